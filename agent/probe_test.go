@@ -75,10 +75,10 @@ func TestProbes(t *testing.T) {
 			do("stop()")}, nil, 0, []string{"without LIMIT 2: 1 more row: Kiel (Q3)"}, 1, "limit", 2},
 		{"a tie", []string{execute("SELECT ?x WHERE { ?x wdt:P1082 ?n } ORDER BY DESC(?n) LIMIT 1"), do("stop()"),
 			do("stop()")}, nil, 0, []string{"ranked like the last row before it: 1 more row: "}, 1, "ties", 1},
-		{"what it is, of what a class leaves out", []string{execute(germanCities), do("stop()"), do("stop()")},
-			[]variant.Kind{variant.Subclasses}, 0,
-			[]string{"without the class city (wd:Q515): 1 more row: Kiel (Q3). What would come is: 1 big city (Q1549591)."}, 1,
-			"class", 2},
+		{"what it is, of what a class leaves out", []string{execute(strings.ReplaceAll(germanCities, "Q183", "Q40")),
+			do("stop()"), do("stop()")}, []variant.Kind{variant.Subclasses}, 0,
+			[]string{"without the class city (wd:Q515): 1 more row: Wien (Q16). What would come is: 1 big city (Q1549591)."},
+			1, "class", 5},
 		{"a number", []string{execute("SELECT (COUNT(?x) AS ?n) WHERE { ?x wdt:P31 wd:Q515 ; wdt:P17 wd:Q183 }"),
 			do("stop()"), do("stop()")}, []variant.Kind{variant.Class}, 0,
 			[]string{"with subclasses of city (wd:Q515): 3 instead of 2."}, 1, "subclasses", 1},
@@ -94,10 +94,8 @@ func TestProbes(t *testing.T) {
 			if len(m.requests) != len(tt.acts) {
 				t.Errorf("the model was asked %d times, want %d", len(m.requests), len(tt.acts))
 			}
-			last := ""
-			for _, msg := range m.requests[len(m.requests)-1].Messages {
-				last += msg.Content + "\n"
-			}
+			messages := m.requests[len(m.requests)-1].Messages
+			last := messages[len(messages)-1].Content
 			for _, want := range tt.told {
 				if !strings.Contains(last, want) {
 					t.Errorf("the model was not told %q: %s", want, last)

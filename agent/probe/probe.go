@@ -245,23 +245,24 @@ func (p *prober) repeated() {
 	}
 }
 
-// matters reports whether a change is one that the model should see: not one that is none, nor one that says no more
-// than that the graph lacks a structure, or that the condition is what the question is about.
+// matters reports whether a change is one that the model should see. It is not when it says no more than that the graph
+// lacks a structure, that a condition is what the question is about, or that a single value is the best of several. The
+// figures were found with tools/probes, see docs/probes.md.
 func matters(v variant.Variant, p *event.Probe) bool {
 	switch {
 	case p.Come+p.Gone == 0:
 		return false
 	case v.Effect == variant.Fewer && p.Gone == p.Before: // the graph has no ranks, or no precision
 		return false
-	case v.Effect == variant.More && v.Kind != variant.Limit && p.Come > most(p.Before):
+	case v.Kind == variant.Ranks && v.Effect == variant.More && p.Before == 1:
 		return false
+	case v.Kind == variant.Class && v.Var != "": // of many, few are lost
+		return 5*p.Come <= p.Before
+	case v.Effect == variant.More && v.Kind != variant.Limit:
+		return p.Come <= max(10, 2*p.Before)
 	}
 	return true
 }
-
-// most is how many rows may come before a condition counts as what the question is about, rather than as one that loses
-// rows.
-func most(before int) int { return max(10, 2*before) }
 
 // classesOf asks for the classes of the things that would come.
 func (p *prober) classesOf(ctx context.Context, v variant.Variant, t *kg.Table, out *event.Probe) {

@@ -56,7 +56,8 @@ func (w *writer) class(i int, p place) {
 			}))
 		}
 	}
-	if _, anchored := p.bound(p.subject().Name); anchored {
+	// what a class loses can be told from what it means only in a list
+	if _, anchored := p.bound(p.subject().Name); anchored && !w.counted && w.q.Form == sparql.Select {
 		w.add(Variant{Kind: Class, IRI: []string{o.Value().Value}, Var: p.subject().Name, Effect: More,
 			What: "without the class " + w.name(o)}, at(i, place.remove))
 	}
@@ -122,13 +123,14 @@ func (w *writer) country(i int, p place) {
 		}))
 }
 
-// allRanks writes all direct properties of a query but its classes as statements of any rank.
+// allRanks writes the direct properties of a query as statements of any rank, but for classes and for values that are
+// computed with, compared or ordered by: there the current value is meant.
 func (w *writer) allRanks() {
 	var which []int
 	var names, iris []string
 	for i, p := range places(w.q) {
 		id, ok := strings.CutPrefix(p.path().IRI(), rdf.Direct)
-		if ok && !slices.Contains(w.o.Types, p.path().IRI()) && id != "P279" {
+		if ok && !slices.Contains(w.o.Types, p.path().IRI()) && id != "P279" && !w.computed(p.object()) {
 			which, names, iris = append(which, i), append(names, "wdt:"+id), append(iris, p.path().IRI())
 		}
 	}
@@ -145,6 +147,20 @@ func (w *writer) allRanks() {
 		})
 }
 
+// computed reports whether a variable is part of an expression other than an aggregate that counts.
+func (w *writer) computed(t *sparql.Term) bool {
+	found := false
+	sparql.Inspect(w.q, func(n sparql.Node) bool {
+		e, ok := n.(*sparql.Expr)
+		if !ok {
+			return true
+		}
+		found = found || t.Kind == sparql.Var && e.Variable() == t.Name
+		return e.Kind != sparql.ExprAggregate || e.Op != "COUNT"
+	})
+	return found
+}
+
 // bestRank writes a statement node that is used with the best ones only.
 func (w *writer) bestRank(i int, p place) {
 	id, ok := strings.CutPrefix(p.path().IRI(), rdf.Prop)
@@ -152,9 +168,9 @@ func (w *writer) bestRank(i int, p place) {
 	if !ok || !rdf.ValidID(id) || node.Kind != sparql.Var {
 		return
 	}
-	for _, o := range places(w.q) { // it says so itself
-		if o.subject().Kind == sparql.Var && o.subject().Name == node.Name && (o.path().IRI() == rdf.RDFType ||
-			o.path().IRI() == rdf.Wikibase+"rank") {
+	for _, o := range places(w.q) { // it says so itself, or asks for one statement among many
+		if path := o.path().IRI(); o.subject().Kind == sparql.Var && o.subject().Name == node.Name &&
+			(path == rdf.RDFType || path == rdf.Wikibase+"rank" || strings.HasPrefix(path, rdf.Prop+"qualifier/")) {
 			return
 		}
 	}
@@ -184,6 +200,12 @@ func (w *writer) optional(i int, p place) {
 	case len(v.IRI) > 0 && slices.Contains(w.o.Labels, v.IRI[0]):
 		v.Kind, v.What = Label, "also things without such a label: "+what
 	case shown(w.q, free):
+		if !w.q.Body.Star && !slices.ContainsFunc(w.q.Body.Columns(), func(c string) bool {
+			base, _ := sparql.LabelBase(c)
+			return c != free && base != free
+		}) {
+			return // a row would be empty
+		}
 		v.Kind, v.What = Missing, "also things without it: "+what
 	default:
 		v.Kind, v.What = Condition, "without the condition "+what
