@@ -91,8 +91,8 @@ func Run(ctx context.Context, t Task) ([]event.Probe, error) {
 	return p.out, nil
 }
 
-// ask runs a query within the budget. When no time is left, it fails without being sent, so that a replayed run ends its
-// probes at the same place as the recorded one.
+// ask runs a query within the budget. When no time is left, it fails without being sent, so that a replayed run ends
+// its probes at the same place as the recorded one.
 func (p *prober) ask(ctx context.Context, query string) (*kg.Table, error) {
 	p.left--
 	ctx, cancel := context.WithTimeout(ctx, max(0, min(oneTime, p.until.Sub(p.Now()))))

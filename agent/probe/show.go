@@ -59,8 +59,8 @@ func labelled(what string, labels map[string]string) string {
 	return strings.Join(words, " ")
 }
 
-// Open returns the probes whose change is not in the answer: the model saw them and kept the reading that it had. before
-// is the query that was probed, now the one of the answer.
+// Open returns the probes whose change is not in the answer: the model saw them and kept the reading that it had.
+// before is the query that was probed, now the one of the answer.
 func Open(probes []event.Probe, same bool, has func(vars []string, row []rdf.Term) bool) []event.Probe {
 	return slices.DeleteFunc(Moved(probes), func(p event.Probe) bool {
 		switch {

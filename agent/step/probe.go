@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Probed says what became of the probes of an answer: how many variants of its query were run, and those that change the
-// result. Open are those of them whose change is not in the answer, although the model was shown it.
+// Probed says what became of the probes of an answer: how many variants of its query were run, and those that change
+// the result. Open are those of them whose change is not in the answer, although the model was shown it.
 type Probed struct {
 	Run   int
 	Moved []event.Probe
@@ -25,9 +25,9 @@ type probed struct {
 	all    []event.Probe
 }
 
-// probed runs variants of the query of an answer, by the preset's rule, once in an exploration. ok reports whether one of
-// them changes the result: then the child is a state in which the model is told, and decides. A graph that fails leaves
-// the answer as it is; an error is one that ends the run.
+// probed runs variants of the query of an answer, by the preset's rule, once in an exploration. It returns what the
+// model is to be told of those that change the result, "" for nothing. A graph that fails leaves the answer as it is; an
+// error is one that ends the run.
 func (r *Runner) probed(ctx context.Context, b *event.Branch, s State, a *Answer) (State, string, error) {
 	if s.probes.answer != nil || !r.Preset.Probe.On() {
 		return s, "", nil

@@ -1,11 +1,12 @@
-// Command probes measures the probes of package agent/probe on a graph that fits into memory: how often each kind changes
-// the result of a right query, which is a false alarm, and how often it leads from a wrong query to a better result.
+// Command probes measures the probes of package agent/probe on a graph that fits into memory: how often each kind
+// changes the result of a right query, which is a false alarm, and how often it leads from a wrong query to a better
+// result.
 //
 //	probes [-queries 8] [-off kind,…] [-answers LOG] [-skip FILE] GRAPH QUESTIONS
 //
 // QUESTIONS is a benchmark in any form that package dataset reads; its gold queries are the right ones. LOG holds the
-// queries of a system: SPINACH's log, or a JSON array of {"question", "final_sparql": {"sparql"}}. FILE is a JSON object
-// whose lists hold IDs of questions that are left out.
+// queries of a system: SPINACH's log, or a JSON array of {"question", "final_sparql": {"sparql"}}. FILE is a JSON
+// object whose lists hold IDs of questions that are left out.
 package main
 
 import (
@@ -215,13 +216,15 @@ func (b *bench) report(ctx context.Context, gold, queries map[string]string) err
 		fmt.Fprintf(b.out, "\n%d %s queries: the model is told something on %d (%.1f %%); one of it is better on %d; "+
 			"%.1f queries each\n\n", count[right], name, disturbed[right], 100*float64(disturbed[right])/float64(count[right]),
 			helped[right], float64(asked[right])/float64(count[right]))
-		b.table(kinds[right])
+		if err := b.table(kinds[right]); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(b.out, "\n%s in all\n", took.Round(time.Millisecond))
 	return nil
 }
 
-func (b *bench) table(kinds map[string]*sum) {
+func (b *bench) table(kinds map[string]*sum) error {
 	t := tabwriter.NewWriter(b.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "kind\trun\tfailed\tshown\tbetter\tworse\t")
 	for _, k := range variant.Kinds {
@@ -229,7 +232,7 @@ func (b *bench) table(kinds map[string]*sum) {
 			fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t\n", k, s.run, s.failed, s.moved, s.better, s.worse)
 		}
 	}
-	t.Flush()
+	return t.Flush()
 }
 
 func sortedKeys(m map[string]string) []string {
