@@ -20,6 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
 	"github.com/spinachbot/spinachbot/internal/index/tool"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
+	"github.com/spinachbot/spinachbot/internal/kg/remote"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/store"
 )
@@ -57,6 +58,7 @@ func indexCommand(e *env) *cobra.Command {
 type indexBuild struct {
 	tool.Build
 	kg, endpoint string
+	into         string
 	data         fileList
 	languages    string
 	limit, page  int
@@ -64,7 +66,7 @@ type indexBuild struct {
 }
 
 func indexBuildCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "build (--kg N|--data FILE|--endpoint URL|--entities TSV --properties TSV) --out DIR [flags]",
+	c := newCmdline(e, "build (--kg N|--data FILE|--endpoint URL|--entities TSV --properties TSV) --out DIR|--into N [flags]",
 		"make an index",
 		indexBuildDoc, config.Graph, config.Model, config.Data, config.Limits)
 	c.hide("OPENAI_MODEL", "OPENAI_SAMPLING", "OPENAI_OUTPUT_USD_PER_MTOK", "REQUEST_TIME_LIMIT", "REQUEST_USD_LIMIT")
@@ -74,7 +76,8 @@ func indexBuildCommand(e *env) *cobra.Command {
 	c.fs.StringVar(&b.endpoint, "endpoint", "", "`address` of any SPARQL endpoint to pull names from")
 	c.fs.StringVar(&b.Entities, "entities", "", "`table` of entities")
 	c.fs.StringVar(&b.Properties, "properties", "", "`table` of properties")
-	c.fs.StringVar(&b.Out, "out", "", "`folder` for the index (required)")
+	c.fs.StringVar(&b.Out, "out", "", "`folder` for the index")
+	c.fs.StringVar(&b.into, "into", "", "`graph` of KG_FILE whose opensearch gets the names, instead of a folder")
 	c.fs.StringVar(&b.languages, "languages", "",
 		"`languages` of names that are pulled from a graph, separated by commas (default: all)")
 	c.fs.IntVar(&b.limit, "limit", 0, "the most entities, and the most properties, that are pulled from a graph: a `number` (default: all)")
@@ -107,8 +110,10 @@ func (b *indexBuild) wrong() string {
 		}
 	}
 	switch {
-	case b.Out == "":
+	case b.Out == "" && b.into == "":
 		return "name the folder for the index with --out DIR"
+	case b.into != "" && (b.Out != "" || b.embed):
+		return "--into fills an OpenSearch, which has no folder and no vectors; leave out --out and --embed"
 	case sources != 1:
 		return "name one source: --kg, --data, --endpoint, or tables with --entities and --properties"
 	case b.limit < 0 || b.page < 1:
@@ -121,7 +126,7 @@ func (b *indexBuild) wrong() string {
 }
 
 func (b *indexBuild) run(ctx context.Context, e *env, cfg *config.Config, lg *slog.Logger) error {
-	if b.embed || b.kg != "" && b.kg != graphs.Embedded || b.endpoint != "" {
+	if b.embed || b.into != "" || b.kg != "" && b.kg != graphs.Embedded || b.endpoint != "" {
 		if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
 			return err
 		}
@@ -141,9 +146,33 @@ func (b *indexBuild) run(ctx context.Context, e *env, cfg *config.Config, lg *sl
 	if s, ok := e.stderr.(*console.Screen); ok {
 		b.Progress = s.Progress
 	}
+	if b.into != "" {
+		if err := b.openInto(e, cfg, lg); err != nil {
+			return err
+		}
+	}
 	err := b.Run(ctx)
 	b.Progress("")
 	return err
+}
+
+// openInto opens the OpenSearch that gets the names. What is pulled is kept in DATA_DIR meanwhile.
+func (b *indexBuild) openInto(e *env, cfg *config.Config, lg *slog.Logger) error {
+	o, err := newGraphs(lg, e, cfg, remote.NewMemoryStore(), nil)
+	if err != nil {
+		return usageError{err}
+	}
+	entry, err := o.Registry.Named(b.into)
+	if err != nil {
+		return usageError{err}
+	}
+	client, err := o.OpenSearch(entry)
+	if err != nil {
+		return usageError{err}
+	}
+	b.Into, b.IntoName = client, entry.OpenSearch.Address+"/"+entry.OpenSearch.Index
+	b.Out = filepath.Join(cfg.DataDir, "index", b.into)
+	return nil
 }
 
 // connect opens the source and the embedding model. st keeps budgets; it is there for what has some.
@@ -211,12 +240,14 @@ func (b *indexBuild) connect(ctx context.Context, e *env, cfg *config.Config, lg
 }
 
 func indexSearchCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "search --index DIR [flags] QUERY|-", "find entities and properties by name or meaning",
-		indexSearchDoc, config.Model)
-	c.hide("OPENAI_MODEL", "OPENAI_SAMPLING")
+	c := newCmdline(e, "search --index DIR|--kg N [flags] QUERY|-", "find entities and properties by name or meaning",
+		indexSearchDoc, config.Model, config.Graph)
+	c.hide("OPENAI_MODEL", "OPENAI_SAMPLING", "SPARQL_ENDPOINT", "SPARQL_FALLBACK", "SPARQL_FALLBACK_DIALECT", "ENTITY_REST",
+		"VECTOR_SEARCH", "ENTITY_API")
 	c.cmd.ValidArgsFunction = cobra.NoFileCompletions
 	s := tool.Search{Err: e.stderr}
-	dir := c.fs.String("index", "", "`folder` of the index, or its file (required)")
+	dir := c.fs.String("index", "", "`folder` of the index, or its file")
+	name := c.fs.String("kg", "", "`graph` of KG_FILE whose index or opensearch is searched")
 	kind := c.choice("type", "", "only `entity` or property", string(lookup.Entity), string(lookup.Property))
 	c.fs.IntVar(&s.Query.Limit, "limit", lookup.DefaultLimit, "`number` of hits")
 	c.fs.IntVar(&s.Query.Offset, "offset", 0, "`number` of hits to leave out at the top")
@@ -228,8 +259,8 @@ func indexSearchCommand(e *env) *cobra.Command {
 	return c.command(func(ctx context.Context, args []string) int {
 		s.Query.Type = lookup.Type(*kind)
 		switch {
-		case *dir == "":
-			return misuse(e, "index search: name the folder of the index with --index DIR; index build makes one")
+		case (*dir == "") == (*name == ""):
+			return misuse(e, "index search: name the folder of the index with --index DIR, or a graph of KG_FILE that has one with --kg; index build makes one")
 		case len(args) == 0 && !*verify, len(args) > 0 && strings.TrimSpace(strings.Join(args, "")) == "":
 			return misuse(e, "index search: what shall be found? give a QUERY, or - for standard input")
 		case s.Query.Limit < 1 || s.Query.Offset < 0 || s.Query.Limit+s.Query.Offset > lookup.MaxHits:
@@ -239,13 +270,19 @@ func indexSearchCommand(e *env) *cobra.Command {
 		if !ok {
 			return exitUsage
 		}
-		index, err := openIndex(*dir, cfg, c.logger(slog.LevelWarn), e)
+		index, err := openIndex(*dir, *name, cfg, c.logger(slog.LevelWarn), e)
 		if err != nil {
 			return fail(e, fmt.Errorf("index search: %w", err))
 		}
-		defer func() { _ = index.Close() }() // it was only read
+		file, ok := index.(*lookup.File)
+		if ok {
+			defer func() { _ = file.Close() }() // it was only read
+		}
 		if *verify {
-			if err := index.Verify(ctx); err != nil {
+			if !ok {
+				return misuse(e, "index search: --verify reads a file; OpenSearch looks after its own")
+			}
+			if err := file.Verify(ctx); err != nil {
 				return fail(e, fmt.Errorf("index search: %w", err))
 			}
 		}
@@ -258,8 +295,22 @@ func indexSearchCommand(e *env) *cobra.Command {
 	})
 }
 
-// openIndex opens an index with the embedding model of the settings, if there is one.
-func openIndex(dir string, cfg *config.Config, lg *slog.Logger, e *env) (*lookup.File, error) {
+// openIndex opens an index by its folder or its graph, with the embedding model of the settings, if there is one.
+func openIndex(dir, name string, cfg *config.Config, lg *slog.Logger, e *env) (lookup.Searcher, error) {
+	if name != "" {
+		o, err := newGraphs(lg, e, cfg, remote.NewMemoryStore(), nil)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		entry, err := o.Registry.Named(name)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		if !entry.Indexed() {
+			return nil, usageError{fmt.Errorf("the graph %s has no index; its keys index and opensearch in KG_FILE name one", name)}
+		}
+		return o.Index(entry)
+	}
 	model, err := newModel(lg, modelSettings(cfg), 0, llm.NewMemoryDays(), e.now, nil)
 	if err != nil {
 		return nil, err
@@ -280,8 +331,11 @@ func searchIndex(ctx context.Context, e *env, s *tool.Search, args []string) int
 	if err = errors.Join(err, s.Out.Flush()); err != nil {
 		return fail(e, fmt.Errorf("index search: %w", err))
 	}
-	if s.Failed() {
-		return exitFailed
+	switch why := s.Failed(); {
+	case why == nil:
+		return exitOK
+	case serviceFailed(why):
+		return exitService
 	}
-	return exitOK
+	return exitFailed
 }

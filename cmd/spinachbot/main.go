@@ -25,6 +25,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/dataset/harvest"
 	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/index/opensearch"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
@@ -190,7 +191,8 @@ func unopened(err error) bool {
 // client.
 func serviceFailed(err error) bool {
 	kind, wiki := mediawiki.KindOf(err)
-	return wiki && kind == mediawiki.Transient || kg.KindOf(err) == kg.Down || errors.Is(err, harvest.ErrEndpointDown)
+	return wiki && kind == mediawiki.Transient || kg.KindOf(err) == kg.Down || errors.Is(err, harvest.ErrEndpointDown) ||
+		errors.Is(err, opensearch.ErrDown)
 }
 
 // misuse prints an error about the call and returns the exit status for it.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/index/lookup"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/registry"
 	"github.com/spinachbot/spinachbot/internal/text"
@@ -87,17 +88,13 @@ func (o *Opener) Checkup(ctx context.Context, w io.Writer, e *registry.Entry) (o
 	}
 	fmt.Fprintf(w, "  answers within %s\n", o.Clock.Now().Sub(start).Round(time.Millisecond))
 	ok = true
-	if e.Index != "" {
-		file, err := o.index(e)
-		if err != nil {
-			ok = false
-			fmt.Fprintf(w, "  %s\n", text.Clean(err.Error()))
-		} else {
-			if err := file.Verify(ctx); err != nil {
-				ok = false
-				fmt.Fprintf(w, "  its index: %s\n", text.Clean(err.Error()))
+	if e.Indexed() {
+		if err := o.checkIndex(ctx, e); err != nil {
+			if ctx.Err() != nil {
+				return false, ctx.Err()
 			}
-			_ = file.Close() // it was only read
+			ok = false
+			fmt.Fprintf(w, "  its index: %s\n", text.Clean(err.Error()))
 		}
 	}
 	for _, part := range []struct {
@@ -132,6 +129,23 @@ func (o *Opener) Checkup(ctx context.Context, w io.Writer, e *registry.Entry) (o
 	}
 	m := registry.Measurement{Endpoint: e.Endpoint, At: o.Clock.Now().UTC().Truncate(time.Second), Lacks: lacks}
 	return ok, registry.Keep(o.DataDir, e, m)
+}
+
+// checkIndex reads an entry's index file, or asks its OpenSearch.
+func (o *Opener) checkIndex(ctx context.Context, e *registry.Entry) (err error) {
+	if e.OpenSearch != nil {
+		c, err := o.OpenSearch(e)
+		if err == nil {
+			_, err = c.Search(ctx, lookup.Query{Text: "a", Limit: 1})
+		}
+		return err
+	}
+	file, err := o.File(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return file.Verify(ctx)
 }
 
 func one(s string) []string {

@@ -2,7 +2,6 @@
 package graphs
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
+	"github.com/spinachbot/spinachbot/internal/index/opensearch"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/kg/endpoint"
@@ -143,7 +143,7 @@ func (o *Opener) Data(ctx context.Context, g *embedded.Graph, builtin bool) (*to
 		e.Description.Endpoint, e.Description.About = "", "A small part of Wikidata."
 		s := wikibaseSource(g, e.Description)
 		o.lacks(ctx, e, g.Query, s)
-		return o.shapes(s), nil
+		return o.shapes(s, o.shapesOf(g), nil), nil
 	}
 	p, err := registry.Ask(ctx, g.Query)
 	if err != nil {
@@ -157,7 +157,7 @@ func (o *Opener) Data(ctx context.Context, g *embedded.Graph, builtin bool) (*to
 		return nil, err
 	}
 	o.lacks(ctx, e, g.Query, s)
-	return o.shapes(s), nil
+	return o.shapes(s, o.shapesOf(g), nil), nil
 }
 
 // Service makes the client of an entry's query service. Errors are the user's.
@@ -232,7 +232,7 @@ func (o *Opener) Entry(e *registry.Entry) (*tool.Source, error) {
 		return nil, err
 	}
 	out := wikibaseSource(&joined{api, s.Graph}, e.Description)
-	if e.Index != "" {
+	if e.Indexed() {
 		out.Finder = s.Finder
 	}
 	return out, nil
@@ -246,7 +246,7 @@ func (o *Opener) Unindexed(name string) (*tool.Source, error) {
 		return nil, err
 	}
 	bare := *e
-	bare.Index = ""
+	bare.Index, bare.OpenSearch = "", nil
 	return o.Entry(&bare)
 }
 
@@ -261,8 +261,8 @@ func (j *joined) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return j.queries.Query(ctx, query)
 }
 
-// index opens the label index that an entry names.
-func (o *Opener) index(e *registry.Entry) (*lookup.File, error) {
+// File opens the index file that an entry names.
+func (o *Opener) File(e *registry.Entry) (*lookup.File, error) {
 	path := e.Index
 	if filepath.Ext(path) == "" {
 		path = filepath.Join(path, lookup.FileName)
@@ -274,15 +274,46 @@ func (o *Opener) index(e *registry.Entry) (*lookup.File, error) {
 	return file, nil
 }
 
+// OpenSearch makes the client of the OpenSearch that an entry names. Errors are the user's.
+func (o *Opener) OpenSearch(e *registry.Entry) (*opensearch.Client, error) {
+	if e.OpenSearch == nil {
+		return nil, fmt.Errorf("the graph %s has no key opensearch in KG_FILE", e.Name)
+	}
+	user, password, err := e.SearchLogin(o.Lookup)
+	if err != nil {
+		return nil, err
+	}
+	ua, err := o.UserAgent(loopback(e.OpenSearch.Address))
+	if err != nil {
+		return nil, err
+	}
+	rt, err := o.transport(ua, e.OpenSearch.Address)
+	if err != nil {
+		return nil, err
+	}
+	return opensearch.New(e.OpenSearch.Address, e.OpenSearch.Index, opensearch.Login{User: user, Password: password}, rt)
+}
+
+// Index opens the index of names of an entry: a file, or an OpenSearch. Errors are the user's.
+func (o *Opener) Index(e *registry.Entry) (lookup.Searcher, error) {
+	if e.OpenSearch != nil {
+		return o.OpenSearch(e)
+	}
+	if e.Index == "" {
+		return nil, fmt.Errorf("the graph %s has no index; in KG_FILE, index or opensearch names one", e.Name)
+	}
+	return o.File(e)
+}
+
 // plain makes a source that is asked by queries alone.
 func (o *Opener) plain(e *registry.Entry, query endpoint.Query) (*tool.Source, error) {
 	opts := endpoint.Options{Log: o.Log, Graph: e.Description, Query: query, Embed: o.Embed, Now: o.Clock.Now}
-	if e.Index != "" {
-		file, err := o.index(e)
+	if e.Indexed() {
+		index, err := o.Index(e)
 		if err != nil {
 			return nil, err
 		}
-		opts.Index = file
+		opts.Index = index
 	}
 	for _, other := range o.Registry.Entries() {
 		opts.Federate = append(opts.Federate, other.Address)
@@ -305,7 +336,11 @@ func (o *Opener) complete(ctx context.Context, e *registry.Entry, s *tool.Source
 			o.measure(ctx, e, s)
 		}
 	}
-	return o.shapes(s)
+	void, err := o.void(e)
+	if err != nil {
+		o.Log.Warn("the graph's description of itself cannot be read", "graph", e.Name, "err", err)
+	}
+	return o.shapes(s, shape.Folder(filepath.Join(o.DataDir, "shapes", e.Name)), void)
 }
 
 // measureTime is how long a question waits for what its graph lacks.
@@ -339,11 +374,8 @@ func (o *Opener) lacks(ctx context.Context, e *registry.Entry, query registry.Qu
 }
 
 // shapes lets a source say what classes look like.
-func (o *Opener) shapes(s *tool.Source) *tool.Source {
-	opts := shape.Options{Log: o.Log, Graph: s.Explain, Query: s.Graph.Query, Now: o.Clock.Now}
-	if s.Explain.Endpoint != "" {
-		opts.Store = shape.Folder(filepath.Join(o.DataDir, "shapes", cmp.Or(s.Explain.Name, "graph")))
-	}
+func (o *Opener) shapes(s *tool.Source, store shape.Store, void describe) *tool.Source {
+	opts := shape.Options{Log: o.Log, Graph: s.Explain, Query: s.Graph.Query, Now: o.Clock.Now, Store: store, VoID: void}
 	if s.Labels != nil {
 		opts.Labels = s.Labels.Labels
 	}

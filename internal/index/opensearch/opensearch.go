@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
 )
@@ -35,14 +36,21 @@ const (
 type Client struct {
 	base  string
 	alias string
+	login Login
 	http  *http.Client
 }
+
+// Login is who asks; the zero value is nobody.
+type Login struct{ User, Password string }
+
+// slowest is how long one request may take; a bulk of names takes seconds.
+const slowest = time.Minute
 
 var _ lookup.Searcher = (*Client)(nil)
 
 // New returns a client of the server at an address such as "http://127.0.0.1:9200". alias names the index that is
-// searched; it has lower-case letters, digits and hyphens. rt reaches the server, and adds what it wants for a login.
-func New(address, alias string, rt http.RoundTripper) (*Client, error) {
+// searched; it has lower-case letters, digits and hyphens. rt reaches the server.
+func New(address, alias string, login Login, rt http.RoundTripper) (*Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.User != nil {
 		return nil, errors.New("the address of OpenSearch must be an http or https address without user and parameters")
@@ -50,9 +58,12 @@ func New(address, alias string, rt http.RoundTripper) (*Client, error) {
 	if alias == "" || strings.Trim(alias, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.HasPrefix(alias, "-") {
 		return nil, fmt.Errorf("the index name %q must have lower-case letters, digits and hyphens only", alias)
 	}
-	return &Client{base: strings.TrimSuffix(address, "/"), alias: alias, http: &http.Client{Transport: rt,
+	return &Client{base: strings.TrimSuffix(address, "/"), alias: alias, login: login, http: &http.Client{Transport: rt, Timeout: slowest,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
 }
+
+// ErrDown: nothing answers at the address.
+var ErrDown = errors.New("OpenSearch does not answer")
 
 // Error is what the server answered instead of a result.
 type Error struct {
@@ -140,6 +151,11 @@ func (c *Client) Create(ctx context.Context, name string, rows func(add func(loo
 	return c.point(ctx, name)
 }
 
+// Rebuild is Create with a name made of the alias and the time.
+func (c *Client) Rebuild(ctx context.Context, now time.Time, rows func(add func(lookup.Entry) error) error) error {
+	return c.Create(ctx, c.alias+"-"+now.UTC().Format("20060102t150405"), rows)
+}
+
 // point points the alias to an index and removes those that it pointed to.
 func (c *Client) point(ctx context.Context, name string) error {
 	old := map[string]any{}
@@ -196,12 +212,15 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, out
 			req.Header.Set("Content-Type", "application/x-ndjson")
 		}
 	}
+	if c.login != (Login{}) {
+		req.SetBasicAuth(c.login.User, c.login.Password)
+	}
 	resp, err := c.http.Do(req)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return fmt.Errorf("OpenSearch does not answer: %w", err)
+		return fmt.Errorf("%w: %w", ErrDown, err)
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))

@@ -22,6 +22,8 @@ type Build struct {
 	Properties string
 	Graph      *build.Graph // nil: tables only
 	Out        string       // folder
+	Into       Server       // gets the names instead of the folder, which then only keeps what was pulled; nil: the folder
+	IntoName   string       // for people
 	Embedder   lookup.Embedder
 	Now        time.Time
 	// Lock takes a folder for this program alone.
@@ -29,6 +31,12 @@ type Build struct {
 	// Progress shows how far it is; Log says what stays on the screen.
 	Progress func(text string)
 	Log      func(text string)
+}
+
+// Server keeps an index elsewhere, as opensearch.Client does.
+type Server interface {
+	// Rebuild makes a new index of the entries that rows adds, and puts it in the place of the earlier one.
+	Rebuild(ctx context.Context, now time.Time, rows func(add func(lookup.Entry) error) error) error
 }
 
 // Run builds the index. Readers of an earlier one in the folder are not disturbed. When it is interrupted, what was
@@ -49,7 +57,18 @@ func (b *Build) Run(ctx context.Context) (err error) {
 			}
 		}}
 	path := filepath.Join(b.Out, lookup.FileName)
-	h, err := lookup.Create(ctx, path, o, func(add func(lookup.Entry) error) error { return b.rows(ctx, add) })
+	var h lookup.Header
+	if b.Into != nil {
+		path = b.IntoName
+		err = b.Into.Rebuild(ctx, b.Now, func(add func(lookup.Entry) error) error {
+			return b.rows(ctx, func(e lookup.Entry) error {
+				count(&h, &e)
+				return add(e)
+			})
+		})
+	} else {
+		h, err = lookup.Create(ctx, path, o, func(add func(lookup.Entry) error) error { return b.rows(ctx, add) })
+	}
 	if err != nil {
 		return err
 	}
@@ -58,12 +77,11 @@ func (b *Build) Run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	size := int64(0)
-	if i, err := os.Stat(path); err == nil {
-		size = i.Size()
+	size := ""
+	if i, err := os.Stat(path); err == nil && b.Into == nil {
+		size = fmt.Sprintf(", %.1f MB", float64(i.Size())/1e6)
 	}
-	b.Log(fmt.Sprintf("%s: %d entities and %d properties with %d names, %.1f MB", path, h.Entities, h.Properties, h.Names,
-		float64(size)/1e6))
+	b.Log(fmt.Sprintf("%s: %d entities and %d properties with %d names%s", path, h.Entities, h.Properties, h.Names, size))
 	switch {
 	case h.Entities+h.Properties == 0:
 		return errors.New("the index is empty: nothing with a name was found")
@@ -71,6 +89,19 @@ func (b *Build) Run(ctx context.Context) (err error) {
 		b.Log("warning: the index has no entity: none with a name was found" + b.narrowed())
 	}
 	return nil
+}
+
+// count adds an entry to what an index holds.
+func count(h *lookup.Header, e *lookup.Entry) {
+	if e.Type == lookup.Property {
+		h.Properties++
+	} else {
+		h.Entities++
+	}
+	h.Names += len(e.Aliases)
+	if e.Label != "" {
+		h.Names++
+	}
 }
 
 // narrowed says what the names were narrowed to.

@@ -21,11 +21,11 @@ type Search struct {
 	Out   *bufio.Writer
 	Err   io.Writer // mistakes and notes, unless JSON
 
-	failed bool
+	failed error
 }
 
-// Failed reports whether a query could not be answered.
-func (s *Search) Failed() bool { return s.failed }
+// Failed returns why the last query that could not be answered could not; nil when there was none.
+func (s *Search) Failed() error { return s.failed }
 
 // maxQuery is the length of a line of queries in bytes.
 const maxQuery = 1 << 20
@@ -82,7 +82,7 @@ func (s *Search) Answer(ctx context.Context, query string) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		s.failed = true
+		s.failed = err
 		if !s.JSON {
 			_, err := fmt.Fprintf(s.Err, "spinachbot: index search: %q: %v\n", query, err)
 			return err

@@ -51,7 +51,7 @@ func TestBuildAndSearch(t *testing.T) {
 		if err := errors.Join(s.Lines(context.Background(), strings.NewReader(in)), s.Out.Flush()); err != nil {
 			t.Fatal(err)
 		}
-		if s.Failed() != (strings.Contains(out.String()+errs.String(), "wrong query")) {
+		if (s.Failed() != nil) != (strings.Contains(out.String()+errs.String(), "wrong query")) {
 			t.Error("failed is wrong")
 		}
 		return out.String(), errs.String()

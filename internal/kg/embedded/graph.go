@@ -97,3 +97,6 @@ func (g *Graph) MaxResult() int64 { return g.opts.MaxResult }
 
 // Len is the number of triples.
 func (g *Graph) Len() int { return g.store.Triples }
+
+// Digest is a hash of the graph's terms and triples. It takes a second for some ten million triples.
+func (g *Graph) Digest() string { return g.store.Digest() }

@@ -138,6 +138,14 @@ func entryText(e *Entry, note string, indent int) ([]byte, error) {
 	text("subclass", e.Subclass)
 	list("languages", e.Languages)
 	text("index", e.Index)
+	if o := e.OpenSearch; o != nil {
+		m := map[string]string{"address": o.Address, "index": o.Index}
+		if o.Login != "" {
+			m["login"] = o.Login
+		}
+		mapping("opensearch", m)
+	}
+	text("void", e.VoID)
 	if e.Timeout > 0 {
 		text("timeout", e.Timeout.String())
 	}

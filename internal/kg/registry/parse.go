@@ -2,7 +2,6 @@ package registry
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -122,6 +121,7 @@ func (r *reader) document(n *yaml.Node) []*Entry {
 var (
 	graphName    = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
 	prefixName   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+	indexName    = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,99}$`)
 	languageCode = regexp.MustCompile(`^[a-z]{2,12}(-[a-zA-Z0-9]{1,12}){0,3}$`)
 	envName      = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	headerName   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*$`)
@@ -187,6 +187,8 @@ var keys = map[string]func(r *reader, e *Entry, path string, v *yaml.Node){
 		e.Statements = kg.Statements(r.word(path, v, string(kg.Wikibase), string(kg.Compound), string(kg.Plain)))
 	},
 	"index":       func(r *reader, e *Entry, path string, v *yaml.Node) { e.Index = r.path(path, v) },
+	"opensearch":  (*reader).opensearch,
+	"void":        func(r *reader, e *Entry, path string, v *yaml.Node) { e.VoID = r.source(path, v) },
 	"text2sparql": func(r *reader, e *Entry, path string, v *yaml.Node) { e.Text2SPARQL = r.list(path, v) },
 	"timeout":     (*reader).timeout,
 	"headers":     (*reader).headers,
@@ -216,6 +218,9 @@ func (r *reader) entry(name string, k, n *yaml.Node) *Entry {
 	}
 	if e.EntityAPI != "" && e.Statements != kg.Wikibase {
 		r.wrong(at["entities"], path+".entities", "only a graph with statements: wikibase has an api.php")
+	}
+	if e.Index != "" && at["opensearch"] != nil {
+		r.wrong(at["opensearch"], path+".opensearch", "the graph has a key index, too; keep one of them")
 	}
 	if len(e.Labels) == 0 {
 		e.Labels = []string{"rdfs:label"}
@@ -342,6 +347,14 @@ func (r *reader) path(path string, v *yaml.Node) string {
 	return filepath.Join(filepath.Dir(r.file), s)
 }
 
+// source reads an address or a path.
+func (r *reader) source(path string, v *yaml.Node) string {
+	if strings.Contains(v.Value, "://") {
+		return r.address(path, v)
+	}
+	return r.path(path, v)
+}
+
 func (r *reader) prefixes(e *Entry, path string, v *yaml.Node) {
 	e.Prefixes = map[string]string{}
 	r.mapping(v, path, func(name string, k, v *yaml.Node) {
@@ -380,70 +393,6 @@ func (r *reader) timeout(e *Entry, path string, v *yaml.Node) {
 	default:
 		e.Timeout = d
 	}
-}
-
-// headers reads the names of environment variables. The dollar sign is needed: without it a key of letters and digits
-// would pass for a name, and would be shown.
-func (r *reader) headers(e *Entry, path string, v *yaml.Node) {
-	e.Headers = map[string]string{}
-	r.mapping(v, path, func(name string, k, v *yaml.Node) {
-		s := r.text(path+"."+name, v)
-		variable, isVariable := strings.CutPrefix(s, "$")
-		switch {
-		case !headerName.MatchString(name) || strings.EqualFold(name, "Host") || strings.EqualFold(name, "User-Agent"):
-			r.wrong(k, path, "%.40q cannot be set as a header", name)
-		case s == "":
-		case !isVariable || !envName.MatchString(variable):
-			r.wrong(v, path+"."+name, "want the name of an environment variable that holds the value, such as $COMPANY_KEY; the value itself does not belong here")
-		default:
-			e.Headers[name] = s
-		}
-	})
-}
-
-// params reads values, or the names of environment variables after a dollar sign.
-func (r *reader) params(e *Entry, path string, v *yaml.Node) {
-	e.Params = map[string]string{}
-	r.mapping(v, path, func(name string, k, v *yaml.Node) {
-		s := r.text(path+"."+name, v)
-		variable, isVariable := strings.CutPrefix(s, "$")
-		switch {
-		case name == "query" || name == "update":
-			r.wrong(k, path, "%q is the query's own parameter", name)
-		case s == "":
-		case isVariable && !envName.MatchString(variable):
-			r.wrong(v, path+"."+name, "%.40q names no environment variable", s)
-		case !isVariable && secretName.MatchString(name):
-			r.wrong(v, path+"."+name, "this looks like a secret; name an environment variable that holds it: $NAME")
-		default:
-			e.Params[name] = s
-		}
-	})
-}
-
-// Secrets returns the values of an entry's headers and parameters. lookup is the environment. The error names the
-// variables that are not set.
-func (e *Entry) Secrets(lookup func(name string) (string, bool)) (headers, params map[string]string, err error) {
-	headers, params = map[string]string{}, map[string]string{}
-	var missing []error
-	get := func(name string) string {
-		v, ok := lookup(name)
-		if !ok || v == "" {
-			missing = append(missing, fmt.Errorf("the graph %s needs the environment variable %s, which is not set", e.Name,
-				name))
-		}
-		return v
-	}
-	for h, v := range e.Headers {
-		headers[h] = get(strings.TrimPrefix(v, "$"))
-	}
-	for p, v := range e.Params {
-		if name, ok := strings.CutPrefix(v, "$"); ok {
-			v = get(name)
-		}
-		params[p] = v
-	}
-	return headers, params, errors.Join(missing...)
 }
 
 // known are namespaces with the prefixes that people know them by, in addition to rdf.Prefixes.

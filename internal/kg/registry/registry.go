@@ -32,6 +32,8 @@ type Entry struct {
 	Address     string            // of the query service; Description.Endpoint is the same without secrets
 	EntityAPI   string            // address of a Wikibase's api.php; "" when the graph has none
 	Index       string            // folder or file of a label index; "" when there is none
+	OpenSearch  *OpenSearch       // where the names are, instead of Index; nil when they are not there
+	VoID        string            // address or file of the graph's description of itself; "": where the standard has it
 	Timeout     time.Duration     // of a query; 0: the program's
 	Headers     map[string]string // header to "$NAME", the environment variable that holds its value
 	Params      map[string]string // parameter to its value, or to "$NAME" for an environment variable's
@@ -40,6 +42,16 @@ type Entry struct {
 	File        string            // where the entry is from; "" for a built-in one
 	Line        int
 }
+
+// OpenSearch is where an OpenSearch keeps the names of a graph.
+type OpenSearch struct {
+	Address string
+	Index   string // the alias that is searched
+	Login   string // "$NAME", the environment variable that holds user:password; "" when there is no login
+}
+
+// Indexed reports whether the graph's names are in an index.
+func (e *Entry) Indexed() bool { return e.Index != "" || e.OpenSearch != nil }
 
 // BuiltIn reports whether the entry comes with the program.
 func (e *Entry) BuiltIn() bool { return e.File == "" }

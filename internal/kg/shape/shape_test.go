@@ -333,7 +333,7 @@ func TestVoID(t *testing.T) {
 	fetched := ""
 	for name, o := range map[string]shape.Options{
 		"endpoint": {Query: load(t, firms+voidText).Query},
-		"document": {Query: load(t, firms).Query, VoID: void.Fetch("https://example.org/data/sparql?x=1",
+		"document": {Query: load(t, firms).Query, VoID: void.Fetch(wellKnown(t, "https://example.org/data/sparql?x=1"),
 			func(_ context.Context, address string) ([]byte, error) {
 				fetched = address
 				return []byte(voidText), nil
@@ -368,7 +368,7 @@ func TestNoVoID(t *testing.T) {
 			return []byte("<http://x> <http://y> <http://z> ."), nil
 		},
 	} {
-		m := maker(t, shape.Options{Graph: plain, Query: load(t, firms).Query, VoID: void.Fetch("https://example.org/sparql",
+		m := maker(t, shape.Options{Graph: plain, Query: load(t, firms).Query, VoID: void.Fetch(wellKnown(t, "https://example.org/sparql"),
 			get)})
 		s, err := m.Shape(context.Background(), "c:Firm", "de")
 		if err != nil || s.Source != shape.Endpoint {
@@ -491,4 +491,13 @@ func BenchmarkShape(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(len(c.asked))/float64(b.N), "queries/op")
+}
+
+func wellKnown(t *testing.T, endpoint string) string {
+	t.Helper()
+	address, err := void.WellKnown(endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address
 }

@@ -3,6 +3,10 @@
 package store
 
 import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"slices"
 	"sort"
 
@@ -36,6 +40,33 @@ type Store struct {
 	predOf  map[value.ID]int32 // place in preds
 	kinds   []value.Kind       // of literals, by the number of their tag
 	typed   typedValues
+}
+
+// Digest is a hash of all terms and triples. Graphs that were read from the same files in the same order have the same.
+func (s *Store) Digest() string {
+	h := sha256.New()
+	w := bufio.NewWriterSize(h, 1<<16)
+	number := func(n uint32) { _, _ = w.Write(binary.LittleEndian.AppendUint32(nil, n)) } // a hash takes everything
+	texts := func(ts []string) {
+		for _, t := range ts {
+			number(uint32(len(t)))
+			_, _ = w.WriteString(t)
+		}
+	}
+	texts(s.Tags)
+	texts(s.Text)
+	for _, t := range s.Tag {
+		number(t)
+	}
+	for _, n := range s.SPO.start {
+		number(n)
+	}
+	for _, p := range s.SPO.pairs {
+		number(uint32(p.A))
+		number(uint32(p.B))
+	}
+	_ = w.Flush()
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // predStat holds what the planner knows about a predicate.

@@ -23,15 +23,11 @@ func WellKnown(endpoint string) (string, error) {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/.well-known/void"}).String(), nil
 }
 
-// Fetch returns a function for shape.Options.VoID that gets the description of an endpoint's server. get returns the
-// body of an address; it bounds time and size.
-func Fetch(endpoint string, get func(ctx context.Context, address string) ([]byte, error),
+// Fetch returns a function for shape.Options.VoID that gets the description at an address, such as that of WellKnown.
+// get returns the body of an address; it bounds time and size.
+func Fetch(address string, get func(ctx context.Context, address string) ([]byte, error),
 ) func(context.Context) (shape.Query, error) {
 	return func(ctx context.Context) (shape.Query, error) {
-		address, err := WellKnown(endpoint)
-		if err != nil {
-			return nil, err
-		}
 		data, err := get(ctx, address)
 		if err != nil {
 			return nil, err
