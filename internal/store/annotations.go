@@ -36,7 +36,7 @@ func (s *Store) Works(ctx context.Context, candidate string) ([]annotate.Work, e
 	if candidate != "" {
 		where, args = " WHERE candidate = ?", []any{candidate}
 	}
-	out, err := list[annotate.Work](ctx, s.db, "SELECT data FROM works"+where+" ORDER BY candidate, annotator", args...)
+	out, err := list[annotate.Work](ctx, s.conn, "SELECT data FROM works"+where+" ORDER BY candidate, annotator", args...)
 	return out, failed(err, "list works on %s", candidate)
 }
 
@@ -46,9 +46,9 @@ func (s *Store) SaveWork(ctx context.Context, w *annotate.Work, e *annotate.Even
 	next.Version++
 	event := *e
 	event.Work = next
-	err := s.inTx(ctx, func(tx *sql.Tx) error {
+	err := s.inTx(ctx, func(tx conn) error {
 		var version int64
-		err := tx.QueryRowContext(ctx, "SELECT version FROM works WHERE candidate = ? AND annotator = ?", w.Candidate,
+		err := tx.row(ctx, "SELECT version FROM works WHERE candidate = ? AND annotator = ?", w.Candidate,
 			w.Annotator).Scan(&version)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -60,7 +60,7 @@ func (s *Store) SaveWork(ctx context.Context, w *annotate.Work, e *annotate.Even
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO works (candidate, annotator, version, data) VALUES (?, ?, ?, ?)
+		if _, err := tx.exec(ctx, `INSERT INTO works (candidate, annotator, version, data) VALUES (?, ?, ?, ?)
 ON CONFLICT (candidate, annotator) DO UPDATE SET version = excluded.version, data = excluded.data`, w.Candidate,
 			w.Annotator, next.Version, string(data)); err != nil {
 			return err
@@ -68,13 +68,8 @@ ON CONFLICT (candidate, annotator) DO UPDATE SET version = excluded.version, dat
 		if data, err = json.Marshal(event); err != nil {
 			return err
 		}
-		r, err := tx.ExecContext(ctx, "INSERT INTO work_events (candidate, who, at, data) VALUES (?, ?, ?, ?)",
-			w.Candidate, e.Who, micros(e.At), string(data))
-		if err != nil {
-			return err
-		}
-		event.Seq, err = r.LastInsertId()
-		return err
+		return tx.row(ctx, "INSERT INTO work_events (candidate, who, at, data) VALUES (?, ?, ?, ?) RETURNING seq",
+			w.Candidate, e.Who, micros(e.At), string(data)).Scan(&event.Seq)
 	})
 	if err != nil {
 		return failed(err, "save the work of %q on %s", w.Annotator, w.Candidate)
@@ -92,7 +87,7 @@ func (s *Store) WorkEvents(ctx context.Context, candidate, who string) ([]annota
 	if who != "" {
 		where, args = append(where, "who = ?"), append(args, who)
 	}
-	rows, err := s.db.QueryContext(ctx, "SELECT seq, data FROM work_events WHERE "+strings.Join(where, " AND ")+
+	rows, err := s.rows(ctx, "SELECT seq, data FROM work_events WHERE "+strings.Join(where, " AND ")+
 		" ORDER BY seq", args...)
 	if err != nil {
 		return nil, failed(err, "list events")
@@ -116,8 +111,8 @@ func (s *Store) WorkEvents(ctx context.Context, candidate, who string) ([]annota
 }
 
 // list reads rows with one column of JSON.
-func list[T any](ctx context.Context, db *sql.DB, query string, args ...any) ([]T, error) {
-	rows, err := db.QueryContext(ctx, query, args...)
+func list[T any](ctx context.Context, c conn, query string, args ...any) ([]T, error) {
+	rows, err := c.rows(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}

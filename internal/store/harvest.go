@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 
 	"github.com/spinachbot/spinachbot/dataset"
@@ -26,28 +25,28 @@ CREATE INDEX discussions_page ON discussions (page, place);`
 
 // Pages lists the archive pages that were read.
 func (s *Store) Pages(ctx context.Context) ([]harvest.Page, error) {
-	out, err := list[harvest.Page](ctx, s.db, "SELECT data FROM harvest_pages ORDER BY title")
+	out, err := list[harvest.Page](ctx, s.conn, "SELECT data FROM harvest_pages ORDER BY title")
 	return out, failed(err, "list archive pages")
 }
 
 // SavePage replaces a page and all of its discussions.
 func (s *Store) SavePage(ctx context.Context, p harvest.Page, discussions []dataset.Candidate) error {
-	return failed(s.inTx(ctx, func(tx *sql.Tx) error {
+	return failed(s.inTx(ctx, func(tx conn) error {
 		data, err := json.Marshal(p)
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "INSERT INTO harvest_pages (title, data) VALUES (?, ?) ON CONFLICT (title) DO UPDATE SET data = excluded.data", p.Title, string(data)); err != nil {
+		if _, err := tx.exec(ctx, "INSERT INTO harvest_pages (title, data) VALUES (?, ?) ON CONFLICT (title) DO UPDATE SET data = excluded.data", p.Title, string(data)); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM discussions WHERE page = ?", p.Title); err != nil {
+		if _, err := tx.exec(ctx, "DELETE FROM discussions WHERE page = ?", p.Title); err != nil {
 			return err
 		}
 		for i := range discussions {
 			if data, err = json.Marshal(&discussions[i]); err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, "INSERT INTO discussions (id, page, place, data) VALUES (?, ?, ?, ?)",
+			if _, err := tx.exec(ctx, "INSERT INTO discussions (id, page, place, data) VALUES (?, ?, ?, ?)",
 				discussions[i].ID, p.Title, i, string(data)); err != nil {
 				return err
 			}
@@ -58,12 +57,12 @@ func (s *Store) SavePage(ctx context.Context, p harvest.Page, discussions []data
 
 // Discussions lists the discussions of a page in their order.
 func (s *Store) Discussions(ctx context.Context, page string) ([]dataset.Candidate, error) {
-	out, err := list[dataset.Candidate](ctx, s.db, "SELECT data FROM discussions WHERE page = ? ORDER BY place", page)
+	out, err := list[dataset.Candidate](ctx, s.conn, "SELECT data FROM discussions WHERE page = ? ORDER BY place", page)
 	return out, failed(err, "discussions of %s", page)
 }
 
 // Forget removes a note.
 func (s *Store) Forget(ctx context.Context, key string) error {
-	_, err := s.db.ExecContext(ctx, "DELETE FROM notes WHERE key = ?", key)
+	_, err := s.exec(ctx, "DELETE FROM notes WHERE key = ?", key)
 	return failed(err, "note %s", key)
 }

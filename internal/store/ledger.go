@@ -14,7 +14,7 @@ var _ bot.Store = (*Store)(nil)
 
 // Entry reads one entry; bot.ErrNoEntry when there is none.
 func (s *Store) Entry(ctx context.Context, key string) (*bot.Entry, error) {
-	e, err := scan(s.db.QueryRowContext(ctx, "SELECT version, data FROM entries WHERE key = ?", key))
+	e, err := scan(s.row(ctx, "SELECT version, data FROM entries WHERE key = ?", key))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, failed(bot.ErrNoEntry, "entry %s", key)
 	}
@@ -65,7 +65,7 @@ func (s *Store) Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error)
 		}
 		add("state IN (?"+strings.Repeat(", ?", len(values)-1)+")", values...)
 	}
-	rows, err := s.db.QueryContext(ctx, "SELECT version, data FROM entries WHERE "+strings.Join(where, " AND ")+
+	rows, err := s.rows(ctx, "SELECT version, data FROM entries WHERE "+strings.Join(where, " AND ")+
 		" ORDER BY seq", args...)
 	if err != nil {
 		return nil, failed(err, "list entries")
@@ -88,13 +88,9 @@ func (s *Store) Add(ctx context.Context, e *bot.Entry) (bool, error) {
 	if err != nil {
 		return false, failed(err, "add entry %s", e.Key)
 	}
-	r, err := s.db.ExecContext(ctx, `INSERT INTO entries (key, page, thread, text, author, minute, state, saved, version, data)
+	n, err := s.changed(ctx, `INSERT INTO entries (key, page, thread, text, author, minute, state, saved, version, data)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (key) DO NOTHING`,
 		e.Key, e.Page, e.Thread, e.Text, e.Author, micros(e.Origin().Time), string(e.State), saved(e), string(data))
-	if err != nil {
-		return false, failed(err, "add entry %s", e.Key)
-	}
-	n, err := r.RowsAffected()
 	if err != nil || n == 0 {
 		return false, failed(err, "add entry %s", e.Key)
 	}
@@ -108,14 +104,10 @@ func (s *Store) Update(ctx context.Context, e *bot.Entry) error {
 	if err != nil {
 		return failed(err, "update entry %s", e.Key)
 	}
-	r, err := s.db.ExecContext(ctx, `UPDATE entries SET page = ?, thread = ?, text = ?, author = ?, minute = ?, state = ?, saved = ?,
+	n, err := s.changed(ctx, `UPDATE entries SET page = ?, thread = ?, text = ?, author = ?, minute = ?, state = ?, saved = ?,
 version = version + 1, data = ? WHERE key = ? AND version = ?`,
 		e.Page, e.Thread, e.Text, e.Author, micros(e.Origin().Time), string(e.State), saved(e), string(data),
 		e.Key, e.Version)
-	if err != nil {
-		return failed(err, "update entry %s", e.Key)
-	}
-	n, err := r.RowsAffected()
 	if err != nil {
 		return failed(err, "update entry %s", e.Key)
 	}
@@ -127,6 +119,18 @@ version = version + 1, data = ? WHERE key = ? AND version = ?`,
 		return err
 	}
 	return failed(bot.ErrChanged, "update entry %s", e.Key)
+}
+
+// changed writes under the lease and returns how many rows it changed.
+func (s *Store) changed(ctx context.Context, statement string, args ...any) (n int64, err error) {
+	err = s.write(ctx, func(c conn) error {
+		r, err := c.exec(ctx, statement, args...)
+		if err == nil {
+			n, err = r.RowsAffected()
+		}
+		return err
+	})
+	return n, err
 }
 
 func saved(e *bot.Entry) int64 {

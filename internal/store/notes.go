@@ -10,7 +10,7 @@ import (
 
 // Get reads a note; ok is false when there is none with this key.
 func (s *Store) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
-	err = s.db.QueryRowContext(ctx, "SELECT value FROM notes WHERE key = ?", key).Scan(&value)
+	err = s.row(ctx, "SELECT value FROM notes WHERE key = ?", key).Scan(&value)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, false, nil
 	}
@@ -25,14 +25,14 @@ func (s *Store) Put(ctx context.Context, key string, value []byte) error {
 	if value == nil {
 		value = []byte{}
 	}
-	_, err := s.db.ExecContext(ctx, "INSERT INTO notes (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, value)
+	_, err := s.changed(ctx, "INSERT INTO notes (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, value)
 	return failed(err, "note %s", key)
 }
 
 // Spent returns what was spent on the language model on a day, named as 2026-11-20 in UTC.
 func (s *Store) Spent(ctx context.Context, day string) (llm.Usage, error) {
 	var u llm.Usage
-	err := s.db.QueryRowContext(ctx, "SELECT calls, input_tokens, output_tokens, usd FROM spent WHERE day = ?", day).
+	err := s.row(ctx, "SELECT calls, input_tokens, output_tokens, usd FROM spent WHERE day = ?", day).
 		Scan(&u.Calls, &u.InputTokens, &u.OutputTokens, &u.USD)
 	if errors.Is(err, sql.ErrNoRows) {
 		return llm.Usage{}, nil
@@ -42,7 +42,7 @@ func (s *Store) Spent(ctx context.Context, day string) (llm.Usage, error) {
 
 // AddSpent adds to a day's sum.
 func (s *Store) AddSpent(ctx context.Context, day string, u llm.Usage) error {
-	_, err := s.db.ExecContext(ctx, `INSERT INTO spent (day, calls, input_tokens, output_tokens, usd) VALUES (?, ?, ?, ?, ?)
+	_, err := s.exec(ctx, `INSERT INTO spent (day, calls, input_tokens, output_tokens, usd) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (day) DO UPDATE SET calls = spent.calls + excluded.calls, input_tokens = spent.input_tokens + excluded.input_tokens,
 output_tokens = spent.output_tokens + excluded.output_tokens, usd = spent.usd + excluded.usd`,
 		day, u.Calls, u.InputTokens, u.OutputTokens, u.USD)

@@ -1,15 +1,18 @@
-// Package store keeps what has to survive a crash in one SQLite file: the bot's ledger and notes, the sums spent on
-// the language model per day, and vectors that were paid for. It implements the interfaces that bot ([Store.Entry] and its neighbors), llm
+// Package store keeps what has to survive a crash: the bot's ledger and notes, the sums spent on the language model per
+// day, and vectors that were paid for. It implements the interfaces that bot ([Store.Entry] and its neighbors), llm
 // ([Store.Spent], [Store.AddSpent]), the annotation page ([Store.SaveWork]) and others own, and knows only their nouns.
 //
-// Every write is durable when the method returns: the file is in WAL mode with synchronous=FULL
+// It is one SQLite file ([Open]) or, for bots on several machines, a PostgreSQL database ([OpenShared]). The statements
+// are the same; sql.go has the little in which the two differ, and one suite of tests runs against both.
+//
+// Every write is durable when the method returns. The file is in WAL mode with synchronous=FULL
 // (https://www.sqlite.org/pragma.html#pragma_synchronous), one connection, transactions that take the write lock at
 // once (so that a busy database makes a writer wait instead of failing half way). Several processes may have the file
-// open: the running bot, and the ledger command. [Lock] is what keeps a second bot away.
+// open: the running bot, and the ledger command. [Lock] keeps a second bot away from a file, [Store.Acquire] from a
+// database.
 //
-// The schema has a version. [Open] updates an older file, each step in a transaction, and refuses one that a newer
-// program wrote. Times are stored as microseconds since 1970 in UTC, structures as JSON text: plain enough for other
-// databases.
+// The schema has a version. Opening updates an older one, each step in a transaction, and refuses one that a newer
+// program wrote. Times are stored as microseconds since 1970 in UTC, structures as JSON text.
 package store
 
 import (
@@ -30,7 +33,8 @@ import (
 
 // Store is an open database. It is safe for many goroutines.
 type Store struct {
-	db *sql.DB
+	conn
+	lease *Lease // under which the ledger is written; nil: none is needed
 }
 
 // migrations are the steps from an empty file to the current schema; step i leads from version i to i+1. Steps are
@@ -71,6 +75,7 @@ UPDATE entries SET author = coalesce(json_extract(data, '$.author'), ''),
 	minute = 1000000 * coalesce(CAST(strftime('%s', json_extract(data, '$.time')) AS BIGINT), 0);
 CREATE INDEX entries_origin ON entries (page, author, minute);`,
 	vectorTables,
+	leaseTable,
 }
 
 // busyTimeout is how long a writer waits for another process. The ledger command writes for milliseconds.
@@ -96,8 +101,12 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, fmt.Errorf("store %s: %w", path, err)
 	}
 	db.SetMaxOpenConns(1)
-	s := &Store{db: db}
-	if err := s.prepare(ctx); err != nil {
+	s := &Store{conn: conn{db: db}}
+	err = s.prepare(ctx)
+	if err == nil {
+		err = s.notMoved(ctx)
+	}
+	if err != nil {
 		db.Close()
 		return nil, fmt.Errorf("store %s: %w", path, describe(err))
 	}
@@ -116,39 +125,31 @@ func (s *Store) prepare(ctx context.Context) error {
 	if check != "ok" {
 		return fmt.Errorf("%w: %s", errDamaged, check)
 	}
-	return s.inTx(ctx, func(tx *sql.Tx) error {
+	return s.inTx(ctx, func(tx conn) error {
 		var version int
-		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		if err := tx.row(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 			return err
 		}
-		if version > len(migrations) {
-			return fmt.Errorf("the file has schema %d, this program knows only %d: use the newer program that wrote it",
-				version, len(migrations))
+		if err := tx.migrate(ctx, version, migrations); err != nil || version == len(migrations) {
+			return err
 		}
-		for i := version; i < len(migrations); i++ {
-			if _, err := tx.ExecContext(ctx, migrations[i]); err != nil {
-				return fmt.Errorf("schema step %d: %w", i+1, err)
-			}
-		}
-		if version == len(migrations) {
-			return nil
-		}
-		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(migrations)))
+		_, err := tx.exec(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(migrations)))
 		return err
 	})
 }
 
-// inTx runs f in a transaction that is committed when f returns nil.
-func (s *Store) inTx(ctx context.Context, f func(*sql.Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
+// migrate takes the steps that a schema of this version lacks.
+func (c conn) migrate(ctx context.Context, version int, steps []string) error {
+	if version > len(steps) {
+		return fmt.Errorf("the database has schema %d, this program knows only %d: use the newer program that wrote it",
+			version, len(steps))
 	}
-	defer tx.Rollback()
-	if err := f(tx); err != nil {
-		return err
+	for i := version; i < len(steps); i++ {
+		if _, err := c.exec(ctx, steps[i]); err != nil {
+			return fmt.Errorf("schema step %d: %w", i+1, err)
+		}
 	}
-	return tx.Commit()
+	return nil
 }
 
 // errDamaged is what a corrupted file comes to.
@@ -163,7 +164,7 @@ func describe(err error) error {
 	case errors.Is(err, syscall.ENOSPC):
 		return fmt.Errorf("the disk is full: make room and start again; nothing that was recorded is lost (%w)", err)
 	case !errors.As(err, &se):
-		return err
+		return describeShared(err)
 	}
 	switch se.Code() & 0xff {
 	case sqlite3.SQLITE_FULL:

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -9,15 +8,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/bot"
-	"github.com/spinachbot/spinachbot/forum"
-	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
 var day = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -36,144 +30,6 @@ func entry(key string, state bot.State, created time.Time) *bot.Entry {
 	return &bot.Entry{Key: key, Page: "Wikidata:Request a query", Comment: "c-A-1", Thread: "c-A-1", Kind: bot.Request,
 		State:   state,
 		Heading: "Cats", Author: "A", Text: "aa", Created: created, Updated: created}
-}
-
-func TestLedger(t *testing.T) {
-	ctx := t.Context()
-	path := filepath.Join(t.TempDir(), "new", "folder with ? and #", "bot.db")
-	s := open(t, path)
-	posted := day.Add(-time.Hour)
-	full := entry("sb-2", bot.Posting, day.Add(time.Second))
-	full.Time = &posted
-	full.Save = &bot.Save{BaseRev: 7, Section: 3, First: day, At: day.Add(time.Minute)}
-	full.Draft = &bot.Draft{Reply: forum.Reply{Short: "ü \" \x00 日本", Rows: [][]forum.Cell{{{ID: "Q42"}}}},
-		Turn: agent.Turn{Question: "?", Steps: []agent.Step{{N: 1, Action: "stop"}}}, Made: day}
-	first := entry("sb-1", bot.Accepted, day)
-	for _, e := range []*bot.Entry{first, full} {
-		if added, err := s.Add(ctx, e); err != nil || !added || e.Version != 1 {
-			t.Fatalf("add %s: %v %v, version %d", e.Key, added, err, e.Version)
-		}
-	}
-	if added, err := s.Add(ctx, entry("sb-1", bot.Skipped, day)); err != nil || added {
-		t.Errorf("the same key again: added %v, %v", added, err)
-	}
-	if _, err := s.Entry(ctx, "sb-9"); !errors.Is(err, bot.ErrNoEntry) {
-		t.Errorf("missing entry: %v", err)
-	}
-	got, err := s.Entry(ctx, "sb-2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(full, got); d != "" {
-		t.Errorf("an entry comes back changed: %s", d)
-	}
-
-	mine, theirs := *first, *first
-	mine.State = bot.Proposed
-	if err := s.Update(ctx, &mine); err != nil || mine.Version != 2 {
-		t.Fatalf("update: %v, version %d", err, mine.Version)
-	}
-	theirs.State = bot.Rejected
-	if err := s.Update(ctx, &theirs); !errors.Is(err, bot.ErrChanged) || theirs.Version != 1 {
-		t.Errorf("an update from an old reading: %v", err)
-	}
-	if err := s.Update(ctx, entry("sb-9", bot.Posted, day)); !errors.Is(err, bot.ErrNoEntry) {
-		t.Errorf("update of nothing: %v", err)
-	}
-
-	// All of it is there after a restart.
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s = open(t, path)
-	for name, c := range map[string]struct {
-		f    bot.Filter
-		want string
-	}{
-		"all, oldest first": {bot.Filter{}, "sb-1 sb-2"},
-		"page":              {bot.Filter{Page: "Wikidata:Request a query"}, "sb-1 sb-2"},
-		"other page":        {bot.Filter{Page: "X"}, ""},
-		"state":             {bot.Filter{States: []bot.State{bot.Proposed}}, "sb-1"},
-		"states":            {bot.Filter{States: []bot.State{bot.Posting, bot.Posted}}, "sb-2"},
-		"thread":            {bot.Filter{Thread: "c-A-1"}, "sb-1 sb-2"},
-		"text":              {bot.Filter{Text: "bb"}, ""},
-		"saved":             {bot.Filter{SavedSince: day.Add(time.Minute)}, "sb-2"},
-		"saved later":       {bot.Filter{SavedSince: day.Add(time.Minute + 1000)}, ""},
-		"hostile":           {bot.Filter{Thread: "' OR 1=1 --"}, ""},
-	} {
-		es, err := s.Entries(ctx, c.f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var keys []string
-		for _, e := range es {
-			keys = append(keys, e.Key)
-		}
-		if got := strings.Join(keys, " "); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
-	}
-}
-
-// Of many who update the same reading of an entry, also in several programs, exactly one succeeds.
-func TestUpdateOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "bot.db")
-	stores := []*Store{open(t, path), open(t, path)}
-	e := entry("sb-1", bot.Proposed, day)
-	if _, err := stores[0].Add(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	results := make(chan error, 20)
-	for i := range 20 {
-		wg.Go(func() {
-			mine := *e
-			mine.Reason = fmt.Sprint(i)
-			results <- stores[i%2].Update(context.Background(), &mine)
-		})
-	}
-	wg.Wait()
-	close(results)
-	won := 0
-	for err := range results {
-		if err == nil {
-			won++
-		} else if !errors.Is(err, bot.ErrChanged) {
-			t.Error(err)
-		}
-	}
-	if won != 1 {
-		t.Errorf("%d updates of one reading succeeded", won)
-	}
-}
-
-func TestNotesAndSums(t *testing.T) {
-	ctx := t.Context()
-	s := open(t, filepath.Join(t.TempDir(), "bot.db"))
-	if v, ok, err := s.Get(ctx, "ban"); v != nil || ok || err != nil {
-		t.Errorf("no note: %q %v %v", v, ok, err)
-	}
-	for _, v := range [][]byte{[]byte("one"), nil, {0, 255}} {
-		if err := s.Put(ctx, "ban", v); err != nil {
-			t.Fatal(err)
-		}
-		if got, ok, err := s.Get(ctx, "ban"); string(got) != string(v) || !ok || err != nil {
-			t.Errorf("note %q: %q %v %v", v, got, ok, err)
-		}
-	}
-	for range 2 {
-		if err := s.AddSpent(ctx, "2026-11-20", llm.Usage{Calls: 1, InputTokens: 10, OutputTokens: 5,
-			USD: 0.25}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if u, err := s.Spent(ctx, "2026-11-20"); u != (llm.Usage{Calls: 2, InputTokens: 20, OutputTokens: 10, USD: 0.5}) ||
-		err != nil {
-		t.Errorf("sum: %+v %v", u, err)
-	}
-	if u, err := s.Spent(ctx, "2026-11-21"); u != (llm.Usage{}) || err != nil {
-		t.Errorf("another day: %+v %v", u, err)
-	}
 }
 
 // Settings that durability rests on; a typo in the address would lose them without a word.

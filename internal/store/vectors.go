@@ -21,11 +21,11 @@ const vectorTables = `CREATE TABLE vectors (
 // Vectors returns the vectors that are kept of texts, by text.
 func (s *Store) Vectors(ctx context.Context, model string, texts []string) (map[string][]float32, error) {
 	out := map[string][]float32{}
-	err := s.inTx(ctx, func(tx *sql.Tx) error {
+	err := s.inTx(ctx, func(tx conn) error {
 		for _, t := range texts {
 			var b []byte
 			sum := sha256.Sum256([]byte(t))
-			err := tx.QueryRowContext(ctx, "SELECT vector FROM vectors WHERE model = ? AND text = ?", model, sum[:]).Scan(&b)
+			err := tx.row(ctx, "SELECT vector FROM vectors WHERE model = ? AND text = ?", model, sum[:]).Scan(&b)
 			switch {
 			case errors.Is(err, sql.ErrNoRows):
 				continue
@@ -47,14 +47,14 @@ func (s *Store) Vectors(ctx context.Context, model string, texts []string) (map[
 
 // KeepVectors keeps vectors by text.
 func (s *Store) KeepVectors(ctx context.Context, model string, vectors map[string][]float32) error {
-	err := s.inTx(ctx, func(tx *sql.Tx) error {
+	err := s.inTx(ctx, func(tx conn) error {
 		for t, v := range vectors {
 			var b []byte
 			for _, x := range v {
 				b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
 			}
 			sum := sha256.Sum256([]byte(t))
-			if _, err := tx.ExecContext(ctx, "INSERT INTO vectors (model, text, vector) VALUES (?, ?, ?) ON CONFLICT (model, text) DO UPDATE SET vector = excluded.vector", model, sum[:], b); err != nil {
+			if _, err := tx.exec(ctx, "INSERT INTO vectors (model, text, vector) VALUES (?, ?, ?) ON CONFLICT (model, text) DO UPDATE SET vector = excluded.vector", model, sum[:], b); err != nil {
 				return err
 			}
 		}

@@ -1,19 +1,16 @@
 package store
 
 import (
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestVectors: they are there after the file is opened again, by model and text.
-func TestVectors(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.db")
-	s, err := Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+// TestVectors: they are there after the store is opened again, by model and text.
+func TestVectors(t *testing.T) { each(t, testVectors) }
+
+func testVectors(t *testing.T, open opener) {
+	s := open(t)
 	v := map[string][]float32{"a": {0.5, -1}, "": {1e-30, 3}}
 	if err := s.KeepVectors(t.Context(), "m", map[string][]float32{"a": {9}}); err != nil {
 		t.Fatal(err)
@@ -24,10 +21,7 @@ func TestVectors(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = Open(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s = open(t)
 	got, err := s.Vectors(t.Context(), "m", []string{"a", "b", ""})
 	if err != nil || !cmp.Equal(v, got) {
 		t.Errorf("%v, %v", got, err)

@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// sharedMigrations are the steps from an empty PostgreSQL database to the current schema. Steps are never changed, only
+// added.
+var sharedMigrations = []string{
+	`CREATE TABLE entries (
+	seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- in the order of writing
+	key TEXT NOT NULL UNIQUE,
+	page TEXT NOT NULL,
+	thread TEXT NOT NULL,
+	text TEXT NOT NULL,
+	author TEXT NOT NULL,
+	minute BIGINT NOT NULL, -- microseconds since 1970; 0: none
+	state TEXT NOT NULL,
+	saved BIGINT NOT NULL, -- last attempt to save, microseconds since 1970; 0: none
+	version BIGINT NOT NULL,
+	data TEXT NOT NULL -- bot.Entry as JSON
+);
+CREATE INDEX entries_state ON entries (page, state);
+CREATE INDEX entries_thread ON entries (page, thread);
+CREATE INDEX entries_text ON entries (page, text);
+CREATE INDEX entries_saved ON entries (saved);
+CREATE INDEX entries_origin ON entries (page, author, minute);
+CREATE TABLE notes (
+	key TEXT PRIMARY KEY,
+	value BYTEA NOT NULL
+);
+CREATE TABLE spent (
+	day TEXT PRIMARY KEY, -- 2026-11-20, UTC
+	calls BIGINT NOT NULL,
+	input_tokens BIGINT NOT NULL,
+	output_tokens BIGINT NOT NULL,
+	usd DOUBLE PRECISION NOT NULL
+);
+CREATE TABLE vectors (
+	model TEXT NOT NULL,
+	text BYTEA NOT NULL, -- SHA-256
+	vector BYTEA NOT NULL, -- 32-bit floats, little-endian
+	PRIMARY KEY (model, text)
+);` + leaseTable,
+}
+
+// maxConns is how many connections a process holds at most. PostgreSQL allows 100 in all unless it is told otherwise.
+const maxConns = 6
+
+// OpenShared opens a PostgreSQL database that several processes share, and brings its schema up to date. url is as in
+// https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING; no error shows its password.
+func OpenShared(ctx context.Context, url string) (*Store, error) {
+	cfg, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("store: DATABASE_URL is not the address of a PostgreSQL database, " +
+			"such as postgres://user:password@host:5432/name")
+	}
+	cfg.RuntimeParams["application_name"] = "spinachbot"
+	db := stdlib.OpenDB(*cfg)
+	db.SetMaxOpenConns(maxConns)
+	s := &Store{conn: conn{db: db, shared: true}}
+	if err := s.prepareShared(ctx); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("store: %w", describe(err))
+	}
+	return s, nil
+}
+
+// prepareShared runs the missing migrations. Of several programs that start at once, one does.
+func (s *Store) prepareShared(ctx context.Context) error {
+	tx, err := s.db.BeginTx(ctx, nil) // each statement sees what was written before it, also while it waited
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	c := conn{db: s.db, tx: tx, shared: true}
+	if _, err := c.exec(ctx, "SELECT pg_advisory_xact_lock(4838174921)"); err != nil { // any number of our own
+		return err
+	}
+	if _, err := c.exec(ctx, "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)"); err != nil {
+		return err
+	}
+	var version int
+	if err := c.row(ctx, "SELECT coalesce(max(version), 0) FROM schema_version").Scan(&version); err != nil {
+		return err
+	}
+	if err := c.migrate(ctx, version, sharedMigrations); err != nil || version == len(sharedMigrations) {
+		return err
+	}
+	if _, err := c.exec(ctx, "INSERT INTO schema_version (version) VALUES (?)", len(sharedMigrations)); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// describeShared puts what to do next into PostgreSQL's errors.
+func describeShared(err error) error {
+	var unreachable *pgconn.ConnectError
+	var pg *pgconn.PgError
+	isPg := errors.As(err, &pg)
+	switch {
+	case isPg && pg.Code == "53100":
+		return fmt.Errorf("the database's disk is full: make room; nothing that was recorded is lost (%w)", err)
+	case isPg && pg.Code == "53300":
+		return fmt.Errorf("the database takes no more connections: raise its max_connections (%w)", err)
+	case isPg && pg.Code == "25006":
+		return fmt.Errorf("the database cannot be written: DATABASE_URL must name the primary server (%w)", err)
+	case isPg && (pg.Code == "28P01" || pg.Code == "28000" || pg.Code == "3D000" || pg.Code == "42501"):
+		return fmt.Errorf("the database refuses us: check the user, password and name in DATABASE_URL, "+
+			"and that the user may create tables (%w)", err)
+	case errors.As(err, &unreachable):
+		return fmt.Errorf("the database cannot be reached: check DATABASE_URL, and that the server runs (%w)", err)
+	}
+	return err
+}

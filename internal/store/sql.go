@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// conn runs statements, which are written with ? for their arguments, on a database or within a transaction.
+type conn struct {
+	db     *sql.DB
+	tx     *sql.Tx // nil outside of transactions
+	shared bool    // PostgreSQL
+}
+
+type runner interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+func (c conn) runner() runner {
+	if c.tx != nil {
+		return c.tx
+	}
+	return c.db
+}
+
+func (c conn) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	return c.runner().ExecContext(ctx, c.statement(query), args...)
+}
+
+func (c conn) rows(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return c.runner().QueryContext(ctx, c.statement(query), args...)
+}
+
+func (c conn) row(ctx context.Context, query string, args ...any) *sql.Row {
+	return c.runner().QueryRowContext(ctx, c.statement(query), args...)
+}
+
+// statement is a statement as the database wants it. None has a question mark but for an argument.
+func (c conn) statement(query string) string {
+	if !c.shared || !strings.Contains(query, "?") {
+		return query
+	}
+	var b strings.Builder
+	for i, part := range strings.Split(query, "?") {
+		if i > 0 {
+			b.WriteString("$" + strconv.Itoa(i))
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}
+
+// now is the database's clock in microseconds since 1970: the same for all who share it.
+func (c conn) now() string {
+	if c.shared {
+		return "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)"
+	}
+	return "CAST(unixepoch('subsec') * 1000000 AS BIGINT)"
+}
+
+// inTx runs f in a transaction that is committed when f returns nil. Transactions run as if one after the other; f may
+// run again when another one was in the way.
+func (c conn) inTx(ctx context.Context, f func(conn) error) error {
+	for {
+		err := c.once(ctx, f)
+		var conflict *pgconn.PgError
+		if errors.As(err, &conflict) && (conflict.Code == serializationFailure || conflict.Code == deadlockDetected) &&
+			ctx.Err() == nil {
+			continue
+		}
+		return err
+	}
+}
+
+// Codes of PostgreSQL's errors (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+const (
+	serializationFailure = "40001"
+	deadlockDetected     = "40P01"
+)
+
+func (c conn) once(ctx context.Context, f func(conn) error) error {
+	var opts *sql.TxOptions
+	if c.shared {
+		opts = &sql.TxOptions{Isolation: sql.LevelSerializable}
+	}
+	tx, err := c.db.BeginTx(ctx, opts)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := f(conn{db: c.db, tx: tx, shared: c.shared}); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
