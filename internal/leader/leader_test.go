@@ -1,0 +1,154 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/store"
+)
+
+// table is a table of one lease with the bubble's clock.
+type table struct {
+	mu    sync.Mutex
+	l     store.Lease
+	ends  time.Time
+	fails map[string]bool // holders whose connection is down
+}
+
+func (t *table) Acquire(_ context.Context, name, holder string, d time.Duration) (store.Lease, bool, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.fails[holder] {
+		return store.Lease{}, false, errors.New("no route to host")
+	}
+	over := !time.Now().Before(t.ends)
+	if t.l.Holder != holder && !over {
+		return t.l, false, nil
+	}
+	if t.l.Holder != holder || over {
+		t.l = store.Lease{Name: name, Holder: holder, Fence: t.l.Fence + 1}
+	}
+	t.ends = time.Now().Add(d)
+	return t.l, true, nil
+}
+
+func (t *table) Release(_ context.Context, l store.Lease) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.l == l {
+		t.ends = time.Time{}
+	}
+	return nil
+}
+
+func (t *table) cut(holder string, down bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.fails[holder] = down
+}
+
+// TestLead: one of two leads at each moment. The other one takes over when the first one ends, and, when its connection
+// is down, not before it has stopped.
+func TestLead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := &table{fails: map[string]bool{}}
+		var mu sync.Mutex
+		leading := map[string]int64{}
+		start := func(ctx context.Context, name string) chan error {
+			done := make(chan error, 1)
+			go func() {
+				done <- Lead(ctx, slog.New(slog.DiscardHandler), db, Options{Name: "bot", Holder: name},
+					func(ctx context.Context, l store.Lease) error {
+						mu.Lock()
+						leading[name] = l.Fence
+						if len(leading) > 1 {
+							t.Errorf("both lead: %v", leading)
+						}
+						mu.Unlock()
+						<-ctx.Done()
+						mu.Lock()
+						delete(leading, name)
+						mu.Unlock()
+						return nil
+					})
+			}()
+			return done
+		}
+		want := func(when, name string, fence int64) {
+			t.Helper()
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			if len(leading) != 1 || leading[name] != fence {
+				t.Errorf("%s: %v, want %s with fence %d", when, leading, name, fence)
+			}
+		}
+		a, stopA := context.WithCancel(t.Context())
+		b, stopB := context.WithCancel(t.Context())
+		doneA := start(a, "a")
+		want("alone", "a", 1)
+		doneB := start(b, "b")
+		time.Sleep(10 * time.Minute)
+		want("two", "a", 1)
+
+		db.cut("a", true)
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		mu.Lock()
+		if len(leading) != 0 {
+			t.Errorf("cut off for 20 s of a lease of 30: %v", leading)
+		}
+		mu.Unlock()
+		time.Sleep(20 * time.Second)
+		want("cut off", "b", 2)
+		db.cut("a", false)
+		time.Sleep(10 * time.Minute)
+		want("back", "b", 2)
+
+		stopB()
+		if err := <-doneB; err != nil {
+			t.Error(err)
+		}
+		time.Sleep(11 * time.Second) // a third of the lease: it was released
+		want("after the end of b", "a", 3)
+		stopA()
+		if err := <-doneA; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestOnce: with Once, nothing is done while another process leads.
+func TestOnce(t *testing.T) {
+	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "bot.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	lg := slog.New(slog.DiscardHandler)
+	ran := 0
+	wrong := errors.New("wrong")
+	err = Lead(t.Context(), lg, st, Options{Name: "bot", Holder: Holder(), Once: true},
+		func(ctx context.Context, l store.Lease) error {
+			ran++
+			if l.Holder == Holder() {
+				t.Error("two holders have one name")
+			}
+			return errors.Join(wrong, Lead(ctx, lg, st, Options{Name: "bot", Holder: Holder(), Once: true},
+				func(context.Context, store.Lease) error { ran++; return nil }))
+		})
+	if !errors.Is(err, wrong) || ran != 1 {
+		t.Errorf("%v, ran %d times", err, ran)
+	}
+	err = Lead(t.Context(), lg, st, Options{Name: "bot", Holder: Holder(), Once: true},
+		func(context.Context, store.Lease) error { ran++; return nil })
+	if err != nil || ran != 2 {
+		t.Errorf("after the end: %v, ran %d times", err, ran)
+	}
+}
