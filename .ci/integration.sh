@@ -9,7 +9,8 @@ for tool in php chromium strace; do
   command -v "$tool" >/dev/null || { echo "$tool is missing; .ci/run installs what the integration run needs"; exit 1; }
 done
 dir=$(mktemp -d)
-trap 'bash tools/realwiki/stop.sh "$dir" >/dev/null 2>&1 || true; rm -rf "$dir"' EXIT
+trap 'bash tools/realwiki/stop.sh "$dir" >/dev/null 2>&1 || true; bash tools/postgres/stop.sh "$dir/postgres" >/dev/null 2>&1 || true; rm -rf "$dir"' EXIT
+chmod 755 "$dir" # PostgreSQL runs as a user of its own
 if part wiki; then
   echo "--- the wiki client and the sandbox's wiki against MediaWiki"
   settings=$(bash tools/realwiki/start.sh "$dir")
@@ -20,6 +21,10 @@ if part wiki; then
   for v in $(compgen -e | grep -E '^(WIKI_|REALWIKI_|FORUM_)'); do unset "$v"; done
 fi
 if part program; then
+  echo "--- the ledger in PostgreSQL"
+  settings=$(bash tools/postgres/start.sh "$dir/postgres")
+  export "${settings?}"
+  go test -count=1 ./internal/store/
   echo "--- the program"
   if ! command -v npm >/dev/null; then
     sudo=""; [ "$(id -u)" = 0 ] || sudo=sudo

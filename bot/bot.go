@@ -58,6 +58,7 @@ type Config struct {
 
 	UnsignedDelay time.Duration // how long an unsigned request must be unchanged; 1 h
 	UnknownGrace  time.Duration // how long a save of unknown outcome may still arrive; 2 min
+	TookOver      time.Time     // when the work was taken over from another process, whose saves may still arrive
 	// before the first retry after a transient failure, doubled each time up to RetryMax; 5 min
 	RetryDelay  time.Duration
 	RetryMax    time.Duration // 2 h

@@ -123,7 +123,7 @@ func (b *Bot) recover(ctx context.Context, v *view) error {
 			return b.posted(ctx, e, 0, "our reply was found on the page")
 		case e.Save == nil:
 			return b.set(ctx, e, Approved, "no save was begun")
-		case v.asked.Sub(e.Save.At) < b.cfg.UnknownGrace:
+		case v.asked.Sub(e.Save.At) < b.cfg.UnknownGrace, v.asked.Sub(b.cfg.TookOver) < b.cfg.UnknownGrace:
 			b.lg.Info("a save may still arrive: waiting", "entry", e.Key, "since", e.Save.At, "grace",
 				b.cfg.UnknownGrace)
 			return nil

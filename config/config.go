@@ -202,9 +202,6 @@ func Load(src Source) (c *Config, warnings []string, err error) {
 			value, origin = k.Default, "default"
 			_ = k.set(c, k.Default)
 		}
-		if k.Unused && value != k.Default {
-			warnings = append(warnings, at+": this version does not use it")
-		}
 		c.raw[k.Name], c.origin[k.Name] = value, origin
 	}
 	problems = append(problems, c.check()...)

@@ -146,7 +146,7 @@ func TestExampleFileIsCurrent(t *testing.T) {
 	if err != nil || len(w) > 0 {
 		t.Fatalf("the example itself does not load: %v %v", w, err)
 	}
-	for _, k := range Shown() {
+	for _, k := range Keys() {
 		if c.Value(k.Name) != k.Default {
 			t.Errorf("%s is %q in the example, want the default %q", k.Name, c.Value(k.Name), k.Default)
 		}
@@ -213,22 +213,6 @@ func TestDotEnvOfWindows(t *testing.T) {
 	c, w, err := load(t, "\ufeffOPERATOR=Ada\r\n\r\nCONTACT=\"a@b\"\r\nFORUM_PAGE=${OPERATOR}x\r\n", nil, nil)
 	if err != nil || len(w) > 0 || c.Operator != "Ada" || c.Contact != "a@b" || c.ForumPage != "Adax" {
 		t.Errorf("%+v %v %v", c, w, err)
-	}
-}
-
-func TestUnusedSettingsAreNotShown(t *testing.T) {
-	_, w, err := load(t, "", []string{"DATABASE_URL=postgres://u:geheim@h/db"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := "DATABASE_URL (environment): this version does not use it"
-	if got := strings.Join(w, "\n"); got != want {
-		t.Errorf("got:\n%s\nwant:\n%s", got, want)
-	}
-	for _, name := range []string{"DATABASE_URL"} {
-		if strings.Contains(Example(), name) {
-			t.Errorf("%s is in .env.example", name)
-		}
 	}
 }
 

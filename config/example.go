@@ -11,7 +11,7 @@ func Example() string {
 	b.WriteString("# Settings of SpinachBot. Copy this file to .env and fill in what you need.\n")
 	b.WriteString("# A flag overrides the environment, which overrides this file. Check the result with: spinachbot config check\n")
 	group := Group("")
-	for _, k := range Shown() {
+	for _, k := range Keys() {
 		if k.Group != group {
 			group = k.Group
 			fmt.Fprintf(&b, "\n# --- %s ---\n", group)

@@ -97,12 +97,6 @@ func urlField(f func(*Config) *string) field {
 	}}
 }
 
-// unused marks a setting that later versions will use.
-func unused(f field) field {
-	f.Unused = true
-	return f
-}
-
 // Loopback reports whether a host name or address means this machine: localhost, or an address such as 127.0.0.1.
 func Loopback(host string) bool {
 	ip := net.ParseIP(host)

@@ -32,28 +32,16 @@ type Key struct {
 type field struct {
 	Secret bool // never shown, and has no flag
 	URL    bool // an address; its parameters are never shown
-	Unused bool // accepted, but not used by this version: not shown in help or .env.example
 	set    func(c *Config, value string) error
 }
 
 // Flag returns the name of the key's command-line flag: WIKI_API is --wiki-api. Secrets have none, because other users
-// of a machine can see command lines; unused settings have none either.
+// of a machine can see command lines.
 func (k Key) Flag() string {
-	if k.Secret || k.Unused {
+	if k.Secret {
 		return ""
 	}
 	return strings.ReplaceAll(strings.ToLower(k.Name), "_", "-")
-}
-
-// Shown returns the settings that help and .env.example show, in their order.
-func Shown() []Key {
-	var out []Key
-	for _, k := range Keys() {
-		if !k.Unused {
-			out = append(out, k)
-		}
-	}
-	return out
 }
 
 // Keys returns every setting that is accepted.
@@ -104,8 +92,8 @@ func Keys() []Key {
 
 		{"DATA_DIR", Data, "data", "folder of the ledger, the trajectories and the lock",
 			strField(func(c *Config) *string { return &c.DataDir })},
-		{"DATABASE_URL", Data, "", "shared database; empty: SQLite in DATA_DIR",
-			unused(secretField(func(c *Config) *Secret { return &c.DatabaseURL }))},
+		{"DATABASE_URL", Data, "", "PostgreSQL database of the ledger, for bots on several machines, such as postgres://user:password@host/name; empty: SQLite in DATA_DIR",
+			secretField(func(c *Config) *Secret { return &c.DatabaseURL })},
 
 		{"OPENAI_API_KEY", Model, "", "key of the language model's service",
 			secretField(func(c *Config) *Secret { return &c.OpenAIKey })},

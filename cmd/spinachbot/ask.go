@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +18,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/graphs"
 	"github.com/spinachbot/spinachbot/internal/kg/remote"
 	"github.com/spinachbot/spinachbot/internal/show"
-	"github.com/spinachbot/spinachbot/internal/store"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
@@ -106,7 +104,7 @@ func (a *asking) run(ctx context.Context, args []string) int {
 	if err != nil {
 		return fail(e, err)
 	}
-	st, err := store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
+	st, err := openLedger(ctx, cfg)
 	if err != nil {
 		return fail(e, err)
 	}

@@ -66,9 +66,6 @@ func configPrintCommand(e *env) *cobra.Command {
 			return exitUsage
 		}
 		for _, k := range config.Keys() {
-			if k.Unused && cfg.Origin(k.Name) == "default" {
-				continue
-			}
 			fmt.Fprintf(e.stdout, "%s=%s\n", k.Name, cfg.Value(k.Name))
 		}
 		return exitOK

@@ -99,11 +99,17 @@ func (d *demo) run(ctx context.Context, o sandboxOptions) error {
 		}
 	}()
 
-	b, _, closeBot, err := buildBot(ctx, d.lg, d.point(sb), d.e.now, d.model(sb), d.policy())
+	own := d.point(sb)
+	own.DatabaseURL = "" // a demo has a ledger of its own
+	st, err := openLedger(ctx, own)
 	if err != nil {
 		return err
 	}
-	defer closeBot()
+	defer st.Close()
+	b, _, err := wireBot(d.lg, own, st, d.e.now, d.model(sb), d.policy())
+	if err != nil {
+		return err
+	}
 	if !d.once {
 		fmt.Fprintf(d.e.stdout, "%s/\n", sb.url)
 		fmt.Fprintln(d.e.stderr, "Open this address in a browser. The bot looks at the page every few seconds; Ctrl-C ends the demo.")

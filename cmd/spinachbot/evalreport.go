@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
-	"github.com/spinachbot/spinachbot/internal/store"
 )
 
 const evalReportDoc = `Writes a page about one or more runs of eval run. The page needs no other file: scores by every
@@ -98,7 +96,7 @@ func reportModel(ctx context.Context, c *cmdline) (agent.Model, func(), error) {
 	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
 		return nil, nil, err
 	}
-	st, err := store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
+	st, err := openLedger(ctx, cfg)
 	if err != nil {
 		return nil, nil, err
 	}

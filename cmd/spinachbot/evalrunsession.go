@@ -313,7 +313,7 @@ func (s *evalSession) openStore(ctx context.Context) (err error) {
 		if err := os.MkdirAll(s.cfg.DataDir, 0o700); err != nil {
 			return err
 		}
-		if s.store, err = store.Open(ctx, filepath.Join(s.cfg.DataDir, ledgerFile)); err != nil {
+		if s.store, err = openLedger(ctx, s.cfg); err != nil {
 			return err
 		}
 		s.closers = append(s.closers, s.store.Close)

@@ -18,7 +18,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/graphs"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/show"
-	"github.com/spinachbot/spinachbot/internal/store"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
@@ -172,7 +171,7 @@ func (f *scoreFlags) graph(ctx context.Context, e *env, cfg *config.Config, lg *
 		if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
 			return nil, done, err
 		}
-		st, err := store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
+		st, err := openLedger(ctx, cfg)
 		if err != nil {
 			return nil, done, err
 		}

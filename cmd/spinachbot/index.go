@@ -130,7 +130,7 @@ func (b *indexBuild) run(ctx context.Context, e *env, cfg *config.Config, lg *sl
 		if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
 			return err
 		}
-		st, err := store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
+		st, err := openLedger(ctx, cfg)
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,7 +21,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/shape"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/show"
-	"github.com/spinachbot/spinachbot/internal/store"
 )
 
 // graphUsage is the help of --kg.
@@ -136,7 +134,7 @@ func (c *cmdline) kgRun(do func(ctx context.Context, o *graphs.Opener, cfg *conf
 		if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
 			return fail(c.e, err)
 		}
-		st, err := store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
+		st, err := openLedger(ctx, cfg)
 		if err != nil {
 			return fail(c.e, err)
 		}

@@ -23,6 +23,23 @@ import (
 // ledgerFile is the database's name in DATA_DIR.
 const ledgerFile = "spinachbot.db"
 
+// openLedger opens the database of the settings: DATABASE_URL, or a file in DATA_DIR.
+func openLedger(ctx context.Context, cfg *config.Config) (*store.Store, error) {
+	if cfg.DatabaseURL != "" {
+		return store.OpenShared(ctx, cfg.DatabaseURL.Reveal())
+	}
+	return store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
+}
+
+// hasLedger reports whether there may be a ledger, without making one.
+func hasLedger(cfg *config.Config) bool {
+	if cfg.DatabaseURL != "" {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(cfg.DataDir, ledgerFile))
+	return err == nil
+}
+
 func ledgerCommand(e *env) *cobra.Command {
 	return group(e, "ledger", "review what the bot would post: approve, edit, reject, retry",
 		ledgerListCommand(e), ledgerShowCommand(e), ledgerReviewCommand(e), ledgerApproveCommand(e), ledgerEditCommand(e),
@@ -121,11 +138,10 @@ func (c *cmdline) withLedger(ctx context.Context, asJSON bool, do func(l *ledger
 	if !ok {
 		return exitUsage
 	}
-	path := filepath.Join(cfg.DataDir, ledgerFile)
-	if _, err := os.Stat(path); err != nil {
+	if !hasLedger(cfg) {
 		return fail(c.e, fmt.Errorf("there is no ledger in %s: the bot makes it at its first round; --data-dir names another folder", cfg.DataDir))
 	}
-	st, err := store.Open(ctx, path)
+	st, err := openLedger(ctx, cfg)
 	if err != nil {
 		return fail(c.e, err)
 	}
@@ -296,11 +312,10 @@ func (c *cmdline) completeEntries(states ...bot.State) cobra.CompletionFunc {
 		if !ok {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		path := filepath.Join(cfg.DataDir, ledgerFile)
-		if _, err := os.Stat(path); err != nil {
+		if !hasLedger(cfg) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		st, err := store.Open(cmd.Context(), path)
+		st, err := openLedger(cmd.Context(), cfg)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

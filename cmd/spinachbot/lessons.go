@@ -21,7 +21,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/graphs"
 	"github.com/spinachbot/spinachbot/internal/lesson"
 	"github.com/spinachbot/spinachbot/internal/show"
-	"github.com/spinachbot/spinachbot/internal/store"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
@@ -204,7 +203,7 @@ func learnLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Conf
 	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
 		return 0, err
 	}
-	st, err := store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
+	st, err := openLedger(ctx, cfg)
 	if err != nil {
 		return 0, err
 	}

@@ -94,6 +94,7 @@ func newRoot(e *env) *cobra.Command {
 		ledgerCommand(e),
 		manCommand(e),
 		mcpCommand(e),
+		migrateCommand(e),
 		runCommand(e),
 		sandboxCommand(e),
 		serveCommand(e),

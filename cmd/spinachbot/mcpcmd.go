@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
@@ -17,7 +16,6 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/graphs"
 	"github.com/spinachbot/spinachbot/internal/mcp"
-	"github.com/spinachbot/spinachbot/internal/store"
 )
 
 func mcpCommand(e *env) *cobra.Command {
@@ -47,7 +45,7 @@ spinachbot serve offers the same at /mcp. docs/serving.md says how to register i
 			return exitUsage
 		}
 		lg := c.logger(slog.LevelWarn)
-		st, err := store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
+		st, err := openLedger(ctx, cfg)
 		if err != nil {
 			return fail(e, err)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/adapter"
 	"github.com/spinachbot/spinachbot/internal/graphs"
+	"github.com/spinachbot/spinachbot/internal/leader"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/store"
 )
@@ -33,9 +34,14 @@ already. POSTING is off until you enable it.`,
 	dry := c.fs.Bool("dry-run", false, "nothing is written to the wiki; see the drafts with spinachbot ledger")
 	grace := c.fs.Duration("unknown-grace", 2*time.Minute,
 		"how long a save may still arrive after the wiki's response was lost, as a `duration`")
+	lease := c.fs.Duration("lease", 30*time.Second,
+		"with DATABASE_URL: how long the other processes wait when the leading one is gone, as a `duration`")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if !c.noArguments(rest) {
 			return exitUsage
+		}
+		if *lease < time.Second {
+			return misuse(e, "run: --lease must be at least 1s")
 		}
 		cfg, ok := c.load()
 		if !ok {
@@ -50,24 +56,38 @@ already. POSTING is off until you enable it.`,
 			return fail(e, err)
 		}
 		defer func() { _ = unlock() }()
-		b, harvester, closeAll, err := buildBot(ctx, lg, cfg, e.now, modelSettings(cfg), policy(cfg, *dry, *grace))
+		st, err := openLedger(ctx, cfg)
 		if err != nil {
 			return fail(e, err)
 		}
-		defer closeAll()
-		if *once {
-			sum, err := b.Round(ctx)
-			fmt.Fprintln(e.stdout, sum)
+		defer st.Close()
+		work := func(ctx context.Context, st *store.Store, pol bot.Config) error {
+			b, harvester, err := wireBot(lg, cfg, st, e.now, modelSettings(cfg), pol)
 			if err != nil {
-				return fail(e, err)
+				return err
 			}
-			return exitOK
+			if *once {
+				sum, err := b.Round(ctx)
+				fmt.Fprintln(e.stdout, sum)
+				return err
+			}
+			var jobs []job
+			if cfg.HarvestSchedule != "" {
+				jobs = append(jobs, job{"HARVEST_SCHEDULE", cfg.HarvestSchedule, harvester.run})
+			}
+			return watch(ctx, lg, b, cfg.WatchSchedule, jobs...)
 		}
-		var jobs []job
-		if cfg.HarvestSchedule != "" {
-			jobs = append(jobs, job{"HARVEST_SCHEDULE", cfg.HarvestSchedule, harvester.run})
+		pol := policy(cfg, *dry, *grace)
+		if cfg.DatabaseURL == "" {
+			err = work(ctx, st, pol)
+		} else {
+			err = leader.Lead(ctx, lg, st, leader.Options{Name: "bot", Holder: leader.Holder(), Lease: *lease, Now: e.now, Once: *once},
+				func(ctx context.Context, l leader.Lease) error {
+					pol.TookOver = e.now()
+					return work(ctx, st.Under(l), pol)
+				})
 		}
-		if err := watch(ctx, lg, b, cfg.WatchSchedule, jobs...); err != nil {
+		if err != nil {
 			return fail(e, err)
 		}
 		return exitOK
@@ -83,26 +103,6 @@ func policy(cfg *config.Config, dry bool, grace time.Duration) bot.Config {
 		RepliesPerHour: cfg.RepliesPerHour,
 		ReplyOnFailure: true, UnknownGrace: grace, QueryHosts: cfg.ShortlinkHosts,
 	}
-}
-
-// buildBot wires the bot of the settings. The caller holds the data folder's lock.
-func buildBot(ctx context.Context, lg *slog.Logger, cfg *config.Config, now func() time.Time, mcfg llm.Config,
-	pol bot.Config) (*bot.Bot, *scheduledHarvest, func(), error) {
-	st, err := store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	closeAll := func() {
-		if cerr := st.Close(); cerr != nil {
-			lg.Warn("the ledger cannot be closed", "error", cerr)
-		}
-	}
-	b, h, err := wireBot(lg, cfg, st, now, mcfg, pol)
-	if err != nil {
-		closeAll()
-		return nil, nil, nil, err
-	}
-	return b, h, closeAll, nil
 }
 
 // wireBot makes the bot and, of the same clients, the harvest that may run next to it.

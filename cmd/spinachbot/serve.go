@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -84,7 +83,7 @@ func (s *serving) run(ctx context.Context, rest []string) int {
 	if err != nil {
 		return fail(e, err)
 	}
-	st, err := store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
+	st, err := openLedger(ctx, cfg)
 	if err != nil {
 		return fail(e, err)
 	}

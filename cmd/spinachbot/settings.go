@@ -85,7 +85,7 @@ func (c *cmdline) hide(names ...string) {
 // environmentNote says, for the manual page, how the settings are named outside the command line.
 func environmentNote(groups map[config.Group]bool) string {
 	var secrets []string
-	for _, k := range config.Shown() {
+	for _, k := range config.Keys() {
 		if groups[k.Group] && k.Flag() == "" {
 			secrets = append(secrets, k.Name)
 		}
@@ -125,7 +125,7 @@ func (c *cmdline) usage(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	paragraph(w, "settings, each as a flag or by its name in the environment or in .env (a flag wins over the environment, the environment over .env):")
-	for _, k := range config.Shown() {
+	for _, k := range config.Keys() {
 		if !c.groups[k.Group] || slices.Contains(c.hidden, k.Name) {
 			continue
 		}

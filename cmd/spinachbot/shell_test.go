@@ -104,7 +104,7 @@ func TestManualUnusedSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := map[string]bool{}
-	for _, k := range config.Shown() {
+	for _, k := range config.Keys() {
 		shown[k.Name] = true
 	}
 	for _, k := range config.Keys() {

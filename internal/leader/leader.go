@@ -9,14 +9,23 @@ import (
 	"log/slog"
 	"os"
 	"time"
-
-	"github.com/spinachbot/spinachbot/internal/store"
 )
+
+// Lease is the right to do what only one process may do at a time, until it runs out. Fence grows each time that the
+// lease changes hands, so that whoever slept through the end of its lease can be told apart from its successor.
+type Lease struct {
+	Name   string
+	Holder string
+	Fence  int64
+}
 
 // Leases keeps who may work. internal/store implements it; time is the database's there.
 type Leases interface {
-	Acquire(ctx context.Context, name, holder string, d time.Duration) (l store.Lease, held bool, err error)
-	Release(ctx context.Context, l store.Lease) error
+	// Acquire takes or renews a lease for a time. held is false while it is another holder's; l then says whose. A
+	// holder that was away for longer than its lease gets it with a new fence, like anyone else.
+	Acquire(ctx context.Context, name, holder string, d time.Duration) (l Lease, held bool, err error)
+	// Release ends a lease early. It does nothing when the lease was lost.
+	Release(ctx context.Context, l Lease) error
 }
 
 // Options say what is led and how.
@@ -24,11 +33,13 @@ type Options struct {
 	Name   string        // of the lease
 	Holder string        // of this process: see [Holder]
 	Lease  time.Duration // how long the others wait when this process is gone; 30 s
+	Now    func() time.Time
 	Once   bool          // do not wait for another process, and do not begin again after a lost lease
 }
 
-// ErrLost is the cause of the canceled context when another process may have taken over.
-var ErrLost = errors.New("the lease was lost: another process may have taken over")
+// ErrLost: the lease has run out, and another process may have taken over. It is the cause of a canceled context, and
+// the error of a write that came too late and was not done.
+var ErrLost = errors.New("another process may have taken over")
 
 // Holder returns a name for this process that no other has or had.
 func Holder() string {
@@ -43,13 +54,13 @@ func Holder() string {
 // lease; what f writes in the database belongs under l (see store.Under), so that a process that slept does not write
 // as its own successor. Lead returns what f returns when it ends by itself, and nil when ctx is done.
 func Lead(ctx context.Context, lg *slog.Logger, db Leases, o Options,
-	f func(ctx context.Context, l store.Lease) error) error {
+	f func(ctx context.Context, l Lease) error) error {
 	if o.Lease <= 0 {
 		o.Lease = 30 * time.Second
 	}
 	waiting := ""
 	for {
-		began := time.Now()
+		began := o.Now()
 		l, held, err := db.Acquire(ctx, o.Name, o.Holder, o.Lease)
 		switch {
 		case ctx.Err() != nil:
@@ -82,8 +93,8 @@ func Lead(ctx context.Context, lg *slog.Logger, db Leases, o Options,
 }
 
 // hold runs f and renews the lease until f ends. renewed is when the last renewal was asked for.
-func hold(ctx context.Context, lg *slog.Logger, db Leases, o Options, l store.Lease, renewed time.Time,
-	f func(ctx context.Context, l store.Lease) error) error {
+func hold(ctx context.Context, lg *slog.Logger, db Leases, o Options, l Lease, renewed time.Time,
+	f func(ctx context.Context, l Lease) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	done := make(chan error, 1)
@@ -107,7 +118,7 @@ func hold(ctx context.Context, lg *slog.Logger, db Leases, o Options, l store.Le
 		if ctx.Err() != nil {
 			continue // f is about to end
 		}
-		began := time.Now()
+		began := o.Now()
 		asked, stop := context.WithTimeout(ctx, o.Lease/3)
 		now, held, err := db.Acquire(asked, o.Name, o.Holder, o.Lease)
 		stop()
@@ -116,7 +127,7 @@ func hold(ctx context.Context, lg *slog.Logger, db Leases, o Options, l store.Le
 			renewed = began
 		case err == nil: // someone else's, or ours again after it was someone else's
 			cancel(ErrLost)
-		case time.Since(renewed) >= 2*o.Lease/3: // the next attempt may come too late
+		case o.Now().Sub(renewed) >= 2*o.Lease/3: // the next attempt may come too late
 			lg.Warn("the lease cannot be renewed", "error", err)
 			cancel(ErrLost)
 		}

@@ -4,41 +4,38 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/spinachbot/spinachbot/internal/store"
 )
 
 // table is a table of one lease with the bubble's clock.
 type table struct {
 	mu    sync.Mutex
-	l     store.Lease
+	l     Lease
 	ends  time.Time
 	fails map[string]bool // holders whose connection is down
 }
 
-func (t *table) Acquire(_ context.Context, name, holder string, d time.Duration) (store.Lease, bool, error) {
+func (t *table) Acquire(_ context.Context, name, holder string, d time.Duration) (Lease, bool, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.fails[holder] {
-		return store.Lease{}, false, errors.New("no route to host")
+		return Lease{}, false, errors.New("no route to host")
 	}
 	over := !time.Now().Before(t.ends)
 	if t.l.Holder != holder && !over {
 		return t.l, false, nil
 	}
 	if t.l.Holder != holder || over {
-		t.l = store.Lease{Name: name, Holder: holder, Fence: t.l.Fence + 1}
+		t.l = Lease{Name: name, Holder: holder, Fence: t.l.Fence + 1}
 	}
 	t.ends = time.Now().Add(d)
 	return t.l, true, nil
 }
 
-func (t *table) Release(_ context.Context, l store.Lease) error {
+func (t *table) Release(_ context.Context, l Lease) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.l == l {
@@ -63,8 +60,8 @@ func TestLead(t *testing.T) {
 		start := func(ctx context.Context, name string) chan error {
 			done := make(chan error, 1)
 			go func() {
-				done <- Lead(ctx, slog.New(slog.DiscardHandler), db, Options{Name: "bot", Holder: name},
-					func(ctx context.Context, l store.Lease) error {
+				done <- Lead(ctx, slog.New(slog.DiscardHandler), db, Options{Name: "bot", Holder: name, Now: time.Now},
+					func(ctx context.Context, l Lease) error {
 						mu.Lock()
 						leading[name] = l.Fence
 						if len(leading) > 1 {
@@ -126,28 +123,24 @@ func TestLead(t *testing.T) {
 
 // TestOnce: with Once, nothing is done while another process leads.
 func TestOnce(t *testing.T) {
-	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "bot.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
+	st := &table{}
 	lg := slog.New(slog.DiscardHandler)
 	ran := 0
 	wrong := errors.New("wrong")
-	err = Lead(t.Context(), lg, st, Options{Name: "bot", Holder: Holder(), Once: true},
-		func(ctx context.Context, l store.Lease) error {
+	err := Lead(t.Context(), lg, st, Options{Name: "bot", Holder: Holder(), Now: time.Now, Once: true},
+		func(ctx context.Context, l Lease) error {
 			ran++
 			if l.Holder == Holder() {
 				t.Error("two holders have one name")
 			}
-			return errors.Join(wrong, Lead(ctx, lg, st, Options{Name: "bot", Holder: Holder(), Once: true},
-				func(context.Context, store.Lease) error { ran++; return nil }))
+			return errors.Join(wrong, Lead(ctx, lg, st, Options{Name: "bot", Holder: Holder(), Now: time.Now, Once: true},
+				func(context.Context, Lease) error { ran++; return nil }))
 		})
 	if !errors.Is(err, wrong) || ran != 1 {
 		t.Errorf("%v, ran %d times", err, ran)
 	}
-	err = Lead(t.Context(), lg, st, Options{Name: "bot", Holder: Holder(), Once: true},
-		func(context.Context, store.Lease) error { ran++; return nil })
+	err = Lead(t.Context(), lg, st, Options{Name: "bot", Holder: Holder(), Now: time.Now, Once: true},
+		func(context.Context, Lease) error { ran++; return nil })
 	if err != nil || ran != 2 {
 		t.Errorf("after the end: %v, ran %d times", err, ran)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/leader"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
@@ -239,7 +240,7 @@ func testLease(t *testing.T, open opener) {
 	}
 
 	late, now := a.Under(first), b.Under(second)
-	if _, err := late.Add(ctx, entry("sb-1", bot.Accepted, day)); !errors.Is(err, ErrLeaseLost) {
+	if _, err := late.Add(ctx, entry("sb-1", bot.Accepted, day)); !errors.Is(err, leader.ErrLost) {
 		t.Errorf("an entry added too late: %v", err)
 	}
 	e := entry("sb-1", bot.Accepted, day)
@@ -247,10 +248,10 @@ func testLease(t *testing.T, open opener) {
 		t.Fatalf("%v %v", added, err)
 	}
 	old := *e
-	if err := late.Update(ctx, &old); !errors.Is(err, ErrLeaseLost) || old.Version != 1 {
+	if err := late.Update(ctx, &old); !errors.Is(err, leader.ErrLost) || old.Version != 1 {
 		t.Errorf("an entry changed too late: %v", err)
 	}
-	if err := late.Put(ctx, "x", nil); !errors.Is(err, ErrLeaseLost) {
+	if err := late.Put(ctx, "x", nil); !errors.Is(err, leader.ErrLost) {
 		t.Errorf("a note written too late: %v", err)
 	}
 	if err := now.Update(ctx, e); err != nil || e.Version != 2 {
@@ -281,7 +282,7 @@ func testLeaseOnce(t *testing.T, open opener) {
 	stores := []*Store{open(t), open(t)}
 	for round := range 3 {
 		var wg sync.WaitGroup
-		got := make(chan Lease, 20)
+		got := make(chan leader.Lease, 20)
 		for i := range 20 {
 			wg.Go(func() {
 				l, held, err := stores[i%2].Acquire(context.Background(), "bot", fmt.Sprint(round, i), time.Hour)

@@ -5,19 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"time"
+
+	"github.com/spinachbot/spinachbot/internal/leader"
 )
 
-// Lease is the right to do what only one process may do at a time, until it runs out. Fence grows each time that the
-// lease changes hands, so that whoever slept through the end of its lease can be told apart from its successor.
-type Lease struct {
-	Name   string
-	Holder string
-	Fence  int64
-}
-
-// ErrLeaseLost: the lease under which the ledger was to be written has run out or is another process's. Nothing was
-// written.
-var ErrLeaseLost = errors.New("another process has taken over")
+var _ leader.Leases = (*Store)(nil)
 
 // Times are the database's, so that the clocks of machines do not matter.
 const leaseTable = `CREATE TABLE leases (
@@ -30,8 +22,9 @@ const leaseTable = `CREATE TABLE leases (
 // Acquire takes or renews a lease for a time. held is false while it is another holder's; l then says whose. A holder
 // that was away for longer than its lease gets it with a new fence, like anyone else. Holders need names that no other
 // process has or had.
-func (s *Store) Acquire(ctx context.Context, name, holder string, d time.Duration) (l Lease, held bool, err error) {
-	l = Lease{Name: name, Holder: holder}
+func (s *Store) Acquire(ctx context.Context, name, holder string, d time.Duration) (l leader.Lease, held bool,
+	err error) {
+	l = leader.Lease{Name: name, Holder: holder}
 	now := s.now()
 	err = s.row(ctx, `INSERT INTO leases (name, holder, fence, ends) VALUES (?, ?, 1, `+now+` + ?) ON CONFLICT (name) DO UPDATE SET
 fence = leases.fence + CASE WHEN leases.holder = excluded.holder AND leases.ends > `+now+` THEN 0 ELSE 1 END,
@@ -46,14 +39,14 @@ WHERE leases.holder = excluded.holder OR leases.ends <= `+now+` RETURNING fence`
 }
 
 // Release ends a lease early. It does nothing when the lease was lost.
-func (s *Store) Release(ctx context.Context, l Lease) error {
+func (s *Store) Release(ctx context.Context, l leader.Lease) error {
 	_, err := s.exec(ctx, "UPDATE leases SET ends = 0 WHERE name = ? AND fence = ?", l.Name, l.Fence)
 	return failed(err, "lease %s", l.Name)
 }
 
 // Under returns the store for who holds the lease: entries and notes are written only as long as it is held, which is
 // checked in the same transaction. It is closed with s.
-func (s *Store) Under(l Lease) *Store { return &Store{conn: s.conn, lease: &l} }
+func (s *Store) Under(l leader.Lease) *Store { return &Store{conn: s.conn, lease: &l} }
 
 // write runs f in a transaction that ends before the lease can change hands.
 func (s *Store) write(ctx context.Context, f func(conn) error) error {
@@ -68,7 +61,7 @@ func (s *Store) write(ctx context.Context, f func(conn) error) error {
 		var one int
 		err := tx.row(ctx, check, s.lease.Name, s.lease.Fence).Scan(&one)
 		if errors.Is(err, sql.ErrNoRows) {
-			return ErrLeaseLost
+			return leader.ErrLost
 		}
 		if err != nil {
 			return err

@@ -29,12 +29,14 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/spinachbot/spinachbot/internal/leader"
 )
 
 // Store is an open database. It is safe for many goroutines.
 type Store struct {
 	conn
-	lease *Lease // under which the ledger is written; nil: none is needed
+	lease *leader.Lease // under which the ledger is written; nil: none is needed
 }
 
 // migrations are the steps from an empty file to the current schema; step i leads from version i to i+1. Steps are

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/internal/store"
+)
+
+func migrateCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "migrate [flags]", "move the ledger from a file to a PostgreSQL database",
+		`Copies the ledger, the notes and the days' sums from DATA_DIR to the empty database at DATABASE_URL, compares both
+row by row, and marks the file, so that no bot works on it any more. Stop the bot first. Trajectories and harvests stay
+where they are. Nothing is lost when it fails: run it again.`, config.Data)
+	return c.command(func(ctx context.Context, rest []string) int {
+		if !c.noArguments(rest) {
+			return exitUsage
+		}
+		cfg, ok := c.load()
+		if !ok {
+			return exitUsage
+		}
+		if cfg.DatabaseURL == "" {
+			return misuse(e, "migrate: DATABASE_URL is empty: where is the ledger to be moved?")
+		}
+		m, err := migrate(ctx, cfg)
+		if err != nil {
+			return fail(e, err)
+		}
+		fmt.Fprintf(e.stdout, "moved %d entries, %d notes and the sums of %d days\n", m.Entries, m.Notes, m.Days)
+		return exitOK
+	})
+}
+
+func migrate(ctx context.Context, cfg *config.Config) (m store.Moved, err error) {
+	file := *cfg
+	file.DatabaseURL = ""
+	if !hasLedger(&file) {
+		return m, fmt.Errorf("there is no ledger in %s: --data-dir names another folder", cfg.DataDir)
+	}
+	unlock, err := store.Lock(cfg.DataDir)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	from, err := store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
+	if err != nil {
+		return m, err
+	}
+	defer from.Close()
+	to, err := openLedger(ctx, cfg)
+	if err != nil {
+		return m, err
+	}
+	defer to.Close()
+	return store.Move(ctx, from, to)
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spinachbot/spinachbot/internal/store"
+)
+
+func TestMigrateMistakes(t *testing.T) {
+	dir := t.TempDir()
+	full := filepath.Join(dir, "full")
+	st, err := store.Open(t.Context(), filepath.Join(full, ledgerFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.Close()
+	nowhere := "DATABASE_URL=postgres://u:hush@127.0.0.1:1/x"
+	for _, tt := range []struct {
+		name, dir, url string
+		code           int
+		want           string
+	}{
+		{"no address", full, "DATABASE_URL=", exitUsage, "DATABASE_URL is empty"},
+		{"no ledger", dir, nowhere, exitFailed, "there is no ledger"},
+		{"no database", full, nowhere, exitFailed, "the database cannot be reached"},
+		{"no address of a database", full, "DATABASE_URL=mysql://u:hush@h/x", exitFailed, "not the address"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, errs, code := invoke(t, []string{tt.url}, "migrate", "--data-dir", tt.dir)
+			if code != tt.code || !strings.Contains(errs, tt.want) || strings.Contains(errs, "hush") {
+				t.Errorf("%d %s; want %d and %q, without the password", code, errs, tt.code, tt.want)
+			}
+		})
+	}
+	// It works as before.
+	if _, errs, code := invoke(t, nil, "ledger", "list", "--data-dir", full); code != exitOK {
+		t.Errorf("%d %s", code, errs)
+	}
+}
