@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
 // TestNamesOfAnotherGraph: on a graph that is no Wikidata the plan, made-up names and misreadings go by its IRIs.
@@ -21,7 +22,7 @@ func TestNamesOfAnotherGraph(t *testing.T) {
 		t.Errorf("items %q, properties %q", items, properties)
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
-	tn := &turn{Reader: r, rnd: rnd}
+	tn := &turn{Reader: r, rnd: rnd, req: llm.Request{Facts: &llm.Facts{}}}
 	if wrong := tn.madeUp(query); wrong == query || !strings.Contains(wrong, "9") {
 		t.Errorf("made up: %s", wrong)
 	}

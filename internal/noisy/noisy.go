@@ -3,16 +3,23 @@
 // the form of a turn, repeats itself, stops early. So thousands of runs can show what a preset, a policy or a check of
 // the program is worth, which no real model could do here.
 //
-// Where a preset offers a choice (a judge's verdict), the reader chooses right with a given probability. Comparisons
-// are made over a range of it, so that no preset is ahead because the reader was told the answer.
+// Where a preset offers a choice (a judge's verdict, variants of the answer, several answers), the reader chooses right
+// with a given probability. Comparisons are made over a range of it, so that no preset is ahead because the reader was
+// told the answer.
 //
-// The reader looks at who asks and for what ([llm.Request]'s purpose, tools and its own earlier turns), never at the
-// words of a prompt.
+// The reader goes by what a request is for, its tools, its facts ([llm.Facts]) and the IDs that occur in it, never by
+// the words of a prompt. So it cannot show what a wording does.
+//
+//	noisy.go     the reader, and its turns
+//	reading.go   which reading of the question it believes in
+//	misread.go   how a question is understood wrongly
+//	choice.go    verdicts and choices
+//	plan.go      the steps that lead to a query, and the IDs that were shown
+//	write.go     steps as calls of each preset's tools
 package noisy
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -27,6 +34,7 @@ import (
 // Rates are how often the reader errs, each 0 to 1.
 type Rates struct {
 	Reading float64 // of a reading of the question: it is a wrong one
+	Memory  float64 // of an ID that nothing in the conversation shows: it is remembered wrongly, throughout the run
 	ID      float64 // of a query: one ID in it is made up
 	Format  float64 // of a turn: it has no action that can be read
 	Stop    float64 // of a turn before the last: the work is ended
@@ -38,11 +46,18 @@ type Options struct {
 	Seed  uint64
 	Gold  func(question string) (sparql string, ok bool)
 	Label func(id string) string // English label of an ID, "" when there is none
-	Graph *kg.Description        // the graph of the gold queries; nil: Wikidata
+	// how good a query's result is, 0 to 1, for choices and for what counts as a wrong reading; nil: 1 for the gold
+	// query, else 0
+	Score func(question, query string) float64
+	// another property that could be taken for this one, "" for none; nil: properties are never mistaken
+	Near  func(property string) string
+	Graph *kg.Description // the graph of the gold queries; nil: Wikidata
 	Rates Rates
 	Right float64 // probability that a choice is made right
 	// "text" or "fenced" where the request holds no tools; see package agent/protocol
 	Protocol string
+	// wrong readings, to share them among readers of the same questions; nil: the reader's own
+	Readings *Readings
 	// price of a million tokens in US dollars, for limits of money
 	InputUSD, OutputUSD float64
 }
@@ -51,10 +66,12 @@ type Options struct {
 type Reader struct{ o Options }
 
 // New returns a reader.
-func New(o Options) *Reader { return &Reader{o} }
-
-// wrongMark is in every verdict that sends an answer back, so that the reader knows it again.
-const wrongMark = "The reading is doubtful."
+func New(o Options) *Reader {
+	if o.Readings == nil {
+		o.Readings = &Readings{}
+	}
+	return &Reader{o}
+}
 
 // Complete answers a request. The error is [llm.ErrNoModel] for a question without gold query.
 func (r *Reader) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
@@ -65,15 +82,21 @@ func (r *Reader) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 	if !ok {
 		return nil, fmt.Errorf("the noisy reader does not know this question: %w", llm.ErrNoModel)
 	}
+	if req.Facts == nil {
+		req.Facts = &llm.Facts{}
+	}
 	t := &turn{Reader: r, req: req, gold: gold}
 	var choices []llm.Choice
 	for n := range max(req.N, 1) {
-		t.rnd = r.random(req, n)
+		t.sample, t.rnd = n, r.random(req, n)
 		choices = append(choices, t.answer())
 	}
 	u := llm.Usage{Calls: 1}
 	for _, m := range req.Messages {
 		u.InputTokens += utf8.RuneCountInString(m.Content) / 4
+		for _, c := range m.ToolCalls {
+			u.InputTokens += len(c.Arguments) / 4
+		}
 	}
 	for _, x := range req.Tools {
 		u.InputTokens += (len(x.Description) + len(x.Parameters)) / 4
@@ -91,7 +114,7 @@ func (r *Reader) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 // random is the source of chance for one sample of one request: the same request is answered in the same way.
 func (r *Reader) random(req llm.Request, sample int) *rand.Rand {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%s\x00%s\x00%s\x00%d\x00", req.Subject, req.Purpose, req.Part, sample)
+	fmt.Fprintf(h, "%s\x00%s\x00%s\x00%d\x00%d\x00", req.Subject, req.Purpose, req.Part, seedOf(req), sample)
 	for _, m := range req.Messages {
 		if m.Role != llm.System {
 			_, _ = h.Write([]byte(m.Role + m.Content))
@@ -100,28 +123,31 @@ func (r *Reader) random(req llm.Request, sample int) *rand.Rand {
 	return rand.New(rand.NewPCG(r.o.Seed, h.Sum64()))
 }
 
-// reading returns the query that the reader believes in after it was sent back n times, and whether it is the gold one.
-// It depends on seed and question only: within a run the reader keeps to what it believes.
-func (r *Reader) reading(question, gold string, n int) (query string, right bool) {
+// seedOf is the seed that the request asks for: independent tries at a question have different ones.
+func seedOf(req llm.Request) int {
+	if req.Seed == nil {
+		return 0
+	}
+	return *req.Seed
+}
+
+// chance is a source of chance that depends on the reader's seed and on what it is for.
+func (r *Reader) chance(what ...any) *rand.Rand {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(question))
-	_ = binary.Write(h, binary.LittleEndian, uint64(n))
-	rnd := rand.New(rand.NewPCG(r.o.Seed, h.Sum64()))
-	if rnd.Float64() >= r.o.Rates.Reading {
-		return gold, true
+	for _, w := range what {
+		fmt.Fprint(h, w, "\x00")
 	}
-	if wrong, ok := r.misread(gold, rnd); ok {
-		return wrong, false
-	}
-	return gold, true
+	return rand.New(rand.NewPCG(r.o.Seed, h.Sum64()))
 }
 
 // turn is the answer to one request.
 type turn struct {
 	*Reader
-	req  llm.Request
-	gold string
-	rnd  *rand.Rand
+	req    llm.Request
+	gold   string
+	sample int
+	rnd    *rand.Rand
+	shown  map[string]bool // IDs in the request, see [turn.seen]
 }
 
 func (t *turn) answer() llm.Choice {
@@ -129,16 +155,21 @@ func (t *turn) answer() llm.Choice {
 	case "act":
 		return t.act()
 	case "feedback":
-		return t.judge()
+		return t.verdict()
+	case "judge":
+		return t.points()
+	case "compare":
+		return t.choose()
 	case "extract":
-		q, _ := t.reading(t.req.Subject, t.gold, 0)
-		return said(q)
+		return said(t.believed())
 	case "language":
 		return said("en")
 	case "analyze":
-		names, _ := json.Marshal(t.names())
-		return said(`{"intent":"access_resources","extracted_classes":[],"extracted_entities":` + string(names) +
-			`,"question_steps":[]}`)
+		items, properties := t.identifiers(t.gold)
+		text, _ := json.Marshal(map[string]any{"intent": "access_resources", "extracted_classes": []string{},
+			"extracted_entities": t.names(items), "extracted_relations": t.names(properties),
+			"question_steps": []string{}})
+		return said(string(text))
 	case "report":
 		return said("This is what the query found.")
 	}
@@ -147,118 +178,94 @@ func (t *turn) answer() llm.Choice {
 
 func said(text string) llm.Choice { return llm.Choice{Content: text, FinishReason: "stop"} }
 
-// judge decides whether the answer at hand is right, and says so with the probability Right.
-func (t *turn) judge() llm.Choice {
-	_, right := t.reading(t.req.Subject, t.gold, t.part()-1)
-	if t.rnd.Float64() >= t.o.Right {
-		right = !right
-	}
-	verdict := map[string]string{"status": "done", "feedback": "It fits."}
-	if !right {
-		verdict = map[string]string{"status": "retry", "feedback": wrongMark}
-	}
-	args, _ := json.Marshal(verdict)
-	if len(t.req.Tools) == 0 {
-		return said(string(args))
-	}
-	return called(t.req.Tools[0].Name, args)
-}
-
-// part is the request's part as a number, 1 when it is none.
-func (t *turn) part() int {
-	n := 0
-	if _, err := fmt.Sscan(t.req.Part, &n); err != nil || n < 1 {
-		return 1
-	}
-	return n
-}
-
-func called(tool string, args json.RawMessage) llm.Choice {
-	return llm.Choice{FinishReason: "tool_calls", ToolCalls: []llm.ToolCall{{ID: "call", Name: tool,
-		Arguments: string(args)}}}
-}
-
 // act takes the next step of the plan, or errs.
 func (t *turn) act() llm.Choice {
-	sentBack := 0
-	for _, m := range t.req.Messages {
-		if m.Role != llm.Assistant && strings.Contains(m.Content, wrongMark) {
-			sentBack++
-		}
-	}
-	query, _ := t.reading(t.req.Subject, t.gold, sentBack)
+	query := t.believed()
 	if t.o.Protocol == "fenced" {
 		return t.fenced(query)
 	}
 	plan := t.plan(query)
+	if v := t.variant(); v != "" { // what was shown is decided about
+		plan = []action{{execute, v}, {stop, v}}
+		if v == t.last() {
+			plan = plan[1:]
+		}
+	}
 	next := t.next(plan)
 	last := len(plan) - 1
 	a := plan[next]
 	switch draw, rates := t.rnd.Float64(), t.o.Rates; {
 	case draw < rates.Format:
 		return said("I think that I should look this up before I go on.")
-	case draw < rates.Format+rates.Loop:
-		a = plan[max(next-1, 0)]
-	case draw < rates.Format+rates.Loop+rates.Stop && next < last:
-		a = plan[last]
-		a.text = t.madeUp(a.text) // it was never tried
-	case a.kind == execute && t.rnd.Float64() < rates.ID:
-		a.text = t.madeUp(a.text)
+	case draw < rates.Format+rates.Loop && len(t.req.Facts.Done) > 0:
+		return t.again()
+	case draw < rates.Format+rates.Loop+rates.Stop && next < last && a.kind != execute:
+		return t.write(action{guess, t.madeUp(query)}) // it was never tried
+	case a.kind == execute:
+		a.text = t.fromMemory(a.text)
+		if t.rnd.Float64() < rates.ID {
+			a.text = t.madeUp(a.text)
+		}
+	case a.kind < execute && len(t.req.Tools) > 0 && !t.req.OneToolCall:
+		return t.together(plan[next:])
 	}
 	return t.write(a)
 }
 
-// fenced writes a query, on the first try perhaps with an ID that is made up.
+// fenced writes a query, perhaps with an ID that is made up.
 func (t *turn) fenced(query string) llm.Choice {
 	if t.rnd.Float64() < t.o.Rates.Format {
 		return said("The query would select the items asked for.")
 	}
+	query = t.fromMemory(query)
 	if t.rnd.Float64() < t.o.Rates.ID {
 		query = t.madeUp(query)
 	}
 	return said("```sparql\n" + query + "\n```")
 }
 
-// next returns the first action of the plan that was not taken yet; the last one ends the work.
+// again repeats the last call that was carried out.
+func (t *turn) again() llm.Choice {
+	d := t.req.Facts.Done[len(t.req.Facts.Done)-1]
+	if len(t.req.Tools) == 0 {
+		return said("Thought: Once more.\nAction: " + d.Tool + "(" + d.Arguments + ")")
+	}
+	return called(call{d.Tool, json.RawMessage(d.Arguments)})
+}
+
+// next returns the first action of the plan that was not carried out yet; the last one ends the work.
 func (t *turn) next(plan []action) int {
 	for i, a := range plan[:len(plan)-1] {
-		if !t.done(a) {
+		if !t.did(a) {
 			return i
 		}
 	}
 	return len(plan) - 1
 }
 
-// done reports whether the conversation holds an action among the reader's own turns.
-func (t *turn) done(a action) bool {
-	want := t.write(a)
-	for _, m := range t.req.Messages {
-		if m.Role != llm.Assistant {
-			continue
-		}
-		for _, c := range m.ToolCalls {
-			if len(want.ToolCalls) > 0 && c.Name == want.ToolCalls[0].Name && c.Arguments == want.ToolCalls[0].Arguments {
+// did reports whether an action is among the calls that were carried out.
+func (t *turn) did(a action) bool {
+	for _, d := range t.req.Facts.Done {
+		if a.kind == execute {
+			if same(d.Query, a.text) {
 				return true
 			}
+			continue
 		}
-		_, call, _ := strings.Cut(want.Content, "\n")
-		if len(want.ToolCalls) == 0 && strings.Contains(m.Content, call) {
-			return true
+		for _, w := range words[a.kind] {
+			if w.tool == d.Tool && strings.Contains(d.Arguments, quoted(a.text)) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// madeUp replaces one ID of a query by one that nobody has shown.
-func (t *turn) madeUp(query string) string {
-	items, properties := t.identifiers(query)
-	ids := append(items, properties...)
-	if len(ids) == 0 {
-		return query
-	}
-	id, n := ids[t.rnd.IntN(len(ids))], 90_000_000+t.rnd.IntN(1_000_000)
-	if t.wikidata() {
-		return strings.ReplaceAll(query, ":"+id, fmt.Sprintf(":%s%d", id[:1], n))
-	}
-	return strings.ReplaceAll(query, id, fmt.Sprint(id, n))
+// same reports whether two texts are the same query.
+func same(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) }
+
+// quoted is a text as it stands in arguments.
+func quoted(s string) string {
+	b, _ := json.Marshal(s)
+	return string(b)
 }

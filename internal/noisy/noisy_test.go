@@ -104,7 +104,7 @@ func right(got, want map[string]string) (n int) {
 	return n
 }
 
-var presets = []string{"spinach", "grasp", "grasp-f", "sparql-llm"}
+var presets = []string{"bare", "best", "spinach", "grasp", "grasp-f", "interactive-kbqa", "sparql-llm"}
 
 // TestWithoutMistakes: a reader that does not err answers everything right, with every preset.
 func TestWithoutMistakes(t *testing.T) {

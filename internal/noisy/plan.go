@@ -1,7 +1,9 @@
 package noisy
 
 import (
-	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,12 +15,15 @@ import (
 // kind is what an action does, in every preset.
 type kind int
 
+// The kinds; those before execute look around.
 const (
 	searchItem kind = iota
 	searchProperty
 	look // at an entity's page
 	execute
 	stop
+	guess  // end the work on a query that was not tried
+	giveUp // say that there is no answer
 )
 
 // action is a step of a plan. text is a name, an ID or a query.
@@ -27,28 +32,128 @@ type action struct {
 	text string
 }
 
-// Sizes of a plan: how many names are searched before the query is tried.
-const maxItems, maxProperties = 3, 3
+// Sizes of a plan: how many names are searched before the query is tried, and how many readings may return nothing
+// before the reader gives up.
+const maxItems, maxProperties, maxEmpty = 3, 3, 4
 
-// plan is what the reader does for a query that it believes in: search the names, look at the first item, run the
-// query, stop.
+// plan is what the reader does for a query that it believes in: search the names of what nothing has shown yet, look at
+// the first item, run the query, stop. What no tool does is left out; after an empty result names that cannot be
+// searched are looked up with queries.
 func (t *turn) plan(query string) []action {
 	var out []action
 	items, properties := t.identifiers(query)
-	for _, id := range items[:min(len(items), maxItems)] {
-		if name := t.o.Label(id); name != "" {
-			out = append(out, action{searchItem, name})
+	empty := 0
+	for _, d := range t.req.Facts.Done {
+		if d.Query != "" && !d.Rows && !strings.Contains(d.Query, " rdfs:label \"") {
+			empty++
 		}
 	}
-	for _, id := range properties[:min(len(properties), maxProperties)] {
-		if name := t.o.Label(id); name != "" {
-			out = append(out, action{searchProperty, name})
+	add := func(k kind, ids []string, most int, lookup string) {
+		_, can := t.offered(k)
+		for _, id := range ids {
+			name := t.o.Label(id)
+			switch {
+			case most == 0 || name == "" || t.seen(id):
+			case can:
+				out, most = append(out, action{k, name}), most-1
+			case empty > 0 && t.wikidata():
+				out, most = append(out, action{execute, fmt.Sprintf(lookup, quoted(name))}), most-1
+			}
 		}
 	}
-	if len(items) > 0 {
+	add(searchItem, items, maxItems, "SELECT ?x ?about WHERE { ?x rdfs:label %s@en . OPTIONAL { ?x schema:description "+
+		"?about FILTER(LANG(?about) = \"en\") } }")
+	add(searchProperty, properties, maxProperties, "SELECT ?p WHERE { ?p a wikibase:Property ; rdfs:label %s@en }")
+	if _, ok := t.offered(look); ok && len(items) > 0 {
 		out = append(out, action{look, items[0]})
 	}
+	if empty >= maxEmpty {
+		return append(out, action{giveUp, "The graph does not have it."})
+	}
 	return append(out, action{execute, query}, action{stop, query})
+}
+
+// names are the labels of IDs, without those that have none.
+func (t *turn) names(ids []string) []string {
+	out := []string{}
+	for _, id := range ids {
+		if name := t.o.Label(id); name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// seen reports whether the request shows an ID: in an observation, in the question, in the rules.
+func (t *turn) seen(id string) bool {
+	if !t.wikidata() {
+		return slices.ContainsFunc(t.req.Messages, func(m llm.Message) bool {
+			return m.Role != llm.Assistant && strings.Contains(m.Content, id)
+		})
+	}
+	if t.shown == nil {
+		t.shown = map[string]bool{}
+		for _, m := range t.req.Messages {
+			if m.Role != llm.Assistant {
+				numbers(m.Content, t.shown)
+			}
+		}
+	}
+	return t.shown[id]
+}
+
+// numbers collects the Q and P numbers in a text.
+func numbers(text string, into map[string]bool) {
+	for i := 0; i < len(text); i++ {
+		if c := text[i]; c != 'Q' && c != 'P' || i > 0 && letterOrDigit(text[i-1]) {
+			continue
+		}
+		from := i
+		for i++; i < len(text) && '0' <= text[i] && text[i] <= '9'; i++ {
+		}
+		if i > from+1 {
+			into[text[from:i]] = true
+		}
+		i--
+	}
+}
+
+func letterOrDigit(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// fromMemory writes a query with the IDs as the reader remembers them: one that nothing has shown may be wrong, and is
+// so until it is shown.
+func (t *turn) fromMemory(query string) string {
+	if t.o.Rates.Memory == 0 {
+		return query
+	}
+	items, properties := t.identifiers(query)
+	for _, id := range append(items, properties...) {
+		if rnd := t.chance("memory", t.req.Subject, id); rnd.Float64() < t.o.Rates.Memory && !t.seen(id) {
+			query = t.replace(query, id, rnd)
+		}
+	}
+	return query
+}
+
+// madeUp replaces one ID of a query by one that nobody has shown.
+func (t *turn) madeUp(query string) string {
+	items, properties := t.identifiers(query)
+	ids := append(items, properties...)
+	if len(ids) == 0 {
+		return query
+	}
+	return t.replace(query, ids[t.rnd.IntN(len(ids))], t.rnd)
+}
+
+// replace puts an ID that does not exist in the place of another.
+func (t *turn) replace(query, id string, rnd *rand.Rand) string {
+	n := 90_000_000 + rnd.IntN(1_000_000)
+	if t.wikidata() {
+		return regexp.MustCompile(`\b`+id+`\b`).ReplaceAllString(query, fmt.Sprintf("%s%d", id[:1], n))
+	}
+	return strings.ReplaceAll(query, id, fmt.Sprint(id, n))
 }
 
 // wikidata reports whether the gold queries name items and properties by Q and P numbers.
@@ -97,73 +202,4 @@ func (r *Reader) identifiers(query string) (items, properties []string) {
 		return true
 	})
 	return items, properties
-}
-
-// names are the labels of the gold query's items.
-func (t *turn) names() []string {
-	out := []string{}
-	items, _ := t.identifiers(t.gold)
-	for _, id := range items {
-		if name := t.o.Label(id); name != "" {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-// words say how each preset's tools do what an action does: the tool's name and the argument that takes the text. The
-// first tool that the request offers is used; the text protocol has those of the first column.
-var words = map[kind][]struct{ tool, arg string }{
-	searchItem: {{"search_wikidata", "text"}, {"search_entity", "query"}, {"SearchNodes", "name"},
-		{"search", "query"}},
-	searchProperty: {{"search_wikidata", "text"}, {"search_property", "query"}, {"search", "query"}},
-	look:           {{"get_wikidata_entry", "id"}, {"list", "subject"}},
-	execute:        {{"execute_sparql", "query"}, {"execute", "sparql"}, {"ExecuteSPARQL", "sparql"}},
-	stop:           {{"stop", ""}, {"answer", "sparql"}, {"Done", ""}},
-}
-
-// write writes an action in the request's protocol. What no tool of the preset does becomes the query.
-func (t *turn) write(a action) llm.Choice {
-	if len(t.req.Tools) == 0 {
-		w := words[a.kind][0]
-		text := a.text
-		if w.arg == "" {
-			text = ""
-		}
-		return said("Thought: This comes next.\nAction: " + w.tool + "(" + text + ")")
-	}
-	for _, w := range words[a.kind] {
-		for _, offered := range t.req.Tools {
-			if offered.Name == w.tool {
-				return called(w.tool, arguments(offered.Parameters, w.arg, a.text))
-			}
-		}
-	}
-	if a.kind == execute || a.kind == stop {
-		return said("There is no tool for this.")
-	}
-	return t.write(action{execute, t.gold})
-}
-
-// arguments fills a tool's arguments: text where the action wants it, null or a word elsewhere when it is required.
-func arguments(schema json.RawMessage, arg, text string) json.RawMessage {
-	var s struct {
-		Required   []string `json:"required"`
-		Properties map[string]struct {
-			Type any `json:"type"`
-		} `json:"properties"`
-	}
-	_ = json.Unmarshal(schema, &s) // the schemas are the program's own
-	args := map[string]any{}
-	for _, name := range s.Required {
-		args[name] = nil
-		if s.Properties[name].Type == "string" {
-			args[name] = "-"
-		}
-	}
-	if arg != "" {
-		args[arg] = text
-	}
-	out, _ := json.Marshal(args)
-	return out
 }

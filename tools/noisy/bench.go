@@ -22,14 +22,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/noisy"
+	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 // profiles are the mistakes of four readers.
 var profiles = map[string]noisy.Rates{
 	"perfect":  {},
-	"steady":   {Reading: 0.2, ID: 0.05, Format: 0.02, Stop: 0.02, Loop: 0.02},
-	"hasty":    {Reading: 0.4, ID: 0.1, Format: 0.05, Stop: 0.15, Loop: 0.05},
-	"confused": {Reading: 0.3, ID: 0.3, Format: 0.2, Stop: 0.05, Loop: 0.2},
+	"steady":   {Reading: 0.3, Memory: 0.1, ID: 0.02, Format: 0.01, Stop: 0.01, Loop: 0.01},
+	"hasty":    {Reading: 0.5, Memory: 0.2, ID: 0.05, Format: 0.02, Stop: 0.1, Loop: 0.02},
+	"confused": {Reading: 0.4, Memory: 0.3, ID: 0.2, Format: 0.15, Stop: 0.05, Loop: 0.15},
 }
 
 // system is what is measured.
@@ -80,8 +81,12 @@ type result struct {
 type bench struct {
 	graph *embedded.Graph
 	items []dataset.Item
-	gold  map[string]string // query by question
-	rows  map[string]json.RawMessage
+	gold  map[string]string          // query by question
+	rows  map[string]json.RawMessage // of the gold query, by question
+	// what the readers know, which is the same for all
+	readings noisy.Readings
+	scores   sync.Map // by question and query
+	near     sync.Map // by property
 }
 
 // asOf is the time of all runs: that of the slice's facts.
@@ -124,7 +129,7 @@ func open(ctx context.Context, s settings, graph, questions string) (*bench, err
 		if err != nil || table.Empty() {
 			continue
 		}
-		if b.rows[it.ID], err = rowsOf(table); err != nil {
+		if b.rows[it.Question], err = rowsOf(table); err != nil {
 			return nil, err
 		}
 		b.items, b.gold[it.Question] = append(b.items, it), it.SPARQL
@@ -198,6 +203,8 @@ func (b *bench) reader(ctx context.Context, c *cell, seed int) *noisy.Reader {
 			}
 			return labels[id]
 		},
+		Score: func(question, query string) float64 { return b.score(ctx, question, query) },
+		Near:  func(property string) string { return b.mistaken(ctx, property) }, Readings: &b.readings,
 		InputUSD: inputUSD, OutputUSD: outputUSD,
 	})
 }
@@ -269,16 +276,50 @@ func (b *bench) one(ctx context.Context, e *agent.Engine, c *cell, it dataset.It
 		return r, nil
 	}
 	r.answered, r.confidence = true, out.Confidence
-	rows, err := rowsOf(out.Answer.Table)
+	r.f1, r.exact, err = b.compare(ctx, it.Question, out.Answer.Answers())
+	return r, err
+}
+
+// compare scores a result by SPINACH's measure.
+func (b *bench) compare(ctx context.Context, question string, t *kg.Table) (f1 float64, exact bool, err error) {
+	rows, err := rowsOf(t)
 	if err != nil {
-		return r, err
+		return 0, false, err
 	}
-	scores, err := score.CompareJSON(ctx, b.rows[it.ID], rows, score.Hint{}, score.Limits{}, score.MetricSpinach)
+	s, err := score.CompareJSON(ctx, b.rows[question], rows, score.Hint{}, score.Limits{}, score.MetricSpinach)
 	if err != nil {
-		return r, err
+		return 0, false, err
 	}
-	r.f1, r.exact = scores.Spinach.F1, scores.Spinach.EM
-	return r, nil
+	return s.Spinach.F1, s.Spinach.EM, nil
+}
+
+// score is how good a query's result is, for the reader's choices: 0 for one that fails.
+func (b *bench) score(ctx context.Context, question, query string) float64 {
+	key := question + "\x00" + query
+	if f1, ok := b.scores.Load(key); ok {
+		return f1.(float64)
+	}
+	f1 := 0.0
+	if t, err := b.graph.Query(ctx, query); err == nil && !t.Empty() {
+		f1, _, _ = b.compare(ctx, question, t) // what cannot be compared is not right
+	}
+	b.scores.Store(key, f1)
+	return f1
+}
+
+// mistaken returns the property that is used most often between the same things as another, "" for none.
+func (b *bench) mistaken(ctx context.Context, property string) string {
+	if other, ok := b.near.Load(property); ok {
+		return other.(string)
+	}
+	other := ""
+	t, err := b.graph.Query(ctx, "SELECT ?p (COUNT(*) AS ?n) { ?x wdt:"+property+" ?y . ?x ?p ?y . "+
+		"FILTER(?p != wdt:"+property+" && STRSTARTS(STR(?p), STR(wdt:))) } GROUP BY ?p ORDER BY DESC(?n) ?p LIMIT 1")
+	if err == nil && len(t.Rows) == 1 {
+		other = rdf.EntityID(t.Rows[0][0].Value)
+	}
+	b.near.Store(property, other)
+	return other
 }
 
 // endings are the reasons why a run may end; others are faults of the instrument.
