@@ -64,8 +64,8 @@ func pick(readings []string, p float64, rnd *rand.Rand) string {
 	return readings[0]
 }
 
-// believed returns the query that the reader believes in. It keeps to the one that it ran, until that returns nothing or
-// a judge sends it back: then it reads the question once more.
+// believed returns the query that the reader believes in. It keeps to the one that it ran, until that returns nothing
+// or a judge sends it back: then it reads the question once more.
 func (t *turn) believed() string {
 	f := t.req.Facts
 	readings := t.readings()
