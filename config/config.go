@@ -82,9 +82,11 @@ type Config struct {
 	OpenAIKey                         Secret
 	OpenAIBaseURL                     string
 	OpenAIModel, OpenAIEmbeddingModel string
+	OpenAIJudgeModel                  string // empty: OpenAIModel
 	OpenAITimeout                     time.Duration
 	OpenAISampling                    string
 	InputUSD, OutputUSD               float64
+	JudgeInputUSD, JudgeOutputUSD     float64 // both 0: as the model's
 	RequestTime                       time.Duration
 	RequestUSD, DailyUSD              float64
 	SPARQLEndpoint, SPARQLFallback    string

@@ -54,7 +54,7 @@ func (r *Runner) Judge(ctx context.Context, c Child, at int, how Judging) (Score
 		{Role: llm.User, Content: r.Preset.Say("judge_user", data)}}
 	var s Score
 	for want, try := how.Samples, 0; want > 0 && try < 2; try++ {
-		req := llm.Request{Purpose: "judge", Part: strconv.Itoa(c.State.Len()), MaxTokens: maxJudgment,
+		req := llm.Request{Purpose: llm.Judge, Part: strconv.Itoa(c.State.Len()), MaxTokens: maxJudgment,
 			Temperature: how.Temperature, Facts: facts}
 		if want > 1 {
 			req.N = want

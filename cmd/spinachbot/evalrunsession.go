@@ -271,6 +271,9 @@ func (s *evalSession) describe() error {
 	}
 	if models == nil {
 		models = []string{cfg.OpenAIModel, "at", cfg.OpenAIBaseURL, "sampling", cfg.OpenAISampling}
+		if search.Branches(s.opts.Policy) && cfg.OpenAIJudgeModel != "" {
+			models = append(models, "judge", cfg.OpenAIJudgeModel)
+		}
 	}
 	s.settings["model"] = strings.Join(models, " ")
 	return nil

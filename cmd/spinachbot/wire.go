@@ -114,6 +114,7 @@ func modelSettings(cfg *config.Config) llm.Config {
 		BaseURL: cfg.OpenAIBaseURL, APIKey: llm.NewSecret(cfg.OpenAIKey.Reveal()), Model: cfg.OpenAIModel,
 		Sampling: llm.Sampling(cfg.OpenAISampling),
 		Timeout:  cfg.OpenAITimeout, InputUSDPerMTok: cfg.InputUSD, OutputUSDPerMTok: cfg.OutputUSD,
+		JudgeModel: cfg.OpenAIJudgeModel, JudgeInputUSD: cfg.JudgeInputUSD, JudgeOutputUSD: cfg.JudgeOutputUSD,
 	}
 }
 

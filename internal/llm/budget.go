@@ -183,6 +183,9 @@ func (a *Allowance) book(worst Usage) error {
 	return nil
 }
 
+// Spend adds what was spent before, in a run that goes on.
+func (a *Allowance) Spend(u Usage) { a.correct(u) }
+
 func (a *Allowance) correct(delta Usage) {
 	if a == nil {
 		return
@@ -207,6 +210,7 @@ func allowanceOf(ctx context.Context) *Allowance {
 // reservation is the worst case of one attempt, booked on both accounts.
 type reservation struct {
 	c     *Client
+	model string
 	allow *Allowance
 	day   string
 	worst Usage
@@ -218,13 +222,13 @@ func (c *Client) reserve(ctx context.Context, w openai.ChatCompletionRequest) (*
 	//nolint:staticcheck // max_tokens is deprecated by OpenAI only; every other server wants it
 	worst := Usage{Calls: 1, InputTokens: inputBound(w), OutputTokens: (w.MaxTokens +
 		w.MaxCompletionTokens) * max(w.N, 1)}
-	return c.book(ctx, worst)
+	return c.book(ctx, worst, w.Model)
 }
 
-// book books the worst case on both accounts.
-func (c *Client) book(ctx context.Context, worst Usage) (*reservation, error) {
-	worst.USD = c.price(worst)
-	r := &reservation{c: c, allow: allowanceOf(ctx), worst: worst}
+// book books the worst case of a call of a model on both accounts.
+func (c *Client) book(ctx context.Context, worst Usage, model string) (*reservation, error) {
+	worst.USD = c.price(worst, model)
+	r := &reservation{c: c, model: model, allow: allowanceOf(ctx), worst: worst}
 	if err := r.allow.book(worst); err != nil {
 		return nil, err
 	}
@@ -273,13 +277,13 @@ func (r *reservation) settle(ctx context.Context, resp *Response, callErr error,
 	switch {
 	case callErr == nil && resp.Usage.InputTokens+resp.Usage.OutputTokens > 0:
 		spent = resp.Usage
-		spent.USD = r.c.price(spent)
+		spent.USD = r.c.price(spent, r.model)
 	case callErr == nil:
 		spent.OutputTokens = 0
 		for _, ch := range resp.Choices {
 			spent.OutputTokens += outputBound(ch)
 		}
-		spent.USD = r.c.price(spent)
+		spent.USD = r.c.price(spent, r.model)
 	case result.Status >= http.StatusMultipleChoices || notSent(callErr):
 		spent = Usage{}
 	}
@@ -289,8 +293,12 @@ func (r *reservation) settle(ctx context.Context, resp *Response, callErr error,
 	return spent, r.c.budget.correct(ctx, r.day, delta)
 }
 
-func (c *Client) price(u Usage) float64 {
-	return (float64(u.InputTokens)*c.cfg.InputUSDPerMTok + float64(u.OutputTokens)*c.cfg.OutputUSDPerMTok) / 1e6
+func (c *Client) price(u Usage, model string) float64 {
+	in, out := c.cfg.InputUSDPerMTok, c.cfg.OutputUSDPerMTok
+	if model == c.cfg.JudgeModel && model != c.cfg.Model && c.cfg.JudgeInputUSD+c.cfg.JudgeOutputUSD > 0 {
+		in, out = c.cfg.JudgeInputUSD, c.cfg.JudgeOutputUSD
+	}
+	return (float64(u.InputTokens)*in + float64(u.OutputTokens)*out) / 1e6
 }
 
 func negative(u Usage) Usage {

@@ -146,3 +146,32 @@ func TestBudgetStoreFails(t *testing.T) {
 		t.Errorf("what cannot be booked is not sent: %v", err)
 	}
 }
+
+// TestJudgeModel: judgments go to their own model and cost its prices; without prices of its own, the model's.
+func TestJudgeModel(t *testing.T) {
+	for _, tt := range []struct {
+		in, out float64
+		want    float64 // 1,000 input and 100 output tokens
+	}{{0, 0, 0.0035}, {1, 2, 0.0012}} {
+		s := serve(t, ok("a"), ok("b"))
+		c, _, _ := setup(t, s.URL, func(cfg *Config) {
+			cfg.JudgeModel, cfg.JudgeInputUSD, cfg.JudgeOutputUSD = "small", tt.in, tt.out
+		}, nil)
+		act, err := c.Complete(t.Context(), hello)
+		if err != nil {
+			t.Fatal(err)
+		}
+		judge := hello
+		judge.Purpose = Judge
+		judged, err := c.Complete(t.Context(), judge)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.bodies[0]["model"] != "gpt-4o" || s.bodies[1]["model"] != "small" {
+			t.Errorf("requests %v", s.bodies)
+		}
+		if !near(judged.Usage.USD, tt.want) || !near(act.Usage.USD, 0.0035) {
+			t.Errorf("judged for $%g, want $%g; acted for $%g", judged.Usage.USD, tt.want, act.Usage.USD)
+		}
+	}
+}

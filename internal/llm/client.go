@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -45,12 +46,15 @@ type Config struct {
 	BaseURL          string
 	APIKey           Secret   // may be empty for a local server
 	Model            string   // name of the model, "gpt-4o"
+	JudgeModel       string   // for requests of the purpose [Judge], on the same server; "": Model
 	Sampling         Sampling // "" means full
 	Timeout          time.Duration
 	InputUSDPerMTok  float64 // price of a million input tokens; 0: not known
 	OutputUSDPerMTok float64 // price of a million output tokens; 0: not known
-	MaxTokens        int     // output limit of requests that set none
-	ReasoningTokens  int     // with SamplingNone: added to every output limit, since reasoning counts against it
+	JudgeInputUSD    float64 // prices of JudgeModel; both 0: those of Model
+	JudgeOutputUSD   float64
+	MaxTokens        int // output limit of requests that set none
+	ReasoningTokens  int // with SamplingNone: added to every output limit, since reasoning counts against it
 	Retry            politehttp.Policy
 }
 
@@ -132,7 +136,7 @@ func (c *Client) Model() string {
 // [ErrNoModel], [ErrBudget], [ErrContextLength], [ErrNoTools] and [ErrNoStrict] (only for a request with tools, or strict
 // ones), *[Error], or ctx's.
 //
-// A server that returns fewer samples than asked is asked again; when samples were paid for and a later call fails,
+// A server that returns fewer samples than asked is asked again, then in several calls at once; when samples were paid for and a later call fails,
 // those that came are returned without error. Response.Usage sums up all attempts that were or may have been billed.
 // The call counts against the client's [Budget] and against the [Allowance] in ctx, both checked with the worst case
 // before each attempt.
@@ -143,7 +147,9 @@ func (c *Client) Complete(ctx context.Context, req Request) (*Response, error) {
 	want := max(req.N, 1)
 	out := &Response{}
 	for len(out.Choices) < want {
-		part, err := c.completeOnce(ctx, req, want-len(out.Choices), &out.Usage)
+		part, err := c.some(ctx, req, want-len(out.Choices), len(out.Choices) == 1, &out.Usage)
+		out.Choices = append(out.Choices, part.Choices...)
+		out.Model = cmp.Or(part.Model, out.Model)
 		if err != nil {
 			if len(out.Choices) > 0 && ctx.Err() == nil {
 				c.lg.Warn("fewer samples than asked", "purpose", req.Purpose, "asked", want, "got", len(out.Choices),
@@ -152,11 +158,39 @@ func (c *Client) Complete(ctx context.Context, req Request) (*Response, error) {
 			}
 			return nil, err
 		}
-		out.Choices = append(out.Choices, part.Choices...)
-		out.Model = part.Model
 	}
 	out.Choices = out.Choices[:want]
 	return out, nil
+}
+
+// atOnce is how many samples are asked for at the same time from a server that makes one a call.
+const atOnce = 5
+
+// some asks for samples: all of them in one call, or, where the server was found to make one a call, in calls side by
+// side. With an error it returns those that came.
+func (c *Client) some(ctx context.Context, req Request, want int, single bool, usage *Usage) (Response, error) {
+	calls := 1
+	if single {
+		calls = min(want, atOnce)
+	}
+	parts, used, errs := make([]*Response, calls), make([]Usage, calls), make([]error, calls)
+	var wg sync.WaitGroup
+	for i := range calls {
+		n := want / calls
+		if i < want%calls {
+			n++
+		}
+		wg.Go(func() { parts[i], errs[i] = c.completeOnce(ctx, req, n, &used[i]) })
+	}
+	wg.Wait()
+	var out Response
+	for i, part := range parts {
+		usage.Add(used[i])
+		if part != nil {
+			out.Choices, out.Model = append(out.Choices, part.Choices...), part.Model
+		}
+	}
+	return out, errors.Join(errs...)
 }
 
 // completeOnce makes one call with its repetitions and adds what it cost to usage.
@@ -177,7 +211,7 @@ func (c *Client) completeOnce(ctx context.Context, req Request, n int, usage *Us
 		if err != nil {
 			return nil, err
 		}
-		attrs := []any{"purpose", req.Purpose, "model", c.cfg.Model, "attempt", attempt, "ms",
+		attrs := []any{"purpose", req.Purpose, "model", wire.Model, "attempt", attempt, "ms",
 			c.clock.Now().Sub(start).Milliseconds(),
 			"in", spent.InputTokens, "out", spent.OutputTokens, "usd", spent.USD}
 		if callErr == nil {
@@ -207,11 +241,14 @@ func (c *Client) completeOnce(ctx context.Context, req Request, n int, usage *Us
 // see [coldest].
 func (c *Client) wire(req Request, n int) openai.ChatCompletionRequest {
 	w := openai.ChatCompletionRequest{Model: c.cfg.Model}
+	if req.Purpose == Judge && c.cfg.JudgeModel != "" {
+		w.Model = c.cfg.JudgeModel
+	}
 	for _, m := range req.Messages {
 		w.Messages = append(w.Messages, wireMessage(m))
 	}
 	wireTools(&w, req)
-	if c.cfg.Model == ScriptModel { // a real server may refuse metadata
+	if w.Model == ScriptModel { // a real server may refuse metadata
 		w.Metadata = map[string]string{metaPurpose: req.Purpose, metaPart: req.Part, metaSubject: req.Subject}
 	}
 	limit := orDefault(req.MaxTokens, c.cfg.MaxTokens)

@@ -280,13 +280,18 @@ func TestWireForms(t *testing.T) {
 func TestSamplesAreToppedUp(t *testing.T) {
 	three := hello
 	three.N = 3
-	s := serve(t, ok("a"), ok("b", "c"))
+	s := serve(t, ok("a"), ok("b"), ok("b")) // the last two at the same time
 	c, _, _ := setup(t, s.URL, nil, nil)
 	resp, err := c.Complete(context.Background(), three)
-	if err != nil || len(resp.Choices) != 3 || resp.Choices[2].Content != "c" {
+	if err != nil || len(resp.Choices) != 3 || resp.Choices[2].Content != "b" || resp.Usage.Calls != 3 {
 		t.Errorf("a server that ignores n: %+v, %v", resp, err)
 	}
-	s = serve(t, ok("a"), failing(400, "", "no more"))
+	s = serve(t, ok("a", "b"), ok("c"))
+	c, _, _ = setup(t, s.URL, nil, nil)
+	if resp, err = c.Complete(context.Background(), three); err != nil || resp.Choices[2].Content != "c" {
+		t.Errorf("a server with a smaller n: %+v, %v", resp, err)
+	}
+	s = serve(t, ok("a"), failing(400, "", "no more"), failing(400, "", "no more"))
 	c, _, _ = setup(t, s.URL, nil, nil)
 	if resp, err = c.Complete(context.Background(), three); err != nil || len(resp.Choices) != 1 {
 		t.Errorf("samples that were paid for are kept: %+v, %v", resp, err)

@@ -44,7 +44,7 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		resv, err := c.book(ctx, worst)
+		resv, err := c.book(ctx, worst, e.model)
 		if err != nil {
 			return nil, err
 		}

@@ -24,6 +24,9 @@ const (
 	ToolRole  = "tool" // the result of a tool call
 )
 
+// Judge is the purpose of requests that go to [Config]'s JudgeModel: scores of what was done so far.
+const Judge = "judge"
+
 // Message is one message of a conversation. ToolCalls and Reasoning are the assistant's; ToolCallID is set for
 // [ToolRole] and names the call that Content is the result of.
 type Message struct {
@@ -39,7 +42,7 @@ type Message struct {
 type Request struct {
 	// Purpose, Part and Subject say what the call is for. They go to logs and traces and to the scripted model, never
 	// to a real one.
-	Purpose string `json:"purpose"`        // act, prune, language, report, extract, triage, feedback, …
+	Purpose string `json:"purpose"`        // act, prune, language, report, extract, triage, feedback, judge, …
 	Part    string `json:"part,omitempty"` // which one: the step's number for act, the entity's ID for prune
 	Subject string `json:"-"`              // the question that is worked on, or the post to judge
 
