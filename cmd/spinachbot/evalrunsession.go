@@ -208,9 +208,7 @@ func (s *evalSession) describe() error {
 		"preset": preset, "policy": s.opts.Policy, "benchmark": s.hash, "language": f.language,
 		"limits": fmt.Sprintf("time %s, $%g an item", limits.Time, limits.USD),
 	}
-	if search.Branches(s.opts.Policy) {
-		s.settings["tree"] = s.opts.Preset.Search.String()
-	}
+	s.describeTree()
 	if s.settings["notes"], err = s.notes(); err != nil {
 		return err
 	}
@@ -271,12 +269,20 @@ func (s *evalSession) describe() error {
 	}
 	if models == nil {
 		models = []string{cfg.OpenAIModel, "at", cfg.OpenAIBaseURL, "sampling", cfg.OpenAISampling}
-		if search.Branches(s.opts.Policy) && cfg.OpenAIJudgeModel != "" {
-			models = append(models, "judge", cfg.OpenAIJudgeModel)
-		}
 	}
 	s.settings["model"] = strings.Join(models, " ")
 	return nil
+}
+
+// describeTree adds what a search that branches depends on.
+func (s *evalSession) describeTree() {
+	if !search.Branches(s.opts.Policy) {
+		return
+	}
+	s.settings["tree"] = s.opts.Preset.Search.String()
+	if s.cfg.OpenAIJudgeModel != "" {
+		s.settings["judge"] = s.cfg.OpenAIJudgeModel
+	}
 }
 
 // configured reports whether the model of the settings is asked.
