@@ -6,6 +6,7 @@
 //	event.go log.go tree.go    events, how they get their places in the tree, and the way back
 //	file.go pack.go  the file, in which a prompt is stored as what is new in it
 //	search.go        searches that branch, and votes
+//	features.go      what says how likely an answer is right
 //	call.go replay.go          calls of the graph, and a run played again from its log
 //	old.go           files of the first format
 package event
@@ -46,10 +47,12 @@ type Listener interface {
 //	score     Value, Values, Detail: what a judge thinks of the state whose last step is the parent
 //	visit     Path, Value: a simulation of a search passed this reward up
 //	leaf      Reason: why the branch ends at the parent
+//	try       Preset, Detail: the next of several independent tries begins, and how it differs; Reason for one that
+//	          is left out
 //	vote      Groups, Reason, Detail: answers were compared by their results, and one was chosen
 //	final     SPARQL, Ran, KG, Table, Endpoint of the last run
-//	end       Reason (empty for an answer), Detail, Cause, Report, Language, Confidence, Usage, Repairs; see
-//	          [Event.Ending]
+//	end       Reason (empty for an answer), Detail, Cause, Report, Language, Confidence, Features,
+//	          Usage, Repairs; see [Event.Ending]
 //	live      Detail: what the model has written so far of a message that is not complete; only told to listeners,
 //	          never written
 //
@@ -85,6 +88,7 @@ type Event struct {
 	Report     string         `json:"report,omitempty"`
 	Language   string         `json:"language,omitempty"`
 	Confidence float64        `json:"confidence,omitempty"`
+	Features   *Features      `json:"features,omitempty"` // of an answer
 	Usage      *llm.Usage     `json:"usage,omitempty"`
 	Repairs    map[string]int `json:"repairs,omitempty"` // turns that the model had to repair, by what was wrong
 	Tree       *Tree          `json:"tree,omitempty"`

@@ -405,7 +405,7 @@ func (r *Runner) env(b *event.Branch, s State) *tool.Env {
 // conversation is what the model is shown in s: the question with its earlier turns, and every step. What was said
 // about refused, unreadable or abandoned turns comes where it belongs.
 func (r *Runner) conversation(s State) protocol.Conversation {
-	l := r.Meter.limits
+	l := r.limits(s)
 	most, spare := left(l, len(s.steps), s.actions)
 	var counter []string
 	if r.Preset.Rules.Count {

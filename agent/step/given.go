@@ -44,7 +44,7 @@ func (r *Runner) Give(ctx context.Context, s State, t *tool.Tool, args any, chan
 	}
 	next.steps[len(next.steps)-1].given = true
 	next.messages += 2
-	r.Meter.grant()
+	next.granted++
 	next.actions++
 	return next, nil
 }

@@ -46,14 +46,6 @@ func NewMeter(limits event.Limits, now func() time.Time) *Meter {
 // Limits returns the run's limits.
 func (m *Meter) Limits() event.Limits { return m.limits }
 
-// grant allows one more action, for a step that the model did not ask for.
-func (m *Meter) grant() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.limits.Counted++
-	m.limits.Total++
-}
-
 // Elapsed returns the time since the run's start.
 func (m *Meter) Elapsed() time.Duration { return m.now().Sub(m.start) }
 
@@ -122,7 +114,7 @@ func (r *Runner) Check(s State) *event.Halt {
 	if h := r.Meter.check(); h != nil {
 		return h
 	}
-	switch l := r.Meter.limits; {
+	switch l := r.limits(s); {
 	case s.formatErrors >= l.FormatErrors:
 		return event.NewHalt(event.ModelFailed, event.ErrUnreadable,
 			"the model wrote no readable action %d times in a row", s.formatErrors)
@@ -135,6 +127,14 @@ func (r *Runner) Check(s State) *event.Halt {
 		return event.NewHalt(event.OutOfActions, nil, "%d actions taken in all, the limit is %d", s.actions, l.Total)
 	}
 	return nil
+}
+
+// limits are the run's limits as they are for s: each step that the model did not ask for allows one more.
+func (r *Runner) limits(s State) event.Limits {
+	l := r.Meter.limits
+	l.Counted += s.granted
+	l.Total += s.granted
+	return l
 }
 
 // left says up to which step a state with counted steps can still grow when so many actions were asked for, and how

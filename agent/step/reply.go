@@ -33,6 +33,7 @@ func (r *Runner) unreadable(ctx context.Context, b *event.Branch, s State, p Pro
 	}
 	r.Meter.repair(p.Problem.Kind)
 	s.formatErrors++
+	s.repairs++
 	s.messages += 2
 	s.reply = p.choice.Content
 	hint := p.Problem.Message
@@ -53,6 +54,7 @@ func (r *Runner) unreadable(ctx context.Context, b *event.Branch, s State, p Pro
 func (r *Runner) handBack(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
 	call protocol.Call) (Child, error) {
 	r.Meter.repair(call.Problem.Kind)
+	s.repairs++
 	return r.notDone(ctx, b, s, turn, call, call.Problem.Message, tool.BadCall)
 }
 

@@ -34,7 +34,9 @@ type State struct {
 	shown        *seen    // IRIs that results have shown
 	actions      int      // asked for in all
 	formatErrors int      // turns in a row that could not be read
+	granted      int      // steps that the model did not ask for
 	refusals     int      // refused actions in all
+	repairs      int      // turns and calls that had to be repaired
 	down         int      // failures of the graph's service in a row
 	feedbacks    int      // answers that a judge wanted to be better
 	verdict      *Verdict // the first one

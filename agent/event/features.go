@@ -1,0 +1,35 @@
+package event
+
+// Features are what is known when a run ends with an answer and says something about how likely the answer is right.
+// They are in the end event, so that a model of the confidence can be fitted to finished runs. A zero field means that
+// nothing of the kind happened, or that the preset does not look for it.
+type Features struct {
+	Preset    string `json:"preset"`              // that found the answer
+	Steps     int    `json:"steps"`               // in the state, without those that the model did not ask for
+	Refusals  int    `json:"refusals,omitempty"`  // actions that were refused
+	Repairs   int    `json:"repairs,omitempty"`   // turns and calls that the model had to repair
+	Failures  int    `json:"failures,omitempty"`  // steps in the state that failed
+	Empties   int    `json:"empties,omitempty"`   // queries in the state that ran and returned nothing
+	Unseen    bool   `json:"unseen,omitempty"`    // the query holds IDs that no observation has shown
+	Extracted bool   `json:"extracted,omitempty"` // the query was taken from the run after a limit ended it
+	Verdict   string `json:"verdict,omitempty"`   // of the judge on the first answer: done, refine or retry
+	Feedbacks int    `json:"feedbacks,omitempty"` // answers that the judge sent back
+
+	Rows    int  `json:"rows"`            // of the result
+	Columns int  `json:"columns"`         // of the result, without labels
+	Ask     bool `json:"ask,omitempty"`   // the result is a truth value
+	Zero    bool `json:"zero,omitempty"`  // the result is the number 0
+	Limit   int  `json:"limit,omitempty"` // the query's own LIMIT, 0 for none
+	// the result has as many rows as the query's LIMIT, and the question does not name that number
+	Cut bool `json:"cut,omitempty"`
+
+	Probes int `json:"probes,omitempty"` // variants of the query that were run before the end
+	Moved  int `json:"moved,omitempty"`  // those that changed the result
+	// whether the result has the columns that the model had announced: kept, broken; "" where none were
+	Shape string `json:"shape,omitempty"`
+
+	Tries    int  `json:"tries,omitempty"`    // independent tries at the question, of a vote
+	Answers  int  `json:"answers,omitempty"`  // of these, with an answer
+	Agree    int  `json:"agree,omitempty"`    // of these, with this result
+	Compared bool `json:"compared,omitempty"` // a comparison chose among different results
+}
