@@ -9,7 +9,7 @@
 // # Reading order
 //
 //	agent.go engine.go   what goes in and comes out; Ask: language, exploration, final query, report
-//	triage.go confidence.go   is a post a request for us; how likely an answer is right
+//	triage.go            is a post a request for us
 //	recorded.go          a model that repeats what the model of a published run said
 //
 // The rooms, from the bottom up; each knows only those before it:
@@ -20,7 +20,8 @@
 //	protocol   a conversation as messages, and a message as calls of tools: text or native
 //	preset     ways of working as data, one folder each
 //	step       one expansion: a state in, the model asked, its action carried out, child states out
-//	policy     which state is expanded next: today one after the other, with the paper's rollback
+//	confidence how likely an answer is right
+//	policy     which state is expanded next, and whether the question is tried more than once
 //
 // # Three kinds of end
 //
@@ -111,9 +112,10 @@ type Outcome struct {
 	Feedback   *Verdict // the first verdict of a judge, where the preset has one
 	Probed     *Probed  // what variants of the answer's query would change, where the preset tries some
 	Report     string
-	Language   string // code of the asker's language: en, de, fr …
-	Confidence float64
-	Steps      []Step // the steps that were kept
+	Language   string          // code of the asker's language: en, de, fr …
+	Confidence float64         // of an answer: how likely it is right, see package confidence
+	Features   *event.Features // of an answer: what the confidence is computed from
+	Steps      []Step          // the steps that were kept
 	Usage      llm.Usage
 	Repairs    map[string]int // turns that the model had to repair, by what was wrong: empty, cut, no_action …
 	Elapsed    time.Duration

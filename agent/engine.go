@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/spinachbot/spinachbot/agent/confidence"
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/policy"
 	"github.com/spinachbot/spinachbot/agent/preset"
@@ -24,6 +25,8 @@ import (
 type Options struct {
 	Preset   *preset.Preset        // the way of working; nil: [preset.Default]
 	Policy   string                // how its steps are searched; "": the preset's first
+	Runs     int                   // independent tries, for policies that make several; 0: as the policy thinks good
+	Variants []step.Variant        // how the tries differ, the first being the preset and model of the others; nil: see step.Runner.Try
 	Examples int                   // solved questions to show before the first turn; 0: as the preset says
 	Notebook tool.Notebook         // for a preset that takes notes
 	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's own services; nil: none
@@ -70,8 +73,7 @@ func New(lg *slog.Logger, model Model, sources Sources, now func() time.Time, op
 // run is one question on its way.
 type run struct {
 	*step.Runner
-	state     step.State
-	extracted bool // the query was written after the exploration
+	state step.State
 }
 
 // How much of a question and its history is shown: a post can be as long as a page.
@@ -102,6 +104,7 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 		NoTools: &e.noTools, NoStrict: &e.noStrict, Live: live,
 		Log: e.lg, Model: e.model, Sources: e.sources, Now: e.now, Preset: e.opts.Preset,
 		Dialect: tool.Dialect{Services: e.opts.Services}, Notebook: e.opts.Notebook,
+		Runs: e.opts.Runs, Variants: e.opts.Variants,
 		Question: q, Events: event.NewLog(rec, e.now, 0), Meter: step.NewMeter(e.limits(limits), e.now),
 	}}
 	out = &Outcome{}
@@ -150,33 +153,24 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 	if err := r.findLanguage(ctx, b); err != nil {
 		return err
 	}
-	if err := r.findExemplars(ctx, b); err != nil {
-		return err
-	}
-	r.state = r.Start(b.At())
 	var f step.Final
 	var err error
-	if r.state, err = r.Begin(ctx, r.state); err == nil {
+	if r.state, err = r.Open(ctx, b.At()); err == nil {
 		r.state, f, err = search(ctx, r.Runner, r.state)
 	}
-	if err == nil && r.Preset.Extract && f.Answer == nil && f.Ending.Reason == OutOfActions {
-		r.state, f, r.extracted, err = r.Extract(ctx, r.state, f)
-	}
-	if err == nil && r.Preset.Rules.Salvage && f.Answer == nil && f.Attempt == nil &&
-		(f.Ending.Reason == OutOfActions || f.Ending.Reason == Loop || f.Ending.Reason == ModelFailed) {
-		r.state, f, r.extracted, err = r.Salvage(ctx, r.state, f)
+	if err == nil {
+		r.state, f, err = r.Settle(ctx, r.state, f)
 	}
 	if err != nil {
 		return err
 	}
-	if f.Answer == nil && f.Attempt == nil {
-		f.Attempt = r.state.Rejected()
-	}
-	r.extracted = r.extracted || f.Guessed
 	out.Answer, out.Attempt, out.Ending = f.Answer, f.Attempt, f.Ending
 	b = r.Events.Branch(r.state.At())
 	if a := f.Answer; a != nil {
-		out.Confidence, out.Probed = r.confidence(a), r.state.Probed(a)
+		if out.Features = f.Features; out.Features == nil {
+			out.Features = r.Features(r.state, f)
+		}
+		out.Confidence, out.Probed = confidence.Usual().Of(out.Features), r.state.Probed(a)
 		if err := b.Record(ctx, Event{Event: "final", SPARQL: a.SPARQL, Ran: a.Ran, KG: a.KG, Table: a.Table,
 			Endpoint: a.Endpoint, Columns: a.Columns, Assumed: a.Assumed, Open: a.Open}); err != nil {
 			return err
@@ -215,30 +209,6 @@ func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 	return nil
 }
 
-// findExemplars chooses the worked dialogues of the question's kind, where the preset has some.
-func (r *run) findExemplars(ctx context.Context, b *event.Branch) error {
-	set := r.Preset.Dialogues(&r.Sources.Main().Explain)
-	if set == nil {
-		return nil
-	}
-	kind := set.Classify(r.Question.Text)
-	if r.Preset.Exemplars.Kind == preset.KindByModel {
-		text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "kind", MaxTokens: 50, Data: map[string]any{
-			"Kinds": set.Types(), "Labelled": set.Labelled}})
-		if err != nil {
-			return err
-		}
-		word := strings.Trim(render.Fold(text), " .`\"'")
-		for _, k := range set.Types() {
-			if ok && strings.EqualFold(k, word) {
-				kind = k
-			}
-		}
-	}
-	r.Exemplars = r.Preset.Worked(set, kind)
-	return nil
-}
-
 // settle turns what ended the run into the outcome, or into the caller's error. An answer that was already found
 // survives a limit that passes after it.
 func (r *run) settle(outer, bounded context.Context, out *Outcome, err error) error {
@@ -271,7 +241,8 @@ func (r *run) end(ctx context.Context, out *Outcome, err error) error {
 	}
 	return r.Events.Branch(r.state.At()).Record(ctx, Event{Event: "end", Reason: string(out.Reason),
 		Detail: out.Detail, Cause: event.CauseOf(out.Cause),
-		Report: out.Report, Language: out.Language, Confidence: out.Confidence, Usage: &out.Usage, Repairs: out.Repairs})
+		Report: out.Report, Language: out.Language, Confidence: out.Confidence,
+		Features: out.Features, Usage: &out.Usage, Repairs: out.Repairs})
 }
 
 // maxReport is how many characters a report may have; one to three sentences are asked for.

@@ -6,12 +6,14 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent/step"
+	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/rdf/equal"
 )
 
 // ResultKey returns a text that is equal for answers with the same result. Rows are a set, and cells are compared by
-// value ([equal.Key]). Names and order of columns, the order of rows, and columns that only hold labels do not count.
+// value ([equal.Key]). Only answer columns count; their names and
+// order, the order of rows, and columns that only hold labels do not.
 // It is "" for an answer without a result.
 func ResultKey(a *step.Answer) string {
 	if a == nil || a.Table == nil {
@@ -23,6 +25,20 @@ func ResultKey(a *step.Answer) string {
 	return digest(canonical(cells(a)))
 }
 
+// RowKeys returns a text for each row that is equal for rows with the same values in any order.
+func RowKeys(a *step.Answer) []string {
+	if a.Table.Ask {
+		return []string{truthKey(a.Table.Boolean)}
+	}
+	rows := cells(a)
+	out := make([]string, len(rows))
+	for i, row := range rows {
+		slices.Sort(row)
+		out[i] = strings.Join(row, "\x00")
+	}
+	return out
+}
+
 func truthKey(b bool) string {
 	if b {
 		return equal.Key(rdf.Typed("true", rdf.XSD+"boolean"))
@@ -30,17 +46,18 @@ func truthKey(b bool) string {
 	return equal.Key(rdf.Typed("false", rdf.XSD+"boolean"))
 }
 
-// cells returns the keys of the answer's cells without the columns that only hold labels.
+// cells returns the keys of the cells of the answer columns, without the columns that only hold labels.
 func cells(a *step.Answer) [][]string {
-	keep := make([]int, 0, len(a.Table.Vars))
-	labels := equal.LabelColumns(a.Table.Vars)
-	for c := range a.Table.Vars {
-		if !labels[c] && !repeatsLabels(a, c) {
+	t := a.Answers()
+	keep := make([]int, 0, len(t.Vars))
+	texts := equal.LabelColumns(t.Vars)
+	for c := range t.Vars {
+		if !texts[c] && !repeatsLabels(t, a.Labels, c) {
 			keep = append(keep, c)
 		}
 	}
-	rows := make([][]string, len(a.Table.Rows))
-	for i, row := range a.Table.Rows {
+	rows := make([][]string, len(t.Rows))
+	for i, row := range t.Rows {
 		rows[i] = make([]string, len(keep))
 		for j, c := range keep {
 			if c < len(row) {
@@ -53,15 +70,15 @@ func cells(a *step.Answer) [][]string {
 
 // repeatsLabels reports whether a column holds nothing but the labels of entities in its rows, as far as these are
 // known, whatever the column is called.
-func repeatsLabels(a *step.Answer, column int) bool {
+func repeatsLabels(t *kg.Table, labels map[string]string, column int) bool {
 	repeats := false
-	for _, row := range a.Table.Rows {
+	for _, row := range t.Rows {
 		if column >= len(row) || !row[column].Bound() {
 			continue
 		}
 		known, same := false, false
 		for _, c := range row {
-			if label := a.Labels[rdf.EntityID(c.Value)]; c.IsIRI() && label != "" {
+			if label := labels[rdf.EntityID(c.Value)]; c.IsIRI() && label != "" {
 				known, same = true, same || row[column].IsLiteral() && label == row[column].Value
 			}
 		}

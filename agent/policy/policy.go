@@ -5,6 +5,7 @@
 //	tree.go         searches that branch: nodes, selection, rewards
 //	grow.go         their expansions, in parallel and with a log in a fixed order
 //	settle.go       their end: a vote over results
+//	vote.go auto.go several independent tries, and a choice among their answers
 //	group.go        when two results are the same
 package policy
 
@@ -21,16 +22,29 @@ import (
 // *event.Halt, ctx's error, or a log that cannot be written; the state is then the last one reached.
 type Policy func(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error)
 
-// policies lists every policy by name.
-var policies = []struct {
+// named is a policy with its name.
+type named struct {
 	name   string
 	policy Policy
-}{{"linear", Linear}, {"consistent", Consistent}, {"generate", Generate}}
+	many   bool // it makes several tries, each by another policy, and works with every preset
+}
+
+// policies lists every policy.
+func policies() []named {
+	return []named{{name: "linear", policy: Linear}, {name: "consistent", policy: Consistent},
+		{name: "generate", policy: Generate}, {name: "vote", policy: Vote, many: true},
+		{name: "auto", policy: Auto, many: true}}
+}
+
+// ManyTries reports whether a policy makes several tries at a question, each by another policy.
+func ManyTries(name string) bool {
+	return slices.ContainsFunc(policies(), func(p named) bool { return p.name == name && p.many })
+}
 
 // Names returns the names of the policies.
 func Names() []string {
 	var names []string
-	for _, p := range policies {
+	for _, p := range policies() {
 		names = append(names, p.name)
 	}
 	return append(names, searches()...)
@@ -46,9 +60,16 @@ func searches() (names []string) {
 // Branches reports whether a policy is a search that branches.
 func Branches(name string) bool { return slices.Contains(searches(), name) }
 
-// For returns the policies of a preset that names some: these, and the searches that branch where one of its own takes
+// For returns the policies of a preset that names some: these, those that make several tries, and the searches that
+// branch where one of its own takes
 // a step at a time.
 func For(own []string) []string {
+	own = slices.Clone(own)
+	for _, p := range policies() {
+		if p.many && !slices.Contains(own, p.name) {
+			own = append(own, p.name)
+		}
+	}
 	if slices.Contains(own, "linear") || slices.Contains(own, "consistent") {
 		return slices.Concat(own, slices.DeleteFunc(searches(), func(s string) bool { return slices.Contains(own, s) }))
 	}
@@ -57,7 +78,7 @@ func For(own []string) []string {
 
 // Named returns the policy with a name.
 func Named(name string) (Policy, error) {
-	for _, p := range policies {
+	for _, p := range policies() {
 		if p.name == name {
 			return p.policy, nil
 		}

@@ -365,3 +365,21 @@ func (p *Preset) systemData(s Situation) map[string]any {
 		"Graphs": s.Graphs, "Notes": s.Notes[:min(len(s.Notes), p.Notes.N)],
 		"Dialect": p.Show.Dialect, "Exemplars": s.Exemplars}
 }
+
+// leastVaried is the least temperature of a varied preset: below it, samples of most models hardly differ.
+const leastVaried = 0.7
+
+// Varied returns a copy of the preset for the n-th further try at a question, n being at least 1: with a seed of its
+// own, a temperature of at least 0.7, and the tools in another order, since models prefer what they read first.
+func (p *Preset) Varied(n int) *Preset {
+	out := *p
+	seed := n
+	if p.Sampling.Seed != nil {
+		seed += *p.Sampling.Seed
+	}
+	out.Sampling.Seed = &seed
+	out.Sampling.Temperature = max(p.Sampling.Temperature, leastVaried)
+	k := n % max(1, len(p.tools))
+	out.tools = append(slices.Clone(p.tools[k:]), p.tools[:k]...)
+	return &out
+}

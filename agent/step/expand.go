@@ -8,6 +8,9 @@
 //	judge.go    what a judge thinks of a state
 //	state.go    states, which are values
 //	rule.go     which actions are refused: repetitions and stops without a result
+//	try.go      independent tries: how they begin, end and differ
+//	compare.go  a choice among answers with different results
+//	features.go what says how likely an answer is right
 //	publish.go  the last run of the query that is published
 //	call.go     calls of the model
 //	facts.go    what a call is about, as data
@@ -57,6 +60,8 @@ type Runner struct {
 	NoTools   *atomic.Bool    // the model's server was found to know no tool calls; nil: that is not kept
 	NoStrict  *atomic.Bool    // the same for strict schemas
 	Live      func(llm.Delta) // sees what the model writes while it writes; nil: nobody looks
+	Runs      int             // independent tries, for policies that make several; 0: as many as the policy thinks good
+	Variants  []Variant       // how the tries differ, in turn; none: as [Runner.Try] says
 }
 
 // speak returns the protocol of the preset, or the one for servers without tool calls.
@@ -136,6 +141,10 @@ type Child struct {
 
 // Final is how an exploration ended: with an answer, or without one.
 type Final struct {
+	Votes    Votes           // of a search with several tries
+	Settled  bool            // [Runner.Settle] has looked at it
+	Features *event.Features // nil: [Runner.Features] says them
+
 	Answer  *Answer
 	Attempt *Answer // without an answer: the query that came nearest to one; its table may be empty, or nil
 	Guessed bool    // the model did not end on the answer: a search that found no end took the best query it had

@@ -68,11 +68,7 @@ func (r *Runner) verdict(ctx context.Context, b *event.Branch, s State, f Final)
 		if a.Table != nil {
 			data["Result"] = r.Preset.Show.Rows.Table(a.Table, a.Labels)
 		}
-		var names []string
-		for _, id := range slices.Sorted(maps.Keys(a.Labels)) {
-			names = append(names, render.Labelled(id, a.Labels[id]))
-		}
-		data["Names"] = names[:min(len(names), maxNamed)]
+		data["Names"] = a.named()
 	}
 	facts := r.Facts(s)
 	if a != nil {
@@ -81,16 +77,7 @@ func (r *Runner) verdict(ctx context.Context, b *event.Branch, s State, f Final)
 	req := llm.Request{Purpose: "feedback", Facts: facts, Part: strconv.Itoa(s.feedbacks + 1),
 		MaxTokens: r.Preset.Sampling.MaxTokens, Temperature: r.Preset.Sampling.Temperature, TopP: r.Preset.Sampling.TopP}
 	judge := tool.Feedback()
-	if n, native := r.speak().(protocol.Native); native {
-		req.Tools = []llm.Tool{{Name: judge.Name, Description: judge.Describe(r.Preset.Show),
-			Parameters: judge.Parameters(n.Strict, len(r.Sources)), Strict: n.Strict}}
-		req.ToolChoice = llm.ToolChoice(judge.Name)
-	}
-	data["Native"], data["Schema"] = len(req.Tools) > 0, string(judge.Schema)
-	resp, err := r.complete(ctx, b, req, func(bool) []llm.Message {
-		return []llm.Message{{Role: llm.System, Content: r.Preset.Say("feedback.tmpl", data)},
-			{Role: llm.User, Content: r.Preset.Say("feedback_user", data)}}
-	})
+	resp, err := r.judge(ctx, b, req, judge, data)
 	if event.IsWriteError(err) {
 		return nil, err
 	}
@@ -106,13 +93,47 @@ func (r *Runner) verdict(ctx context.Context, b *event.Branch, s State, f Final)
 	return v, b.Record(ctx, event.Event{Event: "feedback", Reason: v.Status, Detail: v.Text})
 }
 
+// judge asks for a call of one tool in a conversation of its own. The prompts are the preset's PURPOSE.tmpl and
+// PURPOSE_user; a server without tool calls is asked for the call's arguments as JSON.
+func (r *Runner) judge(ctx context.Context, b *event.Branch, req llm.Request, t *tool.Tool,
+	data map[string]any) (*llm.Response, error) {
+	if n, native := r.speak().(protocol.Native); native {
+		req.Tools = []llm.Tool{{Name: t.Name, Description: t.Describe(r.Preset.Show),
+			Parameters: t.Parameters(n.Strict, len(r.Sources)), Strict: n.Strict}}
+		req.ToolChoice = llm.ToolChoice(t.Name)
+	}
+	data["Native"], data["Schema"] = len(req.Tools) > 0, string(t.Schema)
+	return r.complete(ctx, b, req, func(bool) []llm.Message {
+		return []llm.Message{{Role: llm.System, Content: r.Preset.Say(req.Purpose+".tmpl", data)},
+			{Role: llm.User, Content: r.Preset.Say(req.Purpose+"_user", data)}}
+	})
+}
+
+// named lists the answer's IDs with their labels.
+func (a *Answer) named() []string {
+	var names []string
+	for _, id := range slices.Sorted(maps.Keys(a.Labels)) {
+		names = append(names, render.Labelled(id, a.Labels[id]))
+	}
+	return names[:min(len(names), maxNamed)]
+}
+
 // maxNamed is how many labels the judge is shown.
 const maxNamed = 40
 
 // readVerdict reads the judge's call, or the JSON object that it wrote; nil when there is none.
 func readVerdict(resp *llm.Response, judge *tool.Tool) *Verdict {
-	if len(resp.Choices) == 0 {
+	var v struct{ Status, Feedback string }
+	if !readCall(resp, judge, &v) {
 		return nil
+	}
+	return &Verdict{v.Status, render.Clip(strings.TrimSpace(render.Clean(v.Feedback)), maxFeedback)}
+}
+
+// readCall reads the arguments of a judge's call, or the JSON object that it wrote, into v.
+func readCall(resp *llm.Response, judge *tool.Tool, v any) bool {
+	if len(resp.Choices) == 0 {
+		return false
 	}
 	var written []string
 	for _, c := range resp.Choices[0].ToolCalls {
@@ -126,12 +147,11 @@ func readVerdict(resp *llm.Response, judge *tool.Tool) *Verdict {
 		if judge.Check(json.RawMessage(w)) != nil {
 			continue
 		}
-		var v struct{ Status, Feedback string }
-		if json.Unmarshal([]byte(w), &v) == nil {
-			return &Verdict{v.Status, render.Clip(strings.TrimSpace(render.Clean(v.Feedback)), maxFeedback)}
+		if json.Unmarshal([]byte(w), v) == nil {
+			return true
 		}
 	}
-	return nil
+	return false
 }
 
 // maxFeedback is how many characters of a feedback are kept.

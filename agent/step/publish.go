@@ -77,9 +77,11 @@ func greedy(k kg.Kind) bool { return k == kg.Timeout || k == kg.TooLarge || k ==
 // asksForTen reports whether LIMIT 10 is the question's own: it sorts, and the question says ten. Then it is not an
 // exploring limit.
 func asksForTen(question, query string) bool {
-	if !strings.Contains(strings.ToUpper(query), "ORDER") {
-		return false
-	}
+	return strings.Contains(strings.ToUpper(query), "ORDER") && saysTen(question)
+}
+
+// saysTen reports whether a question names the number ten.
+func saysTen(question string) bool {
 	for _, w := range strings.FieldsFunc(strings.ToLower(question),
 		func(c rune) bool { return !(unicode.IsLetter(c) || unicode.IsDigit(c)) }) {
 		if slices.Contains([]string{"10", "ten", "zehn", "dix", "diez", "dieci", "dez", "tien", "tio", "ti",

@@ -223,6 +223,9 @@ func (s *evalSession) describe() error {
 		}
 		s.settings["examples"] = solved
 	}
+	if tries := f.preset.tries(s.opts); tries != "" {
+		s.settings["tries"] = tries
+	}
 	if f.skip {
 		s.settings["skip-unscorable"] = "yes"
 	}

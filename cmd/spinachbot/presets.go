@@ -14,11 +14,16 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 	search "github.com/spinachbot/spinachbot/agent/policy"
 	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/agent/step"
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
 // presetFlags choose a way of working.
-type presetFlags struct{ name, file, policy, tree string }
+type presetFlags struct {
+	name, file, policy, tree string
+	runs                     int
+	presets                  fileList // further ones, for the tries of a vote
+}
 
 // listPresets is the value of --preset that explains them.
 const listPresets = "list"
@@ -33,11 +38,20 @@ func (f *presetFlags) declare(c *cmdline, more ...string) {
 	c.choiceVar(&f.policy, "policy", "", "`policy` that chooses the next step: "+orList(search.Names())+
 		" (default: the preset's)", search.Names()...)
 	c.fs.StringVar(&f.tree, "tree", "", "`parameters` of a policy that branches, such as n=2,k=2,judgments=1 (default: the preset's; see docs/trees.md)")
+	c.fs.IntVar(&f.runs, "runs", 0, "most independent `tries` of the policies vote and auto (default 3)")
+	c.fs.Var(&f.presets, "presets", "`presets` of these tries, separated by commas, used in turn; the first is also --preset")
 }
 
 // options returns the agent's options that the flags choose.
 func (f *presetFlags) options() (agent.Options, error) {
+	variants, err := f.variants()
+	if err != nil {
+		return agent.Options{}, err
+	}
 	p, err := preset.Named(f.name)
+	if len(variants) > 0 {
+		p = variants[0].Preset
+	}
 	if f.file != "" {
 		p, err = preset.Open(f.file)
 	}
@@ -60,7 +74,52 @@ func (f *presetFlags) options() (agent.Options, error) {
 	if p.Search, err = p.Search.With(f.tree); err != nil {
 		return agent.Options{}, usageError{fmt.Errorf("--tree: %w", err)}
 	}
-	return agent.Options{Preset: p, Policy: policy}, nil
+	if (f.runs != 0 || variants != nil) && !search.ManyTries(policy) {
+		return agent.Options{}, usageError{fmt.Errorf("--runs and --presets are for policies that make several tries (vote, auto), not for %q",
+			policy)}
+	}
+	return agent.Options{Preset: p, Policy: policy, Runs: f.runs, Variants: variants}, nil
+}
+
+// maxRuns is how many tries a question may have.
+const maxRuns = 20
+
+// variants are the presets of a vote's tries, nil when they all have the same.
+func (f *presetFlags) variants() ([]step.Variant, error) {
+	if f.runs < 0 || f.runs > maxRuns {
+		return nil, usageError{fmt.Errorf("--runs %d: want 1 to %d", f.runs, maxRuns)}
+	}
+	var out []step.Variant
+	for _, list := range f.presets {
+		for name := range strings.SplitSeq(list, ",") {
+			p, err := preset.Named(strings.TrimSpace(name))
+			if err != nil {
+				return nil, usageError{fmt.Errorf("--presets: %w", err)}
+			}
+			out = append(out, step.Variant{Preset: p})
+		}
+	}
+	switch {
+	case out == nil:
+	case f.file != "":
+		return nil, usageError{errors.New("--presets and --preset-file exclude each other")}
+	case f.name != preset.Usual && f.name != out[0].Preset.Name:
+		return nil, usageError{fmt.Errorf("--preset %s and --presets %s differ in the first; leave --preset out", f.name,
+			out[0].Preset.Name)}
+	}
+	return out, nil
+}
+
+// tries describes the tries of a vote for the settings of a run, "" where there is one.
+func (f *presetFlags) tries(o agent.Options) string {
+	if !search.ManyTries(o.Policy) {
+		return ""
+	}
+	var names []string
+	for _, v := range o.Variants {
+		names = append(names, v.Preset.Name)
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d %s", o.Runs, strings.Join(names, ",")))
 }
 
 // fingerprint names the preset for the settings of a run: a file with a hash of what it says.

@@ -40,6 +40,8 @@ func Event(w io.Writer, ev event.Event, full bool) {
 		fmt.Fprintf(w, "feedback (%s): %s\n\n", text.Clean(ev.Reason), text.Clean(ev.Detail))
 	case "probe":
 		showProbes(w, ev.Probes)
+	case "try":
+		fmt.Fprintln(w, tryText(ev)+"\n")
 	case "rollback":
 		fmt.Fprintf(w, "   refused (%s)", text.Clean(ev.Reason))
 		if ev.Step != nil {
@@ -65,6 +67,15 @@ func Event(w io.Writer, ev event.Event, full bool) {
 				text.Thousands(ev.Usage.OutputTokens), ev.Usage.USD)
 		}
 	}
+}
+
+// tryText says that a try begins, and how it differs from the others.
+func tryText(ev event.Event) string {
+	out := "a try with preset " + text.Clean(ev.Preset)
+	if ev.Detail != "" {
+		out += ": " + text.OneLine(text.Clean(ev.Detail))
+	}
+	return out
 }
 
 // showProbes lists the variants of a query and what they would change.

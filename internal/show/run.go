@@ -67,13 +67,12 @@ func (v *Run) Event(e event.Event) {
 			m["reasoning"], v.reasoning = v.reasoning, ""
 		}
 		JSON(v.Screen, m)
-	case e.Event == "feedback" && v.AsJSON:
-		JSON(v.Screen, map[string]any{"event": "feedback", "status": e.Reason, "text": e.Detail})
 	case e.Event == "feedback":
-		fmt.Fprintln(v.Screen, v.Screen.In(console.Yellow, "feedback: "+text.Clean(e.Reason)))
-		v.text(e.Detail + "\n")
+		v.feedback(e)
 	case e.Event == "probe":
 		v.probes(e)
+	case e.Event == "try", e.Event == "vote":
+		v.vote(e)
 	case e.Event == "rollback" && v.AsJSON:
 		JSON(v.Screen, map[string]any{"event": "rollback", "to": *e.To, "reason": e.Reason})
 	case e.Event == "graph" && v.AsJSON:
@@ -118,6 +117,32 @@ func (v *Run) live(s string) {
 		s = "… " + string(r[len(r)-most+2:])
 	}
 	v.Screen.Progress(s)
+}
+
+// feedback shows a judge's verdict.
+func (v *Run) feedback(e event.Event) {
+	if v.AsJSON {
+		JSON(v.Screen, map[string]any{"event": "feedback", "status": e.Reason, "text": e.Detail})
+		return
+	}
+	fmt.Fprintln(v.Screen, v.Screen.In(console.Yellow, "feedback: "+text.Clean(e.Reason)))
+	v.text(e.Detail + "\n")
+}
+
+// vote shows the beginning of a try, and what came of all of them.
+func (v *Run) vote(e event.Event) {
+	switch {
+	case e.Event == "try" && v.AsJSON:
+		JSON(v.Screen, map[string]any{"event": "try", "preset": e.Preset, "detail": e.Detail})
+		return
+	case v.AsJSON:
+		JSON(v.Screen, map[string]any{"event": "vote", "reason": e.Reason, "detail": e.Detail, "groups": e.Groups})
+		return
+	case e.Event == "vote":
+		searchEvent(v.Screen, e)
+		return
+	}
+	fmt.Fprintf(v.Screen, "%s\n\n", v.Screen.In(console.Yellow, tryText(e)))
 }
 
 // probes shows what variants of a finished query would change.

@@ -100,7 +100,11 @@ func searchEvent(w io.Writer, ev event.Event) {
 	case "leaf":
 		fmt.Fprintf(w, "   the branch ends here: %s\n\n", text.OneLine(text.Clean(ev.Reason)))
 	case "vote":
-		fmt.Fprintf(w, "vote: %s\n", text.OneLine(text.Clean(ev.Detail)))
+		by := ""
+		if ev.Reason != "" {
+			by = " (" + text.OneLine(ev.Reason) + ")"
+		}
+		fmt.Fprintf(w, "vote%s: %s\n", by, text.OneLine(text.Clean(ev.Detail)))
 		for _, g := range ev.Groups {
 			chosen := ""
 			if g.Chosen {

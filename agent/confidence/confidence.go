@@ -1,0 +1,179 @@
+// Package confidence says how likely an answer is right, from what is known when a run ends: a logistic model over the
+// features that the end event of a trajectory holds ([event.Features]).
+//
+//	confidence.go   the terms of the model, its weights, and the probability
+//	fit.go          weights fitted to finished runs
+//	measure.go      how good probabilities are: Brier score, reliability, wrong answers at a share answered
+//	weights.json    the weights that the program uses, with what they were fitted on
+//
+// The weights are pulled towards prior ones, which come from published runs. So a term that the runs of a fit never
+// showed keeps the weight of the prior.
+package confidence
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// Term is a number that the model computes from the features.
+type Term struct {
+	Name  string
+	About string
+	Prior float64 // weight before any fit: change of the log odds
+	value func(f *event.Features) float64
+}
+
+// priorBias are the log odds of an answer without any of the terms.
+const priorBias = 1.52
+
+// Terms lists the terms. The priors are log odds of mean F1 scores of published runs. Those of steps and refusals are
+// from SPINACH's QALD-10 runs: up to 5 steps 0.82, up to 8 0.68, up to 14 0.51, more 0.18; with a refused action 0.488
+// instead of 0.695; runs without a final query 0.26. Those of unseen IDs are from GRASP's QALD-7 and WWQ runs: 65.5
+// instead of 86.7, and 56.2 instead of 77.6. The others are our own guesses.
+func Terms() []Term { return terms }
+
+var terms = []Term{
+	{"steps_over_5", "more than 5 steps", -0.77, func(f *event.Features) float64 { return one(f.Steps > 5) }},
+	{"steps_over_8", "more than 8 steps", -0.71, func(f *event.Features) float64 { return one(f.Steps > 8) }},
+	{"steps_over_14", "more than 14 steps", -1.56, func(f *event.Features) float64 { return one(f.Steps > 14) }},
+	{"refused", "an action was refused", -0.87, func(f *event.Features) float64 { return one(f.Refusals > 0) }},
+	{"repairs", "turns to repair, up to 3", -0.2, func(f *event.Features) float64 { return upTo3(f.Repairs) }},
+	{"failures", "steps that failed, up to 3", -0.2, func(f *event.Features) float64 { return upTo3(f.Failures) }},
+	{"empties", "queries without rows, up to 3", -0.2, func(f *event.Features) float64 { return upTo3(f.Empties) }},
+	{"unseen", "IDs that nothing has shown", -1.1, func(f *event.Features) float64 { return one(f.Unseen) }},
+	{"extracted", "query taken from the run after a limit", -2.57,
+		func(f *event.Features) float64 { return one(f.Extracted) }},
+	{"done", "first verdict: done", 0, func(f *event.Features) float64 { return one(f.Verdict == "done") }},
+	{"refine", "first verdict: refine", -0.9, func(f *event.Features) float64 { return one(f.Verdict == "refine") }},
+	{"retry", "first verdict: retry", -1.5, func(f *event.Features) float64 { return one(f.Verdict == "retry") }},
+	{"zero", "the result is 0", -0.9, func(f *event.Features) float64 { return one(f.Zero) }},
+	{"huge", "more than 10,000 rows", -0.9, func(f *event.Features) float64 { return one(f.Rows > 10_000) }},
+	{"log_rows", "decimal logarithm of the rows, up to 4", 0,
+		func(f *event.Features) float64 { return math.Log10(float64(min(max(f.Rows, 1), 10_000))) }},
+	{"columns", "columns beyond the first, up to 3", 0, func(f *event.Features) float64 { return upTo3(f.Columns - 1) }},
+	{"ask", "the result is a truth value", 0, func(f *event.Features) float64 { return one(f.Ask) }},
+	{"cut", "as many rows as a LIMIT that the question does not name", -1,
+		func(f *event.Features) float64 { return one(f.Cut) }},
+	{"probed", "variants of the query were run", 0, func(f *event.Features) float64 { return one(f.Probes > 0) }},
+	{"moved", "variants that changed the result, up to 3", 0, func(f *event.Features) float64 { return upTo3(f.Moved) }},
+	{"open", "of these, not taken up, up to 3", -0.3, func(f *event.Features) float64 { return upTo3(f.Open) }},
+	{"shape_kept", "the columns are those announced", 0.3, func(f *event.Features) float64 { return one(f.Shape == "kept") }},
+	{"shape_broken", "the columns are not those announced", -0.5,
+		func(f *event.Features) float64 { return one(f.Shape == "broken") }},
+	{"voted", "several tries were made", -1, func(f *event.Features) float64 { return one(f.Tries > 1) }},
+	{"agreement", "share of the tries with this result, where there were several", 2.5, agreement},
+	{"compared", "a comparison chose", 0, func(f *event.Features) float64 { return one(f.Compared) }},
+}
+
+func one(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func upTo3(n int) float64 { return float64(min(max(n, 0), 3)) }
+
+func agreement(f *event.Features) float64 {
+	if f.Tries < 2 {
+		return 0
+	}
+	return float64(f.Agree) / float64(f.Tries)
+}
+
+// vector are the terms' values.
+func vector(f *event.Features) []float64 {
+	out := make([]float64, len(terms))
+	for i, t := range terms {
+		out[i] = t.value(f)
+	}
+	return out
+}
+
+// Weights are those of one model: log odds of an answer without any of the terms, and what each unit of a term adds.
+type Weights struct {
+	Bias  float64            `json:"bias"`
+	Terms map[string]float64 `json:"terms"`
+}
+
+// Prior are the weights before any fit.
+func Prior() Weights {
+	w := Weights{Bias: priorBias, Terms: map[string]float64{}}
+	for _, t := range terms {
+		w.Terms[t.Name] = t.Prior
+	}
+	return w
+}
+
+// Probability is how likely an answer with these features is right, 0 to 1.
+func (w Weights) Probability(f *event.Features) float64 {
+	z := w.Bias
+	for i, x := range vector(f) {
+		z += w.Terms[terms[i].Name] * x
+	}
+	return 1 / (1 + math.Exp(-z))
+}
+
+// Model is a file of weights: general ones, and those of presets that had enough runs of their own.
+type Model struct {
+	Fitted  *Fitted            `json:"fitted,omitempty"` // nil: the prior
+	General Weights            `json:"general"`
+	Presets map[string]Weights `json:"presets,omitempty"`
+}
+
+// Read reads a file of weights. A term that it does not know, or that this program does not, is an error: the file is
+// of another version.
+func Read(r io.Reader) (*Model, error) {
+	var m Model
+	dec := json.NewDecoder(r)
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&m); err != nil {
+		return nil, fmt.Errorf("these are not weights of the confidence: %w", text.JSON(err))
+	}
+	all := map[string]Weights{"general": m.General}
+	for name, w := range m.Presets {
+		all[name] = w
+	}
+	for name, w := range all {
+		if len(w.Terms) != len(terms) {
+			return nil, fmt.Errorf("the weights %q have %d terms, this version has %d; fit them again", name, len(w.Terms),
+				len(terms))
+		}
+		for _, t := range terms {
+			if _, ok := w.Terms[t.Name]; !ok {
+				return nil, fmt.Errorf("the weights %q lack the term %q; fit them again", name, t.Name)
+			}
+		}
+	}
+	return &m, nil
+}
+
+// Of is how likely an answer with these features is right, 0 to 1, in hundredths. A preset without weights of its own
+// has the general ones.
+func (m *Model) Of(f *event.Features) float64 {
+	w, ok := m.Presets[f.Preset]
+	if !ok {
+		w = m.General
+	}
+	return math.Round(100*w.Probability(f)) / 100
+}
+
+//go:embed weights.json
+var embedded string
+
+// Usual is the model that the program uses.
+var Usual = sync.OnceValue(func() *Model {
+	m, err := Read(strings.NewReader(embedded))
+	if err != nil {
+		panic(err) // it is part of the program, and a test reads it
+	}
+	return m
+})

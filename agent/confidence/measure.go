@@ -1,0 +1,111 @@
+package confidence
+
+import (
+	"math"
+	"slices"
+)
+
+// Fitted says what weights were fitted on, and how well they do on questions that were held out.
+type Fitted struct {
+	On        string  `json:"on"` // what the runs were, in words
+	Runs      int     `json:"runs"`
+	Questions int     `json:"questions"`
+	Folds     int     `json:"folds"`
+	Quality   Quality `json:"held_out"`
+}
+
+// Quality is how good probabilities are, over runs with an answer.
+type Quality struct {
+	N     int     `json:"n"`
+	Right float64 `json:"right"`             // share of right answers
+	Brier float64 `json:"brier"`             // mean squared distance of probability and being right (Brier 1950)
+	Base  float64 `json:"brier_of_the_mean"` // that of the share of right answers as everybody's probability
+	ECE   float64 `json:"ece"`               // mean distance of probability and share of right answers over the bins
+	Bins  []Bin   `json:"reliability"`
+	Cuts  []Cut   `json:"cuts"`
+}
+
+// Bin is a tenth of the range of probabilities.
+type Bin struct {
+	Low, High float64
+	N         int
+	Mean      float64 // of the probabilities
+	Right     float64 // share
+}
+
+// Cut is what comes of answering only above a threshold.
+type Cut struct {
+	Answered  float64 `json:"answered"` // share of all runs, those without an answer included
+	Threshold float64 `json:"threshold"`
+	Wrong     float64 `json:"wrong"`     // share of all runs that are answered wrongly
+	WrongOf   float64 `json:"wrong_of"`  // share of the answers given that are wrong
+	AtRandom  float64 `json:"at_random"` // the share that is wrong when as many answers are drawn at random
+}
+
+// Shares are the shares of runs answered for which the share of wrong answers is told.
+var Shares = []float64{0.5, 0.7, 0.9}
+
+// Measure compares probabilities with what was right. silent is how many more runs ended without an answer.
+func Measure(p []float64, right []bool, silent int) Quality {
+	q := Quality{N: len(p)}
+	if q.N == 0 {
+		return q
+	}
+	n := float64(q.N)
+	for _, r := range right {
+		q.Right += one(r) / n
+	}
+	var bins [10]Bin
+	for i, x := range p {
+		y := one(right[i])
+		q.Brier += (x - y) * (x - y) / n
+		q.Base += (q.Right - y) * (q.Right - y) / n
+		b := &bins[max(0, min(int(x*10+1e-9), 9))]
+		b.N++
+		b.Mean += x
+		b.Right += y
+	}
+	for i, b := range bins {
+		if b.Low, b.High = float64(i)/10, float64(i+1)/10; b.N > 0 {
+			b.Mean, b.Right = b.Mean/float64(b.N), b.Right/float64(b.N)
+			q.ECE += float64(b.N) / n * math.Abs(b.Mean-b.Right)
+		}
+		q.Bins = append(q.Bins, b)
+	}
+	order := make([]int, q.N)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { // equal probabilities: the wrong first, so that no luck counts
+		switch {
+		case p[a] != p[b]:
+			return cmpDown(p[a], p[b])
+		case right[a] == right[b]:
+			return 0
+		case right[b]:
+			return -1
+		}
+		return 1
+	})
+	all := n + float64(silent)
+	for _, share := range Shares {
+		take := int(math.Ceil(share*all - 1e-9))
+		if take > q.N {
+			continue // more than have an answer
+		}
+		c := Cut{Answered: float64(take) / all, Threshold: p[order[take-1]], AtRandom: (1 - q.Right) * float64(take) / all}
+		for _, i := range order[:take] {
+			c.Wrong += one(!right[i]) / all
+			c.WrongOf += one(!right[i]) / float64(take)
+		}
+		q.Cuts = append(q.Cuts, c)
+	}
+	return q
+}
+
+func cmpDown(a, b float64) int {
+	if a > b {
+		return -1
+	}
+	return 1
+}

@@ -1,0 +1,322 @@
+package policy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/confidence"
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/step"
+)
+
+// What spares further tries.
+const (
+	// usualTries is how many tries a vote makes at most where the run does not say.
+	usualTries = 3
+	// sureAlone is the confidence from which a single answer that a judge called done needs no second try.
+	sureAlone = 0.9
+	// sureTogether is the confidence that each of two equal answers needs so that a third is not asked for.
+	sureTogether = 0.5
+)
+
+// Vote makes independent tries at the question, each by the usual policy of its preset, and groups the answers by their
+// results. Where all tries agree, that is the answer; else a comparison chooses among the groups, and when it cannot be
+// read, the group of most tries, then that of the highest confidence. The comparison may also find that no answer is
+// right. A further try is spared when it could not change the choice, and when the answers so far agree and are sure.
+//
+// The run's limits of money, tokens, calls and time cover all tries together: a try is begun only where as much is left
+// as the dearest try took. The limits of actions are those of each try. What ends a try ends the vote where it would
+// end every other try, too; the answers that there are by then are voted on.
+func Vote(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
+	v := newVote(r, s)
+	if err := v.upTo(ctx, v.most); err != nil {
+		return s, step.Final{}, err
+	}
+	return v.end(ctx)
+}
+
+// try is a finished try.
+type try struct {
+	r          *step.Runner
+	s          step.State
+	f          step.Final
+	key        string // of the result, "" without an answer
+	confidence float64
+}
+
+// vote is a search under way.
+type vote struct {
+	r       *step.Runner
+	start   step.State
+	most    int // tries
+	tries   []try
+	dearest step.Spent  // try
+	halt    *event.Halt // ends every further try
+	enough  string      // why no further try is made, for people
+}
+
+func newVote(r *step.Runner, s step.State) *vote {
+	v := &vote{r: r.Shared(), start: s, most: r.Runs}
+	if v.most <= 0 {
+		v.most = usualTries
+	}
+	return v
+}
+
+// upTo makes tries until there are n, or no more are needed or possible. An error ends the run.
+func (v *vote) upTo(ctx context.Context, n int) error {
+	for len(v.tries) < n && v.halt == nil {
+		if v.enough = spared(v.groups(), len(v.tries), v.most); v.enough != "" {
+			return nil
+		}
+		if len(v.tries) > 0 && !v.r.Meter.Allows(v.dearest) {
+			v.enough = "the rest of the budget is too small for another try"
+			return nil
+		}
+		if err := v.try(ctx, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// try makes the next try, by a policy other than the usual one of its preset when search is not nil.
+func (v *vote) try(ctx context.Context, search Policy) error {
+	t, how := v.r.Try(len(v.tries))
+	if len(v.tries) == 0 {
+		how = fmt.Sprintf("the first of at most %d", v.most)
+	}
+	b := v.r.Events.Branch(v.start.At())
+	if err := b.Record(ctx, event.Event{Event: "try", Preset: t.Preset.Name, Detail: how}); err != nil {
+		return err
+	}
+	before := v.r.Meter.Spent()
+	out := try{r: t, s: v.start}
+	var err error
+	if len(v.tries) > 0 {
+		out.s, err = t.Open(ctx, b.At())
+	}
+	if err == nil {
+		if search == nil {
+			search = usual(t)
+		}
+		out.s, out.f, err = search(ctx, t, out.s)
+	}
+	if err == nil {
+		out.s, out.f, err = t.Settle(ctx, out.s, out.f)
+	}
+	v.dearest = v.dearest.Max(v.r.Meter.Spent().Since(before))
+	if err != nil {
+		if v.halt = halted(ctx, err); v.halt == nil {
+			return err
+		}
+		out.f = step.Final{Ending: v.halt.Ending}
+	}
+	if features := t.Features(out.s, out.f); features != nil {
+		out.key, out.confidence = ResultKey(out.f.Answer), confidence.Usual().Of(features)
+	}
+	v.tries = append(v.tries, out)
+	return nil
+}
+
+// usual is the first policy of the preset that makes one try.
+func usual(r *step.Runner) Policy {
+	for _, name := range r.Preset.Policies {
+		if !ManyTries(name) {
+			if p, err := Named(name); err == nil {
+				return p
+			}
+		}
+	}
+	return Linear
+}
+
+// halted is the orderly end that err is, nil for an error that must end the run.
+func halted(ctx context.Context, err error) *event.Halt {
+	var h *event.Halt
+	switch {
+	case event.IsWriteError(err):
+		return nil
+	case errors.As(err, &h):
+		return h
+	case errors.Is(context.Cause(ctx), event.ErrOutOfTime):
+		return event.NewHalt(event.OutOfTime, event.ErrOutOfTime, "the time limit has passed")
+	}
+	return nil
+}
+
+// answers are the tries with the same result.
+type answers struct {
+	key   string
+	tries []*try // the best first
+}
+
+// lead is the try that speaks for the group.
+func (g answers) lead() *try { return g.tries[0] }
+
+// groups are the different results, those of most tries first, then those of the highest confidence. Their order and
+// the try that leads each do not depend on the order of the tries.
+func (v *vote) groups() []answers {
+	by := map[string]*answers{}
+	for i := range v.tries {
+		t := &v.tries[i]
+		if t.f.Answer == nil {
+			continue
+		}
+		if by[t.key] == nil {
+			by[t.key] = &answers{key: t.key}
+		}
+		by[t.key].tries = append(by[t.key].tries, t)
+	}
+	var out []answers
+	for _, g := range by {
+		slices.SortFunc(g.tries, func(a, b *try) int {
+			x, y := a.f.Answer.SPARQL, b.f.Answer.SPARQL
+			return cmp.Or(cmp.Compare(b.confidence, a.confidence), cmp.Compare(len(x), len(y)), strings.Compare(x, y))
+		})
+		out = append(out, *g)
+	}
+	slices.SortFunc(out, func(a, b answers) int {
+		return cmp.Or(cmp.Compare(len(b.tries), len(a.tries)), cmp.Compare(b.lead().confidence, a.lead().confidence),
+			strings.Compare(a.key, b.key))
+	})
+	return out
+}
+
+// spared says why no further try is needed, "" when one is.
+func spared(groups []answers, made, most int) string {
+	if len(groups) == 0 {
+		return ""
+	}
+	first, second := len(groups[0].tries), 0
+	if len(groups) > 1 {
+		second = len(groups[1].tries)
+	}
+	lead := groups[0].lead()
+	verdict := lead.s.Verdict()
+	switch {
+	case made == 1 && verdict != nil && verdict.Status == step.Done && lead.confidence >= sureAlone:
+		return "the first answer is sure"
+	case first-second > most-made:
+		return "another try could not change the majority"
+	case len(groups) == 1 && first == 2 && groups[0].tries[1].confidence >= sureTogether:
+		return "two answers agree and are sure"
+	}
+	return ""
+}
+
+// end chooses among the answers and writes the choice to the log.
+func (v *vote) end(ctx context.Context) (step.State, step.Final, error) {
+	groups := v.groups()
+	if len(groups) == 0 {
+		return v.nothing()
+	}
+	chosen, reason, why, err := v.choose(ctx, groups)
+	if err != nil {
+		return v.start, step.Final{}, err
+	}
+	lead := groups[max(chosen, 0)].lead()
+	s, f := lead.s, lead.f
+	b := v.r.Events.Branch(s.At())
+	ev := event.Event{Event: "vote", Reason: reason, Detail: why}
+	for i, g := range groups {
+		ev.Groups = append(ev.Groups, g.event(i == chosen))
+	}
+	if err := b.Record(ctx, ev); err != nil {
+		return s, step.Final{}, err
+	}
+	f.Settled = true
+	f.Votes = step.Votes{Tries: len(v.tries), Agree: len(groups[max(chosen, 0)].tries), Compared: reason == byComparison}
+	for _, g := range groups {
+		f.Votes.Answers += len(g.tries)
+	}
+	f.Features = lead.r.Features(s, f)
+	if chosen < 0 {
+		f = step.Final{Attempt: f.Answer, Settled: true, Ending: event.Ending{Reason: event.NotFound,
+			Detail: "none of the different answers stood up to a comparison: " + why}}
+	}
+	return s.Ended(b.At()), f, nil
+}
+
+// nothing is the end of a vote without any answer: that of the first try, or what stopped it.
+func (v *vote) nothing() (step.State, step.Final, error) {
+	first := v.tries[0]
+	if v.halt != nil && len(v.tries) == 1 {
+		return first.s, step.Final{}, v.halt
+	}
+	first.f.Settled = true
+	return first.s, first.f, nil
+}
+
+// The reasons of a vote event.
+const (
+	byAgreement  = "agreement"  // every answer has this result
+	byComparison = "comparison" // the comparison chose it, or none
+	byMajority   = "majority"   // most tries came to it, and the comparison could not be read
+	byConfidence = "confidence" // as many came to another, and the comparison could not be read
+)
+
+// choose returns the index of the group that is the answer, -1 for none.
+func (v *vote) choose(ctx context.Context, groups []answers) (chosen int, reason, why string, err error) {
+	if len(groups) == 1 {
+		return 0, byAgreement, v.enough, nil
+	}
+	c, err := v.compare(ctx, groups)
+	if err != nil {
+		return 0, "", "", err
+	}
+	switch {
+	case c != nil:
+		return c.Option, byComparison, c.Why, nil
+	case len(groups[0].tries) > len(groups[1].tries):
+		return 0, byMajority, "there was no readable comparison", nil
+	}
+	return 0, byConfidence, "there was no readable comparison", nil
+}
+
+// compare asks for a choice among the groups. It is nil when there was none that can be read.
+func (v *vote) compare(ctx context.Context, groups []answers) (*step.Choice, error) {
+	options := make([]step.Option, len(groups))
+	has := make([]map[string]bool, len(groups))
+	for i, g := range groups {
+		has[i] = map[string]bool{}
+		for _, key := range RowKeys(g.lead().f.Answer) {
+			has[i][key] = true
+		}
+	}
+	for i, g := range groups {
+		options[i] = step.Option{Answer: g.lead().f.Answer, Votes: len(g.tries)}
+		for n, key := range RowKeys(g.lead().f.Answer) {
+			own := true
+			for j := range groups {
+				own = own && (j == i || !has[j][key])
+			}
+			if own {
+				options[i].Own = append(options[i].Own, n)
+			}
+		}
+	}
+	b := v.r.Events.Branch(v.start.At())
+	c, err := v.r.Compare(ctx, b, options, len(v.tries))
+	if err != nil && halted(ctx, err) != nil {
+		return nil, nil
+	}
+	return c, err
+}
+
+// event is the group as the log has it.
+func (g answers) event(chosen bool) event.Group {
+	a := g.lead().f.Answer
+	out := event.Group{SPARQL: a.SPARQL, Rows: len(a.Table.Rows), Weight: float64(len(g.tries)), Chosen: chosen}
+	var sure []string
+	for _, t := range g.tries {
+		out.Ends = append(out.Ends, t.s.At())
+		sure = append(sure, fmt.Sprintf("%s %.2f", t.r.Preset.Name, t.confidence))
+	}
+	out.Why = "confidence " + strings.Join(sure, ", ")
+	return out
+}

@@ -1,0 +1,77 @@
+package step
+
+import (
+	"context"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Option is one of several different answers to a question.
+type Option struct {
+	Answer *Answer
+	Votes  int   // tries that came to it
+	Own    []int // rows of its answer columns that no other option has
+}
+
+// Choice is what a comparison of options came to.
+type Choice struct {
+	Option int // index of the option chosen, -1 for none of them
+	Why    string
+}
+
+// maxOwn is how many rows of an option that no other has are shown.
+const maxOwn = 10
+
+// Compare asks the model which of several options answers the question. It is nil when the model failed or said nothing
+// readable; an error is one that ends the run.
+func (r *Runner) Compare(ctx context.Context, b *event.Branch, options []Option, tries int) (*Choice, error) {
+	type shown struct {
+		N, Votes, OwnCount int
+		KG, SPARQL, Result string
+		Names, Own         []string
+	}
+	var answers []shown
+	facts := &llm.Facts{}
+	req := llm.Request{Purpose: "compare", MaxTokens: compareTokens, Facts: facts}
+	for i, o := range options {
+		a, t := o.Answer, o.Answer.Answers()
+		x := shown{N: i + 1, Votes: o.Votes, SPARQL: a.SPARQL, Result: r.Preset.Show.Rows.Table(a.Table, a.Labels),
+			Names: a.named(), OwnCount: len(o.Own)}
+		if len(r.Sources) > 1 {
+			x.KG = a.KG
+		}
+		for _, n := range o.Own[:min(len(o.Own), maxOwn)] {
+			x.Own = append(x.Own, render.Row(t.Vars, t.Rows[n], a.Labels))
+		}
+		answers = append(answers, x)
+		facts.Queries = append(facts.Queries, a.Ran)
+	}
+	judge := tool.Choose()
+	resp, err := r.judge(ctx, b, req, judge, map[string]any{"Question": r.Question.Text, "Earlier": r.questionsBefore(),
+		"Language": r.Language.Name, "Answers": answers, "Tries": tries})
+	if event.IsWriteError(err) || ctx.Err() != nil {
+		return nil, err
+	}
+	if err != nil {
+		r.Log.Info("agent: the answers could not be compared", "question", r.Question.ID, "err", err)
+		return nil, nil
+	}
+	var v struct {
+		Answer int
+		Why    string
+	}
+	if !readCall(resp, judge, &v) || v.Answer < 0 || v.Answer > len(options) {
+		r.Log.Info("agent: the comparison of the answers cannot be read", "question", r.Question.ID)
+		return nil, nil
+	}
+	return &Choice{Option: v.Answer - 1, Why: render.Clip(render.Fold(render.Clean(v.Why)), maxReason)}, nil
+}
+
+// How long a comparison may be.
+const (
+	compareTokens = 2000
+	maxReason     = 600 // characters of its reason
+)

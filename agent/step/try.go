@@ -1,0 +1,147 @@
+package step
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Variant is a way in which a try may be made. What is nil is as in the run.
+type Variant struct {
+	Preset *preset.Preset
+	Model  Model
+}
+
+// Try returns the runner of the n-th of several independent tries, counted from 0, and what is different about it, in
+// words. The first is the run itself. The tries share limits, graphs, caches and log, and nothing of what was said in
+// them: each has its own seed, samples at a temperature of at least 0.7, and lists its tools in another order.
+func (r *Runner) Try(n int) (*Runner, string) {
+	if n == 0 {
+		return r, ""
+	}
+	out, round := *r, n
+	var words []string
+	if m := len(r.Variants); m > 0 {
+		v := r.Variants[n%m]
+		round = n / m
+		if v.Preset != nil {
+			out.Preset = v.Preset
+			words = append(words, "preset "+v.Preset.Name)
+		}
+		if v.Model != nil {
+			out.Model = v.Model
+			words = append(words, "another model")
+		}
+	}
+	if round > 0 {
+		out.Preset = out.Preset.Varied(round)
+		words = append(words, fmt.Sprintf("seed %d, tools in another order", *out.Preset.Sampling.Seed))
+	}
+	return &out, strings.Join(words, ", ")
+}
+
+// Open begins an exploration at the event with the ID at: the worked dialogues of the question's kind are chosen, where
+// the preset has some, and what the model sees before its first turn is put into the conversation. It sets r.Exemplars.
+func (r *Runner) Open(ctx context.Context, at int) (State, error) {
+	b := r.Events.Branch(at)
+	err := r.findExemplars(ctx, b)
+	s := r.Start(b.At())
+	if err != nil {
+		return s, err
+	}
+	return r.Begin(ctx, s)
+}
+
+// findExemplars chooses the worked dialogues of the question's kind.
+func (r *Runner) findExemplars(ctx context.Context, b *event.Branch) error {
+	r.Exemplars = ""
+	set := r.Preset.Dialogues(&r.Sources.Main().Explain)
+	if set == nil {
+		return nil
+	}
+	kind := set.Classify(r.Question.Text)
+	if r.Preset.Exemplars.Kind == preset.KindByModel {
+		text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "kind", MaxTokens: 50, Data: map[string]any{
+			"Kinds": set.Types(), "Labelled": set.Labelled}})
+		if err != nil {
+			return err
+		}
+		word := strings.Trim(render.Fold(text), " .`\"'")
+		for _, k := range set.Types() {
+			if ok && strings.EqualFold(k, word) {
+				kind = k
+			}
+		}
+	}
+	r.Exemplars = r.Preset.Worked(set, kind)
+	return nil
+}
+
+// Settle looks for an answer in an exploration that f ended without one, by the preset's rules: the model is asked for
+// the query that the steps support, or the last query executed is taken.
+func (r *Runner) Settle(ctx context.Context, s State, f Final) (State, Final, error) {
+	if f.Settled || f.Answer != nil {
+		return s, f, nil
+	}
+	var err error
+	var taken bool
+	reason := f.Ending.Reason
+	if r.Preset.Extract && reason == event.OutOfActions {
+		s, f, taken, err = r.Extract(ctx, s, f)
+	}
+	if err == nil && r.Preset.Rules.Salvage && f.Answer == nil && f.Attempt == nil &&
+		(reason == event.OutOfActions || reason == event.Loop || reason == event.ModelFailed) {
+		s, f, taken, err = r.Salvage(ctx, s, f)
+	}
+	if f.Guessed = taken; f.Answer == nil && f.Attempt == nil {
+		f.Attempt = s.Rejected()
+	}
+	f.Settled = true
+	return s, f, err
+}
+
+// Spent is what a part of a run used.
+type Spent struct {
+	Usage llm.Usage
+	Time  time.Duration
+}
+
+// Spent returns what was used so far.
+func (m *Meter) Spent() Spent { return Spent{m.Usage(), m.Elapsed()} }
+
+// Since returns what was used since an earlier moment.
+func (s Spent) Since(before Spent) Spent {
+	u := s.Usage
+	u.Add(llm.Usage{Calls: -before.Usage.Calls, InputTokens: -before.Usage.InputTokens,
+		OutputTokens: -before.Usage.OutputTokens, USD: -before.Usage.USD})
+	return Spent{u, s.Time - before.Time}
+}
+
+// Times returns n times what a part used.
+func (s Spent) Times(n int) Spent {
+	u := s.Usage
+	return Spent{llm.Usage{Calls: n * u.Calls, InputTokens: n * u.InputTokens, OutputTokens: n * u.OutputTokens,
+		USD: float64(n) * u.USD}, time.Duration(n) * s.Time}
+}
+
+// Max returns the larger of each of what two parts used.
+func (s Spent) Max(t Spent) Spent {
+	a, b := s.Usage, t.Usage
+	return Spent{llm.Usage{Calls: max(a.Calls, b.Calls), InputTokens: max(a.InputTokens, b.InputTokens),
+		OutputTokens: max(a.OutputTokens, b.OutputTokens), USD: max(a.USD, b.USD)}, max(s.Time, t.Time)}
+}
+
+// Allows reports whether the run's limits leave room to use as much again.
+func (m *Meter) Allows(more Spent) bool {
+	l, u := m.limits, m.Usage()
+	u.Add(more.Usage)
+	return (l.Calls <= 0 || u.Calls <= l.Calls) && (l.Tokens <= 0 || u.InputTokens+u.OutputTokens <= l.Tokens) &&
+		(l.USD <= 0 || u.USD <= l.USD) && (l.Time <= 0 || m.Elapsed()+more.Time <= l.Time)
+}

@@ -1,0 +1,13 @@
+package tool
+
+// chooseArgs are the arguments of choose_answer.
+type chooseArgs struct {
+	Answer int    `json:"answer" about:"number of the answer that is right; 0 when none is"`
+	Why    string `json:"why" about:"in one or two sentences, what decides it"`
+}
+
+// chooseTool is how a judge chooses among different answers. It is no tool of a preset.
+var chooseTool = typed[chooseArgs](&Tool{Name: "choose_answer", Text: "choose_answer.md"}, nil)
+
+// Choose returns the tool with which a judge chooses among answers.
+func Choose() *Tool { return chooseTool }
