@@ -85,7 +85,7 @@ func TestPresetFlags(t *testing.T) {
 		{[]string{"eval", "run", "--preset-file", broken, "--out", "out", "bench.json"}, exitFailed,
 			`the member "tool" is unknown`},
 		{[]string{"ask", "--preset-file", broken, "--preset", "list"}, exitUsage, "exclude each other"},
-		{[]string{"ask", "--policy", "generate", "Who?"}, exitUsage, "linear, bfs"},
+		{[]string{"ask", "--policy", "generate", "Who?"}, exitUsage, "linear, vote, auto, bfs"},
 		{[]string{"ask", "--tree", "n=2", "Who?"}, exitUsage, "does not branch"},
 		{[]string{"ask", "--policy", "mcts", "--tree", "width=2", "Who?"}, exitUsage, "the parameters are n, k"},
 	} {
