@@ -12,10 +12,11 @@ import (
 // answerColumns are the columns of a result that answer: those that the model named, as far as there are any, without
 // the names of items that are in a column of their own. nil where the model named none.
 func answerColumns(vars, named []string) []string {
-	if len(named) == 0 {
+	there := slices.DeleteFunc(slices.Clone(named), func(c string) bool { return !slices.Contains(vars, c) })
+	if len(there) == 0 {
 		return nil
 	}
-	return tool.WithoutLabels(named, vars)
+	return tool.WithoutLabels(there, vars)
 }
 
 // Answers returns the answer columns of the result, each row once: the form that benchmarks compare. Without a word on

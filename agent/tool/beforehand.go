@@ -20,16 +20,19 @@ const BeforehandName = "look_up_question"
 
 // Bounds of what is looked up beforehand, and of what of it is shown.
 const (
-	beforehandFinds   = 44 // searches
+	beforehandFinds   = 36 // searches for things, and for properties
 	beforehandItems   = 8  // things
 	beforehandPages   = 6  // of these, with their properties
 	beforehandClasses = 2  // classes whose members are described
 	beforehandProps   = 12 // properties
 	beforehandOut     = 14 // properties of a thing
+	fewMembers        = 3  // a class with fewer is not described
+	fewOut            = 6  // so few of a thing are shown with their values
 	beforehandIn      = 6  // properties that lead to a thing
 	beforehandShape   = 14 // properties of a class's members
 	beforehandSolved  = 3  // solved questions
 	beforehandText    = 70 // characters of a description
+	namesakes         = 15 // hits of a search for a thing
 	nameHits          = 2  // things for a name that is not exactly one of theirs
 )
 
@@ -81,28 +84,21 @@ type lookedFor struct {
 	query  kg.FindQuery
 }
 
-// find searches for all phrases at once, and chooses among the hits: the longest phrases that are exactly the name of
-// something; of words written like a name also hits that are near. Numbers that the question has are looked up.
+// find searches for the things that the question names, then for properties in what is left of it. Numbers that it has
+// are looked up.
 func (q *questioned) find(ctx context.Context) error {
 	phrases := phrasesOf(q.text)
-	var all []lookedFor
-	add := func(p *phrase, query kg.FindQuery) {
-		query.Language = q.env.Language.Code
-		if len(all) < beforehandFinds {
-			all = append(all, lookedFor{p, query})
-		}
-	}
-	for i, id := range q.env.Dialect.Names(q.text) {
-		if i < beforehandItems && q.env.Source.Explain.IsWikibase() {
+	var things []lookedFor
+	for _, id := range q.env.Dialect.Names(q.text) {
+		if q.env.Source.Explain.IsWikibase() && len(things) < beforehandItems {
 			typ := kg.Item
 			if strings.HasPrefix(id, "P") {
 				typ = kg.Property
 			}
-			add(&phrase{text: id, name: true}, kg.FindQuery{Text: id, Type: typ, Limit: 1, External: true})
+			things = append(things, lookedFor{&phrase{text: id, name: true}, kg.FindQuery{Text: id, Type: typ, Limit: 1,
+				External: true}})
 		}
 	}
-	add(nil, kg.FindQuery{Text: render.Clip(writtenQuery.ReplaceAllString(q.text, " "), maxSearch), Type: kg.Property,
-		Limit: 6, Meaning: true})
 	for i := range phrases {
 		p := &phrases[i]
 		texts := []string{p.text}
@@ -111,32 +107,114 @@ func (q *questioned) find(ctx context.Context) error {
 			slices.Reverse(texts) // the singular is the name of a class
 		}
 		for j, t := range texts {
-			if p.name || j == 0 || len(phrases) < 10 {
-				add(p, kg.FindQuery{Text: t, Type: kg.Item, Limit: findHits})
+			if j == 0 || len(phrases) < maxPhrases/3 {
+				things = append(things, lookedFor{p, kg.FindQuery{Text: t, Type: kg.Item, Limit: namesakes}})
 			}
 		}
-		if !p.name {
-			add(p, kg.FindQuery{Text: texts[0], Type: kg.Property, Limit: 3, Meaning: p.run})
-		}
 	}
-	var queries []kg.FindQuery
-	for _, s := range all {
-		queries = append(queries, s.query)
-	}
-	found, err := q.env.findAll(ctx, queries)
+	found, things, err := q.search(ctx, things)
 	if err != nil {
 		return err
 	}
-	q.choose(all, found)
+	if err := q.env.best(ctx, things, found); err != nil {
+		return err
+	}
+	taken := q.chooseThings(things, found)
+	rest := q.without(taken)
+	properties := []lookedFor{{nil, kg.FindQuery{Text: rest, Type: kg.Property, Limit: 6, Meaning: true}}}
+	if rest == "" {
+		properties = nil
+	}
+	for i := range phrases {
+		p := &phrases[i]
+		if !p.name && !slices.ContainsFunc(taken, func(t phrase) bool { return t.name && t.from <= p.from && p.to <= t.to }) {
+			texts := spellings(p.text)
+			properties = append(properties, lookedFor{p, kg.FindQuery{Text: texts[len(texts)-1], Type: kg.Property, Limit: 3,
+				Meaning: p.run}})
+		}
+	}
+	if found, properties, err = q.search(ctx, properties); err == nil {
+		q.chooseProperties(properties, found)
+	}
+	return err
+}
+
+// best orders the hits that are exactly what was looked for: those of which the graph says most come first. A failure of
+// the graph leaves them as they are.
+func (env *Env) best(ctx context.Context, all []lookedFor, found []*kg.SearchResult) error {
+	var nodes []string
+	for i, s := range all {
+		for _, h := range found[i].Hits {
+			if iri, err := env.iriOf(h.ID); err == nil && exact(h, s.query.Text) && !slices.Contains(nodes, "<"+iri+">") {
+				nodes = append(nodes, "<"+iri+">")
+			}
+		}
+	}
+	if len(nodes) == 0 {
+		return nil
+	}
+	t, err := env.Graph.Query(ctx, "SELECT ?item (COUNT(?v) AS ?n) WHERE { VALUES ?item { "+strings.Join(nodes, " ")+
+		" } ?item ?p ?v } GROUP BY ?item")
+	if err != nil {
+		if ctx.Err() != nil || event.IsWriteError(err) {
+			return err
+		}
+		return nil
+	}
+	said := map[string]int64{}
+	for i := range t.Rows {
+		said[termAt(t, i, "item").Value] = countAt(t, i, "n")
+	}
+	weight := func(h kg.Hit) int64 {
+		iri, err := env.iriOf(h.ID)
+		if err != nil {
+			return 0
+		}
+		return said[iri] + max(h.Uses, 0)
+	}
+	for i, s := range all {
+		res := *found[i] // which others may hold
+		res.Hits = slices.Clone(res.Hits)
+		slices.SortStableFunc(res.Hits, func(a, b kg.Hit) int {
+			if x, y := exact(a, s.query.Text), exact(b, s.query.Text); !x || !y {
+				return boolInt(y) - boolInt(x)
+			}
+			return int(weight(b) - weight(a))
+		})
+		found[i] = &res
+	}
 	return nil
 }
 
-// choose takes the best of the hits.
-func (q *questioned) choose(all []lookedFor, found []*kg.SearchResult) {
-	var taken []phrase // phrases that are the name of something
+// search makes as many of the searches as are allowed, and returns those with their hits.
+func (q *questioned) search(ctx context.Context, all []lookedFor) ([]*kg.SearchResult, []lookedFor, error) {
+	all = all[:min(len(all), beforehandFinds)]
+	queries := make([]kg.FindQuery, len(all))
+	for i := range all {
+		all[i].query.Language = q.env.Language.Code
+		queries[i] = all[i].query
+	}
+	found, err := q.env.findAll(ctx, queries)
+	return found, all, err
+}
+
+// without returns the question's words without names that were found.
+func (q *questioned) without(taken []phrase) string {
+	var out []string
+	for i, w := range wordsOf(q.text) {
+		if !slices.ContainsFunc(taken, func(t phrase) bool { return t.name && t.from <= i && i < t.to }) {
+			out = append(out, w.text)
+		}
+	}
+	return render.Clip(strings.Join(out, " "), maxSearch)
+}
+
+// chooseThings takes the best of the hits: the longest phrases that are exactly the name of something; of words written
+// like a name also hits that have all their words. It returns the phrases.
+func (q *questioned) chooseThings(all []lookedFor, found []*kg.SearchResult) (taken []phrase) {
 	for _, exactly := range []bool{true, false} {
 		for i, s := range all {
-			if s.query.Type != kg.Item || s.phrase == nil || !open(s.phrase, taken, exactly) {
+			if s.query.Type != kg.Item || !open(s.phrase, taken, exactly) {
 				continue
 			}
 			hits := slices.DeleteFunc(heldBack(found[i].Hits, s.query.Text, false), func(h kg.Hit) bool {
@@ -151,12 +229,16 @@ func (q *questioned) choose(all []lookedFor, found []*kg.SearchResult) {
 			}
 		}
 	}
+	return taken
+}
+
+// chooseProperties takes those whose name is a phrase of the question, then those of like meaning.
+func (q *questioned) chooseProperties(all []lookedFor, found []*kg.SearchResult) {
 	for _, exactly := range []bool{true, false} {
 		for i, s := range all {
 			for _, h := range found[i].Hits {
 				whole := s.phrase != nil && exact(h, s.query.Text)
-				if s.query.Type == kg.Property && whole == exactly && (whole || s.phrase == nil || s.phrase.run) &&
-					usable(h, s.query) {
+				if whole == exactly && (whole || s.phrase == nil || s.phrase.run) && usable(h, s.query) {
 					q.addProperty(h)
 				}
 			}
@@ -231,7 +313,7 @@ func (q *questioned) measure(ctx context.Context) error {
 		if len(q.shapes) == beforehandClasses || t.page == nil || !q.env.TimeFor(shapeTime) {
 			break
 		}
-		if q.env.membersOf(t.page) == 0 {
+		if q.env.membersOf(t.page) < fewMembers {
 			continue
 		}
 		s, err := q.env.Source.Shapes.Shape(ctx, t.hit.ID, q.env.Language.Code)
@@ -304,14 +386,16 @@ func (q *questioned) thingLines(t thing) []string {
 	}
 	lines := []string{head}
 	var near, rest []string
+	few := len(t.page.out) <= fewOut
 	for _, r := range t.page.out {
 		id := shape.ID(&q.env.Source.Explain, r.property)
 		label := q.names.labels[r.property]
 		plain := len(r.values) > 0 && q.names.plain(r.values[0])
 		switch {
-		case q.asked(id, label) && (!plain || r.n < 4) || slices.Contains(usefulOut, id):
+		case label == "":
+		case slices.Contains(usefulOut, id), (q.asked(id, label) || few) && (!plain || r.n < 4):
 			near = append(near, id+" "+label+": "+q.briefly(r))
-		case !plain && label != "":
+		case !plain:
 			rest = append(rest, id+" "+label)
 		}
 	}
@@ -323,8 +407,9 @@ func (q *questioned) thingLines(t thing) []string {
 	}
 	var in []string
 	for _, r := range t.page.in {
-		in = append(in, fmt.Sprintf("%s %s %d×", shape.ID(&q.env.Source.Explain, r.property), q.names.labels[r.property],
-			r.n))
+		if label := q.names.labels[r.property]; label != "" {
+			in = append(in, fmt.Sprintf("%s %s %d×", shape.ID(&q.env.Source.Explain, r.property), label, r.n))
+		}
 	}
 	if len(in) > 0 {
 		lines = append(lines, "  "+say("page_in", map[string]any{"List": mostOf(in, beforehandIn), "More": t.page.more,

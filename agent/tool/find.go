@@ -101,6 +101,13 @@ func (env *Env) findOne(ctx context.Context, name string, typ kg.Type, external 
 	if err != nil {
 		return nil, err
 	}
+	if typ == kg.Item {
+		found := []*kg.SearchResult{res}
+		if err := env.best(ctx, []lookedFor{{query: q}}, found); err != nil {
+			return nil, err
+		}
+		res = found[0]
+	}
 	hits := slices.Clone(res.Hits)
 	for i := range hits {
 		if q.Meaning {
@@ -156,9 +163,24 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// exact reports whether a hit's name is the text.
+// exact reports whether a hit's name is the text, apart from upper and lower case, blanks and punctuation.
 func exact(h kg.Hit, name string) bool {
-	return strings.EqualFold(h.Label, name) || strings.EqualFold(h.MatchText, name) || strings.EqualFold(h.ID, name)
+	name = lettersOf(name)
+	return lettersOf(h.Label) == name || lettersOf(h.MatchText) == name || strings.EqualFold(h.ID, name)
+}
+
+// lettersOf returns the letters and digits of a text, in lower case; the text itself where it has none.
+func lettersOf(s string) string {
+	out := strings.Map(func(c rune) rune {
+		if !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.IsMark(c) {
+			return -1
+		}
+		return unicode.ToLower(c)
+	}, s)
+	if out == "" {
+		return s
+	}
+	return out
 }
 
 // fillers are short words of names that are no reason to show a hit, in the languages that most names are in.

@@ -156,10 +156,13 @@ func phrasesOf(question string) []phrase {
 func joined(words []word) string {
 	var list []string
 	for _, w := range words {
-		list = append(list, w.text)
+		list = append(list, initials.ReplaceAllString(w.text, ". $1"))
 	}
 	return strings.Join(list, " ")
 }
+
+// initials finds the letters after a dot: "H.W." is looked for as "H. W.".
+var initials = regexp.MustCompile(`\.(\pL)`)
 
 // names adds spans of words with capitals, whole and between their small words. The first word of a sentence has a
 // capital anyway.
