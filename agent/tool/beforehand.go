@@ -32,6 +32,7 @@ const (
 	beforehandShape   = 14 // properties of a class's members
 	beforehandSolved  = 3  // solved questions
 	beforehandText    = 70 // characters of a description
+	lesser            = 4  // a second thing of a name is shown where the graph says more than a fourth as much of it
 	namesakes         = 15 // hits of a search for a thing
 	nameHits          = 2  // things for a name that is not exactly one of theirs
 )
@@ -69,12 +70,14 @@ type questioned struct {
 	names      namer
 	shapes     []*kg.Shape
 	examples   []event.Example
+	weight     func(kg.Hit) int64 // how much the graph says of a thing
 }
 
 // thing is a hit for a phrase of the question.
 type thing struct {
 	phrase string
 	hit    kg.Hit
+	rank   int // among the hits for the phrase, from 0
 	page   *page
 }
 
@@ -116,7 +119,7 @@ func (q *questioned) find(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := q.env.best(ctx, things, found); err != nil {
+	if q.weight, err = q.env.best(ctx, things, found); err != nil {
 		return err
 	}
 	taken := q.chooseThings(things, found)
@@ -141,7 +144,15 @@ func (q *questioned) find(ctx context.Context) error {
 
 // best orders the hits that are exactly what was looked for: those of which the graph says most come first. A failure of
 // the graph leaves them as they are.
-func (env *Env) best(ctx context.Context, all []lookedFor, found []*kg.SearchResult) error {
+func (env *Env) best(ctx context.Context, all []lookedFor, found []*kg.SearchResult) (func(kg.Hit) int64, error) {
+	said := map[string]int64{}
+	weight := func(h kg.Hit) int64 {
+		iri, err := env.iriOf(h.ID)
+		if err != nil {
+			return 0
+		}
+		return said[iri] + max(h.Uses, 0)
+	}
 	var nodes []string
 	for i, s := range all {
 		for _, h := range found[i].Hits {
@@ -151,26 +162,18 @@ func (env *Env) best(ctx context.Context, all []lookedFor, found []*kg.SearchRes
 		}
 	}
 	if len(nodes) == 0 {
-		return nil
+		return weight, nil
 	}
 	t, err := env.Graph.Query(ctx, "SELECT ?item (COUNT(?v) AS ?n) WHERE { VALUES ?item { "+strings.Join(nodes, " ")+
 		" } ?item ?p ?v } GROUP BY ?item")
 	if err != nil {
 		if ctx.Err() != nil || event.IsWriteError(err) {
-			return err
+			return weight, err
 		}
-		return nil
+		return weight, nil
 	}
-	said := map[string]int64{}
 	for i := range t.Rows {
 		said[termAt(t, i, "item").Value] = countAt(t, i, "n")
-	}
-	weight := func(h kg.Hit) int64 {
-		iri, err := env.iriOf(h.ID)
-		if err != nil {
-			return 0
-		}
-		return said[iri] + max(h.Uses, 0)
 	}
 	for i, s := range all {
 		res := *found[i] // which others may hold
@@ -183,7 +186,7 @@ func (env *Env) best(ctx context.Context, all []lookedFor, found []*kg.SearchRes
 		})
 		found[i] = &res
 	}
-	return nil
+	return weight, nil
 }
 
 // search makes as many of the searches as are allowed, and returns those with their hits.
@@ -221,14 +224,18 @@ func (q *questioned) chooseThings(all []lookedFor, found []*kg.SearchResult) (ta
 				return exact(h, s.query.Text) != exactly || exactly && !s.phrase.name && work(h) ||
 					!exactly && !allWords(s.query.Text, h)
 			})
-			for _, h := range hits[:min(len(hits), nameHits)] {
-				q.addThing(s.query.Text, h)
+			for rank, h := range hits[:min(len(hits), nameHits)] {
+				if rank == 0 || lesser*q.weight(h) > q.weight(hits[0]) {
+					q.addThing(thing{phrase: s.query.Text, hit: h, rank: rank})
+				}
 			}
 			if len(hits) > 0 {
 				taken = append(taken, *s.phrase)
 			}
 		}
 	}
+	slices.SortStableFunc(q.things, func(a, b thing) int { return a.rank - b.rank })
+	q.things = q.things[:min(len(q.things), beforehandItems)]
 	return taken
 }
 
@@ -247,7 +254,7 @@ func (q *questioned) chooseProperties(all []lookedFor, found []*kg.SearchResult)
 }
 
 // open reports whether hits for a phrase are still wanted: not inside a longer one that is the name of something; and
-// hits that are only near it for words written like a name that no other phrase has.
+// hits that only have its words for several words, or one that is written like a name, that no other phrase has.
 func open(p *phrase, taken []phrase, exactly bool) bool {
 	for _, t := range taken {
 		inside := t.from <= p.from && p.to <= t.to && t.to-t.from > p.to-p.from
@@ -264,9 +271,9 @@ func usable(h kg.Hit, q kg.FindQuery) bool {
 	return h.Label != "" && (q.External || h.Datatype != "external-id" && (h.Uses != 0 || h.Term == nil))
 }
 
-func (q *questioned) addThing(phrase string, h kg.Hit) {
-	if len(q.things) < beforehandItems && !slices.ContainsFunc(q.things, func(t thing) bool { return t.hit.ID == h.ID }) {
-		q.things = append(q.things, thing{phrase: phrase, hit: h})
+func (q *questioned) addThing(t thing) {
+	if !slices.ContainsFunc(q.things, func(x thing) bool { return x.hit.ID == t.hit.ID }) {
+		q.things = append(q.things, t)
 	}
 }
 
@@ -392,7 +399,7 @@ func (q *questioned) thingLines(t thing) []string {
 		label := q.names.labels[r.property]
 		plain := len(r.values) > 0 && q.names.plain(r.values[0])
 		switch {
-		case label == "":
+		case label == "", id == "P1963": // what other properties such things have, which their shape shows
 		case slices.Contains(usefulOut, id), (q.asked(id, label) || few) && (!plain || r.n < 4):
 			near = append(near, id+" "+label+": "+q.briefly(r))
 		case !plain:
@@ -408,7 +415,7 @@ func (q *questioned) thingLines(t thing) []string {
 	var in []string
 	for _, r := range t.page.in {
 		if label := q.names.labels[r.property]; label != "" {
-			in = append(in, fmt.Sprintf("%s %s %d×", shape.ID(&q.env.Source.Explain, r.property), label, r.n))
+			in = append(in, shape.ID(&q.env.Source.Explain, r.property)+" "+label+r.times())
 		}
 	}
 	if len(in) > 0 {

@@ -103,7 +103,7 @@ func (env *Env) findOne(ctx context.Context, name string, typ kg.Type, external 
 	}
 	if typ == kg.Item {
 		found := []*kg.SearchResult{res}
-		if err := env.best(ctx, []lookedFor{{query: q}}, found); err != nil {
+		if _, err := env.best(ctx, []lookedFor{{query: q}}, found); err != nil {
 			return nil, err
 		}
 		res = found[0]
@@ -214,7 +214,7 @@ func allWords(text string, h kg.Hit) bool {
 	return exact(h, text) || slices.ContainsFunc(append([]string{h.MatchText, h.Label}, h.Aliases...), func(name string) bool {
 		has := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
 		return !slices.ContainsFunc(words, func(w string) bool {
-			return !slices.Contains(fillers, w) && !slices.ContainsFunc(has, func(n string) bool { return strings.HasPrefix(n, w) })
+			return !slices.Contains(fillers, w) && !joints[w] && !slices.ContainsFunc(has, func(n string) bool { return strings.HasPrefix(n, w) })
 		})
 	})
 }

@@ -100,6 +100,7 @@ type page struct {
 // pageRow is a property of a page.
 type pageRow struct {
 	property string // IRI of the property itself, not of a form of it
+	role     bool   // it leads from a statement, as a qualifier
 	values   []rdf.Term
 	n        int
 }
@@ -120,16 +121,17 @@ func (env *Env) pagesOf(ctx context.Context, iris []string) (pages, error) {
 	out := make(pages, len(iris))
 	at := map[string]*page{}
 	var nodes, incoming []string
-	only := ""
+	only, leading := "", ""
 	if d := env.direct(); d != "" {
 		only = " FILTER(STRSTARTS(STR(?p), " + rdf.Quote(d) + "))"
+		leading = " FILTER(STRSTARTS(STR(?p), " + rdf.Quote(d) + ") || STRSTARTS(STR(?p), " + rdf.Quote(qualifier) + "))"
 	}
 	for i, iri := range iris {
 		out[i] = &page{iri: iri}
 		at[iri] = out[i]
 		nodes = append(nodes, "<"+iri+">")
 		incoming = append(incoming, fmt.Sprintf("{ SELECT (<%[1]s> AS ?item) ?p (COUNT(*) AS ?n) (SAMPLE(?s) AS ?v) WHERE "+
-			"{ { SELECT ?s ?p WHERE { ?s ?p <%[1]s> .%[2]s } LIMIT %[3]d } } GROUP BY ?p }", iri, only, pageIncoming))
+			"{ { SELECT ?s ?p WHERE { ?s ?p <%[1]s> .%[2]s } LIMIT %[3]d } } GROUP BY ?p }", iri, leading, pageIncoming))
 	}
 	t, err := env.Graph.Query(ctx, "SELECT ?item ?p ?v WHERE { VALUES ?item { "+strings.Join(nodes, " ")+
 		" } ?item ?p ?v ."+only+fmt.Sprintf(" } LIMIT %d", pageTriples))
@@ -138,7 +140,7 @@ func (env *Env) pagesOf(ctx context.Context, iris []string) (pages, error) {
 	}
 	for i := range t.Rows {
 		if p := at[termAt(t, i, "item").Value]; p != nil {
-			p.add(&p.out, env.propertyIRI(termAt(t, i, "p").Value), termAt(t, i, "v"), 1)
+			p.add(&p.out, env.rowOf(termAt(t, i, "p").Value), termAt(t, i, "v"), 1)
 		}
 	}
 	t, err = env.Graph.Query(ctx, "SELECT ?item ?p ?n ?v WHERE { "+strings.Join(incoming, " UNION ")+" }")
@@ -150,7 +152,7 @@ func (env *Env) pagesOf(ctx context.Context, iris []string) (pages, error) {
 	}
 	for i := range t.Rows {
 		if p := at[termAt(t, i, "item").Value]; p != nil && termAt(t, i, "p").Bound() {
-			p.add(&p.in, env.propertyIRI(termAt(t, i, "p").Value), termAt(t, i, "v"), int(countAt(t, i, "n")))
+			p.add(&p.in, env.rowOf(termAt(t, i, "p").Value), termAt(t, i, "v"), int(countAt(t, i, "n")))
 		}
 	}
 	for _, p := range out {
@@ -164,16 +166,24 @@ func (env *Env) pagesOf(ctx context.Context, iris []string) (pages, error) {
 	return out, nil
 }
 
-func (p *page) add(to *[]pageRow, property string, v rdf.Term, n int) {
-	i := slices.IndexFunc(*to, func(r pageRow) bool { return r.property == property })
+func (p *page) add(to *[]pageRow, row pageRow, v rdf.Term, n int) {
+	i := slices.IndexFunc(*to, func(r pageRow) bool { return r.property == row.property && r.role == row.role })
 	if i < 0 {
 		i = len(*to)
-		*to = append(*to, pageRow{property: property})
+		*to = append(*to, row)
 	}
 	r := &(*to)[i]
 	if r.n += n; len(r.values) < pageValues {
 		r.values = append(r.values, v)
 	}
+}
+
+// rowOf is the row of a predicate on a page, without values.
+func (env *Env) rowOf(predicate string) pageRow {
+	if id, ok := strings.CutPrefix(predicate, qualifier); ok && env.Source.Explain.IsWikibase() {
+		return pageRow{property: rdf.Entity + id, role: true}
+	}
+	return pageRow{property: env.propertyIRI(predicate)}
 }
 
 // propertyIRI is the entity of a property whose predicate is given: wd:P31 for wdt:P31.
@@ -227,9 +237,17 @@ func (n namer) page(p *page) []string {
 	}
 	var in []string
 	for _, r := range p.in {
-		in = append(in, fmt.Sprintf("%s %d×", n.iri(r.property), r.n))
+		in = append(in, n.iri(r.property)+r.times())
 	}
 	return append(lines, "  "+say("page_in", map[string]any{"List": mostOf(in, pageIn), "More": p.more, "Most": pageIncoming}))
+}
+
+// times says how often a property leads to a thing.
+func (r pageRow) times() string {
+	if r.role {
+		return say("page_role", r.n)
+	}
+	return fmt.Sprintf(" %d×", r.n)
 }
 
 // values writes the first values of a property with how many more there are.

@@ -20,7 +20,8 @@ type phrase struct {
 const (
 	maxPhraseWords = 4 // of a phrase that is not written like a name
 	maxNameWords   = 9
-	maxPhrases     = 36
+	maxJoinedWords = 7 // of two neighbors with small words between them
+	maxPhrases     = 48
 )
 
 // word is a word of a question.
@@ -221,7 +222,7 @@ func runs(words []word, add func(from, to int, name, run bool)) {
 			for _, w := range words[s.to:next.from] {
 				small = small && joints[strings.ToLower(w.text)] && !w.apart
 			}
-			if small && !words[next.from].apart && next.to-s.from <= maxPhraseWords+1 {
+			if small && !words[next.from].apart && next.to-s.from <= maxJoinedWords {
 				add(s.from, next.to, false, false)
 			}
 		}
@@ -233,20 +234,28 @@ func runs(words []word, add func(from, to int, name, run bool)) {
 	}
 }
 
-// spellings returns a phrase and its singular, as English has it.
+// spellings returns a phrase and, where it differs, the phrase with its words in the singular, as English has it.
 func spellings(text string) []string {
-	out := []string{text}
-	lower := strings.ToLower(text)
-	cut := func(suffix, by string) bool {
-		if !strings.HasSuffix(lower, suffix) || utf8.RuneCountInString(text) < len(suffix)+2 {
-			return false
+	words := strings.Fields(text)
+	for i, w := range words {
+		words[i] = singular(w)
+	}
+	if one := strings.Join(words, " "); one != text {
+		return []string{text, one}
+	}
+	return []string{text}
+}
+
+// singular returns the singular of an English plural; words with a capital stay.
+func singular(w string) string {
+	if first, n := utf8.DecodeRuneInString(w); unicode.IsUpper(first) || len(w) < n+3 || strings.HasSuffix(w, "ss") ||
+		strings.HasSuffix(w, "us") || strings.HasSuffix(w, "is") {
+		return w
+	}
+	for _, end := range [][2]string{{"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"ches", "ch"}, {"shes", "sh"}, {"s", ""}} {
+		if stem, ok := strings.CutSuffix(w, end[0]); ok {
+			return stem + end[1]
 		}
-		out = append(out, text[:len(text)-len(suffix)]+by)
-		return true
 	}
-	switch {
-	case strings.HasSuffix(lower, "ss"), strings.HasSuffix(lower, "us"), strings.HasSuffix(lower, "is"):
-	case cut("ies", "y"), cut("sses", "ss"), cut("xes", "x"), cut("ches", "ch"), cut("shes", "sh"), cut("s", ""):
-	}
-	return out
+	return w
 }
