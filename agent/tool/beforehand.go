@@ -364,8 +364,10 @@ func (q *questioned) write() string {
 		lines = append(lines, q.thingLines(t)...)
 	}
 	for _, s := range q.shapes {
-		lines = append(lines, say("beforehand_shape", map[string]any{"Class": render.Labelled(s.Class.ID, s.Class.Label),
-			"List": q.shapeList(s)}))
+		if list := q.shapeList(s); list != "" {
+			lines = append(lines, say("beforehand_shape", map[string]any{"Class": render.Labelled(s.Class.ID, s.Class.Label),
+				"List": list}))
+		}
 	}
 	if len(q.properties) > 0 {
 		lines = append(lines, say("beforehand_properties", nil))
