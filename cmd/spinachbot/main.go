@@ -82,6 +82,7 @@ func (e *env) screen() *console.Screen {
 func newRoot(e *env) *cobra.Command {
 	root := group(e, "spinachbot", "",
 		askCommand(e),
+		backupCommand(e),
 		completionCommand(e),
 		configCommand(e),
 		datasetCommand(e),
@@ -95,6 +96,7 @@ func newRoot(e *env) *cobra.Command {
 		manCommand(e),
 		mcpCommand(e),
 		migrateCommand(e),
+		restoreCommand(e),
 		runCommand(e),
 		sandboxCommand(e),
 		serveCommand(e),

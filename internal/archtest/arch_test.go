@@ -131,6 +131,7 @@ var rules = []struct {
 		"plays the model: it knows requests and gold queries, never the agent"},
 	{"internal/mcp", "agent agent/event agent/render agent/tool internal/ask internal/kg internal/rdf internal/sparql internal/sparql/check internal/sparql/explain internal/sparql/rewrite", "the graphs' tools for other agents; it never writes"},
 	{"internal/metrics", "agent/event internal/ask", "counts events and requests, and decides nothing"},
+	{"internal/backup", "", "it copies files; what is a database is handed in"},
 	{"internal/leader", "", "it knows leases, not what is done under them"},
 	{"internal/store", "bot dataset dataset/annotate dataset/harvest internal/leader internal/llm",
 		"the store implements other packages' interfaces: it needs their nouns"},

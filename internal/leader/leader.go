@@ -34,7 +34,7 @@ type Options struct {
 	Holder string        // of this process: see [Holder]
 	Lease  time.Duration // how long the others wait when this process is gone; 30 s
 	Now    func() time.Time
-	Once   bool          // do not wait for another process, and do not begin again after a lost lease
+	Once   bool // do not wait for another process, and do not begin again after a lost lease
 }
 
 // ErrLost: the lease has run out, and another process may have taken over. It is the cause of a canceled context, and

@@ -380,3 +380,77 @@ func TestBadAddresses(t *testing.T) {
 		}
 	}
 }
+
+// TestSnapshot copies a ledger while it is written: the copy is one that was there at some moment.
+func TestSnapshot(t *testing.T) { each(t, testSnapshot) }
+
+func testSnapshot(t *testing.T, opener opener) {
+	ctx := t.Context()
+	s := opener(t)
+	a, b := entry("sb-1", bot.Accepted, day), entry("sb-2", bot.Accepted, day)
+	for _, e := range []*bot.Entry{a, b} {
+		if _, err := s.Add(ctx, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Put(ctx, "n", []byte{}); err != nil {
+		t.Fatal(err)
+	}
+	stop, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				done <- nil
+				return
+			default:
+			}
+			err := s.Update(context.Background(), a) // a is always as new as b, or one ahead
+			if err == nil {
+				err = s.Update(context.Background(), b)
+			}
+			if err != nil {
+				done <- err
+				return
+			}
+		}
+	}()
+	for i := range 5 {
+		to := filepath.Join(t.TempDir(), fmt.Sprint(i, ".db"))
+		if err := s.Snapshot(ctx, to); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(to + "-wal"); err == nil {
+			t.Error("the copy is in two files")
+		}
+		got, err := open(t, to).Entries(ctx, bot.Filter{})
+		if err != nil || len(got) != 2 {
+			t.Fatalf("%v %v", got, err)
+		}
+		if d := got[0].Version - got[1].Version; d != 0 && d != 1 {
+			t.Errorf("versions %d and %d were never there together", got[0].Version, got[1].Version)
+		}
+	}
+	close(stop)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCopyFile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a ? # folder")
+	s := open(t, filepath.Join(dir, "bot.db"))
+	if _, err := s.Add(t.Context(), entry("sb-1", bot.Accepted, day)); err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(dir, "copy.db")
+	if err := CopyFile(t.Context(), filepath.Join(dir, "bot.db"), to); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := open(t, to).Entry(t.Context(), "sb-1"); err != nil || got.State != bot.Accepted {
+		t.Errorf("%+v %v", got, err)
+	}
+	if err := CopyFile(t.Context(), filepath.Join(dir, "none.db"), filepath.Join(dir, "x.db")); err == nil {
+		t.Error("a file that is not there was copied")
+	}
+}

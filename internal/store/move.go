@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/url"
+	"path/filepath"
 	"strings"
 )
 
@@ -47,12 +49,8 @@ func Move(ctx context.Context, from, to *Store) (Moved, error) {
 				}
 				continue // it was moved before, and the file could not be marked
 			}
-			insert := fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", t.name, t.columns,
-				strings.Repeat(", ?", strings.Count(t.columns, ",")))
-			for _, row := range all {
-				if _, err := tx.exec(ctx, insert, row...); err != nil {
-					return err
-				}
+			if err := tx.insert(ctx, t.name, t.columns, all); err != nil {
+				return err
 			}
 			if there, err = tx.all(ctx, t.name, t.columns, t.order); err != nil {
 				return err
@@ -67,6 +65,69 @@ func Move(ctx context.Context, from, to *Store) (Moved, error) {
 		return Moved{}, failed(err, "move the ledger")
 	}
 	return m, from.Put(ctx, movedNote, []byte{})
+}
+
+// insert writes rows into a table.
+func (c conn) insert(ctx context.Context, table, columns string, rows [][]any) error {
+	statement := fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", table, columns,
+		strings.Repeat(", ?", strings.Count(columns, ",")))
+	for _, row := range rows {
+		if _, err := c.exec(ctx, statement, row...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Snapshot writes the ledger as it is at one moment to a new SQLite file, while others may be writing.
+func (s *Store) Snapshot(ctx context.Context, to string) error {
+	if !s.shared {
+		return failed(s.vacuumInto(ctx, to), "snapshot")
+	}
+	file, err := Open(ctx, to)
+	if err != nil {
+		return err
+	}
+	err = s.inTx(ctx, func(tx conn) error {
+		return file.inTx(ctx, func(out conn) error {
+			for _, t := range ledgerTables {
+				if _, err := out.exec(ctx, "DELETE FROM "+t.name); err != nil { // of an attempt that met a conflict
+					return err
+				}
+				rows, err := tx.all(ctx, t.name, t.columns, t.order)
+				if err == nil {
+					err = out.insert(ctx, t.name, t.columns, rows)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	if err == nil { // all in the one file
+		_, err = file.exec(ctx, "PRAGMA journal_mode = DELETE")
+	}
+	return failed(errors.Join(err, file.Close()), "snapshot")
+}
+
+// vacuumInto writes the database to a new file (https://www.sqlite.org/lang_vacuum.html#vacuum_with_an_into_clause).
+func (c conn) vacuumInto(ctx context.Context, to string) error {
+	_, err := c.exec(ctx, "VACUUM INTO ?", to)
+	return err
+}
+
+// CopyFile writes an SQLite file as it is at one moment to a new file, while others may be writing. It need not be one
+// of this program's.
+func CopyFile(ctx context.Context, from, to string) error {
+	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(from), RawQuery: url.Values{"mode": {"ro"},
+		"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds())}}.Encode()}
+	db, err := sql.Open("sqlite", u.String())
+	if err != nil {
+		return failed(err, "copy of %s", from)
+	}
+	defer db.Close()
+	return failed(conn{db: db}.vacuumInto(ctx, to), "copy of %s", from)
 }
 
 // all reads the rows of a table.

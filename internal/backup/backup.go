@@ -1,0 +1,287 @@
+// Package backup writes everything that a bot has to one file, also while the bot runs, and puts it back.
+//
+// The file is a gzipped tar archive: the files of the data folder with databases copied as they were at one moment, and
+// then manifest.json with the size and SHA-256 of each, by which [Restore] knows that the archive is whole.
+package backup
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Format is in every manifest. A reader refuses what it does not know.
+const Format = "spinachbot-backup-1"
+
+const manifestName = "manifest.json"
+
+// Manifest says what an archive holds.
+type Manifest struct {
+	Format  string          `json:"format"`
+	Made    time.Time       `json:"made"`
+	Version string          `json:"version"` // of the program
+	Files   map[string]File `json:"files"`   // by path, with slashes
+}
+
+// File is a file of an archive.
+type File struct {
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// Bytes is the size of all files.
+func (m *Manifest) Bytes() (n int64) {
+	for _, f := range m.Files {
+		n += f.Size
+	}
+	return n
+}
+
+// Source is what is backed up.
+type Source struct {
+	Dir     string // the data folder
+	Version string
+	Skip    []string // files and folders in Dir that can be made again
+	// databases that are not plain files in Dir: by the path in the archive, what writes a copy to a file
+	Databases map[string]func(ctx context.Context, to string) error
+	// copies a database file that others may be writing
+	Copy func(ctx context.Context, from, to string) error
+}
+
+// Write writes an archive. Files that grow while they are read are cut where they were when it began; a trajectory's
+// reader takes that for a program that was killed.
+func Write(ctx context.Context, w io.Writer, src Source, now time.Time) (*Manifest, error) {
+	scratch, err := os.MkdirTemp(src.Dir, ".backup-")
+	if err != nil {
+		return nil, fmt.Errorf("backup: %w", err)
+	}
+	defer os.RemoveAll(scratch)
+	a := &archive{m: Manifest{Format: Format, Made: now.UTC(), Version: src.Version, Files: map[string]File{}},
+		copy: filepath.Join(scratch, "copy")}
+	z := gzip.NewWriter(w)
+	a.tar = tar.NewWriter(z)
+	err = a.all(ctx, src)
+	if err == nil {
+		err = a.finish()
+	}
+	if err = errors.Join(err, a.tar.Close(), z.Close()); err != nil {
+		return nil, fmt.Errorf("backup: %w", err)
+	}
+	return &a.m, nil
+}
+
+type archive struct {
+	tar  *tar.Writer
+	m    Manifest
+	copy string // file for a database's copy
+}
+
+func (a *archive) all(ctx context.Context, src Source) error {
+	for _, name := range slices.Sorted(maps.Keys(src.Databases)) {
+		if err := a.database(name, func(to string) error { return src.Databases[name](ctx, to) }); err != nil {
+			return err
+		}
+	}
+	return filepath.WalkDir(src.Dir, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(src.Dir, file)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(rel)
+		_, done := src.Databases[name]
+		switch {
+		case slices.Contains(src.Skip, name), d.IsDir() && strings.HasPrefix(name, ".backup-"):
+			if d.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		case done, !d.Type().IsRegular(), ofDatabase(name):
+			return nil
+		case path.Ext(name) == ".db":
+			return a.database(name, func(to string) error { return src.Copy(ctx, file, to) })
+		}
+		return a.add(name, file)
+	})
+}
+
+// ofDatabase reports whether a file belongs to a database file and is part of its copy.
+func ofDatabase(name string) bool {
+	return strings.HasSuffix(name, ".db-wal") || strings.HasSuffix(name, ".db-shm") || strings.HasSuffix(name, ".db-journal")
+}
+
+// database adds a database of which write makes a copy.
+func (a *archive) database(name string, write func(to string) error) error {
+	if err := write(a.copy); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	defer os.Remove(a.copy)
+	return a.add(name, a.copy)
+}
+
+// add adds a file with the size that it has now.
+func (a *archive) add(name, file string) error {
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // removed since it was listed
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if err := a.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: info.Size(), ModTime: info.ModTime()}); err != nil {
+		return err
+	}
+	sum := sha256.New()
+	if n, err := io.Copy(io.MultiWriter(a.tar, sum), io.LimitReader(f, info.Size())); err != nil || n != info.Size() {
+		return errors.Join(fmt.Errorf("%s became shorter while it was read; try again", name), err)
+	}
+	a.m.Files[name] = File{info.Size(), digest(sum)}
+	return nil
+}
+
+func (a *archive) finish() error {
+	b, err := json.MarshalIndent(a.m, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := a.tar.WriteHeader(&tar.Header{Name: manifestName, Mode: 0o600, Size: int64(len(b)),
+		ModTime: a.m.Made}); err != nil {
+		return err
+	}
+	_, err = a.tar.Write(b)
+	return err
+}
+
+func digest(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
+
+// ErrDamaged: the archive is not whole. Nothing was restored.
+var ErrDamaged = errors.New("this is not a whole backup")
+
+// Restore puts the files of an archive into a folder, which must be missing or empty. When it fails the folder is as it
+// was: every file is compared with the manifest before any is put in its place.
+func Restore(ctx context.Context, r io.Reader, dir string) (*Manifest, error) {
+	m, err := restore(ctx, r, dir)
+	if err != nil {
+		return nil, fmt.Errorf("restore: %w", err)
+	}
+	return m, nil
+}
+
+func restore(ctx context.Context, r io.Reader, dir string) (*Manifest, error) {
+	if there, err := os.ReadDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	} else if len(there) > 0 {
+		return nil, fmt.Errorf("%s is not empty (%s): name a new folder", dir, there[0].Name())
+	}
+	if err := os.MkdirAll(filepath.Dir(filepath.Clean(dir)), 0o700); err != nil {
+		return nil, err
+	}
+	scratch, err := os.MkdirTemp(filepath.Dir(filepath.Clean(dir)), ".restore-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(scratch)
+	m, err := unpack(ctx, r, scratch)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is empty
+		return nil, err
+	}
+	return m, os.Rename(scratch, dir)
+}
+
+// unpack writes the files of an archive to a folder and compares them with the manifest.
+func unpack(ctx context.Context, r io.Reader, dir string) (*Manifest, error) {
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	t, got := tar.NewReader(z), map[string]File{}
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		h, err := t.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil, fmt.Errorf("%w: it has no end", ErrDamaged)
+		case err != nil:
+			return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+		case h.Name == manifestName:
+			return whole(t, got)
+		case h.Typeflag != tar.TypeReg || !filepath.IsLocal(filepath.FromSlash(h.Name)):
+			return nil, fmt.Errorf("%w: it holds %q", ErrDamaged, h.Name)
+		}
+		if got[h.Name], err = unpackFile(t, filepath.Join(dir, filepath.FromSlash(h.Name))); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func unpackFile(r io.Reader, name string) (File, error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return File{}, err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return File{}, err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(f, sum), r)
+	if onDisk := new(fs.PathError); err != nil && !errors.As(err, &onDisk) {
+		return File{}, fmt.Errorf("%w: %w", ErrDamaged, err)
+	} else if err != nil {
+		return File{}, err
+	}
+	return File{n, digest(sum)}, errors.Join(f.Sync(), f.Close())
+}
+
+// maxManifest is how long a manifest may be, in bytes: some hundred thousand files.
+const maxManifest = 64 << 20
+
+// whole reads the manifest and compares it with what was unpacked.
+func whole(r io.Reader, got map[string]File) (*Manifest, error) {
+	var m Manifest
+	if err := json.NewDecoder(io.LimitReader(r, maxManifest)).Decode(&m); err != nil {
+		return nil, fmt.Errorf("%w: its manifest cannot be read: %w", ErrDamaged, err)
+	}
+	if m.Format != Format {
+		return nil, fmt.Errorf("its form is %q, this program knows %q: use the program that wrote it", m.Format, Format)
+	}
+	if !maps.Equal(got, m.Files) {
+		for name, f := range m.Files {
+			if got[name] != f {
+				return nil, fmt.Errorf("%w: %s is not what was written", ErrDamaged, name)
+			}
+		}
+		return nil, fmt.Errorf("%w: it holds more than was written", ErrDamaged)
+	}
+	return &m, nil
+}

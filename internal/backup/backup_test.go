@@ -1,0 +1,154 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var made = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func read(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(file)
+		rel, _ := filepath.Rel(dir, file)
+		out[rel] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func source(dir string) Source {
+	return Source{Dir: dir, Version: "v9", Skip: []string{"lock", "index"},
+		Databases: map[string]func(context.Context, string) error{"main.db": func(_ context.Context, to string) error {
+			return os.WriteFile(to, []byte("copy of the main database"), 0o600)
+		}},
+		Copy: func(_ context.Context, from, to string) error {
+			b, err := os.ReadFile(from)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(to, append([]byte("copy of "), b...), 0o600)
+		}}
+}
+
+func archived(t *testing.T, dir string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	m, err := Write(t.Context(), &b, source(dir), made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !m.Made.Equal(made) || m.Version != "v9" {
+		t.Errorf("%+v", m)
+	}
+	return b.Bytes()
+}
+
+func TestBackup(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"main.db": "x", "main.db-wal": "y", "main.db-shm": "z", "lock": "1", "index/big": "i",
+		"trajectories/a.jsonl": "{}\n", "trajectories/empty": "", "harvest/h.db": "h", "harvest/h.db-wal": "w"})
+	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	b := archived(t, dir)
+	to := filepath.Join(t.TempDir(), "new", "data")
+	m, err := Restore(t.Context(), bytes.NewReader(b), to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"main.db": "copy of the main database", "harvest/h.db": "copy of h",
+		"trajectories/a.jsonl": "{}\n", "trajectories/empty": ""}
+	if d := cmp.Diff(want, read(t, to)); d != "" {
+		t.Error(d)
+	}
+	if len(m.Files) != 4 || m.Bytes() != int64(len("copy of the main database"+"copy of h"+"{}\n")) {
+		t.Errorf("%+v", m)
+	}
+	if _, err := Restore(t.Context(), bytes.NewReader(b), to); err == nil || !strings.Contains(err.Error(), "not empty") {
+		t.Errorf("over a folder with files: %v", err)
+	}
+	if d := cmp.Diff([]string{"data"}, names(t, filepath.Dir(to))); d != "" {
+		t.Errorf("something was left behind: %s", d)
+	}
+}
+
+func names(t *testing.T, dir string) (out []string) {
+	t.Helper()
+	es, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range es {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+// TestDamaged: an archive that is cut off or changed anywhere restores nothing and leaves nothing behind.
+func TestDamaged(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"trajectories/a.jsonl": strings.Repeat("{\"event\":\"start\"}\n", 40)})
+	b := archived(t, dir)
+	for i := 0; i < len(b)-8; i += 3 { // the last eight bytes are gzip's own sum, behind the manifest
+		to := filepath.Join(t.TempDir(), "data")
+		if _, err := Restore(t.Context(), bytes.NewReader(b[:i]), to); err == nil {
+			// The manifest is complete before the archive ends: what comes after it is not needed.
+			if got := read(t, to); len(got) != 2 {
+				t.Fatalf("cut at %d of %d: %v", i, len(b), got)
+			}
+			continue
+		} else if !errors.Is(err, ErrDamaged) {
+			t.Errorf("cut at %d: %v", i, err)
+		}
+		if left := names(t, filepath.Dir(to)); len(left) > 0 {
+			t.Fatalf("cut at %d: %q is left", i, left)
+		}
+	}
+	if _, err := Restore(t.Context(), strings.NewReader("no archive"), filepath.Join(t.TempDir(), "data")); !errors.Is(err,
+		ErrDamaged) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestFailingDatabase: a backup without one of its databases is none.
+func TestFailingDatabase(t *testing.T) {
+	src := source(t.TempDir())
+	wrong := errors.New("disk is gone")
+	src.Databases["main.db"] = func(context.Context, string) error { return wrong }
+	if _, err := Write(t.Context(), new(bytes.Buffer), src, made); !errors.Is(err, wrong) {
+		t.Errorf("%v", err)
+	}
+	if left := names(t, src.Dir); len(left) > 0 {
+		t.Errorf("%q is left", left)
+	}
+}
