@@ -53,6 +53,7 @@ import (
 // The nouns of a run, which its log holds: see package event.
 type (
 	Question = event.Question
+	Thread   = event.Thread
 	Turn     = event.Turn
 	Step     = event.Step
 	Limits   = event.Limits

@@ -28,6 +28,7 @@ type Options struct {
 	Runs     int                   // independent tries, for policies that make several; 0: as the policy thinks good
 	Variants []step.Variant        // how the tries differ, the first being the preset and model of the others; nil: see step.Runner.Try
 	Examples int                   // solved questions to show before the first turn; 0: as the preset says
+	Notes    int                   // approved notes in the prompt, at most; 0: as the preset says
 	Notebook tool.Notebook         // for a preset that takes notes
 	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's own services; nil: none
 	// ask for messages piece by piece, for a recorder that is an [event.Listener]
@@ -59,6 +60,11 @@ func New(lg *slog.Logger, model Model, sources Sources, now func() time.Time, op
 		if p.Examples.N = opts.Examples; p.Examples.Force == "" {
 			p.Examples.Force = tool.SimilarName
 		}
+		opts.Preset = &p
+	}
+	if opts.Notes > 0 {
+		p := *opts.Preset
+		p.Notes.N = opts.Notes
 		opts.Preset = &p
 	}
 	if opts.Preset.Notes.N == 0 { // what is not shown is not in the log either

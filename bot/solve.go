@@ -202,7 +202,7 @@ func (b *Bot) solve(ctx context.Context, e *Entry) error {
 	if ok, err := b.begin(ctx, e, "being solved"); err != nil || !ok {
 		return err
 	}
-	q := agent.Question{ID: e.Key, Text: e.Question, Language: e.Language}
+	q := agent.Question{ID: e.Key, Text: e.Question, Language: e.Language, Thread: thread(p)}
 	if q.History, err = b.history(ctx, e, p); err != nil {
 		return err
 	}
@@ -243,6 +243,19 @@ func (b *Bot) solve(ctx context.Context, e *Entry) error {
 	}
 	b.lg.Info("drafted "+e.Key+"; see: spinachbot ledger show "+e.Key, "heading", e.Heading, "posting", b.cfg.Posting)
 	return b.publish(ctx, e)
+}
+
+// thread is the discussion up to the comment.
+func thread(p place) *agent.Thread {
+	t := &agent.Thread{Heading: p.thread.Heading}
+	for i := 0; i <= p.index; i++ {
+		c := &p.thread.Comments[i]
+		t.Posts = append(t.Posts, c.Text)
+		for _, q := range c.Queries {
+			t.Queries = append(t.Queries, q.SPARQL)
+		}
+	}
+	return t
 }
 
 // history is what was asked and answered in the thread before, oldest first.

@@ -74,6 +74,8 @@ type Config struct {
 	AnswerDelay                    time.Duration
 	AnswerSince                    time.Time
 	FollowupLimit, RepliesPerHour  int
+	AnswerExamples                 int
+	AnswerNotes                    string // on or off
 	Posting                        string
 
 	DataDir     string

@@ -20,6 +20,16 @@ type Question struct {
 	Text     string `json:"text"`
 	Language string `json:"language,omitempty"` // language code when known; detected by the model otherwise
 	History  []Turn `json:"history,omitempty"`  // earlier turns of the conversation, oldest first
+
+	// where it was asked, for those who keep copies of it away from the model; it is shown to nobody
+	Thread *Thread `json:"-"`
+}
+
+// Thread is the discussion in which a question was asked.
+type Thread struct {
+	Heading string
+	Posts   []string // texts of the comments up to the question
+	Queries []string // those in the comments
 }
 
 // Turn is an earlier question of the same conversation and what was done and said.

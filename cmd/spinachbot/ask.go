@@ -134,7 +134,10 @@ func (a *asking) run(ctx context.Context, args []string) int {
 		return misuse(e, "ask: %v", err)
 	}
 	opts.Examples = a.examples.force
-	engine := agent.New(lg, model, withExamples(sources, pool), e.now, opts)
+	if pool != nil {
+		sources = withExamples(sources, pool)
+	}
+	engine := agent.New(lg, model, sources, e.now, opts)
 	return a.ask(ctx, newAsk(lg, engine, cfg, dir, e.now), q)
 }
 

@@ -106,7 +106,7 @@ func (d *demo) run(ctx context.Context, o sandboxOptions) error {
 		return err
 	}
 	defer st.Close()
-	b, _, err := wireBot(d.lg, own, st, d.e.now, d.model(sb), d.policy())
+	b, _, err := wireBot(d.lg, own, st, d.e, d.model(sb), d.policy())
 	if err != nil {
 		return err
 	}

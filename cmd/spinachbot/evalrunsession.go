@@ -96,7 +96,9 @@ func (s *evalSession) run(ctx context.Context) int {
 	if s.replay == nil { // which has what was shown
 		missed(s.e, s.opts.Preset, pool)
 	}
-	s.sources, s.opts.Examples = withExamples(s.sources, pool), s.flags.examples.force
+	if s.opts.Examples = s.flags.examples.force; pool != nil {
+		s.sources = withExamples(s.sources, pool)
+	}
 	if s.configured() {
 		if err := byMeaning(s.lg, s.e, s.cfg, pool, s.account, s.store, s.wrap); err != nil {
 			return fail(s.e, fmt.Errorf("eval run: %w", err))

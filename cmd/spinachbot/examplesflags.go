@@ -167,12 +167,9 @@ func (f *exampleFlags) fingerprint() (string, error) {
 	return strings.Join(out, " "), nil
 }
 
-// withExamples gives the main graph the solved questions; nil changes nothing.
-func withExamples(sources agent.Sources, pool *examples.Pool) agent.Sources {
-	if pool == nil || len(sources) == 0 {
-		return sources
-	}
+// withExamples gives the main graph the solved questions.
+func withExamples(sources agent.Sources, found agent.Examples) agent.Sources {
 	out := slices.Clone(sources)
-	out[0].Examples = pool
+	out[0].Examples = found
 	return out
 }

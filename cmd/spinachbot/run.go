@@ -62,7 +62,7 @@ already. POSTING is off until you enable it.`,
 		}
 		defer st.Close()
 		work := func(ctx context.Context, st *store.Store, pol bot.Config) error {
-			b, harvester, err := wireBot(lg, cfg, st, e.now, modelSettings(cfg), pol)
+			b, harvester, err := wireBot(lg, cfg, st, e, modelSettings(cfg), pol)
 			if err != nil {
 				return err
 			}
@@ -106,8 +106,9 @@ func policy(cfg *config.Config, dry bool, grace time.Duration) bot.Config {
 }
 
 // wireBot makes the bot and, of the same clients, the harvest that may run next to it.
-func wireBot(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() time.Time, mcfg llm.Config,
+func wireBot(lg *slog.Logger, cfg *config.Config, st *store.Store, e *env, mcfg llm.Config,
 	pol bot.Config) (*bot.Bot, *scheduledHarvest, error) {
+	now := e.now
 	dir, err := trajectoryDir(cfg.DataDir)
 	if err != nil {
 		return nil, nil, err
@@ -132,8 +133,13 @@ func wireBot(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() ti
 		h.model = model
 	}
 	pol.Similar = earlier.New(lg, filepath.Join(cfg.DataDir, harvestFolder), graph, now)
-	engine := agent.New(lg, model, agent.Wikibase(graph), now, agent.Options{})
-	b, err := bot.New(lg, st, adapter.Wiki{Client: wiki}, newAsk(lg, engine, cfg, dir, now), now, pol)
+	asker := &botAsker{e: e, lg: lg, cfg: cfg, st: st, sources: agent.Wikibase(graph),
+		engine: func(sources agent.Sources, opts agent.Options) *agent.Engine {
+			return agent.New(lg, model, sources, now, opts)
+		}}
+	service := newAsk(lg, agent.New(lg, model, asker.sources, now, agent.Options{}), cfg, dir, now)
+	service.Asker = asker
+	b, err := bot.New(lg, st, adapter.Wiki{Client: wiki}, service, now, pol)
 	return b, h, err
 }
 

@@ -59,8 +59,8 @@ type doc struct {
 	texts []string // wordings of the question
 }
 
-// Add adds the items of a benchmark that have a query. source is its name for people. Items whose query is no SPARQL are
-// left out, see [Pool.Broken].
+// Add adds the items of a benchmark that have a query. source is its name for people. Items whose query is no SPARQL
+// are left out, see [Pool.Broken].
 func (p *Pool) Add(source string, items []dataset.Item) {
 	for _, it := range items {
 		if strings.TrimSpace(it.SPARQL) != "" && strings.TrimSpace(it.Question) != "" && !readable(it.SPARQL) {
@@ -163,6 +163,11 @@ type ranked struct {
 
 // FindExamples implements tool.Examples.
 func (p *Pool) FindExamples(ctx context.Context, q event.ExampleQuery) ([]event.Example, error) {
+	return p.find(ctx, q, func(*doc) bool { return false })
+}
+
+// find finds examples, without those that are left out.
+func (p *Pool) find(ctx context.Context, q event.ExampleQuery, out func(*doc) bool) ([]event.Example, error) {
 	if q.Limit <= 0 || q.Offset < 0 {
 		return nil, nil
 	}
@@ -185,16 +190,16 @@ func (p *Pool) FindExamples(ctx context.Context, q event.ExampleQuery) ([]event.
 	default:
 		order = p.byWords(q.Text)
 	}
-	return p.page(order, q), nil
+	return p.page(order, q, out), nil
 }
 
 // page cuts a page out of an order, in which only the first of several with one query counts.
-func (p *Pool) page(order []ranked, q event.ExampleQuery) []event.Example {
+func (p *Pool) page(order []ranked, q event.ExampleQuery, leave func(*doc) bool) []event.Example {
 	var out []event.Example
 	seen := map[string]bool{}
 	for _, r := range order {
 		d := &p.docs[r.doc]
-		if seen[d.SPARQL] {
+		if seen[d.SPARQL] || leave(d) {
 			continue
 		}
 		seen[d.SPARQL] = true

@@ -1,10 +1,12 @@
 package examples
 
 import (
+	"context"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/harvest"
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
@@ -17,7 +19,7 @@ import (
 //
 //   - the same ID, unless that is only a number or a number with the name of a part ("17", "test_4"), which any
 //     benchmark may have;
-//   - the same heading on the same page;
+//   - the same heading on the same page, or the same heading as an item without a page;
 //   - the same wording, letter case, accents and punctuation aside, or nearly: nine of ten words the same;
 //   - the same query, but for layout, prefixes, comments and names of variables; or the same pattern with the same Q
 //     and P numbers; or similar text, which is what the harvest calls near-duplicates ([harvest.SimilarText]).
@@ -25,9 +27,9 @@ import (
 // An example with the same pattern and other numbers is not held back: it says how such a question is asked, not what
 // the answer is.
 type Held struct {
-	ids, places, questions, queries, patterns map[string]bool
-	wordings                                  overlaps[string]
-	texts                                     overlaps[uint64]
+	ids, places, headings, questions, queries, patterns map[string]bool
+	wordings                                            overlaps[string]
+	texts                                               overlaps[uint64]
 }
 
 // Reason is why an example is held back.
@@ -49,13 +51,16 @@ const minWording = 0.9
 
 // Hold returns what keeps back items and their near-duplicates.
 func Hold(items []dataset.Item) *Held {
-	h := &Held{ids: map[string]bool{}, places: map[string]bool{}, questions: map[string]bool{},
+	h := &Held{ids: map[string]bool{}, places: map[string]bool{}, headings: map[string]bool{}, questions: map[string]bool{},
 		queries: map[string]bool{}, patterns: map[string]bool{}}
 	for _, it := range items {
 		d := doc{url: it.URL}
 		d.ID, d.SPARQL, d.Heading = it.ID, it.SPARQL, it.Title
 		h.ids[foldID(d.ID)] = true
 		h.places[d.place()] = true
+		if d.url == "" {
+			h.headings[d.heading()] = true
+		}
 		for _, q := range append([]string{it.Question}, it.Paraphrases...) {
 			ws := wordSet(q)
 			h.questions[strings.Join(lookupWords(q), " ")] = true
@@ -66,7 +71,7 @@ func Hold(items []dataset.Item) *Held {
 		h.patterns[f.pattern] = true
 		h.texts.add(f.shingles)
 	}
-	for _, m := range []map[string]bool{h.ids, h.places, h.questions, h.queries, h.patterns} {
+	for _, m := range []map[string]bool{h.ids, h.places, h.headings, h.questions, h.queries, h.patterns} {
 		delete(m, "")
 	}
 	return h
@@ -77,7 +82,7 @@ func (h *Held) why(d *doc) Reason {
 	switch {
 	case h.ids[foldID(d.ID)]:
 		return SameID
-	case h.places[d.place()]:
+	case h.places[d.place()], h.headings[d.heading()]:
 		return SamePlace
 	}
 	for _, t := range d.wordings() {
@@ -98,6 +103,18 @@ func (h *Held) why(d *doc) Reason {
 		return LikeText
 	}
 	return ""
+}
+
+// Besides finds the examples of a pool that are not held back. For one question it is cheaper than [Pool.Without], since
+// only what would be shown is compared.
+type Besides struct {
+	Pool *Pool
+	Held *Held
+}
+
+// FindExamples implements tool.Examples.
+func (b *Besides) FindExamples(ctx context.Context, q event.ExampleQuery) ([]event.Example, error) {
+	return b.Pool.find(ctx, q, func(d *doc) bool { return b.Held.why(d) != "" })
 }
 
 // Without returns the pool without what h holds back, and how many examples that are, by reason.
@@ -127,8 +144,11 @@ func (d *doc) place() string {
 	if d.url == "" || strings.TrimSpace(d.Heading) == "" {
 		return ""
 	}
-	return d.url + "#" + strings.Join(lookupWords(d.Heading), " ")
+	return d.url + "#" + d.heading()
 }
+
+// heading is the folded heading of the discussion, "" for none.
+func (d *doc) heading() string { return strings.Join(lookupWords(d.Heading), " ") }
 
 // generic matches IDs that any benchmark may have.
 var generic = regexp.MustCompile(`^((train|dev|val|valid|validation|test|question|q|item|id)?[-_ #]?[0-9]{1,8})?$`)

@@ -133,8 +133,8 @@ func (c *Client) Model() string {
 
 // Complete asks for req.N samples (at least one). It repeats attempts that failed for a temporary reason: 429, 5xx,
 // network errors, time-outs of one attempt, broken answers, answers without choices or without finish_reason. Errors:
-// [ErrNoModel], [ErrBudget], [ErrContextLength], [ErrNoTools] and [ErrNoStrict] (only for a request with tools, or strict
-// ones), *[Error], or ctx's.
+// [ErrNoModel], [ErrBudget], [ErrContextLength], [ErrNoTools] and [ErrNoStrict] (only for a request with tools, or
+// strict ones), *[Error], or ctx's.
 //
 // A server that returns fewer samples than asked is asked again, then in several calls at once; when samples were paid for and a later call fails,
 // those that came are returned without error. Response.Usage sums up all attempts that were or may have been billed.

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/examples"
+	"github.com/spinachbot/spinachbot/internal/store"
+)
+
+// botAsker asks the agent for the bot: with the solved questions of the harvest and the approved notes, as the settings
+// say. Both are read again when they have changed, since the bot runs for months.
+type botAsker struct {
+	e       *env
+	lg      *slog.Logger
+	cfg     *config.Config
+	st      *store.Store
+	sources agent.Sources
+	engine  func(sources agent.Sources, opts agent.Options) *agent.Engine
+
+	mu   sync.Mutex
+	pool *examples.Pool
+	read [2]time.Time // the times of the files that pool was read from
+}
+
+// mostNotes is how many approved notes the bot's model is shown: GRASP's number.
+const mostNotes = 16
+
+// Ask implements ask.Asker. Examples and notes that cannot be read are left out, and the log says so: a request is
+// answered without them.
+func (b *botAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder,
+	limits agent.Limits) (*agent.Outcome, error) {
+	sources, opts := b.sources, agent.Options{}
+	if b.cfg.AnswerNotes == "on" {
+		noted, err := withNotes(b.e, sources, b.cfg.DataDir)
+		if err != nil {
+			b.lg.Warn("answering without notes", "error", err)
+		} else if len(noted.Notes()) > 0 {
+			sources, opts.Notes = noted, mostNotes
+		}
+	}
+	if b.cfg.AnswerExamples > 0 {
+		pool, err := b.solved(ctx)
+		if err != nil {
+			b.lg.Warn("answering without solved questions", "error", err)
+		} else if pool.Len() > 0 {
+			opts.Examples = b.cfg.AnswerExamples
+			sources = withExamples(sources, &examples.Besides{Pool: pool, Held: examples.Hold(itself(q))})
+		}
+	}
+	return b.engine(sources, opts).Ask(ctx, q, rec, limits)
+}
+
+// itself are the question and its discussion as items of a benchmark, so that no copy of them is shown.
+func itself(q agent.Question) []dataset.Item {
+	items := []dataset.Item{{ID: q.ID, Question: q.Text}}
+	if q.Thread != nil {
+		items[0].Title, items[0].Paraphrases = q.Thread.Heading, q.Thread.Posts
+		for _, query := range q.Thread.Queries {
+			items = append(items, dataset.Item{SPARQL: query})
+		}
+	}
+	return items
+}
+
+// solved returns the solved questions of the harvest, none before the first one.
+func (b *botAsker) solved(ctx context.Context) (*examples.Pool, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	folder := filepath.Join(b.cfg.DataDir, harvestFolder)
+	var now [2]time.Time
+	for i, name := range []string{dataset.CandidatesFile, annotationsFile} {
+		switch info, err := os.Stat(filepath.Join(folder, name)); {
+		case err == nil:
+			now[i] = info.ModTime()
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+	}
+	if b.pool != nil && now == b.read {
+		return b.pool, nil
+	}
+	pool := &examples.Pool{}
+	if !now[0].IsZero() {
+		if err := addExamples(ctx, pool, folder); err != nil {
+			b.pool, b.read = &examples.Pool{}, now // said once
+			return nil, fmt.Errorf("the harvest: %w", err)
+		}
+	}
+	if err := byMeaning(b.lg, b.e, b.cfg, pool, b.st, b.st, nil); err != nil {
+		return nil, err
+	}
+	b.pool, b.read = pool, now
+	b.lg.Info("solved questions read", "folder", folder, "questions", pool.Len())
+	return pool, nil
+}
