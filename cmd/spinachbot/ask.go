@@ -13,11 +13,13 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/dataset/examples"
 	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/graphs"
 	"github.com/spinachbot/spinachbot/internal/kg/remote"
 	"github.com/spinachbot/spinachbot/internal/show"
+	"github.com/spinachbot/spinachbot/internal/store"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
@@ -121,24 +123,31 @@ func (a *asking) run(ctx context.Context, args []string) int {
 	if sources, err = withNotes(e, sources, cfg.DataDir); err != nil {
 		return fail(e, fmt.Errorf("ask: %w", err))
 	}
-	solved := a.examples.own(cfg.DataDir)
-	if err := solved.check(false); err != nil {
-		return fail(e, fmt.Errorf("ask: %w", err))
-	}
-	pool, err := solved.read(ctx, e, lg, nil)
+	pool, err := a.solved(ctx, lg, cfg, st, wrap)
 	if err != nil {
 		return fail(e, fmt.Errorf("ask: %w", err))
 	}
 	missed(e, opts.Preset, pool)
-	if err := byMeaning(lg, e, cfg, pool, st, st, wrap); err != nil {
-		return misuse(e, "ask: %v", err)
-	}
 	opts.Examples = a.examples.force
 	if pool != nil {
 		sources = withExamples(sources, pool)
 	}
 	engine := agent.New(lg, model, sources, e.now, opts)
 	return a.ask(ctx, newAsk(lg, engine, cfg, dir, e.now), q)
+}
+
+// solved are the solved questions that the model may be shown; nil for none.
+func (a *asking) solved(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store.Store,
+	wrap wrapper) (*examples.Pool, error) {
+	f := a.examples.own(cfg.DataDir)
+	if err := f.check(false); err != nil {
+		return nil, err
+	}
+	pool, err := f.read(ctx, a.e, lg, nil)
+	if err != nil {
+		return nil, err
+	}
+	return pool, byMeaning(lg, a.e, cfg, pool, st, st, wrap)
 }
 
 // question returns the question that the arguments hold or, for "-", standard input.
