@@ -33,6 +33,7 @@ var rules = []struct {
 	{"internal/sparql/check", "internal/sparql internal/rdf", "reads the tree: probable mistakes"},
 	{"internal/sparql/explain", "internal/sparql internal/rdf", "reads the tree: a query in words"},
 	{"internal/sparql/measure", "internal/sparql internal/rdf", "reads the tree and the tokens: how complex a query is"},
+	{"internal/sparql/sparqltest", "internal/kg internal/rdf", "random queries for tests; the graph is a function"},
 	{"internal/sparql/variant", "internal/sparql internal/rdf", "changes the tree: what a query may have missed"},
 	{"internal/sparql/tool", "internal/sparql internal/sparql/check internal/sparql/explain internal/sparql/measure internal/sparql/rewrite", "the dialect at the command line; labels come from outside"},
 	{"internal/sparql/rewrite", "internal/sparql internal/rdf", "changes the tree: other dialects"},

@@ -56,6 +56,15 @@ func TestRewritesKeepTheRows(t *testing.T) {
 		if f, err := sparql.PostingForm(query, func(id string) string { return "a label [[of]] " + id }); err == nil {
 			check("posted", f)
 		}
+		if q.Body.Limit == nil {
+			forms, err := rewrite.Faster(query, rewrite.Slow{Blazegraph: true})
+			if err != nil {
+				t.Errorf("%v\n%s", err, query)
+			}
+			for _, f := range forms {
+				check("faster", f.Text)
+			}
+		}
 		for _, to := range []rewrite.Target{rewrite.Standard, rewrite.WDQS} {
 			if q.Body.Limit != nil && q.Body.OrderBy == nil {
 				continue // any rows will do

@@ -2,7 +2,6 @@ package variant_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sandbox"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/sparqltest"
 	"github.com/spinachbot/spinachbot/internal/sparql/variant"
 )
 
@@ -27,10 +27,10 @@ func TestLaws(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWriter(t, g, 13)
+	w := sparqltest.New(t, g.Query, 13)
 	met, moved := map[variant.Kind]int{}, map[variant.Kind]int{}
 	for range 400 {
-		query := w.query()
+		query := w.Query()
 		before, err := g.Query(t.Context(), query)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, query)
@@ -149,141 +149,4 @@ func inside(t *testing.T, small, large map[string]bool, v variant.Variant, query
 			return
 		}
 	}
-}
-
-// randomWriter writes queries about what a graph holds.
-type randomWriter struct {
-	r       *rand.Rand
-	facts   [][]rdf.Term // subject, direct property, value
-	states  [][]rdf.Term // subject, p: property, statement, property of the statement, value
-	vars    int
-	where   []string
-	columns []string
-}
-
-func newWriter(t *testing.T, g *embedded.Graph, seed uint64) *randomWriter {
-	t.Helper()
-	all := func(query string) [][]rdf.Term {
-		table, err := g.Query(t.Context(), query)
-		if err != nil || len(table.Rows) < 50 {
-			t.Fatalf("%v", err)
-		}
-		return table.Rows
-	}
-	return &randomWriter{r: rand.New(rand.NewPCG(seed, 1)),
-		facts: all(`SELECT ?s ?p ?o { ?s wdt:P31 ?c ; ?p ?o FILTER(STRSTARTS(STR(?p), STR(wdt:))) } ORDER BY ?s ?p ?o`),
-		states: all(`SELECT ?s ?p ?st ?q ?v { ?s ?p ?st . ?st ?q ?v FILTER(STRSTARTS(STR(?q), STR(pq:)) ||
-			STRSTARTS(STR(?q), STR(ps:))) FILTER(!STRSTARTS(STR(?q), "http://www.wikidata.org/prop/statement/value/") &&
-			!STRSTARTS(STR(?q), "http://www.wikidata.org/prop/qualifier/value/")) } ORDER BY ?s ?p ?st ?q ?v`)}
-}
-
-func (w *randomWriter) chance(n int) bool { return w.r.IntN(n) == 0 }
-
-func (w *randomWriter) fresh() string {
-	w.vars++
-	return fmt.Sprintf("?v%d", w.vars)
-}
-
-// about returns the facts of a subject.
-func (w *randomWriter) about(s rdf.Term) [][]rdf.Term {
-	var out [][]rdf.Term
-	for _, f := range w.facts {
-		if f[0] == s {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
-// query writes a query that has the subject of some fact among its rows, but for chance.
-func (w *randomWriter) query() string {
-	w.vars, w.where, w.columns = 0, nil, []string{"?x"}
-	facts := w.about(w.facts[w.r.IntN(len(w.facts))][0])
-	for _, f := range facts {
-		if f[1].Value == rdf.Direct+"P31" && !w.chance(4) {
-			w.where = append(w.where, "?x "+[]string{"wdt:P31", "wdt:P31/wdt:P279*"}[w.r.IntN(2)]+" "+f[2].String())
-			break
-		}
-	}
-	for range 1 + w.r.IntN(3) {
-		w.fact(facts[w.r.IntN(len(facts))])
-	}
-	if w.chance(3) {
-		w.statement(facts[0][0])
-	}
-	if w.chance(4) {
-		w.where = append(w.where, "?x rdfs:label ?label FILTER(LANG(?label) = \"de\")")
-		w.columns = append(w.columns, "?label")
-	}
-	if w.chance(5) {
-		w.where = append(w.where, "OPTIONAL { ?x wdt:P18 ?image }")
-	}
-	if w.chance(6) {
-		w.where = append(w.where, "FILTER NOT EXISTS { ?x wdt:P576 ?gone }")
-	}
-	return w.head(" WHERE { " + strings.Join(w.where, " . ") + " }")
-}
-
-// fact adds a condition that the fact meets.
-func (w *randomWriter) fact(f []rdf.Term) {
-	if w.chance(2) && !f[2].IsIRI() || w.chance(3) {
-		v := w.fresh()
-		w.where = append(w.where, "?x <"+f[1].Value+"> "+v)
-		if w.chance(2) {
-			w.columns = append(w.columns, v)
-		}
-		switch f[2].Datatype {
-		case rdf.XSD + "dateTime", rdf.XSD + "decimal", rdf.XSD + "integer":
-			if !w.chance(3) {
-				w.where = append(w.where, "FILTER("+v+[]string{" < ", " <= ", " > ", " >= "}[w.r.IntN(4)]+f[2].String()+")")
-			}
-		}
-		return
-	}
-	path := "<" + f[1].Value + ">"
-	if w.chance(6) && f[2].IsIRI() {
-		path += []string{"*", "+"}[w.r.IntN(2)]
-	}
-	w.where = append(w.where, "?x "+path+" "+f[2].String())
-}
-
-// statement adds a statement of the subject with a qualifier.
-func (w *randomWriter) statement(s rdf.Term) {
-	var own [][]rdf.Term
-	for _, f := range w.states {
-		if f[0] == s {
-			own = append(own, f)
-		}
-	}
-	if len(own) == 0 {
-		return
-	}
-	f := own[w.r.IntN(len(own))]
-	st, v := w.fresh(), w.fresh()
-	w.where = append(w.where, "?x <"+f[1].Value+"> "+st+" . "+st+" <"+f[3].Value+"> "+v)
-	if f[4].Datatype == rdf.XSD+"dateTime" {
-		w.where = append(w.where, "FILTER("+v+" > \"1900-06-15T00:00:00Z\"^^xsd:dateTime)")
-		return
-	}
-	if w.chance(2) {
-		w.columns = append(w.columns, v)
-	}
-}
-
-// head writes the query around a pattern.
-func (w *randomWriter) head(where string) string {
-	key := w.columns[w.r.IntN(len(w.columns))]
-	switch w.r.IntN(8) {
-	case 0:
-		return "ASK" + where
-	case 1:
-		return "SELECT (COUNT(" + key + ") AS ?n)" + where
-	case 2:
-		return "SELECT " + strings.Join(w.columns, " ") + where + " LIMIT 2"
-	case 3:
-		return "SELECT " + strings.Join(w.columns, " ") + where + " ORDER BY DESC(" + key + ") LIMIT 2"
-	case 4:
-		return "SELECT DISTINCT " + strings.Join(w.columns, " ") + where + " ORDER BY " + key
-	}
-	return "SELECT " + strings.Join(w.columns, " ") + where
 }

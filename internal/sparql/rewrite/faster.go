@@ -1,0 +1,365 @@
+package rewrite
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// Slow says for whom [Faster] writes.
+type Slow struct {
+	Prefixes   map[string]string // of the graph, in addition to Wikidata's
+	Blazegraph bool              // it knows named subqueries, and a hint that keeps the order of the text
+}
+
+// Faster returns forms of a query that took too long, the best guess first: what is known comes first and in a subquery
+// of its own, labels are looked up for the rows of the result only. The rows are the same; with a LIMIT and no order,
+// or values that are equal in ORDER BY, others may be cut off. There are none when nothing can be done.
+func Faster(query string, o Slow) ([]Result, error) {
+	var out []Result
+	for _, anchors := range []bool{true, false} {
+		q, err := sparql.ParseWith(query, o.Prefixes)
+		if err != nil {
+			return nil, err
+		}
+		if q.Form != sparql.Select && q.Form != sparql.Ask || q.Body.Where == nil {
+			return nil, nil
+		}
+		f := &faster{rewriter: rewriter{q: q, used: map[string]bool{}}, o: o}
+		f.collectNames()
+		f.labelsLast()
+		if anchors {
+			f.anchorsApart()
+		}
+		f.inOrder()
+		text := sparql.Print(q, sparql.PrintOptions{})
+		if _, err := sparql.ParseWith(text, o.Prefixes); err != nil || len(f.notes) == 0 {
+			continue
+		}
+		if !slices.ContainsFunc(out, func(r Result) bool { return r.Text == text }) {
+			out = append(out, Result{Text: text, Notes: f.notes})
+		}
+	}
+	return out, nil
+}
+
+// faster changes one tree.
+type faster struct {
+	rewriter
+	o    Slow
+	core *sparql.SelectQuery // the SELECT that holds the pattern, once labels are outside
+}
+
+// labelsLast looks labels up for the rows of the result: the rest of the query becomes a sub-select.
+func (f *faster) labelsLast() {
+	b := f.q.Body
+	f.core = b
+	at := slices.IndexFunc(b.Where.Patterns, isLabelService)
+	if f.q.Form != sparql.Select || at < 0 || b.Star || b.Values != nil || len(b.Where.Patterns) < 2 {
+		return
+	}
+	service := b.Where.Patterns[at]
+	p, ok := f.labelParts(service.(*sparql.Service))
+	if !ok {
+		return
+	}
+	pattern := &sparql.Group{Patterns: slices.DeleteFunc(b.Where.Patterns,
+		func(x sparql.Pattern) bool { return x == service })}
+	inner := &sparql.SelectQuery{Distinct: b.Distinct, Reduced: b.Reduced, Items: p.items, Where: pattern,
+		GroupBy: p.groups, Having: b.Having, OrderBy: b.OrderBy, Limit: b.Limit, Offset: b.Offset}
+	outer := *b
+	outer.Where = groupOf(groupOf(&sparql.SubSelect{Query: inner}), service)
+	outer.GroupBy, outer.Having, outer.Limit, outer.Offset = nil, nil, nil, nil
+	if p.byLabel || b.Limit == nil && b.Offset == nil {
+		inner.OrderBy = nil
+	}
+	outer.Items = nil
+	for _, it := range b.Items { // what is computed is computed inside
+		outer.Items = append(outer.Items, &sparql.SelectItem{Var: it.Var})
+	}
+	f.q.Body, f.core = &outer, inner
+	f.note("labels are looked up for the rows of the result only")
+}
+
+// labelParts is what a query that gets its labels last does inside.
+type labelParts struct {
+	items   []*sparql.SelectItem
+	groups  *sparql.GroupBy
+	byLabel bool // it is ordered by labels
+}
+
+// labelParts divides the query of a label service. ok is false where labels are part of what is computed, grouped or
+// cut.
+func (f *faster) labelParts(service *sparql.Service) (p labelParts, ok bool) {
+	b := f.q.Body
+	visible := b.Where.Visible()
+	var labels []string
+	if rest := service.Rest(); len(rest) > 0 {
+		return p, false
+	}
+	var bases []string
+	shown := map[string]bool{}
+	for _, it := range b.Items {
+		base, is := sparql.LabelBase(it.Var)
+		if is && it.Expr == nil && !slices.Contains(visible, it.Var) {
+			labels, bases = append(labels, it.Var), append(bases, base)
+			continue
+		}
+		shown[it.Var] = true
+		p.items = append(p.items, it)
+	}
+	if len(labels) == 0 || len(p.items) == 0 {
+		return p, false
+	}
+	for _, base := range bases {
+		if shown[base] {
+			continue
+		}
+		// a column more, which makes other rows different, and other rows come first
+		if b.Grouped() || b.Limit != nil || b.Offset != nil || !slices.Contains(visible, base) {
+			return p, false
+		}
+		shown[base] = true
+		p.items = append(p.items, &sparql.SelectItem{Var: base})
+	}
+	if f.usesLabels(labels) {
+		return p, false
+	}
+	if p.groups, ok = withoutLabels(b.GroupBy, labels); !ok {
+		return p, false
+	}
+	p.byLabel, ok = orderedBy(b, labels, shown)
+	return p, ok
+}
+
+// usesLabels reports whether the query computes with labels, or names them in its pattern.
+func (f *faster) usesLabels(labels []string) bool {
+	b := f.q.Body
+	found := false
+	look := func(n sparql.Node) bool {
+		if t, ok := n.(*sparql.Term); ok && t.Kind == sparql.Var {
+			found = found || slices.Contains(labels, t.Name)
+		}
+		return true
+	}
+	sparql.Inspect(b.Where, look)
+	for _, it := range b.Items {
+		sparql.Inspect(it.Expr, look)
+	}
+	sparql.Inspect(b.Having, look)
+	return found
+}
+
+// withoutLabels leaves the labels of other keys out of GROUP BY. ok is false when there is a label without its thing.
+func withoutLabels(g *sparql.GroupBy, labels []string) (out *sparql.GroupBy, ok bool) {
+	if g == nil {
+		return nil, true
+	}
+	out = &sparql.GroupBy{}
+	for _, k := range g.Keys {
+		name := k.Expr.Variable()
+		if !slices.Contains(labels, name) {
+			out.Keys = append(out.Keys, k)
+			continue
+		}
+		base, _ := sparql.LabelBase(name)
+		if !isKey(g, base) {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+// orderedBy reports whether the query is ordered by labels. ok is false when it is also cut, so that the labels decide
+// what comes first, or when its order cannot be told from the columns.
+func orderedBy(b *sparql.SelectQuery, labels []string, shown map[string]bool) (byLabel, ok bool) {
+	if b.OrderBy == nil {
+		return false, true
+	}
+	for _, k := range b.OrderBy.Keys {
+		simple := true
+		sparql.Inspect(k.Expr, func(n sparql.Node) bool {
+			switch x := n.(type) {
+			case *sparql.Expr:
+				simple = simple && x.Kind != sparql.ExprAggregate && x.Kind != sparql.ExprExists
+			case *sparql.Term:
+				if x.Kind == sparql.Var {
+					byLabel = byLabel || slices.Contains(labels, x.Name)
+					simple = simple && (shown[x.Name] || slices.Contains(labels, x.Name))
+				}
+			}
+			return true
+		})
+		if !simple {
+			return false, false
+		}
+	}
+	return byLabel, !byLabel || b.Limit == nil && b.Offset == nil
+}
+
+func isLabelService(p sparql.Pattern) bool {
+	s, ok := p.(*sparql.Service)
+	return ok && s.Kind() == sparql.LabelService
+}
+
+// joined returns how many patterns from the beginning of a group may change places: a join does not depend on its
+// order, but OPTIONAL, MINUS and BIND depend on what comes before them.
+func joined(g *sparql.Group) int {
+	for i, p := range g.Patterns {
+		switch x := p.(type) {
+		case *sparql.Triples, *sparql.Filter, *sparql.Values, *sparql.Union, *sparql.Group, *sparql.GraphPattern,
+			*sparql.Hint, *sparql.Include:
+		case *sparql.Service:
+			if x.Kind() != sparql.LabelService {
+				return i
+			}
+		default:
+			return i
+		}
+	}
+	return len(g.Patterns)
+}
+
+// anchorsApart puts the triples that have a constant end into a subquery of their own, which is evaluated first.
+func (f *faster) anchorsApart() {
+	g := f.core.Where
+	var anchors []sparql.Pattern
+	n := joined(g)
+	for _, p := range g.Patterns[:n] {
+		if t, ok := p.(*sparql.Triples); ok && anchored(t) {
+			anchors = append(anchors, p)
+		}
+	}
+	var v sparql.VarSet
+	for _, p := range anchors {
+		v.AddTriples(p.(*sparql.Triples))
+	}
+	others := slices.ContainsFunc(g.Patterns, func(p sparql.Pattern) bool {
+		switch p.(type) {
+		case *sparql.Filter, *sparql.Service, *sparql.Hint:
+			return false
+		}
+		return !slices.Contains(anchors, p)
+	})
+	if len(anchors) == 0 || !others || len(v.Names()) == 0 || f.core.Star {
+		return
+	}
+	inner := &sparql.SelectQuery{Where: groupOf(sorted(anchors, map[string]bool{})...)}
+	for _, name := range v.Names() {
+		inner.Items = append(inner.Items, &sparql.SelectItem{Var: name})
+	}
+	var first sparql.Pattern = groupOf(&sparql.SubSelect{Query: inner})
+	if f.o.Blazegraph {
+		name := f.freshSubquery("anchors")
+		f.q.Named = append(f.q.Named, &sparql.NamedSubquery{Name: name, Query: inner})
+		first = &sparql.Include{Name: name}
+	}
+	g.Patterns = slices.DeleteFunc(g.Patterns, func(p sparql.Pattern) bool { return slices.Contains(anchors, p) })
+	g.Patterns = append([]sparql.Pattern{first}, g.Patterns...)
+	f.note("what is known is looked up first, in a subquery")
+}
+
+// freshSubquery returns a name that no named subquery has.
+func (f *faster) freshSubquery(name string) string {
+	for f.q.NamedByName()[name] != nil {
+		name += "_"
+	}
+	return name
+}
+
+// anchored reports whether each triple of a statement has a constant end and a predicate that is no path of any length.
+func anchored(t *sparql.Triples) bool {
+	for _, x := range t.Triples() {
+		if x.Subject.Kind != sparql.Const && x.Object.Kind != sparql.Const || x.Path.Kind != sparql.PathTerm ||
+			x.Path.Term.Kind == sparql.Var {
+			return false
+		}
+	}
+	return true
+}
+
+// inOrder writes the triples in an order in which each has as much known as possible, and has Blazegraph keep it.
+func (f *faster) inOrder() {
+	g := f.core.Where
+	known := map[string]bool{}
+	var triples, first []sparql.Pattern
+	for _, p := range g.Patterns[:joined(g)] {
+		switch p.(type) {
+		case *sparql.Triples:
+			triples = append(triples, p)
+		case *sparql.Values, *sparql.Group, *sparql.Include:
+			first = append(first, p)
+			for v := range sparql.Certain(groupOf(p), f.q.NamedByName()) {
+				known[v] = true
+			}
+		}
+	}
+	out := append(slices.Clone(first), sorted(triples, known)...)
+	for _, p := range g.Patterns {
+		if !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	if !slices.Equal(out, g.Patterns) {
+		f.note("what is known comes first")
+	}
+	g.Patterns = out
+	hinted := slices.ContainsFunc(g.Patterns, func(p sparql.Pattern) bool { _, ok := p.(*sparql.Hint); return ok })
+	if f.o.Blazegraph && len(f.notes) > 0 && !hinted {
+		g.Patterns = append(g.Patterns, &sparql.Hint{Triples: triple(iriTerm(rdf.Prefixes["hint"]+"Query"),
+			rdf.Prefixes["hint"]+"optimizer", stringTerm("None"))})
+		f.note("the order of the text is kept (hint:optimizer \"None\")")
+	}
+}
+
+// sorted returns statements in an order in which each one has as much known as possible.
+func sorted(patterns []sparql.Pattern, known map[string]bool) []sparql.Pattern {
+	left := slices.Clone(patterns)
+	var out []sparql.Pattern
+	for len(left) > 0 {
+		best := slices.MinFunc(left, func(a, b sparql.Pattern) int {
+			return cmp.Compare(cost(a.(*sparql.Triples), known), cost(b.(*sparql.Triples), known))
+		})
+		left = slices.Delete(left, slices.Index(left, best), slices.Index(left, best)+1)
+		out = append(out, best)
+		var v sparql.VarSet
+		v.AddTriples(best.(*sparql.Triples))
+		for _, name := range v.Names() {
+			known[name] = true
+		}
+	}
+	return out
+}
+
+// cost guesses how much a statement makes the engine look at, by the best of its triples: less for known ends, more for
+// classes, which have many members, and for paths.
+func cost(t *sparql.Triples, known map[string]bool) int {
+	isKnown := func(x *sparql.Term) bool { return x.Kind == sparql.Const || x.Kind == sparql.Var && known[x.Name] }
+	least := 0
+	for i, x := range t.Triples() {
+		ends := 0
+		if isKnown(x.Subject) {
+			ends++
+		}
+		if isKnown(x.Object) {
+			ends++
+		}
+		c := [...]int{1000, 100, 1}[ends]
+		if isKnown(x.Subject) && ends == 1 {
+			c = 10 // a thing has few values
+		}
+		class := x.Path.IRI() == rdf.Direct+"P31" || x.Path.IRI() == rdf.RDFType
+		if class && ends == 1 && !isKnown(x.Subject) {
+			c = 300
+		}
+		if x.Path.Kind != sparql.PathTerm {
+			c *= 4
+		}
+		if i == 0 || c < least {
+			least = c
+		}
+	}
+	return least
+}
