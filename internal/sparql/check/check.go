@@ -57,13 +57,15 @@ func Query(q *sparql.Query, allow func(iri string) bool) []Problem {
 	})
 	c.selectQuery(q.Body, true)
 	c.prefixes()
-	slices.SortStableFunc(c.out, func(a, b Problem) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return a.Column - b.Column
+	return sorted(c.out)
+}
+
+// sorted puts problems into the order of the text.
+func sorted(problems []Problem) []Problem {
+	slices.SortStableFunc(problems, func(a, b Problem) int {
+		return cmp.Or(a.Line-b.Line, a.Column-b.Column)
 	})
-	return c.out
+	return problems
 }
 
 type checker struct {
