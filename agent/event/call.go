@@ -17,6 +17,7 @@ type Call struct {
 	Args    json.RawMessage `json:"args"`
 	Result  json.RawMessage `json:"result,omitempty"`
 	Source  string          `json:"source,omitempty"` // of a query: the endpoint that answered
+	Asked   string          `json:"asked,omitempty"`  // of a query: what that endpoint was asked in another dialect
 	Total   int             `json:"total,omitempty"`  // rows, when the table was cut
 	Failure *CallFailure    `json:"failure,omitempty"`
 }

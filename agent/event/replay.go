@@ -195,7 +195,7 @@ func (r *Replay) Query(ctx context.Context, query string) (*kg.Table, error) {
 		return nil, err
 	}
 	c := r.calls[r.graphs-1]
-	t.Source = c.Source
+	t.Source, t.Asked = c.Source, c.Asked
 	if c.Total > len(t.Rows) && len(t.Rows) == 2*render.TypedRows {
 		rows := make([][]rdf.Term, c.Total)
 		copy(rows, t.Rows[:render.TypedRows])

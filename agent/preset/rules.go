@@ -15,11 +15,14 @@ type Rules struct {
 	NoAction string `json:"no_action"`
 	// take the answer from a turn without an action (a JSON object, a fenced query); when a limit is reached, take the
 	// last query executed
-	Salvage   bool   `json:"salvage"`
-	Messages  int    `json:"messages"`   // of the conversation, at which the run ends; 0: any number
-	TrimLimit bool   `json:"trim_limit"` // remove an exploring LIMIT 10 from the end of the final query
-	Count     bool   `json:"count"`      // tell the model how many steps are left
-	Guard     string `json:"guard"`      // what is done about IDs that were not shown, see [GuardOff]
+	Salvage   bool `json:"salvage"`
+	Messages  int  `json:"messages"`   // of the conversation, at which the run ends; 0: any number
+	TrimLimit bool `json:"trim_limit"` // remove an exploring LIMIT 10 from the end of the final query
+	// run faster forms of a query that takes too long; the form that returned something is published, and so is the one
+	// that a second service was asked in its own dialect
+	Rescue bool   `json:"rescue"`
+	Count  bool   `json:"count"` // tell the model how many steps are left
+	Guard  string `json:"guard"` // what is done about IDs that were not shown, see [GuardOff]
 	// IDs that need not be shown: every expert knows them
 	Known []string `json:"known"`
 	// the conversation only grows, so that a provider's cache of its beginning holds: what was refused or could not be

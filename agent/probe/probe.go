@@ -28,11 +28,12 @@ func (s Settings) On() bool { return s.Queries > 0 && s.Seconds > 0 }
 // Bounds of a probe.
 const (
 	oneTime  = 6 * time.Second // of one query
-	extra    = 500             // rows that a query may return more than the result has
-	mostRows = 5000            // a larger result is not compared
-	examples = 5               // rows that are shown of those that would come or go
-	classes  = 4               // classes that are shown of the rows that would come
-	named    = 50              // things whose classes are asked for
+	mostRows = 900             // a larger result is not compared
+	// rows that a probe may return: as many as a trajectory keeps, so that a replayed run sees the same
+	mostFetched = 2 * render.TypedRows
+	examples    = 5  // rows that are shown of those that would come or go
+	classes     = 4  // classes that are shown of the rows that would come
+	named       = 50 // things whose classes are asked for
 )
 
 // Task is a query with its result, and what is needed to probe it.
@@ -40,6 +41,7 @@ type Task struct {
 	Settings
 	Query   string    // as it was run
 	Table   *kg.Table // its result
+	Columns []string  // of the answer, by which rows are compared; empty: all
 	Options variant.Options
 	Time    time.Duration // that is left of the run, at least; 0: any
 	Now     func() time.Time
@@ -104,7 +106,7 @@ func (p *prober) ask(ctx context.Context, query string) (*kg.Table, error) {
 func (p *prober) try(ctx context.Context, v variant.Variant) (event.Probe, error) {
 	out := event.Probe{Kind: string(v.Kind), What: v.What, SPARQL: v.SPARQL}
 	began := p.Now()
-	text, cut, err := variant.Bounded(v.SPARQL, int64(len(p.Table.Rows))+extra, p.Options.Prefixes)
+	text, cut, err := variant.Bounded(v.SPARQL, mostFetched, p.Options.Prefixes)
 	if err != nil {
 		out.Failure = kg.SyntaxError
 		return out, nil
@@ -132,7 +134,7 @@ func (p *prober) compare(v variant.Variant, t *kg.Table, cut bool, out *event.Pr
 		}
 		return
 	}
-	now, was := columns(p.Table, t)
+	now, was := p.columns(t)
 	if len(now) == 0 || nothing(t) {
 		return
 	}
@@ -161,14 +163,15 @@ func nothing(t *kg.Table) bool {
 	return len(t.Rows) == 0 || len(t.Rows) == 1 && len(t.Vars) == 1 && t.Rows[0][0].Value == "0"
 }
 
-// columns returns the places of the columns that both tables have, in the second and in the first.
-func columns(first, second *kg.Table) (in2, in1 []int) {
-	for j, name := range second.Vars {
-		if i := slices.Index(first.Vars, name); i >= 0 {
-			in2, in1 = append(in2, j), append(in1, i)
+// columns returns the places of the columns by which a variant's result is compared, in it and in the query's.
+func (p *prober) columns(t *kg.Table) (now, was []int) {
+	for j, name := range t.Vars {
+		i := slices.Index(p.Table.Vars, name)
+		if i >= 0 && (len(p.Columns) == 0 || slices.Contains(p.Columns, name)) {
+			now, was = append(now, j), append(was, i)
 		}
 	}
-	return in2, in1
+	return now, was
 }
 
 // key is a row as it is compared: its cells in some columns.
@@ -267,7 +270,7 @@ func matters(v variant.Variant, p *event.Probe) bool {
 // classesOf asks for the classes of the things that would come.
 func (p *prober) classesOf(ctx context.Context, v variant.Variant, t *kg.Table, out *event.Probe) {
 	j := slices.Index(t.Vars, v.Var)
-	now, was := columns(p.Table, t)
+	now, was := p.columns(t)
 	if j < 0 || p.left == 0 || len(p.Options.Types) == 0 {
 		return
 	}

@@ -390,7 +390,7 @@ func (r *Runner) env(b *event.Branch, s State) *tool.Env {
 	env := &tool.Env{
 		Log: r.Log, Sources: sources, Question: r.Question, Language: r.Language,
 		Dialect: r.Dialect, Show: r.Preset.Show, Generate: r.Preset.Generate, Notebook: r.Notebook,
-		Diagnose: r.Preset.Diagnose, TimeFor: r.Meter.timeFor,
+		Diagnose: r.Preset.Diagnose, Rescue: r.Preset.Rules.Rescue, TimeFor: r.Meter.timeFor,
 		Seen: s.known.has,
 		Advised: func(a tool.Advice) bool {
 			for _, k := range s.steps {

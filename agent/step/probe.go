@@ -37,7 +37,7 @@ func (r *Runner) probed(ctx context.Context, b *event.Branch, s State, a *Answer
 		return s, "", nil
 	}
 	env := r.env(b, s).On(source)
-	all, err := probe.Run(ctx, probe.Task{Settings: r.Preset.Probe, Query: a.Ran, Table: a.Table,
+	all, err := probe.Run(ctx, probe.Task{Settings: r.Preset.Probe, Query: a.Ran, Table: a.Table, Columns: a.Columns,
 		Options: env.Dialect.Variants(), Time: r.Meter.spare(), Now: r.Now, Run: env.Graph.Query})
 	s.at = b.At()
 	if err != nil {

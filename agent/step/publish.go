@@ -61,14 +61,53 @@ func (r *Runner) publish(ctx context.Context, b *event.Branch, s State, query, k
 	env = env.On(source)
 	short, cut := env.Dialect.TrimLimit(query)
 	if !cut || !r.Preset.Rules.TrimLimit || asksForTen(r.Question.Text, query) {
-		return r.publishOne(ctx, env, query)
+		return r.publishAny(ctx, env, query)
 	}
-	answer, err := r.publishOne(ctx, env, short)
+	answer, err := r.publishAny(ctx, env, short)
 	var u *unfit
 	if errors.As(err, &u) && greedy(u.kind) {
-		return r.publishOne(ctx, env, query)
+		return r.publishAny(ctx, env, query)
 	}
 	return answer, err
+}
+
+// publishAny publishes a query or, by the preset's rule, a form of it that runs: a faster one where it takes too long,
+// and the text that a second service was asked in its own dialect. What is published is what was run.
+func (r *Runner) publishAny(ctx context.Context, env *tool.Env, query string) (*Answer, error) {
+	a, err := r.publishOne(ctx, env, query)
+	var u *unfit
+	if !r.Preset.Rules.Rescue || err != nil && (!errors.As(err, &u) || u.kind != kg.Timeout) {
+		return a, err
+	}
+	if err != nil {
+		if a, err = r.publishFaster(ctx, env, query); a == nil && err == nil {
+			u.text = r.say("unfit_slow", env.Dialect.Slow(query))
+			return nil, u
+		}
+	}
+	if err != nil || a.Table.Asked == "" {
+		return a, err
+	}
+	ported, err := r.publishOne(ctx, env, a.Table.Asked)
+	if errors.As(err, &u) { // it ran a moment ago: the answer stays, in the form that the first service reads
+		return a, nil
+	}
+	return ported, err
+}
+
+// publishFaster publishes the first form of a slow query that returns something; nil when there is none.
+func (r *Runner) publishFaster(ctx context.Context, env *tool.Env, query string) (*Answer, error) {
+	for _, f := range env.Dialect.Faster(query) {
+		if !env.TimeFor(tool.FasterTime) {
+			break
+		}
+		a, err := r.publishOne(ctx, env, f.Text)
+		var u *unfit
+		if err == nil || !errors.As(err, &u) {
+			return a, err
+		}
+	}
+	return nil, nil
 }
 
 // greedy reports whether a query failed because it was too much for the graph.

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,7 +65,7 @@ func runQuery(ctx context.Context, env *Env, a QueryArgs) (Result, error) {
 	if err != nil {
 		return res, err
 	}
-	res.Query = a.SPARQL
+	res.Query = cmp.Or(res.Query, a.SPARQL)
 	if env.Source != &env.Sources[0] {
 		res.KG = env.Source.Name()
 	}

@@ -74,6 +74,7 @@ type Env struct {
 	Notebook Notebook // nil when no notes are taken
 	// try an empty query without each of its conditions, up to 6 more queries
 	Diagnose bool
+	Rescue   bool                       // try faster forms of a query that takes too long
 	TimeFor  func(d time.Duration) bool // whether d still fits into the run's time
 	Seen     func(key string) bool      // whether the model was shown an ID, see [Dialect.Key]
 	Advised  func(a Advice) bool        // whether a hint is in the conversation

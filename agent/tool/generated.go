@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,7 +84,7 @@ func (env *Env) generated(ctx context.Context, query string) (Result, error) {
 	}
 	if !env.predeclared() && len(q.DeclareWith(env.Dialect.known())) > 0 {
 		query = q.String()
-		res.Query = query
+		res.Query = cmp.Or(res.Query, query)
 	}
 	var hints []shape.Hint
 	checked := false

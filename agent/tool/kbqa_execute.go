@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -27,7 +28,7 @@ func (env *Env) runNamed(ctx context.Context, query string) (Result, error) {
 	t, err := env.ask(ctx, query)
 	if err != nil {
 		res, err := env.kbqaFailed(ctx, err)
-		res.Query = query
+		res.Query = cmp.Or(res.Query, query)
 		return res, err
 	}
 	res := Result{Query: query, Table: t, Rows: len(t.Rows), Found: !t.Empty(), Empty: t.Empty()}

@@ -54,7 +54,7 @@ func (g *recordingGraph) Query(ctx context.Context, query string) (*kg.Table, er
 	c := event.Call{Op: "query", KG: g.kg}
 	short := t
 	if err == nil {
-		c.Source = t.Source
+		c.Source, c.Asked = t.Source, t.Asked
 		if n := len(t.Rows); n > 2*render.TypedRows {
 			cut := *t
 			cut.Rows = append(append(cut.Rows[:0:0], t.Rows[:render.TypedRows]...), t.Rows[n-render.TypedRows:]...)

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -22,7 +23,7 @@ func execute(ctx context.Context, env *Env, query string) (Result, error) {
 	if err != nil {
 		return res, err
 	}
-	res.Query = query
+	res.Query = cmp.Or(res.Query, query)
 	return res, nil
 }
 
@@ -48,9 +49,34 @@ func (env *Env) evaluateAs(ctx context.Context, query string, v view) (Result, e
 		return env.failed(ctx, err)
 	}
 	t, err := env.Graph.Query(ctx, env.Dialect.InLanguage(query, env.Language.Code))
+	if kg.KindOf(err) == kg.Timeout && env.Rescue && ctx.Err() == nil {
+		return env.rescued(ctx, query, err, v)
+	}
 	if err != nil {
 		return env.failed(ctx, err)
 	}
+	return env.view(ctx, query, t, v)
+}
+
+// rescued shows the result of a faster form of a query that failed with err by taking too long, and says so.
+func (env *Env) rescued(ctx context.Context, query string, err error, v view) (Result, error) {
+	form, t, ferr := env.faster(ctx, query)
+	switch {
+	case ferr != nil:
+		return Result{}, ferr
+	case form == nil:
+		res, err := env.failed(ctx, err)
+		res.Text += env.slow(query)
+		return res, err
+	}
+	res, err := env.view(ctx, form.Text, t, v)
+	res.Text = say("faster", map[string]any{"Notes": form.Notes, "Text": strings.TrimSpace(form.Text)}) + "\n" + res.Text
+	res.Query = form.Text
+	return res, err
+}
+
+// view shows the result of a query.
+func (env *Env) view(ctx context.Context, query string, t *kg.Table, v view) (Result, error) {
 	if t.Empty() {
 		diagnose := env.diagnose
 		if env.Show.Why {

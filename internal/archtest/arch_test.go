@@ -88,7 +88,7 @@ var rules = []struct {
 	{"agent/render", "internal/kg internal/rdf", "how a model sees a page is a pure function of the page"},
 	{"agent/event", "agent/render internal/kg internal/rdf internal/llm",
 		"a log is read by many and depends on nobody who writes it"},
-	{"agent/tool", "agent/tool/kbqa agent/event agent/render internal/kg internal/kg/shape internal/kg/survey internal/rdf internal/text internal/sparql internal/sparql/variant", "a tool is called: it knows no model, no protocol and no loop"},
+	{"agent/tool", "agent/tool/kbqa agent/event agent/render internal/kg internal/kg/shape internal/kg/survey internal/rdf internal/text internal/sparql internal/sparql/check internal/sparql/rewrite internal/sparql/variant", "a tool is called: it knows no model, no protocol and no loop"},
 	{"agent/tool/kbqa", "agent/render internal/kg internal/rdf internal/sparql",
 		"names, queries and texts; it asks nobody"},
 	{"agent/tool/kbqagraph", "internal/rdf", "graphs for tests and worked dialogues; it knows no tool and no graph"},

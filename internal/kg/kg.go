@@ -137,6 +137,7 @@ type Table struct {
 	Bytes   int64     // size of the answer as it came over the network; 0 when it did not
 	Total   int64     // rows that the whole result has, where the engine says so (QLever's meta.result-size-total); else 0
 	Source  string    // name or address of the endpoint that answered
+	Asked   string    // the query that it was asked, where that is another text, in another dialect
 	At      time.Time // when it was asked for, of a result that was kept for a while; else zero
 }
 

@@ -49,15 +49,19 @@ type speaker struct {
 	to rewrite.Target
 }
 
-// Query rewrites the query where the service's dialect differs, and runs it. A query that the dialect cannot say is
+// Query rewrites the query where the service's dialect differs, and runs it. Table.Asked is then what it was asked. A query that the dialect cannot say is
 // kg.Refused.
 func (s *speaker) Query(ctx context.Context, query string) (*kg.Table, error) {
-	if s.to != rewrite.WDQS {
-		res, err := rewrite.Query(query, s.to, rewrite.Options{})
-		if err != nil {
-			return nil, &kg.Error{Kind: kg.Refused, Message: err.Error(), Err: err}
-		}
-		query = res.Text
+	if s.to == rewrite.WDQS {
+		return s.Service.Query(ctx, query)
 	}
-	return s.Service.Query(ctx, query)
+	res, err := rewrite.Query(query, s.to, rewrite.Options{})
+	if err != nil {
+		return nil, &kg.Error{Kind: kg.Refused, Message: err.Error(), Err: err}
+	}
+	t, err := s.Service.Query(ctx, res.Text)
+	if err == nil {
+		t.Asked = res.Text
+	}
+	return t, err
 }

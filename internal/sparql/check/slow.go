@@ -7,10 +7,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Slow looks for what query services time out on, in the order of the text. Kind is one of: path (a path of any length
-// of which neither end is known), scan (a pattern without anything known), text (a search in the labels of everything),
-// label-inside (the label service in a subquery), order (an ORDER BY in a subquery that cuts nothing), cartesian (as for
-// [Query]).
+// Slow looks for what query services time out on, in the order of the text. Kind is one of: path (a path of any
+// length of which neither end is known), scan (a pattern without anything known), text (a search in the labels of
+// everything), label-inside (the label service in a subquery), order (an ORDER BY in a subquery that cuts nothing),
+// cartesian (as for [Query]).
 func Slow(q *sparql.Query) []Problem {
 	if q.Form == sparql.Update || q.Body == nil {
 		return nil

@@ -72,7 +72,10 @@ func TestFasterKeepsTheRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	const label = ` SERVICE wikibase:label { bd:serviceParam wikibase:language "en" } }`
-	w := sparqltest.New(t, g.Query, 29)
+	w, err := sparqltest.New(t.Context(), g.Query, 29)
+	if err != nil {
+		t.Fatal(err)
+	}
 	forms, rows := 0, 0
 	rowsOf := func(text string) []string {
 		table, err := g.Query(t.Context(), text)

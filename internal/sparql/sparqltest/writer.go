@@ -3,10 +3,10 @@ package sparqltest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
-	"testing"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -23,20 +23,26 @@ type Writer struct {
 }
 
 // New returns a writer about what a graph of Wikidata's kind holds. The same seed writes the same queries.
-func New(t testing.TB, query func(ctx context.Context, query string) (*kg.Table, error), seed uint64) *Writer {
-	t.Helper()
+func New(ctx context.Context, query func(ctx context.Context, query string) (*kg.Table, error),
+	seed uint64) (*Writer, error) {
+	var failed error
 	all := func(text string) [][]rdf.Term {
-		table, err := query(t.Context(), text)
-		if err != nil || len(table.Rows) < 50 {
-			t.Fatalf("the graph holds too little: %v", err)
+		table, err := query(ctx, text)
+		if err != nil {
+			failed = err
+			return nil
 		}
 		return table.Rows
 	}
-	return &Writer{r: rand.New(rand.NewPCG(seed, 1)),
+	w := &Writer{r: rand.New(rand.NewPCG(seed, 1)),
 		facts: all(`SELECT ?s ?p ?o { ?s wdt:P31 ?c ; ?p ?o FILTER(STRSTARTS(STR(?p), STR(wdt:))) } ORDER BY ?s ?p ?o`),
 		states: all(`SELECT ?s ?p ?st ?q ?v { ?s ?p ?st . ?st ?q ?v FILTER(STRSTARTS(STR(?q), STR(pq:)) ||
 			STRSTARTS(STR(?q), STR(ps:))) FILTER(!STRSTARTS(STR(?q), "http://www.wikidata.org/prop/statement/value/") &&
 			!STRSTARTS(STR(?q), "http://www.wikidata.org/prop/qualifier/value/")) } ORDER BY ?s ?p ?st ?q ?v`)}
+	if failed == nil && len(w.facts) == 0 {
+		failed = errors.New("the graph holds nothing to ask for")
+	}
+	return w, failed
 }
 
 func (w *Writer) chance(n int) bool { return w.r.IntN(n) == 0 }

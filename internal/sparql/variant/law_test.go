@@ -27,7 +27,10 @@ func TestLaws(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := sparqltest.New(t, g.Query, 13)
+	w, err := sparqltest.New(t.Context(), g.Query, 13)
+	if err != nil {
+		t.Fatal(err)
+	}
 	met, moved := map[variant.Kind]int{}, map[variant.Kind]int{}
 	for range 400 {
 		query := w.Query()

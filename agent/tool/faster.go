@@ -1,0 +1,78 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/sparql/check"
+	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
+)
+
+// FasterTime is how much time of the run must be left for another form of a query that took too long: the query
+// service's own limit.
+const FasterTime = 60 * time.Second
+
+// maxSlow is how many reasons are named why a query is slow.
+const maxSlow = 3
+
+// Faster returns forms of a slow query with the same rows, the best guess first; none when nothing can be done.
+func (d Dialect) Faster(query string) []rewrite.Result {
+	out, err := rewrite.Faster(query, rewrite.Slow{Prefixes: d.known(),
+		Blazegraph: d.Graph == nil || d.Graph.Dialect == string(rewrite.WDQS)})
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// Slow says what in a query services time out on, a sentence each.
+func (d Dialect) Slow(query string) []string {
+	q, err := d.parse(query)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, p := range check.Slow(q) {
+		if len(out) < maxSlow {
+			out = append(out, fmt.Sprintf("Line %d: %s. Try this: %s.", p.Line, p.Message, p.Hint))
+		}
+	}
+	return out
+}
+
+// faster runs other forms of a query that took too long. It returns the form that has a result with the result, nil
+// when none has. An error ends the run.
+func (env *Env) faster(ctx context.Context, query string) (*rewrite.Result, *kg.Table, error) {
+	for _, f := range env.Dialect.Faster(query) {
+		if !env.TimeFor(FasterTime) {
+			break
+		}
+		t, err := env.Graph.Query(ctx, env.Dialect.InLanguage(f.Text, env.Language.Code))
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, ctx.Err()
+		case event.IsWriteError(err):
+			return nil, nil, err
+		case err == nil:
+			return &f, t, nil
+		}
+	}
+	return nil, nil, nil
+}
+
+// slow writes what the model reads of a query that took too long: why, as far as its text shows it.
+func (env *Env) slow(query string) string {
+	if !env.Rescue {
+		return ""
+	}
+	reasons := env.Dialect.Slow(query)
+	if len(reasons) == 0 {
+		return ""
+	}
+	return "\n" + render.Clip(strings.Join(reasons, "\n"), 700)
+}
