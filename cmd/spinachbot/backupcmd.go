@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -75,7 +74,7 @@ func backUp(ctx context.Context, e *env, cfg *config.Config, name string) (m *ba
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }() // it is gone when all went well
 	defer f.Close()
 	if m, err = backup.Write(ctx, f, src, e.now()); err != nil {
 		return nil, err
@@ -100,7 +99,7 @@ after the backup is found again on the wiki by the marks of its replies, and not
 		if !ok {
 			return exitUsage
 		}
-		var in io.Reader = e.stdin
+		in := e.stdin
 		if name != "-" {
 			f, err := os.Open(name)
 			if err != nil {

@@ -135,7 +135,7 @@ func (a *archive) database(name string, write func(to string) error) error {
 	if err := write(a.copy); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	defer os.Remove(a.copy)
+	defer func() { _ = os.Remove(a.copy) }() // the scratch folder goes, too
 	return a.add(name, a.copy)
 }
 
@@ -153,7 +153,8 @@ func (a *archive) add(name, file string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: info.Size(), ModTime: info.ModTime()}); err != nil {
+	if err := a.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: info.Size(),
+		ModTime: info.ModTime()}); err != nil {
 		return err
 	}
 	sum := sha256.New()
