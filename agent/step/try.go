@@ -120,7 +120,7 @@ func (m *Meter) Spent() Spent { return Spent{m.Usage(), m.Elapsed()} }
 func (s Spent) Since(before Spent) Spent {
 	u := s.Usage
 	u.Add(llm.Usage{Calls: -before.Usage.Calls, InputTokens: -before.Usage.InputTokens,
-		OutputTokens: -before.Usage.OutputTokens, USD: -before.Usage.USD})
+		OutputTokens: -before.Usage.OutputTokens, CachedTokens: -before.Usage.CachedTokens, USD: -before.Usage.USD})
 	return Spent{u, s.Time - before.Time}
 }
 
@@ -128,7 +128,7 @@ func (s Spent) Since(before Spent) Spent {
 func (s Spent) Times(n int) Spent {
 	u := s.Usage
 	return Spent{llm.Usage{Calls: n * u.Calls, InputTokens: n * u.InputTokens, OutputTokens: n * u.OutputTokens,
-		USD: float64(n) * u.USD}, time.Duration(n) * s.Time}
+		CachedTokens: n * u.CachedTokens, USD: float64(n) * u.USD}, time.Duration(n) * s.Time}
 }
 
 // Max returns the larger of each of what two parts used.

@@ -207,6 +207,9 @@ func (s *Summary) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "\n%.1f steps and %.1f s an item, %d refused actions, %d repaired turns, %d calls of the model, %d tokens in, %d out", s.Steps, s.Seconds, s.Refused,
 		s.repaired(), s.Usage.Calls,
 		s.Usage.InputTokens, s.Usage.OutputTokens)
+	if n := s.Usage.CachedTokens; n > 0 {
+		fmt.Fprintf(w, ", %d of those in from the server's cache", n)
+	}
 	if s.Usage.USD+s.Lost.USD > 0 {
 		fmt.Fprintf(w, ", $%.4f", s.Usage.USD)
 		if s.Lost.USD > 0 {

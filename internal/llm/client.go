@@ -305,6 +305,9 @@ func (c *Client) attempt(ctx context.Context, req Request, wire openai.ChatCompl
 	}
 	resp := &Response{Model: raw.Model, Usage: Usage{Calls: 1, InputTokens: raw.Usage.PromptTokens,
 		OutputTokens: raw.Usage.CompletionTokens}}
+	if d := raw.Usage.PromptTokensDetails; d != nil {
+		resp.Usage.CachedTokens = min(max(d.CachedTokens, 0), resp.Usage.InputTokens)
+	}
 	for i, ch := range raw.Choices {
 		text := cmp.Or(ch.Message.Content, ch.Message.Refusal)
 		if c.cfg.Sampling == SamplingNone {

@@ -408,3 +408,22 @@ func TestLongErrorIsCut(t *testing.T) {
 		t.Errorf("an error of %d bytes: %.200v", len(fmt.Sprint(err)), err)
 	}
 }
+
+// TestCachedTokens: what the server had in its cache is counted, and shown with the input tokens.
+func TestCachedTokens(t *testing.T) {
+	r := ok("x")
+	r.body = strings.Replace(r.body, `"prompt_tokens":1000`,
+		`"prompt_tokens":1000,"prompt_tokens_details":{"cached_tokens":800}`, 1)
+	s := serve(t, r)
+	c, _, _ := setup(t, s.URL, nil, nil)
+	resp, err := c.Complete(t.Context(), hello)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := Usage{}
+	sum.Add(resp.Usage)
+	sum.Add(resp.Usage)
+	if sum.CachedTokens != 1600 || sum.Input() != "2,000 tokens (1,600 cached)" {
+		t.Errorf("%+v, %s", sum, sum.Input())
+	}
+}

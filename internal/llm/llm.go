@@ -14,6 +14,8 @@ package llm
 import (
 	"errors"
 	"fmt"
+
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Roles of a message.
@@ -110,10 +112,21 @@ func (r *Response) Text() string {
 
 // Usage sums up calls, tokens and money in US dollars. USD is 0 when no prices are configured.
 type Usage struct {
-	Calls        int     `json:"calls"`
-	InputTokens  int     `json:"input_tokens"`
-	OutputTokens int     `json:"output_tokens"`
+	Calls        int `json:"calls"`
+	InputTokens  int `json:"input_tokens"`
+	OutputTokens int `json:"output_tokens"`
+	// of InputTokens, those that the server had in its cache, as far as it says so
+	CachedTokens int     `json:"cached_tokens,omitempty"`
 	USD          float64 `json:"usd"`
+}
+
+// Input writes the input tokens with those of them that came from the server's cache: "1,200 tokens (800 cached)".
+func (u Usage) Input() string {
+	s := text.Count(u.InputTokens, "token")
+	if u.CachedTokens > 0 {
+		s += " (" + text.Thousands(u.CachedTokens) + " cached)"
+	}
+	return s
 }
 
 // Add adds v to u.
@@ -121,6 +134,7 @@ func (u *Usage) Add(v Usage) {
 	u.Calls += v.Calls
 	u.InputTokens += v.InputTokens
 	u.OutputTokens += v.OutputTokens
+	u.CachedTokens += v.CachedTokens
 	u.USD += v.USD
 }
 

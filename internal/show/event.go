@@ -63,7 +63,7 @@ func Event(w io.Writer, ev event.Event, full bool) {
 		}
 		if ev.Usage != nil {
 			fmt.Fprintf(w, "\nconfidence %.2f, %s, %s in, %s out, %.4f USD\n", ev.Confidence,
-				text.Count(ev.Usage.Calls, "call"), text.Count(ev.Usage.InputTokens, "token"),
+				text.Count(ev.Usage.Calls, "call"), ev.Usage.Input(),
 				text.Thousands(ev.Usage.OutputTokens), ev.Usage.USD)
 		}
 	}

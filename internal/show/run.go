@@ -174,7 +174,7 @@ func (v *Run) Outcome(out *agent.Outcome) {
 	}
 	u := out.Usage
 	cost := fmt.Sprintf("%s, %s of the model, %s in, %s out", text.Count(len(out.Steps), "step"), text.Count(u.Calls,
-		"call"), text.Count(u.InputTokens, "token"),
+		"call"), u.Input(),
 		text.Thousands(u.OutputTokens))
 	if u.USD > 0 {
 		cost += fmt.Sprintf(", %.4f USD", u.USD)
