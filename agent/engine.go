@@ -97,6 +97,45 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 	if strings.TrimSpace(q.Text) == "" {
 		return nil, errors.New("agent: the question is empty")
 	}
+	return e.ask(ctx, q, rec, e.limits(limits))
+}
+
+// Continue goes on with a run that was cut off, as by a crash: earlier are its events, and the engine must be as it was
+// then. The run is made again with what the model and the graphs said to it, so rec gets all events from the first on;
+// see [event.Continued]. Its time counts. It is otherwise as Ask.
+func (e *Engine) Continue(ctx context.Context, earlier []Event, rec Recorder, limits Limits) (*Outcome, error) {
+	if len(earlier) == 0 || earlier[0].Question == nil {
+		return nil, errors.New("agent: the earlier run holds no question")
+	}
+	if _, took := event.Spent(earlier); limits.Time > 0 {
+		limits.Time = max(limits.Time-took, time.Millisecond)
+	}
+	record := event.NewEarlier(earlier)
+	again := New(e.lg, recalled{record, e.model}, e.sources.Recalled(record), e.now, e.opts)
+	again.noTools.Store(e.noTools.Load() || !slices.ContainsFunc(earlier, func(e Event) bool {
+		return e.Request != nil && len(e.Request.Tools) > 0
+	}) && slices.ContainsFunc(earlier, func(e Event) bool { return e.Request != nil && e.Request.Purpose == "act" }))
+	return again.ask(ctx, *earlier[0].Question, rec, again.limits(limits))
+}
+
+// recalled is a model that answers from the record of an earlier run, as far as that goes.
+type recalled struct {
+	earlier *event.Earlier
+	live    Model
+}
+
+func (m recalled) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if resp, err, ok := m.earlier.Complete(req); ok {
+		return resp, err
+	}
+	return m.live.Complete(ctx, req)
+}
+
+// ask is Ask with all limits set.
+func (e *Engine) ask(ctx context.Context, q Question, rec Recorder, limits Limits) (out *Outcome, err error) {
 	search, err := policy.Named(e.opts.Policy)
 	if err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
@@ -111,7 +150,7 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 		Log: e.lg, Model: e.model, Sources: e.sources, Now: e.now, Preset: e.opts.Preset,
 		Dialect: tool.Dialect{Services: e.opts.Services}, Notebook: e.opts.Notebook,
 		Runs: e.opts.Runs, Variants: e.opts.Variants,
-		Question: q, Events: event.NewLog(rec, e.now, 0), Meter: step.NewMeter(e.limits(limits), e.now),
+		Question: q, Events: event.NewLog(rec, e.now, 0), Meter: step.NewMeter(limits, e.now),
 	}}
 	out = &Outcome{}
 	defer func() {
@@ -123,7 +162,7 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 	}()
 	b := r.Events.Branch(0)
 	if err := b.Record(ctx, Event{Event: "start", Format: event.Format, Question: &q, Preset: e.opts.Preset.Name,
-		Graphs: e.sources.Log(), Limits: r.Meter.Limits().Fields()}); err != nil {
+		Policy: e.opts.Policy, Graphs: e.sources.Log(), Limits: r.Meter.Limits().Fields()}); err != nil {
 		return out, err
 	}
 	bounded, cancel := r.Meter.Deadline(ctx)

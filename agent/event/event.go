@@ -8,6 +8,7 @@
 //	search.go        searches that branch, and votes
 //	features.go      what says how likely an answer is right
 //	call.go replay.go          calls of the graph, and a run played again from its log
+//	resume.go        a run that was cut off, and goes on
 //	old.go           files of the first format
 package event
 
@@ -34,7 +35,7 @@ type Listener interface {
 // came from, 0 for the first. A run without branches is a line; a rollback that abandons steps grows from the step
 // that it returns to. Which other fields are set depends on Event:
 //
-//	start     Format, Question (with History), Preset, Graphs, Limits
+//	start     Format, Question (with History), Preset, Policy, Graphs, Limits
 //	model     Request and Response (or Error and Cause) of one call of the model
 //	graph     Call: one call of the graph or the labeler with its result
 //	step      Step: one action with its observation
@@ -66,6 +67,7 @@ type Event struct {
 	Format     string         `json:"format,omitempty"`
 	Question   *Question      `json:"question,omitempty"`
 	Preset     string         `json:"preset,omitempty"`
+	Policy     string         `json:"policy,omitempty"`
 	Graphs     []Graph        `json:"graphs,omitempty"`
 	Limits     map[string]any `json:"limits,omitempty"`
 	Request    *llm.Request   `json:"request,omitempty"`

@@ -16,8 +16,9 @@ import (
 // Replay answers an agent from a recorded trajectory: it is its model and, with every method of one, its first graph;
 // [Replay.On] is another graph. Every call must be
 // the next one of that kind in the record, with the same content; the first that differs fails with a message that
-// names it. A run of the same code therefore reaches the same answer without any service. A Replay serves one run and
-// is not safe for concurrent use.
+// names it. A run of the same code therefore reaches the same answer without any service. A search that branches makes
+// calls side by side, in any order: there, a call need only be in the record. A Replay serves one run; only that of a
+// search that branches is safe for concurrent use.
 type Replay struct {
 	question Question
 	sources  []Graph
@@ -25,7 +26,8 @@ type Replay struct {
 	model    []Event
 	calls    []*Call
 	*progress
-	kg string // the graph that this is, "" for the first one
+	kg      string   // the graph that this is, "" for the first one
+	earlier *Earlier // of a search that branches, else nil
 }
 
 // progress is how far a replay is.
@@ -52,6 +54,8 @@ func NewReplay(events []Event) (*Replay, error) {
 				return nil, fmt.Errorf("replay: a graph event holds no call")
 			}
 			r.calls = append(r.calls, e.Call)
+		case "tree":
+			r.earlier = NewEarlier(events)
 		}
 	}
 	if r.question.Text == "" {
@@ -80,6 +84,12 @@ func (r *Replay) Limits() Limits { return r.limits }
 func (r *Replay) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if r.earlier != nil {
+		if resp, err, ok := r.earlier.Complete(req); ok {
+			return resp, err
+		}
+		return nil, fmt.Errorf("replay: the record holds no such call of the model (%s), or no more of them", req.Purpose)
 	}
 	if r.models == len(r.model) {
 		return nil, fmt.Errorf("replay: the record holds %d calls of the model, this is one more (%s)", len(r.model),
@@ -190,19 +200,7 @@ func (r *Replay) Triples(ctx context.Context, q TriplesQuery) (*Triples, error) 
 
 // Query answers from the record. The rows that were left out of a long table come back unbound.
 func (r *Replay) Query(ctx context.Context, query string) (*kg.Table, error) {
-	t, err := replayed[*kg.Table](ctx, r, "query", query)
-	if err != nil {
-		return nil, err
-	}
-	c := r.calls[r.graphs-1]
-	t.Source, t.Asked = c.Source, c.Asked
-	if c.Total > len(t.Rows) && len(t.Rows) == 2*render.TypedRows {
-		rows := make([][]rdf.Term, c.Total)
-		copy(rows, t.Rows[:render.TypedRows])
-		copy(rows[c.Total-render.TypedRows:], t.Rows[render.TypedRows:])
-		t.Rows = rows
-	}
-	return t, nil
+	return replayed[*kg.Table](ctx, r, "query", query)
 }
 
 // replayed returns the result of the next recorded call when it is this call.
@@ -210,6 +208,17 @@ func replayed[T any](ctx context.Context, r *Replay, op string, args any) (T, er
 	var zero T
 	if err := ctx.Err(); err != nil {
 		return zero, err
+	}
+	if r.earlier != nil {
+		b, err := render.JSON(args)
+		if err != nil {
+			return zero, fmt.Errorf("replay: %s: %w", op, err)
+		}
+		if c := r.earlier.Call(r.kg, op, b); c != nil {
+			return Returned[T](c)
+		}
+		return zero, fmt.Errorf("replay: the record holds no such call of the graph, or no more of them: %s %s", op,
+			render.Clip(string(b), 200))
 	}
 	if r.graphs == len(r.calls) {
 		return zero, fmt.Errorf("replay: the record holds %d calls of the graph, this is one more (%s)", len(r.calls),
@@ -226,12 +235,26 @@ func replayed[T any](ctx context.Context, r *Replay, op string, args any) (T, er
 			r.graphs, c.Op, render.Clip(string(c.Args), 200), op,
 			render.Clip(string(b), 200))
 	}
-	if c.Failure != nil {
-		return zero, c.Failure.Err()
-	}
+	return Returned[T](c)
+}
+
+// Returned is what a recorded call returned. The rows that were left out of a long table come back unbound.
+func Returned[T any](c *Call) (T, error) {
 	var out T
+	if c.Failure != nil {
+		return out, c.Failure.Err()
+	}
 	if err := json.Unmarshal(c.Result, &out); err != nil {
-		return zero, fmt.Errorf("replay: call %d of the graph (%s): %w", r.graphs, op, err)
+		return out, fmt.Errorf("a recorded call of the graph (%s): %w", c.Op, err)
+	}
+	if t, ok := any(out).(*kg.Table); ok && t != nil {
+		t.Source, t.Asked = c.Source, c.Asked
+		if c.Total > len(t.Rows) && len(t.Rows) == 2*render.TypedRows {
+			rows := make([][]rdf.Term, c.Total)
+			copy(rows, t.Rows[:render.TypedRows])
+			copy(rows[c.Total-render.TypedRows:], t.Rows[render.TypedRows:])
+			t.Rows = rows
+		}
 	}
 	return out, nil
 }

@@ -51,13 +51,8 @@ func ofBranch(e event.Ending) bool {
 
 // stopped keeps a limit or a failure for the end of the search; every other error is returned.
 func (t *tree) stopped(ctx context.Context, err error) error {
-	var h *event.Halt
-	switch {
-	case event.IsWriteError(err):
-		return err
-	case errors.Is(context.Cause(ctx), event.ErrOutOfTime):
-		h = event.NewHalt(event.OutOfTime, event.ErrOutOfTime, "the limit of %s has passed", t.Meter.Limits().Time)
-	case ctx.Err() != nil || !errors.As(err, &h):
+	h := halted(ctx, err)
+	if h == nil {
 		return err
 	}
 	t.halted = &h.Ending

@@ -61,8 +61,7 @@ func searches() (names []string) {
 func Branches(name string) bool { return slices.Contains(searches(), name) }
 
 // For returns the policies of a preset that names some: these, those that make several tries, and the searches that
-// branch where one of its own takes
-// a step at a time.
+// branch where one of its own takes a step at a time.
 func For(own []string) []string {
 	own = slices.Clone(own)
 	for _, p := range policies() {

@@ -29,6 +29,7 @@ func (t *tree) settle(ctx context.Context) (step.State, step.Final, error) {
 		}
 	}
 	s, f := winner.child.State, *winner.child.Final
+	f.Votes = step.Votes{Tries: len(t.found), Answers: len(t.found), Agree: len(groups[0])}
 	b := t.Events.Branch(s.At())
 	err := b.Record(ctx, event.Event{Event: "vote", Groups: logged,
 		Detail: fmt.Sprintf("%d of %d branches with an answer agree", len(groups[0]), len(t.found))})

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 	"time"
 
@@ -14,9 +15,35 @@ import (
 // and whoever makes it meanwhile waits for it. A failure that may pass is not kept. A kept table says when it was
 // asked for.
 func (ss Sources) Shared(now func() time.Time) Sources {
+	return ss.keeping(func(string) keeper { return &kept{now: now, calls: map[string]*keptCall{}} })
+}
+
+// Recalled returns the sources of a run that goes on: what the earlier run asked is answered from its record.
+func (ss Sources) Recalled(earlier *event.Earlier) Sources {
+	return ss.keeping(func(name string) keeper { return recalled{earlier, name} })
+}
+
+// keeper answers some of the calls of a source.
+type keeper interface {
+	// answer returns what a call returns: from what it keeps, with read from a record, or with live from the source.
+	answer(ctx context.Context, op string, args json.RawMessage, live func() (any, error),
+		read func(*event.Call) (any, error)) (any, error)
+	// dated marks a table that is kept.
+	dated(ask func() (*kg.Table, error)) (*kg.Table, error)
+}
+
+// keeping returns the sources with a keeper before each; the first source has the name "" for it.
+func (ss Sources) keeping(of func(name string) keeper) Sources {
 	out := make(Sources, len(ss))
 	for i, s := range ss {
-		k := &kept{now: now, calls: map[string]*keptCall{}}
+		name := ""
+		if i > 0 {
+			name = s.Name()
+		}
+		raw, k := s, of(name)
+		if s.Explore == nil {
+			s.Explore = explorer{&raw}
+		}
 		s.Graph = &sharedGraph{s.Graph, k}
 		if s.Labels != nil {
 			s.Labels = &sharedLabeler{s.Labels, k}
@@ -30,9 +57,7 @@ func (ss Sources) Shared(now func() time.Time) Sources {
 		if s.Examples != nil {
 			s.Examples = &sharedExamples{s.Examples, k}
 		}
-		if s.Explore != nil {
-			s.Explore = &sharedExplorer{s.Explore, k}
-		}
+		s.Explore = &sharedExplorer{s.Explore, k}
 		out[i] = s
 	}
 	return out
@@ -49,56 +74,91 @@ type keptCall struct {
 	done  chan struct{}
 	value any
 	err   error
+	fine  bool // it returned
 }
 
-// once returns what do returned for the same op and args, or lets it do its work now.
-func once[T any](ctx context.Context, k *kept, op string, args any, do func() (T, error)) (T, error) {
+// once makes a call, or lets the keeper answer it.
+func once[T any](ctx context.Context, k keeper, op string, args any, do func() (T, error)) (T, error) {
 	raw, err := render.JSON(args)
 	if err != nil {
 		return do()
 	}
-	key := op + " " + string(raw)
-	k.mu.Lock()
-	c, found := k.calls[key]
-	if !found {
-		c = &keptCall{done: make(chan struct{})}
-		k.calls[key] = c
+	v, err := k.answer(ctx, op, raw, func() (any, error) { return do() },
+		func(c *event.Call) (any, error) { return event.Returned[T](c) })
+	out, _ := v.(T) // nil with an error
+	return out, err
+}
+
+func (k *kept) answer(ctx context.Context, op string, args json.RawMessage, live func() (any, error),
+	_ func(*event.Call) (any, error)) (any, error) {
+	key := op + " " + string(args)
+	for {
+		k.mu.Lock()
+		c, found := k.calls[key]
+		if !found {
+			c = &keptCall{done: make(chan struct{})}
+			k.calls[key] = c
+		}
+		k.mu.Unlock()
+		if !found {
+			return k.first(key, c, live)
+		}
+		select {
+		case <-c.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if c.fine {
+			return c.value, c.err
+		} // else the first one panicked
 	}
-	k.mu.Unlock()
-	if !found {
-		return first(k, key, c, do)
-	}
-	var none T
-	select {
-	case <-c.done:
-	case <-ctx.Done():
-		return none, ctx.Err()
-	}
-	if v, ok := c.value.(T); ok || c.err != nil {
-		return v, c.err
-	}
-	return do() // the first one panicked
 }
 
 // first makes the call that others wait for.
-func first[T any](k *kept, key string, c *keptCall, do func() (T, error)) (T, error) {
-	fine := false
+func (k *kept) first(key string, c *keptCall, live func() (any, error)) (any, error) {
 	defer func() {
-		if !fine || c.err != nil && (kg.KindOf(c.err) == "" || Passing(kg.KindOf(c.err))) {
+		if kind := kg.KindOf(c.err); !c.fine || c.err != nil && (kind == "" || Passing(kind)) {
 			k.mu.Lock()
 			delete(k.calls, key)
 			k.mu.Unlock()
 		}
 		close(c.done)
 	}()
-	v, err := do()
-	c.value, c.err, fine = v, err, true
-	return v, err
+	c.value, c.err = live()
+	c.fine = true
+	return c.value, c.err
 }
+
+func (k *kept) dated(ask func() (*kg.Table, error)) (*kg.Table, error) {
+	at := k.now()
+	t, err := ask()
+	if err != nil || t == nil {
+		return t, err
+	}
+	dated := *t
+	dated.At = at
+	return &dated, nil
+}
+
+// recalled answers from the record of an earlier run, as far as that goes.
+type recalled struct {
+	earlier *event.Earlier
+	kg      string
+}
+
+func (r recalled) answer(ctx context.Context, op string, args json.RawMessage, live func() (any, error),
+	read func(*event.Call) (any, error)) (any, error) {
+	if c := r.earlier.Call(r.kg, op, args); c != nil && ctx.Err() == nil {
+		return read(c)
+	}
+	return live()
+}
+
+func (recalled) dated(ask func() (*kg.Table, error)) (*kg.Table, error) { return ask() }
 
 type sharedGraph struct {
 	graph Graph
-	kept  *kept
+	kept  keeper
 }
 
 func (g *sharedGraph) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
@@ -117,20 +177,13 @@ func (g *sharedGraph) Examples(ctx context.Context, property, lang string) ([]kg
 
 func (g *sharedGraph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return once(ctx, g.kept, "query", query, func() (*kg.Table, error) {
-		at := g.kept.now()
-		t, err := g.graph.Query(ctx, query)
-		if err != nil || t == nil {
-			return t, err
-		}
-		dated := *t
-		dated.At = at
-		return &dated, nil
+		return g.kept.dated(func() (*kg.Table, error) { return g.graph.Query(ctx, query) })
 	})
 }
 
 type sharedLabeler struct {
 	labeler Labeler
-	kept    *kept
+	kept    keeper
 }
 
 func (l *sharedLabeler) Labels(ctx context.Context, ids, languages []string) (map[string]string, error) {
@@ -140,7 +193,7 @@ func (l *sharedLabeler) Labels(ctx context.Context, ids, languages []string) (ma
 
 type sharedFinder struct {
 	finder Finder
-	kept   *kept
+	kept   keeper
 }
 
 func (f *sharedFinder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
@@ -149,7 +202,7 @@ func (f *sharedFinder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResu
 
 type sharedShaper struct {
 	shaper Shaper
-	kept   *kept
+	kept   keeper
 }
 
 func (s *sharedShaper) Shape(ctx context.Context, class, lang string) (*kg.Shape, error) {
@@ -164,7 +217,7 @@ func (s *sharedShaper) FindClasses(ctx context.Context, text, lang string, limit
 
 type sharedExamples struct {
 	examples Examples
-	kept     *kept
+	kept     keeper
 }
 
 func (x *sharedExamples) FindExamples(ctx context.Context, q event.ExampleQuery) ([]event.Example, error) {
@@ -174,7 +227,7 @@ func (x *sharedExamples) FindExamples(ctx context.Context, q event.ExampleQuery)
 
 type sharedExplorer struct {
 	explorer Explorer
-	kept     *kept
+	kept     keeper
 }
 
 func (x *sharedExplorer) Among(ctx context.Context, q event.AmongQuery) (*event.Among, error) {

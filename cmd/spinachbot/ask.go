@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,6 +37,7 @@ Exit status: 3 when no answer was found, 4 when the service of the model or of t
 	a.preset.declare(c, listPresets)
 	a.examples.declare(c)
 	c.fs.StringVar(&a.history, "history", "", "`file` with earlier turns: a trajectory, or JSON lines {\"question\":…,\"sparql\":…,\"report\":…}")
+	c.fs.StringVar(&a.goOn, "continue", "", "go on with the `run` that was cut off: its trajectory, or the start of its ID, such as ask; the other flags as they were")
 	c.fs.StringVar(&a.record, "record", "", "write all exchanges with model and graph to this new `file`, without secrets")
 	c.fs.StringVar(&a.replay, "replay", "", "answer from a `file` of --record, without network; question and settings must be the same")
 	c.fs.StringVar(&a.language, "language", "", "language `code` of the question (default: detected)")
@@ -51,6 +53,7 @@ type asking struct {
 	preset                                   presetFlags
 	examples                                 exampleFlags
 	graph, history, record, replay, language string
+	goOn                                     string
 }
 
 func (a *asking) run(ctx context.Context, args []string) int {
@@ -133,7 +136,7 @@ func (a *asking) run(ctx context.Context, args []string) int {
 		sources = withExamples(sources, pool)
 	}
 	engine := agent.New(lg, model, sources, e.now, opts)
-	return a.ask(ctx, newAsk(lg, engine, cfg, dir, e.now), q)
+	return a.ask(ctx, newAsk(lg, engine, cfg, dir, e.now), q, dir)
 }
 
 // solved are the solved questions that the model may be shown; nil for none.
@@ -150,9 +153,15 @@ func (a *asking) solved(ctx context.Context, lg *slog.Logger, cfg *config.Config
 	return pool, byMeaning(lg, a.e, cfg, pool, st, st, wrap)
 }
 
-// question returns the question that the arguments hold or, for "-", standard input.
+// question returns the question that the arguments hold or, for "-", standard input; none for a run that goes on.
 func (a *asking) question(args []string) (string, error) {
 	question := strings.TrimSpace(strings.Join(args, " "))
+	if a.goOn != "" {
+		if question != "" || a.history != "" {
+			return "", errors.New("--continue has its question and its history in the trajectory")
+		}
+		return "", nil
+	}
 	if question == "-" {
 		b, err := io.ReadAll(io.LimitReader(a.e.stdin, 64<<10))
 		if err != nil {
@@ -167,8 +176,8 @@ func (a *asking) question(args []string) (string, error) {
 }
 
 // ask asks, shows the steps as they happen, and then the end.
-func (a *asking) ask(ctx context.Context, service *ask.Service, q agent.Question) int {
-	run, err := service.Start(ctx, q)
+func (a *asking) ask(ctx context.Context, service *ask.Service, q agent.Question, dir string) int {
+	run, err := a.start(ctx, service, q, dir)
 	if err != nil {
 		return fail(a.e, err)
 	}
@@ -185,6 +194,20 @@ func (a *asking) ask(ctx context.Context, service *ask.Service, q agent.Question
 		return noAnswerStatus(a.e, out.Ending)
 	}
 	return exitOK
+}
+
+// start begins the run, or goes on with one that was cut off.
+func (a *asking) start(ctx context.Context, service *ask.Service, q agent.Question, dir string) (*ask.Run, error) {
+	if a.goOn == "" {
+		return service.Start(ctx, q)
+	}
+	path := a.goOn
+	if _, err := os.Stat(path); err != nil {
+		if path, err = ask.Newest(dir, a.goOn); err != nil {
+			return nil, err
+		}
+	}
+	return service.Continue(ctx, path)
 }
 
 // noAnswerStatus returns the exit status of a run without an answer. A service that failed is named on standard error,

@@ -80,16 +80,11 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item) (*attempt, error)
 	if err != nil {
 		return nil, err
 	}
-	path, err := r.dir.freshTrajectory(FileName(it.ID))
-	if err != nil {
-		return nil, err
-	}
 	q := agent.Question{ID: it.ID, Text: it.Question, Language: r.Language}
 	if it.Language != "" {
 		q.Language = it.Language
 	}
-	service := ask.Service{Log: r.Log, Asker: r.New(parts), Limits: r.Limits, Open: ask.File(path), Now: r.Now}
-	run, err := service.Start(ctx, q)
+	run, err := r.begin(ctx, r.New(parts), q)
 	if errors.Is(err, ask.ErrNoQuestion) { // the benchmark's fault, of this item alone
 		a.judge(err)
 		return a, nil
@@ -106,6 +101,12 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item) (*attempt, error)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
+	case errors.Is(err, event.ErrChanged):
+		r.Log.Warn("a search that was cut off cannot go on, asking again", "item", it.ID, "error", err)
+		if _, err := r.dir.freshTrajectory(FileName(it.ID)); err != nil {
+			return nil, err
+		}
+		return r.attempt(ctx, it)
 	case event.IsWriteError(err):
 		return nil, err
 	case err == nil && stopsRun(a.out.Reason):
@@ -120,6 +121,38 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item) (*attempt, error)
 		return a, err
 	}
 	return a, nil
+}
+
+// begin asks, or goes on with a search that branches where a crash cut it off: it may have cost much.
+func (r *runner) begin(ctx context.Context, asker ask.Asker, q agent.Question) (*ask.Run, error) {
+	service := ask.Service{Log: r.Log, Asker: asker, Limits: r.Limits, Now: r.Now}
+	name := FileName(q.ID)
+	if events, ok, err := r.dir.events(q.ID); ok && (err == nil || errors.Is(err, event.ErrTorn)) && r.Replay == nil &&
+		unfinishedTree(events) {
+		run, err := service.Continue(ctx, r.dir.path(trajDir, name+".jsonl"))
+		if err == nil {
+			return run, nil
+		}
+		r.Log.Warn("a search that was cut off cannot go on, asking again", "item", q.ID, "error", err)
+	}
+	path, err := r.dir.freshTrajectory(name)
+	if err != nil {
+		return nil, err
+	}
+	service.Open = ask.File(path)
+	return service.Start(ctx, q)
+}
+
+// unfinishedTree reports whether a trajectory is of a search that branches and has not ended.
+func unfinishedTree(events []event.Event) bool {
+	tree := false
+	for _, e := range events {
+		if e.Event == "end" {
+			return false
+		}
+		tree = tree || e.Event == "tree"
+	}
+	return tree
 }
 
 // parts are the model and the graph for one attempt: a recording's where it holds the item.

@@ -35,6 +35,11 @@ type Asker interface {
 	Ask(ctx context.Context, q agent.Question, rec agent.Recorder, limits agent.Limits) (*agent.Outcome, error)
 }
 
+// Continuer is an [Asker] that can go on with a run that was cut off, as [*agent.Engine] does.
+type Continuer interface {
+	Continue(ctx context.Context, earlier []agent.Event, rec agent.Recorder, limits agent.Limits) (*agent.Outcome, error)
+}
+
 // Triager judges the last post of a thread, as [*agent.Engine] does.
 type Triager interface {
 	Triage(ctx context.Context, heading string, posts []agent.Post, rec agent.Recorder) (*agent.Triage, error)
@@ -70,6 +75,28 @@ func (s *Service) Start(ctx context.Context, q agent.Question) (*Run, error) {
 		if err == nil && r.out == nil {
 			err = errors.New("the agent returned neither an answer nor a reason")
 		}
+		return err
+	})
+}
+
+// Continue goes on with the run in the trajectory file at path, which was cut off, as by a crash, and returns at once.
+// Listeners hear all its events from the first on. What it cost before counts against the limits. The error says why
+// the run cannot go on; then nothing was asked, and the file is as it was.
+func (s *Service) Continue(ctx context.Context, path string) (*Run, error) {
+	asker, ok := s.Asker.(Continuer)
+	if !ok {
+		return nil, errors.New("this way of asking cannot go on with a run")
+	}
+	file, earlier, err := event.Continue(path)
+	if err != nil {
+		return nil, err
+	}
+	used, _ := event.Spent(earlier)
+	again := *s
+	again.Open = func(string) (Trajectory, error) { return file, nil }
+	return again.start(ctx, earlier[0].Question.ID, func(ctx context.Context, r *Run) (err error) {
+		r.allowance.Spend(used)
+		r.out, err = asker.Continue(ctx, earlier, r, s.Limits)
 		return err
 	})
 }

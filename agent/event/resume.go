@@ -1,0 +1,186 @@
+package event
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Earlier is what the model and the graphs said in a run that was cut off, for the same run that goes on: each recorded
+// call answers one call of the same content, in whatever order. It is safe for concurrent use.
+type Earlier struct {
+	mu     sync.Mutex
+	models map[string][]Event
+	calls  map[string][]*Call
+}
+
+// NewEarlier reads the calls of a trajectory.
+func NewEarlier(events []Event) *Earlier {
+	x := &Earlier{models: map[string][]Event{}, calls: map[string][]*Call{}}
+	for _, e := range events {
+		switch {
+		case e.Event == "model" && e.Request != nil:
+			k := modelKey(*e.Request)
+			x.models[k] = append(x.models[k], e)
+		case e.Event == "graph" && e.Call != nil:
+			k := callKey(e.Call.KG, e.Call.Op, e.Call.Args)
+			x.calls[k] = append(x.calls[k], e.Call)
+		}
+	}
+	return x
+}
+
+// modelKey is the form in which requests are compared.
+func modelKey(req llm.Request) string {
+	h := sha256.New()
+	write := func(parts ...string) {
+		for _, p := range parts {
+			fmt.Fprintf(h, "%d %s", len(p), p)
+		}
+	}
+	write(req.Purpose)
+	for _, m := range req.Messages {
+		write(m.Role, m.Content, m.ToolCallID)
+		for _, c := range m.ToolCalls {
+			write(c.Name, c.Arguments)
+		}
+	}
+	return string(h.Sum(nil))
+}
+
+func callKey(kg, op string, args json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, args) != nil {
+		b.Write(args)
+	}
+	return kg + "\x00" + op + "\x00" + b.String()
+}
+
+// Complete returns what the model answered; ok is false when the record has no such call, or no more of them.
+func (x *Earlier) Complete(req llm.Request) (resp *llm.Response, err error, ok bool) { //nolint:revive // ok is last
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	k := modelKey(req)
+	of := x.models[k]
+	if len(of) == 0 {
+		return nil, nil, false
+	}
+	e := of[0]
+	x.models[k] = of[1:]
+	if e.Error != "" {
+		err = recordedError(e)
+	}
+	return e.Response, err, true
+}
+
+// Call returns a recorded call of the graph with the name kg, "" for the first one; nil when there is none, or no more.
+func (x *Earlier) Call(kg, op string, args json.RawMessage) *Call {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	k := callKey(kg, op, args)
+	of := x.calls[k]
+	if len(of) == 0 {
+		return nil
+	}
+	x.calls[k] = of[1:]
+	return of[0]
+}
+
+// ErrChanged says that a run cannot be continued, since it does not do what it did before.
+var ErrChanged = errors.New("the run cannot be continued")
+
+// Continued is the file of a run that was cut off and goes on. The run is made again from its beginning, with what the
+// file holds in place of the calls that were made ([Earlier]). Its events must be those in the file as far as these
+// go, and are written from there on.
+type Continued struct {
+	file    *File
+	earlier []Event
+	next    int
+}
+
+// Continue opens the file of a run that was cut off. A run that has ended cannot be continued.
+func Continue(path string) (*Continued, []Event, error) {
+	f, events, err := Append(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	wrong := ""
+	switch {
+	case len(events) == 0 || events[0].Question == nil:
+		wrong = "it holds no question"
+	case slices.ContainsFunc(events, func(e Event) bool { return e.Event == "end" }):
+		wrong = "the run has ended"
+	}
+	if wrong != "" {
+		_ = f.Close()
+		return nil, nil, fmt.Errorf("trajectory %s: %s, so it cannot be continued", path, wrong)
+	}
+	return &Continued{file: f, earlier: events}, events, nil
+}
+
+// Record compares an event with the one in the file, or writes it after the last one.
+func (c *Continued) Record(ctx context.Context, e Event) error {
+	if c.next == len(c.earlier) {
+		return c.file.Record(ctx, e)
+	}
+	was := c.earlier[c.next]
+	if e.Event == "end" { // a limit was reached before the run was where it had been
+		e.ID = c.earlier[len(c.earlier)-1].ID + 1
+		c.next = len(c.earlier)
+		return c.file.Record(ctx, e)
+	}
+	if !sameEvent(was, e) {
+		return fmt.Errorf("%w: its event %d was %s and is now %s; program, settings and graph must be as they were",
+			ErrChanged, was.ID, named(was), named(e))
+	}
+	c.next++
+	return nil
+}
+
+// Close closes the file.
+func (c *Continued) Close() error { return c.file.Close() }
+
+func sameEvent(a, b Event) bool {
+	same := a.Event == b.Event && a.ID == b.ID && a.Parent == b.Parent && a.Preset == b.Preset && a.Policy == b.Policy
+	if !same || a.Step == nil || b.Step == nil {
+		return same && (a.Step == nil) == (b.Step == nil)
+	}
+	return a.Step.Action == b.Step.Action && a.Step.Argument == b.Step.Argument && a.Step.Observation == b.Step.Observation
+}
+
+func named(e Event) string {
+	s := e.Event
+	if e.Step != nil {
+		s += " " + e.Step.Action + "(" + render.Clip(e.Step.Argument, 80) + ")"
+	}
+	if e.Preset != "" {
+		s += fmt.Sprintf(" (preset %s, policy %s)", e.Preset, e.Policy)
+	}
+	return s
+}
+
+// Spent returns what the calls of the model in a trajectory cost, and the time that they and the rest took.
+func Spent(events []Event) (u llm.Usage, took time.Duration) {
+	var last time.Time
+	for _, e := range events {
+		if e.Response != nil {
+			u.Add(e.Response.Usage)
+		}
+		if e.Time.After(last) {
+			last = e.Time
+		}
+	}
+	if len(events) > 0 {
+		took = last.Sub(events[0].Time)
+	}
+	return u, took
+}
