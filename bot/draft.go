@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -87,6 +88,7 @@ func NewReply(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		return r
 	}
 	r.Query, r.RanAt, r.Endpoint = a.SPARQL, a.RanAt, a.Endpoint
+	r.LeftOpen, r.Open = a.Open, open(out)
 	if _, address, ok := strings.Cut(a.Endpoint, "://"); ok { // as people write it: query.wikidata.org/sparql
 		r.Endpoint = address
 	}
@@ -109,6 +111,25 @@ func NewReply(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	}
 	withoutLabelColumns(&r)
 	return r
+}
+
+// open is what variants of the answer's query would change, although the model kept its reading.
+func open(out *agent.Outcome) []forum.Open {
+	if out.Probed == nil {
+		return nil
+	}
+	var points []forum.Open
+	for _, p := range out.Probed.Open {
+		o := forum.Open{Kind: p.Kind, Come: p.Come, Gone: p.Gone, More: p.More}
+		if p.Before == 1 && p.Come == 1 && p.Gone == 1 { // another number, not more rows
+			o.Come, o.Gone = 0, 0
+		}
+		if id := rdf.EntityID(p.About); id != "" {
+			o.Name = cmp.Or(out.Answer.Labels[id], id)
+		}
+		points = append(points, o)
+	}
+	return points
 }
 
 // withoutLabelColumns drops a column ?xLabel that only repeats the labels shown with the entities of column ?x.

@@ -71,6 +71,7 @@ func Compose(r Reply, indent string) (string, error) {
 		if err := c.query(); err != nil {
 			return "", err
 		}
+		c.open()
 	}
 	c.earlier()
 	c.steps()

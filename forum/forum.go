@@ -109,6 +109,8 @@ type Reply struct {
 	Boolean  *bool     // result of an ASK
 	RanAt    time.Time // when the query was run
 	Endpoint string    // where: a name such as "query.wikidata.org"
+	LeftOpen string    // what the model says that it left open
+	Open     []Open    // readings that would change the result
 	Steps    []Step    // how it was found
 	Similar  []Earlier // earlier discussions whose query still runs; the first two are linked
 	Operator string    // user name of the operator

@@ -8,8 +8,9 @@ import (
 // Probe is a variant of the query that a run stopped on, and what it would change. The rows are compared as a set, by
 // the columns that both results have.
 type Probe struct {
-	Kind    string       `json:"kind"` // a kind of package variant
-	What    string       `json:"what"` // what the variant changes, in a few words
+	Kind    string       `json:"kind"`            // a kind of package variant
+	What    string       `json:"what"`            // what the variant changes, in a few words
+	About   string       `json:"about,omitempty"` // IRI of the entity that it is about
 	SPARQL  string       `json:"sparql,omitempty"`
 	Failure kg.Kind      `json:"failure,omitempty"` // why the variant has no result
 	Before  int          `json:"before,omitempty"`  // different rows of the query's result

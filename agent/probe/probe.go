@@ -105,6 +105,9 @@ func (p *prober) ask(ctx context.Context, query string) (*kg.Table, error) {
 // try runs a variant and compares its result.
 func (p *prober) try(ctx context.Context, v variant.Variant) (event.Probe, error) {
 	out := event.Probe{Kind: string(v.Kind), What: v.What, SPARQL: v.SPARQL}
+	if len(v.IRI) > 0 {
+		out.About = v.IRI[0]
+	}
 	began := p.Now()
 	text, cut, err := variant.Bounded(v.SPARQL, mostFetched, p.Options.Prefixes)
 	if err != nil {
