@@ -65,7 +65,7 @@ func TestRewritesKeepTheRows(t *testing.T) {
 				check("faster", f.Text)
 			}
 		}
-		for _, to := range []rewrite.Target{rewrite.Standard, rewrite.WDQS} {
+		for _, to := range []rewrite.Target{rewrite.Standard, rewrite.QLever, rewrite.WDQS} {
 			if q.Body.Limit != nil && q.Body.OrderBy == nil {
 				continue // any rows will do
 			}

@@ -16,7 +16,8 @@ type Target string
 // The targets.
 const (
 	Standard Target = "standard" // SPARQL 1.1 Query, for any engine that holds Wikidata's data
-	// QLever: standard, prefixes declared, no federation to Wikidata's other half, RE2 regular expressions
+	// QLever: standard, prefixes declared, no federation to Wikidata's other half, RE2 regular expressions, filters of
+	// OPTIONAL and EXISTS that see their own group alone
 	QLever Target = "qlever"
 	WDQS   Target = "wdqs" // the Wikidata Query Service: its prefixes, label service, the split graph
 )
@@ -78,14 +79,15 @@ func Query(query string, to Target, o Options) (*Result, error) {
 
 // rewriter changes its own tree in place.
 type rewriter struct {
-	q       *sparql.Query
-	o       Options
-	notes   []string
-	err     error
-	used    map[string]bool             // names of variables
-	again   int                         // variables bound twice so far
-	copied  int                         // bytes read again for copies
-	labeled map[*sparql.SelectItem]bool // columns for which label patterns have been made
+	q        *sparql.Query
+	o        Options
+	notes    []string
+	err      error
+	used     map[string]bool             // names of variables
+	again    int                         // variables bound twice so far
+	copied   int                         // bytes read again for copies
+	repeated int                         // bytes read again for what filters need from outside
+	labeled  map[*sparql.SelectItem]bool // columns for which label patterns have been made
 }
 
 func (r *rewriter) note(format string, args ...any) {

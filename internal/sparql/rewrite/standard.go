@@ -21,6 +21,9 @@ func (r *rewriter) toStandard(to Target) {
 	}
 	if to == QLever {
 		r.qleverLimits()
+		for _, s := range r.selects() {
+			r.outside(s)
+		}
 	}
 	if to == Standard && r.q.String() != sparql.Print(r.q, sparql.PrintOptions{Parens: true}) {
 		r.note("sums and products put in parentheses, because some engines read them from right to left")
