@@ -8,13 +8,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// wikidataGraphs are the graphs of commands that work on Wikidata's data only.
-var wikidataGraphs = []string{"wikidata\tthe query service of SPARQL_ENDPOINT",
-	"embedded\tthe built-in slice of Wikidata"}
-
-// wikidataUsage is the help of --kg of such a command.
-const wikidataUsage = "knowledge `graph`: wikidata (SPARQL_ENDPOINT) or embedded (the built-in slice)"
-
 // choice is a flag that takes one of a few words.
 type choice struct {
 	value *string

@@ -88,6 +88,20 @@ func TestDatasetExportAndVerify(t *testing.T) {
 			t.Errorf("verify %s: %d %s %s", what, code, out, errs)
 		}
 	}
+	// Any graph of the registry will do; here the library, which has none of it.
+	graph := "graphs: {library: {endpoint: \"" + libraryServer(t) + "\", statements: wikibase}}"
+	kgFile := filepath.Join(dir, "graphs.yaml")
+	if err := os.WriteFile(kgFile, []byte(graph), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := call(t, "dataset", "verify", "--kg-file", kgFile, "--kg", "library", file); code != exitFailed ||
+		!strings.Contains(out, "2 items: 2 empty") {
+		t.Errorf("verify on another graph: %d %s %s", code, out, errs)
+	}
+	if code, _, errs := call(t, "dataset", "verify", "--kg", "nope", file); code != exitUsage ||
+		!strings.Contains(errs, `there is no graph "nope"`) {
+		t.Errorf("verify on no graph: %d %s", code, errs)
+	}
 	// A query that returns nothing any more is exit status 1.
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -215,7 +229,7 @@ func TestDatasetMisuse(t *testing.T) {
 		{[]string{"dataset", "annotate", "--addr", ":8090", dir}, exitUsage, "loopback only"},
 		{[]string{"dataset", "annotate", "--addr", "8090", dir}, exitUsage, "not an address"},
 		{[]string{"dataset", "annotate", "--kg", "moon", "--addr", "127.0.0.1:0", dir}, exitUsage,
-			"want wikidata or embedded"},
+			`there is no graph "moon"`},
 		{[]string{"dataset", "annotate", "--addr", "127.0.0.1:0", empty}, exitFailed, "run spinachbot harvest"},
 		{[]string{"dataset", "export", empty}, exitFailed, "annotate first"},
 		{[]string{"dataset", "export", "--format", "xml", dir}, exitUsage, "want spinach, grasp or qald"},

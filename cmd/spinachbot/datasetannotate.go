@@ -14,11 +14,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/annotate"
 	"github.com/spinachbot/spinachbot/dataset/release"
 	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/graphs"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/remote"
 	"github.com/spinachbot/spinachbot/internal/politehttp"
@@ -39,7 +41,8 @@ The page has no passwords and listens on this machine only: everyone who can use
 name. docs/annotating.md explains the work.`,
 		config.Graph)
 	addr := c.fs.String("addr", "127.0.0.1:8090", "loopback `address` to listen on; port 0 takes a free one")
-	graphName := c.choice("kg", "wikidata", wikidataUsage+", on which queries are tried", wikidataGraphs...)
+	var graphName string
+	c.graphFlag(&graphName, graphs.Main, graphUsage+", on which queries are tried")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
 			return misuse(e, "dataset annotate: name the folder of a harvest: spinachbot dataset annotate DIR")
@@ -62,7 +65,7 @@ name. docs/annotating.md explains the work.`,
 			return fail(e, err)
 		}
 		defer st.Close()
-		graph, name, err := datasetGraph(lg, *graphName, cfg, st, e.now)
+		graph, name, err := datasetGraph(lg, e, graphName, cfg, st)
 		if err != nil {
 			return misuse(e, "dataset annotate: %v", err)
 		}
@@ -108,14 +111,35 @@ func servePage(ctx context.Context, listener net.Listener, h http.Handler) error
 }
 
 // datasetGraph returns the graph that --kg names, and what to call it.
-func datasetGraph(lg *slog.Logger, name string, cfg *config.Config, budgets remote.BudgetStore,
-	now func() time.Time) (web.Graph, string, error) {
-	if name == "embedded" {
-		g, err := builtinGraph(now)
+func datasetGraph(lg *slog.Logger, e *env, name string, cfg *config.Config, budgets remote.BudgetStore) (web.Graph, string,
+	error) {
+	if name == graphs.Embedded {
+		g, err := builtinGraph(e.now)
 		return g, "the built-in slice", err
 	}
-	g, err := newGraph(lg, cfg, budgets, nil)
-	return g, strings.TrimPrefix(politehttp.ShownURL(cfg.SPARQLEndpoint), "https://"), err
+	o, err := newGraphs(lg, e, cfg, budgets, nil)
+	if err != nil {
+		return nil, "", err
+	}
+	entry, err := o.Registry.Named(name)
+	if err != nil {
+		return nil, "", err
+	}
+	if name == graphs.Main && entry.BuiltIn() {
+		g, err := newGraph(lg, cfg, budgets, nil)
+		return g, strings.TrimPrefix(politehttp.ShownURL(cfg.SPARQLEndpoint), "https://"), err
+	}
+	source, err := o.Entry(entry)
+	if err != nil {
+		return nil, "", err
+	}
+	return labeled{source.Graph, source.Labels}, entry.Title, nil
+}
+
+// labeled is a graph with its labels.
+type labeled struct {
+	tool.Graph
+	tool.Labeler
 }
 
 // candidateFile reads a harvest's candidates and sees when a later harvest has replaced them.

@@ -15,6 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/release"
+	"github.com/spinachbot/spinachbot/internal/graphs"
 	"github.com/spinachbot/spinachbot/internal/kg/remote"
 )
 
@@ -36,7 +37,8 @@ file.`,
 		config.Graph)
 	flags := newGoldFlags(c, false)
 	asJSON := c.fs.Bool("json", false, "print one JSON object a line")
-	graphName := c.choice("kg", "wikidata", wikidataUsage, wikidataGraphs...)
+	var graphName string
+	c.graphFlag(&graphName, graphs.Main, graphUsage)
 	reportFile := c.fs.String("report", "", "`file` for the lines of --json; a file of an interrupted run is continued")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
@@ -50,7 +52,7 @@ file.`,
 		if err != nil {
 			return fail(e, err)
 		}
-		graph, _, err := datasetGraph(c.logger(slog.LevelWarn), *graphName, cfg, remote.NewMemoryStore(), e.now)
+		graph, _, err := datasetGraph(c.logger(slog.LevelWarn), e, graphName, cfg, remote.NewMemoryStore())
 		if err != nil {
 			return misuse(e, "dataset verify: %v", err)
 		}

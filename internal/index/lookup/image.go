@@ -63,7 +63,8 @@ func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, er
 	// Entries in several languages are one hit, so that more of them may be needed.
 	for want := q.Offset + q.Limit + 1; ; want *= 2 {
 		var all, held []placed
-		full, only := false, true
+		only := true
+		var last []found // of each part that may have more hits
 		for _, p := range im.parts {
 			if q.Type != Any && q.Type != p.kind {
 				continue
@@ -72,7 +73,11 @@ func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, er
 			if err != nil {
 				return Page{}, err
 			}
-			full = full || len(hits) >= want || len(back) >= want
+			for _, fs := range [][]found{hits, back} {
+				if len(fs) >= want {
+					last = append(last, fs[want-1])
+				}
+			}
 			only = only && (len(hits) == 0 || hits[0].rank.tier == tierSome)
 			all = append(all, p.placed(hits[:min(len(hits), want)])...)
 			held = append(held, p.placed(back[:min(len(back), want)])...)
@@ -83,11 +88,15 @@ func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, er
 		slices.SortStableFunc(all, func(a, b placed) int {
 			return cmp.Or(a.rank.compare(b.rank), cmp.Compare(b.r.Score, a.r.Score))
 		})
+		// What comes after the last hit of a part that may have more is not known yet.
+		if at := slices.IndexFunc(all, func(f placed) bool { return slices.Contains(last, f.found) }); at >= 0 {
+			all = all[:at+1]
+		}
 		done := page.cut(q, len(all), func(i int) Hit {
 			f := &all[i]
 			return Hit{Entry: f.r.Entry, Name: f.r.text(uint32(f.name)), Match: f.rank.match()}
 		}, im.in)
-		if done || !full {
+		if done || len(last) == 0 {
 			return page, nil
 		}
 	}

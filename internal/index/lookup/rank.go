@@ -56,6 +56,7 @@ type asked struct {
 	text  string   // folded in case, white space at the ends cut
 	words []string // at most maxAsked, no word twice
 	all   []string // in order, as the text has them
+	weak  []bool   // of words: it says nothing by itself, such as "of", where others say something
 	held  bool     // include what is held back
 }
 
@@ -73,7 +74,20 @@ func prepare(q Query) asked {
 		}
 		a.held = a.held || slices.Contains(idWords, w)
 	}
+	a.weak = Weak(a.words)
 	return a
+}
+
+// Weak says which words of a query say nothing by themselves, such as "of": none when no other does.
+func Weak(words []string) []bool {
+	out := make([]bool, len(words))
+	for i, w := range words {
+		out[i] = slices.Contains(commonWords, w)
+	}
+	if !slices.Contains(out, false) {
+		clear(out)
+	}
+	return out
 }
 
 // rankName ranks a name, given as text and as words; ok is false when no word matches.
@@ -85,30 +99,38 @@ func (a *asked) rankName(text string, name []string) (r rank, ok bool) {
 		}
 		return r, true
 	}
-	wrong := -1
+	wrong, some := -1, rank{tier: tierSome} // some counts words that say something
 	for i, w := range a.words {
-		switch {
-		case slices.Contains(name, w):
-			r.whole++
-			r.matched++
-		case slices.ContainsFunc(name, func(n string) bool { return strings.HasPrefix(n, w) }):
-			r.matched++
-		default:
+		whole := slices.Contains(name, w)
+		if !whole && !slices.ContainsFunc(name, func(n string) bool { return strings.HasPrefix(n, w) }) {
 			wrong = i
+			continue
+		}
+		r.count(whole)
+		if !a.weak[i] {
+			some.count(whole)
 		}
 	}
 	switch len(a.words) - int(r.matched) {
 	case 0:
 		r.tier = tierFull
 	case 1:
-		r.tier = a.tierOfTypo(a.words[wrong], name)
-		if r.tier != tierSome {
-			r.matched++
+		if r.tier = a.tierOfTypo(a.words[wrong], name); r.tier == tierSome {
+			return some, some.matched > 0
 		}
+		r.matched++
 	default:
-		r.tier = tierSome
+		return some, some.matched > 0
 	}
 	return r, r.matched > 0
+}
+
+// count counts a word that matches.
+func (r *rank) count(whole bool) {
+	r.matched++
+	if whole {
+		r.whole++
+	}
 }
 
 // tierOfTypo is the tier of a name in which all words but one match.

@@ -27,6 +27,7 @@ var defaultBounds = bounds{meet: 500_000, scan: 6_000, typo: 3_000, some: 1_500,
 // slot is a word of the query and the words of the part that it matches.
 type slot struct {
 	word  string
+	weak  bool  // see asked.weak
 	whole int64 // the word itself; -1 when the part has no such word
 	begun rng   // words that begin with it, itself included
 	total uint64
@@ -123,8 +124,8 @@ func (c *collector) best() []found {
 func (p *part) byWords(ctx context.Context, a *asked, want int, among []string) (hits, held []found, err error) {
 	s := &scan{p: p, ctx: ctx, ask: a, want: want, ids: make([]uint32, 0, maxWords+2), equal: map[uint32]bool{}}
 	s.hits.want, s.held.want = want, want
-	for _, w := range a.words {
-		sl := slot{word: w, whole: -1, begun: p.begun(p.all(), w)}
+	for i, w := range a.words {
+		sl := slot{word: w, weak: a.weak[i], whole: -1, begun: p.begun(p.all(), w)}
 		if id, ok := p.whole(sl.begun, w); ok {
 			sl.whole = int64(id)
 		}
@@ -339,21 +340,33 @@ func (s *scan) rank(ids []uint32, wrong int) (r rank) {
 		if i == wrong {
 			continue
 		}
-		sl := &s.slots[i]
-		begun := false
-		for _, id := range ids {
-			if int64(id) == sl.whole {
-				r.whole++
-				begun = true
-				break
-			}
-			begun = begun || sl.begun.has(id)
-		}
-		if begun {
-			r.matched++
+		if in, whole := s.slots[i].in(ids); in {
+			r.count(whole)
 		}
 	}
 	return r
+}
+
+// rankSome ranks a name by those words that say something.
+func (s *scan) rankSome(ids []uint32) rank {
+	r := rank{tier: tierSome}
+	for i := range s.slots {
+		if in, whole := s.slots[i].in(ids); in && !s.slots[i].weak {
+			r.count(whole)
+		}
+	}
+	return r
+}
+
+// in reports whether the slot is in a name, and whether as a whole word.
+func (sl *slot) in(ids []uint32) (in, whole bool) {
+	for _, id := range ids {
+		if int64(id) == sl.whole {
+			return true, true
+		}
+		in = in || sl.begun.has(id)
+	}
+	return in, false
 }
 
 func (sl *slot) isNear(id uint32) bool {
@@ -465,16 +478,15 @@ func (s *scan) nearNames(wrong int) {
 // some finds names that have some of the words: of each word, the rarest first, those with the highest scores.
 func (s *scan) some() error {
 	add := func(entry, name uint32, ids []uint32) bool {
-		if r := s.rank(ids, -1); int(r.matched) < len(s.slots) {
-			r.tier = tierSome
-			s.take(r, entry, name)
+		if s.rank(ids, -1).matched < uint8(len(s.slots)) {
+			s.take(s.rankSome(ids), entry, name)
 		}
 		return true
 	}
 	budget := s.p.bounds.some / 2
 	for _, i := range s.byRareness() {
 		sl := &s.slots[i]
-		if sl.total == 0 {
+		if sl.total == 0 || sl.weak {
 			continue
 		}
 		budget = max(budget/2, s.want)
@@ -528,16 +540,18 @@ func (s *scan) rankOf(entry, name uint32) (r rank, ok bool) {
 	case r.matched == n:
 		r.tier = tierFull
 	default:
-		r.tier = tierSome
-		if r.matched == n-1 {
-			wrong := slices.IndexFunc(s.slots, func(sl slot) bool { return !slices.ContainsFunc(ids, sl.begun.has) })
-			if slices.ContainsFunc(ids, s.slots[wrong].isNear) {
-				r.tier = tierTypo
-				r.matched++
-				if s.isNearName(ids, wrong) {
-					r.tier = tierNear
-				}
-			}
+		some := s.rankSome(ids)
+		if r.matched < n-1 {
+			return some, some.matched > 0
+		}
+		wrong := slices.IndexFunc(s.slots, func(sl slot) bool { return !slices.ContainsFunc(ids, sl.begun.has) })
+		if !slices.ContainsFunc(ids, s.slots[wrong].isNear) {
+			return some, some.matched > 0
+		}
+		r.tier = tierTypo
+		r.matched++
+		if s.isNearName(ids, wrong) {
+			r.tier = tierNear
 		}
 	}
 	return r, r.matched > 0

@@ -51,8 +51,7 @@ func query(q lookup.Query, held bool) dsl {
 	should := []dsl{constant(exact, whole)}
 	var begun, near []dsl
 	for _, w := range distinct {
-		term, prefix := dsl{"term": dsl{"words": w}}, dsl{"prefix": dsl{"words": w}}
-		should = append(should, constant(1, term), constant(matched, prefix))
+		prefix := dsl{"prefix": dsl{"words": w}}
 		begun = append(begun, prefix)
 		if len([]rune(w)) >= minTypo {
 			fuzzy := dsl{"fuzzy": dsl{"words": dsl{"value": w, "fuzziness": 1, "transpositions": true}}}
@@ -62,6 +61,13 @@ func query(q lookup.Query, held bool) dsl {
 		}
 	}
 	should = append(should, constant(full, all(begun)), constant(typo, all(near)))
+	for i, weak := range lookup.Weak(distinct) {
+		term, prefix := dsl{"term": dsl{"words": distinct[i]}}, dsl{"prefix": dsl{"words": distinct[i]}}
+		if weak { // it counts only in a name that has all words
+			term, prefix = all(append([]dsl{term}, near...)), all(append([]dsl{prefix}, near...))
+		}
+		should = append(should, constant(1, term), constant(matched, prefix))
+	}
 	var filter []dsl
 	if q.Type != lookup.Any {
 		filter = append(filter, dsl{"term": dsl{"type": string(q.Type)}})
