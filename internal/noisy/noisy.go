@@ -200,7 +200,10 @@ func (t *turn) act() llm.Choice {
 	case draw < rates.Format+rates.Loop && len(t.req.Facts.Done) > 0:
 		return t.again()
 	case draw < rates.Format+rates.Loop+rates.Stop && next < last && a.kind != execute:
-		return t.write(action{guess, t.madeUp(query)}) // it was never tried
+		if t.rnd.Float64() < 0.5 { // it was never tried
+			query = t.madeUp(query)
+		}
+		return t.write(action{guess, t.fromMemory(query)})
 	case a.kind == execute:
 		a.text = t.fromMemory(a.text)
 		if t.rnd.Float64() < rates.ID {

@@ -15,8 +15,6 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/event"
-	"github.com/spinachbot/spinachbot/agent/policy"
-	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/score"
 	"github.com/spinachbot/spinachbot/internal/kg"
@@ -29,29 +27,8 @@ import (
 var profiles = map[string]noisy.Rates{
 	"perfect":  {},
 	"steady":   {Reading: 0.3, Memory: 0.1, ID: 0.02, Format: 0.01, Stop: 0.01, Loop: 0.01},
-	"hasty":    {Reading: 0.5, Memory: 0.2, ID: 0.05, Format: 0.02, Stop: 0.1, Loop: 0.02},
-	"confused": {Reading: 0.4, Memory: 0.3, ID: 0.2, Format: 0.15, Stop: 0.05, Loop: 0.15},
-}
-
-// system is what is measured.
-type system struct {
-	name   string
-	preset *preset.Preset
-	policy string // "": the preset's
-}
-
-func systemNamed(name string) (system, error) {
-	name, search, _ := strings.Cut(name, "/")
-	p, err := preset.Named(name)
-	if err != nil {
-		return system{}, err
-	}
-	s := system{name: name, preset: p, policy: search}
-	if search != "" {
-		s.name += "/" + search
-		_, err = policy.Named(search)
-	}
-	return s, err
+	"hasty":    {Reading: 0.5, Memory: 0.2, ID: 0.05, Format: 0.02, Stop: 0.05, Loop: 0.02},
+	"confused": {Reading: 0.4, Memory: 0.3, ID: 0.2, Format: 0.15, Stop: 0.03, Loop: 0.15},
 }
 
 // limit is what a run may use; zero fields mean that the preset says it.
@@ -87,6 +64,27 @@ type bench struct {
 	readings noisy.Readings
 	scores   sync.Map // by question and query
 	near     sync.Map // by property
+	sources  agent.Sources
+}
+
+// finder remembers what a graph's search by words and meaning found: half of all time went there, and the program keeps
+// it, too.
+type finder struct {
+	agent.Finder
+	found sync.Map
+}
+
+// Find is the graph's own, asked once for each query.
+func (f *finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
+	key := fmt.Sprintf("%+v", q)
+	if r, ok := f.found.Load(key); ok {
+		return r.(*kg.SearchResult), nil
+	}
+	r, err := f.Finder.Find(ctx, q)
+	if err == nil {
+		f.found.Store(key, r)
+	}
+	return r, err
 }
 
 // asOf is the time of all runs: that of the slice's facts.
@@ -113,7 +111,8 @@ func open(ctx context.Context, s settings, graph, questions string) (*bench, err
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{graph: g, gold: map[string]string{}, rows: map[string]json.RawMessage{}}
+	b := &bench{graph: g, gold: map[string]string{}, rows: map[string]json.RawMessage{}, sources: agent.Wikibase(g)}
+	b.sources[0].Finder = &finder{Finder: b.sources[0].Finder}
 	words := map[string]bool{}
 	for _, it := range items {
 		if never[it.ID] {
@@ -240,7 +239,7 @@ func (b *bench) run(ctx context.Context, cells []*cell, seeds int) error {
 			c.runs[i] = make([]result, seeds)
 		}
 		for seed := range seeds {
-			e := agent.New(slog.New(slog.DiscardHandler), b.reader(ctx, c, seed), agent.Wikibase(b.graph), asOf,
+			e := agent.New(slog.New(slog.DiscardHandler), b.reader(ctx, c, seed), b.sources, asOf,
 				agent.Options{Preset: c.system.preset, Policy: c.system.policy})
 			for item := range b.items {
 				if ctx.Err() == nil {

@@ -3,12 +3,14 @@
 //
 //	noisy table  [flags] GRAPH QUESTIONS    a table: F1, EM, answers that are wrong, none, calls, tokens
 //	noisy runs   -out DIR [flags] GRAPH QUESTIONS    the same runs with all that was seen, as folders of `eval run`
+//	noisy report -docs DIR [flags] GRAPH QUESTIONS   the tables and figures of DIR/noisy.md
 //
 // GRAPH is a file with triples, QUESTIONS a benchmark in any form that package dataset reads. Questions in the lists of
 // -except are never asked. Every question is asked with each seed. The same flags make the same table: it depends on
 // no clock and on no other chance than the seeds.
 //
-// A system is a preset, or a preset and a policy: grasp, grasp/vote.
+// A system is a preset, or a preset without (~) or with (+) some parts, and perhaps a policy with its parameters:
+// grasp, best~probes+feedback, grasp/vote, grasp/mcts:n=2;k=3. See system.go.
 //
 //	reserve='reserved.json:best,trees'
 //	noisy table -except "$reserve" -systems spinach,grasp graph.nt.gz questions.jsonl
@@ -34,7 +36,7 @@ type settings struct {
 	systems, profiles, right, except string
 	seeds, items                     int
 	limit                            limit
-	out                              string
+	out, docs, only                  string
 }
 
 func main() {
@@ -46,7 +48,7 @@ func main() {
 
 func command(ctx context.Context, w io.Writer, args []string) error {
 	if len(args) == 0 {
-		return errors.New("say what to do: table or runs")
+		return errors.New("say what to do: table, runs or report")
 	}
 	var s settings
 	f := flag.NewFlagSet(args[0], flag.ContinueOnError)
@@ -60,12 +62,15 @@ func command(ctx context.Context, w io.Writer, args []string) error {
 	f.IntVar(&s.limit.calls, "calls", 0, "calls of the model that a run may make; 0: as the preset says")
 	f.Float64Var(&s.limit.usd, "usd", 0, "money that a run may cost; 0: any")
 	f.StringVar(&s.out, "out", "", "of runs: the folder for the runs' folders")
+	f.StringVar(&s.docs, "docs", "docs", "of report: the folder with noisy.md and figures")
+	f.StringVar(&s.only, "only", "", "of report: the tables to make, separated by commas; empty: all")
 	if err := f.Parse(args[1:]); err != nil {
 		return err
 	}
-	do := map[string]func(context.Context, io.Writer, settings, *bench) error{"table": table, "runs": keep}[args[0]]
+	do := map[string]func(context.Context, io.Writer, settings, *bench) error{"table": table, "runs": keep,
+		"report": report}[args[0]]
 	if do == nil || f.NArg() != 2 {
-		return errors.New("usage: noisy table|runs [flags] GRAPH QUESTIONS")
+		return errors.New("usage: noisy table|runs|report [flags] GRAPH QUESTIONS")
 	}
 	b, err := open(ctx, s, f.Arg(0), f.Arg(1))
 	if err != nil {

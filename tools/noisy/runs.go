@@ -30,8 +30,8 @@ func keep(ctx context.Context, w io.Writer, s settings, b *bench) error {
 	}
 	for _, c := range cells {
 		for seed := range s.seeds {
-			dir := filepath.Join(s.out, fmt.Sprintf("%s_%s_q%g_s%d", strings.ReplaceAll(c.system.name, "/", "+"), c.profile,
-				c.right, seed))
+			name := strings.NewReplacer("/", "_", ":", "_", ";", "_").Replace(c.system.name)
+			dir := filepath.Join(s.out, fmt.Sprintf("%s_%s_q%g_s%d", name, c.profile, c.right, seed))
 			sum, err := b.keep(ctx, dir, c, seed)
 			if err != nil {
 				return fmt.Errorf("%s: %w", dir, err)
@@ -59,7 +59,7 @@ func (b *bench) keep(ctx context.Context, dir string, c *cell, seed int) (*evalr
 				Policy: c.system.policy})
 		},
 		Model:    func(dataset.Item) agent.Model { return reader },
-		Sources:  agent.Wikibase(b.graph),
+		Sources:  b.sources,
 		Limits:   c.limits(),
 		Language: "en", Jobs: runtime.GOMAXPROCS(0), Score: evalrun.Metrics, Now: asOf,
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
