@@ -20,7 +20,7 @@ type misreading struct {
 // filter on a label's language, 22 a LIMIT that nobody asked for, 15 took statements for values or the reverse, and 14
 // lacked a path. In its other 16 wrong ones a property or a condition was wrong.
 var misreadings = []misreading{{29, addColumn}, {25, requireLabel}, {22, addLimit}, {15, otherForm}, {14, noPath},
-	{8, otherProperty}, {4, dropCondition}, {4, turnAround}}
+	{10, otherProperty}, {5, dropCondition}, {1, turnAround}}
 
 // misread returns a query that reads the question in another way, false when none of the misreadings applies.
 func (r *Reader) misread(gold string, rnd *rand.Rand) (string, bool) {

@@ -161,7 +161,8 @@ func (t *turn) answer() llm.Choice {
 	case "compare":
 		return t.choose()
 	case "extract":
-		return said(t.believed())
+		query, _ := t.believed()
+		return said(query)
 	case "language":
 		return said("en")
 	case "analyze":
@@ -180,11 +181,14 @@ func said(text string) llm.Choice { return llm.Choice{Content: text, FinishReaso
 
 // act takes the next step of the plan, or errs.
 func (t *turn) act() llm.Choice {
-	query := t.believed()
+	query, hopeless := t.believed()
 	if t.o.Protocol == "fenced" {
 		return t.fenced(query)
 	}
 	plan := t.plan(query)
+	if hopeless {
+		plan = []action{{giveUp, "The graph does not have it."}}
+	}
 	if v := t.variant(); v != "" { // what was shown is decided about
 		plan = []action{{execute, v}, {stop, v}}
 		if v == t.last() {

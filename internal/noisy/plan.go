@@ -67,9 +67,6 @@ func (t *turn) plan(query string) []action {
 	if _, ok := t.offered(look); ok && len(items) > 0 {
 		out = append(out, action{look, items[0]})
 	}
-	if empty >= maxEmpty {
-		return append(out, action{giveUp, "The graph does not have it."})
-	}
 	return append(out, action{execute, query}, action{stop, query})
 }
 

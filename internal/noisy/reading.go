@@ -46,43 +46,52 @@ func (t *turn) readings() []string {
 	return out
 }
 
-// draw returns the reading after n others were given up.
+// draw returns the reading after n others were given up; those are not among the readings.
 func (t *turn) draw(readings []string, n int) string {
 	shared, own := t.chance("shared", t.req.Subject), t.chance("own", t.req.Subject, seedOf(t.req), t.sample, n)
 	rnd := own
 	if n == 0 && own.Float64() < agreement {
 		rnd = shared
 	}
-	return pick(readings, t.o.Rates.Reading, rnd)
-}
-
-// pick returns one of the wrong readings with probability p, else the gold one.
-func pick(readings []string, p float64, rnd *rand.Rand) string {
-	if wrong := readings[1:]; rnd.Float64() < p && len(wrong) > 0 {
+	right := slices.Contains(readings, t.gold)
+	if wrong := slices.DeleteFunc(slices.Clone(readings), func(q string) bool { return q == t.gold }); len(wrong) > 0 &&
+		(!right || rnd.Float64() < t.o.Rates.Reading) {
 		return wrong[rnd.IntN(len(wrong))]
 	}
-	return readings[0]
+	return t.gold
 }
 
 // believed returns the query that the reader believes in. It keeps to the one that it ran, until that returns nothing
-// or a judge sends it back: then it reads the question once more.
-func (t *turn) believed() string {
+// or a judge sends it back: then it takes another reading. hopeless says that there is none left.
+func (t *turn) believed() (query string, hopeless bool) {
 	f := t.req.Facts
 	readings := t.readings()
-	var ran []string // readings that returned something, each once
-	empty := 0
+	var ran, empty []string // each reading once
 	for _, d := range f.Done {
-		i := slices.IndexFunc(readings, func(q string) bool { return same(q, d.Query) })
-		switch {
-		case d.Query == "" || i < 0:
-		case !d.Rows:
-			empty++
-		case !slices.Contains(ran, readings[i]):
-			ran = append(ran, readings[i])
+		if d.Query == "" {
+			continue
+		}
+		for _, q := range readings {
+			switch {
+			case !same(q, d.Query) && !same(t.fromMemory(q), d.Query):
+			case !d.Rows && !slices.Contains(empty, q):
+				empty = append(empty, q)
+			case d.Rows && !slices.Contains(ran, q):
+				ran = append(ran, q)
+			}
 		}
 	}
 	if len(ran) > f.SentBack {
-		return ran[len(ran)-1]
+		return ran[len(ran)-1], false
 	}
-	return t.draw(readings, f.SentBack+empty)
+	left := slices.DeleteFunc(slices.Clone(readings), func(q string) bool {
+		return slices.Contains(empty, q) || slices.Contains(ran, q)
+	})
+	switch {
+	case len(left) == 0 && len(ran) > 0:
+		return ran[len(ran)-1], false
+	case len(left) == 0 || len(empty) >= maxEmpty:
+		return t.gold, true
+	}
+	return t.draw(left, len(ran)+len(empty)), false
 }

@@ -34,7 +34,7 @@ import (
 // settings are the command's flags.
 type settings struct {
 	systems, profiles, right, except string
-	seeds, items                     int
+	seeds, items, rows               int
 	limit                            limit
 	out, docs, only                  string
 }
@@ -59,6 +59,7 @@ func command(ctx context.Context, w io.Writer, args []string) error {
 	f.StringVar(&s.except, "except", "", "questions never to ask: a JSON file with lists of IDs, a colon, names of lists")
 	f.IntVar(&s.seeds, "seeds", 3, "runs of each question")
 	f.IntVar(&s.items, "items", 1000, "questions, spread over the file")
+	f.IntVar(&s.rows, "rows", 1, "only questions whose gold query returns at least so many rows")
 	f.IntVar(&s.limit.calls, "calls", 0, "calls of the model that a run may make; 0: as the preset says")
 	f.Float64Var(&s.limit.usd, "usd", 0, "money that a run may cost; 0: any")
 	f.StringVar(&s.out, "out", "", "of runs: the folder for the runs' folders")

@@ -19,6 +19,7 @@ const questions = `{"id": "a", "question": "The capital of Germany?", "sparql": 
 {"id": "b", "question": "The capital of France?", "sparql": "SELECT ?c { wd:Q142 wdt:P36 ?c }"}
 {"id": "c", "question": "The capital of France?", "sparql": "SELECT ?c { wd:Q183 wdt:P36 ?c }"}
 {"id": "d", "question": "The capital of Mars?", "sparql": "SELECT ?c { wd:Q111 wdt:P36 ?c }"}
+{"id": "e", "question": "The oldest capital of Mars?", "sparql": "SELECT (MIN(?c) AS ?m) { wd:Q111 wdt:P36 ?c }"}
 `
 
 // play runs the command on the small graph and returns what it prints.
@@ -38,7 +39,7 @@ func play(t *testing.T, args ...string) (string, error) {
 	return b.String(), err
 }
 
-// TestTable: questions that are reserved, asked before in the same words, or without rows are not asked; the reader
+// TestTable: questions that are reserved, asked before in the same words, or without rows or values are not asked; the reader
 // without mistakes is right; the same flags make the same table.
 func TestTable(t *testing.T) {
 	out, err := play(t, "table", "-systems", "bare,grasp/linear", "-profiles", "perfect,confused")
