@@ -3,7 +3,7 @@
 //
 //	noisy table  [flags] GRAPH QUESTIONS    a table: F1, EM, answers that are wrong, none, calls, tokens
 //	noisy runs   -out DIR [flags] GRAPH QUESTIONS    the same runs with all that was seen, as folders of `eval run`
-//	noisy report -docs DIR [flags] GRAPH QUESTIONS   the tables and figures of DIR/noisy.md
+//	noisy report -docs DIR [flags] GRAPH QUESTIONS   the tables and figures of docs/noisy.md
 //
 // GRAPH is a file with triples, QUESTIONS a benchmark in any form that package dataset reads. Questions in the lists of
 // -except are never asked. Every question is asked with each seed. The same flags make the same table: it depends on
@@ -63,7 +63,7 @@ func command(ctx context.Context, w io.Writer, args []string) error {
 	f.IntVar(&s.limit.calls, "calls", 0, "calls of the model that a run may make; 0: as the preset says")
 	f.Float64Var(&s.limit.usd, "usd", 0, "money that a run may cost; 0: any")
 	f.StringVar(&s.out, "out", "", "of runs: the folder for the runs' folders")
-	f.StringVar(&s.docs, "docs", "docs", "of report: the folder with noisy.md and figures")
+	f.StringVar(&s.docs, "docs", "docs", "of report: the folder with the report and figures")
 	f.StringVar(&s.only, "only", "", "of report: the tables to make, separated by commas; empty: all")
 	if err := f.Parse(args[1:]); err != nil {
 		return err

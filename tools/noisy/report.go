@@ -91,7 +91,7 @@ func (e experiment) cells() ([]*cell, error) {
 	return out, nil
 }
 
-// report makes the tables and figures of noisy.md. A table's place there is between two comments with its name.
+// report makes the tables and figures of docs/noisy.md. A table's place there is between two comments with its name.
 func report(ctx context.Context, w io.Writer, s settings, b *bench) error {
 	for _, e := range experiments() {
 		if s.only != "" && !slices.Contains(strings.Split(s.only, ","), e.name) {
