@@ -56,7 +56,7 @@ func (f form) of(schema map[string]any) map[string]any {
 		}
 	}
 	out["properties"], out["required"] = properties, required
-	if len(required) == 0 {
+	if len(required) == 0 && !f.strict { // strict servers want the list, others may refuse an empty one
 		delete(out, "required")
 	}
 	if !f.strict {

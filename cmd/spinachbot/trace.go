@@ -55,12 +55,13 @@ func showTrace(e *env, dataDir, name string, asJSON, full bool) error {
 	if err != nil {
 		return err
 	}
+	trace := &show.Trace{Full: full}
 	for _, ev := range events {
 		if asJSON {
 			show.JSON(e.stdout, ev)
 			continue
 		}
-		show.Event(e.stdout, ev, full)
+		trace.Event(e.stdout, ev)
 	}
 	if !asJSON {
 		show.Tree(e.stdout, e.environ, events)

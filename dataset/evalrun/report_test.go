@@ -10,6 +10,10 @@ import (
 	"testing"
 
 	"github.com/PuerkitoBio/goquery"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
 // hostileRun has texts that try to get out of the page everywhere.
@@ -191,5 +195,22 @@ func TestBins(t *testing.T) {
 	}
 	if (&RunData{Items: r.Items[:1]}).ByValue("exact", func(*ItemData) float64 { return 1 }, nil) != nil {
 		t.Error("one value has a distribution")
+	}
+}
+
+// TestEventsForPage: turns that could not be read and a judge's feedback have boxes of their own.
+func TestEventsForPage(t *testing.T) {
+	model := func(id, parent int, said string) agent.Event {
+		return agent.Event{Event: "model", ID: id, Parent: parent, Request: &llm.Request{Purpose: "act",
+			Messages: []llm.Message{{Role: llm.Assistant}, {Role: llm.User, Content: "No action."}}},
+			Response: &llm.Response{Choices: []llm.Choice{{Content: said}}}}
+	}
+	got := eventsForPage([]agent.Event{model(1, 0, "Hm."), model(2, 1, "Action: look(x)"),
+		{Event: "step", ID: 3, Parent: 2, Step: &agent.Step{N: 1, Action: "look", Argument: "x"}},
+		{Event: "feedback", ID: 4, Parent: 3, Reason: "refine", Detail: "Two are missing."}})
+	want := []pageEvent{{Refused: "could not be read", Call: "Hm.", Observation: "No action."}, {N: 1, Call: "look(x)"},
+		{Refused: "feedback: refine", Thought: "Two are missing."}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
 	}
 }

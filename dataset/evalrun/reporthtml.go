@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
@@ -433,7 +434,20 @@ func shown(s string, n int) string {
 }
 
 func eventsForPage(events []agent.Event) (out []pageEvent) {
+	var turns event.Turns
 	for _, e := range events {
+		if said, why, bad := turns.Unreadable(e); bad {
+			call := said.Content
+			for _, c := range said.ToolCalls {
+				call += "\n" + c.Name + "(" + c.Arguments + ")"
+			}
+			out = append(out, pageEvent{Refused: "could not be read", Call: shown(call, pageArgument),
+				Observation: shown(why, pageArgument)})
+		}
+		if e.Event == "feedback" {
+			out = append(out, pageEvent{Refused: "feedback: " + shown(e.Reason, 20),
+				Thought: shown(e.Detail, pageObservation)})
+		}
 		for _, x := range e.Call.Examples() {
 			out = append(out, pageEvent{Thought: "Shown to it: the solved question " + shown(x.ID, 80), Call: shown(x.Question,
 				pageArgument),

@@ -283,9 +283,11 @@ func (r *reservation) settle(ctx context.Context, resp *Response, callErr error,
 		for _, ch := range resp.Choices {
 			spent.OutputTokens += outputBound(ch)
 		}
-		spent.USD = r.c.price(spent, r.model)
+		spent.USD, spent.Unmeasured = r.c.price(spent, r.model), 1
 	case result.Status >= http.StatusMultipleChoices || notSent(callErr):
 		spent = Usage{}
+	default:
+		spent.Unmeasured = 1
 	}
 	delta := spent
 	delta.Add(negative(r.worst))
@@ -302,7 +304,8 @@ func (c *Client) price(u Usage, model string) float64 {
 }
 
 func negative(u Usage) Usage {
-	return Usage{Calls: -u.Calls, InputTokens: -u.InputTokens, OutputTokens: -u.OutputTokens, USD: -u.USD}
+	return Usage{Calls: -u.Calls, InputTokens: -u.InputTokens, OutputTokens: -u.OutputTokens, USD: -u.USD,
+		Unmeasured: -u.Unmeasured}
 }
 
 // MemoryDays is a [DayStore] in memory.

@@ -118,6 +118,8 @@ type Usage struct {
 	// of InputTokens, those that the server had in its cache, as far as it says so
 	CachedTokens int     `json:"cached_tokens,omitempty"`
 	USD          float64 `json:"usd"`
+	// how many of the calls came back without figures and are counted at the most that they can have cost
+	Unmeasured int `json:"unmeasured,omitempty"`
 }
 
 // Input writes the input tokens with those of them that came from the server's cache: "1,200 tokens (800 cached)".
@@ -136,6 +138,7 @@ func (u *Usage) Add(v Usage) {
 	u.OutputTokens += v.OutputTokens
 	u.CachedTokens += v.CachedTokens
 	u.USD += v.USD
+	u.Unmeasured += v.Unmeasured
 }
 
 // Errors that callers tell apart.

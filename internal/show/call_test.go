@@ -32,8 +32,8 @@ func TestExamplesShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	Event(&b, event.Event{Event: "graph", Call: &event.Call{Op: event.ExamplesOp, Result: found}}, false)
-	Event(&b, event.Event{Event: "graph", Call: &event.Call{Op: "query", Result: json.RawMessage(`{}`)}}, false)
+	(&Trace{}).Event(&b, event.Event{Event: "graph", Call: &event.Call{Op: event.ExamplesOp, Result: found}})
+	(&Trace{}).Event(&b, event.Event{Event: "graph", Call: &event.Call{Op: "query", Result: json.RawMessage(`{}`)}})
 	if got := b.String(); got != "   1 example\n   - dev.json dev_7: Which rivers flow?\n\n" {
 		t.Errorf("%q", got)
 	}

@@ -11,8 +11,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Event shows an event of a trajectory, with full also the messages of a call of the model.
-func Event(w io.Writer, ev event.Event, full bool) {
+// Trace shows the events of a trajectory, one after the other, with Full also the messages of the model's calls.
+type Trace struct {
+	Full  bool
+	turns turns
+}
+
+// Event shows an event.
+func (t *Trace) Event(w io.Writer, ev event.Event) {
+	if said, why, bad := t.turns.unreadable(ev); bad {
+		fmt.Fprintf(w, "   a turn that could not be read: %s\n   %s\n\n", said, why)
+	}
 	switch ev.Event {
 	case "start":
 		asked := "heading: " + ev.Detail
@@ -27,7 +36,7 @@ func Event(w io.Writer, ev event.Event, full bool) {
 			}
 		}
 	case "model":
-		showCall(w, ev, full)
+		showCall(w, ev, t.Full)
 	case "step":
 		s := ev.Step
 		fmt.Fprintf(w, "%d. %s\n   %s\n%s\n   (%d ms)\n\n", s.N, text.Clean(s.Thought),
@@ -62,9 +71,9 @@ func Event(w io.Writer, ev event.Event, full bool) {
 			fmt.Fprintf(w, "%s\n", text.Clean(ev.Report))
 		}
 		if ev.Usage != nil {
-			fmt.Fprintf(w, "\nconfidence %.2f, %s, %s in, %s out, %.4f USD\n", ev.Confidence,
+			fmt.Fprintf(w, "\nconfidence %.2f, %s, %s in, %s out, %.4f USD%s\n", ev.Confidence,
 				text.Count(ev.Usage.Calls, "call"), ev.Usage.Input(),
-				text.Thousands(ev.Usage.OutputTokens), ev.Usage.USD)
+				text.Thousands(ev.Usage.OutputTokens), ev.Usage.USD, unmeasured(*ev.Usage))
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/probe"
 	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/text"
 	"github.com/spinachbot/spinachbot/internal/treeview"
@@ -32,6 +33,7 @@ type Run struct {
 	Columns int
 
 	reasoning string // of the last message, until its first step is shown
+	turns     turns
 	tree      *treeview.Tree
 	searching bool // in a search that branches: the tree is shown, not its steps
 }
@@ -54,6 +56,12 @@ func (v *Run) Event(e event.Event) {
 		return
 	}
 	v.Screen.Progress("")
+	if said, why, bad := v.turns.unreadable(e); bad && v.AsJSON {
+		JSON(v.Screen, map[string]any{"event": "unreadable", "said": said, "why": why})
+	} else if bad {
+		fmt.Fprintln(v.Screen, v.Screen.In(console.Yellow, "a turn that could not be read: "+said))
+		v.text(margin + why + "\n")
+	}
 	switch {
 	case e.Event == "model":
 		if r := e.Response; e.Request != nil && e.Request.Purpose == "act" && r != nil && len(r.Choices) > 0 {
@@ -179,6 +187,7 @@ func (v *Run) Outcome(out *agent.Outcome) {
 	if u.USD > 0 {
 		cost += fmt.Sprintf(", %.4f USD", u.USD)
 	}
+	cost += unmeasured(u)
 	if u.Calls > 0 {
 		fmt.Fprintf(v.Screen, "\n%s\n", v.Screen.In(console.Dim, cost))
 	}
@@ -191,6 +200,14 @@ func (v *Run) Outcome(out *agent.Outcome) {
 	}
 	fmt.Fprintf(v.Screen, "\n%s\n\n", text.Clean(a.SPARQL))
 	v.result(a)
+}
+
+// unmeasured says that figures are bounds, where they are.
+func unmeasured(u llm.Usage) string {
+	if u.Unmeasured == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (at most: %s came back without figures)", text.Count(u.Unmeasured, "call"))
 }
 
 func (v *Run) outcomeJSON(out *agent.Outcome) map[string]any {

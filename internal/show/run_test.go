@@ -60,7 +60,7 @@ func TestNoAnswer(t *testing.T) {
 	v := &Run{Screen: console.New(&b, nil)}
 	usage := llm.Usage{Calls: 1, InputTokens: 25520, OutputTokens: 81920}
 	v.Outcome(&agent.Outcome{Ending: agent.Ending{Reason: agent.NotFound, Detail: "there are none"}, Usage: usage})
-	Event(&b, event.Event{Event: "end", Reason: string(agent.NotFound), Detail: "there are none", Usage: &usage}, false)
+	(&Trace{}).Event(&b, event.Event{Event: "end", Reason: string(agent.NotFound), Detail: "there are none", Usage: &usage})
 	want := "\n0 steps, 1 call of the model, 25,520 tokens in, 81,920 out\nno answer (not_found): there are none\n" +
 		"no answer (not_found): there are none\n\nconfidence 0.00, 1 call, 25,520 tokens in, 81,920 out, 0.0000 USD\n"
 	if b.String() != want {
@@ -83,5 +83,42 @@ func TestNarrowSteps(t *testing.T) {
 	}
 	if !strings.Contains(b.String(), "   execute_sparql(SELECT ?a WHERE {\n     ?a wdt:P31 wd:Q5 .\n     SERVICE wikibase:label { bd:serviceParam\n       wikibase:") {
 		t.Errorf("the query has lost its lines:\n%s", b.String())
+	}
+}
+
+// TestUnreadable: a turn that could not be read is shown in two lines, with what the model was told; a failed call of the
+// model counts as a bound of the tokens.
+func TestUnreadable(t *testing.T) {
+	act := func(id, parent int, told string, c llm.Choice) event.Event {
+		return event.Event{Event: "model", ID: id, Parent: parent, Response: &llm.Response{Choices: []llm.Choice{c}},
+			Request: &llm.Request{Purpose: "act", Messages: []llm.Message{{Role: llm.User, Content: "Q"},
+				{Role: llm.Assistant, Content: "…"}, {Role: llm.User, Content: told + "\n\nNow write step 1."}}}}
+	}
+	usage := llm.Usage{Calls: 3, InputTokens: 5, Unmeasured: 1}
+	events := []event.Event{act(2, 1, "", llm.Choice{Content: "I think\nso."}),
+		act(3, 2, "No action.", llm.Choice{ToolCalls: []llm.ToolCall{{Name: "look", Arguments: `{"a`}}}),
+		act(4, 3, "Not JSON.", llm.Choice{Content: "Action: x()"}),
+		{Event: "step", ID: 5, Parent: 4, Step: &event.Step{N: 1, Action: "x"}}, act(6, 5, "", llm.Choice{}),
+		{Event: "end", ID: 7, Parent: 6, Reason: "model_failed", Detail: "3 times", Usage: &usage,
+			Cause: &event.Cause{Kind: event.CauseUnreadable}}}
+	var traced, asked strings.Builder
+	trace, run := &Trace{}, &Run{Screen: console.New(&asked, nil)}
+	for _, e := range events {
+		trace.Event(&traced, e)
+		run.Event(e)
+	}
+	for _, got := range []string{traced.String(), asked.String()} {
+		for _, want := range []string{"could not be read: I think so.\n   No action.\n",
+			"could not be read: look({\"a)\n   Not JSON.\n", "could not be read: (empty)\n   3 times\n"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%q is missing in\n%s", want, got)
+			}
+		}
+		if strings.Count(got, "could not be read") != 3 {
+			t.Errorf("more than was unreadable:\n%s", got)
+		}
+	}
+	if !strings.Contains(traced.String(), "(at most: 1 call came back without figures)") {
+		t.Errorf("the bound is not marked:\n%s", traced.String())
 	}
 }

@@ -62,7 +62,7 @@ mcts, 1 of at most 9 simulations, 2 steps, 1 answered, answer found
 func TestTree(t *testing.T) {
 	var b strings.Builder
 	for _, e := range searched() {
-		Event(&b, e, false)
+		(&Trace{}).Event(&b, e)
 	}
 	Tree(&b, nil, searched())
 	for _, want := range []string{"search mcts: ", "   score 0.50", "ends here: answered", "- 1 answer, 0 rows, chosen",

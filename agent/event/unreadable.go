@@ -1,0 +1,42 @@
+package event
+
+import (
+	"slices"
+
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Turns tells which of the model's messages could not be read: the log has no event for these, since the next call of
+// the model holds what was said about them. The zero value is before a run.
+type Turns struct {
+	last *Event // the last message
+}
+
+// Unreadable looks at the next event. When it shows that the message before it could not be read, said is that message,
+// and why is what the model was told.
+func (t *Turns) Unreadable(e Event) (said llm.Choice, why string, bad bool) {
+	switch {
+	case e.Event == "end" && t.last != nil && e.Cause != nil && e.Cause.Kind == CauseUnreadable:
+		return t.last.Response.Choices[0], e.Detail, true
+	case e.Event != "model" || e.Request == nil || e.Request.Purpose != "act":
+		return said, "", false
+	case t.last != nil && e.Parent == t.last.ID:
+		said, bad = t.last.Response.Choices[0], true
+		why = told(e.Request.Messages)
+	}
+	t.last = nil
+	if e.Response != nil && len(e.Response.Choices) > 0 {
+		t.last = &e
+	}
+	return said, why, bad
+}
+
+// told is what follows the last message of the model.
+func told(ms []llm.Message) string {
+	for i, m := range slices.Backward(ms) {
+		if m.Role == llm.Assistant && i+1 < len(ms) {
+			return ms[i+1].Content
+		}
+	}
+	return ""
+}
