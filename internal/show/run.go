@@ -56,12 +56,7 @@ func (v *Run) Event(e event.Event) {
 		return
 	}
 	v.Screen.Progress("")
-	if said, why, bad := v.turns.unreadable(e); bad && v.AsJSON {
-		JSON(v.Screen, map[string]any{"event": "unreadable", "said": said, "why": why})
-	} else if bad {
-		fmt.Fprintln(v.Screen, v.Screen.In(console.Yellow, "a turn that could not be read: "+said))
-		v.text(margin + why + "\n")
-	}
+	v.unreadable(e)
 	switch {
 	case e.Event == "model":
 		if r := e.Response; e.Request != nil && e.Request.Purpose == "act" && r != nil && len(r.Choices) > 0 {
@@ -112,6 +107,17 @@ func (v *Run) step(s *event.Step) {
 		fmt.Fprintln(v.Screen, v.Screen.In(console.Dim, console.Indent(text.Clean(s.Observation), margin, v.width())))
 	}
 	fmt.Fprintln(v.Screen)
+}
+
+// unreadable shows the turn before an event when it could not be read.
+func (v *Run) unreadable(e event.Event) {
+	said, why, bad := v.turns.unreadable(e)
+	if bad && v.AsJSON {
+		JSON(v.Screen, map[string]any{"event": "unreadable", "said": said, "why": why})
+	} else if bad {
+		fmt.Fprintln(v.Screen, v.Screen.In(console.Yellow, "a turn that could not be read: "+said))
+		v.text(margin + why + "\n")
+	}
 }
 
 // live shows the end of what the model is writing on a line that is written over.
