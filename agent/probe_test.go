@@ -5,10 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/agent/probe"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
+	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/sparql/variant"
 )
 
@@ -113,6 +118,37 @@ func TestProbes(t *testing.T) {
 				t.Errorf("%d moved, %q open; want %d, %q", len(out.Probed.Moved), got, tt.moved, tt.open)
 			}
 		})
+	}
+}
+
+// TestProbesOfBest: the preset best is told in the result of its call, and its run can be replayed without the graph.
+func TestProbesOfBest(t *testing.T) {
+	p, err := preset.Named("best")
+	if err != nil {
+		t.Fatal(err)
+	}
+	finish := args("answer", "Two.")
+	m, rec := &calls{turns: [][]string{{"query", args("sparql", germanCities, "returns", "a city: ?x")}, {"finish", finish},
+		{"finish", finish}}}, &memory{}
+	out, err := with(m, Wikibase(cities(t)), p).Ask(t.Context(), Question{Text: "Which cities?", Language: "en"}, rec,
+		Limits{})
+	if err != nil || out.Answer == nil || out.Probed == nil || len(out.Probed.Open) == 0 || len(m.requests) != 3 {
+		t.Fatalf("%+v after %d calls, %v", out, len(m.requests), err)
+	}
+	messages := m.requests[2].Messages
+	if last := messages[len(messages)-1]; last.Role != llm.ToolRole || !strings.Contains(last.Content, "1 more row: Kiel (Q3)") {
+		t.Errorf("the call's result is %+v", last)
+	}
+	r, err := event.NewReplay(rec.events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := with(r, Replayed(r), p).Ask(t.Context(), r.Question(), &memory{}, r.Limits())
+	if err != nil || again.Answer == nil || again.Answer.SPARQL != out.Answer.SPARQL {
+		t.Fatalf("replayed: %+v, %v", again, err)
+	}
+	if d := cmp.Diff(out.Probed.Open, again.Probed.Open, cmpopts.IgnoreFields(event.Probe{}, "MS")); d != "" {
+		t.Error(d)
 	}
 }
 

@@ -48,6 +48,7 @@ func (t *Trace) Event(w io.Writer, ev event.Event) {
 	case "feedback":
 		fmt.Fprintf(w, "feedback (%s): %s\n\n", text.Clean(ev.Reason), text.Clean(ev.Detail))
 	case "probe":
+		fmt.Fprintln(w, "variants of the query:")
 		showProbes(w, ev.Probes)
 	case "try":
 		fmt.Fprintln(w, tryText(ev)+"\n")
@@ -97,10 +98,7 @@ func showProbes(w io.Writer, probes []event.Probe) {
 		case p.Come+p.Gone > 0:
 			result = fmt.Sprintf("%d rows more, %d fewer", p.Come, p.Gone)
 		}
-		if p.Moved {
-			result += " (shown)"
-		}
-		fmt.Fprintf(w, "probe (%s): %s: %s\n", text.Clean(p.Kind), text.Clean(p.What), result)
+		fmt.Fprintf(w, "  %s: %s: %s\n", text.Clean(p.Kind), text.Clean(p.What), result)
 	}
 	fmt.Fprintln(w)
 }

@@ -165,7 +165,10 @@ func (v *Run) probes(e event.Event) {
 		JSON(v.Screen, map[string]any{"event": "probe", "probes": e.Probes})
 		return
 	}
-	showProbes(v.Screen, probe.Moved(e.Probes))
+	if moved := probe.Moved(e.Probes); len(moved) > 0 {
+		fmt.Fprintln(v.Screen, v.Screen.In(console.Yellow, "variants of the query that change its result:"))
+		showProbes(v.Screen, moved)
+	}
 }
 
 // text writes a text of the model, fitted to the width of a terminal.
@@ -206,6 +209,16 @@ func (v *Run) Outcome(out *agent.Outcome) {
 	}
 	fmt.Fprintf(v.Screen, "\n%s\n\n", text.Clean(a.SPARQL))
 	v.result(a)
+	v.leftOpen(out)
+}
+
+// leftOpen names the readings that would change the result.
+func (v *Run) leftOpen(out *agent.Outcome) {
+	if out.Probed == nil || len(out.Probed.Open) == 0 {
+		return
+	}
+	fmt.Fprintln(v.Screen, "\nleft open, because it would change the result:")
+	showProbes(v.Screen, out.Probed.Open)
 }
 
 // unmeasured says that figures are bounds, where they are.
@@ -224,6 +237,9 @@ func (v *Run) outcomeJSON(out *agent.Outcome) map[string]any {
 			m["kg"] = a.KG
 		}
 		m["event"], m["sparql"], m["result"], m["rows"] = "answer", a.SPARQL, a.Table, len(a.Table.Rows)
+		if out.Probed != nil {
+			m["probed"], m["open"] = out.Probed.Run, out.Probed.Open
+		}
 	} else {
 		m["event"], m["reason"], m["detail"] = "no_answer", out.Reason, out.Detail
 	}
