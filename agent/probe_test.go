@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -165,5 +166,26 @@ func TestProbeBudget(t *testing.T) {
 		if most := 3 + n; g.queries > most { // run, published, published again
 			t.Errorf("%d queries with a budget of %d, want at most %d", g.queries, n, most)
 		}
+	}
+}
+
+// hanging is a graph that answers a few queries and then none before its time is up.
+type hanging struct{ *counting }
+
+func (g *hanging) Query(ctx context.Context, q string) (*kg.Table, error) {
+	if g.queries++; g.queries > 2 {
+		<-ctx.Done()
+		return nil, kg.Errorf(kg.Timeout, "%v", ctx.Err())
+	}
+	return g.Graph.Query(ctx, q)
+}
+
+// TestProbesAgainstTheClock: probes that hang leave time for the answer, which stays.
+func TestProbesAgainstTheClock(t *testing.T) {
+	m := &fakeModel{acts: []string{execute(germanCities), do("stop()")}}
+	out, err := with(m, Wikibase(&hanging{cities(t)}), probing()).Ask(t.Context(), Question{Text: "Which cities?",
+		Language: "en"}, nil, Limits{Time: 300 * time.Millisecond})
+	if err != nil || out.Answer == nil || out.Reason != Answered || len(out.Probed.Moved) > 0 {
+		t.Fatalf("%+v, %v", out, err)
 	}
 }
