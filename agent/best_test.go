@@ -207,6 +207,9 @@ func TestBestAnswers(t *testing.T) {
 	if out.Answer == nil || len(out.Answer.Table.Rows) != 2 || len(out.Answer.Table.Vars) != 2 {
 		t.Fatalf("%+v", out)
 	}
+	if out.Report != "Tarland. Any mountain. Heights are missing." {
+		t.Errorf("the report is %q", out.Report)
+	}
 	got := out.Answer.Answers()
 	if d := cmp.Diff([]string{"country"}, got.Vars); d != "" || len(got.Rows) != 1 {
 		t.Errorf("%s %v", d, got.Rows)

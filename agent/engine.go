@@ -221,7 +221,7 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 			return err
 		}
 	}
-	if out.Report = said(f.Text); out.Report == "" {
+	if out.Report = said(f.Words()); out.Report == "" {
 		err = r.report(ctx, b, out)
 	}
 	r.state = r.state.Ended(b.At())

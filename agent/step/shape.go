@@ -3,6 +3,7 @@ package step
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/internal/kg"
@@ -17,6 +18,16 @@ func answerColumns(vars, named []string) []string {
 		return nil
 	}
 	return tool.WithoutLabels(there, vars)
+}
+
+// Words are what the model says to the asker: the answer, the reading that it chose, and what it left open.
+func (f Final) Words() string {
+	list := []string{f.Text}
+	if f.Answer != nil {
+		list = append(list, f.Answer.Assumed, f.Answer.Open)
+	}
+	list = slices.DeleteFunc(list, func(s string) bool { return s == "" })
+	return strings.Join(list, " ")
 }
 
 // Answers returns the answer columns of the result, each row once: the form that benchmarks compare. Without a word on

@@ -66,6 +66,7 @@ type questioned struct {
 	env        *Env
 	text       string
 	things     []thing
+	missing    []string // names that nothing has
 	properties []kg.Hit
 	names      namer
 	shapes     []*kg.Shape
@@ -77,7 +78,8 @@ type questioned struct {
 type thing struct {
 	phrase string
 	hit    kg.Hit
-	rank   int // among the hits for the phrase, from 0
+	rank   int  // among the hits for the phrase, from 0
+	near   bool // the phrase is not its name
 	page   *page
 }
 
@@ -123,6 +125,12 @@ func (q *questioned) find(ctx context.Context) error {
 		return err
 	}
 	taken := q.chooseThings(things, found)
+	for _, p := range phrases {
+		if p.name && !slices.ContainsFunc(taken, func(t phrase) bool { return t.from < p.to && p.from < t.to }) {
+			q.missing = append(q.missing, p.text)
+			taken = append(taken, p) // its parts need no word
+		}
+	}
 	rest := q.without(taken)
 	properties := []lookedFor{{nil, kg.FindQuery{Text: rest, Type: kg.Property, Limit: 6, Meaning: true}}}
 	if rest == "" {
@@ -226,7 +234,7 @@ func (q *questioned) chooseThings(all []lookedFor, found []*kg.SearchResult) (ta
 			})
 			for rank, h := range hits[:min(len(hits), nameHits)] {
 				if rank == 0 || lesser*q.weight(h) > q.weight(hits[0]) {
-					q.addThing(thing{phrase: s.query.Text, hit: h, rank: rank})
+					q.addThing(thing{phrase: s.query.Text, hit: h, rank: rank, near: !exactly})
 				}
 			}
 			if len(hits) > 0 {
@@ -363,6 +371,9 @@ func (q *questioned) write() string {
 	for _, t := range q.things {
 		lines = append(lines, q.thingLines(t)...)
 	}
+	if len(q.missing) > 0 {
+		lines = append(lines, say("beforehand_missing", strings.Join(q.missing, "; ")))
+	}
 	for _, s := range q.shapes {
 		if list := q.shapeList(s); list != "" {
 			lines = append(lines, say("beforehand_shape", map[string]any{"Class": render.Labelled(s.Class.ID, s.Class.Label),
@@ -384,7 +395,9 @@ func (q *questioned) write() string {
 
 func (q *questioned) thingLines(t thing) []string {
 	head := render.Labelled(t.hit.ID, t.hit.Label)
-	if !strings.EqualFold(t.phrase, t.hit.Label) && !strings.EqualFold(t.phrase, t.hit.ID) {
+	if t.near {
+		head = say("beforehand_near", map[string]string{"Phrase": t.phrase, "Thing": head})
+	} else if !strings.EqualFold(t.phrase, t.hit.Label) && !strings.EqualFold(t.phrase, t.hit.ID) {
 		head = `"` + t.phrase + `": ` + head
 	}
 	if d := render.Clip(render.Fold(t.hit.Description), beforehandText); d != "" {

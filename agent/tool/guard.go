@@ -141,7 +141,7 @@ func (e *Env) uses(ctx context.Context, id string) string {
 	iri := e.Dialect.Key(id)
 	pattern := fmt.Sprintf("{ ?s <%[1]s> ?o } UNION { ?s ?p <%[1]s> } UNION { <%[1]s> ?p ?o }", iri)
 	if e.Dialect.wikibase() {
-		if pattern = "?s ?p wd:" + id; strings.HasPrefix(id, "P") {
+		if pattern = "{ ?s ?p wd:" + id + " } UNION { wd:" + id + " ?p ?o }"; strings.HasPrefix(id, "P") {
 			pattern = "?s wdt:" + id + " ?o"
 		}
 	}
