@@ -150,8 +150,8 @@ func (q *questioned) find(ctx context.Context) error {
 	return err
 }
 
-// best orders the hits that are exactly what was looked for: those of which the graph says most come first. A failure of
-// the graph leaves them as they are.
+// best orders the hits that are exactly what was looked for: those of which the graph says most come first. A failure
+// of the graph leaves them as they are.
 func (env *Env) best(ctx context.Context, all []lookedFor, found []*kg.SearchResult) (func(kg.Hit) int64, error) {
 	said := map[string]int64{}
 	weight := func(h kg.Hit) int64 {

@@ -210,9 +210,11 @@ func shares(text string, h kg.Hit) bool {
 
 // allWords reports whether one of a hit's names has all words of the text that are not fillers, or, for longer words, their beginnings.
 func allWords(text string, h kg.Hit) bool {
-	words := strings.Fields(strings.ToLower(text))
-	return exact(h, text) || slices.ContainsFunc(append([]string{h.MatchText, h.Label}, h.Aliases...), func(name string) bool {
-		has := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	words, names := strings.Fields(strings.ToLower(text)), append([]string{h.MatchText, h.Label}, h.Aliases...)
+	return exact(h, text) || slices.ContainsFunc(names, func(name string) bool {
+		has := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool {
+			return !unicode.IsLetter(c) && !unicode.IsDigit(c)
+		})
 		return !slices.ContainsFunc(words, func(w string) bool {
 			return !slices.Contains(fillers, w) && !joints[w] && !slices.ContainsFunc(has, func(n string) bool {
 				return n == w || utf8.RuneCountInString(w) >= 4 && strings.HasPrefix(n, w)

@@ -245,7 +245,7 @@ func (n namer) page(p *page) []string {
 // times says how often a property leads to a thing.
 func (r pageRow) times() string {
 	if r.role {
-		return say("page_role", r.n)
+		return " " + say("page_role", r.n)
 	}
 	return fmt.Sprintf(" %d×", r.n)
 }

@@ -247,8 +247,8 @@ func schema(name, about string) json.RawMessage {
 type Set []*Tool
 
 // all lists every tool there is.
-var all = slices.Concat(Set{searchTool, entryTool, examplesTool, executeTool, stopTool}, graspTools, surveyTools, bestTools,
-	generateTools, noteTools, kbqaTools)
+var all = slices.Concat(Set{searchTool, entryTool, examplesTool, executeTool, stopTool}, graspTools, surveyTools,
+	bestTools, generateTools, noteTools, kbqaTools)
 
 // Select returns the tools with these names.
 func Select(names []string) (Set, error) {
