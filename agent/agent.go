@@ -98,6 +98,7 @@ const (
 	GraphFailed   = event.GraphFailed
 	CannotPublish = event.CannotPublish
 	Canceled      = event.Canceled
+	GivenUp       = event.GivenUp
 	Broken        = event.Broken
 )
 

@@ -27,6 +27,7 @@ type Options struct {
 	Policy   string                // how its steps are searched; "": the preset's first
 	Runs     int                   // independent tries, for policies that make several; 0: as the policy thinks good
 	Variants []step.Variant        // how the tries differ, the first being the preset and model of the others; nil: see step.Runner.Try
+	Reviewer policy.Reviewer       // a person who decides on each turn, instead of Policy; nil: nobody
 	Examples int                   // solved questions to show before the first turn; 0: as the preset says
 	Notes    int                   // approved notes in the prompt, at most; 0: as the preset says
 	Notebook tool.Notebook         // for a preset that takes notes
@@ -55,6 +56,9 @@ func New(lg *slog.Logger, model Model, sources Sources, now func() time.Time, op
 	if opts.Policy == "" {
 		opts.Policy = opts.Preset.Policies[0]
 	}
+	if opts.Reviewer != nil {
+		opts.Policy = reviewPolicy
+	}
 	if opts.Examples > 0 {
 		p := *opts.Preset
 		if p.Examples.N = opts.Examples; p.Examples.Force == "" {
@@ -75,6 +79,9 @@ func New(lg *slog.Logger, model Model, sources Sources, now func() time.Time, op
 	}
 	return &Engine{lg: lg, model: model, sources: sources, now: now, opts: opts}
 }
+
+// reviewPolicy is the policy of a run that a person reviews, as its start event names it.
+const reviewPolicy = "review"
 
 // run is one question on its way.
 type run struct {
@@ -111,7 +118,11 @@ func (e *Engine) Continue(ctx context.Context, earlier []Event, rec Recorder, li
 		limits.Time = max(limits.Time-took, time.Millisecond)
 	}
 	record := event.NewEarlier(earlier)
-	again := New(e.lg, recalled{record, e.model}, e.sources.Recalled(record), e.now, e.opts)
+	opts := e.opts
+	if opts.Reviewer != nil {
+		opts.Reviewer = policy.Recalled(earlier, opts.Reviewer)
+	}
+	again := New(e.lg, recalled{record, e.model}, e.sources.Recalled(record), e.now, opts)
 	again.noTools.Store(e.noTools.Load() || !slices.ContainsFunc(earlier, func(e Event) bool {
 		return e.Request != nil && len(e.Request.Tools) > 0
 	}) && slices.ContainsFunc(earlier, func(e Event) bool { return e.Request != nil && e.Request.Purpose == "act" }))
@@ -134,9 +145,17 @@ func (m recalled) Complete(ctx context.Context, req llm.Request) (*llm.Response,
 	return m.live.Complete(ctx, req)
 }
 
+// search is the policy of the options.
+func (e *Engine) search() (policy.Policy, error) {
+	if e.opts.Reviewer != nil {
+		return policy.Review(e.opts.Reviewer), nil
+	}
+	return policy.Named(e.opts.Policy)
+}
+
 // ask is Ask with all limits set.
 func (e *Engine) ask(ctx context.Context, q Question, rec Recorder, limits Limits) (out *Outcome, err error) {
-	search, err := policy.Named(e.opts.Policy)
+	search, err := e.search()
 	if err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
@@ -302,7 +321,8 @@ func (r *run) report(ctx context.Context, b *event.Branch, out *Outcome) error {
 	if !r.Preset.Report {
 		return nil
 	}
-	if out.Answer == nil && (out.Reason == NoModel || out.Reason.Budget() || out.Reason == OutOfTime ||
+	if out.Answer == nil && (out.Reason == NoModel || out.Reason == GivenUp || out.Reason.Budget() ||
+		out.Reason == OutOfTime ||
 		out.Reason.Transient()) {
 		return nil
 	}

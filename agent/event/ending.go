@@ -40,6 +40,7 @@ const (
 	// the final query could not be put into its posting form, or did not run again
 	CannotPublish Reason = "cannot_publish"
 	Canceled      Reason = "cancelled" // the caller canceled the run
+	GivenUp       Reason = "given_up"  // a person who reviewed the run gave the question up
 	Broken        Reason = "internal"  // a fault of this program
 )
 

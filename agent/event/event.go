@@ -7,6 +7,7 @@
 //	file.go pack.go  the file, in which a prompt is stored as what is new in it
 //	search.go        searches that branch, and votes
 //	features.go      what says how likely an answer is right
+//	review.go        people's decisions on turns
 //	call.go replay.go          calls of the graph, and a run played again from its log
 //	resume.go        a run that was cut off, and goes on
 //	old.go           files of the first format
@@ -51,6 +52,8 @@ type Listener interface {
 //	try       Preset, Detail: the next of several independent tries begins, and how it differs; Reason for one that
 //	          is left out
 //	vote      Groups, Reason, Detail: answers were compared by their results, and one was chosen
+//	review    Review: what a person decided on a turn before it was carried out; Reason of a skip, To (the first step
+//	          that is done again) of a way back
 //	final     SPARQL, Ran, KG, Table, Endpoint of the last run
 //	end       Reason (empty for an answer), Detail, Cause, Report, Language, Confidence, Features,
 //	          Usage, Repairs; see [Event.Ending]
@@ -98,5 +101,6 @@ type Event struct {
 	Values     []float64      `json:"values,omitempty"` // of the judge's samples, of which Value is the mean
 	Path       []int          `json:"path,omitempty"`   // IDs of step events, from the first step to the state's last
 	Groups     []Group        `json:"groups,omitempty"`
+	Review     *Review        `json:"review,omitempty"`
 	Probes     []Probe        `json:"probes,omitempty"`
 }

@@ -45,7 +45,7 @@ type line struct {
 
 // durable lists the events with which everything before them must be on the disk: once a step, and before anything is
 // published.
-var durable = []string{"step", "rollback", "final", "end"}
+var durable = []string{"step", "rollback", "review", "final", "end"}
 
 // Record writes an event, and syncs the file with the last event of a step. When the disk is full or fails, the torn
 // line is cut off, so that the file stays readable, and this and every later Record return the error.
@@ -83,6 +83,9 @@ func (t *File) Record(_ context.Context, e Event) error {
 	t.size += int64(n)
 	return nil
 }
+
+// Name is the file's name, as it was opened.
+func (t *File) Name() string { return t.f.Name() }
 
 // Close closes the file.
 func (t *File) Close() error {
@@ -151,7 +154,8 @@ func (in *reading) line(text []byte) error {
 			in.old = &oldTree{steps: map[int]int{}}
 		}
 	}
-	if l.Event.Event == "step" && l.Step == nil || l.Event.Event == "rollback" && l.To == nil {
+	if l.Event.Event == "step" && l.Step == nil || l.Event.Event == "rollback" && l.To == nil ||
+		l.Event.Event == "review" && l.Review == nil {
 		return fmt.Errorf("holds a %s event without what it says", l.Event.Event)
 	}
 	if in.old != nil {

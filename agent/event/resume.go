@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -107,24 +108,74 @@ type Continued struct {
 	next    int
 }
 
-// Continue opens the file of a run that was cut off. A run that has ended cannot be continued.
+// finished lists the reasons of ends after which a run has nothing left to do.
+var finished = []Reason{Answered, GivenUp, NotFound, OutOfActions, Loop, CannotPublish}
+
+// Finished reports whether an end with the reason leaves nothing to go on with: all others stopped a run on its way.
+func Finished(reason Reason) bool { return slices.Contains(finished, reason) }
+
+// Continue opens the file of a run that was cut off. A run that has ended cannot be continued, unless it was stopped or
+// a service failed: then its end is cut off, with the failed calls that led to it.
 func Continue(path string) (*Continued, []Event, error) {
 	f, events, err := Append(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	wrong := ""
+	keep := underway(events)
 	switch {
 	case len(events) == 0 || events[0].Question == nil:
 		wrong = "it holds no question"
-	case slices.ContainsFunc(events, func(e Event) bool { return e.Event == "end" }):
+	case slices.ContainsFunc(events[:keep], func(e Event) bool { return e.Event == "end" }):
 		wrong = "the run has ended"
 	}
 	if wrong != "" {
 		_ = f.Close()
 		return nil, nil, fmt.Errorf("trajectory %s: %s, so it cannot be continued", path, wrong)
 	}
+	if keep < len(events) {
+		err := errors.Join(f.Close(), cutLines(path, len(events)-keep))
+		if err == nil {
+			f, events, err = Append(path)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
 	return &Continued{file: f, earlier: events}, events, nil
+}
+
+// underway is how many events of a run are kept when it goes on.
+func underway(events []Event) int {
+	n := len(events)
+	if n == 0 || events[n-1].Event != "end" || Finished(Reason(events[n-1].Reason)) {
+		return n
+	}
+	for n--; n > 0; n-- {
+		e := events[n-1]
+		failed := e.Event == "model" && e.Error != "" ||
+			e.Event == "graph" && e.Call != nil && e.Call.Failure != nil && e.Call.Failure.Kind == ""
+		if !failed {
+			break
+		}
+	}
+	return n
+}
+
+// cutLines cuts the last n events off a file.
+func cutLines(path string, n int) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("trajectory: %w", err)
+	}
+	for ; n > 0; n-- {
+		b = bytes.TrimRight(b, " \t\r\n")
+		b = b[:bytes.LastIndexByte(b, '\n')+1]
+	}
+	if err := os.Truncate(path, int64(len(b))); err != nil {
+		return fmt.Errorf("trajectory: %w", err)
+	}
+	return nil
 }
 
 // Record compares an event with the one in the file, or writes it after the last one.

@@ -35,13 +35,30 @@ var nodeName = regexp.MustCompile(`<https?://[^<>\s"]+>|[A-Za-z][A-Za-z0-9_-]*:[
 
 // Names returns the IDs of the graph's nodes that a text names, in the form of [Dialect.Key].
 func (d Dialect) Names(text string) []string {
-	if d.wikibase() {
-		return render.IDs(text)
-	}
 	var out []string
+	for _, m := range d.Mentions(text) {
+		if !slices.Contains(out, m.Key) {
+			out = append(out, m.Key)
+		}
+	}
+	return out
+}
+
+// Mention is a node as a text names it.
+type Mention struct{ Written, Key string }
+
+// Mentions returns the nodes of the graph that a text names, each way of writing one once.
+func (d Dialect) Mentions(text string) (out []Mention) {
+	if d.wikibase() {
+		for _, id := range render.IDs(text) {
+			out = append(out, Mention{id, id})
+		}
+		return out
+	}
 	for _, s := range nodeName.FindAllString(text, -1) {
-		if iri, ok := d.Graph.Expand(strings.TrimRight(s, ".:!?`")); ok && !slices.Contains(out, iri) {
-			out = append(out, iri)
+		s = strings.TrimRight(s, ".:!?`")
+		if iri, ok := d.Graph.Expand(s); ok && !slices.Contains(out, Mention{s, iri}) {
+			out = append(out, Mention{s, iri})
 		}
 	}
 	return out

@@ -40,6 +40,7 @@ Exit status: 3 when no answer was found, 4 when the service of the model or of t
 	c.fs.StringVar(&a.goOn, "continue", "", "go on with the `run` that was cut off: its trajectory, or the start of its ID, such as ask; the other flags as they were")
 	c.fs.StringVar(&a.record, "record", "", "write all exchanges with model and graph to this new `file`, without secrets")
 	c.fs.StringVar(&a.replay, "replay", "", "answer from a `file` of --record, without network; question and settings must be the same")
+	a.review.declare(c)
 	c.fs.StringVar(&a.language, "language", "", "language `code` of the question (default: detected)")
 	return c.command(a.run)
 }
@@ -52,6 +53,7 @@ type asking struct {
 	json                                     bool
 	preset                                   presetFlags
 	examples                                 exampleFlags
+	review                                   reviewFlags
 	graph, history, record, replay, language string
 	goOn                                     string
 }
@@ -64,16 +66,9 @@ func (a *asking) run(ctx context.Context, args []string) int {
 		}
 		return exitOK
 	}
-	opts, err := a.preset.options()
+	opts, question, err := a.asked(args)
 	if err != nil {
 		return fail(e, fmt.Errorf("ask: %w", err))
-	}
-	if _, known := tool.LanguageOf(a.language); a.language != "" && !known {
-		return misuse(e, "ask: --language %q: want a language's code, such as de", a.language)
-	}
-	question, err := a.question(args)
-	if err != nil {
-		return misuse(e, "ask: %v", err)
 	}
 	cfg, ok := a.c.load()
 	if !ok {
@@ -96,14 +91,8 @@ func (a *asking) run(ctx context.Context, args []string) int {
 		return misuse(e, "ask: %v", errNoModel)
 	}
 	q := agent.Question{ID: "ask", Text: question, Language: a.language}
-	if a.history != "" {
-		data, err := readInput(e, a.history)
-		if err != nil {
-			return fail(e, fmt.Errorf("ask: the history cannot be read: %w", err))
-		}
-		if q.History, err = ask.History(data); err != nil {
-			return fail(e, fmt.Errorf("ask: %w", err))
-		}
+	if q.History, err = a.earlier(); err != nil {
+		return fail(e, fmt.Errorf("ask: %w", err))
 	}
 	dir, err := trajectoryDir(cfg.DataDir)
 	if err != nil {
@@ -132,6 +121,7 @@ func (a *asking) run(ctx context.Context, args []string) int {
 	}
 	missed(e, opts.Preset, pool)
 	opts.Examples = a.examples.force
+	a.review.reviewer(e, cfg, &opts)
 	if pool != nil {
 		sources = withExamples(sources, pool)
 	}
@@ -151,6 +141,35 @@ func (a *asking) solved(ctx context.Context, lg *slog.Logger, cfg *config.Config
 		return nil, err
 	}
 	return pool, byMeaning(lg, a.e, cfg, pool, st, st, wrap)
+}
+
+// asked returns the options and the question that the flags and arguments hold.
+func (a *asking) asked(args []string) (opts agent.Options, question string, err error) {
+	if err := a.review.check(a); err != nil {
+		return opts, "", usageError{err}
+	}
+	if opts, err = a.preset.options(); err != nil {
+		return opts, "", err
+	}
+	if _, known := tool.LanguageOf(a.language); a.language != "" && !known {
+		return opts, "", usageError{fmt.Errorf("--language %q: want a language's code, such as de", a.language)}
+	}
+	if question, err = a.question(args); err != nil {
+		return opts, "", usageError{err}
+	}
+	return opts, question, a.review.findGold(a, &question)
+}
+
+// earlier reads the earlier turns of --history.
+func (a *asking) earlier() ([]agent.Turn, error) {
+	if a.history == "" {
+		return nil, nil
+	}
+	data, err := readInput(a.e, a.history)
+	if err != nil {
+		return nil, fmt.Errorf("the history cannot be read: %w", err)
+	}
+	return ask.History(data)
 }
 
 // question returns the question that the arguments hold or, for "-", standard input; none for a run that goes on.
@@ -177,6 +196,9 @@ func (a *asking) question(args []string) (string, error) {
 
 // ask asks, shows the steps as they happen, and then the end.
 func (a *asking) ask(ctx context.Context, service *ask.Service, q agent.Question, dir string) int {
+	if a.review.on {
+		return a.review.ask(ctx, a, service, q, dir)
+	}
 	run, err := a.start(ctx, service, q, dir)
 	if err != nil {
 		return fail(a.e, err)
@@ -201,13 +223,19 @@ func (a *asking) start(ctx context.Context, service *ask.Service, q agent.Questi
 	if a.goOn == "" {
 		return service.Start(ctx, q)
 	}
-	path := a.goOn
-	if _, err := os.Stat(path); err != nil {
-		if path, err = ask.Newest(dir, a.goOn); err != nil {
-			return nil, err
-		}
+	path, err := a.continued(dir)
+	if err != nil {
+		return nil, err
 	}
 	return service.Continue(ctx, path)
+}
+
+// continued is the file of the run that goes on.
+func (a *asking) continued(dir string) (string, error) {
+	if _, err := os.Stat(a.goOn); err == nil {
+		return a.goOn, nil
+	}
+	return ask.Newest(dir, a.goOn)
 }
 
 // noAnswerStatus returns the exit status of a run without an answer. A service that failed is named on standard error,

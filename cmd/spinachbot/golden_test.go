@@ -62,6 +62,12 @@ ask --preset spinch Who
 ask --preset
 ask --json=maybe Who
 ask Who
+ask --gold half.jsonl Who
+ask --review --json Who
+ask --review --policy linear Who
+ask --review --continue missing @OPENAI_BASE_URL=http://127.0.0.1:9/v1
+ask --review --gold missing.json Who
+ask --review --gold bench.jsonl Who
 ask --history missing.jsonl @OPENAI_BASE_URL=http://127.0.0.1:9/v1 Who
 ask --history half.jsonl @OPENAI_BASE_URL=http://127.0.0.1:9/v1 Who
 ask --history folder @OPENAI_BASE_URL=http://127.0.0.1:9/v1 Who

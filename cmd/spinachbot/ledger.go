@@ -286,14 +286,10 @@ func byFlag(c *cmdline) *string {
 }
 
 // operator is the name under which a change is recorded.
-func (l *ledger) operator(by string) string {
-	if by != "" {
-		return by
-	}
-	if l.cfg.Operator != "" {
-		return l.cfg.Operator
-	}
-	return cmp.Or(l.e.variable("USER"), "operator")
+func (l *ledger) operator(by string) string { return operatorName(l.e, l.cfg, by) }
+
+func operatorName(e *env, cfg *config.Config, by string) string {
+	return cmp.Or(by, cfg.Operator, e.variable("USER"), "operator")
 }
 
 // changeable lists the states from which a command changes an entry, for completions.

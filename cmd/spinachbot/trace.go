@@ -12,8 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/ask"
+	people "github.com/spinachbot/spinachbot/internal/review"
 	"github.com/spinachbot/spinachbot/internal/show"
 )
 
@@ -65,6 +67,9 @@ func showTrace(e *env, dataDir, name string, asJSON, full bool) error {
 	}
 	if !asJSON {
 		show.Tree(e.stdout, e.environ, events)
+		if c, ok := event.CountReview(events); ok {
+			fmt.Fprintln(e.stdout, people.Summary(c))
+		}
 	}
 	return nil
 }

@@ -40,6 +40,7 @@ var rules = []struct {
 	{"internal/adapter", "bot dataset/harvest internal/llm internal/mediawiki internal/politehttp",
 		"joins clients to the interfaces of those who use them"},
 	{"internal/lesson", "dataset", "notes in a file; it knows neither agents nor graphs"},
+	{"internal/review", "agent/event agent/policy dataset internal/console", "a person's decisions at a terminal; it carries out nothing"},
 	{"internal/treeview", "agent/event internal/console", "a search as lines and as a picture; it reads events only"},
 	{"internal/show", "agent agent/event agent/probe bot forum internal/console internal/kg internal/lesson internal/llm internal/rdf internal/treeview",
 		"what people see at a terminal; it reads nothing and decides nothing"},

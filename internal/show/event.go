@@ -43,6 +43,8 @@ func (t *Trace) Event(w io.Writer, ev event.Event) {
 			indented(callText(s.Action, s.Argument)), margin+indented(s.Observation), s.MS)
 	case "tree", "score", "leaf", "vote":
 		searchEvent(w, ev)
+	case "review":
+		showReview(w, ev)
 	case "graph":
 		showGraph(w, ev.Call)
 	case "feedback":
@@ -101,6 +103,33 @@ func showProbes(w io.Writer, probes []event.Probe) {
 		fmt.Fprintf(w, "  %s: %s: %s\n", text.Clean(p.Kind), text.Clean(p.What), result)
 	}
 	fmt.Fprintln(w)
+}
+
+// showReview shows a person's decision, and what was proposed where something else was done.
+func showReview(w io.Writer, ev event.Event) {
+	r := ev.Review
+	by := ""
+	if r.By != "" {
+		by = " by " + text.OneLine(text.Clean(r.By))
+	}
+	switch {
+	case r.Verdict == event.Accepted:
+		return
+	case r.Verdict == event.WentBack && ev.To != nil:
+		fmt.Fprintf(w, "   back to step %d%s\n\n", *ev.To, by)
+		return
+	}
+	fmt.Fprintf(w, "   %s%s", text.OneLine(text.Clean(r.Verdict)), by)
+	if ev.Reason != "" {
+		fmt.Fprintf(w, " (%s)", text.OneLine(text.Clean(ev.Reason)))
+	}
+	if r.Before != nil {
+		fmt.Fprintf(w, "; the model wrote:\n%s%s", margin, indented(r.Before.Content))
+		for _, c := range r.Before.ToolCalls {
+			fmt.Fprintf(w, "\n%s%s", margin, indented(callText(c.Name, c.Arguments)))
+		}
+	}
+	fmt.Fprint(w, "\n\n")
 }
 
 func showCall(w io.Writer, ev event.Event, full bool) {

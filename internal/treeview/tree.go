@@ -127,6 +127,8 @@ func (t *Tree) Add(e event.Event) {
 		if e.Step != nil {
 			t.step(at, e)
 		}
+	case "review":
+		t.review(at, e)
 	case "score":
 		at.Score, at.Judge = e.Value, e.Detail
 	case "visit":
@@ -148,6 +150,20 @@ func (t *Tree) step(at *Node, e event.Event) {
 	at.Children = append(at.Children, n)
 	t.nodes[e.ID], t.under[e.ID] = n, n
 	t.Steps++
+}
+
+// left is the reason of a branch that a person went back from.
+const left = "left in the review"
+
+// review takes in a person's decision: the verdict belongs to the step that follows it.
+func (t *Tree) review(at *Node, e event.Event) {
+	if e.Review == nil {
+		return
+	}
+	t.seen[e.ID] = e.Review.Verdict
+	if e.Review.Verdict == event.WentBack && at != t.Root {
+		at.Leaf = left
+	}
 }
 
 // visit adds a simulation's reward to every node of its path.
@@ -221,6 +237,9 @@ func words(reason string) string {
 // node in the middle of a branch.
 func (t *Tree) Fate(n *Node) string {
 	var out []string
+	if n.Verdict == event.Edited {
+		out = append(out, "edited by a person")
+	}
 	if n.Leaf != "" {
 		out = append(out, words(n.Leaf))
 	}

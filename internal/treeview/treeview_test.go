@@ -110,6 +110,25 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// In a review, what was edited and what was left says so.
+func TestReviewed(t *testing.T) {
+	var tr trajectory
+	at := tr.add(0, event.Event{Event: "start", Question: &event.Question{Text: "Who?"}})
+	model := tr.add(at, event.Event{Event: "model"})
+	decide := func(parent int, verdict string) int {
+		return tr.add(parent, event.Event{Event: "review", Review: &event.Review{Verdict: verdict}})
+	}
+	did := func(parent int, action string) int {
+		return tr.add(parent, event.Event{Event: "step", Step: &event.Step{Action: action}})
+	}
+	decide(did(decide(model, event.Accepted), "a"), event.WentBack)
+	tr.add(did(decide(model, event.Edited), "b"), event.Event{Event: "final", SPARQL: "ASK {}"})
+	want := "run, 2 steps, answer found\n├─ b()  edited by a person; the answer\n└─ a()  left in the review"
+	if d := cmp.Diff(want, strings.Join(Of(tr).Lines(0, 0, Plain), "\n")); d != "" {
+		t.Errorf("lines (-want +got):\n%s", d)
+	}
+}
+
 const hostile = "\"><script>alert(1)</script>\x00\x1b[31m\u202e&amp;'\xff]]>\n</svg>"
 
 // random is a tree of so many steps and of many more events, by a seed.

@@ -1,0 +1,74 @@
+package event
+
+import "github.com/spinachbot/spinachbot/internal/llm"
+
+// The verdicts of a person on a turn.
+const (
+	Accepted = "accepted" // it is carried out as the model wrote it
+	Edited   = "edited"   // it is carried out as the person wrote it
+	Skipped  = "skipped"  // the question is given up
+	WentBack = "back"     // an earlier turn is decided again
+)
+
+// Review is what a person decided on a turn of the model before it was carried out.
+type Review struct {
+	Verdict string       `json:"verdict"`
+	By      string       `json:"by,omitempty"`     // who
+	Before  *llm.Message `json:"before,omitempty"` // what the model wrote
+	After   *llm.Message `json:"after,omitempty"`  // of an edited turn: what the model reads as its own
+	Text    string       `json:"text,omitempty"`   // of an edited turn: what the person wrote
+}
+
+// ReviewCount is what a review took, counted as the paper of Interactive-KBQA does (appendix A.5): on the way that was
+// kept, without what was left behind.
+type ReviewCount struct {
+	Turns         int       `json:"turns"` // utterances after the question: turns of the model, and observations
+	Interventions int       `json:"interventions"`
+	Back          int       `json:"back"`    // ways back to an earlier turn; the paper does not count them
+	Skipped       bool      `json:"skipped"` // the question was given up
+	By            []string  `json:"by,omitempty"`
+	Usage         llm.Usage `json:"usage"` // of all calls of the model, also of those that were left behind
+}
+
+// CountReview counts the review of a run; ok is false when it was not reviewed.
+func CountReview(events []Event) (c ReviewCount, ok bool) {
+	kept := map[int]bool{}
+	at := 0
+	for _, e := range events { // the last event but the end is where the work is
+		if e.Event != "end" {
+			at = e.ID
+		}
+	}
+	for _, e := range Path(events, at) {
+		kept[e.ID] = true
+	}
+	said := map[string]bool{}
+	for _, e := range events {
+		if e.Event == "model" && e.Response != nil {
+			c.Usage.Add(e.Response.Usage)
+		}
+		if kept[e.ID] && e.Event == "step" && e.Step != nil {
+			c.Turns++
+			if e.Step.Observation != "" {
+				c.Turns++
+			}
+		}
+		if e.Event != "review" || e.Review == nil {
+			continue
+		}
+		ok = true
+		if by := e.Review.By; by != "" && !said[by] {
+			said[by] = true
+			c.By = append(c.By, by)
+		}
+		switch {
+		case e.Review.Verdict == WentBack:
+			c.Back++
+		case e.Review.Verdict == Skipped:
+			c.Skipped = true
+		case kept[e.ID] && e.Review.Verdict == Edited:
+			c.Interventions++
+		}
+	}
+	return c, ok
+}

@@ -1,0 +1,235 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/step"
+)
+
+// Reviewer is a person who looks at each turn of the model before it is carried out. It is asked for one turn at a
+// time. The fake to use in tests is a list of decisions.
+type Reviewer interface {
+	// Review waits for the person's decision. [ErrLeft] says that the person stops for now; any other error ends the
+	// run, too. Either way the run can be continued with the same turn.
+	Review(ctx context.Context, l Look) (Decision, error)
+}
+
+// ErrLeft is the error of a [Reviewer] whose person stops for now.
+var ErrLeft = errors.New("the reviewer stopped")
+
+// Look is what a person sees of a turn.
+type Look struct {
+	Place      int          // of the turn's first step in the conversation, from 1
+	Steps      []event.Step // of the conversation so far
+	Turn       string       // thought and actions as text; see [step.Proposal.Text]
+	Unreadable string       // why the turn cannot be read, "" when it can: to accept it is to tell the model so
+	Problem    string       // why the last decision on this turn cannot be carried out, "" for none; Turn is then its text
+	Unseen     []string     // IDs in the turn that nothing has shown to the model, as they are written in it
+	Mentions   func(text string) []step.Mention
+}
+
+// Decision is what a person decided on a turn.
+type Decision struct {
+	Verdict string // see [event.Accepted] and those after it
+	Text    string // of an edited turn: thought and actions in the form of [Look.Turn]
+	To      int    // of a way back: the place of the step that is decided again
+	Reason  string // of a skip
+	By      string // who
+}
+
+// Review is the loop in which a person decides on each turn before it is carried out, as in Interactive-KBQA's
+// annotation: the turn is accepted, or edited, and then part of the history as if the model had written it; or the
+// question is given up. On a way back the turn that was proposed there is decided again, and a new branch grows from
+// it. Every decision is in the log before it is carried out.
+func Review(who Reviewer) Policy {
+	return func(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
+		if slices.Contains(r.Preset.Policies, "generate") { // its queries are written from what is looked up first
+			var err error
+			if s, err = r.Retrieve(ctx, s); err != nil {
+				return s, step.Final{}, err
+			}
+		}
+		return (&review{Runner: r, who: who}).run(ctx, s)
+	}
+}
+
+// review is a run on its way.
+type review struct {
+	*step.Runner
+	who   Reviewer
+	turns []decided
+}
+
+// decided is a turn that was carried out in a state with so many steps.
+type decided struct {
+	step.Proposal
+	before int
+}
+
+func (v *review) run(ctx context.Context, s step.State) (step.State, step.Final, error) {
+	var again *step.Proposal
+	for {
+		p, halt, err := v.next(ctx, s, again)
+		if halt != nil || err != nil {
+			return s, step.Final{Ending: endingOf(halt)}, err
+		}
+		again = nil
+		changed, d, err := v.decide(ctx, p)
+		if err != nil {
+			return s, step.Final{}, err
+		}
+		switch d.Verdict {
+		case event.Skipped:
+			return changed.State(), step.Final{Ending: event.Ending{Reason: event.GivenUp, Detail: d.Reason}}, nil
+		case event.WentBack:
+			i := v.turnAt(d.To)
+			back := v.turns[i].Proposal.Again(s)
+			again, v.turns = &back, v.turns[:i]
+			continue
+		}
+		v.turns = append(v.turns, decided{p, len(p.State().Steps())})
+		c, err := v.Carry(ctx, changed)
+		if err != nil {
+			return s, step.Final{}, err
+		}
+		var f *step.Final
+		if s, f, err = follow(ctx, v.Runner, c); f != nil || err != nil {
+			return s, ended(f), err
+		}
+		for n := len(s.Steps()); len(v.turns) > 0 && v.turns[len(v.turns)-1].before >= n; { // nothing was done, or undone
+			v.turns = v.turns[:len(v.turns)-1]
+		}
+	}
+}
+
+// next is the turn to decide on: one that was proposed before, or a new one.
+func (v *review) next(ctx context.Context, s step.State, again *step.Proposal) (step.Proposal, *event.Halt, error) {
+	if again != nil {
+		return *again, nil, nil
+	}
+	if h := v.Check(s); h != nil {
+		return step.Proposal{}, h, nil
+	}
+	proposals, err := v.Propose(ctx, s, 1)
+	if err != nil {
+		return step.Proposal{}, nil, err
+	}
+	return proposals[0], nil, nil
+}
+
+func endingOf(h *event.Halt) event.Ending {
+	if h == nil {
+		return event.Ending{}
+	}
+	return h.Ending
+}
+
+// decide asks until the decision can be carried out, and writes it to the log. In a run that is continued, what was
+// decided then is not asked again.
+func (v *review) decide(ctx context.Context, p step.Proposal) (step.Proposal, Decision, error) {
+	look := Look{Steps: p.State().Steps(), Turn: p.Text(), Unseen: v.Unseen(p), Mentions: v.Mentions}
+	look.Place = len(look.Steps) + 1
+	if p.Problem != nil {
+		look.Unreadable = p.Problem.Message
+	}
+	for {
+		d, err := v.who.Review(ctx, look)
+		if errors.Is(err, ErrLeft) {
+			return p, d, event.NewHalt(event.Canceled, err, "%v", err)
+		} else if err != nil {
+			return p, d, err
+		}
+		changed, problem := v.check(p, &d)
+		if problem == "" {
+			changed, err = v.record(ctx, p, changed, d)
+			return changed, d, err
+		}
+		look.Problem = problem
+		if d.Verdict == event.Edited {
+			look.Turn = d.Text
+		}
+	}
+}
+
+// check returns the turn as decided, or why the decision cannot be carried out. An edit that changes nothing accepts.
+func (v *review) check(p step.Proposal, d *Decision) (step.Proposal, string) {
+	switch d.Verdict {
+	case event.Accepted, event.Skipped:
+		return p, ""
+	case event.Edited:
+		changed, problem := v.Rewritten(p, d.Text)
+		if problem != nil {
+			return p, problem.Message
+		}
+		if p.Problem == nil && changed.Text() == p.Text() {
+			d.Verdict, d.Text = event.Accepted, ""
+			return p, ""
+		}
+		return changed, ""
+	case event.WentBack:
+		if d.To > len(p.State().Steps()) || v.turnAt(d.To) < 0 {
+			return p, fmt.Sprintf("there is no step %d that was decided on here", d.To)
+		}
+		return p, ""
+	}
+	return p, fmt.Sprintf("%q is no decision", d.Verdict)
+}
+
+// turnAt finds the turn with the step at a place, -1 for none.
+func (v *review) turnAt(place int) int {
+	for i, t := range slices.Backward(v.turns) {
+		if t.before < place {
+			return i
+		}
+	}
+	return -1
+}
+
+// record writes a decision to the log.
+func (v *review) record(ctx context.Context, p, changed step.Proposal, d Decision) (step.Proposal, error) {
+	e := event.Event{Reason: d.Reason, Review: &event.Review{Verdict: d.Verdict, By: d.By, Before: p.Wrote()}}
+	switch d.Verdict {
+	case event.Edited:
+		e.Review.After, e.Review.Text = v.Message(changed), d.Text
+	case event.WentBack:
+		e.To = &d.To
+	}
+	return v.Reviewed(ctx, changed, e)
+}
+
+// Recalled is a reviewer who decides as in the earlier run that these events are of, as far as that goes; then who
+// decides.
+func Recalled(earlier []event.Event, who Reviewer) Reviewer {
+	r := &recalled{who: who}
+	for _, e := range earlier {
+		if e.Event == "review" {
+			r.decided = append(r.decided, e)
+		}
+	}
+	return r
+}
+
+type recalled struct {
+	decided []event.Event
+	who     Reviewer
+}
+
+func (r *recalled) Review(ctx context.Context, l Look) (Decision, error) {
+	if len(r.decided) == 0 {
+		return r.who.Review(ctx, l)
+	}
+	if l.Problem != "" {
+		return Decision{}, fmt.Errorf("%w: what was decided then cannot be carried out: %s", event.ErrChanged, l.Problem)
+	}
+	e := r.decided[0]
+	r.decided = r.decided[1:]
+	d := Decision{Verdict: e.Review.Verdict, Text: e.Review.Text, Reason: e.Reason, By: e.Review.By}
+	if e.To != nil {
+		d.To = *e.To
+	}
+	return d, ctx.Err()
+}

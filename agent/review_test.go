@@ -1,0 +1,329 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/policy"
+	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// decisions is a reviewer who decides one after the other, then leaves.
+type decisions struct {
+	list  []policy.Decision
+	looks []policy.Look
+}
+
+func (d *decisions) Review(_ context.Context, l policy.Look) (policy.Decision, error) {
+	d.looks = append(d.looks, l)
+	if len(d.list) == 0 {
+		return policy.Decision{}, policy.ErrLeft
+	}
+	next := d.list[0]
+	d.list = d.list[1:]
+	next.By = "Ada"
+	return next, nil
+}
+
+var (
+	accept = policy.Decision{Verdict: event.Accepted}
+	edit   = func(text string) policy.Decision { return policy.Decision{Verdict: event.Edited, Text: text} }
+	back   = func(to int) policy.Decision { return policy.Decision{Verdict: event.WentBack, To: to} }
+)
+
+// reviewed asks with a reviewer.
+func reviewed(t *testing.T, m Model, d *decisions, past []Event, rec event.Recorder) (*Outcome, error) {
+	t.Helper()
+	g := graphOfTwo()
+	g.labels = map[string]string{"P31": "instance of", "Q5": "human"}
+	opts := spinach(nil)
+	opts.Reviewer = d
+	e := New(slog.New(slog.DiscardHandler), m, tool.Wikibase(g), ticking(), opts)
+	if past != nil {
+		return e.Continue(t.Context(), past, rec, Limits{})
+	}
+	return e.Ask(t.Context(), Question{Text: "Who?"}, rec, Limits{})
+}
+
+// TestReview: an edited turn is the history that the model reads, a way back grows a new branch from the turn that was
+// proposed there, and all of it is counted.
+func TestReview(t *testing.T) {
+	m := &fakeModel{tasks: map[string]string{"language": "English", "report": "r"},
+		acts:  []string{do("search_wikidata(a)"), "no action at all", execute(qEmpty), do("stop()"), execute(qA), do("stop()")},
+		usage: llm.Usage{InputTokens: 100, OutputTokens: 10, USD: 0.01}}
+	d := &decisions{list: []policy.Decision{
+		edit("Thought: better\nAction: search_wikidata(b)"), // 1
+		accept,                                // the model is told that there is no action
+		accept,                                // 2: qEmpty
+		back(1),                               // instead of stop
+		edit("Action: nonsense(x)"),           // no tool of this name: asked again
+		edit("search_wikidata(c)"),            // 1, with the model's thought
+		accept,                                // 2: qA
+		{Verdict: event.WentBack, To: 7},      // there is none: asked again
+		edit("Thought: done\nAction: stop()"), // 3
+	}}
+	rec := &memory{}
+	out, err := reviewed(t, m, d, nil, rec)
+	if err != nil || out.Answer == nil {
+		for _, l := range d.looks {
+			t.Log(l.Place, l.Turn, l.Problem, l.Unreadable != "")
+		}
+		t.Fatalf("%v %+v; %d decisions left", err, out, len(d.list))
+	}
+	var steps []string
+	for _, s := range out.Steps {
+		steps = append(steps, fmt.Sprintf("%d %s: %s(%s)", s.N, s.Thought, s.Action, s.Argument))
+	}
+	want := []string{"3 let me see: search_wikidata(c)", "4 let me see: execute_sparql(" + qA + ")", "5 done: stop()"}
+	if diff := cmp.Diff(want, steps); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+	for i, l := range d.looks {
+		if bad := i == 5 || i == 8; (l.Problem != "") != bad {
+			t.Errorf("look %d: problem %q", i+1, l.Problem)
+		}
+	}
+	if l := d.looks[1]; l.Unreadable == "" || l.Turn != "no action at all" || l.Place != 2 {
+		t.Errorf("an unreadable turn is shown as %+v", l)
+	}
+	if l := d.looks[5]; l.Turn != "Action: nonsense(x)" || !strings.Contains(l.Problem, "nonsense") {
+		t.Errorf("what could not be read is lost: %+v", l)
+	}
+	history := ""
+	for _, msg := range m.requests[len(m.requests)-2].Messages {
+		history += msg.Content + "\n"
+	}
+	if !strings.Contains(history, "search_wikidata(c)") || strings.Contains(history, "search_wikidata(a)") ||
+		strings.Contains(history, "search_wikidata(b)") {
+		t.Errorf("the model reads another history:\n%s", history)
+	}
+	// On the kept way: search, observation, query, observation, stop. Edited there: search and stop. Eight calls: the
+	// language, six turns, the report.
+	c, ok := event.CountReview(rec.events)
+	wantCount := event.ReviewCount{Turns: 5, Interventions: 2, Back: 1, By: []string{"Ada"},
+		Usage: llm.Usage{Calls: 8, InputTokens: 800, OutputTokens: 80, USD: 0.08}}
+	if diff := cmp.Diff(wantCount, c, cmpopts.EquateApprox(0, 1e-9)); diff != "" || !ok {
+		t.Errorf("count (-want +got):\n%s", diff)
+	}
+	for _, e := range rec.of("review") {
+		if e.Review.Before == nil || (e.Review.After != nil) != (e.Review.Verdict == event.Edited) {
+			t.Errorf("review %d: %+v", e.ID, e.Review)
+		}
+	}
+}
+
+// A person gives up with a reason, and the model is not asked for a report. One who leaves can come back.
+func TestReviewEnds(t *testing.T) {
+	m := &fakeModel{tasks: map[string]string{"language": "English"}, acts: []string{do("search_wikidata(a)")}}
+	rec := &memory{}
+	out, err := reviewed(t, m, &decisions{list: []policy.Decision{{Verdict: event.Skipped, Reason: "too vague"}}}, nil, rec)
+	if err != nil || out.Reason != GivenUp || out.Detail != "too vague" || len(rec.of("step")) > 0 {
+		t.Errorf("given up: %v %+v", err, out)
+	}
+	m.used = 0
+	out, err = reviewed(t, m, &decisions{}, nil, &memory{})
+	if err != nil || out.Reason != Canceled {
+		t.Errorf("left: %v %+v", err, out)
+	}
+}
+
+// long is a review with all that can happen.
+func long() (m *fakeModel, d []policy.Decision) {
+	m = &fakeModel{tasks: map[string]string{"language": "English", "report": "r"},
+		acts: []string{"hm", do("search_wikidata(a)"), execute("SELECT nonsense"), execute(qEmpty), execute(qEmpty), do("stop()"),
+			do("search_wikidata(b)"), execute(qA), execute(qA), do("stop()")}}
+	d = []policy.Decision{accept, edit("Thought: b\nAction: search_wikidata(x)"), accept, accept, accept, accept, accept,
+		back(1), edit("search_wikidata(y)"), edit("Thought: q\nAction: " + strings.TrimPrefix(do("execute_sparql("+qA+")"),
+			"Thought: let me see\nAction: ")), accept}
+	return m, d
+}
+
+// normal is what must be the same in two files of a run.
+func normal(events []Event) []Event {
+	out := append([]Event(nil), events...)
+	for i := range out {
+		out[i].Request = nil
+		if s := out[i].Step; s != nil {
+			same := *s
+			same.MS, same.Elapsed = 0, 0
+			out[i].Step = &same
+		}
+	}
+	return out
+}
+
+// TestReviewSurvives: a review whose file ends at any byte, as after kill -9, goes on where it was. Nothing that the file
+// holds is asked again, neither of the model nor of the person, and the whole is as if nothing had happened.
+func TestReviewSurvives(t *testing.T) {
+	m, list := long()
+	path := filepath.Join(t.TempDir(), "whole.jsonl")
+	whole := record(t, path, nil, m, &decisions{list: list})
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls, decided := len(m.requests), len(list)
+	rng := rand.New(rand.NewPCG(14, 5))
+	first := strings.IndexByte(string(content), '\n') + 1 // before it there is no file to go on with
+	for i := range 30 {
+		cut := first + rng.IntN(len(content)-first)
+		name := filepath.Join(t.TempDir(), "cut.jsonl")
+		if err := os.WriteFile(name, content[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := goOn(t, name, calls, decided)
+		if diff := cmp.Diff(normal(whole), normal(got), cmpopts.IgnoreFields(Event{}, "Time"),
+			cmpopts.IgnoreFields(Event{}, "Usage"), cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("cut %d at byte %d (-whole +continued):\n%s", i, cut, diff)
+		}
+	}
+}
+
+// record runs a review into a file, and returns the events in it.
+func record(t *testing.T, path string, past []Event, m *fakeModel, d *decisions) []Event {
+	t.Helper()
+	var f interface {
+		event.Recorder
+		Close() error
+	}
+	var err error
+	if past == nil {
+		f, err = event.Create(path)
+	} else {
+		f, past, err = event.Continue(path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = reviewed(t, m, d, past, f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return read(t, path)
+}
+
+func read(t *testing.T, path string) []Event {
+	t.Helper()
+	in, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	events, err := event.Read(in)
+	if err != nil && !errors.Is(err, event.ErrTorn) {
+		t.Fatal(err)
+	}
+	return events
+}
+
+// goOn continues a file that was cut off, with a model and a person who say what is missing in it.
+func goOn(t *testing.T, path string, calls, decided int) []Event {
+	t.Helper()
+	past := read(t, path)
+	m, list := long()
+	asked, reviews := 0, 0
+	for _, e := range past {
+		switch {
+		case e.Event == "model" && e.Request.Purpose == "act":
+			m.used++
+			asked++
+		case e.Event == "model":
+			asked++
+		case e.Event == "review":
+			reviews++
+		}
+	}
+	d := &decisions{list: list[reviews:]}
+	events := record(t, path, past, m, d)
+	if len(m.requests) != calls-asked || len(d.looks) != decided-reviews {
+		t.Fatalf("%d calls and %d decisions in the file; asked for %d more and %d more, of %d and %d", asked, reviews,
+			len(m.requests), len(d.looks), calls, decided)
+	}
+	return events
+}
+
+// A person who leaves and comes back many times, with calls that fail between, gets to the same answer.
+func TestReviewSittings(t *testing.T) {
+	_, list := long()
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	m, _ := long()
+	_, whole := long()
+	record(t, path, nil, m, &decisions{list: whole[:1]})
+	for n := 1; n < len(list); n++ {
+		past := read(t, path)
+		m, _ = long()
+		m.used = len(acts(past))
+		if n == 3 { // the model's service is down in one sitting
+			m.fail = map[string]error{"act": &llm.Error{Status: 500, Message: "down"}}
+		}
+		record(t, path, past, m, &decisions{list: list[n : n+1]})
+	}
+	events := read(t, path)
+	if last := events[len(events)-1]; last.Event != "end" || last.Reason != "" {
+		t.Errorf("after all sittings: %+v", last)
+	}
+	if c, _ := event.CountReview(events); c.Turns != 5 || c.Interventions != 2 || c.Back != 1 {
+		t.Errorf("count: %+v", c)
+	}
+	if steps := event.Steps(events); len(steps) != 3 {
+		t.Errorf("%d steps", len(steps))
+	}
+}
+
+func acts(events []Event) (out []Event) {
+	for _, e := range events {
+		if e.Event == "model" && e.Request.Purpose == "act" && e.Error == "" {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// A review that would do something else than its file holds is not continued, and its file stays as it is. One that is
+// finished cannot be continued.
+func TestReviewChanged(t *testing.T) {
+	m, list := long()
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	record(t, path, nil, m, &decisions{list: list[:4]})
+	f, past, err := event.Continue(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	before := read(t, path)
+	for i, e := range past {
+		if e.Event == "review" && e.Review.Verdict == event.Edited {
+			past[i].Review.Text = "Action: search_wikidata(other)"
+		}
+	}
+	out, err := reviewed(t, m, &decisions{list: list[4:]}, past, f)
+	if !errors.Is(err, event.ErrChanged) || out.Answer != nil || len(read(t, path)) != len(before) {
+		t.Errorf("%v, %d events were %d", err, len(read(t, path)), len(before))
+	}
+	for i, e := range past {
+		if e.Event == "review" && e.Review.Verdict == event.Edited {
+			past[i].Review.Text = "Action: fly(away)"
+		}
+	}
+	if _, err := reviewed(t, m, &decisions{}, past, &memory{}); !errors.Is(err, event.ErrChanged) {
+		t.Errorf("a decision that cannot be carried out any more: %v", err)
+	}
+	m, list = long()
+	done := filepath.Join(t.TempDir(), "done.jsonl")
+	record(t, done, nil, m, &decisions{list: list})
+	if _, _, err := event.Continue(done); err == nil || !strings.Contains(err.Error(), "ended") {
+		t.Errorf("a finished review: %v", err)
+	}
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/ask"
+	"github.com/spinachbot/spinachbot/internal/console"
+	people "github.com/spinachbot/spinachbot/internal/review"
+	"github.com/spinachbot/spinachbot/internal/show"
+)
+
+// reviewFlags let a person decide on each turn of the model before it is carried out.
+type reviewFlags struct {
+	on       bool
+	gold     string
+	by       *string
+	terminal people.Terminal
+}
+
+func (f *reviewFlags) declare(c *cmdline) {
+	c.fs.BoolVar(&f.on, "review", false, "decide on each turn of the model before it is carried out: accept, edit, skip, go back")
+	c.fs.StringVar(&f.gold, "gold", "", "benchmark `file` in which QUESTION or its ID is looked up; its query and answer are shown; with --review")
+	f.by = byFlag(c)
+}
+
+// check says what is wrong with the flags together.
+func (f *reviewFlags) check(a *asking) error {
+	switch {
+	case !f.on && (f.gold != "" || *f.by != ""):
+		return errors.New("--gold and --by go with --review")
+	case !f.on:
+		return nil
+	case a.json:
+		return errors.New("--review and --json exclude each other")
+	case a.preset.policy != "":
+		return errors.New("--review and --policy exclude each other: the person decides on one turn after the other")
+	}
+	return nil
+}
+
+// findGold looks the question up in --gold's file: by its ID, or its words.
+func (f *reviewFlags) findGold(a *asking, question *string) error {
+	if f.gold == "" || *question == "" { // that of a run that goes on is not known yet
+		return nil
+	}
+	b, err := readInput(a.e, f.gold)
+	if err != nil {
+		return err
+	}
+	items, _, err := dataset.ReadItems(bytes.NewReader(b))
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.gold, err)
+	}
+	it, err := people.Find(items, *question)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.gold, err)
+	}
+	f.terminal.Gold = people.GoldOf(it)
+	*question, a.language = it.Question, cmp.Or(a.language, it.Language)
+	return nil
+}
+
+// reviewer completes the agent's options.
+func (f *reviewFlags) reviewer(e *env, cfg *config.Config, opts *agent.Options) {
+	if !f.on {
+		return
+	}
+	t := &f.terminal
+	t.Screen, t.In, t.By = console.New(e.stdout, e.environ), bufio.NewReader(e.stdin), operatorName(e, cfg, *f.by)
+	if editor := e.editor(); editor != "" {
+		t.Edit = func(ctx context.Context, text, below string) (string, error) {
+			return console.Edit(ctx, editor, text, below, e.stdin, e.stdout, e.stderr)
+		}
+	}
+	opts.Reviewer, opts.Stream = t, false
+}
+
+// ask asks, or goes on, with the person's decisions.
+func (f *reviewFlags) ask(ctx context.Context, a *asking, service *ask.Service, q agent.Question, dir string) int {
+	service.Limits.Time = 0 // people take their time
+	name, open := "", service.Open
+	service.Open = func(id string) (ask.Trajectory, error) {
+		t, err := open(id)
+		if file, ok := t.(*event.File); ok {
+			name = file.Name()
+		}
+		return t, err
+	}
+	screen := f.terminal.Screen
+	var err error
+	if a.goOn != "" {
+		if name, err = a.continued(dir); err != nil {
+			return fail(a.e, err)
+		}
+		if events := eventsOf(name); len(events) > 0 && events[0].Question != nil {
+			q.Text = events[0].Question.Text
+		}
+		if err := f.findGold(a, &q.Text); err != nil {
+			return fail(a.e, fmt.Errorf("ask: %w", err))
+		}
+	}
+	f.terminal.Begin(q.Text)
+	run, err := a.start(ctx, service, q, dir)
+	if err != nil {
+		return fail(a.e, err)
+	}
+	out, err := run.Wait()
+	screen.Progress("")
+	reviewed(screen, name)
+	var end agent.Ending
+	if err == nil {
+		if end = out.Ending; end.Reason != agent.Canceled {
+			(&show.Run{Screen: screen, Graph: a.graph}).Outcome(out)
+		}
+	}
+	if err != nil && !errors.Is(err, event.ErrChanged) || err == nil && !event.Finished(end.Reason) {
+		fmt.Fprintf(screen, "go on with: spinachbot ask --review --continue %s (and the other flags as they were)\n", name)
+	}
+	switch {
+	case err != nil:
+		return fail(a.e, err)
+	case out.Answer != nil:
+		return exitOK
+	case end.Reason == agent.Canceled:
+		return exitInterrupted
+	}
+	return noAnswerStatus(a.e, end)
+}
+
+// reviewed says what the review took so far.
+func reviewed(screen *console.Screen, name string) {
+	if c, ok := event.CountReview(eventsOf(name)); ok {
+		fmt.Fprintln(screen, people.Summary(c))
+	}
+}
+
+// eventsOf reads the events of a trajectory, as far as they can be read.
+func eventsOf(name string) []event.Event {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	events, _ := event.Read(f) // whoever goes on with the file says what is wrong with it
+	return events
+}

@@ -1,0 +1,80 @@
+package review
+
+import (
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/policy"
+	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// mark returns a text for the screen, in a style, with the IDs marked that the gold query uses, and those that nothing
+// has shown to the model.
+func (t *Terminal) mark(s string, l policy.Look, style console.Style) string {
+	s = text.Clean(s)
+	marks := map[string]func(string) string{}
+	for _, id := range l.Unseen {
+		marks[id] = func(id string) string { return t.Screen.In(console.Yellow, id) }
+	}
+	if t.Gold.SPARQL != "" && l.Mentions != nil {
+		used := map[string]bool{}
+		for _, m := range l.Mentions(t.Gold.SPARQL) {
+			used[m.Key] = true
+		}
+		for _, m := range l.Mentions(s) {
+			if used[m.Key] {
+				marks[m.Written] = t.used
+			}
+		}
+	}
+	var b strings.Builder
+	plain := 0 // from where on nothing is written yet
+	flush := func(to int) {
+		for i, line := range strings.Split(s[plain:to], "\n") {
+			if i > 0 {
+				b.WriteByte('\n')
+			}
+			if style != "" {
+				line = t.Screen.In(style, line)
+			}
+			b.WriteString(line)
+		}
+		plain = to
+	}
+	for at := 0; at < len(s); {
+		id := longest(marks, s[at:])
+		if id == "" || at > 0 && wordByte(s[at-1]) && wordByte(id[0]) || at+len(id) < len(s) && wordByte(s[at+len(id)]) {
+			at++
+			continue
+		}
+		flush(at)
+		b.WriteString(marks[id](id))
+		at += len(id)
+		plain = at
+	}
+	flush(len(s))
+	return b.String()
+}
+
+// longest returns the longest ID of marks that s begins with.
+func longest(marks map[string]func(string) string, s string) (out string) {
+	for id := range marks {
+		if len(id) > len(out) && strings.HasPrefix(s, id) {
+			out = id
+		}
+	}
+	return out
+}
+
+// wordByte reports whether an ID goes on with c.
+func wordByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+}
+
+// used marks an ID of the gold query: by a color, or without colors by signs that no query has.
+func (t *Terminal) used(id string) string {
+	if colored := t.Screen.In(console.Green, id); colored != id {
+		return colored
+	}
+	return "«" + id + "»"
+}

@@ -1,0 +1,317 @@
+// Package review lets a person decide on the turns of a model at a terminal, or by lines of text: the [policy.Reviewer]
+// of the command line.
+//
+//	review.go   one decision: what is shown, what is asked
+//	mark.go     IDs that are marked in texts
+//	gold.go     what a benchmark says of the question
+//	summary.go  what a review took
+package review
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/policy"
+	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// Terminal asks a person. It is not safe for concurrent use.
+type Terminal struct {
+	Screen *console.Screen
+	In     *bufio.Reader
+	By     string // who decides
+	Gold   Gold
+	// Edit opens a text in the person's editor and returns what was made of it; below is for reading only. nil: there is
+	// no editor, and edits are typed.
+	Edit func(ctx context.Context, text, below string) (string, error)
+
+	shown int          // steps that were shown
+	lines chan outcome // of a read that was not waited for: Ctrl-C came first
+}
+
+// outcome is a line that was typed, or why there is none.
+type outcome struct {
+	text string
+	err  error
+}
+
+const help = `  Enter, a, accept   carry it out as it is
+  e, edit            change thought and action, then carry that out
+  s, skip [reason]   give the question up
+  b, back [step]     decide on an earlier step again (the last one, if no number is given)
+  g, gold            show the query and answer that are known to be right
+  q, quit            stop for now; the review can be continued
+  Thought: …, Action: …   typed instead: the turn as it should be, ended by an empty line`
+
+// Review implements [policy.Reviewer].
+func (t *Terminal) Review(ctx context.Context, l policy.Look) (policy.Decision, error) {
+	t.Screen.Progress("")
+	t.steps(l)
+	t.turn(l)
+	for {
+		d, done, err := t.ask(ctx, l)
+		if err != nil {
+			return d, err
+		}
+		if done {
+			d.By = t.By
+			if d.Verdict != event.Skipped {
+				t.Screen.Progress("…")
+			}
+			return d, nil
+		}
+	}
+}
+
+// steps shows what was done since the last turn.
+func (t *Terminal) steps(l policy.Look) {
+	if len(l.Steps) < t.shown { // the way back was taken
+		t.say(console.Yellow, fmt.Sprintf("back at step %d", len(l.Steps)+1))
+	}
+	for i := min(t.shown, len(l.Steps)); i < len(l.Steps); i++ {
+		if o := l.Steps[i].Observation; o != "" {
+			t.write(t.mark(o, l, console.Dim), "   ")
+		}
+	}
+	t.shown = len(l.Steps)
+}
+
+// turn shows what is to be decided.
+func (t *Terminal) turn(l policy.Look) {
+	fmt.Fprintln(t.Screen)
+	t.say(console.Bold, fmt.Sprintf("step %d", l.Place))
+	t.write(t.mark(l.Turn, l, ""), "   ")
+	if l.Unreadable != "" {
+		t.say(console.Yellow, "this cannot be read; accepted, the model is told so: "+text.OneLine(text.Clean(l.Unreadable)))
+	}
+	if len(l.Unseen) > 0 {
+		t.say(console.Yellow, "not seen before: "+text.OneLine(text.Clean(strings.Join(l.Unseen, ", "))))
+	}
+	if l.Problem != "" {
+		t.say(console.Red, "that cannot be carried out: "+text.OneLine(text.Clean(l.Problem)))
+	}
+}
+
+// ask asks once. done is false for an answer that is no decision.
+func (t *Terminal) ask(ctx context.Context, l policy.Look) (d policy.Decision, done bool, err error) {
+	line, err := t.line(ctx, "accept, edit, skip, back, quit? (? for help) ")
+	if err != nil {
+		return d, false, err
+	}
+	word, rest, _ := strings.Cut(line, " ")
+	rest = strings.TrimSpace(rest)
+	switch strings.ToLower(word) {
+	case "", "a", "accept", "y", "yes", "1":
+		return policy.Decision{Verdict: event.Accepted}, true, nil
+	case "e", "edit":
+		return t.edit(ctx, l)
+	case "s", "skip":
+		if rest == "" {
+			if rest, err = t.line(ctx, "why? (Enter for no reason) "); err != nil {
+				return d, false, err
+			}
+		}
+		return policy.Decision{Verdict: event.Skipped, Reason: rest}, true, nil
+	case "b", "back":
+		return t.back(rest, l)
+	case "g", "gold":
+		t.showGold(true)
+	case "q", "quit":
+		return d, false, policy.ErrLeft
+	case "?", "h", "help":
+		fmt.Fprintln(t.Screen, help)
+	default:
+		if !isTurn(line) {
+			t.say(console.Yellow, fmt.Sprintf("%q is none of these; ? shows what they mean", text.Clip(text.Clean(line), 60)))
+			return d, false, nil
+		}
+		more, err := t.paragraph(ctx)
+		if err != nil {
+			return d, false, err
+		}
+		return policy.Decision{Verdict: event.Edited, Text: strings.TrimSpace(line + "\n" + more)}, true, nil
+	}
+	return d, false, nil
+}
+
+// isTurn reports whether a line begins a turn that is typed as a whole.
+func isTurn(line string) bool {
+	lower := strings.ToLower(line)
+	return strings.HasPrefix(lower, "thought:") || strings.HasPrefix(lower, "action:")
+}
+
+func (t *Terminal) back(to string, l policy.Look) (policy.Decision, bool, error) {
+	place := l.Place - 1
+	if to != "" {
+		n, err := strconv.Atoi(to)
+		if err != nil {
+			t.say(console.Yellow, fmt.Sprintf("back to where? %q is no number of a step", text.Clip(text.Clean(to), 20)))
+			return policy.Decision{}, false, nil
+		}
+		place = n
+	}
+	if place < 1 || place >= l.Place {
+		t.say(console.Yellow, fmt.Sprintf("there is no step %d to go back to", place))
+		return policy.Decision{}, false, nil
+	}
+	return policy.Decision{Verdict: event.WentBack, To: place}, true, nil
+}
+
+// edit has the turn changed in the editor, or typed. An edit that fails or leaves nothing is no decision.
+func (t *Terminal) edit(ctx context.Context, l policy.Look) (d policy.Decision, done bool, err error) {
+	var said string
+	if t.Edit != nil {
+		said, err = t.Edit(ctx, l.Turn, t.below(l))
+		if ctx.Err() != nil {
+			return d, false, ctx.Err()
+		}
+		if err != nil {
+			t.say(console.Red, text.Clean(err.Error()))
+			return d, false, nil
+		}
+	} else if said, err = t.typed(ctx, l); err != nil {
+		return d, false, err
+	}
+	if strings.TrimSpace(said) == "" {
+		t.say(console.Yellow, "that is empty, so nothing was changed")
+		return d, false, nil
+	}
+	return policy.Decision{Verdict: event.Edited, Text: strings.TrimSpace(said)}, true, nil
+}
+
+// typed asks for thought and action one after the other.
+func (t *Terminal) typed(ctx context.Context, l policy.Look) (string, error) {
+	thought, actions := l.Turn, ""
+	if i := strings.Index(l.Turn, "\nAction:"); i >= 0 {
+		thought, actions = l.Turn[:i], l.Turn[i+1:]
+	}
+	said, err := t.line(ctx, "thought (Enter keeps it): ")
+	if err != nil {
+		return "", err
+	}
+	if said != "" {
+		thought = "Thought: " + strings.TrimSpace(strings.TrimPrefix(said, "Thought:"))
+	}
+	fmt.Fprintln(t.Screen, "action, such as name(argument), ended by an empty line (only that keeps it):")
+	said, err = t.paragraph(ctx)
+	if err != nil {
+		return "", err
+	}
+	if said = strings.TrimSpace(said); said != "" {
+		actions = said
+		if !strings.HasPrefix(strings.ToLower(said), "action:") {
+			actions = "Action: " + said
+		}
+	}
+	return thought + "\n" + actions, nil
+}
+
+// below is what an editor shows for reading.
+func (t *Terminal) below(l policy.Look) string {
+	var b strings.Builder
+	b.WriteString("Change thought and action above this line, then save and leave. To change nothing, leave as it is.\n" +
+		"What stands below is for reading.\n")
+	if l.Problem != "" {
+		b.WriteString("\nWhat was wrong: " + text.Clean(l.Problem) + "\n")
+	}
+	if len(l.Unseen) > 0 {
+		b.WriteString("\nNot seen before: " + text.Clean(strings.Join(l.Unseen, ", ")) + "\n")
+	}
+	if t.Gold.SPARQL != "" {
+		b.WriteString("\nA query that is right:\n" + text.Clean(t.Gold.SPARQL) + "\n")
+	}
+	if n := len(l.Steps); n > 0 {
+		b.WriteString("\nThe last observation:\n" + text.Clean(l.Steps[n-1].Observation) + "\n")
+	}
+	return b.String()
+}
+
+// paragraph reads lines up to an empty one.
+func (t *Terminal) paragraph(ctx context.Context) (string, error) {
+	var out []string
+	for {
+		line, err := t.line(ctx, "")
+		if err != nil || line == "" {
+			return strings.Join(out, "\n"), err
+		}
+		out = append(out, line)
+	}
+}
+
+// line asks and reads a line. Ctrl-C ends the waiting; the end of the input is [policy.ErrLeft].
+func (t *Terminal) line(ctx context.Context, prompt string) (string, error) {
+	fmt.Fprint(t.Screen, prompt)
+	if t.lines == nil {
+		t.lines = make(chan outcome, 1)
+		go func(read chan<- outcome) {
+			said, err := t.In.ReadString('\n')
+			if errors.Is(err, io.EOF) && said != "" {
+				err = nil
+			}
+			read <- outcome{strings.TrimRight(said, " \t\r\n"), err}
+		}(t.lines)
+	}
+	select {
+	case l := <-t.lines:
+		t.lines = nil
+		if l.err != nil {
+			fmt.Fprintln(t.Screen)
+			if errors.Is(l.err, io.EOF) {
+				return "", policy.ErrLeft
+			}
+			return "", fmt.Errorf("your answer cannot be read: %w", l.err)
+		}
+		return l.text, nil
+	case <-ctx.Done():
+		fmt.Fprintln(t.Screen)
+		return "", ctx.Err()
+	}
+}
+
+func (t *Terminal) say(style console.Style, s string) {
+	for _, line := range console.Wrap(s, max(20, t.width())) {
+		fmt.Fprintln(t.Screen, t.Screen.In(style, line))
+	}
+}
+
+func (t *Terminal) width() int {
+	if w := t.Screen.Width(); w > 0 {
+		return w
+	}
+	return 120
+}
+
+// write writes a text that may be marked.
+func (t *Terminal) write(s, indent string) {
+	for line := range strings.SplitSeq(s, "\n") {
+		fmt.Fprintln(t.Screen, indent+line)
+	}
+}
+
+// Begin shows the question, and what is known to be right.
+func (t *Terminal) Begin(question string) {
+	t.say(console.Bold, text.Clean(question))
+	t.showGold(false)
+}
+
+// showGold shows what is known to be right. asked says that the person wants to know.
+func (t *Terminal) showGold(asked bool) {
+	switch {
+	case t.Gold.SPARQL != "":
+		fmt.Fprintln(t.Screen, t.Screen.In(console.Green, "a query that is right:"))
+		t.write(text.Clean(t.Gold.SPARQL), "   ")
+		if t.Gold.Answer != "" {
+			fmt.Fprintln(t.Screen, t.Screen.In(console.Green, "its result:"))
+			t.write(text.Clean(t.Gold.Answer), "   ")
+		}
+	case asked:
+		t.say(console.Yellow, "no right query is known; --gold names a file with some")
+	}
+}
