@@ -3,6 +3,7 @@ package rewrite
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
@@ -269,15 +270,21 @@ func (f *faster) freshSubquery(name string) string {
 	return name
 }
 
-// anchored reports whether each triple of a statement has a constant end and a predicate that is no path of any length.
+// anchored reports whether each triple of a statement has a constant end, a plain predicate, and no blank node that
+// others may name.
 func anchored(t *sparql.Triples) bool {
 	for _, x := range t.Triples() {
 		if x.Subject.Kind != sparql.Const && x.Object.Kind != sparql.Const || x.Path.Kind != sparql.PathTerm ||
-			x.Path.Term.Kind == sparql.Var {
+			x.Path.Term.Kind == sparql.Var || labeled(x.Subject) || labeled(x.Object) {
 			return false
 		}
 	}
 	return true
+}
+
+// labeled reports whether a term is a blank node with a label, _:b.
+func labeled(t *sparql.Term) bool {
+	return t.Kind == sparql.BlankNode && !strings.HasPrefix(t.Name, ".")
 }
 
 // inOrder writes the triples in an order in which each has as much known as possible, and has Blazegraph keep it.

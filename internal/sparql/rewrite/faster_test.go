@@ -40,6 +40,9 @@ func TestFaster(t *testing.T) {
 		{"cut by labels", `SELECT ?x ?xLabel { ?x wdt:P106 wd:Q1 . ` + service + ` } ORDER BY ?xLabel LIMIT 5`, false, nil},
 		{"an OPTIONAL that later triples build on stays where it is",
 			`SELECT ?x ?y { ?x wdt:P40 ?c . OPTIONAL { ?c wdt:P26 ?y } ?y wdt:P31 wd:Q5 }`, false, nil},
+		{"a blank node stays in its group", `SELECT ?c { _:b wdt:P27 ?c . _:b wdt:P31 wd:Q5 . ?c wdt:P30 wd:Q46 }`, false, []string{
+			"SELECT ?c WHERE { { SELECT ?c WHERE { ?c wdt:P30 wd:Q46 . } } _:b wdt:P27 ?c . _:b wdt:P31 wd:Q5 . }",
+			"SELECT ?c WHERE { ?c wdt:P30 wd:Q46 . _:b wdt:P27 ?c . _:b wdt:P31 wd:Q5 . }"}},
 		{"a path waits for its end", `SELECT ?x { ?x wdt:P31/wdt:P279* ?c . ?c wdt:P361 wd:Q2 . ?x wdt:P17 wd:Q183 }`, false, []string{
 			"SELECT ?x WHERE { { SELECT ?c ?x WHERE { ?c wdt:P361 wd:Q2 . ?x wdt:P17 wd:Q183 . } } ?x wdt:P31/wdt:P279* ?c . }",
 			"SELECT ?x WHERE { ?c wdt:P361 wd:Q2 . ?x wdt:P17 wd:Q183 . ?x wdt:P31/wdt:P279* ?c . }"}},
