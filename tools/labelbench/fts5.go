@@ -10,6 +10,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/internal/index/build"
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
+	"github.com/spinachbot/spinachbot/tools/labelbench/bench"
 )
 
 // fts5 is SQLite's full-text search: names in rows by falling score, every word of a query as a prefix, hits in the
@@ -19,7 +20,7 @@ type fts5 struct {
 	db   *sql.DB
 }
 
-func (f *fts5) build(labels string) error {
+func (f *fts5) Build(labels string) error {
 	_, have := os.Stat(f.file)
 	db, err := sql.Open("sqlite", f.file)
 	if err != nil {
@@ -64,7 +65,7 @@ func (f *fts5) build(labels string) error {
 	return tx.Commit()
 }
 
-func (f *fts5) find(text string) (out []string, err error) {
+func (f *fts5) Find(text string) (out []string, err error) {
 	var words []string
 	for _, w := range lookup.Words(text) {
 		words = append(words, `"`+strings.ReplaceAll(w, `"`, "")+`"*`)
@@ -86,4 +87,4 @@ func (f *fts5) find(text string) (out []string, err error) {
 	return out, rows.Err()
 }
 
-func (f *fts5) size() int64 { return sizeOf(f.file) }
+func (f *fts5) Size() int64 { return bench.SizeOf(f.file) }
