@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -189,6 +190,9 @@ trajectories or of eval run. The notes are shown to no model until a person appr
 	})
 }
 
+// maxTask is how long the text for the note-taker may be, in bytes: a question's length, with room for 16 notes.
+const maxTask = 15_500
+
 // learnLessons reads runs and returns how many notes there are more than before.
 func learnLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Config, graph string, paths []string,
 	limit int) (int, error) {
@@ -224,8 +228,13 @@ func learnLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Conf
 	for _, r := range runs[:min(limit, len(runs))] {
 		taker := lesson.Taker{Book: book, KG: sources.Main().Name(), Source: r.ID + " of " + r.File, Model: cfg.OpenAIModel}
 		engine := agent.New(lg, model, sources, e.now, agent.Options{Preset: preset.NoteTaker(), Notebook: taker})
-		out, err := newAsk(lg, engine, cfg, dir, e.now).Solve(ctx, "lessons", agent.Question{Text: r.Digest(""),
-			Language: "en"})
+		known, err := taker.Lines()
+		if err != nil {
+			return 0, err
+		}
+		task := "The notes on this graph so far:\n" + cmp.Or(strings.Join(known, "\n"), "none") + "\n\nThe run:\n"
+		task += text.Clip(r.Digest(""), maxTask-len(task))
+		out, err := newAsk(lg, engine, cfg, dir, e.now).Solve(ctx, "lessons", agent.Question{Text: task, Language: "en"})
 		if err != nil {
 			return 0, err
 		}

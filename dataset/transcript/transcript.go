@@ -13,6 +13,7 @@ package transcript
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -159,14 +160,35 @@ const (
 	maxSeen    = 900 // of an observation
 )
 
+// callOf writes a step's call for a reader: a JSON object's texts as they are, without escapes, and no nulls.
+func callOf(s event.Step) string {
+	var args map[string]any
+	if !strings.HasPrefix(s.Argument, "{") || json.Unmarshal([]byte(s.Argument), &args) != nil {
+		return s.Action + "(" + s.Argument + ")"
+	}
+	out := s.Action
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if args[name] != nil {
+			out += fmt.Sprintf("\n  %s: %v", name, args[name])
+		}
+	}
+	return out
+}
+
 // Digest tells a run for a reader who learns from it: the question, each step with what it showed, the query of the
 // answer and how the run ended. gold is the query that is right, "" where that is not known.
 func (r *Run) Digest(gold string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The question: %s\n", r.Question.Text)
 	for i, s := range r.Steps {
-		fmt.Fprintf(&b, "\nStep %d. %s\n%s(%s)\n%s\n", i+1, text.Clip(text.Fold(s.Thought), maxThought), s.Action, s.Argument,
-			text.Clip(s.Observation, maxSeen))
+		seen := text.Clip(s.Observation, maxSeen)
+		for j, before := range r.Steps[:i] {
+			if before.Action == s.Action && before.Argument == s.Argument && before.Observation == s.Observation {
+				seen = fmt.Sprintf("(the same as step %d)", j+1)
+				break
+			}
+		}
+		fmt.Fprintf(&b, "\nStep %d. %s\n%s\n%s\n", i+1, text.Clip(text.Fold(s.Thought), maxThought), callOf(s), seen)
 	}
 	switch {
 	case r.Answered():

@@ -317,3 +317,15 @@ func TestTrainingData(t *testing.T) {
 		t.Errorf("never asked: %s, %v", b, err)
 	}
 }
+
+// TestDigest: calls are shown without JSON's escapes and nulls, and a step that repeats another says so.
+func TestDigest(t *testing.T) {
+	s := event.Step{Thought: "T", Action: "execute", Argument: `{"sparql":"SELECT ?x\nWHERE { ?x \u003ca> 1 }","page":null}`,
+		Observation: "one row"}
+	r := &Run{Question: event.Question{Text: "Q?"}, Steps: []event.Step{s, {Action: "stop", Argument: "x"}, s}}
+	want := "The question: Q?\n\nStep 1. T\nexecute\n  sparql: SELECT ?x\nWHERE { ?x <a> 1 }\none row\n\nStep 2. \nstop(x)\n\n" +
+		"\nStep 3. T\nexecute\n  sparql: SELECT ?x\nWHERE { ?x <a> 1 }\n(the same as step 1)\n"
+	if got := r.Digest(""); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
