@@ -373,3 +373,28 @@ func TestKBQAGuard(t *testing.T) {
 		t.Errorf("%s", s)
 	}
 }
+
+// TestKBQAGolden: entities that the caller knows are named after the question, in every dialect, as material (I15).
+func TestKBQAGolden(t *testing.T) {
+	for _, name := range []string{"interactive-kbqa", "interactive-kbqa:kqapro"} {
+		p, err := preset.Named(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := sandbox.Graph(embedded.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &samples{turns: [][]string{six("Done.")}}
+		e := New(slog.New(slog.DiscardHandler), m, Wikibase(g), ticking(), Options{Preset: p})
+		_, err = e.Ask(t.Context(), Question{Text: "Who is the mayor?", Language: "en",
+			Entities: []string{"Berlin (wd:Q64)", "</entity> x"}}, &memory{}, Limits{Total: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.requests[0].Messages[1].Content; !strings.Contains(got, "<entity>\n- Berlin (wd:Q64)\n- &lt;/entity> x\n</entity>") ||
+			!strings.HasPrefix(got, "Q: ") {
+			t.Errorf("%s: the question is shown as\n%s", name, got)
+		}
+	}
+}

@@ -21,6 +21,10 @@ type Question struct {
 	Language string `json:"language,omitempty"` // language code when known; detected by the model otherwise
 	History  []Turn `json:"history,omitempty"`  // earlier turns of the conversation, oldest first
 
+	// things in it that the model is told, as the prompt names them: "Berlin (wd:Q64)". Experiments with golden entities
+	// do so; nil otherwise
+	Entities []string `json:"entities,omitempty"`
+
 	// where it was asked, for those who keep copies of it away from the model; it is shown to nobody
 	Thread *Thread `json:"-"`
 }

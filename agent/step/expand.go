@@ -108,6 +108,7 @@ func (r *Runner) say(name string, data any) string { return r.Preset.Own(name, d
 // earlier turns and in the rules count as seen.
 func (r *Runner) Start(at int) State {
 	s := State{at: at, root: at, messages: 2}
+	s = r.seeing(s, strings.Join(r.Question.Entities, "\n"), nil)
 	s = r.seeing(s, r.Question.Text+"\n"+strings.Join(r.Preset.Rules.Known, " ")+"\n"+r.Exemplars+"\n"+r.Preset.Say("act.tmpl", map[string]any{}), nil)
 	for _, t := range r.Question.History {
 		s = r.seeing(s, t.Question+"\n"+t.SPARQL, nil)
@@ -438,7 +439,7 @@ func (r *Runner) conversation(s State) protocol.Conversation {
 	}
 	c := protocol.Conversation{System: r.Preset.System(preset.Situation{Counted: l.Counted, Given: s.given(),
 		Graphs: r.Sources.Descriptions(), Notes: r.Sources.Notes(), Exemplars: r.Exemplars}), Notes: notes(0), Bad: s.bad,
-		Question: r.Preset.Say("question_user", map[string]any{"Question": r.Question.Text,
+		Question: r.Preset.Say("question_user", map[string]any{"Question": r.Question.Text, "Entities": r.Question.Entities,
 			"Language": r.Language.Name, "Earlier": r.Question.History})}
 	if s.bad != nil {
 		c.BadNotes = append([]string{s.hint}, counter[max(0, len(counter)-1):]...)

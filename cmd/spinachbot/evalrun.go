@@ -36,7 +36,7 @@ type evalRunFlags struct {
 	jobs, limit, tries         int
 	usd                        float64
 	timeout                    time.Duration
-	skip, json                 bool
+	skip, json, golden         bool
 	record                     string
 }
 
@@ -57,6 +57,7 @@ func (f *evalRunFlags) declare(c *cmdline) {
 	c.fs.StringVar(&f.language, "language", "", "language `code` of the questions (default: the file's, or detected)")
 	c.fs.StringVar(&f.asOf, "as-of", "", "`time` that NOW() returns in a graph held in memory, such as 2025-01-31T00:00:00Z (default: when the run started)")
 	c.fs.DurationVar(&f.timeout, "query-timeout", 60*time.Second, "time `limit` for a query on a graph held in memory")
+	c.fs.BoolVar(&f.golden, "golden-entities", false, "tell the model which entities the gold query names, as Interactive-KBQA's experiments do")
 	c.fs.BoolVar(&f.skip, "skip-unscorable", false, "do not ask the items whose gold query fails or returns nothing")
 	c.fs.Var(&f.forms, "also", "write the outputs in this `form`, too: "+orList(formNames())+"; may be given again")
 	c.fs.BoolVar(&f.json, "json", false, "print the summary as one JSON object")

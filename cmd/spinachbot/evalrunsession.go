@@ -111,8 +111,9 @@ func (s *evalSession) run(ctx context.Context) int {
 	sum, err := evalrun.Run(ctx, evalrun.Config{
 		Log: s.lg, Dir: s.flags.out, Info: info, Items: s.items, Chosen: s.chosen, New: s.asker, Model: s.modelFor,
 		Sources: s.sources,
-		Replay:  s.replay, Limits: runLimits(s.cfg), Language: s.flags.language, SkipUnscorable: s.flags.skip,
-		Jobs: s.flags.jobs, Tries: s.flags.tries,
+		Replay:  s.replay, Limits: runLimits(s.cfg), Language: s.flags.language, Golden: s.flags.golden,
+		SkipUnscorable: s.flags.skip,
+		Jobs:           s.flags.jobs, Tries: s.flags.tries,
 		Forms: s.flags.alsoIn(), Score: evalrun.Metrics, Now: s.e.now, Sleep: systemClock{}.Sleep, Account: s.account,
 		Progress: func(pr evalrun.Progress) { p.Show(pr.String()) },
 	})
@@ -227,6 +228,9 @@ func (s *evalSession) describe() error {
 	}
 	if tries := f.preset.tries(s.opts); tries != "" {
 		s.settings["tries"] = tries
+	}
+	if f.golden {
+		s.settings["golden-entities"] = "yes"
 	}
 	if f.skip {
 		s.settings["skip-unscorable"] = "yes"

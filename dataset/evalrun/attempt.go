@@ -84,6 +84,9 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item) (*attempt, error)
 	if it.Language != "" {
 		q.Language = it.Language
 	}
+	if r.Golden {
+		q.Entities = golden(ctx, r.Sources.Main(), it.SPARQL)
+	}
 	run, err := r.begin(ctx, r.New(parts), q)
 	if errors.Is(err, ask.ErrNoQuestion) { // the benchmark's fault, of this item alone
 		a.judge(err)

@@ -28,6 +28,7 @@ type Config struct {
 	Limits  agent.Limits                   // of one item
 
 	Language       string // of the questions, "" to have the model find it out
+	Golden         bool   // name the entities of the gold query to the model
 	SkipUnscorable bool   // do not ask items whose gold query failed or is empty
 
 	Jobs  int // items at once, default 1
