@@ -109,6 +109,9 @@ func (w *Writer) fact(f []rdf.Term) {
 		return
 	}
 	path := "<" + f[1].Value + ">"
+	if id, ok := strings.CutPrefix(f[1].Value, rdf.Direct); ok && w.chance(6) {
+		path = "p:" + id + "/ps:" + id
+	}
 	if w.chance(6) && f[2].IsIRI() {
 		path += []string{"*", "+"}[w.r.IntN(2)]
 	}

@@ -161,8 +161,18 @@ func (w *writer) computed(t *sparql.Term) bool {
 	return found
 }
 
-// bestRank writes a statement node that is used with the best ones only.
+// bestRank writes a path over statements as the direct property, which leads to the best ones only, and a statement
+// node that is used with the best ones only.
 func (w *writer) bestRank(i int, p place) {
+	if path := p.path(); path.Kind == sparql.PathSeq && len(path.Args) == 2 {
+		id := strings.TrimPrefix(path.Args[0].IRI(), rdf.Prop)
+		if rdf.ValidID(id) && path.Args[1].IRI() == rdf.Prop+"statement/"+id {
+			w.add(Variant{Kind: Ranks, Effect: Fewer, IRI: []string{rdf.Prop + id},
+				What: "only the values of wdt:" + id + ", those with the best rank"},
+				at(i, func(p place) bool { return p.setPath(step(rdf.Direct + id)) }))
+		}
+		return
+	}
 	id, ok := strings.CutPrefix(p.path().IRI(), rdf.Prop)
 	node := p.object()
 	if !ok || !rdf.ValidID(id) || node.Kind != sparql.Var {

@@ -37,6 +37,8 @@ func TestOf(t *testing.T) {
 			`SELECT ?x { ?x p:P39 ?s . ?s ps:P39 wd:Q11696 . FILTER NOT EXISTS { ?s pq:P582 ?e } }`, wikidata,
 			[]string{"ranks: only statements of p:P39 with the best rank: SELECT ?x WHERE { ?x p:P39 ?s . ?s ps:P39 wd:Q11696 . " +
 				"FILTER NOT EXISTS { ?s pq:P582 ?e . } ?s rdf:type wikibase:BestRank . }"}},
+		{"a path over statements", `SELECT ?x { wd:Q64 p:P6/ps:P6 ?x }`, wikidata,
+			[]string{"ranks: only the values of wdt:P6, those with the best rank: SELECT ?x WHERE { wd:Q64 wdt:P6 ?x . }"}},
 		{"a required end", `SELECT ?x { ?x p:P39 ?s . ?s pq:P582 ?e FILTER(YEAR(?e) > 2000) }`, wikidata,
 			[]string{"open: also things without pq:P582: SELECT ?x WHERE { ?x p:P39 ?s . " +
 				"FILTER(!BOUND(?e) || YEAR(?e) > 2000) OPTIONAL { ?s pq:P582 ?e . } }",
