@@ -57,9 +57,12 @@ type result struct {
 // bench is what all runs share.
 type bench struct {
 	graph *embedded.Graph
-	items []dataset.Item
+	all   []dataset.Item             // that may be asked
+	items []dataset.Item             // that are asked
+	most  int                        // so many, at most
 	gold  map[string]string          // query by question
 	rows  map[string]json.RawMessage // of the gold query, by question
+	count map[string]int             // of these rows
 	// what the readers know, which is the same for all
 	readings noisy.Readings
 	scores   sync.Map // by question and query
@@ -111,7 +114,8 @@ func open(ctx context.Context, s settings, graph, questions string) (*bench, err
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{graph: g, gold: map[string]string{}, rows: map[string]json.RawMessage{}, sources: agent.Wikibase(g)}
+	b := &bench{graph: g, gold: map[string]string{}, rows: map[string]json.RawMessage{},
+		count: map[string]int{}, sources: agent.Wikibase(g)}
 	b.sources[0].Finder = &finder{Finder: b.sources[0].Finder}
 	words := map[string]bool{}
 	for _, it := range items {
@@ -125,7 +129,7 @@ func open(ctx context.Context, s settings, graph, questions string) (*bench, err
 		}
 		words[it.Question] = true
 		table, err := g.Query(ctx, it.SPARQL)
-		if err != nil || table.Empty() || s.rows > 1 && len(table.Rows) < s.rows {
+		if err != nil || table.Empty() {
 			continue
 		}
 		if b.rows[it.Question], err = rowsOf(table); err != nil {
@@ -135,12 +139,20 @@ func open(ctx context.Context, s settings, graph, questions string) (*bench, err
 			continue // rows without any value: SPINACH's measure calls them wrong, even compared with themselves
 		}
 		b.items, b.gold[it.Question] = append(b.items, it), it.SPARQL
+		b.count[it.Question] = len(table.Rows)
 	}
 	if len(b.items) == 0 {
 		return nil, errors.New("no question has a gold query that returns rows")
 	}
-	b.items = spread(b.items, s.items)
+	b.all, b.most = b.items, s.items
+	b.only(s.rows)
 	return b, nil
+}
+
+// only keeps those of all questions whose gold query returns at least so many rows.
+func (b *bench) only(rows int) {
+	few := func(it dataset.Item) bool { return rows > 1 && b.count[it.Question] < rows }
+	b.items = spread(slices.DeleteFunc(slices.Clone(b.all), few), b.most)
 }
 
 // spread returns n of the items, evenly over the list.
