@@ -10,6 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/agent/step"
 	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
@@ -239,5 +240,29 @@ func TestAuto(t *testing.T) {
 	// The IDs come out of nowhere.
 	if out, m := auto(qB); len(m.requests) != 4 || out.Features.Tries != 2 {
 		t.Errorf("a doubtful answer took %d calls in %d tries, confidence %g", len(m.requests), out.Features.Tries, out.Confidence)
+	}
+}
+
+// TestVoteOnTruth: a truth value and a table are two different answers, which can be compared.
+func TestVoteOnTruth(t *testing.T) {
+	const ask = "ASK { wd:Q1 wdt:P31 wd:Q5 }"
+	g := graphOfTwo()
+	rows := g.query
+	g.query = func(q string) (*kg.Table, error) {
+		if strings.Contains(q, "ASK") {
+			return &kg.Table{Ask: true, Boolean: true}, nil
+		}
+		return rows(q)
+	}
+	m := &fakeModel{acts: turnsOf(ask, qA), tasks: map[string]string{"compare": `{"answer": 2, "why": "It says which."}`}}
+	opts := spinach(func(p *preset.Preset) { p.Report = false })
+	opts.Policy, opts.Runs = "vote", 2
+	out, err := New(slog.New(slog.DiscardHandler), m, tool.Wikibase(g), ticking(), opts).Ask(t.Context(),
+		Question{Text: "Who?", Language: "en"}, &memory{}, Limits{})
+	if err != nil || out.Answer == nil {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if last := m.last("compare"); !strings.Contains(last, "true") {
+		t.Errorf("the comparison does not show the truth value:\n%s", last)
 	}
 }

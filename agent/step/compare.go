@@ -2,6 +2,7 @@ package step
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/render"
@@ -44,6 +45,10 @@ func (r *Runner) Compare(ctx context.Context, b *event.Branch, options []Option,
 			x.KG = a.KG
 		}
 		for _, n := range o.Own[:min(len(o.Own), maxOwn)] {
+			if t.Ask { // its truth value counts as a row
+				x.Own = append(x.Own, strconv.FormatBool(t.Boolean))
+				break
+			}
 			x.Own = append(x.Own, render.Row(t.Vars, t.Rows[n], a.Labels))
 		}
 		answers = append(answers, x)
