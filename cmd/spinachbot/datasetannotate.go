@@ -111,8 +111,8 @@ func servePage(ctx context.Context, listener net.Listener, h http.Handler) error
 }
 
 // datasetGraph returns the graph that --kg names, and what to call it.
-func datasetGraph(lg *slog.Logger, e *env, name string, cfg *config.Config, budgets remote.BudgetStore) (web.Graph, string,
-	error) {
+func datasetGraph(lg *slog.Logger, e *env, name string, cfg *config.Config,
+	budgets remote.BudgetStore) (web.Graph, string, error) {
 	if name == graphs.Embedded {
 		g, err := builtinGraph(e.now)
 		return g, "the built-in slice", err

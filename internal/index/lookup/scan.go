@@ -267,7 +267,9 @@ func (s *scan) full() error {
 	if len(rarest) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(wholes, func(a, b uint32) int { return cmp.Compare(s.p.total(rng{a, a + 1}), s.p.total(rng{b, b + 1})) })
+	slices.SortStableFunc(wholes, func(a, b uint32) int {
+		return cmp.Compare(s.p.total(rng{a, a + 1}), s.p.total(rng{b, b + 1}))
+	})
 	n := uint8(len(s.slots))
 	have := maps.Clone(s.equal) // entries that are as good as can be
 	if len(wholes) == len(s.slots) {

@@ -325,7 +325,7 @@ func (r *reader) address(path string, v *yaml.Node) string {
 		return ""
 	}
 	if u.User != nil || u.Fragment != "" {
-		r.wrong(v, path, "an address has no user, password or fragment here; put a key into headers or params, by an environment variable")
+		r.wrong(v, path, "an address has no user, password or fragment here; name an environment variable that holds the secret in headers, params or, for OpenSearch, login")
 		return ""
 	}
 	for name := range u.Query() {
