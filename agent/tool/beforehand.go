@@ -33,6 +33,7 @@ const (
 	beforehandSolved  = 3  // solved questions
 	beforehandText    = 70 // characters of a description
 	lesser            = 4  // a second thing of a name is shown where the graph says more than a fourth as much of it
+	furtherWords      = 3  // that a name may have besides those looked for
 	namesakes         = 15 // hits of a search for a thing
 	nameHits          = 2  // things for a name that is not exactly one of theirs
 )
@@ -230,7 +231,7 @@ func (q *questioned) chooseThings(all []lookedFor, found []*kg.SearchResult) (ta
 			}
 			hits := slices.DeleteFunc(heldBack(found[i].Hits, s.query.Text, false), func(h kg.Hit) bool {
 				return exact(h, s.query.Text) != exactly || exactly && !s.phrase.name && work(h) ||
-					!exactly && !allWords(s.query.Text, h)
+					!exactly && (!allWords(s.query.Text, h) || longer(h.Label, s.query.Text))
 			})
 			for rank, h := range hits[:min(len(hits), nameHits)] {
 				if rank == 0 || lesser*q.weight(h) > q.weight(hits[0]) {
@@ -245,6 +246,11 @@ func (q *questioned) chooseThings(all []lookedFor, found []*kg.SearchResult) (ta
 	slices.SortStableFunc(q.things, func(a, b thing) int { return a.rank - b.rank })
 	q.things = q.things[:min(len(q.things), beforehandItems)]
 	return taken
+}
+
+// longer reports whether a name has so many more words than a text that the text is only mentioned in it.
+func longer(name, text string) bool {
+	return len(strings.Fields(name)) > len(strings.Fields(text))+furtherWords
 }
 
 // chooseProperties takes those whose name is a phrase of the question, then those of like meaning.
