@@ -210,11 +210,11 @@ func (q *questioned) search(ctx context.Context, all []lookedFor) ([]*kg.SearchR
 	return found, all, err
 }
 
-// without returns the question's words without names that were found.
+// without returns the question's words that say something, without names that were found.
 func (q *questioned) without(taken []phrase) string {
 	var out []string
 	for i, w := range wordsOf(q.text) {
-		if !slices.ContainsFunc(taken, func(t phrase) bool { return t.name && t.from <= i && i < t.to }) {
+		if !w.stop && !slices.ContainsFunc(taken, func(t phrase) bool { return t.name && t.from <= i && i < t.to }) {
 			out = append(out, w.text)
 		}
 	}
