@@ -121,7 +121,7 @@ var rules = []struct {
 	{"dataset/score", "internal/rdf internal/rdf/equal", "metrics compare rows; they may know neither queries nor graphs nor who is scored"},
 	{"dataset/score/scorefile", "dataset dataset/score internal/kg internal/sparql internal/sparql/measure",
 		"files of outputs, scored; the graph is an interface it owns"},
-	{"dataset/evalrun", "agent agent/event internal/ask dataset dataset/score dataset/score/scorefile dataset/transcript internal/sparql internal/sparql/measure internal/kg internal/llm internal/rdf", "benchmark runs of the agent through interfaces it owns"},
+	{"dataset/evalrun", "agent agent/confidence agent/event internal/ask dataset dataset/score dataset/score/scorefile dataset/transcript internal/sparql internal/sparql/measure internal/kg internal/llm internal/rdf", "benchmark runs of the agent through interfaces it owns"},
 	{"internal/web/annotate", "dataset dataset/annotate internal/kg internal/rdf internal/sparql internal/web/guard",
 		"pages know nouns and own small interfaces"},
 	{"internal/web", "internal/web/guard internal/web/health", "puts pages and APIs together, which come as handlers"},

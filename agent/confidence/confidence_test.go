@@ -1,0 +1,172 @@
+package confidence
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+)
+
+func near(t *testing.T, what string, got, want, within float64) {
+	t.Helper()
+	if math.IsNaN(got) || math.Abs(got-want) > within {
+		t.Errorf("%s: %g, want %g within %g", what, got, want, within)
+	}
+}
+
+// TestFitOneTerm: with one term that is 0 or 1 and nothing to pull, the fit has a closed form: the log odds of each
+// half. Of 1,000 answers without refusals 800 are right (log odds 1.386), of 1,000 with one 200 (-1.386).
+func TestFitOneTerm(t *testing.T) {
+	var examples []Example
+	for i := range 2000 {
+		refused := i % 2
+		examples = append(examples, Example{Question: fmt.Sprint(i), Right: i/2%5 != 0 == (refused == 0),
+			Features: event.Features{Refusals: refused, Rows: 1, Columns: 1}})
+	}
+	prior := Prior()
+	prior.Terms["refused"] = -2 * math.Log(4) // the pull is to where the fit should be
+	w, err := Fit(examples, prior)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "bias", w.Bias, math.Log(4), 1e-3)
+	near(t, "refused", w.Terms["refused"], -2*math.Log(4), 1e-3)
+	near(t, "probability", w.Probability(&event.Features{Refusals: 1, Rows: 1}), 0.2, 1e-3)
+	// With the usual prior the pull of 4 examples against 2,000 moves it a little towards -0.87.
+	if w, err = Fit(examples, Prior()); err != nil {
+		t.Fatal(err)
+	}
+	near(t, "refused, pulled", w.Terms["refused"], -2*math.Log(4), 0.05)
+	if got := w.Terms["refused"]; got <= -2*math.Log(4) {
+		t.Errorf("refused: %g is not pulled towards the prior", got)
+	}
+	// What never varies keeps the prior's weight.
+	for _, name := range []string{"unseen", "retry", "agreement", "extracted"} {
+		near(t, name, w.Terms[name], Prior().Terms[name], 1e-4)
+	}
+}
+
+// made are answers that are right with a probability known for each, by three terms.
+func made(n int, seed uint64) (examples []Example, truth []float64) {
+	rnd := rand.New(rand.NewPCG(seed, 3))
+	for i := range n {
+		f := event.Features{Preset: "p", Rows: 1, Columns: 1, Tries: 3, Agree: 1 + rnd.IntN(3), Repairs: rnd.IntN(4)}
+		if rnd.IntN(2) == 0 {
+			f.Verdict = "retry"
+		}
+		z := -1 + 3*float64(f.Agree)/3 - 0.5*float64(f.Repairs)
+		if f.Verdict == "retry" {
+			z -= 2
+		}
+		p := 1 / (1 + math.Exp(-z))
+		examples = append(examples, Example{Question: fmt.Sprint("q", i%(n/4)), Features: f, Right: rnd.Float64() < p})
+		truth = append(truth, p)
+	}
+	return examples, truth
+}
+
+// TestCrossvalidate: on made data with a known answer, held-out probabilities are near the true ones, and their Brier
+// score is near that of the truth and below that of the mean.
+func TestCrossvalidate(t *testing.T) {
+	examples, truth := made(8000, 1)
+	p, err := Crossvalidate(examples, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	off := 0.0
+	right := make([]bool, len(examples))
+	for i := range p {
+		off += math.Abs(p[i]-truth[i]) / float64(len(p))
+		right[i] = examples[i].Right
+	}
+	near(t, "mean distance from the truth", off, 0, 0.03)
+	got, best := Measure(p, right, 0), Measure(truth, right, 0)
+	near(t, "Brier", got.Brier, best.Brier, 0.003)
+	if got.Brier >= got.Base-0.02 {
+		t.Errorf("Brier %g is not under the mean's %g", got.Brier, got.Base)
+	}
+	near(t, "calibration error", got.ECE, 0, 0.03)
+	for i, e := range examples { // a question is in one part
+		for j := range 3 {
+			if k := (i + (j+1)*2000) % len(examples); fold(e.Question, 5) != fold(examples[k].Question, 5) {
+				t.Fatal("runs of one question are in two parts")
+			}
+		}
+	}
+}
+
+// TestMeasure: four answers and one run without, by hand. Brier: (0.1² + 0.4² + 0.6² + 0.2²) / 4 = 0.1425; the mean is
+// 0.5, hence 0.25.
+func TestMeasure(t *testing.T) {
+	q := Measure([]float64{0.9, 0.6, 0.6, 0.2}, []bool{true, true, false, false}, 1)
+	near(t, "Brier", q.Brier, 0.1425, 1e-12)
+	near(t, "base", q.Base, 0.25, 1e-12)
+	near(t, "right", q.Right, 0.5, 1e-12)
+	// Bins: 0.9 (right 1), twice 0.6 (right 0.5), 0.2 (right 0): (0.1 + 2 x 0.1 + 0.2) / 4.
+	near(t, "ECE", q.ECE, 0.125, 1e-12)
+	// Half of 5 runs are 3: those of 0.9 and 0.6, one of which is wrong. 70 % are 4: two wrong. 90 % are more than there are.
+	if len(q.Cuts) != 2 {
+		t.Fatalf("cuts %+v", q.Cuts)
+	}
+	near(t, "answered", q.Cuts[0].Answered, 0.6, 1e-12)
+	near(t, "threshold", q.Cuts[0].Threshold, 0.6, 1e-12)
+	near(t, "wrong", q.Cuts[0].Wrong, 0.2, 1e-12)
+	near(t, "wrong of the answers", q.Cuts[0].WrongOf, 1.0/3, 1e-12)
+	near(t, "wrong at random", q.Cuts[0].AtRandom, 0.3, 1e-12)
+	near(t, "wrong of four", q.Cuts[1].Wrong, 0.4, 1e-12)
+	if q = Measure(nil, nil, 3); q.N != 0 || q.Cuts != nil {
+		t.Errorf("nothing: %+v", q)
+	}
+}
+
+// TestPrior: without a fit, each published figure comes out again.
+func TestPrior(t *testing.T) {
+	for _, tt := range []struct {
+		f    event.Features
+		want float64
+	}{
+		{event.Features{Steps: 4}, 0.82}, {event.Features{Steps: 8}, 0.68}, {event.Features{Steps: 14}, 0.51},
+		{event.Features{Steps: 20}, 0.18}, {event.Features{Steps: 4, Extracted: true}, 0.26},
+	} {
+		tt.f.Rows, tt.f.Columns = 1, 1
+		near(t, fmt.Sprintf("%+v", tt.f), Prior().Probability(&tt.f), tt.want, 0.006)
+	}
+}
+
+// TestUsual: the embedded weights can be read, and say of agreement and doubt what everybody would.
+func TestUsual(t *testing.T) {
+	sure := event.Features{Preset: "spinach", Steps: 4, Rows: 1, Columns: 1, Tries: 2, Answers: 2, Agree: 2}
+	torn := sure
+	torn.Tries, torn.Answers, torn.Agree = 3, 3, 1
+	cut := sure
+	cut.Cut, cut.Limit = true, 5
+	if m := Usual(); m.Of(&sure) <= m.Of(&torn) || m.Of(&sure) <= m.Of(&cut) {
+		t.Errorf("agreement %g, none %g, a cut list %g", m.Of(&sure), m.Of(&torn), m.Of(&cut))
+	}
+	own := sure
+	own.Preset = "somebody's own"
+	if p := Usual().Of(&own); p <= 0 || p >= 1 {
+		t.Errorf("a preset without weights: %g", p)
+	}
+}
+
+// TestRead: a file that is no weights, or another version's, is refused with words that help.
+func TestRead(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                       "not weights",
+		"[]":                                     "not weights",
+		`{"general": {"bias": 1, "terms": {}}}`:  "fit them again",
+		`{"generell": {"bias": 1, "terms": {}}}`: "not weights",
+		strings.Replace(embedded, `"zero"`, `"nil"`, 1): "lack the term",
+	} {
+		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: %v, want %q", text, err, want)
+		}
+	}
+	if _, err := Fit([]Example{{Right: true}}, Prior()); err == nil {
+		t.Error("a fit to right answers only")
+	}
+}

@@ -1,0 +1,142 @@
+package evalrun
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/confidence"
+	"github.com/spinachbot/spinachbot/agent/event"
+)
+
+// Lessons are what runs teach about the confidence: those that ended with an answer, by their features.
+type Lessons struct {
+	Examples []confidence.Example
+	Silent   int // runs without an answer, of questions that can be scored
+	Without  int // answers of runs whose trajectories hold no features: of older versions, or torn
+}
+
+// Learn adds the runs of a folder. An answer is right when its exact match by the metric is 1. Items that cannot be
+// scored, or that a service failed, are left out.
+func (l *Lessons) Learn(r *RunData, metric string) error {
+	for i := range r.Items {
+		it := &r.Items[i]
+		s, ok := it.Score(metric)
+		switch {
+		case !ok || !asked(it):
+			continue
+		case !it.Answered:
+			l.Silent++
+			continue
+		}
+		events, err := r.Trajectory(it)
+		if err != nil {
+			return fmt.Errorf("%s: the trajectory of item %s: %w", r.Dir, it.ID, err)
+		}
+		f := features(events)
+		if f == nil {
+			l.Without++
+			continue
+		}
+		l.Examples = append(l.Examples, confidence.Example{Question: it.ID, Features: *f, Right: s.EM == 1})
+	}
+	return nil
+}
+
+// features are those of a run's end, nil when it has none.
+func features(events []event.Event) *event.Features {
+	for _, e := range slices.Backward(events) {
+		if e.Event == "end" {
+			return e.Features
+		}
+	}
+	return nil
+}
+
+// Questions is how many different questions the examples are of.
+func (l *Lessons) Questions() int {
+	ids := map[string]bool{}
+	for _, e := range l.Examples {
+		ids[e.Question] = true
+	}
+	return len(ids)
+}
+
+// Fit fits a model of the confidence to the lessons, and measures it on questions that were held out, in the given
+// number of parts. on says what the runs were.
+func (l *Lessons) Fit(folds int, on string) (*confidence.Model, error) {
+	held, err := confidence.Crossvalidate(l.Examples, folds)
+	if err != nil {
+		return nil, err
+	}
+	m, err := confidence.FitModel(l.Examples)
+	if err != nil {
+		return nil, err
+	}
+	m.Fitted = &confidence.Fitted{On: on, Runs: len(l.Examples) + l.Silent, Questions: l.Questions(), Folds: folds,
+		Quality: l.measure(held)}
+	return m, nil
+}
+
+// Measure says how good a model is on the lessons.
+func (l *Lessons) Measure(m *confidence.Model) confidence.Quality {
+	p := make([]float64, len(l.Examples))
+	for i := range l.Examples {
+		p[i] = m.Of(&l.Examples[i].Features)
+	}
+	return l.measure(p)
+}
+
+func (l *Lessons) measure(p []float64) confidence.Quality {
+	right := make([]bool, len(l.Examples))
+	for i := range l.Examples {
+		right[i] = l.Examples[i].Right
+	}
+	return confidence.Measure(p, right, l.Silent)
+}
+
+// QualityTables are the tables of a model's quality: the sums, its reliability, and what thresholds come to.
+func QualityTables(names []string, all []confidence.Quality) []Table {
+	sums := Table{Title: "Confidence", Head: []string{"", "answers", "right", "Brier", "Brier of the mean", "ECE"}}
+	cuts := Table{Title: "Answering only above a threshold", Head: []string{"", "answered", "threshold", "answered wrongly",
+		"of the answers", "drawn at random"},
+		Note: "Shares are of all runs, also those without an answer, but for the wrong ones of the answers given."}
+	tables := []Table{sums, cuts}
+	percent := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+	for i, q := range all {
+		tables[0].Rows = append(tables[0].Rows, cells(names[i], fmt.Sprint(q.N), percent(q.Right),
+			fmt.Sprintf("%.4f", q.Brier), fmt.Sprintf("%.4f", q.Base), fmt.Sprintf("%.4f", q.ECE)))
+		for _, c := range q.Cuts {
+			tables[1].Rows = append(tables[1].Rows, cells(names[i], percent(c.Answered), fmt.Sprintf("%.2f", c.Threshold),
+				percent(c.Wrong), percent(c.WrongOf), percent(c.AtRandom)))
+		}
+		t := Table{Title: "Reliability: " + names[i], Head: []string{"confidence", "answers", "mean", "right"}}
+		for _, b := range q.Bins {
+			if b.N > 0 {
+				t.Rows = append(t.Rows, cells(fmt.Sprintf("%.1f to %.1f", b.Low, b.High), fmt.Sprint(b.N),
+					fmt.Sprintf("%.3f", b.Mean), fmt.Sprintf("%.3f", b.Right)))
+			}
+		}
+		tables = append(tables, t)
+	}
+	return tables
+}
+
+// WriteWeights lists the general weights and how far each preset's differ.
+func WriteWeights(w io.Writer, m *confidence.Model) {
+	t := Table{Title: "Weights (log odds)", Head: []string{"term", "general", "prior", "what it is"}}
+	t.Rows = append(t.Rows, cells("bias", fmt.Sprintf("%.2f", m.General.Bias), fmt.Sprintf("%.2f", confidence.Prior().Bias),
+		"an answer without any of the terms"))
+	for _, term := range confidence.Terms() {
+		t.Rows = append(t.Rows, cells(term.Name, fmt.Sprintf("%.2f", m.General.Terms[term.Name]),
+			fmt.Sprintf("%.2f", term.Prior), term.About))
+	}
+	var names []string
+	for name := range m.Presets {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	t.Note = "Presets with weights of their own: " + strings.Join(names, ", ")
+	t.Text(w)
+}
