@@ -114,6 +114,7 @@ type Outcome struct {
 	Feedback   *Verdict // the first verdict of a judge, where the preset has one
 	Probed     *Probed  // what variants of the answer's query would change, where the preset tries some
 	Report     string
+	Asks       string          // a question to the asker that would settle what is open, in their language; may be empty
 	Language   string          // code of the asker's language: en, de, fr …
 	Confidence float64         // of an answer: how likely it is right, see package confidence
 	Features   *event.Features // of an answer: what the confidence is computed from

@@ -26,6 +26,7 @@ type Options struct {
 	Preset   *preset.Preset        // the way of working; nil: [preset.Default]
 	Policy   string                // how its steps are searched; "": the preset's first
 	Runs     int                   // independent tries, for policies that make several; 0: as the policy thinks good
+	Doubt    float64               // a run whose answer is less sure than this, 0 to 1, also makes a question to the asker
 	Variants []step.Variant        // how the tries differ, the first being the preset and model of the others; nil: see step.Runner.Try
 	Reviewer policy.Reviewer       // a person who decides on each turn, instead of Policy; nil: nobody
 	Examples int                   // solved questions to show before the first turn; 0: as the preset says
@@ -87,6 +88,7 @@ const reviewPolicy = "review"
 type run struct {
 	*step.Runner
 	state step.State
+	doubt float64 // see [Options]
 }
 
 // How much of a question and its history is shown: a post can be as long as a page.
@@ -164,7 +166,7 @@ func (e *Engine) ask(ctx context.Context, q Question, rec Recorder, limits Limit
 	if l, ok := rec.(event.Listener); ok && e.opts.Stream {
 		live = l.Live
 	}
-	r := &run{Runner: &step.Runner{
+	r := &run{doubt: e.opts.Doubt, Runner: &step.Runner{
 		NoTools: &e.noTools, NoStrict: &e.noStrict, Live: live,
 		Log: e.lg, Model: e.model, Sources: e.sources, Now: e.now, Preset: e.opts.Preset,
 		Dialect: tool.Dialect{Services: e.opts.Services}, Notebook: e.opts.Notebook,
@@ -240,6 +242,9 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 			return err
 		}
 	}
+	if err := r.clarify(ctx, b, f, out); err != nil {
+		return err
+	}
 	if out.Report = said(f.Words()); out.Report == "" {
 		err = r.report(ctx, b, out)
 	}
@@ -303,10 +308,24 @@ func (r *run) end(ctx context.Context, out *Outcome, err error) error {
 	if event.IsWriteError(err) {
 		return nil // it is in err already
 	}
-	return r.Events.Branch(r.state.At()).Record(ctx, Event{Event: "end", Reason: string(out.Reason),
+	return r.Events.Branch(r.state.At()).Record(ctx, Event{Event: "end", Reason: string(out.Reason), Asks: out.Asks,
 		Detail: out.Detail, Cause: event.CauseOf(out.Cause),
 		Report: out.Report, Language: out.Language, Confidence: out.Confidence,
 		Features: out.Features, Usage: &out.Usage, Repairs: out.Repairs})
+}
+
+// clarify makes the question to the asker where the answer is not sure enough, or different ones did not stand up to a
+// comparison.
+func (r *run) clarify(ctx context.Context, b *event.Branch, f step.Final, out *Outcome) (err error) {
+	if r.doubt <= 0 || f.Answer != nil && out.Confidence >= r.doubt || f.Answer == nil && len(f.Rivals) == 0 {
+		return nil
+	}
+	options := f.Rivals
+	if len(options) == 0 {
+		options = []step.Option{{Answer: f.Answer}}
+	}
+	out.Asks, err = r.Clarify(ctx, b, r.state, options, f.Votes.Tries)
+	return err
 }
 
 // maxReport is how many characters a report may have; one to three sentences are asked for.

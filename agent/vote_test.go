@@ -266,3 +266,50 @@ func TestVoteOnTruth(t *testing.T) {
 		t.Errorf("the comparison does not show the truth value:\n%s", last)
 	}
 }
+
+// TestClarify: a run whose answer is not sure enough makes a question to the asker, from the answers that differ or from
+// the one there is; a sure one makes none, and what is no question is none.
+func TestClarify(t *testing.T) {
+	asks := func(doubt float64, said string, policy string, turns ...string) (*Outcome, *fakeModel, *memory) {
+		m := &fakeModel{acts: turns, tasks: map[string]string{"clarify": said, "compare": `{"answer": 0, "why": "Neither."}`}}
+		o := spinach(func(p *preset.Preset) { p.Report = false })
+		o.Policy, o.Doubt = policy, doubt
+		if policy == "vote" {
+			o.Runs = 2
+		}
+		rec := &memory{}
+		out, err := New(slog.New(slog.DiscardHandler), m, tool.Wikibase(graphOfTwo()), ticking(), o).Ask(t.Context(),
+			Question{Text: "Which rivers?", Language: "en"}, rec, Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out, m, rec
+	}
+	const question = "Do you mean rivers only, or also canals?"
+	out, m, rec := asks(0.999, " Do you mean rivers only,\nor also canals? ", "linear", turnsOf(qA)...)
+	if out.Answer == nil || out.Asks != question || rec.of("end")[0].Asks != question {
+		t.Errorf("one reading: asks %q, end %+v", out.Asks, rec.of("end")[0])
+	}
+	if said := m.last("clarify"); !strings.Contains(said, "wdt:P31 wd:Q5") || !strings.Contains(said, "Which rivers?") {
+		t.Errorf("the model is shown %s", said)
+	}
+	out, m, _ = asks(0.5, question, "vote", turnsOf(qA, qB)...)
+	if out.Answer != nil || out.Asks != question {
+		t.Errorf("two readings, none right: %v, asks %q", out.Answer, out.Asks)
+	}
+	if said := m.last("clarify"); !strings.Contains(said, "P31") || !strings.Contains(said, "P17") ||
+		!strings.Contains(said, "Rows that the other reading does not have: 1") {
+		t.Errorf("the model is shown %s", said)
+	}
+	for _, garbage := range []string{"none", "", "I am not sure."} {
+		if out, _, _ = asks(0.999, garbage, "linear", turnsOf(qA)...); out.Asks != "" || out.Answer == nil {
+			t.Errorf("%q became the question %q", garbage, out.Asks)
+		}
+	}
+	if out, m, _ = asks(0.01, question, "linear", turnsOf(qA)...); out.Asks != "" || m.last("clarify") != "" {
+		t.Errorf("a sure answer: asks %q", out.Asks)
+	}
+	if out, m, _ = asks(0, question, "linear", turnsOf(qA)...); out.Asks != "" || m.last("clarify") != "" {
+		t.Errorf("without a threshold: asks %q", out.Asks)
+	}
+}

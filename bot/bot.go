@@ -53,6 +53,10 @@ type Config struct {
 	FollowupLimit  int  // follow-ups answered in a thread
 	RepliesPerHour int  // replies in any 60 minutes; must be positive when posting is possible
 	ReplyOnFailure bool // say so on the page when there is no answer; otherwise silence
+	// answers that are less likely right than this, 0 to 1, are not posted; 0: every answer is
+	AnswerConfidence float64
+	// of such an answer: ask the poster one question, once a thread; otherwise silence
+	AskBack bool
 	// hosts of short links that may stand for a query, such as w.wiki; Wikidata's and QLever's query services are known
 	QueryHosts []string
 

@@ -32,7 +32,7 @@ func (b *Bot) draft(p place, e *Entry, out *agent.Outcome, earlier []forum.Earli
 		USD: finite(out.Usage.USD), Confidence: finite(out.Confidence),
 		Made: b.now(), Dry: b.cfg.Posting == Off,
 		Diff: text.Unified(edit.before, edit.after),
-		Turn: agent.Turn{Question: e.Question, Report: out.Report, SPARQL: reply.Query}}
+		Turn: agent.Turn{Question: e.Question, Report: cmp.Or(reply.Asks, out.Report), SPARQL: reply.Query}}
 	for _, s := range out.Steps {
 		s.Observation = text.Clip(s.Observation, maxKeptRunes)
 		d.Turn.Steps = append(d.Turn.Steps, s)
@@ -81,6 +81,10 @@ func NewReply(out *agent.Outcome, to, operator, marker string) forum.Reply {
 			Observation: text.Clip(s.Observation, maxKeptRunes)})
 	}
 	a := out.Answer
+	if a == nil && out.Asks != "" {
+		r.Asks, r.Short = out.Asks, ""
+		return r
+	}
 	if a == nil {
 		if r.NoAnswer = noAnswers[out.Reason]; r.NoAnswer == "" {
 			r.NoAnswer = "failed"

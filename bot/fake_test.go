@@ -271,8 +271,10 @@ type fakeSolver struct {
 	terrs   []error // answers of Triage until used up
 	reason  agent.Reason
 	panics  bool
-	query   string // what it answers; query when empty
-	echo    bool   // its reports repeat the question
+	query   string  // what it answers; query when empty
+	echo    bool    // its reports repeat the question
+	sure    float64 // confidence of its answers
+	asks    string  // its question to the poster
 	onSolve func()
 
 	onTriage, onAsk func(text string)
@@ -319,8 +321,8 @@ func (s *fakeSolver) Solve(ctx context.Context, key string, q agent.Question) (*
 	}
 	steps := []agent.Step{{N: 1, Thought: "Look.", Action: "execute_sparql", Argument: query, Observation: "1 row"}}
 	if s.reason != "" {
-		return &agent.Outcome{Ending: agent.Ending{Reason: s.reason, Detail: "told so"}, Language: "en", Steps: steps},
-			nil
+		return &agent.Outcome{Ending: agent.Ending{Reason: s.reason, Detail: "told so"}, Language: "en", Steps: steps,
+			Asks: s.asks}, nil
 	}
 	final := query
 	if s.query != "" {
@@ -330,7 +332,7 @@ func (s *fakeSolver) Solve(ctx context.Context, key string, q agent.Question) (*
 	if s.echo {
 		report = "It is the cat. You asked: " + q.Text
 	}
-	return &agent.Outcome{Report: report, Language: "en", Steps: steps,
+	return &agent.Outcome{Report: report, Language: "en", Steps: steps, Confidence: s.sure, Asks: s.asks,
 			Answer: &agent.Answer{SPARQL: final, Ran: final, RanAt: s.clock.now(), Endpoint: "query.wikidata.org",
 				Table: &kg.Table{Vars: []string{"item", "n"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q146"),
 					rdf.Typed("2020-01-01T00:00:00Z", rdf.XSDDateTime)}}},

@@ -231,7 +231,14 @@ func (b *Bot) solve(ctx context.Context, e *Entry) error {
 			return b.set(ctx, e, Accepted, "failed, tried again later: "+why)
 		}
 	}
-	if out.Answer == nil && !b.cfg.ReplyOnFailure {
+	out, silent, err := b.doubted(ctx, p, e, out)
+	if err != nil {
+		return err
+	}
+	if silent != "" {
+		return b.set(ctx, e, GaveUp, silent)
+	}
+	if out.Answer == nil && out.Asks == "" && !b.cfg.ReplyOnFailure {
 		return b.set(ctx, e, GaveUp, "no answer: "+why)
 	}
 	if e.Draft, err = b.draft(p, e, out, earlier); err != nil {

@@ -77,6 +77,8 @@ type Config struct {
 	AnswerExamples                 int
 	AnswerNotes                    string // on or off
 	Posting                        string
+	AnswerConfidence               float64
+	LowConfidence                  string // ask or silent
 
 	DataDir     string
 	DatabaseURL Secret // an address that holds a password

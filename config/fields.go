@@ -159,6 +159,18 @@ func usdField(f func(*Config) *float64) field {
 	}}
 }
 
+// shareField reads a number from 0 to 1.
+func shareField(f func(*Config) *float64) field {
+	return field{set: func(c *Config, v string) error {
+		x, err := strconv.ParseFloat(v, 64)
+		if err != nil || !(x >= 0 && x <= 1) {
+			return fmt.Errorf("want a number from 0 to 1 such as 0.5, not %q", v)
+		}
+		*f(c) = x
+		return nil
+	}}
+}
+
 func enumField(f func(*Config) *string, allowed ...string) field {
 	return field{set: func(c *Config, v string) error {
 		for _, a := range allowed {

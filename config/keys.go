@@ -91,6 +91,12 @@ func Keys() []Key {
 			intField(func(c *Config) *int { return &c.AnswerExamples })},
 		{"ANSWER_NOTES", Bot, "on", "on: the bot's model is shown the notes on the graph that lessons approve has approved; off: none",
 			enumField(func(c *Config) *string { return &c.AnswerNotes }, "on", "off")},
+		{"ANSWER_CONFIDENCE", Bot, "0",
+			"the bot posts no answer that is less likely right than this, 0 to 1; 0: it posts every answer",
+			shareField(func(c *Config) *float64 { return &c.AnswerConfidence })},
+		{"LOW_CONFIDENCE", Bot, "ask",
+			"what it does with such an answer; ask: it asks the poster one question instead, once a thread; silent: it posts nothing",
+			enumField(func(c *Config) *string { return &c.LowConfidence }, "ask", "silent")},
 		{"POSTING", Bot, "off", "off: nothing is posted; propose: replies wait for ledger approve; on: replies are posted",
 			enumField(func(c *Config) *string { return &c.Posting }, "off", "propose", "on")},
 

@@ -59,7 +59,7 @@ func Compose(r Reply, indent string) (string, error) {
 	if r.NoAnswer != "" && !noAnswers[r.NoAnswer] {
 		return "", fmt.Errorf("compose reply: no sentence for reason %q", text.Clip(r.NoAnswer, 40))
 	}
-	if r.NoAnswer == "" && strings.TrimSpace(r.Short) == "" && r.Query == "" {
+	if r.NoAnswer == "" && strings.TrimSpace(r.Short+r.Asks) == "" && r.Query == "" {
 		return "", fmt.Errorf("compose reply: neither an answer nor a query nor a reason why there is none")
 	}
 	c := &composer{r: r, m: catalog(r.Language), indent: indent}
@@ -105,6 +105,9 @@ func (c *composer) answer() {
 	}
 	if c.r.NoAnswer != "" {
 		parts = append(parts, c.m[c.r.NoAnswer])
+	}
+	if asks := encode(c.r.Asks, MaxShort); asks != "" {
+		parts = append(parts, c.m["asks"], asks)
 	}
 	if short := encode(c.r.Short, MaxShort); short != "" {
 		parts = append(parts, short)
@@ -203,7 +206,7 @@ func (c *composer) steps() {
 	}
 	title := fill(c.m["steps"], "count", strconv.Itoa(len(steps)))
 	switch {
-	case c.r.NoAnswer != "":
+	case c.r.NoAnswer != "" || c.r.Asks != "":
 		title = fill(c.m["steps_tried"], "count", strconv.Itoa(len(steps)))
 	case len(steps) == 1:
 		title = c.m["steps_one"]
@@ -265,6 +268,9 @@ func (c *composer) close() error {
 		notice = fill(c.m["notice"], "operator", "[[User talk:"+UserName(op)+"|"+encode(UserName(op), maxUserName)+"]]")
 	}
 	invite := c.m["invite"]
+	if c.r.Asks != "" {
+		invite = c.m["invite_asks"]
+	}
 	if c.r.NoAnswer != "" {
 		invite = c.m["invite_failed"]
 		if c.r.NoAnswer == "no_model" {

@@ -102,6 +102,8 @@ type Reply struct {
 	// why there is no answer: one of the keys of the fixed sentences (no_model, not_found, actions, time, money,
 	// failed); empty when there is one
 	NoAnswer string
+	// a question to the person answered, instead of an answer; Short and NoAnswer are then empty
+	Asks     string
 	Query    string    // the posted query, in its posting form
 	Vars     []string  // result header
 	Rows     [][]Cell  // first rows of the result

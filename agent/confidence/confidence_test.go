@@ -49,6 +49,22 @@ func TestFitOneTerm(t *testing.T) {
 	}
 }
 
+// TestFitKeepsSigns: examples in which every cut list is wrong and every extracted query right, as only a simulation has
+// them, do not make the one a proof and the other a virtue.
+func TestFitKeepsSigns(t *testing.T) {
+	var examples []Example
+	for i := range 600 {
+		f := event.Features{Rows: 1, Columns: 1, Cut: i%3 == 0, Extracted: i%3 == 1}
+		examples = append(examples, Example{Question: fmt.Sprint(i), Features: f, Right: i%3 == 1 || i%3 == 2 && i%2 == 0})
+	}
+	w, err := Fit(examples, Prior())
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "cut", w.Terms["cut"], -4, 1e-3)
+	near(t, "extracted", w.Terms["extracted"], 0, 1e-3)
+}
+
 // made are answers that are right with a probability known for each, by three terms.
 func made(n int, seed uint64) (examples []Example, truth []float64) {
 	rnd := rand.New(rand.NewPCG(seed, 3))
@@ -140,7 +156,7 @@ func TestPrior(t *testing.T) {
 func TestUsual(t *testing.T) {
 	sure := event.Features{Preset: "spinach", Steps: 4, Rows: 1, Columns: 1, Tries: 2, Answers: 2, Agree: 2}
 	torn := sure
-	torn.Tries, torn.Answers, torn.Agree = 3, 3, 1
+	torn.Tries, torn.Answers, torn.Agree, torn.Compared = 3, 3, 1, true
 	cut := sure
 	cut.Cut, cut.Limit = true, 5
 	if m := Usual(); m.Of(&sure) <= m.Of(&torn) || m.Of(&sure) <= m.Of(&cut) {

@@ -22,8 +22,14 @@ const Penalty = 4.0
 // ErrOneSided says that a fit is impossible.
 var ErrOneSided = errors.New("the runs hold no right answer, or no wrong one: nothing can be fitted to them")
 
+// most is how far a single term may move the log odds: a factor of 55 in the odds. The runs that weights are fitted to
+// may be a simulation's, in which a sign can be a certain one; in the world none is.
+const most = 4.0
+
 // Fit returns the weights that make the examples likely: logistic regression over terms standardized to mean 0 and
-// deviation 1, with a quadratic penalty on the distance from the prior, by Newton's method.
+// deviation 1, with a quadratic penalty on the distance from the prior, by Newton's method. A weight keeps the sign of
+// its prior, which has a reason that the examples may lack, and no weight is beyond 4: one that would be is put to the
+// bound, the farthest first, and the others are fitted again.
 func Fit(examples []Example, prior Weights) (Weights, error) {
 	right := 0
 	for _, e := range examples {
@@ -35,16 +41,48 @@ func Fit(examples []Example, prior Weights) (Weights, error) {
 		return Weights{}, ErrOneSided
 	}
 	d := newDesign(examples, prior)
-	for range 100 {
-		step, err := d.newton()
-		if err != nil {
+	for {
+		if err := d.minimize(); err != nil {
 			return Weights{}, err
 		}
-		if step < 1e-9 {
-			break
+		if !d.bound(prior) {
+			return d.weights(), nil
 		}
 	}
-	return d.weights(), nil
+}
+
+func (d *design) minimize() error {
+	for range 100 {
+		fell, err := d.newton()
+		if err != nil || fell < 1e-9 {
+			return err
+		}
+	}
+	return nil
+}
+
+// bound fixes the weight that is farthest out of its bounds to the bound. It reports whether there was one.
+func (d *design) bound(prior Weights) bool {
+	worst, at, far := -1, 0.0, 1e-6
+	for j, t := range terms {
+		w := d.w[j+1]
+		low, high := -most*d.sd[j], most*d.sd[j]
+		switch p := prior.Terms[t.Name] * d.sd[j]; {
+		case t.Prior < 0:
+			low, high = min(low, p), 0
+		case t.Prior > 0:
+			low, high = 0, max(high, p)
+		}
+		nearest := min(max(w, low), high)
+		if off := math.Abs(w - nearest); !d.fixed[j+1] && off > far {
+			worst, at, far = j+1, nearest, off
+		}
+	}
+	if worst < 0 {
+		return false
+	}
+	d.fixed[worst], d.w[worst] = true, at
+	return true
 }
 
 // design is a fit under way. Index 0 of its vectors is the bias.
@@ -53,6 +91,7 @@ type design struct {
 	y              []float64
 	mean, sd       []float64 // of the terms
 	w, prior, pull []float64
+	fixed          []bool // weights that are not fitted
 }
 
 func newDesign(examples []Example, prior Weights) *design {
@@ -70,7 +109,7 @@ func newDesign(examples []Example, prior Weights) *design {
 			d.sd[j] += (row[j+1] - d.mean[j]) * (row[j+1] - d.mean[j]) / n
 		}
 	}
-	d.prior, d.pull = make([]float64, k+1), make([]float64, k+1)
+	d.prior, d.pull, d.fixed = make([]float64, k+1), make([]float64, k+1), make([]bool, k+1)
 	d.prior[0] = prior.Bias
 	for j, t := range terms {
 		if d.sd[j] = math.Sqrt(d.sd[j]); d.sd[j] < 1e-9 { // the runs say nothing about it
@@ -117,6 +156,15 @@ func (d *design) newton() (float64, error) {
 				hessian[a][b] += p * (1 - p) * row[a] * row[b]
 			}
 		}
+	}
+	for j, fixed := range d.fixed {
+		if !fixed {
+			continue
+		}
+		for k := range hessian {
+			hessian[j][k], hessian[k][j] = 0, 0
+		}
+		hessian[j][j], gradient[j] = 1, 0
 	}
 	step, err := solve(hessian, gradient)
 	if err != nil {

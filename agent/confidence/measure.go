@@ -42,7 +42,8 @@ type Cut struct {
 	AtRandom  float64 `json:"at_random"` // the share that is wrong when as many answers are drawn at random
 }
 
-// Shares are the shares of runs answered for which the share of wrong answers is told.
+// Shares are the shares of runs answered for which the share of wrong answers is told; where fewer have an answer, all
+// that have one.
 var Shares = []float64{0.5, 0.7, 0.9}
 
 // Measure compares probabilities with what was right. silent is how many more runs ended without an answer.
@@ -89,9 +90,9 @@ func Measure(p []float64, right []bool, silent int) Quality {
 	})
 	all := n + float64(silent)
 	for _, share := range Shares {
-		take := int(math.Ceil(share*all - 1e-9))
-		if take > q.N {
-			continue // more than have an answer
+		take := min(int(math.Ceil(share*all-1e-9)), q.N) // no more have an answer
+		if n := len(q.Cuts); n > 0 && q.Cuts[n-1].Answered == float64(take)/all {
+			continue
 		}
 		c := Cut{Answered: float64(take) / all, Threshold: p[order[take-1]], AtRandom: (1 - q.Right) * float64(take) / all}
 		for _, i := range order[:take] {

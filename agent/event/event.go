@@ -55,7 +55,7 @@ type Listener interface {
 //	review    Review: what a person decided on a turn before it was carried out; Reason of a skip, To (the first step
 //	          that is done again) of a way back
 //	final     SPARQL, Ran, KG, Table, Endpoint of the last run
-//	end       Reason (empty for an answer), Detail, Cause, Report, Language, Confidence, Features,
+//	end       Reason (empty for an answer), Detail, Cause, Report, Asks, Language, Confidence, Features,
 //	          Usage, Repairs; see [Event.Ending]
 //	live      Detail: what the model has written so far of a message that is not complete; only told to listeners,
 //	          never written
@@ -91,6 +91,7 @@ type Event struct {
 	Open       string         `json:"open,omitempty"`    // what was left open
 	Detail     string         `json:"detail,omitempty"`
 	Report     string         `json:"report,omitempty"`
+	Asks       string         `json:"asks,omitempty"` // a question to the asker
 	Language   string         `json:"language,omitempty"`
 	Confidence float64        `json:"confidence,omitempty"`
 	Features   *Features      `json:"features,omitempty"` // of an answer

@@ -215,7 +215,8 @@ func (v *vote) end(ctx context.Context) (step.State, step.Final, error) {
 	if len(groups) == 0 {
 		return v.nothing()
 	}
-	chosen, reason, why, err := v.choose(ctx, groups)
+	options := optionsOf(groups)
+	chosen, reason, why, err := v.choose(ctx, groups, options)
 	if err != nil {
 		return v.start, step.Final{}, err
 	}
@@ -236,8 +237,11 @@ func (v *vote) end(ctx context.Context) (step.State, step.Final, error) {
 	}
 	f.Features = lead.r.Features(s, f)
 	if chosen < 0 {
-		f = step.Final{Attempt: f.Answer, Settled: true, Ending: event.Ending{Reason: event.NotFound,
+		f = step.Final{Attempt: f.Answer, Votes: f.Votes, Settled: true, Ending: event.Ending{Reason: event.NotFound,
 			Detail: "none of the different answers stood up to a comparison: " + why}}
+	}
+	if len(options) > 1 {
+		f.Rivals = options
 	}
 	return s.Ended(b.At()), f, nil
 }
@@ -261,11 +265,12 @@ const (
 )
 
 // choose returns the index of the group that is the answer, -1 for none.
-func (v *vote) choose(ctx context.Context, groups []answers) (chosen int, reason, why string, err error) {
+func (v *vote) choose(ctx context.Context, groups []answers, options []step.Option) (chosen int, reason, why string,
+	err error) {
 	if len(groups) == 1 {
 		return 0, byAgreement, v.enough, nil
 	}
-	c, err := v.compare(ctx, groups)
+	c, err := v.compare(ctx, options)
 	if err != nil {
 		return 0, "", "", err
 	}
@@ -278,8 +283,8 @@ func (v *vote) choose(ctx context.Context, groups []answers) (chosen int, reason
 	return 0, byConfidence, "there was no readable comparison", nil
 }
 
-// compare asks for a choice among the groups. It is nil when there was none that can be read.
-func (v *vote) compare(ctx context.Context, groups []answers) (*step.Choice, error) {
+// optionsOf are the groups as a comparison sees them.
+func optionsOf(groups []answers) []step.Option {
 	options := make([]step.Option, len(groups))
 	has := make([]map[string]bool, len(groups))
 	for i, g := range groups {
@@ -300,6 +305,11 @@ func (v *vote) compare(ctx context.Context, groups []answers) (*step.Choice, err
 			}
 		}
 	}
+	return options
+}
+
+// compare asks for a choice among the groups. It is nil when there was none that can be read.
+func (v *vote) compare(ctx context.Context, options []step.Option) (*step.Choice, error) {
 	b := v.r.Events.Branch(v.start.At())
 	c, err := v.r.Compare(ctx, b, options, len(v.tries))
 	if err != nil && halted(ctx, err) != nil {

@@ -26,20 +26,19 @@ type Choice struct {
 // maxOwn is how many rows of an option that no other has are shown.
 const maxOwn = 10
 
-// Compare asks the model which of several options answers the question. It is nil when the model failed or said nothing
-// readable; an error is one that ends the run.
-func (r *Runner) Compare(ctx context.Context, b *event.Branch, options []Option, tries int) (*Choice, error) {
-	type shown struct {
-		N, Votes, OwnCount int
-		KG, SPARQL, Result string
-		Names, Own         []string
-	}
-	var answers []shown
-	facts := &llm.Facts{}
-	req := llm.Request{Purpose: "compare", MaxTokens: compareTokens, Facts: facts}
+// shownOption is an option as prompts have it.
+type shownOption struct {
+	N, Votes, OwnCount int
+	KG, SPARQL, Result string
+	Names, Own         []string // IDs with labels; rows that no other option has, the first of them
+}
+
+// shownOptions writes options for prompts.
+func (r *Runner) shownOptions(options []Option) []shownOption {
+	var out []shownOption
 	for i, o := range options {
 		a, t := o.Answer, o.Answer.Answers()
-		x := shown{N: i + 1, Votes: o.Votes, SPARQL: a.SPARQL, Result: r.Preset.Show.Rows.Table(a.Table, a.Labels),
+		x := shownOption{N: i + 1, Votes: o.Votes, SPARQL: a.SPARQL, Result: r.Preset.Show.Rows.Table(a.Table, a.Labels),
 			Names: a.named(), OwnCount: len(o.Own)}
 		if len(r.Sources) > 1 {
 			x.KG = a.KG
@@ -51,12 +50,22 @@ func (r *Runner) Compare(ctx context.Context, b *event.Branch, options []Option,
 			}
 			x.Own = append(x.Own, render.Row(t.Vars, t.Rows[n], a.Labels))
 		}
-		answers = append(answers, x)
-		facts.Queries = append(facts.Queries, a.Ran)
+		out = append(out, x)
 	}
+	return out
+}
+
+// Compare asks the model which of several options answers the question. It is nil when the model failed or said nothing
+// readable; an error is one that ends the run.
+func (r *Runner) Compare(ctx context.Context, b *event.Branch, options []Option, tries int) (*Choice, error) {
+	facts := &llm.Facts{}
+	for _, o := range options {
+		facts.Queries = append(facts.Queries, o.Answer.Ran)
+	}
+	req := llm.Request{Purpose: "compare", MaxTokens: compareTokens, Facts: facts}
 	judge := tool.Choose()
 	resp, err := r.judge(ctx, b, req, judge, map[string]any{"Question": r.Question.Text, "Earlier": r.questionsBefore(),
-		"Language": r.Language.Name, "Answers": answers, "Tries": tries})
+		"Language": r.Language.Name, "Answers": r.shownOptions(options), "Tries": tries})
 	if event.IsWriteError(err) || ctx.Err() != nil {
 		return nil, err
 	}

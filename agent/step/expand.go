@@ -143,6 +143,7 @@ type Child struct {
 // Final is how an exploration ended: with an answer, or without one.
 type Final struct {
 	Votes    Votes           // of a search with several tries
+	Rivals   []Option        // of a search whose tries differ: the different answers, those of most tries first
 	Settled  bool            // [Runner.Settle] has looked at it
 	Features *event.Features // nil: [Runner.Features] says them
 

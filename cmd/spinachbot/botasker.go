@@ -41,6 +41,9 @@ const mostNotes = 16
 func (b *botAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder,
 	limits agent.Limits) (*agent.Outcome, error) {
 	sources, opts := b.sources, agent.Options{}
+	if b.cfg.LowConfidence == "ask" {
+		opts.Doubt = b.cfg.AnswerConfidence
+	}
 	if b.cfg.AnswerNotes == "on" {
 		noted, err := withNotes(b.e, sources, b.cfg.DataDir)
 		if err != nil {

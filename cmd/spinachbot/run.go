@@ -101,7 +101,7 @@ func policy(cfg *config.Config, dry bool, grace time.Duration) bot.Config {
 		Posting: bot.Mode(cfg.Posting), DryRun: dry,
 		AnswerDelay: cfg.AnswerDelay, AnswerSince: cfg.AnswerSince, FollowupLimit: cfg.FollowupLimit,
 		RepliesPerHour: cfg.RepliesPerHour,
-		ReplyOnFailure: true, UnknownGrace: grace, QueryHosts: cfg.ShortlinkHosts,
+		ReplyOnFailure: true, AnswerConfidence: cfg.AnswerConfidence, AskBack: cfg.LowConfidence == "ask", UnknownGrace: grace, QueryHosts: cfg.ShortlinkHosts,
 	}
 }
 

@@ -31,6 +31,7 @@ type cmdline struct {
 // settingWords are the values of settings that take one of a few words, for completions.
 var settingWords = map[string][]cobra.Completion{
 	"posting":         {"off\tnothing is written", "propose\treplies wait for ledger approve", "on\treplies are posted"},
+	"low-confidence":  {"ask\tthe poster is asked one question", "silent\tnothing is posted"},
 	"openai-sampling": {"full\ttemperature, top_p and n are sent", "none\tfor reasoning models"},
 }
 

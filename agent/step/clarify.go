@@ -1,0 +1,43 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/agent/tool"
+)
+
+// maxClarify is how many characters a question to the asker may have.
+const maxClarify = 400
+
+// Clarify asks the model for the one question that would settle what is open: between the first two of options, or, with
+// one, in the reading that the searcher chose in s. It is "" where the model sees nothing to ask or writes no question;
+// an error is one that ends the run.
+func (r *Runner) Clarify(ctx context.Context, b *event.Branch, s State, options []Option, tries int) (string, error) {
+	if len(options) == 0 {
+		return "", nil
+	}
+	lead := options[0].Answer
+	data := map[string]any{"Readings": r.shownOptions(options[:min(len(options), 2)]), "Tries": tries,
+		"Assumed": lead.Assumed, "Notes": s.Notes()}
+	if p := s.Probed(lead); p != nil {
+		var open []string
+		for _, x := range p.Open {
+			open = append(open, x.What)
+		}
+		data["Open"] = open
+	}
+	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "clarify", MaxTokens: 300, Data: data})
+	var h *event.Halt
+	if errors.As(err, &h) {
+		return "", nil // nothing is asked
+	}
+	text = strings.TrimSpace(render.Fold(render.Clean(text)))
+	if err != nil || !ok || !strings.ContainsAny(text, "?？؟;՞") {
+		return "", err
+	}
+	return render.Clip(text, maxClarify), nil
+}
