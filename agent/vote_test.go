@@ -73,6 +73,7 @@ func TestVote(t *testing.T) {
 			"confidence", []float64{1, 1}, 1},
 		{"none is right", 2, turnsOf(qA, qB), `{"answer": 0, "why": "Both mean people."}`, "act act act act compare", "",
 			"comparison", []float64{1, 1}, 0},
+		{"yes against no", 2, turnsOf(qAsk, qA), first, "act act act act compare", "P31", "comparison", []float64{1, 1}, 1},
 		{"a try without an answer has no vote", 2, append([]string{do("execute_sparql(" + qEmpty + ")"),
 			do("stop(no answer: there is none)")}, tryWith(qB)...), "", "act act act act", "P17", "agreement", []float64{1}, 1},
 	} {
@@ -100,7 +101,7 @@ func TestVote(t *testing.T) {
 				if g.Chosen {
 					chosen++
 				}
-				if len(g.Ends) != int(g.Weight) || g.SPARQL == "" || g.Rows == 0 {
+				if len(g.Ends) != int(g.Weight) || g.SPARQL == "" || g.Rows == 0 && !strings.HasPrefix(g.SPARQL, "ASK") {
 					t.Errorf("group %+v", g)
 				}
 			}
@@ -237,8 +238,9 @@ func TestAuto(t *testing.T) {
 	if out, m := auto(qA); len(m.requests) != 2 || out.Features.Tries != 1 {
 		t.Errorf("a sure answer took %d calls in %d tries, confidence %g", len(m.requests), out.Features.Tries, out.Confidence)
 	}
-	// The IDs come out of nowhere.
-	if out, m := auto(qB); len(m.requests) != 4 || out.Features.Tries != 2 {
+	// The list ends at a LIMIT that nobody asked for. The vote's two equal answers are still doubtful: a tree is searched,
+	// whose model fails, and the vote stands.
+	if out, m := auto(qA + " LIMIT 2"); len(m.requests) != 5 || out.Features.Tries != 3 || out.Features.Agree != 2 {
 		t.Errorf("a doubtful answer took %d calls in %d tries, confidence %g", len(m.requests), out.Features.Tries, out.Confidence)
 	}
 }

@@ -28,7 +28,9 @@ type Term struct {
 	Name  string
 	About string
 	Prior float64 // weight before any fit: change of the log odds
-	value func(f *event.Features) float64
+	// the prior is a figure of published runs: a fit does not weaken it
+	Published bool
+	value     func(f *event.Features) float64
 }
 
 // priorBias are the log odds of an answer without any of the terms.
@@ -41,36 +43,40 @@ const priorBias = 1.52
 func Terms() []Term { return terms }
 
 var terms = []Term{
-	{"steps_over_5", "more than 5 steps", -0.77, func(f *event.Features) float64 { return one(f.Steps > 5) }},
-	{"steps_over_8", "more than 8 steps", -0.71, func(f *event.Features) float64 { return one(f.Steps > 8) }},
-	{"steps_over_14", "more than 14 steps", -1.56, func(f *event.Features) float64 { return one(f.Steps > 14) }},
-	{"refused", "an action was refused", -0.87, func(f *event.Features) float64 { return one(f.Refusals > 0) }},
-	{"repairs", "turns to repair, up to 3", -0.2, func(f *event.Features) float64 { return upTo3(f.Repairs) }},
-	{"failures", "steps that failed, up to 3", -0.2, func(f *event.Features) float64 { return upTo3(f.Failures) }},
-	{"empties", "queries without rows, up to 3", -0.2, func(f *event.Features) float64 { return upTo3(f.Empties) }},
-	{"unseen", "IDs that nothing has shown", -1.1, func(f *event.Features) float64 { return one(f.Unseen) }},
-	{"extracted", "query taken from the run after a limit", -2.57,
+	{"steps_over_5", "more than 5 steps", -0.77, true, func(f *event.Features) float64 { return one(f.Steps > 5) }},
+	{"steps_over_8", "more than 8 steps", -0.71, true, func(f *event.Features) float64 { return one(f.Steps > 8) }},
+	{"steps_over_14", "more than 14 steps", -1.56, true, func(f *event.Features) float64 { return one(f.Steps > 14) }},
+	{"refused", "an action was refused", -0.87, true, func(f *event.Features) float64 { return one(f.Refusals > 0) }},
+	{"repairs", "turns to repair, up to 3", -0.2, false, func(f *event.Features) float64 { return upTo3(f.Repairs) }},
+	{"failures", "steps that failed, up to 3", -0.2, false, func(f *event.Features) float64 { return upTo3(f.Failures) }},
+	{"empties", "queries without rows, up to 3", -0.2, false, func(f *event.Features) float64 { return upTo3(f.Empties) }},
+	{"unseen", "IDs that nothing has shown", -1.1, true, func(f *event.Features) float64 { return one(f.Unseen) }},
+	{"extracted", "query taken from the run after a limit", -2.57, true,
 		func(f *event.Features) float64 { return one(f.Extracted) }},
-	{"done", "first verdict: done", 0, func(f *event.Features) float64 { return one(f.Verdict == "done") }},
-	{"refine", "first verdict: refine", -0.9, func(f *event.Features) float64 { return one(f.Verdict == "refine") }},
-	{"retry", "first verdict: retry", -1.5, func(f *event.Features) float64 { return one(f.Verdict == "retry") }},
-	{"zero", "the result is 0", -0.9, func(f *event.Features) float64 { return one(f.Zero) }},
-	{"huge", "more than 10,000 rows", -0.9, func(f *event.Features) float64 { return one(f.Rows > 10_000) }},
-	{"log_rows", "decimal logarithm of the rows, up to 4", 0,
+	{"done", "first verdict: done", 0, false, func(f *event.Features) float64 { return one(f.Verdict == "done") }},
+	{"refine", "first verdict: refine", -0.9, false,
+		func(f *event.Features) float64 { return one(f.Verdict == "refine") }},
+	{"retry", "first verdict: retry", -1.5, false, func(f *event.Features) float64 { return one(f.Verdict == "retry") }},
+	{"zero", "the result is 0", -0.9, false, func(f *event.Features) float64 { return one(f.Zero) }},
+	{"huge", "more than 10,000 rows", -0.9, false, func(f *event.Features) float64 { return one(f.Rows > 10_000) }},
+	{"log_rows", "decimal logarithm of the rows, up to 4", 0, false,
 		func(f *event.Features) float64 { return math.Log10(float64(min(max(f.Rows, 1), 10_000))) }},
-	{"columns", "columns beyond the first, up to 3", 0, func(f *event.Features) float64 { return upTo3(f.Columns - 1) }},
-	{"ask", "the result is a truth value", 0, func(f *event.Features) float64 { return one(f.Ask) }},
-	{"cut", "as many rows as a LIMIT that the question does not name", -1,
+	{"columns", "columns beyond the first, up to 3", -0.3, false,
+		func(f *event.Features) float64 { return upTo3(f.Columns - 1) }},
+	{"ask", "the result is a truth value", 0, false, func(f *event.Features) float64 { return one(f.Ask) }},
+	{"cut", "as many rows as a LIMIT that the question does not name", -1, false,
 		func(f *event.Features) float64 { return one(f.Cut) }},
-	{"probed", "variants of the query were run", 0, func(f *event.Features) float64 { return one(f.Probes > 0) }},
-	{"moved", "variants that changed the result, up to 3", 0, func(f *event.Features) float64 { return upTo3(f.Moved) }},
-	{"open", "of these, not taken up, up to 3", -0.3, func(f *event.Features) float64 { return upTo3(f.Open) }},
-	{"shape_kept", "the columns are those announced", 0.3, func(f *event.Features) float64 { return one(f.Shape == "kept") }},
-	{"shape_broken", "the columns are not those announced", -0.5,
+	{"probed", "variants of the query were run", 0, false, func(f *event.Features) float64 { return one(f.Probes > 0) }},
+	{"moved", "variants that changed the result, up to 3", -0.1, false,
+		func(f *event.Features) float64 { return upTo3(f.Moved) }},
+	{"open", "of these, not taken up, up to 3", -0.3, false, func(f *event.Features) float64 { return upTo3(f.Open) }},
+	{"shape_kept", "the columns are those announced", 0.3, false,
+		func(f *event.Features) float64 { return one(f.Shape == "kept") }},
+	{"shape_broken", "the columns are not those announced", -0.5, false,
 		func(f *event.Features) float64 { return one(f.Shape == "broken") }},
-	{"voted", "several tries were made", -1, func(f *event.Features) float64 { return one(f.Tries > 1) }},
-	{"agreement", "share of the tries with this result, where there were several", 2.5, agreement},
-	{"compared", "a comparison chose", 0, func(f *event.Features) float64 { return one(f.Compared) }},
+	{"voted", "several tries were made", -1, false, func(f *event.Features) float64 { return one(f.Tries > 1) }},
+	{"agreement", "share of the tries with this result, where there were several", 2.5, false, agreement},
+	{"compared", "a comparison chose", 0, false, func(f *event.Features) float64 { return one(f.Compared) }},
 }
 
 func one(yes bool) float64 {

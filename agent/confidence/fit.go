@@ -27,9 +27,10 @@ var ErrOneSided = errors.New("the runs hold no right answer, or no wrong one: no
 const most = 4.0
 
 // Fit returns the weights that make the examples likely: logistic regression over terms standardized to mean 0 and
-// deviation 1, with a quadratic penalty on the distance from the prior, by Newton's method. A weight keeps the sign of
-// its prior, which has a reason that the examples may lack, and no weight is beyond 4: one that would be is put to the
-// bound, the farthest first, and the others are fitted again.
+// deviation 1, with a quadratic penalty on the distance from the prior, by Newton's method. Weights have bounds, since
+// the examples may be a simulation's: each keeps the sign of its prior, a prior that comes from published runs is not
+// weakened, and none is beyond 4. A weight that would be is put to its bound, the farthest first, and the others are
+// fitted again.
 func Fit(examples []Example, prior Weights) (Weights, error) {
 	right := 0
 	for _, e := range examples {
@@ -68,6 +69,8 @@ func (d *design) bound(prior Weights) bool {
 		w := d.w[j+1]
 		low, high := -most*d.sd[j], most*d.sd[j]
 		switch p := prior.Terms[t.Name] * d.sd[j]; {
+		case t.Published: // all are below 0
+			low, high = min(low, p), t.Prior*d.sd[j]
 		case t.Prior < 0:
 			low, high = min(low, p), 0
 		case t.Prior > 0:

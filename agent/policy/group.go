@@ -25,10 +25,11 @@ func ResultKey(a *step.Answer) string {
 	return digest(canonical(cells(a)))
 }
 
-// RowKeys returns a text for each row that is equal for rows with the same values in any order.
+// RowKeys returns a text for each row of the answer columns that is equal for rows with the same values in any order. A
+// truth value has no rows.
 func RowKeys(a *step.Answer) []string {
 	if a.Table.Ask {
-		return []string{truthKey(a.Table.Boolean)}
+		return nil
 	}
 	rows := cells(a)
 	out := make([]string, len(rows))
