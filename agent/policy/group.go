@@ -26,10 +26,10 @@ func ResultKey(a *step.Answer) string {
 }
 
 // RowKeys returns a text for each row of the answer columns that is equal for rows with the same values in any order. A
-// truth value has no rows.
+// truth value counts as a row.
 func RowKeys(a *step.Answer) []string {
 	if a.Table.Ask {
-		return nil
+		return []string{truthKey(a.Table.Boolean)}
 	}
 	rows := cells(a)
 	out := make([]string, len(rows))
