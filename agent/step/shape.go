@@ -57,8 +57,8 @@ func (a *Answer) Answers() *kg.Table {
 }
 
 // shapeless refuses an end on a query whose result the model cannot have seen, and one whose columns are not there.
-// Once it also refuses columns that differ from those that the model announced, or from what the question asks for: the same
-// end a second time is accepted. It is nil where the preset does not look.
+// Once it also refuses columns that differ from those that the model announced, or from what the question asks for:
+// the same end a second time is accepted. It is nil where the preset does not look.
 func (r *Runner) shapeless(s *State, end tool.End) *Refusal {
 	if !r.Preset.Rules.Shape || end.NoAnswer || end.SPARQL != "" {
 		return nil
