@@ -87,6 +87,7 @@ func (t *tree) expand(ctx context.Context, x *node) error {
 		return err
 	}
 	for _, c := range x.children {
+		c.child.Table = nil // it was compared
 		if err := t.close(ctx, c); err != nil {
 			return err
 		}
@@ -173,7 +174,7 @@ func (t *tree) score(ctx context.Context, x *node) error {
 		}
 		var err error
 		scores[i], err = r.Judge(ctx, c.child, c.at, step.Judging{Samples: t.p.Judgments, Temperature: t.p.Judging,
-			Direct: t.way.scorer == directly})
+			Prompt: t.prompt})
 		return c.child, err
 	}, func(i int, _ step.Child) error {
 		c := x.children[i]

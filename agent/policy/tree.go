@@ -83,6 +83,7 @@ type tree struct {
 	*step.Runner
 	way    way
 	p      preset.Search
+	prompt string // of the judge
 	root   *node
 	nodes  []*node          // in the order of creation
 	states map[string]*node // by what was done
@@ -118,6 +119,9 @@ func (w way) begin(ctx context.Context, r *step.Runner, s step.State) (*tree, er
 	}
 	t.root = &node{child: step.Child{State: s.Ended(b.At())}, at: b.At()}
 	t.nodes = []*node{t.root}
+	if w.scorer == byRules || w.scorer == directly {
+		t.prompt = r.JudgePrompt(w.scorer == directly)
+	}
 	return t, nil
 }
 

@@ -176,10 +176,12 @@ func (l *log) of(kind string) (out []event.Event) {
 	return out
 }
 
+var usualPreset = sync.OnceValue(preset.Default)
+
 // runner returns a runner in the world, with parameters for the search.
 func (w *world) runner(t testing.TB, l event.Recorder, limits event.Limits, parameters string) *step.Runner {
 	t.Helper()
-	p := *preset.Default()
+	p := *usualPreset()
 	p.Diagnose = false
 	var err error
 	if p.Search, err = p.Search.With(parameters); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/agent/tool"
@@ -95,12 +96,14 @@ var (
 type textReader struct {
 	words
 	tools tool.Set
-	bare  *regexp.Regexp // an action without its label: a tool's name at the start of a line, followed by a parenthesis
+	// an action without its label: a tool's name at the start of a line, followed by a parenthesis
+	bare func() *regexp.Regexp
 }
 
 func newTextReader(tools tool.Set, w words) *textReader {
-	return &textReader{w, tools, regexp.MustCompile("(?m)^[ \\t>*_\\-`]*(" + strings.Join(tools.Names(), "|") +
-		")[ \\t`]*\\(")}
+	return &textReader{w, tools, sync.OnceValue(func() *regexp.Regexp { // few turns need it, and it takes long
+		return regexp.MustCompile("(?m)^[ \\t>*_\\-`]*(" + strings.Join(tools.Names(), "|") + ")[ \\t`]*\\(")
+	})}
 }
 
 // parse reads "Thought: … Action: name(argument)" as models really write it: with code fences, quotes around the
@@ -126,7 +129,7 @@ func (r *textReader) parse(text string) (Turn, *Problem) {
 	if p != nil {
 		return Turn{}, p
 	}
-	w.thought, w.more = thought, more || r.bare.MatchString(rest)
+	w.thought, w.more = thought, more || strings.Contains(rest, "(") && r.bare().MatchString(rest)
 	return r.turn(w)
 }
 
@@ -174,7 +177,7 @@ func (r *textReader) split(text string) (thought, body string, more, ok bool) {
 	if start >= 0 {
 		return cleanThought(thought), text[start:end], more, true
 	}
-	if m := r.bare.FindStringSubmatchIndex(text); m != nil {
+	if m := r.bare().FindStringSubmatchIndex(text); m != nil {
 		return cleanThought(text[:m[0]]), text[m[2]:], false, true
 	}
 	return "", "", false, false

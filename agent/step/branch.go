@@ -2,6 +2,7 @@ package step
 
 import (
 	"context"
+	"crypto/sha256"
 	"slices"
 	"strings"
 )
@@ -24,8 +25,8 @@ func (r *Runner) Join(ctx context.Context, lane *Runner, c Child) (Child, error)
 	s.at, s.root = id(s.at), id(s.root)
 	for i, k := range s.steps {
 		if now := id(k.event); now != k.event {
-			s.steps = slices.Clone(s.steps)
-			s.steps[i].event = now
+			c.State, k = s.changed(i)
+			k.event = now
 		}
 	}
 	return c, nil
@@ -57,7 +58,8 @@ func (s State) Key() string {
 		keys[i] = k.key + "\x00" + k.Observation
 	}
 	slices.Sort(keys)
-	return strings.Join(keys, "\x01")
+	sum := sha256.Sum256([]byte(strings.Join(keys, "\x01")))
+	return string(sum[:])
 }
 
 // Observed returns what the steps of the state after its first n showed.
@@ -92,7 +94,7 @@ func (c Child) Worthless(n int) string {
 		case k.Failure != "":
 			why = Failed
 		case k.fruitless:
-		case slices.ContainsFunc(c.State.steps[:n+i], func(x kept) bool { return x.key == k.key }):
+		case slices.ContainsFunc(c.State.steps[:n+i], func(x *kept) bool { return x.key == k.key }):
 			why = Repeated
 		default:
 			return ""

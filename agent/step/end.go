@@ -67,8 +67,9 @@ func (r *Runner) stop(ctx context.Context, b *event.Branch, s State, turn protoc
 	}
 	var ref *Refusal
 	if i >= 0 {
-		s.steps = slices.Clone(s.steps)
-		s.steps[i].unfit = u.text
+		var k *kept
+		s, k = s.changed(i)
+		k.unfit = u.text
 		ref = s.judgeStop(r.Preset.Rules, end)
 	} else {
 		ref = &Refusal{Kind: "stop", Back: len(s.steps), Why: notFit, data: map[string]any{"N": 0, "Why": u.text}}

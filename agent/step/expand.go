@@ -274,8 +274,8 @@ func (r *Runner) Carry(ctx context.Context, p Proposal) (Child, error) {
 func (r *Runner) counted(s State) State {
 	most, _ := left(r.Meter.limits, len(s.steps), s.actions)
 	if hint := r.hurry(most - len(s.steps)); r.Preset.Rules.Append && len(hint) > 0 && len(s.steps) > 0 {
-		s.steps = slices.Clone(s.steps)
-		last := &s.steps[len(s.steps)-1]
+		var last *kept
+		s, last = s.changed(len(s.steps) - 1)
 		last.notes = append(slices.Clip(last.notes), hint...)
 	}
 	return s

@@ -47,8 +47,7 @@ func (r *Runner) judged(ctx context.Context, b *event.Branch, s State, f Final) 
 	}
 	s.feedbacks++
 	s.rejected = f.Answer
-	s.steps = slices.Clone(s.steps)
-	last := &s.steps[len(s.steps)-1]
+	s, last := s.changed(len(s.steps) - 1)
 	last.notes = append(slices.Clip(last.notes), r.say("feedback_given", *v))
 	s = r.seeing(s, v.Text, nil)
 	return Child{State: s}, nil

@@ -42,7 +42,8 @@ func (r *Runner) Give(ctx context.Context, s State, t *tool.Tool, args any, chan
 		s.at = next.at
 		return s, nil
 	}
-	next.steps[len(next.steps)-1].given = true
+	next, last := next.changed(len(next.steps) - 1)
+	last.given = true
 	next.messages += 2
 	next.granted++
 	next.actions++
@@ -185,9 +186,10 @@ func (r *Runner) finish(ctx context.Context, b *event.Branch, s State, turn prot
 	s.at = b.At()
 	var u *unfit
 	if errors.As(err, &u) {
-		s.steps = slices.Clone(s.steps)
-		s.steps[i].unfit, s.steps[i].result = u.text, false
-		s.steps[i].notes = append(slices.Clip(s.steps[i].notes), r.say("unfit_last", u.text))
+		var k *kept
+		s, k = s.changed(i)
+		k.unfit, k.result = u.text, false
+		k.notes = append(slices.Clip(k.notes), r.say("unfit_last", u.text))
 		return Child{State: s}, nil
 	}
 	if err != nil {

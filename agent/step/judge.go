@@ -16,7 +16,17 @@ import (
 type Judging struct {
 	Samples     int     // of the judgment, which are averaged
 	Temperature float64 // of the samples
-	Direct      bool    // without rules and examples: the paper's baseline
+	Prompt      string  // see [Runner.JudgePrompt]
+}
+
+// JudgePrompt returns the judge's instructions, which are the same for all states of a question. A direct judge gets
+// no rules and no examples: the paper's baseline.
+func (r *Runner) JudgePrompt(direct bool) string {
+	name := "judge.tmpl"
+	if direct {
+		name = "judge_direct.tmpl"
+	}
+	return r.Preset.Say(name, map[string]any{"Tools": r.Preset.Toolset().Describe(r.Preset.Show)})
 }
 
 // Score is what a judge thinks of a state.
@@ -38,19 +48,15 @@ const maxWhy = 500
 // as one that cannot be read. An error ends the run, as with [Runner.Expand].
 func (r *Runner) Judge(ctx context.Context, c Child, at int, how Judging) (Score, error) {
 	b := r.Events.Branch(at)
-	name := "judge"
-	if how.Direct {
-		name = "judge_direct"
-	}
 	facts := r.Facts(c.State)
 	data := map[string]any{"Question": r.Question.Text, "Earlier": r.questionsBefore(), "Language": r.Language.Name,
-		"Tools": r.Preset.Toolset().Describe(r.Preset.Show), "Steps": c.State.Steps(), "Ended": c.Outcome == Ended}
+		"Steps": c.State.Steps(), "Ended": c.Outcome == Ended}
 	if c.Outcome == Ended && c.Final.Answer != nil {
 		a := c.Final.Answer
 		facts.Queries = []string{a.Ran}
 		data["SPARQL"], data["Result"] = a.SPARQL, r.Preset.Show.Rows.Table(a.Table, a.Labels)
 	}
-	messages := []llm.Message{{Role: llm.System, Content: r.Preset.Say(name+".tmpl", data)},
+	messages := []llm.Message{{Role: llm.System, Content: how.Prompt},
 		{Role: llm.User, Content: r.Preset.Say("judge_user", data)}}
 	var s Score
 	for want, try := how.Samples, 0; want > 0 && try < 2; try++ {
@@ -96,41 +102,45 @@ func (r *Runner) Scored(ctx context.Context, at int, s Score) error {
 }
 
 var (
-	pointsLine = regexp.MustCompile(`(?im)^[\s*_#>-]*points[\s*_]*:[\s*_]*([0-9]+(?:\.[0-9]+)?)\s*(?:/|of|out of)\s*([0-9]+(?:\.[0-9]+)?)`)
-	scoreLine  = regexp.MustCompile(`(?im)^[\s*_#>-]*score[\s*_]*:(.*)$`)
-	number     = regexp.MustCompile(`-?[0-9]+(?:\.[0-9]+)?`)
+	points = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)\s*(?:/|of|out of)\s*([0-9]+(?:\.[0-9]+)?)`)
+	number = regexp.MustCompile(`-?[0-9]+(?:\.[0-9]+)?`)
 )
 
-// readScore reads a judgment as a figure from 0 to 1: its last line "Points: 3 of 5", or, where there is none, its last
-// line "Score: 60", which may end with "/100" or "%" and may hold the calculation before it. ok is false when there is
-// neither, or when the figure is none that can be.
-func readScore(text string) (v float64, ok bool) {
-	scores := scoreLine.FindAllStringSubmatch(text, -1)
-	if m := pointsLine.FindAllStringSubmatch(text, -1); m != nil {
-		got, of := float(m[len(m)-1][1]), float(m[len(m)-1][2])
-		if of > 0 && got <= of && (len(scores) == 0 || !zero(scores[len(scores)-1][1])) {
-			return got / of, true
+// marks are what models put around a label or a figure.
+const marks = " \t*_#>`-"
+
+// lastLine returns what the last line with a label says, without marks: "3 of 5" of "**Points:** 3 of 5".
+func lastLine(text, label string) (says string, ok bool) {
+	for line := range strings.Lines(text) {
+		before, after, found := strings.Cut(line, ":")
+		if found && strings.EqualFold(strings.Trim(before, marks), label) {
+			says, ok = strings.TrimLeft(strings.TrimSpace(after), " \t*_`"), true
 		}
 	}
-	if scores == nil {
-		return 0, false
-	}
-	line := scores[len(scores)-1][1]
-	if i := strings.LastIndex(line, "="); i >= 0 {
-		line = line[i+1:]
-	}
-	n := number.FindString(line)
-	if n == "" {
-		return 0, false
-	}
-	v = float(n) / 100
-	return v, v >= 0 && v <= 1
+	return says, ok
 }
 
-// zero reports whether a line of a score says 0: then the last step earned nothing, whatever the points are.
-func zero(line string) bool {
-	n := number.FindAllString(line, -1)
-	return len(n) == 1 && float(n[0]) == 0
+// readScore reads a judgment as a figure from 0 to 1: its last line "Points: 3 of 5", or, where there is none, its last
+// line "Score: 60", which may end with "/100" or "%" and may hold the calculation before it. A score of 0 goes before
+// points: then the last step earned nothing. ok is false when there is neither, or when the figure is none that can be.
+func readScore(text string) (v float64, ok bool) {
+	score, scored := lastLine(text, "score")
+	if i := strings.LastIndex(score, "="); i >= 0 {
+		score = score[i+1:]
+	}
+	figure := number.FindString(score)
+	if line, said := lastLine(text, "points"); said && (!scored || figure == "" || float(figure) != 0) {
+		if m := points.FindStringSubmatch(line); m != nil {
+			if got, of := float(m[1]), float(m[2]); of > 0 && got >= 0 && got <= of {
+				return got / of, true
+			}
+		}
+	}
+	if figure == "" {
+		return 0, false
+	}
+	v = float(figure) / 100
+	return v, v >= 0 && v <= 1
 }
 
 func float(s string) float64 {

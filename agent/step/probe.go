@@ -61,8 +61,7 @@ func (r *Runner) shownProbes(ctx context.Context, env *tool.Env, moved []event.P
 
 // told is the child of a stop whose answer was not taken yet, because the model is told something about it first.
 func (r *Runner) told(s State, text string) Child {
-	s.steps = slices.Clone(s.steps)
-	last := &s.steps[len(s.steps)-1]
+	s, last := s.changed(len(s.steps) - 1)
 	last.notes = append(slices.Clip(last.notes), text)
 	s.reply, s.warned = "", false // the same reply again is a decision
 	return Child{State: r.seeing(s, text, nil)}

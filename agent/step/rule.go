@@ -172,7 +172,7 @@ func (r *Runner) Refuse(ctx context.Context, c Child, goBack bool) (State, error
 		ref.Kind == "stop" && rules.Stop == preset.StopRestore)
 	s.refused = !goBack
 	if goBack {
-		var gone []kept
+		var gone []*kept
 		if s, gone = s.back(ref.Back); len(gone) > 0 {
 			var tried []summary
 			for _, k := range gone {

@@ -14,11 +14,11 @@ import (
 // State is an exploration so far: the paper's state, every step with its observation (section 4.1), and what the
 // model is told next. It is a value: it can be kept, copied and expanded again, also by several at once.
 type State struct {
-	at    int    // ID of the event at which it was reached
-	root  int    // ID of the event that the exploration began with
-	steps []kept // never changed in place
-	taken int    // steps executed on the way here, including abandoned ones: the last number used
-	turns int    // turns that could be read
+	at    int     // ID of the event at which it was reached
+	root  int     // ID of the event that the exploration began with
+	steps []*kept // a step in a state never changes; see [State.changed]
+	taken int     // steps executed on the way here, including abandoned ones: the last number used
+	turns int     // turns that could be read
 
 	refused   bool // the last action was refused, and no steps were abandoned for it
 	refusedAs Why  // why the last turn was refused, "" when it was carried out
@@ -158,7 +158,7 @@ func (s State) Notes() []string {
 
 // back returns the state with its first n steps, and the steps that were abandoned. What was counted stays counted,
 // and IDs that were seen stay seen.
-func (s State) back(n int) (State, []kept) {
+func (s State) back(n int) (State, []*kept) {
 	gone := s.steps[n:]
 	s.steps = slices.Clip(s.steps[:n])
 	s.notes = slices.Clone(s.notes)
@@ -185,9 +185,17 @@ func (s State) noted(text string) State {
 
 // with returns the state with an executed step.
 func (s State) with(k kept) State {
-	s.steps = append(slices.Clip(s.steps), k)
+	s.steps = append(slices.Clip(s.steps), &k)
 	s.refused, s.refusedAs, s.hint, s.bad = false, "", "", nil
 	return s
+}
+
+// changed returns the state with a copy of its i-th step, from 0, that may be changed.
+func (s State) changed(i int) (State, *kept) {
+	k := *s.steps[i]
+	s.steps = slices.Clone(s.steps)
+	s.steps[i] = &k
+	return s, &k
 }
 
 // lastNumber is the number of the last step in the state, 0 for none.
@@ -201,13 +209,14 @@ func (s State) lastNumber() int {
 // shortened returns the state with the observations of all but the last three steps cut down, for a model whose
 // context is too short for the whole.
 func (s State) shortened() State {
-	s.steps = slices.Clone(s.steps)
 	for i := range s.steps {
 		limit := 400
 		if i >= len(s.steps)-3 {
 			limit = 3000
 		}
-		s.steps[i].Observation = render.Clip(s.steps[i].Observation, limit)
+		var k *kept
+		s, k = s.changed(i)
+		k.Observation = render.Clip(k.Observation, limit)
 	}
 	return s
 }
