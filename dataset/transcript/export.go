@@ -16,22 +16,26 @@ import (
 
 // The forms of training data.
 const (
-	AsOpenAI = "openai"
-	AsSFT    = "sft"
+	AsOpenAI     = "openai"
+	AsSFT        = "sft"
+	AsPreference = "preference"
 )
 
 // Exported counts what [Export] did.
 type Exported struct {
 	Lines   int
 	Skipped int      // runs that were left out: without an answer, without a call of the model, or no question's run
+	Same    int      // lines of preferences that say the same as one before
 	Unread  []string // trajectories that cannot be read and folders without one, with why
+
+	pairs map[string]bool // that were written
 }
 
-// Export writes trajectories as training data, one line each, in the order of their names. A path is a trajectory, a
+// Export writes trajectories as training data, one line each, for preferences a line for each pair of turns, in the order of their names. A path is a trajectory, a
 // folder of them, or the folder of a run of eval run. Runs without an answer are left out unless all is set. A file
 // that cannot be read is counted; the error is that of a path that does not exist, or of writing.
 func Export(w io.Writer, as string, paths []string, all bool) (Exported, error) {
-	var n Exported
+	n := Exported{pairs: map[string]bool{}}
 	for _, path := range paths {
 		files, err := filesOf(path)
 		if err != nil {
@@ -88,6 +92,9 @@ func (n *Exported) file(w io.Writer, as, name string, all bool) error {
 		n.Skipped++
 		return nil
 	}
+	if as == AsPreference {
+		return n.preferences(w, run, filepath.Base(name))
+	}
 	write := run.SFT
 	if as == AsOpenAI {
 		write = run.OpenAI
@@ -103,6 +110,29 @@ func (n *Exported) file(w io.Writer, as, name string, all bool) error {
 	n.Lines++
 	_, err = w.Write(b)
 	return err
+}
+
+// preferences writes the pairs of a run that no earlier run had.
+func (n *Exported) preferences(w io.Writer, run *Run, file string) error {
+	lines, err := run.Preferences(file)
+	if err != nil {
+		return err
+	}
+	if len(lines) == 0 {
+		n.Skipped++
+	}
+	for _, pair := range lines {
+		if n.pairs[pair.Key] {
+			n.Same++
+			continue
+		}
+		n.pairs[pair.Key] = true
+		n.Lines++
+		if _, err := w.Write(pair.Line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 var errEmpty = errors.New("there are no events in it; want a trajectory")

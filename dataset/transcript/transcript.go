@@ -5,7 +5,8 @@
 //	transcript.go   what a trajectory says of a run
 //	grasp.go        GRASP's output lines
 //	dialogue.go     Interactive-KBQA's dialogues
-//	train.go        training data
+//	train.go        training data: dialogues
+//	preference.go   training data: of two turns the better one
 //
 // package score reads the first two back.
 package transcript
@@ -37,13 +38,14 @@ type Run struct {
 	Examples []event.Example // solved questions that the model was shown, each once
 	Model    string          // name of the model that answered first, as the server said it
 
-	calls []event.Event // the calls of the model, in order
+	events []event.Event // all of them
+	calls  []event.Event // the calls of the model, in order
 }
 
 // Read reads a run's events, as [event.Read] returns them. A trajectory without a question, such as that of a triage,
 // is an error.
 func Read(events []event.Event) (*Run, error) {
-	r := &Run{Steps: event.Steps(events)}
+	r := &Run{Steps: event.Steps(events), events: events}
 	seen := map[string]bool{}
 	for i := range events {
 		e := &events[i]
