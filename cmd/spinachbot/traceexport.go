@@ -19,7 +19,7 @@ func traceExportCommand(e *env) *cobra.Command {
 		`Writes trajectories as JSON lines for training: the conversation with the model on the question, as it was sent,
 and where it is from. Without an argument it takes all of DATA_DIR/trajectories; a folder may be that of eval run.
 docs/training.md says what is in a line. An answered run is not a right one: eval score says which are.`, config.Data)
-	as := c.choice("as", transcript.AsOpenAI, "`form`: openai (messages with tool calls, for fine-tuning) sft (dialogue of texts, with a mark of what to learn) or preference (of two turns the better one, from reviews and searches)",
+	as := c.choice("as", transcript.AsOpenAI, "`form`: openai (messages with tool calls, for fine-tuning), sft (dialogue of texts, with a mark of what to learn) or preference (of two turns the better one, from reviews and searches)",
 		transcript.AsOpenAI, transcript.AsSFT, transcript.AsPreference)
 	all := c.fs.Bool("all", false, "also runs without an answer")
 	out := c.fs.String("out", "", "`file` to write instead of standard output")

@@ -32,6 +32,7 @@ type Terminal struct {
 	// no editor, and edits are typed.
 	Edit func(ctx context.Context, text, below string) (string, error)
 
+	asked bool         // before, in this sitting
 	shown int          // steps that were shown
 	lines chan outcome // of a read that was not waited for: Ctrl-C came first
 }
@@ -75,11 +76,17 @@ func (t *Terminal) steps(l policy.Look) {
 	if len(l.Steps) < t.shown { // the way back was taken
 		t.say(console.Yellow, fmt.Sprintf("back at step %d", len(l.Steps)+1))
 	}
-	for i := min(t.shown, len(l.Steps)); i < len(l.Steps); i++ {
-		if o := l.Steps[i].Observation; o != "" {
-			t.write(t.mark(o, l, console.Dim), "   ")
+	from := min(t.shown, len(l.Steps))
+	for i, s := range l.Steps[from:] {
+		if len(l.Steps)-from > 1 || t.shown == 0 && !t.asked { // of an earlier sitting, or several calls of one turn
+			t.say(console.Bold, fmt.Sprintf("step %d", from+i+1))
+			t.write(t.mark("Thought: "+s.Thought+"\nAction: "+s.Action+"("+s.Argument+")", l, ""), "   ")
+		}
+		if s.Observation != "" {
+			t.write(t.mark(s.Observation, l, console.Dim), "   ")
 		}
 	}
+	t.asked = true
 	t.shown = len(l.Steps)
 }
 
