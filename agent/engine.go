@@ -27,7 +27,7 @@ type Options struct {
 	Policy   string                // how its steps are searched; "": the preset's first
 	Runs     int                   // independent tries, for policies that make several; 0: as the policy thinks good
 	Doubt    float64               // a run whose answer is less sure than this, 0 to 1, also makes a question to the asker
-	Variants []step.Variant        // how the tries differ, the first being the preset and model of the others; nil: see step.Runner.Try
+	Variants []step.Variant        // how the tries differ, Preset's own first; nil: see [step.Runner.Try]
 	Reviewer policy.Reviewer       // a person who decides on each turn, instead of Policy; nil: nobody
 	Examples int                   // solved questions to show before the first turn; 0: as the preset says
 	Notes    int                   // approved notes in the prompt, at most; 0: as the preset says
