@@ -128,6 +128,16 @@ func TestKG(t *testing.T) {
 		!strings.Contains(out, "wrong checksum); build it again") {
 		t.Errorf("a damaged index: exit %d, %s%s", code, out, errs)
 	}
+	for entry, code := range map[string]int{"": 0, ", labels: [rdfs:label]": 0, ", labels: [\"http://x.org/name\"]": 1} {
+		bare := "graphs: {bare: {endpoint: \"" + address + "\"" + entry + "}}"
+		if err := os.WriteFile("bare.yaml", []byte(bare), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, errs, got := invoke(t, []string{"KG_FILE=bare.yaml"}, "kg", "check", "bare"); got != code ||
+			!strings.Contains(out, "labels: nothing has") {
+			t.Errorf("labels that nothing has, entry %q: exit %d, want %d: %s%s", entry, got, code, out, errs)
+		}
+	}
 	file, err := os.ReadFile("graphs.yaml")
 	if err != nil || strings.Count(string(file), "endpoint:") != 1 {
 		t.Errorf("%s, %v: want one entry", file, err)
