@@ -31,9 +31,10 @@ type Exported struct {
 	pairs map[string]bool // that were written
 }
 
-// Export writes trajectories as training data, one line each, for preferences a line for each pair of turns, in the order of their names. A path is a trajectory, a
-// folder of them, or the folder of a run of eval run. Runs without an answer are left out unless all is set. A file
-// that cannot be read is counted; the error is that of a path that does not exist, or of writing.
+// Export writes trajectories as training data, one line each, for preferences a line for each pair of turns, in the
+// order of their names. A path is a trajectory, a folder of them, or the folder of a run of eval run. Runs without an
+// answer are left out unless all is set. A file that cannot be read is counted; the error is that of a path that does
+// not exist, or of writing.
 func Export(w io.Writer, as string, paths []string, all bool) (Exported, error) {
 	n := Exported{pairs: map[string]bool{}}
 	for _, path := range paths {

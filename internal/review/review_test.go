@@ -28,15 +28,15 @@ var look = policy.Look{Place: 3, Steps: []event.Step{{Observation: "a"}, {Observ
 		return out
 	}}
 
-func typed(t *testing.T, l policy.Look, in string, change func(*Terminal)) (policy.Decision, error, string) {
+func typed(t *testing.T, l policy.Look, in string, change func(*Terminal)) (d policy.Decision, out string, err error) {
 	t.Helper()
 	var b strings.Builder
 	term := &Terminal{Screen: console.New(&b, nil), In: bufio.NewReader(strings.NewReader(in)), By: "Ada"}
 	if change != nil {
 		change(term)
 	}
-	d, err := term.Review(t.Context(), l)
-	return d, err, b.String()
+	d, err = term.Review(t.Context(), l)
+	return d, b.String(), err
 }
 
 // Every answer is a decision, or is asked again; what a person types is never lost to a mistake.
@@ -55,7 +55,7 @@ func TestReview(t *testing.T) {
 		"Thought: x\nAction: stop()\n\n": {Verdict: event.Edited, Text: "Thought: x\nAction: stop()"},
 		"action: stop()":                 {Verdict: event.Edited, Text: "action: stop()"},
 	} {
-		d, err, out := typed(t, look, in, nil)
+		d, out, err := typed(t, look, in, nil)
 		want.By = "Ada"
 		if want.Verdict == event.Edited && strings.HasPrefix(in, "action") {
 			if !errors.Is(err, policy.ErrLeft) { // the turn was not ended by an empty line
@@ -68,7 +68,7 @@ func TestReview(t *testing.T) {
 		}
 	}
 	for _, in := range []string{"", "q\n", "e\n", "e\nx\n", "s\n", "Thought: x\n", "?\n"} {
-		if _, err, _ := typed(t, look, in, nil); !errors.Is(err, policy.ErrLeft) {
+		if _, _, err := typed(t, look, in, nil); !errors.Is(err, policy.ErrLeft) {
 			t.Errorf("%q: %v, want that the person left", in, err)
 		}
 	}
@@ -77,7 +77,7 @@ func TestReview(t *testing.T) {
 // An editor that fails, or leaves nothing, changes nothing, and the person is asked again.
 func TestEditor(t *testing.T) {
 	answers := []string{"", " \n", "Thought: x\nAction: stop()\n"}
-	d, err, out := typed(t, look, "e\ne\ne\ne\n", func(term *Terminal) {
+	d, out, err := typed(t, look, "e\ne\ne\ne\n", func(term *Terminal) {
 		term.Gold = Gold{SPARQL: "ASK {}"}
 		term.Edit = func(_ context.Context, text, below string) (string, error) {
 			if text != look.Turn || !strings.Contains(below, "ASK {}") || !strings.Contains(below, "P2") {
@@ -136,7 +136,7 @@ func TestHostile(t *testing.T) {
 	l := look
 	l.Turn, l.Problem, l.Unreadable, l.Unseen = bad, bad, bad, []string{bad, ""}
 	l.Steps = []event.Step{{Observation: bad}}
-	_, _, out := typed(t, l, "a\n", func(term *Terminal) { term.Gold = Gold{SPARQL: bad, Answer: bad} })
+	_, out, _ := typed(t, l, "a\n", func(term *Terminal) { term.Gold = Gold{SPARQL: bad, Answer: bad} })
 	if strings.ContainsAny(out, "\x1b\x07\x00\u202e") {
 		t.Errorf("%q", out)
 	}
