@@ -454,12 +454,13 @@ func (r *Runner) conversation(s State) protocol.Conversation {
 	}
 	asides(0)
 	for i, k := range s.steps {
+		observation := k.Observation
 		if r.Preset.Rules.Number {
-			k.Observation = r.say("numbered", map[string]any{"N": i + 1, "Text": k.Observation})
+			observation = r.say("numbered", map[string]any{"N": i + 1, "Text": k.Observation})
 		}
 		c.Steps = append(c.Steps, protocol.Exchange{Turn: k.turn, Thought: k.Thought, Reasoning: k.reasoning,
 			ID: k.call.ID, Action: k.Action, Argument: k.Argument,
-			Args: k.call.Args, Observation: k.Observation, Given: k.given, Notes: append(append([]string(nil), k.notes...),
+			Args: k.call.Args, Observation: observation, Given: k.given, Notes: append(append([]string(nil), k.notes...),
 				notes(i+1)...)})
 		asides(i + 1)
 	}
