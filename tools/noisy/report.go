@@ -55,7 +55,7 @@ func experiments() []experiment {
 	return []experiment{
 		{name: "presets", systems: []string{"bare", "spinach", "grasp", "grasp-f", "interactive-kbqa", "sparql-llm",
 			"best"}, profiles: []string{"steady", "hasty", "confused"}, right: []float64{0.8}, write: writeCells},
-		{name: "choices", systems: []string{"bare", "grasp", "grasp-f", "best", "best~probes"},
+		{name: "choices", systems: []string{"bare", "grasp", "grasp-f", "best", "best+feedback", "best/vote"},
 			profiles: []string{"hasty"}, right: range5, write: writeRange,
 			figure: "F1 by how often a choice is right"},
 		{name: "searches", systems: searches, profiles: []string{"hasty"}, right: range5, write: writeRange,
@@ -113,13 +113,13 @@ func report(ctx context.Context, w io.Writer, s settings, b *bench) error {
 		if len(b.items) == 0 {
 			return fmt.Errorf("%s: no question has so many rows", e.name)
 		}
-		fmt.Fprintf(&t, "%d questions, %d seeds.\n\n", len(b.items), s.seeds)
+		fmt.Fprintf(&t, "%d questions, seeds: %d.\n\n", len(b.items), s.seeds)
 		e.write(&t, e, cells)
 		if err := put(filepath.Join(s.docs, "noisy.md"), e.name, t.String()); err != nil {
 			return err
 		}
 		if e.figure != "" {
-			svg := plot(e.figure, fmt.Sprintf("profile %s, %d questions, %d seeds; bars are 95 %% intervals", e.profiles[0],
+			svg := plot(e.figure, fmt.Sprintf("profile %s, %d questions, seeds: %d; bars are 95 %% intervals", e.profiles[0],
 				len(b.items), s.seeds), curves(e, cells))
 			if err := os.WriteFile(filepath.Join(s.docs, "figures", "noisy-"+e.name+".svg"), []byte(svg), 0o644); err != nil {
 				return err
