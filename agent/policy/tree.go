@@ -69,15 +69,6 @@ func (x *node) open() bool {
 	return !x.expanded || slices.ContainsFunc(x.children, (*node).open)
 }
 
-// path returns the nodes from the root's child to x.
-func (x *node) path() (out []*node) {
-	for ; x.parent != nil; x = x.parent {
-		out = append(out, x)
-	}
-	slices.Reverse(out)
-	return out
-}
-
 // tree is a search on its way.
 type tree struct {
 	*step.Runner
