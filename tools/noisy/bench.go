@@ -328,7 +328,8 @@ func (b *bench) mistaken(ctx context.Context, property string) string {
 	}
 	other := ""
 	t, err := b.graph.Query(ctx, "SELECT ?p (COUNT(*) AS ?n) { ?x wdt:"+property+" ?y . ?x ?p ?y . "+
-		"[] wikibase:directClaim ?p . FILTER(?p != wdt:"+property+" && STRSTARTS(STR(?p), STR(wdt:))) } GROUP BY ?p ORDER BY DESC(?n) ?p LIMIT 1")
+		"[] wikibase:directClaim ?p . FILTER(?p != wdt:"+property+" && STRSTARTS(STR(?p), STR(wdt:))) } "+
+		"GROUP BY ?p ORDER BY DESC(?n) ?p LIMIT 1")
 	if err == nil && len(t.Rows) == 1 {
 		other = rdf.EntityID(t.Rows[0][0].Value)
 	}

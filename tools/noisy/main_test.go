@@ -39,8 +39,8 @@ func play(t *testing.T, args ...string) (string, error) {
 	return b.String(), err
 }
 
-// TestTable: questions that are reserved, asked before in the same words, or without rows or values are not asked; the reader
-// without mistakes is right; the same flags make the same table.
+// TestTable: questions that are reserved, asked before in the same words, or without rows or values are not asked; the
+// reader without mistakes is right; the same flags make the same table.
 func TestTable(t *testing.T) {
 	out, err := play(t, "table", "-systems", "bare,grasp/linear", "-profiles", "perfect,confused")
 	if err != nil || !strings.HasPrefix(out, "2 questions, 3 seeds") || strings.Count(out, "100.0–100.0  100.0") < 2 {
