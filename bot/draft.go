@@ -2,8 +2,11 @@ package bot
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent"
@@ -64,6 +67,33 @@ func (b *Bot) compose(p place, reply forum.Reply) (composed, error) {
 	return composed{text, page[p.thread.Start:p.thread.End], section}, nil
 }
 
+// plain returns what a call was about, for people: of the JSON of a native call the query, or the texts. What such a call
+// says to the asker is in the reply anyway.
+func plain(argument string) string {
+	var args map[string]any
+	if json.Unmarshal([]byte(argument), &args) != nil {
+		return argument
+	}
+	if q, ok := args["sparql"].(string); ok {
+		return q
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if name == "answer" {
+			continue
+		}
+		switch v := args[name].(type) {
+		case string:
+			out = append(out, v)
+		case []any:
+			for _, x := range v {
+				out = append(out, fmt.Sprint(x))
+			}
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
 // noAnswers maps the agent's reasons to the fixed sentences of forum.Reply.NoAnswer.
 var noAnswers = map[agent.Reason]string{
 	agent.NoModel: "no_model", agent.NotFound: "not_found", agent.OutOfActions: "actions", agent.OutOfTime: "time",
@@ -77,7 +107,7 @@ func NewReply(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	lang, _, _ := strings.Cut(strings.ToLower(out.Language), "-")
 	r := forum.Reply{Language: lang, To: to, Short: out.Report, Operator: operator, Marker: marker, Signature: "~~~~"}
 	for _, s := range out.Steps {
-		r.Steps = append(r.Steps, forum.Step{Thought: s.Thought, Action: s.Action, Argument: s.Argument,
+		r.Steps = append(r.Steps, forum.Step{Thought: s.Thought, Action: s.Action, Argument: plain(s.Argument),
 			Observation: text.Clip(s.Observation, maxKeptRunes)})
 	}
 	a := out.Answer

@@ -52,3 +52,19 @@ func TestLabelColumns(t *testing.T) {
 		})
 	}
 }
+
+func TestPlainArguments(t *testing.T) {
+	for argument, want := range map[string]string{
+		"Donau":        "Donau",
+		"SELECT ?x {}": "SELECT ?x {}",
+		`{"sparql":"ASK {}","returns":"a truth"}`:   "ASK {}",
+		`{"names":["a","b"],"kind":"item","n":3}`:   "item, a, b",
+		`{"answer":"It is Paris.","columns":["x"]}`: "x",
+		"{}":    "",
+		`["a"]`: `["a"]`,
+	} {
+		if got := plain(argument); got != want {
+			t.Errorf("%s: %q, want %q", argument, got, want)
+		}
+	}
+}

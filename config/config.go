@@ -74,6 +74,7 @@ type Config struct {
 	AnswerDelay                    time.Duration
 	AnswerSince                    time.Time
 	FollowupLimit, RepliesPerHour  int
+	AnswerPreset                   string
 	AnswerExamples                 int
 	AnswerNotes                    string // on or off
 	Posting                        string

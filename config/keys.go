@@ -87,6 +87,8 @@ func Keys() []Key {
 			intField(func(c *Config) *int { return &c.FollowupLimit })},
 		{"REPLIES_PER_HOUR", Bot, "6", "how many replies the bot may post in any hour, over all threads; at least 1",
 			intField(func(c *Config) *int { return &c.RepliesPerHour })},
+		{"ANSWER_PRESET", Bot, "best", "the bot's way of working; ask --preset list explains them",
+			strField(func(c *Config) *string { return &c.AnswerPreset })},
 		{"ANSWER_EXAMPLES", Bot, "0", "how many solved questions of DATA_DIR/harvest the bot's model is shown before it begins, never of the same thread; 0: none",
 			intField(func(c *Config) *int { return &c.AnswerExamples })},
 		{"ANSWER_NOTES", Bot, "on", "on: the bot's model is shown the notes on the graph that lessons approve has approved; off: none",

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/examples"
@@ -26,6 +27,7 @@ type botAsker struct {
 	cfg     *config.Config
 	st      *store.Store
 	sources agent.Sources
+	preset  *preset.Preset
 	engine  func(sources agent.Sources, opts agent.Options) *agent.Engine
 
 	mu   sync.Mutex
@@ -40,7 +42,7 @@ const mostNotes = 16
 // answered without them.
 func (b *botAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder,
 	limits agent.Limits) (*agent.Outcome, error) {
-	sources, opts := b.sources, agent.Options{}
+	sources, opts := b.sources, agent.Options{Preset: b.preset}
 	if b.cfg.LowConfidence == "ask" {
 		opts.Doubt = b.cfg.AnswerConfidence
 	}

@@ -107,7 +107,7 @@ func TestDemoAnswersEverySeededRequestOnce(t *testing.T) {
 		t.Errorf("a posted reply can be rejected: exit %d %s", code, errs)
 	}
 	if trace, _, code := invoke(t, []string{"DATA_DIR=" + data}, "trace", "show", id); code != exitOK ||
-		!strings.Contains(trace, "execute_sparql(") || !strings.Contains(trace, "final query") {
+		!strings.Contains(trace, "sparql: SELECT") || !strings.Contains(trace, "final query") {
 		t.Errorf("trace show: exit %d\n%s", code, trace)
 	}
 }

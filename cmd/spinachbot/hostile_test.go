@@ -113,7 +113,7 @@ func (w *hostileWorld) demo() (page, log string) {
 	var stdout, stderr bytes.Buffer
 	e := &env{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, now: time.Now, environ: []string{
 		"DATA_DIR=" + filepath.Join(w.dir, "data"), "OPENAI_API_KEY=" + canary, "OPENAI_BASE_URL=" + w.modelAt,
-		"OPENAI_MODEL=" + llm.ScriptModel, "OPENAI_TIMEOUT=20s",
+		"OPENAI_MODEL=" + llm.ScriptModel, "OPENAI_TIMEOUT=20s", "ANSWER_PRESET=spinach", // its script is text
 	}}
 	if code := run(context.Background(), e, []string{"demo", "--once", "-v", "--page", w.page, "--env-file",
 		os.DevNull}); code != exitOK {

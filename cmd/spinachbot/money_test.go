@@ -26,7 +26,7 @@ func dearModel(t *testing.T) string {
 		rec := httptest.NewRecorder()
 		next.ServeHTTP(rec, r)
 		var answer map[string]any
-		if json.Unmarshal(rec.Body.Bytes(), &answer) == nil && bytes.Contains(rec.Body.Bytes(), []byte("Action:")) {
+		if json.Unmarshal(rec.Body.Bytes(), &answer) == nil && bytes.Contains(rec.Body.Bytes(), []byte("tool_calls")) {
 			answer["usage"] = map[string]int{"prompt_tokens": 2_000_000, "completion_tokens": 1}
 			b, err := json.Marshal(answer)
 			if err != nil {

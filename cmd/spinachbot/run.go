@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/bot/earlier"
 	"github.com/spinachbot/spinachbot/config"
@@ -133,11 +134,15 @@ func wireBot(lg *slog.Logger, cfg *config.Config, st *store.Store, e *env, mcfg 
 		h.model = model
 	}
 	pol.Similar = earlier.New(lg, filepath.Join(cfg.DataDir, harvestFolder), graph, now)
-	asker := &botAsker{e: e, lg: lg, cfg: cfg, st: st, sources: agent.Wikibase(graph),
+	way, err := preset.Named(cfg.AnswerPreset)
+	if err != nil {
+		return nil, nil, usageError{fmt.Errorf("ANSWER_PRESET: %w", err)}
+	}
+	asker := &botAsker{e: e, lg: lg, cfg: cfg, st: st, sources: agent.Wikibase(graph), preset: way,
 		engine: func(sources agent.Sources, opts agent.Options) *agent.Engine {
 			return agent.New(lg, model, sources, now, opts)
 		}}
-	service := newAsk(lg, agent.New(lg, model, asker.sources, now, agent.Options{}), cfg, dir, now)
+	service := newAsk(lg, agent.New(lg, model, asker.sources, now, agent.Options{Preset: way}), cfg, dir, now)
 	service.Asker = asker
 	b, err := bot.New(lg, st, adapter.Wiki{Client: wiki}, service, now, pol)
 	return b, h, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,7 +28,8 @@ import (
 //	== act 1 tools
 //	I look for the bakery.
 //	Call: search_entity {"kg": "wikidata", "query": "bakery"}
-//	(said at step 1 instead, where the request brings tools: each line "Call: name arguments" begins a tool call)
+//	(said at step 1 instead, where the request brings tools: each line "Call: name arguments" begins a tool call; of
+//	several such sections, the one whose tools the request brings)
 //	== feedback 1
 //	Call: give_feedback {"status": "done", "feedback": "…"}
 //	== act 2 fail 429 503
@@ -60,8 +62,9 @@ type scriptRequest struct {
 // scriptSection is one answer. Its key is the task with its argument: "triage", "act 2", "prune Q183".
 type scriptSection struct {
 	task    string
-	arg     string // step number of act, entity number of prune
-	tools   bool   // only for requests with tools
+	arg     string   // step number of act, entity number of prune
+	tools   bool     // only for requests with tools
+	calls   []string // tools that it calls
 	samples []string
 	fail    []int // statuses of the first attempts; 0 cuts the connection
 	line    int
@@ -238,8 +241,16 @@ func (p *scriptParser) close() error {
 		return nil
 	}
 	s.samples = splitSamples(p.lines)
+	if s.tools {
+		for _, m := range calledTool.FindAllStringSubmatch(body, -1) {
+			s.calls = append(s.calls, m[1])
+		}
+	}
 	r := p.script.requests[len(p.script.requests)-1]
-	if old := r.find(s.task, s.arg, s.tools); old != nil {
+	for _, old := range r.sections {
+		if old.task != s.task || old.arg != s.arg || old.tools != s.tools || !slices.Equal(old.calls, s.calls) {
+			continue
+		}
 		return fmt.Errorf("section \"%s\" of line %d is already in line %d", strings.TrimSpace(s.task+" "+s.arg),
 			s.line, old.line)
 	}
@@ -259,30 +270,28 @@ func splitSamples(lines []string) []string {
 	return out
 }
 
-// find returns the section with exactly this key, or nil.
-func (r *scriptRequest) find(task, arg string, tools bool) *scriptSection {
-	for _, s := range r.sections {
-		if s.task == task && s.arg == arg && s.tools == tools {
-			return s
-		}
-	}
-	return nil
-}
+// calledTool finds the names of the tools that a section calls.
+var calledTool = regexp.MustCompile(`(?m)^Call:[ \t]*(\w+)`)
 
 // section returns the section that answers the call: for an act or a feedback beyond the script the last one. A request
-// with tools gets the sections for such, where there are any.
-func (r *scriptRequest) section(task, arg string, tools bool) *scriptSection {
+// with tools gets the sections that call one of them, where there are any.
+func (r *scriptRequest) section(task, arg string, tools []string) *scriptSection {
 	var last *scriptSection
 	for _, s := range r.sections {
-		if s.task == task && s.tools == tools {
-			last = s
+		if s.task != task || s.tools != (len(tools) > 0) || len(s.calls) > 0 &&
+			!slices.ContainsFunc(s.calls, func(name string) bool { return slices.Contains(tools, name) }) {
+			continue
 		}
+		if s.arg == arg {
+			return s
+		}
+		last = s
 	}
-	if tools && last == nil {
-		return r.section(task, arg, false)
-	}
-	if s := r.find(task, arg, tools); s != nil || task != taskAct && task != taskFeedback {
-		return s
+	switch {
+	case len(tools) > 0 && last == nil:
+		return r.section(task, arg, nil)
+	case task != taskAct && task != taskFeedback:
+		return nil
 	}
 	return last
 }

@@ -58,24 +58,58 @@ func TestParseScript(t *testing.T) {
 		t.Fatalf("requests: %q", got)
 	}
 	first := s.requests[0]
-	if got := first.find(taskAct, "1", false).samples; len(got) != 2 || got[1] != "Thought: other sample\nAction: stop()" {
+	if got := first.section(taskAct, "1", nil).samples; len(got) != 2 || got[1] != "Thought: other sample\nAction: stop()" {
 		t.Errorf("samples of act 1: %q", got)
 	}
-	two := first.find(taskAct, "2", false)
+	two := first.section(taskAct, "2", nil)
 	if len(two.fail) != 2 || two.fail[0] != 429 || two.fail[1] != 503 {
 		t.Errorf("fail of act 2: %v", two.fail)
 	}
 	if want := "# a comment line of SPARQL stays\nSELECT * {}\n== not a header"; two.samples[0] != want {
 		t.Errorf("act 2: got %q, want %q", two.samples[0], want)
 	}
-	if got := first.find(taskReport, "", false).samples[0]; got != "Done." {
+	if got := first.section(taskReport, "", nil).samples[0]; got != "Done." {
 		t.Errorf("report with the next request's comment: %q", got)
 	}
-	if first.section(taskAct, "9", false) != two {
+	if first.section(taskAct, "9", nil) != two {
 		t.Error("an act beyond the script must be the last act")
 	}
-	if first.section(taskExtract, "", false) != nil {
+	if first.section(taskExtract, "", nil) != nil {
 		t.Error("extract is not in the script")
+	}
+}
+
+// TestScriptByTools: of sections for requests with tools, the one whose tools the request brings.
+func TestScriptByTools(t *testing.T) {
+	r := mustScript(t, `== request
+Who?
+== act 1
+Action: stop()
+== act 1 tools
+Call: search {"q": "a"}
+== act 2 tools
+Call: answer {}
+== act 1 tools
+Call: query {"sparql": "ASK {}"}
+Call: look {"ids": []}
+== act 2 tools
+Call: finish {}
+`).requests[0]
+	for _, tt := range []struct {
+		turn  string
+		tools []string
+		want  string
+	}{
+		{"1", nil, "Action: stop()"},
+		{"1", []string{"search", "answer"}, `Call: search {"q": "a"}`},
+		{"2", []string{"answer", "search"}, "Call: answer {}"},
+		{"1", []string{"look", "query", "finish"}, "Call: query {\"sparql\": \"ASK {}\"}\nCall: look {\"ids\": []}"},
+		{"7", []string{"look", "query", "finish"}, "Call: finish {}"},
+		{"1", []string{"sing"}, "Action: stop()"},
+	} {
+		if got := r.section(taskAct, tt.turn, tt.tools).samples[0]; got != tt.want {
+			t.Errorf("turn %s with %q: %q, want %q", tt.turn, tt.tools, got, tt.want)
+		}
 	}
 }
 

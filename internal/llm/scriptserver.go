@@ -123,12 +123,24 @@ func (s *scriptServer) find(asked chatRequest) (*scriptSection, int, string, err
 		return nil, http.StatusNotFound, codeNoScript,
 			errors.New("the scripted model has no script for this request; set OPENAI_API_KEY or OPENAI_BASE_URL to use a real one")
 	}
-	section := req.section(call.task, call.arg, len(asked.Tools) > 0)
+	section := req.section(call.task, call.arg, asked.toolNames())
 	if section == nil {
 		return nil, http.StatusBadRequest, "no_script_section",
 			fmt.Errorf("the script of line %d has no section %q", req.line, strings.TrimSpace(call.task+" "+call.arg))
 	}
 	return section, 0, "", nil
+}
+
+// toolNames returns the names of the request's tools.
+func (r chatRequest) toolNames() []string {
+	names := make([]string, len(r.Tools))
+	for i, raw := range r.Tools {
+		var t struct{ Function struct{ Name string } }
+		if json.Unmarshal(raw, &t) == nil {
+			names[i] = t.Function.Name
+		}
+	}
+	return names
 }
 
 // nextFailure counts an attempt at the section and says whether and how it fails.
