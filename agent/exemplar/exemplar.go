@@ -13,12 +13,15 @@
 // Lines that begin with # hold what the model does not see. Dialogues are separated by a blank line. A thought or an
 // action may go on over several lines.
 //
+// Dialogues are also read from the files of Interactive-KBQA's program, see [Chat].
+//
 // A question's kind is found by [Set.Classify] from its words, or by a model that is shown [Set.Labelled].
 package exemplar
 
 import (
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 )
@@ -172,21 +175,25 @@ type Set struct {
 	classes   *classes
 }
 
-// Load reads the files of a folder: dialogues from NAME.txt, and from questions.tsv, where there is one, further
-// questions, each with its kind before a tab.
+// Load reads the files of a folder: dialogues from NAME.txt, from NAME.json as Interactive-KBQA's program keeps them
+// ([Chat]), and from questions.tsv, where there is one, further questions, each with its kind before a tab.
 func Load(fsys fs.FS, dir string) (*Set, error) {
-	files, err := fs.Glob(fsys, dir+"/*.txt")
+	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(files)
 	s := &Set{}
-	for _, f := range files {
+	for _, e := range entries {
+		f := dir + "/" + e.Name()
+		read := map[string]func(string, string) ([]Dialogue, error){".txt": Parse, ".json": parseChat}[path.Ext(f)]
+		if read == nil || e.IsDir() {
+			continue
+		}
 		text, err := fs.ReadFile(fsys, f)
 		if err != nil {
 			return nil, err
 		}
-		ds, err := Parse(f, string(text))
+		ds, err := read(f, string(text))
 		if err != nil {
 			return nil, err
 		}

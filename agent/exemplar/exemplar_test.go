@@ -110,3 +110,50 @@ func TestClassify(t *testing.T) {
 		}
 	}
 }
+
+// TestLoadChats: a folder of a preset may hold the files of Interactive-KBQA's program as they are.
+func TestLoadChats(t *testing.T) {
+	chat := `{"id": "v-1", "qtype": "Count", "question": "How many?", "sparql": "SELECT 1", "answers": ["1", 2], "done": true, "dialog": [
+{"role": "system", "content": "s"}, {"role": "user", "content": "Q: How many?\nGolden Entity: [\"Lake\"]"},
+{"role": "assistant", "content": "Thought: I count\nslowly.\n\nAction: ExecuteSPARQL('x')"}, {"role": "user", "content": "Observation: a\n\nQ: b"},
+{"role": "assistant", "content": "Thought: So.\nAction: Done."}, {"role": "user", "content": "Stop condition detected."}]}`
+	s, err := Load(fstest.MapFS{"d/a.json": {Data: []byte(chat)}, "d/b.txt": {Data: []byte(two)}, "d/c.csv": {Data: []byte("#")}}, "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Dialogue{ID: "v-1", Type: "Count", Query: "SELECT 1", Answer: "1; 2",
+		Question: "How many?\nGolden Entity: [\"Lake\"]", Rounds: []Round{
+			{"I count\nslowly.", "ExecuteSPARQL('x')", "a\n Q: b"}, {"So.", "Done.", ""}}}
+	if d := cmp.Diff(want, s.Dialogues[0]); d != "" || len(s.Dialogues) != 3 {
+		t.Errorf("%d dialogues, %s", len(s.Dialogues), d)
+	}
+	for bad, want := range map[string]string{
+		strings.Replace(chat, `"done": true`, `"done": false`, 1):                 "d/a.json: the annotation is not finished",
+		strings.Replace(chat, "\\n\\nAction: Exec", " Exec", 1):                   "d/a.json: turn 1 of",
+		strings.Replace(chat, `"role": "system"`, `"role": "user"`, 1):            "d/a.json: want a system message",
+		strings.Replace(chat, `"role": "assistant"`, `"role": "user"`, 1):         `message 2 is of the role "user"`,
+		strings.Replace(chat, "Stop condition detected.", "Observation: stop", 1): "the last message does not say",
+		"[]": "no dialogue file",
+	} {
+		if _, err := Load(fstest.MapFS{"d/a.json": {Data: []byte(bad)}}, "d"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+func FuzzReadChat(f *testing.F) {
+	f.Add(`{"id": 1, "question": "Q", "answer": [{"answer": "x"}], "dialog": [{"role": "system", "content": ""}, {"role": "user"}, {"role": "assistant", "content": "Thought: a\nAction: b"}, {"role": "user", "content": "stop"}]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := ReadChat([]byte(text))
+		if err != nil {
+			return
+		}
+		d, err := c.Dialogue()
+		if err != nil {
+			return
+		}
+		if ds, err := Parse("x", d.Text()); err != nil || !cmp.Equal(ds, []Dialogue{d}) {
+			t.Errorf("the text of %q is read as something else: %v %s", text, err, cmp.Diff([]Dialogue{d}, ds))
+		}
+	})
+}

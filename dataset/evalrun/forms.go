@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/spinachbot/spinachbot/dataset/score"
 	"github.com/spinachbot/spinachbot/dataset/transcript"
 )
 
@@ -75,13 +74,12 @@ func transcribe(data *RunData, it *ItemData) (*transcript.Run, error) {
 }
 
 func (r *runner) writeDialogue(run *transcript.Run, it *ItemData) error {
-	d := score.NewDict()
-	gold, gerr := score.ReadAnswer(d, it.Gold)
-	pred, perr := score.ReadAnswer(d, it.Result.Result)
+	gold, gerr := answerValues(it.Gold)
+	pred, perr := answerValues(it.Result.Result)
 	if err := errors.Join(gerr, perr); err != nil {
 		return err
 	}
-	b, err := run.Dialogue(transcript.Gold{SPARQL: it.GoldSPARQL, Answers: score.Values(gold)}, score.Values(pred))
+	b, err := run.Dialogue(transcript.Gold{SPARQL: it.GoldSPARQL, Answers: gold}, pred)
 	if err != nil {
 		return err
 	}

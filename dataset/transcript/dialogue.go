@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/exemplar"
+	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
 // Gold is what is right, for a dialogue: the gold query and the values of its answer.
@@ -15,35 +17,77 @@ type Gold struct {
 	Answers []string
 }
 
-// dialogue is a result file of Interactive-KBQA.
-type dialogue struct {
-	ID         string         `json:"id"`
-	Question   string         `json:"question"`
-	SPARQL     string         `json:"sparql"` // the gold query
-	Answers    []string       `json:"answers"`
-	Dialog     []dialogueTurn `json:"dialog"`
-	Model      string         `json:"model_name"`
-	Completion []int          `json:"completion_tokens"`
-	Prompt     []int          `json:"prompt_tokens"`
-}
-
-type dialogueTurn struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
-}
-
-// The notices that end a dialogue.
-const (
-	stopped  = "Stop condition detected."
-	repeated = "Stopped because the turn was repeated."
-)
+// repeated is the notice that ends a dialogue in which a turn was repeated.
+const repeated = "Stopped because the turn was repeated."
 
 // Dialogue writes the run as a result file of Interactive-KBQA: system message, question, and by turns what the model
 // thought and did and what it observed. values is the answer as that project counts it ([score.Values]); it is the last
 // observation before Done, as Python writes a list, since its evaluation takes the answer from there. That evaluation
 // passes over observations with " | " or "?e" in them: values with these do not count there.
 func (r *Run) Dialogue(gold Gold, values []string) ([]byte, error) {
-	d := dialogue{ID: r.ID, Question: r.Question.Text, SPARQL: gold.SPARQL, Answers: gold.Answers, Model: r.Model,
+	return indented(r.chat(gold, values))
+}
+
+// Annotation writes the run as an annotation file of Interactive-KBQA: the dialogue of [Run.Dialogue], the turns of the
+// model that a person changed in a review, and whether the question is done. A run without an answer is not done, and
+// its reason is in skip_reason.
+func (r *Run) Annotation(gold Gold, values []string) ([]byte, error) {
+	c := r.chat(gold, values)
+	done := r.Answered()
+	c.Rejects, c.Done = []exemplar.Reject{}, &done
+	for _, x := range r.rejects() {
+		i := 2 + 2*x.step
+		if x.step == len(r.Steps)-1 && r.ended() {
+			i = len(c.Dialog) - 2 // after the turn that shows the answer
+		}
+		c.Rejects = append(c.Rejects, exemplar.Reject{Index: i, Text: x.text})
+	}
+	if !done && r.End != nil {
+		c.Skip = strings.TrimSpace(r.End.Reason + " " + r.End.Detail)
+	}
+	return indented(c)
+}
+
+func indented(c *exemplar.Chat) ([]byte, error) {
+	b, err := json.MarshalIndent(c, "", "  ")
+	return append(b, '\n'), err
+}
+
+// reject is what the model wrote in the turn of a step, which a person then changed.
+type reject struct {
+	step int // its number in Steps, from 0
+	text string
+}
+
+// rejects finds the turns that a person changed on the way that was kept.
+func (r *Run) rejects() (out []reject) {
+	n, before := 0, ""
+	for _, e := range event.Path(r.events, 0) {
+		switch {
+		case e.Event == "review" && e.Review != nil && e.Review.Verdict == event.Edited && e.Review.Before != nil:
+			before = e.Review.Before.Content
+			for _, c := range e.Review.Before.ToolCalls {
+				before = withCall(before, c.Name, c.Arguments)
+			}
+		case e.Event == "step" && e.Step != nil:
+			if before != "" {
+				out, before = append(out, reject{n, before}), ""
+			}
+			n++
+		}
+	}
+	return out
+}
+
+// ended reports whether the last step is a call that ended the work.
+func (r *Run) ended() bool {
+	n := len(r.Steps)
+	return n > 0 && r.Steps[n-1].Observation == "" && r.Steps[n-1].Failure == ""
+}
+
+// chat makes the dialogue. The message of a step i, from 0, has the index 2+2i.
+func (r *Run) chat(gold Gold, values []string) *exemplar.Chat {
+	d := &exemplar.Chat{ID: r.ID, Question: r.Question.Text, SPARQL: gold.SPARQL, Answers: gold.Answers, Model: r.Model,
 		Completion: []int{}, Prompt: []int{}}
 	if d.Answers == nil {
 		d.Answers = []string{}
@@ -58,15 +102,16 @@ func (r *Run) Dialogue(gold Gold, values []string) ([]byte, error) {
 	if e := r.conversation(); e != nil && len(e.Request.Messages) > 0 {
 		system = e.Request.Messages[0].Content
 	}
-	d.Dialog = []dialogueTurn{{"system", system}, {"user", "Q: " + r.Question.Text}}
+	d.Dialog = []exemplar.ChatMessage{{Role: llm.System, Content: system},
+		{Role: llm.User, Content: "Q: " + r.Question.Text}}
 	turn := func(thought, action, observation string) {
-		d.Dialog = append(d.Dialog, dialogueTurn{"assistant", fmt.Sprintf("Thought: %s\nAction: %s",
+		d.Dialog = append(d.Dialog, exemplar.ChatMessage{Role: llm.Assistant, Content: fmt.Sprintf("Thought: %s\nAction: %s",
 			strings.Join(strings.Fields(thought), " "), action)},
-			dialogueTurn{"user", observation})
+			exemplar.ChatMessage{Role: llm.User, Content: observation})
 	}
 	var done *event.Step
 	for i, s := range r.Steps {
-		if i == len(r.Steps)-1 && s.Observation == "" && s.Failure == "" { // a call that ended the work
+		if i == len(r.Steps)-1 && r.ended() {
 			done = &r.Steps[i]
 			break
 		}
@@ -84,12 +129,12 @@ func (r *Run) Dialogue(gold Gold, values []string) ([]byte, error) {
 		if done != nil && strings.TrimSpace(done.Thought) != "" {
 			thought = done.Thought
 		}
-		turn(thought, "Done.", stopped)
+		turn(thought, "Done.", exemplar.Stopped)
 	} else if r.End != nil && r.End.Reason == string(event.Loop) {
-		d.Dialog = append(d.Dialog, dialogueTurn{"assistant", "Thought: \nAction: "}, dialogueTurn{"user", repeated})
+		d.Dialog = append(d.Dialog, exemplar.ChatMessage{Role: llm.Assistant, Content: "Thought: \nAction: "},
+			exemplar.ChatMessage{Role: llm.User, Content: repeated})
 	}
-	b, err := json.MarshalIndent(d, "", "  ")
-	return append(b, '\n'), err
+	return d
 }
 
 // pythonList writes texts as Python's repr of a list.

@@ -163,7 +163,8 @@ func TestExportPreferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	n, err := Export(&b, AsPreference, []string{dir}, false)
+	x := Exporter{As: AsPreference, Write: func(_ string, line []byte) error { b.Write(line); return nil }}
+	n, err := x.Export([]string{dir})
 	if err != nil || n.Lines != 2 || n.Same != 2 || len(n.Unread) != 1 || bytes.Count(b.Bytes(), []byte("\n")) != 2 {
 		t.Errorf("%v %+v\n%s", err, n, &b)
 	}

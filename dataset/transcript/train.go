@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spinachbot/spinachbot/agent/exemplar"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
@@ -12,10 +13,10 @@ import (
 type Provenance struct {
 	ID       string    `json:"id,omitempty"` // of the question
 	File     string    `json:"file,omitempty"`
-	Preset   string    `json:"preset"`
+	Preset   string    `json:"preset,omitempty"` // none: the dialogue is another program's
 	Model    string    `json:"model,omitempty"`
 	Endpoint string    `json:"endpoint,omitempty"` // that the answer was run on
-	Time     time.Time `json:"time"`               // of the run's start
+	Time     time.Time `json:"time,omitzero"`      // of the run's start
 	// with a query that returned something; whether it is right is not known here
 	Answered   bool     `json:"answered"`
 	Confidence float64  `json:"confidence"`
@@ -103,13 +104,51 @@ func (r *Run) SFT(file string) ([]byte, error) {
 			t.Text = *m.Content
 		}
 		for _, c := range m.ToolCalls {
-			t.Text = strings.TrimSpace(t.Text + "\n" + c.Function.Name + "(" + c.Function.Arguments + ")")
+			t.Text = withCall(t.Text, c.Function.Name, c.Function.Arguments)
 		}
 		switch {
 		case m.Role == llm.ToolRole, m.Role == llm.User && !first:
 			t.Role = "observation"
 		case m.Role == llm.User:
 			first = false
+		}
+		o.Dialogue = append(o.Dialogue, t)
+	}
+	return line(o)
+}
+
+// Chat is a dialogue of Interactive-KBQA's program, of which training data is made.
+type Chat struct{ *exemplar.Chat }
+
+// turns are the dialogue's messages without the notice at the end, which nobody said.
+func (c Chat) turns() []exemplar.ChatMessage {
+	d := c.Dialog
+	if last := d[len(d)-1]; last.Role == llm.User && !strings.HasPrefix(last.Content, "Observation:") {
+		d = d[:len(d)-1]
+	}
+	return d
+}
+
+func (c Chat) provenance(file string) Provenance {
+	return Provenance{ID: c.ID, File: file, Model: c.Model, Answered: c.Check() == nil}
+}
+
+// OpenAI writes the dialogue as [Run.OpenAI] does.
+func (c Chat) OpenAI(file string) ([]byte, error) {
+	o := openAI{Metadata: c.provenance(file)}
+	for _, m := range c.turns() {
+		o.Messages = append(o.Messages, messageOf(llm.Message{Role: m.Role, Content: m.Content}))
+	}
+	return line(o)
+}
+
+// SFT writes the dialogue as [Run.SFT] does. The query is that of the data set.
+func (c Chat) SFT(file string) ([]byte, error) {
+	o := sft{SPARQL: c.SPARQL, Source: c.provenance(file)}
+	for i, m := range c.turns() {
+		t := sftTurn{Role: m.Role, Text: m.Content, Learn: m.Role == llm.Assistant}
+		if m.Role == llm.User && i > 1 {
+			t.Role = "observation"
 		}
 		o.Dialogue = append(o.Dialogue, t)
 	}

@@ -81,6 +81,11 @@ func Read(events []event.Event) (*Run, error) {
 	return r, nil
 }
 
+// withCall adds a call to a text as a person reads it, "name(arguments)".
+func withCall(s, name, arguments string) string {
+	return strings.TrimSpace(s + "\n" + name + "(" + arguments + ")")
+}
+
 // main are the purposes of the calls in which the question is worked on; all others are side tasks.
 var main = []string{"act", "generate"}
 

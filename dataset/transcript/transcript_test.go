@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -262,7 +261,8 @@ func TestExportOfNothing(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	n, err := Export(io.Discard, AsSFT, []string{folder, file}, true)
+	x := Exporter{As: AsSFT, All: true, Write: func(string, []byte) error { t.Error("something is written"); return nil }}
+	n, err := x.Export([]string{folder, file})
 	if err != nil || n.Lines != 0 || n.Skipped != 0 || len(n.Unread) != 2 ||
 		!strings.Contains(n.Unread[0], "no trajectories") || !strings.Contains(n.Unread[1], "no events") {
 		t.Errorf("%+v, %v", n, err)

@@ -1,0 +1,191 @@
+package exemplar
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Chat is a dialogue as Interactive-KBQA's program keeps it, in one JSON file a question: the result of a run, or a run
+// whose turns a person has accepted or changed. Members of the data set that are not listed here are passed over.
+type Chat struct {
+	ID         string        `json:"id"`
+	Type       string        `json:"qtype,omitempty"` // kind of the question
+	Question   string        `json:"question"`
+	SPARQL     string        `json:"sparql"` // the gold query
+	Answers    []string      `json:"answers"`
+	Dialog     []ChatMessage `json:"dialog"`
+	Model      string        `json:"model_name"`
+	Completion []int         `json:"completion_tokens"`
+	Prompt     []int         `json:"prompt_tokens"`
+
+	// Of annotated dialogues only.
+	Rejects []Reject `json:"rejects,omitzero"`
+	Done    *bool    `json:"done,omitempty"` // the work on the question is finished
+	Skip    string   `json:"skip_reason,omitempty"`
+}
+
+// ChatMessage is a message of a [Chat]; the role is system, user or assistant.
+type ChatMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// Reject is a turn of the model that a person did not take: in the file a pair of index and text.
+type Reject struct {
+	Index int // of the message in Dialog that took its place
+	Text  string
+}
+
+// MarshalJSON implements json.Marshaler.
+func (r Reject) MarshalJSON() ([]byte, error) { return json.Marshal([]any{r.Index, r.Text}) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *Reject) UnmarshalJSON(b []byte) error {
+	var pair []json.RawMessage
+	if err := json.Unmarshal(b, &pair); err != nil || len(pair) != 2 {
+		return fmt.Errorf("a rejected turn is %s: want [index, \"text\"]", b)
+	}
+	return errors.Join(json.Unmarshal(pair[0], &r.Index), json.Unmarshal(pair[1], &r.Text))
+}
+
+// ReadChat reads a file of Interactive-KBQA.
+func ReadChat(b []byte) (*Chat, error) {
+	type known Chat
+	c := struct { // of what differs between the data sets the outer members are read
+		known
+		ID      any    `json:"id"` // or a number
+		Answers any    `json:"answers"`
+		Answer  any    `json:"answer"`
+		Kind    string `json:"compositionality_type"`
+	}{}
+	if err := json.Unmarshal(b, &c); err != nil {
+		return nil, fmt.Errorf("this is no dialogue file of Interactive-KBQA: %w", err)
+	}
+	out := Chat(c.known)
+	out.ID, out.Answers = strings.Join(texts(c.ID), " "), texts(c.Answers)
+	if out.Answers == nil {
+		out.Answers = append([]string{}, texts(c.Answer)...)
+	}
+	if out.Type == "" {
+		out.Type = c.Kind
+	}
+	if len(out.Dialog) == 0 {
+		return nil, errors.New("this is no dialogue file of Interactive-KBQA: it has no \"dialog\"")
+	}
+	return &out, nil
+}
+
+// texts are the values of JSON data as texts.
+func texts(v any) []string {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case []any:
+		out := []string{}
+		for _, x := range v {
+			out = append(out, texts(x)...)
+		}
+		return out
+	case map[string]any: // ComplexWebQuestions: an answer and its aliases
+		return texts(v["answer"])
+	default:
+		return []string{fmt.Sprint(v)}
+	}
+}
+
+// Stopped is the message that ends a finished dialogue. Other programs say it in other words.
+const Stopped = "Stop condition detected."
+
+// finished reports whether the last message says that the model ended the work.
+func (c *Chat) finished() bool {
+	last := c.Dialog[len(c.Dialog)-1]
+	s := strings.ToLower(last.Content)
+	return last.Role == "user" && !strings.HasPrefix(s, "observation:") && strings.Contains(s, "stop") &&
+		!strings.Contains(s, "repe") // repeated, repetition
+}
+
+// Check returns why a dialogue is nothing to learn from, nil when it is: the question is finished and was not skipped,
+// the system message is first, then the user and the model take turns, each turn of the model begins with a thought,
+// and the last message says that it ended the work.
+func (c *Chat) Check() error {
+	switch {
+	case c.Skip != "":
+		return fmt.Errorf("the question was skipped: %s", c.Skip)
+	case c.Done != nil && !*c.Done:
+		return errors.New("the annotation is not finished")
+	case len(c.Dialog) < 4 || c.Dialog[0].Role != "system":
+		return errors.New("want a system message, the question, a turn of the model and the notice of the end")
+	}
+	for i, m := range c.Dialog[1:] {
+		if want := []string{"user", "assistant"}[i%2]; m.Role != want {
+			return fmt.Errorf("message %d is of the role %q, want %q", i+1, m.Role, want)
+		}
+		if m.Role == "assistant" && !strings.HasPrefix(m.Content, "Thought: ") {
+			return fmt.Errorf("message %d does not begin with \"Thought: \"", i+1)
+		}
+	}
+	if !c.finished() {
+		return errors.New("the last message does not say that the model ended the work")
+	}
+	return nil
+}
+
+// Dialogue makes a worked dialogue of a chat that [Chat.Check] passes. Empty lines are left out, and a line that would
+// pass for the beginning of a turn gets a space before it, so that the text form can be read again.
+func (c *Chat) Dialogue() (Dialogue, error) {
+	if err := c.Check(); err != nil {
+		return Dialogue{}, err
+	}
+	d := Dialogue{ID: oneLine(c.ID), Type: oneLine(c.Type), Query: oneLine(c.SPARQL),
+		Answer: oneLine(strings.Join(c.Answers, "; ")), Question: plain(c.Question)}
+	if asked, ok := strings.CutPrefix(c.Dialog[1].Content, "Q:"); ok { // may name the golden entities, too
+		d.Question = plain(asked)
+	}
+	for i := 2; i+1 < len(c.Dialog); i += 2 {
+		thought, action, _ := strings.Cut(strings.TrimPrefix(c.Dialog[i].Content, "Thought:"), "\nAction:")
+		r := Round{Thought: plain(thought), Action: plain(action)}
+		if seen, ok := strings.CutPrefix(c.Dialog[i+1].Content, "Observation:"); ok {
+			r.Observation = plain(seen)
+		}
+		d.Rounds = append(d.Rounds, r)
+	}
+	if d.Question == "" {
+		return d, errors.New("the dialogue has no question")
+	}
+	return d, d.complete()
+}
+
+// parseChat reads the dialogue of a file that has one.
+func parseChat(name, text string) ([]Dialogue, error) {
+	c, err := ReadChat([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	d, err := c.Dialogue()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return []Dialogue{d}, nil
+}
+
+// plain makes a text that [Parse] reads as one field.
+func plain(s string) string {
+	var out []string
+	for line := range strings.Lines(strings.ReplaceAll(s, "\r\n", "\n")) {
+		line = strings.TrimRightFunc(line, unicode.IsSpace)
+		switch {
+		case line == "":
+			continue
+		case slices.ContainsFunc(labels, func(l string) bool { return strings.HasPrefix(line, l) }):
+			line = " " + line
+		}
+		out = append(out, line)
+	}
+	return strings.TrimSpace(strings.Join(out, "\n"))
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
