@@ -252,6 +252,21 @@ func disguise(r *rand.Rand, it dataset.Item) (dataset.Item, Reason) {
 	return out, LikeWords
 }
 
+// A query is held back in whatever order it says things, and however short it is; one that says something else is not.
+func TestSameQueryInAnotherOrder(t *testing.T) {
+	h := Hold([]dataset.Item{item("", "", "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . ?x wdt:P106 ?job . ?job wdt:P279 wd:Q901 . }")})
+	p := &Pool{}
+	p.Add("f", []dataset.Item{
+		item("same", "one", "SELECT ?a { ?b wdt:P279 wd:Q901 . ?a wdt:P106 ?b ; wdt:P31 wd:Q5 }"),
+		item("bnode", "two", "PREFIX e: <http://www.wikidata.org/entity/> SELECT ?a { ?a wdt:P106 [ wdt:P279 e:Q901 ] ; wdt:P31 e:Q5 }"),
+		item("other", "three", "SELECT ?job { ?job wdt:P279 wd:Q901 . ?x wdt:P31 wd:Q5 ; wdt:P106 ?job }"),
+	})
+	left, gone := p.Without(h)
+	if left.Len() != 1 || left.docs[0].ID != "other" || gone[SameQuery] != 2 {
+		t.Errorf("%d left, %v", left.Len(), gone)
+	}
+}
+
 // Whatever a disguise, an item of the set being run is never found, and what only resembles one is.
 func TestNeverTheSetBeingRun(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))

@@ -21,8 +21,8 @@ import (
 //     benchmark may have;
 //   - the same heading on the same page, or the same heading as an item without a page;
 //   - the same wording, letter case, accents and punctuation aside, or nearly: nine of ten words the same;
-//   - the same query, but for layout, prefixes, comments and names of variables; or the same pattern with the same Q
-//     and P numbers; or similar text, which is what the harvest calls near-duplicates ([harvest.SimilarText]).
+//   - the same query, but for layout, prefixes, comments, names of variables and the order of statements
+//     ([sparql.Canonical]); or the same pattern with the same Q and P numbers; or similar text, which is what the harvest calls near-duplicates ([harvest.SimilarText]).
 //
 // An example with the same pattern and other numbers is not held back: it says how such a question is asked, not what
 // the answer is.
@@ -210,6 +210,10 @@ func formOf(query string) form {
 	}
 	query = short.ReplaceAllString(entities.Replace(prologue.ReplaceAllString(query, "")), "$1")
 	f.shingles = harvest.Shingles(query)
+	if err == nil {
+		f.text = sparql.Canonical(q)
+		return f
+	}
 	names := map[string]string{}
 	f.text = variable.ReplaceAllStringFunc(sparql.NormalForm(query), func(v string) string {
 		if names[v[1:]] == "" {

@@ -1,0 +1,202 @@
+package sparql
+
+import (
+	"fmt"
+	"hash/fnv"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Canonical returns a text that does not change with the order of statements, groups' elements, columns and UNION's
+// branches, with how property lists, blank nodes, inverse paths and IRIs are written, nor with the names of variables.
+// Two queries with the same text ask nearly always the same: variables are told apart by what is said of them, a few
+// steps far, and the order of conditions within an expression that holds a group does not count. It is for finding
+// copies of a query, not for proving that two are equal.
+func Canonical(q *Query) string {
+	root := canonicalQuery(q)
+	var leaves []*piece
+	root.leaves(&leaves)
+	colors := map[string]string{}
+	rounds := 5 // so far apart may be what tells two variables from each other
+	if len(q.Text) > maxCanonical {
+		rounds = 0
+	}
+	for range rounds {
+		seen := map[string][]string{}
+		for _, l := range leaves {
+			names := variableName.FindAllString(l.text, -1)
+			slices.Sort(names)
+			for _, v := range slices.Compact(names) {
+				seen[v] = append(seen[v], l.write(func(name string) string {
+					if name == v {
+						return "?"
+					}
+					return colorOf(colors, name)
+				}))
+			}
+		}
+		next := map[string]string{}
+		for v, contexts := range seen {
+			slices.Sort(contexts)
+			h := fnv.New64a()
+			fmt.Fprintf(h, "%s %q", colorOf(colors, v), contexts)
+			next[v] = fmt.Sprintf("?%x", h.Sum64())
+		}
+		colors = next
+	}
+	return root.write(func(name string) string { return colorOf(colors, name) })
+}
+
+// maxCanonical is the length of query, in bytes, beyond which [Canonical] does not tell variables apart: the work grows
+// with its square.
+const maxCanonical = 20_000
+
+var variableName = regexp.MustCompile(`\?[\pL\pN_·]+`)
+
+func colorOf(colors map[string]string, name string) string {
+	if c := colors[name]; c != "" {
+		return c
+	}
+	return "?any"
+}
+
+// piece is a part of a query: a text, or parts in no order.
+type piece struct {
+	text  string
+	bag   bool // the order of the words in the text does not count
+	parts []*piece
+}
+
+func (p *piece) leaves(out *[]*piece) {
+	if p.parts == nil {
+		*out = append(*out, p)
+	}
+	for _, x := range p.parts {
+		x.leaves(out)
+	}
+}
+
+func (p *piece) write(color func(string) string) string {
+	s := variableName.ReplaceAllStringFunc(p.text, color)
+	if p.bag {
+		words := strings.Fields(s)
+		slices.Sort(words)
+		s = strings.Join(words, " ")
+	}
+	if p.parts == nil {
+		return s
+	}
+	var parts []string
+	for _, x := range p.parts {
+		parts = append(parts, x.write(color))
+	}
+	slices.Sort(parts)
+	return s + "{" + strings.Join(parts, "\n") + "}"
+}
+
+// printed is what a printer writes, on one line and with full IRIs.
+func printed(f func(p *printer)) string {
+	p := &printer{o: PrintOptions{OneLine: true, NoComments: true, expand: true}}
+	f(p)
+	return strings.Join(strings.Fields(string(p.b)), " ")
+}
+
+func canonicalQuery(q *Query) *piece {
+	root := &piece{text: q.Form.String(), parts: []*piece{canonicalSelect("", q.Body)}}
+	for _, n := range q.Named {
+		root.parts = append(root.parts, canonicalSelect("WITH %"+n.Name, n.Query))
+	}
+	for _, d := range q.Datasets {
+		root.parts = append(root.parts, &piece{text: fmt.Sprint("FROM ", d.Named, " ", canonicalTerm(d.IRI))})
+	}
+	for _, r := range q.Resources {
+		root.parts = append(root.parts, &piece{text: "DESCRIBE " + canonicalTerm(r)})
+	}
+	for _, t := range q.Template {
+		for _, p := range canonicalTriples(t) {
+			p.text = "CONSTRUCT " + p.text
+			root.parts = append(root.parts, p)
+		}
+	}
+	if q.Form == Update {
+		root.parts = append(root.parts, &piece{text: strings.TrimSpace(q.Text)})
+	}
+	return root
+}
+
+func canonicalSelect(name string, s *SelectQuery) *piece {
+	out := &piece{text: fmt.Sprint(name, " SELECT ", s.Distinct, s.Reduced, s.Star)}
+	for _, it := range s.Items {
+		out.parts = append(out.parts, &piece{text: "column " + printed(func(p *printer) {
+			p.selectHead(&SelectQuery{Items: []*SelectItem{it}}, 0)
+		})})
+	}
+	out.parts = append(out.parts, &piece{text: "then " + printed(func(p *printer) { p.modifiers(s, 0) })})
+	if s.Where != nil {
+		out.parts = append(out.parts, canonicalGroup("WHERE", s.Where)...)
+	}
+	return out
+}
+
+func canonicalGroup(name string, g *Group) []*piece {
+	out := &piece{text: name, parts: []*piece{}}
+	for _, x := range g.Patterns {
+		out.parts = append(out.parts, canonicalPattern(x)...)
+	}
+	return []*piece{out}
+}
+
+func canonicalPattern(x Pattern) []*piece {
+	switch x := x.(type) {
+	case *Triples:
+		return canonicalTriples(x)
+	case *Hint: // changes no result
+		return nil
+	case *SubSelect:
+		return []*piece{canonicalSelect("", x.Query)}
+	case *Group:
+		return canonicalGroup("", x)
+	case *Optional:
+		return canonicalGroup("OPTIONAL", x.Group)
+	case *Minus:
+		return canonicalGroup("MINUS", x.Group)
+	case *GraphPattern:
+		return canonicalGroup("GRAPH "+canonicalTerm(x.Name), x.Group)
+	case *Service:
+		return canonicalGroup(fmt.Sprint("SERVICE ", x.Silent, " ", canonicalTerm(x.Name)), x.Group)
+	case *Union:
+		out := &piece{text: "UNION"}
+		for _, b := range x.Branches {
+			out.parts = append(out.parts, canonicalGroup("", b)...)
+		}
+		return []*piece{out}
+	}
+	groups := ChildGroups(x) // of EXISTS
+	_, rows := x.(*Values)
+	out := []*piece{{text: printed(func(p *printer) { p.pattern(x, 0) }), bag: rows || len(groups) > 0}}
+	for _, g := range groups {
+		out = append(out, canonicalGroup("EXISTS", g)...)
+	}
+	return out
+}
+
+func canonicalTriples(t *Triples) (out []*piece) {
+	for _, x := range t.Triples() {
+		s, path, o := x.Subject, x.Path, x.Object
+		for path.Kind == PathInverse {
+			s, path, o = o, path.Args[0], s
+		}
+		out = append(out, &piece{text: canonicalTerm(s) + " " + printed(func(p *printer) { p.path(path, 0) }) + " " +
+			canonicalTerm(o)})
+	}
+	return out
+}
+
+// canonicalTerm writes a term, a blank node as the variable that it is in a pattern.
+func canonicalTerm(t *Term) string {
+	if t.Kind == BlankNode {
+		return "?·" + strings.ReplaceAll(t.Name, ".", "_")
+	}
+	return printed(func(p *printer) { p.term(t, 0) })
+}
