@@ -28,7 +28,7 @@ import (
 // the answer is.
 type Held struct {
 	ids, places, headings, questions, queries, patterns map[string]bool
-	wordings                                            overlaps[string]
+	wordings, contents                                  overlaps[string]
 	texts                                               overlaps[uint64]
 }
 
@@ -44,6 +44,7 @@ const (
 	SameQuery   Reason = "same query"
 	SamePattern Reason = "same pattern and numbers"
 	LikeText    Reason = "similar query"
+	LikeContent Reason = "the same question in other words" // only by [Held.Near]
 )
 
 // minWording is the Jaccard similarity of two questions' words from which on they are near-duplicates.
@@ -51,8 +52,14 @@ const minWording = 0.9
 
 // Hold returns what keeps back items and their near-duplicates.
 func Hold(items []dataset.Item) *Held {
-	h := &Held{ids: map[string]bool{}, places: map[string]bool{}, headings: map[string]bool{}, questions: map[string]bool{},
-		queries: map[string]bool{}, patterns: map[string]bool{}}
+	h := &Held{ids: map[string]bool{}, places: map[string]bool{}, headings: map[string]bool{},
+		questions: map[string]bool{}, queries: map[string]bool{}, patterns: map[string]bool{}}
+	h.Add(items...)
+	return h
+}
+
+// Add holds back more items.
+func (h *Held) Add(items ...dataset.Item) {
 	for _, it := range items {
 		d := doc{url: it.URL}
 		d.ID, d.SPARQL, d.Heading = it.ID, it.SPARQL, it.Title
@@ -65,6 +72,7 @@ func Hold(items []dataset.Item) *Held {
 			ws := wordSet(q)
 			h.questions[strings.Join(lookupWords(q), " ")] = true
 			h.wordings.add(ws)
+			h.contents.add(contentOf(q))
 		}
 		f := formOf(d.SPARQL)
 		h.queries[f.text] = true
@@ -74,7 +82,6 @@ func Hold(items []dataset.Item) *Held {
 	for _, m := range []map[string]bool{h.ids, h.places, h.headings, h.questions, h.queries, h.patterns} {
 		delete(m, "")
 	}
-	return h
 }
 
 // why says why an example is held back, "" when it is not.
@@ -86,14 +93,63 @@ func (h *Held) why(d *doc) Reason {
 		return SamePlace
 	}
 	for _, t := range d.wordings() {
-		switch {
-		case h.questions[strings.Join(lookupWords(t), " ")]:
-			return SameWords
-		case h.wordings.has(wordSet(t), minWording):
-			return LikeWords
+		if why := h.Wording(t); why != "" {
+			return why
 		}
 	}
-	f := formOf(d.SPARQL)
+	return h.query(d.SPARQL)
+}
+
+// minContent is the Jaccard similarity of two questions' words from which on [Held.Near] finds them near, when words
+// that say nothing of what is asked for, such as "which" and "list", are left out, and plurals are no other words.
+const minContent = 0.8
+
+// contentOf are the words by which [Held.Near] tells what is asked for; none for fewer than two.
+func contentOf(question string) []string {
+	ws := harvest.Words(question)
+	slices.Sort(ws)
+	if ws = slices.Compact(ws); len(ws) < 2 {
+		return nil
+	}
+	return ws
+}
+
+// Near says why something is too near to an item of the set to be learned from, "" when it is not. That is held to more
+// than what is shown: also a question in other words is near, and so is each of the queries that were tried.
+func (h *Held) Near(id string, questions, queries []string) Reason {
+	if h.ids[foldID(id)] {
+		return SameID
+	}
+	for _, q := range questions {
+		if why := h.Wording(q); why != "" {
+			return why
+		}
+		if h.contents.has(contentOf(q), minContent) {
+			return LikeContent
+		}
+	}
+	for _, q := range queries {
+		if why := h.query(q); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// Wording says whether a question has the wording of an item of the set, or nearly; "" for neither.
+func (h *Held) Wording(question string) Reason {
+	switch {
+	case h.questions[strings.Join(lookupWords(question), " ")]:
+		return SameWords
+	case h.wordings.has(wordSet(question), minWording):
+		return LikeWords
+	}
+	return ""
+}
+
+// query says why a query is too near.
+func (h *Held) query(query string) Reason {
+	f := formOf(query)
 	switch {
 	case h.queries[f.text]:
 		return SameQuery
@@ -105,8 +161,8 @@ func (h *Held) why(d *doc) Reason {
 	return ""
 }
 
-// Besides finds the examples of a pool that are not held back. For one question it is cheaper than [Pool.Without], since
-// only what would be shown is compared.
+// Besides finds the examples of a pool that are not held back. For one question it is cheaper than [Pool.Without],
+// since only what would be shown is compared.
 type Besides struct {
 	Pool *Pool
 	Held *Held

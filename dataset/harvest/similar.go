@@ -74,6 +74,9 @@ func tokens(s string) (out []string) {
 	return out
 }
 
+// Words returns the words of a text by which discussions are found, see [Similar].
+func Words(s string) []string { return tokens(s) }
+
 // stem removes the most common plural endings from an English word, no more. Then rivers equals river, and countries
 // equals country.
 func stem(w string) string {

@@ -41,7 +41,7 @@ func Card(w io.Writer, d *Description) error {
 		}
 	}
 	p("---\nlicense: cc-by-sa-4.0\nlanguage: [en]\ntask_categories: [question-answering]\ntags: [SPARQL, Wikidata, knowledge graph]\n---\n")
-	p("# %s\n", escape(cmp.Or(d.Name, "Benchmark")))
+	p("# %s\n", Escape(cmp.Or(d.Name, "Benchmark")))
 	p("%d questions with SPARQL queries over Wikidata, made from discussions on a public request forum. Made %s.\n",
 		len(d.Golds), d.Made.UTC().Format("2 January 2006"))
 	p("## What it is\n")
@@ -55,7 +55,7 @@ func Card(w io.Writer, d *Description) error {
 	p("Annotators: %d. Verdicts were given independently; agreement counts those before either had seen the other's.\n",
 		d.Annotators)
 	for _, line := range d.Agreement {
-		p("- %s", escape(line))
+		p("- %s", Escape(line))
 	}
 	p("")
 	nearDuplicates(p, d.Golds)
@@ -69,7 +69,7 @@ func Card(w io.Writer, d *Description) error {
 	slices.SortStableFunc(golds, func(a, b Gold) int { return byPlace(a.Candidate, b.Candidate) })
 	for _, g := range golds {
 		c := g.Candidate
-		p("- `%s` [%s](%s), %s%s", c.ID, escape(cmp.Or(c.Provenance.Heading, "untitled")), link(c.Provenance.Permalink),
+		p("- `%s` [%s](%s), %s%s", c.ID, Escape(cmp.Or(c.Provenance.Heading, "untitled")), Link(c.Provenance.Permalink),
 			c.Provenance.Month, authors(c))
 	}
 	if d.Command != "" {
@@ -155,7 +155,7 @@ func nearDuplicates(p func(string, ...any), golds []Gold) {
 	}
 	p("| published benchmark | items near one of its | the same pattern and numbers |\n| --- | ---: | ---: |")
 	for _, source := range slices.Sorted(maps.Keys(counts)) {
-		p("| %s | %d | %d |", escape(source), counts[source][0], counts[source][1])
+		p("| %s | %d | %d |", Escape(source), counts[source][0], counts[source][1])
 	}
 	p("")
 }
@@ -172,13 +172,13 @@ func authors(c *dataset.Candidate) string {
 		return ""
 	}
 	for i := range names {
-		names[i] = escape(names[i])
+		names[i] = Escape(names[i])
 	}
 	return ", by " + strings.Join(names, ", ")
 }
 
-// escape makes text from outside plain text in Markdown, on one line.
-func escape(s string) string {
+// Escape makes text from outside plain text in Markdown, on one line.
+func Escape(s string) string {
 	var b strings.Builder
 	for _, r := range strings.Join(strings.Fields(s), " ") {
 		if strings.ContainsRune("\\`*_{}[]()<>#+!|&~$", r) {
@@ -189,8 +189,8 @@ func escape(s string) string {
 	return b.String()
 }
 
-// link keeps an address from ending the link it is in.
-func link(s string) string {
+// Link keeps an address from ending the link it is in.
+func Link(s string) string {
 	if !strings.HasPrefix(s, "https://") && !strings.HasPrefix(s, "http://") {
 		return ""
 	}

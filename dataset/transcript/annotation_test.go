@@ -57,7 +57,7 @@ func TestAnnotationRoundTrip(t *testing.T) {
 		if diff := cmp.Diff([]exemplar.Dialogue{d}, ds); diff != "" || err != nil {
 			t.Fatalf("the text is read as another dialogue: %v %s", err, diff)
 		}
-		line, err := Chat{c}.SFT("x.json")
+		line, err := Chat{Chat: c}.SFT("x.json")
 		if err != nil {
 			t.Fatal(err)
 		}

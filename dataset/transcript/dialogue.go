@@ -99,7 +99,7 @@ func (r *Run) chat(gold Gold, values []string) *exemplar.Chat {
 		}
 	}
 	system := ""
-	if e := r.conversation(); e != nil && len(e.Request.Messages) > 0 {
+	if e, _ := r.conversation(); e != nil && len(e.Request.Messages) > 0 {
 		system = e.Request.Messages[0].Content
 	}
 	d.Dialog = []exemplar.ChatMessage{{Role: llm.System, Content: system},

@@ -2,9 +2,11 @@ package transcript
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,10 +26,10 @@ const (
 	AsExemplars  = "exemplars"        // worked dialogues as texts, see package agent/exemplar
 )
 
-// Exporter writes runs as training data.
+// Exporter writes runs one by one, each as it is.
 type Exporter struct {
-	As  string
-	All bool // also runs without an answer
+	As  string // any form but preferences
+	All bool   // also runs without an answer
 	// Key returns what is right for a run and the values of its answer ([score.Values]); path is its trajectory.
 	Key func(path string, r *Run) (Gold, []string, error)
 	// Write takes what is written of a run: a line, a file's content or a text. name is the run's ID, or where it has
@@ -39,39 +41,168 @@ type Exporter struct {
 type Exported struct {
 	Lines   int      // or files, or worked dialogues
 	Skipped int      // runs that were left out: without an answer, without a call of the model, or no question's run
-	Same    int      // lines of preferences that say the same as one before
 	Unread  []string // files that cannot be read and folders without one, with why
-
-	pairs map[string]bool // that were written
 }
 
-// Export writes runs in the order of their files' names, as preferences a line for each pair of turns. A path is a trajectory, a dialogue file of Interactive-KBQA
-// (*.json), a folder of either, or the folder of a run of eval run. A file that cannot be read is counted; the error is
-// that of a path that does not exist, or of writing.
+// Export writes runs in the order of their files' names; see [Each] for what a path is. A file that cannot be read is
+// counted; the error is that of a path that does not exist, or of writing.
 func (x *Exporter) Export(paths []string) (Exported, error) {
-	n := Exported{pairs: map[string]bool{}}
+	var n Exported
 	for _, path := range paths {
-		files, err := filesOf(path, ".jsonl", ".json")
-		if err != nil {
-			return n, err
-		}
-		if len(files) == 0 {
-			n.Unread = append(n.Unread, path+": there are no trajectories (*.jsonl) or dialogues (*.json) in this folder")
-		}
-		for _, name := range files {
-			if err := n.file(x, path, name); err != nil {
+		for p, err := range Each(path) {
+			var b []byte
+			if err == nil && p.Known() && (x.All || p.Answered()) {
+				b, err = x.piece(p)
+			}
+			switch {
+			case errors.Is(err, ErrNoPath):
 				return n, err
+			case err != nil:
+				n.Unread = append(n.Unread, fmt.Sprintf("%s: %v", p.Path, text.JSON(err)))
+			case b == nil:
+				n.Skipped++
+			default:
+				n.Lines++
+				if err := x.Write(p.Name(), b); err != nil {
+					return n, err
+				}
 			}
 		}
 	}
 	return n, nil
 }
 
+// piece returns what is written of a file, nil for nothing.
+func (x *Exporter) piece(p *Piece) ([]byte, error) {
+	if x.As == AsOpenAI || x.As == AsSFT {
+		lines, err := p.Lines(x.As, filepath.Base(p.Path))
+		if err != nil || len(lines) == 0 {
+			return nil, err
+		}
+		return lines[0].Line, nil
+	}
+	if p.Chat != nil {
+		if x.As == AsDialogue {
+			return indented(p.Chat.Chat)
+		}
+		return worked(p.Chat.Chat)
+	}
+	gold, values, err := x.Key(p.Path, p.Run)
+	if err != nil {
+		return nil, err
+	}
+	if e, _ := p.Run.conversation(); e == nil {
+		return nil, nil
+	}
+	if x.As == AsDialogue {
+		return p.Run.Annotation(gold, values)
+	}
+	return worked(p.Run.chat(gold, values))
+}
+
+// Piece is a file of which training data is made: a run, or a dialogue of Interactive-KBQA's program.
+type Piece struct {
+	Run  *Run
+	Chat *Chat
+	Path string
+}
+
+// Known reports whether the file is a run of a question or a dialogue; a triage, for one, is neither.
+func (p *Piece) Known() bool { return p.Run != nil || p.Chat != nil }
+
+// Answered reports whether there is an answer; a dialogue has one when it is finished.
+func (p *Piece) Answered() bool {
+	if p.Chat != nil {
+		return p.Chat.Check() == nil
+	}
+	return p.Run.Answered()
+}
+
+// Name is the run's ID, or where it has none the name of its file without ending.
+func (p *Piece) Name() string {
+	id := ""
+	if p.Chat != nil {
+		id = p.Chat.ID
+	} else if p.Run != nil {
+		id = p.Run.ID
+	}
+	return cmp.Or(id, strings.TrimSuffix(filepath.Base(p.Path), filepath.Ext(p.Path)))
+}
+
+// Lines writes the run in the form AsOpenAI, AsSFT or AsPreference, for preferences a line for each pair of turns; none
+// where there is nothing to learn. file is the name that the lines have for it. Dialogues of other programs have no
+// pairs.
+func (p *Piece) Lines(as, file string) ([]Pair, error) {
+	var b []byte
+	var err error
+	var texts []message
+	switch {
+	case as == AsPreference && p.Chat != nil:
+		return nil, nil
+	case as == AsPreference:
+		return p.Run.Preferences(file)
+	case p.Chat != nil && as == AsOpenAI:
+		b, err = p.Chat.OpenAI(file)
+	case p.Chat != nil:
+		b, err = p.Chat.SFT(file)
+	case as == AsOpenAI:
+		b, err = p.Run.OpenAI(file)
+	default:
+		b, err = p.Run.SFT(file)
+	}
+	if err != nil || b == nil {
+		return nil, err
+	}
+	if p.Chat != nil {
+		texts = p.Chat.messages()
+	} else {
+		texts = bare(p.Run.messages())
+	}
+	for i := range texts {
+		texts[i].ToolCallID = ""
+	}
+	key, err := json.Marshal(texts)
+	return []Pair{{Key: string(key), Line: b}}, err
+}
+
+// Each reads the files of a path in the order of their names. A path is a trajectory, a dialogue file of
+// Interactive-KBQA (*.json), a folder of either, or the folder of a run of eval run. There is a piece also with an
+// error: with [ErrNoPath] for the path, with others for a file that cannot be read or a folder without one.
+func Each(path string) iter.Seq2[*Piece, error] {
+	return func(yield func(*Piece, error) bool) {
+		files, err := filesOf(path, ".jsonl", ".json")
+		if err == nil && len(files) == 0 {
+			err = errNoFiles
+		}
+		if err != nil {
+			yield(&Piece{Path: path}, err)
+			return
+		}
+		for _, name := range files {
+			p := &Piece{Path: name}
+			var err error
+			if filepath.Ext(name) == ".json" {
+				p.Chat, err = readChat(path, name)
+			} else {
+				p.Run, err = readFile(name)
+			}
+			if !yield(p, err) {
+				return
+			}
+		}
+	}
+}
+
+// ErrNoPath says that a file or folder cannot be found.
+var ErrNoPath = errors.New("the trajectories cannot be read")
+
+var errNoFiles = errors.New("there are no trajectories (*.jsonl) or dialogues (*.json) in this folder")
+
 // filesOf lists the files of a path with one of the endings.
 func filesOf(path string, endings ...string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("the trajectories cannot be read: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrNoPath, err)
 	}
 	if !info.IsDir() {
 		return []string{path}, nil
@@ -95,81 +226,20 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// file exports one file of root. The error is that of writing.
-func (n *Exported) file(x *Exporter, root, path string) error {
-	if x.As == AsPreference {
-		return n.preferences(x, path)
-	}
-	id, b, err := x.read(root, path)
-	switch {
-	case err != nil:
-		n.Unread = append(n.Unread, unread(path, err))
-		return nil
-	case b == nil:
-		n.Skipped++
-		return nil
-	}
-	n.Lines++
-	return x.Write(cmp.Or(id, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))), b)
-}
-
-func unread(path string, err error) string { return fmt.Sprintf("%s: %v", path, text.JSON(err)) }
-
-// read returns what is written of a file, nil for nothing.
-func (x *Exporter) read(root, path string) (id string, b []byte, err error) {
-	if filepath.Ext(path) == ".json" {
-		return x.chat(root, path)
-	}
-	run, err := readFile(path)
-	if err != nil || run == nil || !x.All && !run.Answered() {
-		return "", nil, err
-	}
-	file := filepath.Base(path)
-	switch x.As {
-	case AsOpenAI:
-		b, err = run.OpenAI(file)
-		return run.ID, b, err
-	case AsSFT:
-		b, err = run.SFT(file)
-		return run.ID, b, err
-	}
-	gold, values, err := x.Key(path, run)
-	if err != nil || run.conversation() == nil {
-		return "", nil, err
-	}
-	if x.As == AsDialogue {
-		b, err = run.Annotation(gold, values)
-	} else {
-		b, err = worked(run.chat(gold, values))
-	}
-	return run.ID, b, err
-}
-
-// chat is read for a dialogue of Interactive-KBQA.
-func (x *Exporter) chat(root, path string) (id string, b []byte, err error) {
+// readChat reads a dialogue of Interactive-KBQA.
+func readChat(root, path string) (*Chat, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	chat, err := exemplar.ReadChat(content)
-	if err != nil || !x.All && chat.Check() != nil {
-		return "", nil, err
+	if err != nil {
+		return nil, err
 	}
-	c, file := Chat{chat}, filepath.Base(path)
-	if in := filepath.Dir(path); c.Type == "" && len(in) > len(filepath.Clean(root)) {
-		c.Type = filepath.Base(in) // a subfolder: there that program has the kind of the question
+	if in := filepath.Dir(path); chat.Type == "" && len(in) > len(filepath.Clean(root)) {
+		chat.Type = filepath.Base(in) // a subfolder: there that program has the kind of the question
 	}
-	switch x.As {
-	case AsOpenAI:
-		b, err = c.OpenAI(file)
-	case AsSFT:
-		b, err = c.SFT(file)
-	case AsDialogue:
-		b, err = indented(c.Chat)
-	default:
-		b, err = worked(c.Chat)
-	}
-	return c.ID, b, err
+	return &Chat{Chat: chat}, nil
 }
 
 // worked writes a finished dialogue as text; of others nothing.
@@ -179,38 +249,6 @@ func worked(c *exemplar.Chat) ([]byte, error) {
 	}
 	d, err := c.Dialogue()
 	return []byte(d.Text() + "\n"), err
-}
-
-// preferences writes the pairs of a run that no earlier run had. Dialogues of other programs have none.
-func (n *Exported) preferences(x *Exporter, path string) error {
-	if filepath.Ext(path) == ".json" {
-		n.Skipped++
-		return nil
-	}
-	var lines []Pair
-	run, err := readFile(path)
-	if err == nil && run != nil && (x.All || run.Answered()) {
-		lines, err = run.Preferences(filepath.Base(path))
-	}
-	if err != nil {
-		n.Unread = append(n.Unread, unread(path, err))
-		return nil
-	}
-	if len(lines) == 0 {
-		n.Skipped++
-	}
-	for _, pair := range lines {
-		if n.pairs[pair.Key] {
-			n.Same++
-			continue
-		}
-		n.pairs[pair.Key] = true
-		n.Lines++
-		if err := x.Write(run.ID, pair.Line); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 var errEmpty = errors.New("there are no events in it; want a trajectory")

@@ -20,10 +20,11 @@ type preference struct {
 	Source   PairSource   `json:"source"`
 }
 
-// Pair is a line of preference data.
+// Pair is a line of training data.
 type Pair struct {
 	Key  string // the same for two pairs of the same texts
 	Line []byte
+	From string // review or tree; "" for a dialogue
 }
 
 // PairSource says where a pair is from.
@@ -46,21 +47,14 @@ type PairSource struct {
 // valued it lower; not when its branch reached the same result. A step whose message cannot be told is left out.
 func (r *Run) Preferences(file string) ([]Pair, error) {
 	p := pairing{run: r, file: file, at: map[int]*event.Event{}, kept: map[int]bool{}, seen: map[string]bool{}}
-	end := 0
 	for i := range r.events {
 		e := &r.events[i]
 		p.at[e.ID] = e
-		if e.Event != "end" {
-			end = e.ID
-		}
 		if e.Event == "final" {
 			p.answered = e.ID
 		}
 	}
-	if p.answered != 0 {
-		end = p.answered
-	}
-	for _, e := range event.Path(r.events, end) {
+	for _, e := range r.way {
 		p.kept[e.ID] = true
 	}
 	p.reviews()
@@ -128,7 +122,7 @@ func (p *pairing) pair(from, by string, asked *event.Event, better, worse said) 
 		p.err = err
 		return
 	}
-	p.lines = append(p.lines, Pair{string(key), b})
+	p.lines = append(p.lines, Pair{string(key), b, from})
 }
 
 // bare is a turn without what does not make it another one: reasoning, and the IDs of calls.
@@ -227,8 +221,7 @@ func (p *pairing) spoken(asked, e *event.Event, w *weights) (s said, ok bool) {
 	}
 	for _, c := range asked.Response.Choices {
 		if asksFor(c, e.Step) {
-			return said{message: llm.Message{Role: llm.Assistant, Content: c.Content, Reasoning: c.Reasoning,
-				ToolCalls: c.ToolCalls}, event: e.ID, value: w.value(e.ID), why: w.leaf[e.ID]}, true
+			return said{message: messageIn(c), event: e.ID, value: w.value(e.ID), why: w.leaf[e.ID]}, true
 		}
 	}
 	return s, false

@@ -1,10 +1,7 @@
 package transcript
 
 import (
-	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -139,33 +136,5 @@ func TestAsksFor(t *testing.T) {
 	}
 	if asksFor(call, &event.Step{Thought: "other", Action: "query", Argument: "ASK {}"}) {
 		t.Error("another thought")
-	}
-}
-
-// The same pair of two runs is written once.
-func TestExportPreferences(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"a.jsonl", "b.jsonl"} {
-		f, err := event.Create(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range *search() {
-			if err := f.Record(t.Context(), e); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, "c.jsonl"), []byte("?"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	x := Exporter{As: AsPreference, Write: func(_ string, line []byte) error { b.Write(line); return nil }}
-	n, err := x.Export([]string{dir})
-	if err != nil || n.Lines != 2 || n.Same != 2 || len(n.Unread) != 1 || bytes.Count(b.Bytes(), []byte("\n")) != 2 {
-		t.Errorf("%v %+v\n%s", err, n, &b)
 	}
 }

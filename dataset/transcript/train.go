@@ -13,6 +13,7 @@ import (
 type Provenance struct {
 	ID       string    `json:"id,omitempty"` // of the question
 	File     string    `json:"file,omitempty"`
+	License  string    `json:"licence,omitempty"`
 	Preset   string    `json:"preset,omitempty"` // none: the dialogue is another program's
 	Model    string    `json:"model,omitempty"`
 	Endpoint string    `json:"endpoint,omitempty"` // that the answer was run on
@@ -20,11 +21,14 @@ type Provenance struct {
 	// with a query that returned something; whether it is right is not known here
 	Answered   bool     `json:"answered"`
 	Confidence float64  `json:"confidence"`
+	F1         *float64 `json:"f1,omitempty"`       // of the answer against the gold result, where it was scored
+	Measure    string   `json:"measure,omitempty"`  // of F1
 	Examples   []string `json:"examples,omitempty"` // IDs of the solved questions that the model was shown
 }
 
 func (r *Run) provenance(file string) Provenance {
-	p := Provenance{ID: r.ID, File: file, Preset: r.Preset, Model: r.Model, Time: r.Started.UTC(), Answered: r.Answered()}
+	p := Provenance{ID: r.ID, File: file, Preset: r.Preset, Model: r.Model, Time: r.Started.UTC(), Answered: r.Answered(),
+		License: r.License, F1: r.F1, Measure: r.By}
 	if r.Final != nil {
 		p.Endpoint = r.Final.Endpoint
 	}
@@ -61,7 +65,7 @@ type openAIFunction struct {
 // the question, as they were sent, with its answer; and the tools that it was offered. Turns that were refused or could
 // not be read are not in it. file names the trajectory. nil for a run in which the model was never asked.
 func (r *Run) OpenAI(file string) ([]byte, error) {
-	e := r.conversation()
+	e, _ := r.conversation()
 	if e == nil {
 		return nil, nil
 	}
@@ -92,7 +96,7 @@ type sftTurn struct {
 // SFT writes the run as a dialogue of texts with a mark of the turns to be learned, which are the model's own. A native
 // call is text as a person reads it, "name(arguments)". file and nil are as for [Run.OpenAI].
 func (r *Run) SFT(file string) ([]byte, error) {
-	e := r.conversation()
+	e, _ := r.conversation()
 	if e == nil {
 		return nil, nil
 	}
@@ -118,7 +122,10 @@ func (r *Run) SFT(file string) ([]byte, error) {
 }
 
 // Chat is a dialogue of Interactive-KBQA's program, of which training data is made.
-type Chat struct{ *exemplar.Chat }
+type Chat struct {
+	*exemplar.Chat
+	License string // of what is made of it, "" where nobody said
+}
 
 // turns are the dialogue's messages without the notice at the end, which nobody said.
 func (c Chat) turns() []exemplar.ChatMessage {
@@ -130,16 +137,21 @@ func (c Chat) turns() []exemplar.ChatMessage {
 }
 
 func (c Chat) provenance(file string) Provenance {
-	return Provenance{ID: c.ID, File: file, Model: c.Model, Answered: c.Check() == nil}
+	return Provenance{ID: c.ID, File: file, License: c.License, Model: c.Model, Answered: c.Check() == nil}
 }
 
 // OpenAI writes the dialogue as [Run.OpenAI] does.
 func (c Chat) OpenAI(file string) ([]byte, error) {
 	o := openAI{Metadata: c.provenance(file)}
-	for _, m := range c.turns() {
-		o.Messages = append(o.Messages, messageOf(llm.Message{Role: m.Role, Content: m.Content}))
-	}
+	o.Messages = c.messages()
 	return line(o)
+}
+
+func (c Chat) messages() (out []message) {
+	for _, m := range c.turns() {
+		out = append(out, messageOf(llm.Message{Role: m.Role, Content: m.Content}))
+	}
+	return out
 }
 
 // SFT writes the dialogue as [Run.SFT] does. The query is that of the data set.

@@ -7,6 +7,7 @@
 //	dialogue.go     Interactive-KBQA's dialogues
 //	train.go        training data: dialogues
 //	preference.go   training data: of two turns the better one
+//	way.go          the way to the answer, and those of a search that were not chosen
 //
 // package score reads the first two back.
 package transcript
@@ -38,14 +39,19 @@ type Run struct {
 	Examples []event.Example // solved questions that the model was shown, each once
 	Model    string          // name of the model that answered first, as the server said it
 
+	License string   // of what is made of it, "" where nobody said
+	F1      *float64 // of the answer against the gold result, nil where that is not known
+	By      string   // measure of F1
+
 	events []event.Event // all of them
+	way    []event.Event // those on the way to the answer
 	calls  []event.Event // the calls of the model, in order
 }
 
 // Read reads a run's events, as [event.Read] returns them. A trajectory without a question, such as that of a triage,
 // is an error.
 func Read(events []event.Event) (*Run, error) {
-	r := &Run{Steps: event.Steps(events), events: events}
+	r := &Run{Steps: event.Steps(events), events: events, way: event.Path(events, last(events))}
 	seen := map[string]bool{}
 	for i := range events {
 		e := &events[i]
@@ -89,18 +95,6 @@ func withCall(s, name, arguments string) string {
 // main are the purposes of the calls in which the question is worked on; all others are side tasks.
 var main = []string{"act", "generate"}
 
-// conversation is the last exchange with the model on the question: what it was sent, which holds all turns that were
-// kept, and what it answered. nil when it was never asked.
-func (r *Run) conversation() *event.Event {
-	for i := range slices.Backward(r.calls) {
-		e := &r.calls[i]
-		if e.Request != nil && e.Response != nil && len(e.Response.Choices) > 0 && slices.Contains(main, e.Request.Purpose) {
-			return e
-		}
-	}
-	return nil
-}
-
 // Answered reports whether the run ended with an answer.
 func (r *Run) Answered() bool { return r.Final != nil && r.End != nil && r.End.Reason == "" }
 
@@ -138,7 +132,7 @@ func messageOf(m llm.Message) message {
 
 // messages returns the last conversation with the model, its last answer included.
 func (r *Run) messages() []message {
-	e := r.conversation()
+	e, answer := r.conversation()
 	if e == nil {
 		return nil
 	}
@@ -146,9 +140,7 @@ func (r *Run) messages() []message {
 	for _, m := range e.Request.Messages {
 		out = append(out, messageOf(m))
 	}
-	c := e.Response.Choices[0]
-	return append(out, messageOf(llm.Message{Role: llm.Assistant, Content: c.Content, Reasoning: c.Reasoning,
-		ToolCalls: c.ToolCalls}))
+	return append(out, messageOf(answer))
 }
 
 // line writes a value as one line of JSON, without escapes for HTML.

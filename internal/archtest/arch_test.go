@@ -117,6 +117,8 @@ var rules = []struct {
 	{"dataset/examples", "agent/event dataset dataset/harvest internal/index/bm25 internal/index/lookup internal/sparql internal/sparql/measure", "solved questions for whoever shows them; of the agent it knows the nouns only"},
 	{"dataset/transcript", "agent/event agent/exemplar agent/render internal/llm internal/rdf",
 		"a trajectory in the forms of others; it reads events, and the dialogues that others keep"},
+	{"dataset/training", "agent/event dataset dataset/evalrun dataset/examples dataset/release dataset/transcript internal/sparql",
+		"data sets of runs and discussions: which lines, and a card; the lines are transcript's"},
 	{"dataset/stats", "dataset internal/sparql internal/sparql/measure", "tables and plots of queries"},
 	{"dataset/score", "internal/rdf internal/rdf/equal", "metrics compare rows; they may know neither queries nor graphs nor who is scored"},
 	{"dataset/score/scorefile", "dataset dataset/score internal/kg internal/sparql internal/sparql/measure",

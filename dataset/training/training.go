@@ -1,0 +1,267 @@
+// Package training makes data sets for training of runs and of discussions: it chooses lines, leaves out what is there
+// already and what is near to a test item, and describes the whole in a card.
+//
+//	training.go  which lines
+//	gold.go      distant supervision: runs and branches whose answer is right by gold
+//	forum.go     preferences from discussions in which a query was corrected
+//	card.go      the card, and licenses
+//
+// The lines themselves are package transcript's.
+package training
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/examples"
+	"github.com/spinachbot/spinachbot/dataset/transcript"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// Options say which lines are wanted.
+type Options struct {
+	As      string // transcript.AsSFT, …
+	All     bool   // also runs without an answer
+	Several bool   // also further lines on a question, or on one with nearly its wording
+
+	MinF1   float64 // leave out runs whose answer has less against gold; 0: gold is not asked. Wants folders of eval run
+	Measure string  // of MinF1, as package evalrun names it
+
+	Not     *examples.Held // what no line may be near to; nil: nothing
+	License string         // of the lines, "" for none named; those of a discussion have that of the forum
+}
+
+// Reasons why something is left out. What is near to a test item has the reason "near a test item" with that of
+// [examples.Reason].
+const (
+	NoRun     = "no run of a question"
+	NoAnswer  = "no answer"
+	Nothing   = "nothing to learn in it"
+	NoGold    = "no gold result to compare with"
+	LowF1     = "F1 too low"
+	SameText  = "the same text as another line"
+	SameAsked = "the question of another line, or nearly"
+	HeldBack  = "near a test item: "
+	NoPair    = "a discussion in which nobody corrected a query"
+	Unsettled = "a discussion in which nobody said that the query is right"
+)
+
+// Export is what came out.
+type Export struct {
+	Lines  []Line
+	Out    map[string]int // what was left out, by reason
+	Unread []string       // files that cannot be read and folders without one, with why
+	// lines whose way of the search is not the one that was chosen, since it is better by gold
+	OtherBranch int
+}
+
+// Line is a line of the data set with what the card tells of it.
+type Line struct {
+	Text    []byte
+	From    string // run, review, tree, dialogue (of another program) or forum
+	Preset  string
+	Model   string
+	License string
+	Link    string // permanent address of the discussion, "" for a run
+
+	key        string
+	question   string
+	confidence float64
+	f1         float64
+}
+
+// LeftOut is how many runs, pairs and discussions were left out.
+func (x *Export) LeftOut() (n int) {
+	for _, k := range x.Out {
+		n += k
+	}
+	return n
+}
+
+// Held is how many were left out because they are near to a test item.
+func (x *Export) Held() (n int) {
+	for why, k := range x.Out {
+		if strings.HasPrefix(why, HeldBack) {
+			n += k
+		}
+	}
+	return n
+}
+
+// Reasons are the reasons with their numbers, the most frequent first.
+func (x *Export) Reasons() []string {
+	return slices.SortedFunc(maps.Keys(x.Out), func(a, b string) int {
+		return cmp.Or(cmp.Compare(x.Out[b], x.Out[a]), cmp.Compare(a, b))
+	})
+}
+
+// From makes lines of paths, in their order. A path is a trajectory, a folder of them, the folder of a run of eval run,
+// or, for preferences, the folder of a harvest.
+func From(ctx context.Context, paths []string, o Options) (*Export, error) {
+	x := &Export{Out: map[string]int{}}
+	for _, path := range paths {
+		add := x.runs
+		switch {
+		case isHarvest(path):
+			add = x.harvest
+		case o.MinF1 > 0:
+			add = x.scored
+		}
+		if err := add(ctx, path, o); err != nil {
+			return nil, err
+		}
+	}
+	x.once(o)
+	return x, nil
+}
+
+func isHarvest(path string) bool {
+	_, err := os.Stat(filepath.Join(path, dataset.CandidatesFile))
+	return err == nil
+}
+
+// runs adds the lines of trajectories and of dialogues.
+func (x *Export) runs(ctx context.Context, path string, o Options) error {
+	for p, err := range transcript.Each(path) {
+		switch {
+		case errors.Is(err, transcript.ErrNoPath):
+			return err
+		case err != nil:
+			x.Unread = append(x.Unread, fmt.Sprintf("%s: %v", p.Path, text.JSON(err)))
+			continue
+		case !p.Known():
+			x.Out[NoRun]++
+			continue
+		}
+		if err := x.piece(p, nameOf(path, p.Path), o); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// nameOf is a trajectory's name in a line: without folders, but with that of a run of eval run.
+func nameOf(path, file string) string {
+	name := filepath.Base(file)
+	if filepath.Base(filepath.Dir(file)) == "trajectories" && filepath.Dir(filepath.Dir(file)) == filepath.Clean(path) {
+		return filepath.Base(filepath.Clean(path)) + "/" + name
+	}
+	return name
+}
+
+// piece adds the lines of a run or a dialogue.
+func (x *Export) piece(p *transcript.Piece, file string, o Options) error {
+	if !o.All && !p.Answered() {
+		x.Out[NoAnswer]++
+		return nil
+	}
+	if why := near(p, o); why != "" {
+		x.Out[HeldBack+string(why)]++
+		return nil
+	}
+	l := Line{License: o.License}
+	if p.Chat != nil {
+		p.Chat.License = o.License
+		l.From, l.Model, l.question = "dialogue", p.Chat.Model, p.Chat.Question
+	} else {
+		p.Run.License = o.License
+		l.From, l.Model, l.Preset, l.question = "run", p.Run.Model, p.Run.Preset, asked(p.Run.Question)
+		if p.Run.End != nil {
+			l.confidence = p.Run.End.Confidence
+		}
+		if p.Run.F1 != nil {
+			l.f1 = *p.Run.F1
+		}
+	}
+	lines, err := p.Lines(o.As, file)
+	if err != nil {
+		return err
+	}
+	if len(lines) == 0 {
+		x.Out[Nothing]++
+	}
+	for _, pair := range lines {
+		l.Text, l.key, l.From = pair.Line, pair.Key, cmp.Or(pair.From, l.From)
+		x.Lines = append(x.Lines, l)
+	}
+	return nil
+}
+
+// asked is the whole of what was asked: in a conversation, a question is no other one because of its words alone.
+func asked(q event.Question) string {
+	var out []string
+	for _, turn := range q.History {
+		out = append(out, turn.Question)
+	}
+	return strings.Join(append(out, q.Text), "\n")
+}
+
+// near says why a run is too near to what may not be learned: its question, what it asked the graph, or a solved
+// question that the model was shown.
+func near(p *transcript.Piece, o Options) examples.Reason {
+	if o.Not == nil {
+		return ""
+	}
+	if c := p.Chat; c != nil {
+		return o.Not.Near(c.ID, []string{c.Question}, []string{c.SPARQL})
+	}
+	r := p.Run
+	questions := []string{r.Question.Text}
+	for _, turn := range r.Question.History {
+		questions = append(questions, turn.Question)
+	}
+	why := o.Not.Near(r.ID, questions, r.Queries(o.As == transcript.AsPreference))
+	for _, e := range r.Examples {
+		if why == "" {
+			why = o.Not.Near(e.ID, []string{e.Question}, []string{e.SPARQL})
+		}
+	}
+	return why
+}
+
+// once leaves out what is there already: the same text, and but for preferences, of which a question has many, a
+// question that was asked before. Of several lines on a question the best is kept: by F1, by confidence, by order.
+func (x *Export) once(o Options) {
+	order := make([]int, len(x.Lines))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(x.Lines[b].f1, x.Lines[a].f1), cmp.Compare(x.Lines[b].confidence, x.Lines[a].confidence))
+	})
+	texts, questions, drop := map[string]bool{}, examples.Hold(nil), make([]bool, len(x.Lines))
+	for _, i := range order {
+		l := &x.Lines[i]
+		switch {
+		case texts[l.key]:
+			x.Out[SameText]++
+			drop[i] = true
+			continue
+		case o.As != transcript.AsPreference && !o.Several && questions.Wording(l.question) != "":
+			x.Out[SameAsked]++
+			drop[i] = true
+			continue
+		}
+		texts[l.key] = true
+		questions.Add(dataset.Item{Question: l.question})
+	}
+	kept := x.Lines[:0]
+	for i, l := range x.Lines {
+		if !drop[i] {
+			kept = append(kept, l)
+		}
+	}
+	x.Lines = kept
+}

@@ -1,0 +1,154 @@
+package transcript
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// last is the ID of the event that a run's way leads to: the answer, else where the work stopped.
+func last(events []event.Event) int {
+	at, answered := 0, 0
+	for _, e := range events {
+		if e.Event != "end" {
+			at = e.ID
+		}
+		if e.Event == "final" {
+			answered = e.ID
+		}
+	}
+	if answered != 0 {
+		return answered
+	}
+	return at
+}
+
+// conversation is the last exchange with the model on the question on the way that was kept, and what it said there:
+// the request holds all turns before. nil when it was never asked, or when it cannot be told which of several samples
+// was taken. A turn that a person edited is as edited.
+func (r *Run) conversation() (*event.Event, llm.Message) {
+	for i, e := range slices.Backward(r.way) {
+		if e.Event != "model" || e.Request == nil || e.Response == nil || len(e.Response.Choices) == 0 ||
+			!slices.Contains(main, e.Request.Purpose) {
+			continue
+		}
+		m, ok := taken(e.Response.Choices, r.way[i+1:])
+		if !ok {
+			return nil, m
+		}
+		return &r.way[i], m
+	}
+	return nil, llm.Message{}
+}
+
+// taken finds which of a model's messages was carried out, by what follows it on the way.
+func taken(choices []llm.Choice, after []event.Event) (llm.Message, bool) {
+	for _, e := range after {
+		if e.Event == "review" && e.Review != nil && e.Review.Verdict == event.Edited && e.Review.After != nil {
+			return *e.Review.After, true
+		}
+		if e.Event != "step" || e.Step == nil || len(choices) == 1 {
+			continue
+		}
+		for _, c := range choices {
+			if asksFor(c, e.Step) {
+				return messageIn(c), true
+			}
+		}
+		return llm.Message{}, false
+	}
+	return messageIn(choices[0]), len(choices) == 1
+}
+
+func messageIn(c llm.Choice) llm.Message {
+	return llm.Message{Role: llm.Assistant, Content: c.Content, Reasoning: c.Reasoning, ToolCalls: c.ToolCalls}
+}
+
+// Branch is a way of a search that reached an answer.
+type Branch struct {
+	End    int // ID of the event that it was reached at
+	SPARQL string
+	Result json.RawMessage // the rows in the SPARQL JSON format
+}
+
+// Branches returns the ways of a search that reached an answer, in the order of the votes, with what the query of each
+// returned; none of a run without a vote. A way whose rows the trajectory does not hold whole is left out.
+func (r *Run) Branches() (out []Branch) {
+	for _, e := range r.events {
+		if e.Event != "vote" {
+			continue
+		}
+		for _, g := range e.Groups {
+			for _, end := range g.Ends {
+				if b, ok := r.branch(end, g.SPARQL); ok {
+					out = append(out, b)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// branch finds the result of a query on a way, of the last time it was run there.
+func (r *Run) branch(end int, query string) (Branch, bool) {
+	for _, e := range slices.Backward(event.Path(r.events, end)) {
+		var ran string
+		if c := e.Call; e.Event != "graph" || c == nil || c.Op != "query" || c.Failure != nil || c.Total > 0 ||
+			json.Unmarshal(c.Args, &ran) != nil {
+			continue
+		}
+		if ran == query || e.Call.Asked == query {
+			return Branch{end, query, e.Call.Result}, true
+		}
+	}
+	return Branch{}, false
+}
+
+// Along returns the run as if a branch had been chosen.
+func (r *Run) Along(b Branch) *Run {
+	out := *r
+	out.way, out.SPARQL, out.Steps = event.Path(r.events, b.End), b.SPARQL, nil
+	for _, e := range out.way {
+		if e.Event == "step" && e.Step != nil {
+			out.Steps = append(out.Steps, *e.Step)
+		}
+	}
+	return &out
+}
+
+// Queries returns the query of the run's answer and what it asked its graphs, each once: on the way that was kept, or
+// on all ways.
+func (r *Run) Queries(all bool) (out []string) {
+	if r.SPARQL != "" {
+		out = append(out, r.SPARQL)
+	}
+	events := r.way
+	if all {
+		events = r.events
+	}
+	for _, e := range events {
+		var q string
+		if e.Event == "graph" && e.Call != nil && e.Call.Op == "query" && json.Unmarshal(e.Call.Args, &q) == nil &&
+			!slices.Contains(out, q) {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// Bindings returns the rows of a result in the form that results.jsonl of eval run holds, or true or false.
+func (b Branch) Bindings() (json.RawMessage, error) {
+	var doc struct {
+		Boolean json.RawMessage `json:"boolean"`
+		Results struct {
+			Bindings json.RawMessage `json:"bindings"`
+		} `json:"results"`
+	}
+	err := json.Unmarshal(b.Result, &doc)
+	if doc.Boolean != nil {
+		return doc.Boolean, err
+	}
+	return doc.Results.Bindings, err
+}
