@@ -165,11 +165,11 @@ func lessonsMeasureCommand(e *env) *cobra.Command {
 func lessonsLearnCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "learn [flags] FILE|FOLDER...", "propose notes from finished runs",
 		`Has the model read runs, check on the graph what it suspects, and propose notes. A FOLDER is one of
-trajectories or of eval run. The notes are shown to no model until a person approves them.`, config.Data, config.Model,
+trajectories or of eval run; of the latter the model is told which answers are right, and the right query. The notes are shown to no model until a person approves them.`, config.Data, config.Model,
 		config.Limits, config.Graph)
 	var graph string
 	c.graphFlag(&graph, graphs.Main, graphUsage)
-	limit := c.fs.Int("limit", 10, "read this `number` of runs, those without an answer first")
+	limit := c.fs.Int("limit", 10, "read this `number` of runs, those without an answer or with a wrong one first")
 	return c.command(func(ctx context.Context, paths []string) int {
 		if len(paths) == 0 || *limit < 1 {
 			return misuse(e, "lessons learn: which runs? spinachbot lessons learn FILE|FOLDER...")
@@ -225,7 +225,11 @@ func learnLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Conf
 	if err != nil {
 		return 0, err
 	}
-	for _, r := range runs[:min(limit, len(runs))] {
+	judged, err := evalrun.Judge(ctx, paths)
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range worstFirst(runs, judged)[:min(limit, len(runs))] {
 		taker := lesson.Taker{Book: book, KG: sources.Main().Name(), Source: r.ID + " of " + r.File, Model: cfg.OpenAIModel}
 		engine := agent.New(lg, model, sources, e.now, agent.Options{Preset: preset.NoteTaker(), Notebook: taker})
 		known, err := taker.Lines()
@@ -233,7 +237,8 @@ func learnLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Conf
 			return 0, err
 		}
 		task := "The notes on this graph so far:\n" + cmp.Or(strings.Join(known, "\n"), "none") + "\n\nThe run:\n"
-		task += text.Clip(r.Digest(""), maxTask-len(task))
+		what, _, _ := judged.Known(r.Path)
+		task += text.Clip(r.Digest(what), maxTask-len(task))
 		out, err := newAsk(lg, engine, cfg, dir, e.now).Solve(ctx, "lessons", agent.Question{Text: task, Language: "en"})
 		if err != nil {
 			return 0, err
@@ -246,4 +251,20 @@ func learnLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Conf
 	}
 	after, err := book.List()
 	return len(after) - len(before), err
+}
+
+// worstFirst orders runs by how right their answers are, as far as that is known; of the others those without an answer
+// are first.
+func worstFirst(runs []transcript.FileRun, judged evalrun.Judged) []transcript.FileRun {
+	score := func(r transcript.FileRun) float64 {
+		if _, f1, ok := judged.Known(r.Path); ok {
+			return f1
+		}
+		if r.Answered() {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(runs, func(a, b transcript.FileRun) int { return cmp.Compare(score(a), score(b)) })
+	return runs
 }

@@ -2,6 +2,7 @@ package evalrun
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -57,6 +58,32 @@ func (j Judged) Key(path string, r *transcript.Run) (transcript.Gold, []string, 
 		return transcript.Gold{SPARQL: it.GoldSPARQL, Answers: answers}, values, err
 	}
 	return transcript.Gold{SPARQL: r.SPARQL, Answers: values}, values, nil
+}
+
+// Known says whether the answer of a trajectory's run is right, by SPINACH's measure, and what is right; score is the F1
+// from 0 to 1. ok is false where neither is known.
+func (j Judged) Known(path string) (known transcript.Known, score float64, ok bool) {
+	it := j[filepath.Clean(path)]
+	if it == nil {
+		return known, 0, false
+	}
+	s, ok := it.Score(MetricSpinach)
+	if !ok {
+		return known, 0, false
+	}
+	switch {
+	case !it.Answered:
+		known.Verdict = "The run ended without an answer, and there is one."
+	case s.EM == 1:
+		known.Verdict = "The answer is right."
+	case s.F1 == 0:
+		known.Verdict = "The answer is wrong: nothing in it is right."
+	default:
+		known.Verdict = fmt.Sprintf("The answer is right in part: its F1 is %.0f of 100.", 100*s.F1)
+	}
+	known.SPARQL = it.GoldSPARQL
+	known.Answers, _ = answerValues(it.Gold) // it was read when it was scored
+	return known, s.F1, true
 }
 
 func tableValues(t *kg.Table) ([]string, error) {

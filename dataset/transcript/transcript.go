@@ -22,6 +22,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
@@ -174,11 +175,18 @@ func callOf(s event.Step) string {
 	return out
 }
 
-// Digest tells a run for a reader who learns from it: the question, each step with what it showed, the query of the
-// answer and how the run ended. gold is the query that is right, "" where that is not known.
-func (r *Run) Digest(gold string) string {
+// Known is what a judge knows of a run.
+type Known struct {
+	Verdict string // whether the answer is right, a sentence; "" where that is not known
+	Gold           // the query that is right with the values that it returns; none where that is not known
+}
+
+// Digest tells a run for a reader who learns from it: the question, what is known of the answer, each step with what it
+// showed, the query of the answer and how the run ended.
+func (r *Run) Digest(known Known) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The question: %s\n", r.Question.Text)
+	known.write(&b)
 	for i, s := range r.Steps {
 		seen := text.Clip(s.Observation, maxSeen)
 		for j, before := range r.Steps[:i] {
@@ -195,9 +203,33 @@ func (r *Run) Digest(gold string) string {
 	case r.End != nil:
 		fmt.Fprintf(&b, "\nNo answer: %s %s\n", r.End.Reason, text.Clip(r.End.Detail, maxThought))
 	}
-	out := text.Clip(b.String(), maxDigest)
-	if gold != "" {
-		out += "\n\nA query that is known to be right:\n" + text.Clip(gold, 2000)
+	return text.Clip(b.String(), maxDigest)
+}
+
+// maxGold is how many values of a gold answer are told.
+const maxGold = 5
+
+func (k *Known) write(b *strings.Builder) {
+	if k.Verdict != "" {
+		fmt.Fprintf(b, "\n%s\n", k.Verdict)
 	}
-	return out
+	if strings.TrimSpace(k.SPARQL) == "" {
+		return
+	}
+	fmt.Fprintf(b, "\nA query that is right:\n%s\n", text.Clip(k.SPARQL, 2000))
+	var some []string
+	for _, v := range k.Answers[:min(len(k.Answers), maxGold)] {
+		if strings.HasPrefix(v, "http") {
+			v = rdf.Shorten(v)
+		}
+		some = append(some, v)
+	}
+	such := ""
+	if len(some) < len(k.Answers) {
+		such = "such as "
+	}
+	if len(some) > 0 {
+		fmt.Fprintf(b, "It returns %s: %s%s\n", text.Count(len(k.Answers), "value"), such,
+			text.Clip(text.Fold(strings.Join(some, ", ")), maxThought))
+	}
 }

@@ -325,7 +325,12 @@ func TestDigest(t *testing.T) {
 	r := &Run{Question: event.Question{Text: "Q?"}, Steps: []event.Step{s, {Action: "stop", Argument: "x"}, s}}
 	want := "The question: Q?\n\nStep 1. T\nexecute\n  sparql: SELECT ?x\nWHERE { ?x <a> 1 }\none row\n\nStep 2. \nstop(x)\n\n" +
 		"\nStep 3. T\nexecute\n  sparql: SELECT ?x\nWHERE { ?x <a> 1 }\n(the same as step 1)\n"
-	if got := r.Digest(""); got != want {
+	if got := r.Digest(Known{}); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	r.Steps = nil
+	want = "The question: Q?\n\nThe answer is wrong.\n\nA query that is right:\nASK {}\nIt returns 6 values: such as wd:Q5, b, c, d, e\n"
+	if got := r.Digest(Known{"The answer is wrong.", Gold{"ASK {}", []string{"http://www.wikidata.org/entity/Q5", "b", "c", "d", "e", "f"}}}); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
