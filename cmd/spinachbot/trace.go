@@ -30,7 +30,7 @@ func traceShowCommand(e *env) *cobra.Command {
 DATA_DIR/trajectories.
 KEY is the ID of a ledger entry; KEY-triage shows how the bot judged whether the post was a request.`,
 		config.Data)
-	asJSON := c.fs.Bool("json", false, "print the events of the file as they are, one a line, without a last line that was cut off")
+	asJSON := c.fs.Bool("json", false, "print the events of the file as they are, one a line, without a last line that was cut off; after those of a search with a judge one more, stability")
 	c.cmd.ValidArgsFunction = c.completeEntries()
 	full := c.fs.Bool("full", false, "show every message of every call of the model")
 	return c.command(func(_ context.Context, args []string) int {
@@ -67,6 +67,9 @@ func showTrace(e *env, dataDir, name string, asJSON, full bool) error {
 	}
 	if !asJSON {
 		show.Tree(e.stdout, e.environ, events)
+	}
+	show.Stability(e.stdout, events, asJSON)
+	if !asJSON {
 		if c, ok := event.CountReview(events); ok {
 			fmt.Fprintln(e.stdout, people.Summary(c))
 		}

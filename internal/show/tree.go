@@ -24,6 +24,24 @@ func Tree(w io.Writer, environ []string, events []event.Event) {
 	}
 }
 
+// Stability shows how much the judge's samples differed at each depth of a search: as lines, or as one JSON object. Of a
+// run without a judge it shows nothing.
+func Stability(w io.Writer, events []event.Event, asJSON bool) {
+	spreads := treeview.Of(events).Stability()
+	if len(spreads) == 0 {
+		return
+	}
+	if asJSON {
+		last := events[len(events)-1].ID // its own ID keeps the output a trajectory that can be read again
+		JSON(w, map[string]any{"event": "stability", "id": last + 1, "parent": last, "depths": spreads})
+		return
+	}
+	fmt.Fprintln(w, "\nhow much the judge's samples differ:")
+	for _, s := range spreads {
+		fmt.Fprintln(w, "  "+s.String())
+	}
+}
+
 // search shows a search that branches: on a terminal as a block that is written over, else a line for each event that
 // is worth one. It returns whether e was one of a search.
 func (v *Run) search(e event.Event) bool {

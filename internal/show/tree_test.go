@@ -42,7 +42,7 @@ func TestSearch(t *testing.T) {
 1 scored 0.50
 2 stop(a)
 2 answered
-mcts, 1 of at most 9 simulations, 2 steps, 1 answered, answer found
+mcts, 2 steps, 1 answered, answer found
 `
 	if d := cmp.Diff(want, show(false)); d != "" {
 		t.Errorf("lines (-want +got):\n%s", d)
@@ -74,5 +74,28 @@ func TestTree(t *testing.T) {
 	b.Reset()
 	if Tree(&b, nil, append(searched()[:1], searched()[5:7]...)); b.Len() > 0 {
 		t.Errorf("a run of one line has a tree:\n%s", &b)
+	}
+}
+
+// The judge's samples 0.25 and 0.75 have the mean 0.5 and the deviation √(0.125/1) = 0.354; as JSON it is an event after
+// the last one.
+func TestStability(t *testing.T) {
+	events := searched()
+	var b strings.Builder
+	if Stability(&b, events, false); b.Len() > 0 {
+		t.Errorf("no judge was asked, and it says:\n%s", &b)
+	}
+	events[3].Values = []float64{0.25, 0.75}
+	Stability(&b, events, false)
+	want := "depth 1: 1 state, 2 judgments, mean score 0.50, standard deviation 0.35, widest range 0.50\n"
+	if !strings.Contains(b.String(), want) {
+		t.Errorf("%q is missing in:\n%s", want, &b)
+	}
+	b.Reset()
+	Stability(&b, events, true)
+	for _, want := range []string{`"event":"stability","id":11,"parent":10}`, `"states":1,"samples":2,"mean":0.5,"sd":0.35`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is missing in:\n%s", want, &b)
+		}
 	}
 }

@@ -2,10 +2,11 @@
 // finished. It reads the events of a trajectory and nothing else. All texts in it come from models and graphs: they are
 // cleaned for terminals and escaped for pictures.
 //
-//	tree.go     events to nodes
-//	fold.go     which nodes are shown when there are too many
-//	lines.go    the tree as lines
-//	svg.go      the tree as a picture
+//	tree.go       events to nodes
+//	fold.go       which nodes are shown when there are too many
+//	lines.go      the tree as lines
+//	svg.go        the tree as a picture
+//	stability.go  how much the judge's samples differ, by depth
 package treeview
 
 import (
@@ -24,9 +25,10 @@ type Node struct {
 	Parent   *Node
 	Children []*Node
 	Step     *event.Step // nil for the root
-	Visits   int         // simulations that came through here
+	Visits   int         // rewards that were passed up through here
 	Reward   float64     // sum of what they passed up
 	Score    *float64    // what the judge thinks of the state; nil: it was not asked
+	Samples  []float64   // the judgments that Score is the mean of; none where no judge was asked
 	Judge    string      // what the judge says
 	Leaf     string      // why the branch ends here, one of event's leaf reasons; "" where it does not
 	Lost     int         // turns after this step that came to nothing: they could not be read, or the model failed
@@ -61,8 +63,8 @@ type Tree struct {
 	Question    string
 	Search      event.Tree // the parameters; Policy is empty for a run that does not branch
 	Root        *Node
-	Steps       int // nodes without the root
-	Simulations int
+	Steps       int            // nodes without the root
+	Simulations int            // expansions so far
 	Ends        map[string]int // branches that ended, by the reason
 	Groups      []event.Group
 	Vote        string // why the answer was chosen, in the vote's words
@@ -74,13 +76,14 @@ type Tree struct {
 	under map[int]*Node  // the nearest node at or above each event
 	kind  map[int]string // of each event
 	seen  map[int]string // verdict of each review
+	grown map[int]bool   // events from which the model was asked what to do next
 }
 
 // New returns an empty tree.
 func New() *Tree {
 	root := &Node{}
 	return &Tree{Root: root, Ends: map[string]int{}, nodes: map[int]*Node{0: root}, under: map[int]*Node{0: root},
-		kind: map[int]string{}, seen: map[int]string{}}
+		kind: map[int]string{}, seen: map[int]string{}, grown: map[int]bool{}}
 }
 
 // Of returns the tree of a whole trajectory.
@@ -123,6 +126,8 @@ func (t *Tree) Add(e event.Event) {
 		if e.Tree != nil {
 			t.Search = *e.Tree
 		}
+	case "model":
+		t.expand(e)
 	case "step":
 		if e.Step != nil {
 			t.step(at, e)
@@ -130,7 +135,7 @@ func (t *Tree) Add(e event.Event) {
 	case "review":
 		t.review(at, e)
 	case "score":
-		at.Score, at.Judge = e.Value, e.Detail
+		at.Score, at.Samples, at.Judge = e.Value, e.Values, e.Detail
 	case "visit":
 		t.visit(e)
 	case "leaf":
@@ -166,9 +171,18 @@ func (t *Tree) review(at *Node, e event.Event) {
 	}
 }
 
-// visit adds a simulation's reward to every node of its path.
-func (t *Tree) visit(e event.Event) {
+// expand counts a simulation, which is the expansion of one node. A server that returns fewer samples than it was asked
+// for is called several times for one expansion, all from the same event.
+func (t *Tree) expand(e event.Event) {
+	if t.Search.Policy == "" || e.Request == nil || e.Request.Purpose != "act" || t.grown[e.Parent] {
+		return
+	}
+	t.grown[e.Parent] = true
 	t.Simulations++
+}
+
+// visit adds a reward to every node of its path. Each new child of an expansion is a visit.
+func (t *Tree) visit(e event.Event) {
 	if e.Value == nil {
 		return
 	}

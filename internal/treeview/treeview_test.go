@@ -13,9 +13,12 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
 func value(v float64) *float64 { return &v }
+
+var act = &llm.Request{Purpose: "act"} // a call for the next action
 
 // trajectory writes events as a search would: IDs count up.
 type trajectory []event.Event
@@ -32,7 +35,7 @@ func (tr *trajectory) begin(question string) int {
 }
 
 func (tr *trajectory) step(parent int, action, argument, observation string) int {
-	model := tr.add(parent, event.Event{Event: "model"})
+	model := tr.add(parent, event.Event{Event: "model", Request: act})
 	return tr.add(model, event.Event{Event: "step", Step: &event.Step{Thought: "I think so.", Action: action,
 		Argument: argument, Observation: observation}})
 }
@@ -60,7 +63,7 @@ func small() trajectory {
 	done := tr.step(good, "stop", "", "")
 	tr.visit(1, search, good, done)
 	tr.leaf(done, event.LeafAnswered)
-	failed := tr.add(good, event.Event{Event: "model", Error: "down"})
+	failed := tr.add(good, event.Event{Event: "model", Request: act, Error: "down"})
 	tr.leaf(failed, event.LeafFailed)
 	tr.add(done, event.Event{Event: "vote", Groups: []event.Group{{Ends: []int{done}, SPARQL: "SELECT", Rows: 2, Weight: 1,
 		Chosen: true, Why: "the only result"}}})
@@ -70,10 +73,11 @@ func small() trajectory {
 }
 
 // Visits, values and endings are those of the events; the sums are done by hand: search has (0.5+0.9+0+1)/4 = 0.6, the
-// good query (0.9+1)/2 = 0.95.
+// good query (0.9+1)/2 = 0.95. The root, the search and
+// the good query were expanded, the last one twice from one event: 3 simulations.
 func TestLines(t *testing.T) {
 	tree := Of(small())
-	want := `mcts, 4 of at most 50 simulations, 4 steps, 1 answered, 1 failed, 1 repeated, answer found
+	want := `mcts, 3 of at most 50 simulations, 4 steps, 1 answered, 1 failed, 1 repeated, answer found
 └─ 0.60 ×4 search(Vienna)
   ├─ 0.95 ×2 query(SELECT ?r { ?r wdt:P403 wd:Q1741 })  1 turn after it came to nothing
   │ └─ 1.00 ×1 stop()  answered; 1 vote; the only result; the answer
@@ -81,7 +85,7 @@ func TestLines(t *testing.T) {
 	if d := cmp.Diff(want, strings.Join(tree.Lines(0, 0, Plain), "\n")); d != "" {
 		t.Errorf("lines (-want +got):\n%s", d)
 	}
-	want = `mcts, 4 of at most 50 simulations, 4 st…
+	want = `mcts, 3 of at most 50 simulations, 4 st…
 └─ 0.60 ×4 search(Vienna)
   ├─ 0.95 ×2 query(SELEC…)  1 turn afte…
   │ └─ 1.00 ×1 stop()  answered; 1 vote…
