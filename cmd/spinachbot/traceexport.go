@@ -32,8 +32,8 @@ type trainingFlags struct {
 func traceExportCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "export [flags] [FILE|FOLDER]...", "write trajectories as training data",
 		`Writes runs for training: the conversation with the model on the question, as it was sent, and where it is from.
-Without an argument it takes all of DATA_DIR/trajectories; a folder may be that of eval run, or with --as preference that
-of a harvest. A FILE that ends in .json is a dialogue or annotation of Interactive-KBQA's program. Of openai, sft and
+Without an argument it takes all of DATA_DIR/trajectories; a folder may be that of eval run, or with --as preference
+that of a harvest. A FILE that ends in .json is a dialogue or annotation of Interactive-KBQA's program. Of openai, sft and
 preference the same text is written once, and of several runs on a question the best. docs/training.md says what is
 written. An answered run is not a right one: --min-f1 chooses by gold.`, config.Data)
 	f := &trainingFlags{

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/examples"
 	"github.com/spinachbot/spinachbot/dataset/training"
 	"github.com/spinachbot/spinachbot/dataset/transcript"
+	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
 // discussed is a discussion in which the bot answered, and a person posted another query.
@@ -102,5 +104,68 @@ func TestLicense(t *testing.T) {
 		if got, err := training.License(name); got != want || (err != nil) != (want == "") {
 			t.Errorf("%q: %q, %v", name, got, err)
 		}
+	}
+}
+
+// TestForLoaders writes pairs of each source, of text and of native calls, into the folder LOADERS, for tools/loaders.
+func TestForLoaders(t *testing.T) {
+	out := os.Getenv("LOADERS")
+	if out == "" {
+		t.Skip("LOADERS names no folder; tools/loaders/check.sh does")
+	}
+	for name, path := range map[string]string{"tree": folder(t, branched(false), branched(true)), "forum": harvest(t, discussed("1", nil)),
+		"review": folder(t, reviewed())} {
+		x := from(t, path, training.Options{As: transcript.AsPreference, License: "cc-by-sa-4.0"})
+		if len(x.Lines) == 0 {
+			t.Fatalf("%s: %v", name, x.Out)
+		}
+		f, err := os.OpenFile(filepath.Join(out, "preference-"+name+".jsonl"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range x.Lines {
+			if _, err := f.Write(l.Text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// branched is a search with a step that failed next to the one on the answer's way.
+func branched(native bool) *log {
+	l := start("Which branch?")
+	root := l.add(1, event.Event{Event: "tree", Tree: &event.Tree{Policy: "mcts"}})
+	m := l.asks(root, "p", turn("stop"), turn("broken"))
+	if native {
+		e := &l.events[m-1]
+		e.Request.Tools = []llm.Tool{{Name: "stop", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)},
+			{Name: "broken", Parameters: json.RawMessage(`{"type":"object","properties":{"q":{"type":"string"}}}`)}}
+		for i, name := range []string{"stop", "broken"} {
+			e.Response.Choices[i] = llm.Choice{Content: "t", ToolCalls: []llm.ToolCall{{ID: "c", Name: name, Arguments: `{"q":"x"}`}}}
+		}
+	}
+	stop, broken := l.step(m, "stop"), l.step(m, "broken")
+	l.add(broken, event.Event{Event: "leaf", Reason: event.LeafFailed})
+	return l.end(stop, "ASK {}", 1)
+}
+
+// reviewed is a run in which a person edited a turn.
+func reviewed() *log {
+	l := start("Reviewed?")
+	m := l.asks(1, "p", turn("wrong"))
+	at := l.add(m, event.Event{Event: "review", Review: &event.Review{Verdict: event.Edited, By: "Ann",
+		Before: &llm.Message{Role: llm.Assistant, Content: turn("wrong")}, After: &llm.Message{Role: llm.Assistant, Content: turn("right")}}})
+	return l.end(l.step(at, "right"), "ASK {}", 1)
+}
+
+// A turn that a person edited is learned as edited.
+func TestReviewed(t *testing.T) {
+	x := from(t, folder(t, reviewed()), training.Options{As: transcript.AsSFT})
+	if len(x.Lines) != 1 || !strings.Contains(string(x.Lines[0].Text), "Action: right(x)") ||
+		strings.Contains(string(x.Lines[0].Text), "Action: wrong(x)") {
+		t.Errorf("%v %v", x.Lines, x.Out)
 	}
 }
