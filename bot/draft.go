@@ -67,8 +67,8 @@ func (b *Bot) compose(p place, reply forum.Reply) (composed, error) {
 	return composed{text, page[p.thread.Start:p.thread.End], section}, nil
 }
 
-// plain returns what a call was about, for people: of the JSON of a native call the query, or the texts. What such a call
-// says to the asker is in the reply anyway.
+// plain returns what a call was about, for people: of the JSON of a native call the query, or the texts. What such a
+// call says to the asker is in the reply anyway.
 func plain(argument string) string {
 	var args map[string]any
 	if json.Unmarshal([]byte(argument), &args) != nil {

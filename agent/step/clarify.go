@@ -14,8 +14,8 @@ import (
 const maxClarify = 400
 
 // Clarify asks the model for the one question that would settle what is open: between the first two of options, or,
-// with one, in the reading that the searcher chose in s. It is "" where the model sees nothing to ask or writes no question;
-// an error is one that ends the run.
+// with one, in the reading that the searcher chose in s. It is "" where the model sees nothing to ask or writes no
+// question; an error is one that ends the run.
 func (r *Runner) Clarify(ctx context.Context, b *event.Branch, s State, options []Option, tries int) (string, error) {
 	if len(options) == 0 {
 		return "", nil

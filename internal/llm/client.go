@@ -136,10 +136,10 @@ func (c *Client) Model() string {
 // [ErrNoModel], [ErrBudget], [ErrContextLength], [ErrNoTools] and [ErrNoStrict] (only for a request with tools, or
 // strict ones), *[Error], or ctx's.
 //
-// A server that returns fewer samples than asked is asked again, then in several calls at once; when samples were paid for and a later call fails,
-// those that came are returned without error. Response.Usage sums up all attempts that were or may have been billed.
-// The call counts against the client's [Budget] and against the [Allowance] in ctx, both checked with the worst case
-// before each attempt.
+// A server that returns fewer samples than asked is asked again, then in several calls at once; when samples were paid
+// for and a later call fails, those that came are returned without error. Response.Usage sums up all attempts that were
+// or may have been billed. The call counts against the client's [Budget] and against the [Allowance] in ctx, both
+// checked with the worst case before each attempt.
 func (c *Client) Complete(ctx context.Context, req Request) (*Response, error) {
 	if c.cfg.BaseURL == "" {
 		return nil, ErrNoModel
@@ -237,8 +237,8 @@ func (c *Client) completeOnce(ctx context.Context, req Request, n int, usage *Us
 	}
 }
 
-// wire makes the request as it is sent. Temperature 0 is the smallest number here, because go-openai would leave it out;
-// see [coldest].
+// wire makes the request as it is sent. Temperature 0 is the smallest number here, because go-openai would leave it
+// out; see [coldest].
 func (c *Client) wire(req Request, n int) openai.ChatCompletionRequest {
 	w := openai.ChatCompletionRequest{Model: c.cfg.Model}
 	if req.Purpose == Judge && c.cfg.JudgeModel != "" {
