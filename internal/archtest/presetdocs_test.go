@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -42,6 +43,68 @@ func TestDocsNameTests(t *testing.T) {
 		for _, m := range namedTest.FindAllSubmatch(b, -1) {
 			if name := string(m[1]); !there[name] && name != "TestKBQA" { // the beginning of several names
 				t.Errorf("%s names the test %s, which does not exist", filepath.Base(page), name)
+			}
+		}
+	}
+}
+
+var (
+	presetRow = regexp.MustCompile(`(?m)^\| ([^|]+?) \|(.*)\|$`)
+	rowOf     = regexp.MustCompile(`\b([SGI])([0-9]+)(?: to [SGI]([0-9]+))?\b`)
+	played    = regexp.MustCompile(`\brows (G[0-9]+)`) // headings of the table that TestGraspTools plays
+	reason    = regexp.MustCompile("`([a-z]+\\.)?Test|\\brows G|`[a-z]+/[a-z/]+`|\\bnot\\b|\\bleft out\\b|review|packages|`eval |limits")
+)
+
+// TestEveryRowHasATest: the pages on presets have every row of the systems that they take over, and each row names a
+// test, the package that holds them, or says why there is none.
+func TestEveryRowHasATest(t *testing.T) {
+	docs := filepath.Join("..", "..", "docs")
+	read := func(name string) string {
+		b, err := os.ReadFile(filepath.Join(docs, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	llm := read("presets-sparql-llm.md")
+	rows := map[string]string{}
+	for _, m := range presetRow.FindAllStringSubmatch(llm, -1) {
+		rows[m[1]] = m[2]
+	}
+	// The stages of the chat, the checks against shapes, and the challenge.
+	for _, stage := range []string{"index", "shape text", "extract", "retrieve", "generate", "prefixes", "validate", "schema check",
+		"repair", "the end", "MCP: an invalid query is refused", "MCP: its other tools", "challenge"} {
+		if !reason.MatchString(rows[stage]) {
+			t.Errorf("presets-sparql-llm.md says of %q no test and no reason: %q", stage, rows[stage])
+		}
+	}
+	tools := read(filepath.Join("..", "agent", "testdata", "grasp-tools.txt"))
+	there := map[string]bool{}
+	for _, m := range presetRow.FindAllStringSubmatch(read("presets.md")+read("presets-kbqa.md"), -1) {
+		found := rowOf.FindAllStringSubmatch(m[1], -1)
+		if len(found) > 0 && !reason.MatchString(m[2]) {
+			t.Errorf("the row %s names no test and no reason: %s", m[1], m[2])
+		}
+		for _, x := range played.FindAllStringSubmatch(m[2], -1) {
+			if !strings.Contains(tools, x[1]+" ") && !strings.Contains(tools, x[1]+"\n") {
+				t.Errorf("grasp-tools.txt has no row %s", x[1])
+			}
+		}
+		for _, x := range found {
+			from, _ := strconv.Atoi(x[2])
+			to, err := strconv.Atoi(x[3])
+			if err != nil {
+				to = from
+			}
+			for n := from; n <= to; n++ {
+				there[x[1]+strconv.Itoa(n)] = true
+			}
+		}
+	}
+	for system, n := range map[string]int{"S": 25, "G": 34, "I": 20} { // how many rows each has
+		for i := range n {
+			if row := system + strconv.Itoa(i+1); !there[row] {
+				t.Errorf("no page has the row %s", row)
 			}
 		}
 	}
