@@ -80,7 +80,11 @@ func TestSummaryUpper(t *testing.T) {
 	}
 	var text bytes.Buffer
 	if s.WriteText(&text); !strings.Contains(text.String(), "exact, at most  2  87.50") ||
-		!strings.Contains(text.String(), "3 not asked yet") {
+		!strings.Contains(text.String(), "3 not asked yet") || strings.Contains(text.String(), "without figures") {
+		t.Errorf("%s", &text)
+	}
+	s.Usage.Unmeasured, s.Lost.Unmeasured = 1, 2
+	if s.WriteText(&text); !strings.Contains(text.String(), " out (at most: 3 calls came back without figures)\n") {
 		t.Errorf("%s", &text)
 	}
 }

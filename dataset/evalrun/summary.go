@@ -216,7 +216,9 @@ func (s *Summary) WriteText(w io.Writer) {
 			fmt.Fprintf(w, " and $%.4f for attempts that a service failed", s.Lost.USD)
 		}
 	}
-	fmt.Fprintln(w)
+	all := s.Usage
+	all.Add(s.Lost)
+	fmt.Fprintln(w, all.Bound())
 	if s.Snapshot[0] != "" {
 		fmt.Fprintf(w, "gold queries were run from %s to %s\n", s.Snapshot[0], s.Snapshot[1])
 	}

@@ -131,6 +131,15 @@ func (u Usage) Input() string {
 	return s
 }
 
+// Bound says that figures are bounds, where they are, to be put after them: " (at most: 1 call came back without
+// figures)"; else "".
+func (u Usage) Bound() string {
+	if u.Unmeasured == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (at most: %s came back without figures)", text.Count(u.Unmeasured, "call"))
+}
+
 // Add adds v to u.
 func (u *Usage) Add(v Usage) {
 	u.Calls += v.Calls

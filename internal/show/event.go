@@ -76,7 +76,7 @@ func (t *Trace) Event(w io.Writer, ev event.Event) {
 		if ev.Usage != nil {
 			fmt.Fprintf(w, "\nconfidence %.2f, %s, %s in, %s out, %.4f USD%s\n", ev.Confidence,
 				text.Count(ev.Usage.Calls, "call"), ev.Usage.Input(),
-				text.Thousands(ev.Usage.OutputTokens), ev.Usage.USD, unmeasured(*ev.Usage))
+				text.Thousands(ev.Usage.OutputTokens), ev.Usage.USD, ev.Usage.Bound())
 		}
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/spinachbot/spinachbot/agent/probe"
 	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/kg"
-	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/text"
 	"github.com/spinachbot/spinachbot/internal/treeview"
@@ -196,7 +195,7 @@ func (v *Run) Outcome(out *agent.Outcome) {
 	if u.USD > 0 {
 		cost += fmt.Sprintf(", %.4f USD", u.USD)
 	}
-	cost += unmeasured(u)
+	cost += u.Bound()
 	if u.Calls > 0 {
 		fmt.Fprintf(v.Screen, "\n%s\n", v.Screen.In(console.Dim, cost))
 	}
@@ -219,14 +218,6 @@ func (v *Run) leftOpen(out *agent.Outcome) {
 	}
 	fmt.Fprintln(v.Screen, "\nleft open, because it would change the result:")
 	showProbes(v.Screen, out.Probed.Open)
-}
-
-// unmeasured says that figures are bounds, where they are.
-func unmeasured(u llm.Usage) string {
-	if u.Unmeasured == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (at most: %s came back without figures)", text.Count(u.Unmeasured, "call"))
 }
 
 func (v *Run) outcomeJSON(out *agent.Outcome) map[string]any {
