@@ -22,7 +22,8 @@ import (
 //   - the same heading on the same page, or the same heading as an item without a page;
 //   - the same wording, letter case, accents and punctuation aside, or nearly: nine of ten words the same;
 //   - the same query, but for layout, prefixes, comments, names of variables and the order of statements
-//     ([sparql.Canonical]); or the same pattern with the same Q and P numbers; or similar text, which is what the harvest calls near-duplicates ([harvest.SimilarText]).
+//     ([sparql.Canonical]); or the same pattern with the same Q and P numbers; or similar text, which is what the
+//     harvest calls near-duplicates ([harvest.SimilarText]).
 //
 // An example with the same pattern and other numbers is not held back: it says how such a question is asked, not what
 // the answer is.
