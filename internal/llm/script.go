@@ -32,6 +32,8 @@ import (
 //	several such sections, the one whose tools the request brings)
 //	== feedback 1
 //	Call: give_feedback {"status": "done", "feedback": "…"}
+//	== judge 1
+//	Points: 1 of 3
 //	== act 2 fail 429 503
 //	(the first two HTTP attempts at step 2 fail with these statuses, the third gets this text; "drop" cuts the connection)
 //	== prune Q183
@@ -80,6 +82,7 @@ const (
 	taskReport   = "report"
 	taskFeedback = "feedback"
 	taskAnalyze  = "analyze"
+	taskJudge    = Judge // its number is that of the steps done
 )
 
 // ParseScript reads a script. Errors name the line.
@@ -178,7 +181,7 @@ func parseHeader(words []string) (*scriptSection, error) {
 	rest := words[1:]
 	switch s.task {
 	case "request", taskTriage, taskLanguage, taskAnalyze, taskExtract, taskReport:
-	case taskAct, taskFeedback:
+	case taskAct, taskFeedback, taskJudge:
 		if len(rest) == 0 || !isNumber(rest[0]) {
 			return nil, fmt.Errorf("%s wants the number of its turn: \"== %s 1\"", s.task, s.task)
 		}
@@ -192,7 +195,7 @@ func parseHeader(words []string) (*scriptSection, error) {
 		}
 		s.arg, rest = rest[0], rest[1:]
 	default:
-		return nil, fmt.Errorf("unknown section %q; there are request, triage, language, analyze, act N, feedback N, prune Q…, extract and report", s.task)
+		return nil, fmt.Errorf("unknown section %q; there are request, triage, language, analyze, act N, feedback N, judge N, prune Q…, extract and report", s.task)
 	}
 	if len(rest) == 0 {
 		return s, nil
@@ -273,7 +276,7 @@ func splitSamples(lines []string) []string {
 // calledTool finds the names of the tools that a section calls.
 var calledTool = regexp.MustCompile(`(?m)^Call:[ \t]*(\w+)`)
 
-// section returns the section that answers the call: for an act or a feedback beyond the script the last one. A request
+// section returns the section that answers the call: for an act, a feedback or a judge beyond the script the last one. A request
 // with tools gets the sections that call one of them, where there are any.
 func (r *scriptRequest) section(task, arg string, tools []string) *scriptSection {
 	var last *scriptSection
@@ -290,7 +293,7 @@ func (r *scriptRequest) section(task, arg string, tools []string) *scriptSection
 	switch {
 	case len(tools) > 0 && last == nil:
 		return r.section(task, arg, nil)
-	case task != taskAct && task != taskFeedback:
+	case task != taskAct && task != taskFeedback && task != taskJudge:
 		return nil
 	}
 	return last

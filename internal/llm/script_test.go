@@ -251,3 +251,14 @@ func FuzzParseScript(f *testing.F) {
 		}
 	})
 }
+
+// A judgment is found by the number of steps that were done; beyond the script the last one counts.
+func TestScriptedJudge(t *testing.T) {
+	s := mustScript(t, "== request\nq\n== judge 1\nPoints: 1 of 2\n=====\nPoints: 0 of 2\n== judge 2\nPoints: 2 of 2\n")
+	r := s.match("q")
+	for arg, want := range map[string]string{"1": "Points: 1 of 2", "2": "Points: 2 of 2", "7": "Points: 2 of 2"} {
+		if got := r.section(taskJudge, arg, nil); got == nil || got.samples[0] != want {
+			t.Errorf("judge %s: %+v, want %q", arg, got, want)
+		}
+	}
+}
