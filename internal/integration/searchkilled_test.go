@@ -1,0 +1,107 @@
+//go:build integration
+
+package integration
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+)
+
+// searched returns the events of the only trajectory in a folder, one a line: the whole tree with its steps, scores,
+// visits, ends and votes. Of calls and of the end only the place is kept: the rest has times and retries.
+func searched(t *testing.T, dir string) (out []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "trajectories", "*.jsonl"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%d trajectories, want 1 (%v)", len(files), err)
+	}
+	b, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := event.Read(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events[1:] { // the first names the run and its time
+		e.Time = time.Time{}
+		if e.Step != nil {
+			s := *e.Step
+			s.MS, s.Elapsed, e.Step = 0, 0, &s
+		}
+		if e.Event == "graph" || e.Event == "model" || e.Event == "final" || e.Event == "end" {
+			e = event.Event{ID: e.ID, Parent: e.Parent, Event: e.Event, SPARQL: e.SPARQL}
+		}
+		line, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, string(line))
+	}
+	return out
+}
+
+// A tree search of the program that is killed with signal 9 when its file has so many lines, or later, and continued by
+// ask --continue, leaves the tree of an undisturbed one.
+func TestSearchKilled(t *testing.T) {
+	bin := binary(t)
+	script, err := filepath.Abs("../../examples/tree.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := startSandbox(t, bin, "--script", script)
+	ask := func(dir string, args ...string) *exec.Cmd {
+		cmd := exec.CommandContext(context.Background(), bin, append([]string{"ask", "--env-file", os.DevNull, "--kg",
+			"embedded", "--data-dir", dir, "--openai-base-url", base + "/v1", "--openai-model", "scripted",
+			"--policy", "mcts", "--tree", "n=2,k=2,judgments=2"}, args...)...)
+		cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=x"}
+		return cmd
+	}
+	const question = "What is the capital of Ivory Coast according to Wikidata?"
+	run := func(cmd *exec.Cmd) {
+		t.Helper()
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	whole := t.TempDir()
+	run(ask(whole, question))
+	want := searched(t, whole)
+	if len(want) < 50 {
+		t.Fatalf("%d events, want a tree", len(want))
+	}
+	kills := 0
+	for lines := 3; lines < len(want); lines += 9 {
+		dir := t.TempDir()
+		dead := killWhen(t, ask(dir, question), func() bool {
+			files, err := filepath.Glob(filepath.Join(dir, "trajectories", "*.jsonl"))
+			if err != nil || len(files) == 0 {
+				return false
+			}
+			b, err := os.ReadFile(files[0])
+			return err == nil && bytes.Count(b, []byte("\n")) >= lines
+		})
+		if !dead {
+			continue // it was faster
+		}
+		kills++
+		run(ask(dir, "--continue", "ask"))
+		if d := cmp.Diff(want, searched(t, dir)); d != "" {
+			t.Errorf("killed at line %d (-undisturbed +continued):\n%s", lines, d)
+		}
+	}
+	t.Logf("%d kills", kills)
+	if kills < 3 {
+		t.Errorf("%d runs were killed in the middle, want 3 or more", kills)
+	}
+}
