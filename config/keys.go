@@ -104,7 +104,7 @@ func Keys() []Key {
 
 		{"DATA_DIR", Data, "data", "folder of the ledger, the trajectories and the lock",
 			strField(func(c *Config) *string { return &c.DataDir })},
-		{"DATABASE_URL", Data, "", "PostgreSQL database of the ledger, for bots on several machines, such as postgres://user:password@host/name; empty: SQLite in DATA_DIR",
+		{"DATABASE_URL", Data, "", "PostgreSQL database of the ledger, for bots on several machines, such as postgres://host/name, with user and password as in any such address; empty: SQLite in DATA_DIR",
 			secretField(func(c *Config) *Secret { return &c.DatabaseURL })},
 
 		{"OPENAI_API_KEY", Model, "", "key of the language model's service",
