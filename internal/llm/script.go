@@ -276,8 +276,8 @@ func splitSamples(lines []string) []string {
 // calledTool finds the names of the tools that a section calls.
 var calledTool = regexp.MustCompile(`(?m)^Call:[ \t]*(\w+)`)
 
-// section returns the section that answers the call: for an act, a feedback or a judge beyond the script the last one. A request
-// with tools gets the sections that call one of them, where there are any.
+// section returns the section that answers the call: for an act, a feedback or a judge beyond the script the last one.
+// A request with tools gets the sections that call one of them, where there are any.
 func (r *scriptRequest) section(task, arg string, tools []string) *scriptSection {
 	var last *scriptSection
 	for _, s := range r.sections {
