@@ -23,6 +23,7 @@ func (r *Runner) end(ctx context.Context, b *event.Branch, s State, turn protoco
 		s.hint = r.say("bad_end", map[string]any{"Name": call.Tool.Name, "Why": err.Error()})
 		return Child{State: s, Outcome: Unreadable}, nil
 	}
+	end = s.meant(end)
 	if ref := s.judgeStop(r.Preset.Rules, end); ref != nil {
 		return r.refuse(ctx, b, s, turn, call, ref)
 	}
@@ -37,6 +38,27 @@ func (r *Runner) end(ctx context.Context, b *event.Branch, s State, turn protoco
 		return r.ended(ctx, b, s, turn, call, f)
 	}
 	return r.stop(ctx, b, s, turn, call, end)
+}
+
+// meant resolves an end that names an earlier end, which was not taken because the model was told something first: it
+// means the query of that one.
+func (s State) meant(end tool.End) tool.End {
+	for i := end.Step - 1; end.AtStep && i >= 0 && i < len(s.steps); i = end.Step - 1 {
+		call := s.steps[i].call
+		if call.Tool == nil || !call.Tool.Ends() {
+			break
+		}
+		earlier, err := call.Tool.End(call.Args)
+		if err != nil || earlier.NoAnswer || earlier.AtStep && earlier.Step > i {
+			break
+		}
+		end.SPARQL, end.AtStep, end.Step = earlier.SPARQL, earlier.AtStep, earlier.Step
+		if end.SPARQL == "" && !end.AtStep {
+			n := State{steps: s.steps[:i]}.stoppedOn(earlier)
+			end.AtStep, end.Step = n >= 0, n+1
+		}
+	}
+	return end
 }
 
 // stop publishes the query that an accepted end means. When it turns out to be unfit, the end is refused after all,

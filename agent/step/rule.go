@@ -141,7 +141,7 @@ func (r *Runner) refuse(ctx context.Context, b *event.Branch, s State, turn prot
 	if !r.Preset.Rules.Append {
 		return r.refusedChild(s, turn, call, ref), nil
 	}
-	ref.data["Action"], ref.data["Argument"] = call.Tool.Name, call.Shown
+	r.describe(ref, call)
 	s.refusals++
 	call.Tool = &tool.Tool{Name: call.Tool.Name} // nothing was done: it is neither a query nor an end
 	c, err := r.notDone(ctx, b, s, turn, call, r.say(string(ref.Why), ref.data), "")
@@ -149,11 +149,19 @@ func (r *Runner) refuse(ctx context.Context, b *event.Branch, s State, turn prot
 	return c, err
 }
 
+// describe adds to a refusal what its text says of the call, and the name of the tool that ends the work.
+func (r *Runner) describe(ref *Refusal, call protocol.Call) {
+	ref.data["Action"], ref.data["Argument"], ref.data["Stop"] = call.Tool.Name, call.Shown, "stop"
+	if ending := r.Preset.Toolset().Ending(); len(ending) > 0 {
+		ref.data["Stop"] = ending[0].Name
+	}
+}
+
 // refusedChild is what becomes of a state whose model asked for an action that is refused: nothing is done, and the
 // model is told why.
 func (r *Runner) refusedChild(s State, turn protocol.Turn, call protocol.Call, ref *Refusal) Child {
 	ref.call, ref.turn = call, turn
-	ref.data["Action"], ref.data["Argument"] = call.Tool.Name, call.Shown
+	r.describe(ref, call)
 	s.refusals++
 	s.refusedAs, s.bad, s.hint = ref.Why, nil, r.say(string(ref.Why), ref.data)
 	return Child{State: s, Outcome: Refused, Refusal: ref}
