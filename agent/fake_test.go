@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -169,11 +170,9 @@ func (m *memory) of(kind string) []Event {
 
 // ticking is a clock that moves on by a millisecond at each look.
 func ticking() func() time.Time {
-	t := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	return func() time.Time {
-		t = t.Add(time.Millisecond)
-		return t
-	}
+	begin := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	var looks atomic.Int64
+	return func() time.Time { return begin.Add(time.Duration(looks.Add(1)) * time.Millisecond) }
 }
 
 func newEngine(m Model, g *fakeGraph) *Engine {
