@@ -31,6 +31,9 @@ func (m *hostileModel) Complete(_ context.Context, req llm.Request) (*llm.Respon
 // TestHostileCalls: whatever a model writes, with every preset the run ends in one of the typed ways without a panic,
 // what the model reads stays small and well-formed, and no address outside the graph is asked for.
 func TestHostileCalls(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector; go test without -short runs it")
+	}
 	mega := strings.Repeat("x", 1<<20)
 	deep := strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000)
 	evil := "http://evil.example/sparql"

@@ -190,6 +190,9 @@ func (c *crowd) check(t *testing.T, note string) {
 // People write twice a minute, anywhere on the page, while the program ends at random calls and answers of the wiki
 // are lost or late: each post is answered exactly once. CROWD_SEEDS sets how many such days are played.
 func TestCrowd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector; go test without -short runs it")
+	}
 	seeds := 10
 	if n, err := strconv.Atoi(os.Getenv("CROWD_SEEDS")); err == nil {
 		seeds = n

@@ -335,6 +335,9 @@ func ftsFind(t *testing.T, entries []lookup.Entry) func(text string) []string {
 // TestQuality keeps the figures of search quality on the slice in a golden file, so that a change that costs hits
 // shows.
 func TestQuality(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector; go test without -short runs it")
+	}
 	r := rand.New(rand.NewSource(20261122))
 	items, others := sliceEntries(t, "labels-items.tsv", lookup.Entity), otherLanguages(t)
 	queries := itemQueries(r, items, others)
