@@ -15,7 +15,7 @@ import (
 //	best.go          query and finish
 //	look.go          pages of several things at once
 //	phrases.go       the names that a question may hold
-//	beforehand.go    what is looked up before the model's first turn
+//	beforehand.go    what is looked up before the model's first turn; beforehandtext.go writes it
 var bestTools = Set{queryTool, lookTool, finishTool, beforehandTool}
 
 // The names of the tools of the preset best.

@@ -1,3 +1,5 @@
+// Over 500 lines: the words of one kind of entity in an index, and every way to find some of them, read without copies.
+
 package lookup
 
 import (

@@ -1,3 +1,5 @@
+// Over 500 lines: one profile, question by question; each question builds on the answers before it.
+
 package registry
 
 import (
