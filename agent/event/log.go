@@ -74,7 +74,7 @@ func (l *Log) write(ctx context.Context, parent int, e Event) (int, error) {
 // firstOfLane is from where on events of a lane are numbered. No log has so many.
 const firstOfLane = 1 << 40
 
-// Lane returns a log for a line of work that goes on beside others. It keeps its events until [Log.Join] writes them,
+// Lane returns a log for a line of work that goes on while others do. It keeps its events until [Log.Join] writes them,
 // so that the order of the events in the file does not depend on which line was faster.
 func (l *Log) Lane() *Log { return &Log{now: l.now, last: firstOfLane, lane: true} }
 

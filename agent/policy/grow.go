@@ -74,7 +74,7 @@ func (t *tree) expand(ctx context.Context, x *node) error {
 	}
 	t.failed = 0
 	proposals = unlike(proposals)
-	made, err := t.beside(ctx, len(proposals), func(ctx context.Context, r *step.Runner, i int) (step.Child, error) {
+	made, err := t.atOnce(ctx, len(proposals), func(ctx context.Context, r *step.Runner, i int) (step.Child, error) {
 		return r.Carry(ctx, proposals[i])
 	}, func(i int, c step.Child) error { return t.add(ctx, x, c) })
 	if err != nil {
@@ -167,7 +167,7 @@ func (t *tree) score(ctx context.Context, x *node) error {
 		return nil
 	}
 	n, scores := x.child.State.Len(), make([]step.Score, len(x.children))
-	_, err := t.beside(ctx, len(x.children), func(ctx context.Context, r *step.Runner, i int) (step.Child, error) {
+	_, err := t.atOnce(ctx, len(x.children), func(ctx context.Context, r *step.Runner, i int) (step.Child, error) {
 		c := x.children[i]
 		if scores[i].Why = c.child.Worthless(n); scores[i].Why != "" || t.way.scorer == byChance || t.twin(c) != nil {
 			return c.child, nil
@@ -230,10 +230,10 @@ func (t *tree) close(ctx context.Context, x *node) error {
 	return nil
 }
 
-// beside does n pieces of work at the same time, as many as the search may, each in a lane of its own. What each made
+// atOnce does n pieces of work at the same time, as many as the search may, each in a lane of its own. What each made
 // goes to done in the order of the pieces, as soon as those before it are done: the log does not depend on which was
 // faster. After a failure the rest is still written, and the first error returned.
-func (t *tree) beside(ctx context.Context, n int, work func(context.Context, *step.Runner, int) (step.Child, error),
+func (t *tree) atOnce(ctx context.Context, n int, work func(context.Context, *step.Runner, int) (step.Child, error),
 	done func(i int, c step.Child) error) ([]step.Child, error) {
 	type result struct {
 		lane  *step.Runner

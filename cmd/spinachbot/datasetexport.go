@@ -33,7 +33,7 @@ func newGoldFlags(c *cmdline, format bool) *goldFlags {
 	return g
 }
 
-// read opens the folder's annotations and gives what they keep. Nothing kept is an error: an empty benchmark is a
+// read opens the folder's annotations and returns what they keep. Nothing kept is an error: an empty benchmark is a
 // mistake.
 func (g *goldFlags) read(ctx context.Context, dir string) ([]dataset.Candidate, []release.Gold, error) {
 	st, err := openAnnotations(ctx, dir)

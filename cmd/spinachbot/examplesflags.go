@@ -125,7 +125,7 @@ func (f *exampleFlags) own(dataDir string) *exampleFlags {
 	return &out
 }
 
-// hasEmbeddings reports whether somebody has set OPENAI_EMBEDDING_MODEL, as for searches.
+// hasEmbeddings reports whether someone has set OPENAI_EMBEDDING_MODEL, as for searches.
 func hasEmbeddings(cfg *config.Config) bool { return cfg.Origin("OPENAI_EMBEDDING_MODEL") != "default" }
 
 // byMeaning makes pool, which may be nil, rank by meaning, where an embedding model is set. Vectors are kept in keep,

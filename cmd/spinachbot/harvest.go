@@ -177,7 +177,7 @@ func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func
 }
 
 // htmlTimeout is how long the wiki may take to render an archive page. A busy month has a megabyte, which Parsoid needs
-// a minute for when it stands in no cache.
+// a minute for when it is in no cache.
 const htmlTimeout = 3 * time.Minute
 
 // newReader makes a client of the configured wiki that reads: as the configured account, or without logging in.

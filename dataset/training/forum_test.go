@@ -49,7 +49,7 @@ func harvest(t *testing.T, cs ...dataset.Candidate) string {
 	return dir
 }
 
-// A pair is made where somebody replaced an answer and somebody said that it is right now, and nowhere else.
+// A pair is made where someone replaced an answer and someone said that it is right now, and nowhere else.
 func TestCorrections(t *testing.T) {
 	person := func(query string) func(*dataset.Candidate) {
 		return func(c *dataset.Candidate) { c.Queries[1].Bot, c.Queries[1].SPARQL = false, query }

@@ -271,7 +271,7 @@ func (t *turn) did(a action) bool {
 // same reports whether two texts are the same query.
 func same(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) }
 
-// quoted is a text as it stands in arguments.
+// quoted is a text as it is written in arguments.
 func quoted(s string) string {
 	b, _ := json.Marshal(s)
 	return string(b)

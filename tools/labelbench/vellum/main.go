@@ -1,4 +1,4 @@
-// Command vellum measures blevesearch/vellum beside labelbench's engines. It is a module of its own, so that the program
+// Command vellum measures blevesearch/vellum next to labelbench's engines. It is a module of its own, so that the program
 // does not depend on vellum. A transducer maps each folded name to its best entry, and finds names that begin with a
 // text; with --typos also names with one letter wrong, by a Levenshtein automaton.
 //
