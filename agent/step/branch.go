@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Lane returns a runner for work that goes on while other work is done on the same question. Its events are kept back until
+// Lane returns a runner for work that goes on while other work is done on the same question. Its events are kept until
 // [Runner.Join] writes them.
 func (r *Runner) Lane() *Runner {
 	lane := *r
