@@ -1,0 +1,54 @@
+// Package safe turns a panic into an error. A panic in a goroutine ends the whole program, with all that the other
+// goroutines do: one broken answer of a graph would cost every question that is under way. A handler of an HTTP server,
+// or a function that recovers itself, does not need it.
+package safe
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Panic is the error that a panic became.
+type Panic struct {
+	Value any
+	Where string // the function and line that panicked
+}
+
+// Error says what happened: it is a fault of the program, not of its input.
+func (p *Panic) Error() string { return fmt.Sprintf("internal fault: %v (at %s)", p.Value, p.Where) }
+
+// Unwrap is the value of the panic, when that is an error.
+func (p *Panic) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
+}
+
+// Do runs f and returns its error, or a [*Panic]. It is for the functions of goroutines.
+func Do(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &Panic{Value: v, Where: where()}
+		}
+	}()
+	return f()
+}
+
+// where is the place of the panic that is being recovered: the first frame behind those of the runtime.
+func where() string {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])
+	panicked := false
+	for {
+		f, more := frames.Next()
+		inRuntime := strings.HasPrefix(f.Function, "runtime.")
+		if panicked && !inRuntime {
+			return fmt.Sprintf("%s, %s:%d", f.Function, filepath.Base(f.File), f.Line)
+		}
+		panicked = panicked || f.Function == "runtime.gopanic"
+		if !more {
+			return "an unknown place"
+		}
+	}
+}
