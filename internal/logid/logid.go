@@ -1,0 +1,45 @@
+// Package logid gives all log lines of one request the same ID, from the HTTP request or the forum's comment down to
+// the calls of model and graph: whoever logs with the request's context ([slog.Logger.InfoContext] and its like) gets
+// the attribute "request" added by the handler.
+package logid
+
+import (
+	"context"
+	"log/slog"
+)
+
+// Key is the attribute's name.
+const Key = "request"
+
+type key struct{}
+
+// With returns a context whose log lines have the ID.
+func With(ctx context.Context, id string) context.Context { return context.WithValue(ctx, key{}, id) }
+
+// Of returns the context's ID, "" when there is none.
+func Of(ctx context.Context) string {
+	id, _ := ctx.Value(key{}).(string)
+	return id
+}
+
+// Handler returns h with the ID of the context added to each record.
+func Handler(h slog.Handler) slog.Handler { return handler{h} }
+
+type handler struct{ slog.Handler }
+
+// Handle implements [slog.Handler].
+func (h handler) Handle(ctx context.Context, r slog.Record) error {
+	if id := Of(ctx); id != "" {
+		r = r.Clone()
+		r.AddAttrs(slog.String(Key, id))
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements [slog.Handler].
+func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return handler{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements [slog.Handler].
+func (h handler) WithGroup(name string) slog.Handler { return handler{h.Handler.WithGroup(name)} }
