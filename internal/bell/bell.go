@@ -1,0 +1,150 @@
+// Package bell wakes processes that share a PostgreSQL database when there is work in its ledger. River
+// (https://riverqueue.com) carries the news: one wake-up goes to one process that has a worker to spare, at the time at
+// which the work is due. Who does the work is decided by the ledger's claims; River has neither leases nor fences.
+//
+// In a ledger that is an SQLite file there is one process, which knows what it wrote. River works there, too, but it
+// reads and writes the file every second when there is nothing to do.
+package bell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+)
+
+// Bell is an open connection. It is safe for concurrent use.
+type Bell struct {
+	lg     *slog.Logger
+	pool   *pgxpool.Pool
+	client *river.Client[pgx.Tx] // only inserts
+}
+
+// news is River's job: there may be work.
+type news struct {
+	Key string `json:"key"`
+}
+
+// Kind implements [river.JobArgs].
+func (news) Kind() string { return "news" }
+
+// Open connects to the database and makes River's tables.
+func Open(ctx context.Context, lg *slog.Logger, url string) (*Bell, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("bell: the address of the database cannot be read") // err may show its password
+	}
+	cfg.MaxConns = 4
+	cfg.ConnConfig.RuntimeParams["application_name"] = "spinachbot bell"
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("bell: %w", err)
+	}
+	b := &Bell{lg: lg, pool: pool}
+	if err := b.prepare(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("bell: %w", err)
+	}
+	return b, nil
+}
+
+// prepare makes River's tables. Of several programs that start at once, one does.
+func (b *Bell) prepare(ctx context.Context) error {
+	err := pgx.BeginFunc(ctx, b.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(4838174922)"); err != nil { // any number of our own
+			return err
+		}
+		m, err := rivermigrate.New(riverpgxv5.New(b.pool), &rivermigrate.Config{Logger: b.quiet()})
+		if err != nil {
+			return err
+		}
+		_, err = m.Migrate(ctx, rivermigrate.DirectionUp, nil)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	b.client, err = river.NewClient(riverpgxv5.New(b.pool), &river.Config{Logger: b.quiet()})
+	return err
+}
+
+// quiet is the log of River, of which only what goes wrong is of interest.
+func (b *Bell) quiet() *slog.Logger { return slog.New(above{b.lg.Handler()}) }
+
+// above passes on warnings and errors.
+type above struct{ slog.Handler }
+
+// Enabled implements [slog.Handler].
+func (a above) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelWarn && a.Handler.Enabled(ctx, l)
+}
+
+// Close ends the connection. Nobody may be listening any more.
+func (b *Bell) Close() { b.pool.Close() }
+
+// patience is how long a ring may take. Work is not kept up by it: everyone also looks without the bell.
+const patience = 5 * time.Second
+
+// Ring wakes someone who listens to the queue once the work with the key is due.
+func (b *Bell) Ring(ctx context.Context, queue, key string, due time.Time) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer stop()
+	_, err := b.client.Insert(ctx, news{key}, &river.InsertOpts{Queue: queue, ScheduledAt: due, MaxAttempts: 3})
+	if err != nil {
+		b.lg.Warn("nobody is woken; the work is found later", "queue", queue, "error", err)
+	}
+}
+
+// Listen hands wake a value for each ring of a queue, if someone takes it: else another process gets the news. It
+// returns when ctx ends.
+func (b *Bell) Listen(ctx context.Context, queue string, wake chan<- struct{}) {
+	for ctx.Err() == nil {
+		if err := b.listen(ctx, queue, wake); err != nil && ctx.Err() == nil {
+			b.lg.Warn("the bell is not heard; work is found later", "queue", queue, "error", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(patience):
+			}
+		}
+	}
+}
+
+func (b *Bell) listen(ctx context.Context, queue string, wake chan<- struct{}) error {
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &listener{wake: wake})
+	client, err := river.NewClient(riverpgxv5.New(b.pool), &river.Config{Logger: b.quiet(), Workers: workers,
+		Queues: map[string]river.QueueConfig{queue: {MaxWorkers: 1}}, CompletedJobRetentionPeriod: time.Hour})
+	if err != nil {
+		return err
+	}
+	if err := client.Start(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	end, stop := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer stop()
+	return client.StopAndCancel(end)
+}
+
+type listener struct {
+	river.WorkerDefaults[news]
+	wake chan<- struct{}
+}
+
+// Work implements [river.Worker].
+func (l *listener) Work(ctx context.Context, _ *river.Job[news]) error {
+	select {
+	case l.wake <- struct{}{}:
+		return nil
+	case <-time.After(100 * time.Millisecond): // all workers of this process are busy
+	case <-ctx.Done():
+	}
+	return river.JobSnooze(time.Second)
+}
