@@ -64,6 +64,8 @@ type (
 	Answer   = step.Answer
 	Verdict  = step.Verdict
 	Probed   = step.Probed
+	Reading  = step.Reading
+	Probe    = event.Probe
 	Example  = event.Example
 )
 
@@ -77,7 +79,7 @@ type (
 	Source  = tool.Source
 	Sources = tool.Sources
 
-	// Examples finds earlier questions that are like one. The harvested archive is one such (package bot/earlier).
+	// Examples finds earlier questions that are like a given one, for instance in the harvested archive (bot/earlier).
 	Examples     = tool.Examples
 	ExampleQuery = event.ExampleQuery
 )
@@ -114,7 +116,9 @@ type Outcome struct {
 	Feedback   *Verdict // the first verdict of a judge, where the preset has one
 	Probed     *Probed  // what variants of the answer's query would change, where the preset tries some
 	Report     string
+	Short      string          // the answer in Report, without what was assumed and left open, where these are apart
 	Asks       string          // a question to the asker that would settle what is open, in their language; may be empty
+	Readings   []Reading       // the two readings that the question is about; none where they find as much
 	Language   string          // code of the asker's language: en, de, fr …
 	Confidence float64         // of an answer: how likely it is right, see package confidence
 	Features   *event.Features // of an answer: what the confidence is computed from

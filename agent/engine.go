@@ -33,6 +33,11 @@ type Options struct {
 	Notes    int                   // approved notes in the prompt, at most; 0: as the preset says
 	Notebook tool.Notebook         // for a preset that takes notes
 	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's own services; nil: none
+	// Faithful compares what the model says to the asker with the result, has it corrected once, and leaves out sentences
+	// that hold what nothing shows; see package faithful.
+	Faithful bool
+	// what graphs answered, for all questions of a program; nil: nothing is kept from one question to the next
+	Memory *tool.Memory
 	// ask for messages piece by piece, for a recorder that is an [event.Listener]
 	Stream bool
 }
@@ -78,7 +83,7 @@ func New(lg *slog.Logger, model Model, sources Sources, now func() time.Time, op
 			sources[i].Notes = nil
 		}
 	}
-	return &Engine{lg: lg, model: model, sources: sources, now: now, opts: opts}
+	return &Engine{lg: lg, model: model, sources: opts.Memory.Around(sources), now: now, opts: opts}
 }
 
 // reviewPolicy is the policy of a run that a person reviews, as its start event names it.
@@ -87,8 +92,9 @@ const reviewPolicy = "review"
 // run is one question on its way.
 type run struct {
 	*step.Runner
-	state step.State
-	doubt float64 // see [Options]
+	state    step.State
+	doubt    float64 // see [Options]
+	faithful bool
 }
 
 // How much of a question and its history is shown: a post can be as long as a page.
@@ -109,9 +115,9 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 	return e.ask(ctx, q, rec, e.limits(limits))
 }
 
-// Continue goes on with a run that was cut off, as by a crash: earlier are its events, and the engine must be as it was
-// then. The run is made again with what the model and the graphs said to it, so rec gets all events from the first on;
-// see [event.Continued]. Its time counts. It is otherwise as Ask.
+// Continue continues a run that was cut off, for instance by a crash. earlier has its events, and the engine must be
+// set up as it was then. The run is replayed with the recorded answers of the model and the graphs, so rec gets all
+// events from the first on; see [event.Continued]. The time of the earlier run counts. Otherwise it is like Ask.
 func (e *Engine) Continue(ctx context.Context, earlier []Event, rec Recorder, limits Limits) (*Outcome, error) {
 	if len(earlier) == 0 || earlier[0].Question == nil {
 		return nil, errors.New("agent: the earlier run holds no question")
@@ -121,6 +127,7 @@ func (e *Engine) Continue(ctx context.Context, earlier []Event, rec Recorder, li
 	}
 	record := event.NewEarlier(earlier)
 	opts := e.opts
+	opts.Memory = nil // the sources have it already
 	if opts.Reviewer != nil {
 		opts.Reviewer = policy.Recalled(earlier, opts.Reviewer)
 	}
@@ -166,7 +173,7 @@ func (e *Engine) ask(ctx context.Context, q Question, rec Recorder, limits Limit
 	if l, ok := rec.(event.Listener); ok && e.opts.Stream {
 		live = l.Live
 	}
-	r := &run{doubt: e.opts.Doubt, Runner: &step.Runner{
+	r := &run{doubt: e.opts.Doubt, faithful: e.opts.Faithful, Runner: &step.Runner{
 		NoTools: &e.noTools, NoStrict: &e.noStrict, Live: live,
 		Log: e.lg, Model: e.model, Sources: e.sources, Now: e.now, Preset: e.opts.Preset,
 		Dialect: tool.Dialect{Services: e.opts.Services}, Notebook: e.opts.Notebook,
@@ -176,7 +183,7 @@ func (e *Engine) ask(ctx context.Context, q Question, rec Recorder, limits Limit
 	out = &Outcome{}
 	defer func() {
 		if p := recover(); p != nil {
-			e.lg.Error("agent: panic", "question", q.ID, "panic", p, "stack", string(debug.Stack()))
+			e.lg.ErrorContext(ctx, "agent: panic", "question", q.ID, "panic", p, "stack", string(debug.Stack()))
 			out.Answer, err = nil, fmt.Errorf("agent: internal fault while answering: %v", p)
 		}
 		err = errors.Join(err, r.end(ctx, out, err))
@@ -245,8 +252,13 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 	if err := r.clarify(ctx, b, f, out); err != nil {
 		return err
 	}
+	out.Short = said(f.Text)
 	if out.Report = said(f.Words()); out.Report == "" {
 		err = r.report(ctx, b, out)
+		out.Short = out.Report
+	}
+	if err == nil && r.faithful {
+		err = r.compare(ctx, b, out)
 	}
 	r.state = r.state.Ended(b.At())
 	return err
@@ -258,6 +270,9 @@ func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 	r.Language = tool.English
 	if l, ok := tool.LanguageOf(r.Question.Language); ok && r.Question.Language != "" {
 		r.Language = l
+		if sure, ok := tool.SureLanguage(r.Question.Text); ok && sure.Code != l.Code && r.Preset.Language == preset.Detect {
+			r.Language = tool.Language{Code: l.Code} // of labels; the model sees what the question is in
+		}
 		return nil
 	}
 	if r.Preset.Language == preset.Detect {
@@ -324,6 +339,7 @@ func (r *run) clarify(ctx context.Context, b *event.Branch, f step.Final, out *O
 	if len(options) == 0 {
 		options = []step.Option{{Answer: f.Answer}}
 	}
+	out.Readings = r.state.Readings(options)
 	out.Asks, err = r.Clarify(ctx, b, r.state, options, f.Votes.Tries)
 	return err
 }
@@ -347,7 +363,7 @@ func (r *run) report(ctx context.Context, b *event.Branch, out *Outcome) error {
 	}
 	data := map[string]any{"Why": render.Clip(render.Fold(out.Detail), 300), "Steps": r.state.Steps(), "SPARQL": ""}
 	if a := out.Answer; a != nil {
-		data["SPARQL"], data["Result"] = a.SPARQL, r.Preset.Show.Rows.Table(a.Table, a.Labels)
+		data["SPARQL"], data["Result"] = a.SPARQL, r.Preset.Show.Rows.Table(a.Table, a.Names())
 		data["Notes"] = r.state.Notes()
 	}
 	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "report", MaxTokens: 1500, Data: data})

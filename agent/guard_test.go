@@ -12,21 +12,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// guardGraph answers every query with two rows, counts with 7, and knows Q183.
+// guardGraph answers every query with two rows, counts with what it has of each ID, and knows Q183.
 func guardGraph() *fakeGraph {
 	return &fakeGraph{labels: map[string]string{"Q183": "Germany", "P36": "capital"},
 		hits: map[string][]kg.Hit{"en:q183": {{ID: "Q183", Type: kg.Item, Label: "Germany",
 			Description: "country in Europe"}}},
 		query: func(q string) (*kg.Table, error) {
 			if strings.Contains(q, "COUNT") {
-				n := "7"
-				if strings.Contains(q, "Q99") {
-					n = "0"
+				t := &kg.Table{Vars: []string{"id", "n"}}
+				for id, n := range map[string]string{"P36": "1000", "Q183": "7", "Q99": "0"} {
+					t.Rows = append(t.Rows, []rdf.Term{rdf.String(id), rdf.String(n)})
 				}
-				if strings.Contains(q, "P36") {
-					n = "1000"
-				}
-				return &kg.Table{Vars: []string{"n"}, Rows: [][]rdf.Term{{rdf.String(n)}}}, nil
+				return t, nil
 			}
 			return items("Q1", "Q2"), nil
 		}}

@@ -100,7 +100,7 @@ func (m *RecordedModel) Complete(ctx context.Context, req llm.Request) (*llm.Res
 	case "report":
 		text = m.run.Response
 	default:
-		return nil, fmt.Errorf("the recorded run holds no call of the kind %q: %w", req.Purpose, llm.ErrNoModel)
+		return nil, fmt.Errorf("the recorded run has no call of kind %q: %w", req.Purpose, llm.ErrNoModel)
 	}
 	return &llm.Response{Choices: []llm.Choice{{Content: text, FinishReason: "stop"}}, Usage: llm.Usage{Calls: 1}}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +56,42 @@ func reviewed(t *testing.T, m Model, d *decisions, past []Event, rec event.Recor
 		return e.Continue(t.Context(), past, rec, Limits{})
 	}
 	return e.Ask(t.Context(), Question{Text: "Who?"}, rec, Limits{})
+}
+
+// watching is a reviewer who notes what is shown of each turn, and how many calls the model had by then.
+type watching struct {
+	decisions
+	model *fakeModel
+	saw   []string
+}
+
+func (w *watching) Carried(steps []event.Step, told string) {
+	last := ""
+	if len(steps) > 0 {
+		last = steps[len(steps)-1].Action
+	}
+	w.saw = append(w.saw, fmt.Sprintf("%d calls, %d steps, %s, told %v", len(w.model.requests), len(steps), last,
+		told != ""))
+}
+
+// TestReviewShowsAtOnce: a person sees what a turn led to before the model is asked for the next.
+func TestReviewShowsAtOnce(t *testing.T) {
+	m := &fakeModel{tasks: map[string]string{"language": "English", "report": "r"},
+		acts: []string{do("search_wikidata(a)"), do("search_wikidata(a)"), "no action", execute(qA), do("stop()")}}
+	w := &watching{model: m, decisions: decisions{list: slices.Repeat([]policy.Decision{accept}, 5)}}
+	opts := spinach(nil)
+	opts.Reviewer = w
+	out, err := New(slog.New(slog.DiscardHandler), m, tool.Wikibase(graphOfTwo()), ticking(), opts).
+		Ask(t.Context(), Question{Text: "Who?"}, nil, Limits{})
+	if err != nil || out.Answer == nil {
+		t.Fatalf("%v %+v", err, out)
+	}
+	// One call is for the language. After the end nothing is shown: the answer follows.
+	want := []string{"2 calls, 1 steps, search_wikidata, told false", "3 calls, 1 steps, search_wikidata, told true",
+		"4 calls, 1 steps, search_wikidata, told true", "5 calls, 2 steps, execute_sparql, told false"}
+	if diff := cmp.Diff(want, w.saw); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
 
 // TestReview: an edited turn is the history that the model reads, a way back grows a new branch from the turn that was

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/job"
 )
 
 // Solver is the agent as the bot needs it, with a trajectory and limits for each key. internal/ask implements it.
@@ -37,22 +39,55 @@ const (
 
 // Config is the bot's policy. In the fields after the blank line, zero values are replaced by the defaults named there.
 type Config struct {
-	Page     string // title of the forum page
-	Account  string // user name of the bot's account
-	Operator string // user name of the person who runs it
-	StopPage string // title; the bot posts only while its trimmed text is empty or "run"
+	Wiki     string        // name of the wiki in WIKIS; "" for the main one. It is a part of the names of pages in the ledger
+	Page     string        // title of the forum page
+	Forum    forum.Options // what differs from Wikidata in how its pages are read
+	Account  string        // user name of the bot's account
+	Operator string        // user name of the person who runs it
+	StopPage string        // title; the bot posts only while its trimmed text is empty or "run"
 	// title of the page that describes the bot, linked in the summary; the account's user page when empty
 	TaskPage string
-	Posting  Mode
-	DryRun   bool    // like Posting Off, whatever Posting says
-	Similar  Similar // finds earlier discussions to point to; nil: none
+	// title of the page where people may tell the bot to stop; the account's talk page when empty
+	TalkPage string
+	// Inbox says where else the account was named, and MentionPages on which of these pages it answers: "talk" (every
+	// talk page), the number of a namespace, a title, or the beginning of one followed by "*"; besides these, its own
+	// talk page and pages that name it in {{bots|allow=…}}. nil: only the forum page.
+	Inbox        Inbox
+	MentionPages []string
+	OptOutPage   string // title of the page that links to people who want no replies; "" for none
+	DigestPage   string // title of the page for the daily digest, see [Bot.WriteDigest]; "" for none
+	DigestHour   int    // from which hour on it is written, in UTC
+	Posting      Mode
+	DryRun       bool // like Posting Off, whatever Posting says
+	// told which check of the gate did not let a reply through: posting, approval, stop, stop_page, page_nobots,
+	// thread_nobots, user_nobots, follow_ups, hour, day, pause; may be nil
+	Held    func(check string)
+	Similar Similar // finds earlier discussions to point to; nil: none
+
+	Figures Figures // finds units and dates of numbers; nil: they are shown without
+
+	Compare Comparer // runs the queries that others post in threads of ours; nil: they are not compared
+	Topics  Topics   // the wiki's own reading of discussions; nil: it is not asked
+	Tools   Tools    // post replies without a query; nil: every reply is a section edit. Only for a single process
+
+	// codes of the languages that the wiki is written in: the first one is that of replies where the asker's language is
+	// not known or has no messages; none: English
+	Languages []string
+	Rerun     Rerunner // runs the query of a posted reply again; nil: nothing is
+	// how long after a reply was posted its query is run again, and the reply corrected when that returns something
+	// else; 0: never
+	AmendAfter time.Duration
 
 	AnswerDelay time.Duration // how old a comment must be
 	// when set: comments signed at or after it are answered, also those found at the first start
 	AnswerSince    time.Time
-	FollowupLimit  int  // follow-ups answered in a thread
-	RepliesPerHour int  // replies in any 60 minutes; must be positive when posting is possible
-	ReplyOnFailure bool // say so on the page when there is no answer; otherwise silence
+	FollowupLimit  int // follow-ups answered in a thread
+	RepliesPerHour int // replies in any 60 minutes; must be positive when posting is possible
+	RepliesPerDay  int // replies in any 24 hours; 0: no limit but the hourly one
+	// requests of one user accepted in 24 hours, follow-ups included; more wait; 0: no limit
+	RequestsPerUser int
+	ThreadCooldown  time.Duration // between two of our replies in a thread
+	ReplyOnFailure  bool          // say so on the page when there is no answer; otherwise silence
 	// answers that are less likely right than this, 0 to 1, are not posted; 0: every answer is
 	AnswerConfidence float64
 	// of such an answer: ask the poster one question, once a thread; otherwise silence
@@ -60,9 +95,16 @@ type Config struct {
 	// hosts of short links that may stand for a query, such as w.wiki; Wikidata's and QLever's query services are known
 	QueryHosts []string
 
+	Reply ReplyConfig // how replies look
+
 	UnsignedDelay time.Duration // how long an unsigned request must be unchanged; 1 h
 	UnknownGrace  time.Duration // how long a save of unknown outcome may still arrive; 2 min
 	TookOver      time.Time     // when the work was taken over from another process, whose saves may still arrive
+	AnswerWithin  time.Duration // how long after it was noticed a request is given up; 30 days
+	Holder        string        // who claims the jobs: a name that no other worker has or had; "" for the only one
+	Lease         time.Duration // how long a claim holds without being renewed; 0 for the only worker: as long as it runs
+	// the context for work that was begun when the program was asked to stop; nil: it is broken off
+	Drain func(context.Context) (context.Context, context.CancelFunc)
 	// before the first retry after a transient failure, doubled each time up to RetryMax; 5 min
 	RetryDelay  time.Duration
 	RetryMax    time.Duration // 2 h
@@ -78,16 +120,17 @@ const (
 	maxConflicts  = 3                  // edit conflicts in one round before the entry waits for the next
 	maxEdits      = 5                  // changes of a comment by its poster before it is given up
 	clockSlack    = 5 * time.Minute    // between the wiki's clock and its own stamps
-	maxPreview    = 10                 // rows of the result that are shown
 	maxLapsed     = 7 * 24 * time.Hour // how long a lapsed entry may open again
 	maxPosts      = 40                 // posts of a thread that triage sees
 	maxPostRunes  = 8000               // of each
 	maxKeptRunes  = 4000               // of an observation kept for follow-ups
 	maxTopicRunes = 120                // of the heading in an edit summary
+	heldPause     = time.Minute        // before a worker takes up a job again for which it could do nothing
 )
 
-// Bot answers requests on one page. It is not safe for concurrent rounds: the caller runs one at a time and holds the
-// lock of the data folder.
+// Bot answers requests on one page. Its methods are called one at a time, by a process that holds the lock of the data
+// folder. Where several processes share a ledger, [Bot.Notice] is called by one of them, [Bot.Publish] by one of them,
+// and [Bot.Work] by all.
 type Bot struct {
 	lg     *slog.Logger
 	store  Store
@@ -95,7 +138,11 @@ type Bot struct {
 	solver Solver
 	now    func() time.Time
 	cfg    Config
-	sum    Summary // of the round under way
+	sum    *Summary // of the round under way
+	page   string   // the name in the ledger of the page that it looks at: see [PageName]
+	title  string   // that page's title on the wiki
+	visit  *visit   // what is different on a page to which it was called; nil on the forum page
+	last   *reading // what was read last: most reads find the same
 }
 
 // New makes a bot. The error names what is wrong in the configuration. It touches neither wiki nor store.
@@ -112,6 +159,13 @@ func New(lg *slog.Logger, store Store, wiki Wiki, solver Solver, now func() time
 	if strings.TrimSpace(cfg.Operator) != "" {
 		err := forum.CheckUserName(cfg.Operator)
 		need(err == nil, fmt.Sprintf("the operator: %v", err))
+	}
+	if cfg.Reply.Trace != "" {
+		err := forum.CheckAddress(cfg.Reply.Trace)
+		need(err == nil, fmt.Sprintf("the address of the runs: %v", err))
+	}
+	if err := cfg.checkDigest(); err != nil {
+		problems = append(problems, err)
 	}
 	if cfg.Posting == "" {
 		cfg.Posting = Off
@@ -132,7 +186,8 @@ func New(lg *slog.Logger, store Store, wiki Wiki, solver Solver, now func() time
 		return nil, fmt.Errorf("bot: %w", err)
 	}
 	cfg.defaults()
-	return &Bot{lg: lg, store: store, wiki: wiki, solver: solver, now: now, cfg: cfg}, nil
+	return &Bot{lg: lg, store: store, wiki: wiki, solver: solver, now: now, cfg: cfg,
+		sum: &Summary{}, last: &reading{}, page: PageName(cfg.Wiki, cfg.Page), title: cfg.Page}, nil
 }
 
 func (c *Config) defaults() {
@@ -151,11 +206,15 @@ func (c *Config) defaults() {
 	duration(&c.RetryDelay, 5*time.Minute)
 	duration(&c.RetryMax, 2*time.Hour)
 	duration(&c.DraftMaxAge, 24*time.Hour)
+	duration(&c.AnswerWithin, 30*24*time.Hour)
 	count(&c.MaxFailures, 3)
 	count(&c.MaxStarts, 25)
 	count(&c.MaxSaves, 20)
 	if c.TaskPage == "" {
 		c.TaskPage = "User:" + c.Account
+	}
+	if c.TalkPage == "" {
+		c.TalkPage = "User talk:" + c.Account
 	}
 }
 
@@ -196,17 +255,35 @@ func (s Summary) unposted() string {
 	return fmt.Sprintf("%d approved, not posted: POSTING=off", s.Unposted)
 }
 
-// Round does one pass. It finds out what happened to interrupted saves, judges new comments, solves the accepted ones,
-// drafts replies and posts those that may be posted. `run --once`, the schedule and the demo all call it.
+// Round does one pass, all parts in turn, as the only worker. It finds out what happened to interrupted saves, judges
+// new comments, solves the accepted ones, drafts replies and posts those that may be posted. `run --once`, the schedule
+// and the demo all call it.
 //
 // Failures of one request are recorded in its entry, and the round goes on. An error is returned for what stops the
 // round: the context, a page that cannot be read, a ledger that cannot be written, [ErrBlocked]. A later Round
 // continues where this one stopped.
 func (b *Bot) Round(ctx context.Context) (Summary, error) {
-	b.sum = Summary{DryRun: b.cfg.DryRun}
-	err := b.round(ctx)
-	open := Filter{Page: b.cfg.Page, States: []State{Noticed, Accepted, Proposed, Approved, Posting}}
+	return b.part(ctx, func(v *view) error { return b.round(ctx, v) })
+}
+
+// part reads the page, does a part of a round and counts what it did.
+func (b *Bot) part(ctx context.Context, do func(v *view) error) (Summary, error) {
+	*b.sum = Summary{DryRun: b.cfg.DryRun}
+	v, err := b.read(ctx)
+	if err == nil {
+		b.sum.Threads += len(v.page.Threads)
+		b.sum.Comments += len(v.order)
+		err = b.remember(ctx, v)
+	}
+	if err == nil {
+		err = do(v)
+	}
+	open := Filter{Page: b.page, States: openStates}
+	if b.cfg.Inbox != nil {
+		open.Page = ""
+	}
 	if waiting, werr := b.store.Entries(context.WithoutCancel(ctx), open); werr == nil {
+		waiting = slices.DeleteFunc(waiting, func(e *Entry) bool { return !b.mine(e.Page) })
 		b.sum.Waiting = len(waiting)
 		for _, e := range waiting {
 			if e.State == Approved && b.cfg.Posting == Off {
@@ -216,11 +293,12 @@ func (b *Bot) Round(ctx context.Context) (Summary, error) {
 	} else if err == nil {
 		err = werr
 	}
-	sum := b.sum
+	sum := *b.sum
+	b.pulse(ctx, err)
 	if err != nil {
-		return sum, fmt.Errorf("round on %s: %w", b.cfg.Page, err)
+		return sum, fmt.Errorf("round on %s: %w", b.page, err)
 	}
-	b.lg.Info("round", "page", b.cfg.Page, "threads", sum.Threads, "comments", sum.Comments, "noticed", sum.Noticed,
+	b.lg.Info("round", "page", b.page, "threads", sum.Threads, "comments", sum.Comments, "noticed", sum.Noticed,
 		"accepted", sum.Accepted,
 		"skipped", sum.Skipped, "proposed", sum.Proposed, "posted", sum.Posted, "gave_up", sum.GaveUp, "waiting",
 		sum.Waiting)
@@ -230,40 +308,62 @@ func (b *Bot) Round(ctx context.Context) (Summary, error) {
 	return sum, nil
 }
 
-func (b *Bot) round(ctx context.Context) error {
-	v, err := b.read(ctx)
-	if err != nil {
-		return err
-	}
-	b.sum.Threads, b.sum.Comments = len(v.page.Threads), len(v.order)
-	if err := b.remember(ctx, v); err != nil {
-		return err
-	}
+func (b *Bot) round(ctx context.Context, v *view) error {
 	if err := b.recover(ctx, v); err != nil {
 		return err
 	}
 	if err := b.notice(ctx, v); err != nil {
 		return err
 	}
+	if err := b.noticeCalls(ctx); err != nil {
+		return err
+	}
 	if why, err := b.stopped(ctx); err != nil || why != "" {
 		b.lg.Warn("stopped: nothing is judged, solved or posted", "reason", why)
 		return err
 	}
-	for _, stage := range []struct {
-		state State
-		do    func(context.Context, *Entry) error
-	}{{Approved, b.publish}, {Proposed, b.publish}, {Noticed, b.judge}, {Accepted, b.solve}} {
-		if err := b.each(ctx, stage.state, stage.do); err != nil {
-			return err
+	pages, err := b.recoverVisits(ctx)
+	if err != nil {
+		return err
+	}
+	if err := b.amendAll(ctx); err != nil {
+		return err
+	}
+	return onEach(ctx, append([]*Bot{b}, pages...), []stage{{Approved, (*Bot).publish}, {Proposed, (*Bot).publish},
+		{Noticed, (*Bot).judge}, {Accepted, (*Bot).answer}})
+}
+
+// stage is what is done with the entries in a state.
+type stage struct {
+	state State
+	do    func(*Bot, context.Context, *Entry) error
+}
+
+// onEach does the stages in turn, each on every page.
+func onEach(ctx context.Context, pages []*Bot, stages []stage) error {
+	for _, s := range stages {
+		for _, there := range pages {
+			err := there.each(ctx, s.state, func(ctx context.Context, e *Entry) error { return s.do(there, ctx, e) })
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// each calls do for the due entries in a state, oldest first. An entry that an operator's command has changed meanwhile
-// is left for the next round.
+// answer has an accepted request answered and goes on to post the reply.
+func (b *Bot) answer(ctx context.Context, e *Entry) error {
+	if err := b.solve(ctx, e); err != nil || e.State != Proposed {
+		return err
+	}
+	return b.publish(ctx, e)
+}
+
+// each calls do for the due entries in a state, oldest first, each under a claim of its job. An entry that an operator's
+// command has changed meanwhile is left for the next round.
 func (b *Bot) each(ctx context.Context, state State, do func(context.Context, *Entry) error) error {
-	entries, err := b.store.Entries(ctx, Filter{Page: b.cfg.Page, States: []State{state}})
+	entries, err := b.store.Entries(ctx, Filter{Page: b.page, States: []State{state}})
 	if err != nil {
 		return err
 	}
@@ -271,10 +371,10 @@ func (b *Bot) each(ctx context.Context, state State, do func(context.Context, *E
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if e.NotBefore.After(b.now()) {
+		if !b.due(e) {
 			continue
 		}
-		err := do(ctx, e)
+		err := b.claimed(ctx, e, do)
 		if errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry) {
 			b.lg.Info("entry changed by someone else, left for the next round", "entry", e.Key)
 			continue
@@ -286,13 +386,18 @@ func (b *Bot) each(ctx context.Context, state State, do func(context.Context, *E
 	return nil
 }
 
+// due reports whether an entry's time has come; see [job.MaxWait].
+func (b *Bot) due(e *Entry) bool {
+	wait := e.NotBefore.Sub(b.now())
+	return wait <= 0 || wait > job.MaxWait
+}
+
 // set moves an entry to a state, saves it and counts it.
 func (b *Bot) set(ctx context.Context, e *Entry, to State, reason string) error {
 	from := e.State
-	if err := e.move(to, reason); err != nil {
+	if err := e.move(b.now(), to, reason); err != nil {
 		return err
 	}
-	e.Updated = b.now()
 	if err := b.store.Update(ctx, e); err != nil || from == to {
 		return err
 	}

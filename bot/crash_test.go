@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -14,7 +13,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/bot"
-	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/job"
 )
 
 // crasher is between the bot and everything it does to the world, and ends the program (here: the goroutine) before or
@@ -59,6 +58,17 @@ func (c *crasher) Update(ctx context.Context, e *bot.Entry) (err error) {
 	return err
 }
 
+func (c *crasher) Claim(ctx context.Context, holder string, w job.Want, now time.Time,
+	lease time.Duration) (j *job.Claim, err error) {
+	c.call(func() { j, err = c.Store.Claim(ctx, holder, w, now, lease) })
+	return j, err
+}
+
+func (c *crasher) GiveBack(ctx context.Context, j *job.Claim, due time.Time) (err error) {
+	c.call(func() { err = c.Store.GiveBack(ctx, j, due) })
+	return err
+}
+
 func (c *crasher) Get(ctx context.Context, key string) (v []byte, ok bool, err error) {
 	c.call(func() { v, ok, err = c.Store.Get(ctx, key) })
 	return v, ok, err
@@ -99,7 +109,14 @@ func (c *crasher) Solve(ctx context.Context, key string, q agent.Question) (o *a
 func (w *world) crash(n int, after bool) (calls int, finished bool, err error) {
 	w.t.Helper()
 	c := &crasher{Store: w.store, Wiki: w.wiki, Solver: w.solver, at: n, after: after}
-	b, err := bot.New(slog.New(slog.NewTextHandler(w.log, nil)), c, c, c, w.clock.now, w.cfg)
+	cfg := w.cfg
+	if cfg.Inbox != nil {
+		cfg.Inbox = crashingInbox{cfg.Inbox, c}
+	}
+	if cfg.Tools != nil {
+		cfg.Tools = crashingTools{cfg.Tools, c}
+	}
+	b, err := bot.New(slog.New(slog.NewTextHandler(w.log, nil)), c, c, c, w.clock.now, cfg)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -423,93 +440,47 @@ func TestInterruptedWhileSaving(t *testing.T) {
 	w.wantReplies("Cats", 1)
 }
 
-// repliesToEach counts our replies to the first post of each thread. It is an error when any post on the page has two.
-func (w *world) repliesToEach(note string) map[string]int {
-	w.t.Helper()
-	out := map[string]int{}
-	for _, th := range forum.Parse(page, w.wiki.text(), forum.Options{}).Threads {
-		for i, c := range th.Comments {
-			n := len(th.RepliesTo(c.ID, account))
-			if n > 1 {
-				w.t.Errorf("%s: %d replies to %q", note, n, c.Text)
-			}
-			if i == 0 {
-				out[th.Heading] = n
-			}
+// A clock that was ahead by more than a year is set back while a request waits, while a save's answer is missing, and
+// after many replies: nothing waits for that year.
+func TestClockSetBack(t *testing.T) {
+	const ahead = 10000 * time.Hour
+	for name, play := range map[string]func(w *world){
+		"waiting": func(w *world) { w.solver.errs = []error{errors.New("unavailable")} },
+		"saving":  func(w *world) { w.wiki.lost, w.wiki.noEdits = true, true },
+		"limit":   func(w *world) { w.cfg.RepliesPerHour = 1 },
+	} {
+		w := worldOn(t, "")
+		w.wiki.put(stopPage, "run")
+		w.round()
+		w.clock.pass(ahead)
+		w.wiki.skew = -ahead
+		w.wiki.post("Cats", "Which cats are there?", "Alice")
+		w.clock.pass(20 * time.Minute)
+		play(w)
+		w.round()
+		w.clock.pass(-ahead)
+		w.wiki.skew, w.wiki.noEdits = 0, false
+		w.wiki.post("Dogs", "Which dogs are there?", "Alice")
+		w.clock.pass(20 * time.Minute)
+		w.round()
+		w.want("Cats:posted Dogs:posted")
+		if t.Failed() {
+			t.Fatal(name)
 		}
 	}
-	return out
 }
 
-// Random schedules: crashes at random calls, lost and late answers, conflicts, failing services, people who comment,
-// and time that passes. At the end every request has exactly one reply, or none and an entry that says why.
-func TestRandomSchedules(t *testing.T) {
-	seeds := 120
-	if testing.Short() {
-		seeds = 30
-	}
-	for seed := range seeds {
-		rng := rand.New(rand.NewPCG(uint64(seed), 7))
-		w := busy(t, "")
-		want := map[string]bool{"Cats": true, "Dogs": true}
-		for range 4 + rng.IntN(8) {
-			switch rng.IntN(8) {
-			case 6:
-				if !want["Birds"] {
-					want["Birds"] = true
-					w.another()
-				}
-			case 0:
-				w.wiki.lost = true
-			case 1:
-				w.wiki.late = true
-			case 2:
-				w.wiki.arrive()
-			case 3:
-				w.wiki.edit("are there?", fmt.Sprintf("are there? {{tick|%d}}", rng.Int()))
-			case 4:
-				w.wiki.put(page, w.wiki.text()+"\n::Interesting. "+w.wiki.sign("Bob"))
-			case 5:
-				w.solver.errs = []error{fmt.Errorf("unavailable")}
-			}
-			if rng.IntN(3) == 0 {
-				at := rng.IntN(6)
-				w.wiki.onSave = func() {
-					if at--; at == 0 {
-						w.wiki.put(page, w.wiki.text()+"\n::Conflicting. "+w.wiki.sign("Bob"))
-					}
-				}
-			}
-			w.crash(1+rng.IntN(90), rng.IntN(2) == 0)
-			w.clock.pass(time.Duration(rng.IntN(600)) * time.Second)
-		}
-		w.wiki.onSave, w.wiki.lost, w.wiki.late = nil, false, false
-		note := fmt.Sprint("seed ", seed)
-		for range 3 {
-			w.clock.pass(5 * time.Hour)
-			w.settleDown(note)
-			w.wiki.arrive()
-		}
-		requests := map[string]*bot.Entry{}
-		for _, e := range w.entries() {
-			if e.Kind == bot.Request {
-				requests[e.Heading] = e
-			}
-		}
-		for heading, n := range w.repliesToEach(note) {
-			switch e := requests[heading]; {
-			case !want[heading]:
-			case e == nil:
-				t.Errorf("%s: %s has no entry", note, heading)
-			case !(e.State == bot.Posted && n == 1 || (e.State == bot.GaveUp || e.State == bot.Skipped) && n == 0 &&
-				e.Reason != ""):
-				t.Errorf("%s: %s is %s (%s) and has %d replies", note, heading, e.State, e.Reason, n)
-			}
-		}
-		w.check(note, map[string]int{"News": 0})
-		w.store.Close()
-		if t.Failed() {
-			t.Fatalf("page:\n%s\nlog:\n%s", w.wiki.text(), w.log)
-		}
+// The clock jumps ahead by more than a request may wait: what is open is still answered. It is given up when the time
+// has passed on the wiki, too.
+func TestClockAhead(t *testing.T) {
+	for wiki, want := range map[time.Duration]string{0: "Cats:gave_up", -40 * 24 * time.Hour: "Cats:posted"} {
+		w := started(t)
+		w.solver.errs = []error{errors.New("unavailable")}
+		w.round()
+		w.want("Cats:accepted")
+		w.clock.pass(40 * 24 * time.Hour)
+		w.wiki.skew = wiki
+		w.round()
+		w.want(want)
 	}
 }

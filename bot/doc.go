@@ -65,6 +65,11 @@
 // then there is no such save. Every attempt begins by reading the page again and looking for our own reply: by the
 // marker, and by author and parent, which works even when the ledger was lost.
 //
+// A reply without a query may be written by the wiki's discussion tools ([Tools]), by a single process only. They read
+// the page when they write and know no base revision, so such a save meets no conflict: it is waited for [lateTools]
+// times as long, and every attempt after one of unknown outcome is a section edit, which does meet one. What is left is
+// the case above: a save that begins after the grace period. In one session the wiki also refuses the same token twice.
+//
 // Between the last read and the save, the bot reads the stop page and writes the ledger once. MediaWiki merges by lines
 // what others save in that moment. A change to the request's last line, a reply at our place and an archived section
 // are conflicts. A mark elsewhere in the section, such as "resolved" at its top, is merged.

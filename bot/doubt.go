@@ -1,10 +1,15 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/bot/phrase"
+	"github.com/spinachbot/spinachbot/bot/reply"
+	"github.com/spinachbot/spinachbot/forum"
 )
 
 // doubted applies [Config].AnswerConfidence to an outcome. It returns what is to be replied: the outcome itself; one
@@ -15,7 +20,7 @@ func (b *Bot) doubted(ctx context.Context, p place, e *Entry, out *agent.Outcome
 	err error) {
 	least := b.cfg.AnswerConfidence
 	sure := least <= 0 || out.Answer != nil && finite(out.Confidence) >= least
-	if sure || out.Answer == nil && out.Asks == "" {
+	if sure || out.Answer == nil && out.Asks == "" && len(out.Readings) == 0 {
 		without := *out
 		without.Asks = ""
 		return &without, "", nil
@@ -31,13 +36,85 @@ func (b *Bot) doubted(ctx context.Context, p place, e *Entry, out *agent.Outcome
 	if err != nil {
 		return nil, "", err
 	}
-	b.lg.Info("not answered", "entry", e.Key, "reason", why, "asks", !asked && out.Asks != "")
-	reply := *out
-	reply.Answer, reply.Report, reply.Ending = nil, "", agent.Ending{Reason: agent.NotFound, Detail: why}
-	if asked {
-		reply.Asks = ""
+	if asked && e.Chosen != "" && out.Answer != nil { // the poster has settled what was open
+		without := *out
+		without.Asks = ""
+		return &without, "", nil
 	}
-	return &reply, "", nil
+	b.lg.Info("not answered", "entry", e.Key, "reason", why, "asks", !asked && out.Asks != "")
+	question := *out
+	question.Asks = reply.Question(out, e.Language)
+	question.Answer, question.Report, question.Ending = nil, "", agent.Ending{Reason: agent.NotFound, Detail: why}
+	if asked {
+		question.Asks = ""
+	}
+	return &question, "", nil
+}
+
+// Choice is a reading that we asked about.
+type Choice struct {
+	SPARQL string `json:"sparql"`
+	Count  int    `json:"count"`
+}
+
+// choices are the readings of a question as a draft keeps them.
+func choices(out *agent.Outcome) (list []Choice) {
+	for _, r := range out.Readings {
+		list = append(list, Choice{r.SPARQL, r.Count})
+	}
+	return list
+}
+
+// chosen understands a post that answers our question: it goes on with what was asked in the first place, whatever the
+// model thinks of a post of two words. Where the post names one of the readings, by its number or its place, that is
+// the poster's choice. Of what others write there the model judges, and they choose nothing.
+func (b *Bot) chosen(ctx context.Context, e *Entry, p place, t *agent.Triage) error {
+	posted, err := b.entriesOfThread(ctx, p, Posted)
+	if err != nil {
+		return err
+	}
+	for _, asked := range posted {
+		if asked.Key == e.Key || asked.Draft == nil || asked.Draft.Reply.Asks == "" {
+			continue
+		}
+		_, ours := forum.FindReply(p.view.page, p.view.rev.Text, asked.Key, b.cfg.Account)
+		if ours == nil || p.comment.Parent != ours.ID && p.comment.Answers != ours.ID {
+			continue
+		}
+		e.Chosen = ""
+		theirs := asked.Author != "" && !p.comment.By(asked.Author)
+		if theirs && !t.Request {
+			return nil
+		}
+		if t.Question == "" || !t.Request {
+			t.Question = p.comment.Text
+		}
+		t.Request, t.Why = true, "it answers our question"
+		t.Language = cmp.Or(asked.Language, t.Language)
+		t.Question = asked.Question + "\n\nAsked back: " + asked.Draft.Reply.Asks + "\nThe answer: " + t.Question
+		if i := phrase.Choice(p.comment.Text, counts(asked.Draft.Choices)); i >= 0 && !theirs {
+			e.Chosen = asked.Draft.Choices[i].SPARQL
+			t.Question += "\nSo the query of the chosen reading is:\n" + e.Chosen
+		}
+		return nil
+	}
+	return nil
+}
+
+func counts(list []Choice) (out []int) {
+	for _, c := range list {
+		out = append(out, c.Count)
+	}
+	return out
+}
+
+// settled reports whether people have accepted an answer in the thread: thanked for one of ours, or posted a query of
+// their own. Then it is suggested that the section be marked as resolved; the bot never does that.
+func (b *Bot) settled(ctx context.Context, p place, e *Entry) (bool, error) {
+	earlier, err := b.entriesOfThread(ctx, p, Posted)
+	return slices.ContainsFunc(earlier, func(t *Entry) bool {
+		return t.Key != e.Key && (t.is(Thanked) || t.Solution != nil && t.Solution.Rows > 0)
+	}), err
 }
 
 // askedBefore reports whether one of our replies in the thread is a question. Two questions in a row are an

@@ -102,3 +102,98 @@ func TestDoubtOnceAThread(t *testing.T) {
 		t.Errorf("no word of the second answer:\n%s", w.wiki.text())
 	}
 }
+
+// readings are two readings of a question about cats.
+func readings(kind string) []agent.Reading {
+	out := []agent.Reading{{SPARQL: "SELECT ?sovereign {}", Count: 193}, {SPARQL: "SELECT ?any {}", Count: 1212}}
+	if kind != "" {
+		out[1].Probe = &agent.Probe{Kind: kind, About: "http://www.wikidata.org/entity/Q146", SPARQL: out[1].SPARQL}
+	}
+	return out
+}
+
+// TestAsksWithCounts: a question between two readings says what each of them finds.
+func TestAsksWithCounts(t *testing.T) {
+	for name, tt := range map[string]struct {
+		asks, kind, has, hasNot string
+	}{
+		"the model has them":     {asks: "Sovereign states (193) or any (1,212)?", has: "Sovereign states (193) or any (1,212)?", hasNot: "Depending"},
+		"the model lacks one":    {asks: "Sovereign states (193) or any?", has: "or any? Depending on that, it is 193 or 1,212."},
+		"other numbers":          {asks: "The 1 or the 2?", has: "The 1 or the 2? Depending on that, it is 193 or 1,212."},
+		"no words, a known kind": {kind: "subclasses", has: "the query finds 193; read otherwise (the subclasses of house cat), it finds 1,212."},
+		"no words, another kind": {kind: "unheard-of", has: "did not find one that I trust"},
+	} {
+		w := started(t)
+		w.cfg.AnswerConfidence, w.cfg.AskBack = 0.5, true
+		w.solver.asks, w.solver.reads = tt.asks, readings(tt.kind)
+		w.round()
+		w.want("Cats:posted")
+		if page := w.wiki.text(); !strings.Contains(page, tt.has) || tt.hasNot != "" && strings.Contains(page, tt.hasNot) {
+			t.Errorf("%s: want %q in\n%s", name, tt.has, page)
+		}
+	}
+}
+
+// TestChosen: the answer to our question goes on with the first request, however short it is; a choice that the program
+// understands is posted, although its confidence is as low as before.
+func TestChosen(t *testing.T) {
+	for said, want := range map[string]string{"The second, announcement or whatever": "SELECT ?any {}", "193": "SELECT ?sovereign {}",
+		"Those in Africa": ""} {
+		w := started(t)
+		w.cfg.AnswerConfidence, w.cfg.AskBack = 0.5, true
+		w.solver.asks, w.solver.reads = whichCats, readings("")
+		w.round()
+		w.wantReplies("Cats", 1)
+		w.answerFollowUp("Cats", said, "Alice")
+		w.clock.pass(time.Hour)
+		w.round()
+		w.wantReplies("Cats", 2)
+		last := w.solver.asked[len(w.solver.asked)-1]
+		if !strings.Contains(last.Text, "Which cats are there?") || !strings.Contains(last.Text, said) ||
+			want != "" && !strings.Contains(last.Text, want) || strings.Contains(last.Text, "chosen reading") != (want != "") {
+			t.Errorf("%q: the solver was asked %q", said, last.Text)
+		}
+		page := w.wiki.text()
+		if got := strings.Contains(page, "SPARQL|query="); got != (want != "") || strings.Count(page, "I have a question:") != 1 {
+			t.Errorf("%q: answered %v\n%s", said, got, page)
+		}
+	}
+}
+
+// TestSuggestsResolved: after thanks, the next reply says that the section can be marked; no reply sets the mark.
+func TestSuggestsResolved(t *testing.T) {
+	for _, thanked := range []bool{false, true} {
+		w := started(t)
+		w.round()
+		if thanked {
+			w.answerFollowUp("Cats", "Thanks!", "Alice")
+			w.clock.pass(time.Hour)
+			w.round()
+		}
+		w.answerFollowUp("Cats", "And which of them are black?", "Alice")
+		w.clock.pass(time.Hour)
+		w.round()
+		w.wantReplies("Cats", 2)
+		page := w.wiki.text()
+		if got := strings.Contains(page, "you can mark the section as resolved"); got != thanked || strings.Contains(page, "{{Section resolved") {
+			t.Errorf("thanked %v:\n%s", thanked, page)
+		}
+	}
+}
+
+// TestOthersDoNotChoose: what someone else writes under our question is no answer to it unless it is a request.
+func TestOthersDoNotChoose(t *testing.T) {
+	for said, replies := range map[string]int{"The second is an announcement": 1, "The second": 2} {
+		w := started(t)
+		w.cfg.AnswerConfidence, w.cfg.AskBack = 0.5, true
+		w.solver.asks, w.solver.reads = whichCats, readings("")
+		w.round()
+		w.answerFollowUp("Cats", said, "Mallory")
+		w.clock.pass(time.Hour)
+		w.round()
+		w.wantReplies("Cats", replies)
+		if strings.Contains(w.wiki.text(), "SPARQL|query=") {
+			t.Errorf("%q: someone else's choice was answered:\n%s", said, w.wiki.text())
+		}
+	}
+}

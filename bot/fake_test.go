@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/bot/bottest"
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -25,17 +26,24 @@ const (
 	account  = "SpinachBot"
 )
 
-// clock is moved by hand.
+// clock is moved by hand, or goes on by itself once it runs.
 type clock struct {
-	mu sync.Mutex
-	t  time.Time
+	mu    sync.Mutex
+	t     time.Time
+	began time.Time // zero: moved by hand
 }
 
 func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !c.began.IsZero() {
+		return c.t.Add(time.Since(c.began))
+	}
 	return c.t
 }
+
+// run lets the clock go on with the time of a synctest bubble.
+func (c *clock) run() { c.began = time.Now() }
 
 func (c *clock) pass(d time.Duration) {
 	c.mu.Lock()
@@ -80,8 +88,13 @@ func (w *fakeWiki) put(title, text string) int64 {
 	return w.rev
 }
 
-func (w *fakeWiki) text() string {
-	revs := w.pages[page]
+func (w *fakeWiki) text() string { return w.textOf(page) }
+
+func (w *fakeWiki) textOf(title string) string {
+	revs := w.pages[title]
+	if len(revs) == 0 {
+		return ""
+	}
 	return revs[len(revs)-1].Text
 }
 
@@ -94,8 +107,10 @@ func (w *fakeWiki) edit(old, new string) {
 }
 
 // post adds a section.
-func (w *fakeWiki) post(heading, text, user string) {
-	w.put(page, w.text()+"\n\n== "+heading+" ==\n"+text+" "+w.sign(user)+"\n")
+func (w *fakeWiki) post(heading, text, user string) { w.postOn(page, heading, text, user) }
+
+func (w *fakeWiki) postOn(page, heading, text, user string) {
+	w.put(page, w.textOf(page)+"\n\n== "+heading+" ==\n"+text+" "+w.sign(user)+"\n")
 }
 
 func (w *fakeWiki) sign(user string) string {
@@ -164,11 +179,11 @@ func (w *fakeWiki) apply(e bot.Edit) (int64, error) {
 	}
 	text := strings.ReplaceAll(e.Text, "~~~~", w.sign(account))
 	theirs := base[:start] + strings.TrimRight(text, "\n") + "\n\n" + base[end:]
-	merged, ok := merge(strings.TrimRight(base, "\n"), strings.TrimRight(theirs, "\n"), w.text())
+	merged, ok := merge(strings.TrimRight(base, "\n"), strings.TrimRight(theirs, "\n"), w.textOf(e.Title))
 	if !ok {
 		return 0, fmt.Errorf("section %d: %w", e.Section, bot.ErrConflict)
 	}
-	if merged == w.text() {
+	if merged == w.textOf(e.Title) {
 		return 0, nil
 	}
 	rev := w.put(e.Title, merged)
@@ -202,10 +217,17 @@ func (w *fakeWiki) OwnEdits(_ context.Context, title string, since time.Time) ([
 	return out, nil
 }
 
+var unparsed = regexp.MustCompile(`(?s)<nowiki>.*?</nowiki>|<syntaxhighlight.*?</syntaxhighlight>|<!--.*?-->`)
+
 // section returns the bounds of section n; every heading counts, and a section ends at the next heading of its level or
 // a higher one.
 func section(text string, n int) (start, end int, ok bool) {
 	level, count, pos := 0, 0, 0
+	if n == 0 { // what is above the first heading
+		level, ok = 6, true
+	}
+	// Headings in nowiki, highlighted code and comments are none.
+	text = unparsed.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat("x", len(s)) })
 	for _, line := range strings.SplitAfter(text, "\n") {
 		l := len(line) - len(strings.TrimLeft(line, "="))
 		if l > 0 && strings.HasSuffix(strings.TrimSpace(line), "=") {
@@ -272,9 +294,12 @@ type fakeSolver struct {
 	reason  agent.Reason
 	panics  bool
 	query   string  // what it answers; query when empty
+	says    string  // the answer in words
 	echo    bool    // its reports repeat the question
+	brief   bool    // its replies have no steps
 	sure    float64 // confidence of its answers
 	asks    string  // its question to the poster
+	reads   []agent.Reading
 	onSolve func()
 
 	onTriage, onAsk func(text string)
@@ -320,19 +345,25 @@ func (s *fakeSolver) Solve(ctx context.Context, key string, q agent.Question) (*
 		}
 	}
 	steps := []agent.Step{{N: 1, Thought: "Look.", Action: "execute_sparql", Argument: query, Observation: "1 row"}}
+	if s.brief {
+		steps = nil
+	}
 	if s.reason != "" {
 		return &agent.Outcome{Ending: agent.Ending{Reason: s.reason, Detail: "told so"}, Language: "en", Steps: steps,
-			Asks: s.asks}, nil
+			Asks: s.asks, Readings: s.reads}, nil
 	}
 	final := query
 	if s.query != "" {
 		final = s.query
 	}
 	report := "It is the cat."
+	if s.says != "" {
+		report = s.says
+	}
 	if s.echo {
 		report = "It is the cat. You asked: " + q.Text
 	}
-	return &agent.Outcome{Report: report, Language: "en", Steps: steps, Confidence: s.sure, Asks: s.asks,
+	return &agent.Outcome{Report: report, Language: "en", Steps: steps, Confidence: s.sure, Asks: s.asks, Readings: s.reads,
 			Answer: &agent.Answer{SPARQL: final, Ran: final, RanAt: s.clock.now(), Endpoint: "query.wikidata.org",
 				Table: &kg.Table{Vars: []string{"item", "n"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q146"),
 					rdf.Typed("2020-01-01T00:00:00Z", rdf.XSDDateTime)}}},
@@ -363,7 +394,7 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	return worldOn(t, filepath.Join(t.TempDir(), "bot.db"))
+	return worldOn(t, "")
 }
 
 func worldOn(t testing.TB, path string) *world {
@@ -382,7 +413,7 @@ func (w *world) open() {
 	w.t.Helper()
 	if w.path == "" {
 		if w.store == nil {
-			w.store = newMemory()
+			w.store = bottest.NewMemory()
 		}
 		return
 	}
@@ -393,9 +424,11 @@ func (w *world) open() {
 	w.store = s
 }
 
-func (w *world) bot() *bot.Bot {
+func (w *world) bot() *bot.Bot { return w.botWith(w.solver) }
+
+func (w *world) botWith(solver bot.Solver) *bot.Bot {
 	w.t.Helper()
-	b, err := bot.New(slog.New(slog.NewTextHandler(w.log, nil)), w.store, w.wiki, w.solver, w.clock.now, w.cfg)
+	b, err := bot.New(slog.New(slog.NewTextHandler(w.log, nil)), w.store, w.wiki, solver, w.clock.now, w.cfg)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -15,22 +14,25 @@ type leave struct {
 	open   bool
 	drop   bool      // closed for good: the entry is given up
 	reason string    // why it is closed
+	check  string    // which check closed it, see [Config.Held]
 	until  time.Time // the last moment at which the edit may be sent
+	now    time.Time // the wiki's clock when the stop page was read
 }
 
 // gate says whether a reply may be saved now. Every save passes through it. It checks, in this order: the posting mode,
-// the approval in the ledger, the stop page, {{nobots}} on the page and in the section, the follow-up limit of the
-// thread, and the replies of the last hour. The solver watches the daily budget. With posting on, the gate approves and
-// records drafts here, except old ones that were made while posting was off.
+// the approval in the ledger, whether the poster wants no replies ({{nobots}} on the talk page, the opt-out list), the
+// operator's stop, the stop page and the talk page, {{nobots}} on the page and in the section, the follow-up limit of
+// the thread, the replies of the last hour and day, and the pause in the thread. The solver watches the daily budget.
+// With posting on, the gate approves and records drafts here, except old ones that were made while posting was off.
 func (b *Bot) gate(ctx context.Context, p place, e *Entry) (leave, error) {
 	switch b.cfg.Posting {
 	case On, Propose:
 	default:
-		return leave{reason: "posting is off"}, nil
+		return leave{reason: "posting is off", check: "posting"}, nil
 	}
 	if why := b.needsApproval(e); why != "" {
 		e.ApprovedBy = ""
-		return leave{reason: why}, b.set(ctx, e, Proposed, why)
+		return leave{reason: why, check: "approval"}, b.set(ctx, e, Proposed, why)
 	}
 	if e.State == Proposed {
 		e.ApprovedBy = byConfig
@@ -38,29 +40,44 @@ func (b *Bot) gate(ctx context.Context, p place, e *Entry) (leave, error) {
 			return leave{}, err
 		}
 	}
-	until, why, err := b.stopPage(ctx)
-	if err != nil || why != "" {
-		return leave{reason: why}, err
-	}
-	if b.pageDenied(p.view) {
-		return leave{reason: "the page wants no bots"}, nil
-	}
-	if b.threadDenied(p) {
-		return leave{drop: true, reason: "the thread wants no bots"}, nil
+	g, err := b.writable(ctx, p, e)
+	if err != nil || !g.open {
+		return g, err
 	}
 	if full, err := b.followupsUsedUp(ctx, p, e.Kind, e.Key, Posting, Posted); err != nil {
 		return leave{}, err
 	} else if full {
-		return leave{drop: true, reason: fmt.Sprintf("the thread has had its %d follow-ups", b.cfg.FollowupLimit)}, nil
+		return leave{drop: true, check: "follow_ups",
+			reason: fmt.Sprintf("the thread has had its %d follow-ups", b.cfg.FollowupLimit)}, nil
 	}
-	recent, err := b.store.Entries(ctx, Filter{States: []State{Posting, Posted}, SavedSince: b.now().Add(-time.Hour)})
-	if err != nil {
-		return leave{}, err
+	if why, check, err := b.tooMany(ctx, p, e); err != nil || why != "" {
+		return leave{check: check, reason: why}, err
 	}
-	if n := len(recent); n >= b.cfg.RepliesPerHour {
-		return leave{reason: fmt.Sprintf("%d replies in the last hour, %d are allowed", n, b.cfg.RepliesPerHour)}, nil
+	return g, nil
+}
+
+// writable is the part of the gate that is about whether the bot may write in a thread at all.
+func (b *Bot) writable(ctx context.Context, p place, e *Entry) (leave, error) {
+	if denied, err := b.userDenied(ctx, e.Author); err != nil {
+		return leave{reason: "the poster's talk page cannot be read: " + short(err), check: "user_nobots"}, ctx.Err()
+	} else if denied {
+		return leave{drop: true, reason: "the poster wants no replies from bots", check: "user_nobots"}, nil
 	}
-	return leave{open: true, until: until}, nil
+	if why, err := b.halted(ctx); err != nil || why != "" {
+		return leave{reason: why, check: "stop"}, err
+	}
+	run, err := b.stopPage(ctx)
+	if err != nil || run.reason != "" {
+		return run, err
+	}
+	if b.pageDenied(p.view) {
+		return leave{reason: "the page wants no bots", check: "page_nobots"}, nil
+	}
+	if b.threadDenied(p) {
+		return leave{drop: true, reason: "the thread wants no bots", check: "thread_nobots"}, nil
+	}
+	run.open = true
+	return run, nil
 }
 
 // byConfig is recorded as the approver of what is posted without review.
@@ -72,6 +89,8 @@ func (b *Bot) needsApproval(e *Entry) string {
 	switch {
 	case e.State == Approved && (b.cfg.Posting == On || e.ApprovedBy != byConfig):
 		return ""
+	case e.Draft != nil && e.Draft.held() != "":
+		return e.Draft.held()
 	case b.cfg.Posting != On:
 		return "waits for approval"
 	case e.Draft != nil && e.Draft.Dry && b.now().Sub(e.Draft.Made) > b.cfg.DraftMaxAge:
@@ -85,43 +104,44 @@ type stopNote struct {
 	Existed bool `json:"existed"` // it has been seen to exist: from then on, its absence means stop
 }
 
-func (b *Bot) stopKey() string { return "bot/stop/" + b.cfg.StopPage }
+func (b *Bot) stopKey() string { return "bot/stop/" + PageName(b.cfg.Wiki, b.cfg.StopPage) }
 
-// stopPage reads the stop page and says why the bot must not post, or until when it may.
+// stopPage reads the stop page and the talk page and says why the bot must not post, or until when it may and what the
+// wiki's clock says.
 //
 // The page lets the bot run when its trimmed text is empty or "run". A page that cannot be read means stop. A missing
 // page means run only if it has never existed since the bot was first started.
-func (b *Bot) stopPage(ctx context.Context) (until time.Time, why string, err error) {
-	asked := b.now()
+func (b *Bot) stopPage(ctx context.Context) (leave, error) {
+	closed := func(why string) leave { return leave{reason: why, check: "stop_page"} }
+	if why, err := b.talkStop(ctx); err != nil || why != "" {
+		return closed(why), err
+	}
+	asked := b.now().Round(0) // without the monotonic clock, which rests while the machine sleeps
 	rev, err := b.wiki.Page(ctx, b.cfg.StopPage)
 	if ctx.Err() != nil {
-		return until, "", ctx.Err()
+		return leave{}, ctx.Err()
 	}
 	if err != nil {
-		return until, "the stop page cannot be read: " + short(err), nil
+		return closed("the stop page cannot be read: " + short(err)), nil
 	}
 	var note stopNote
-	known, err := b.note(ctx, b.stopKey(), &note)
+	known, err := getNote(ctx, b.store, b.stopKey(), &note)
 	if err != nil {
-		return until, "", err
+		return leave{}, err
 	}
 	if !known || !rev.Missing && !note.Existed {
 		note.Existed = !rev.Missing
-		raw, err := json.Marshal(note)
-		if err != nil {
-			return until, "", err
-		}
-		if err := b.store.Put(ctx, b.stopKey(), raw); err != nil {
-			return until, "", err
+		if err := putNote(ctx, b.store, b.stopKey(), note); err != nil {
+			return leave{}, err
 		}
 	}
 	switch said := strings.TrimSpace(rev.Text); {
 	case rev.Missing && note.Existed:
-		return until, "the stop page is gone: create it again, empty or with the word run", nil
+		return closed("the stop page is gone: create it again, empty or with the word run"), nil
 	case rev.Missing || said == "" || said == "run":
-		return asked.Add(stopPageAge), "", nil
+		return leave{until: asked.Add(stopPageAge), now: rev.Now}, nil
 	default:
-		return until, fmt.Sprintf("the stop page says %q", text.Clip(text.OneLine(said), 100)), nil
+		return closed(fmt.Sprintf("the stop page says %q", text.Clip(text.OneLine(said), 100))), nil
 	}
 }
 
@@ -129,16 +149,28 @@ func (b *Bot) stopPage(ctx context.Context) (until time.Time, why string, err er
 // save, so that a stopped bot spends no money. While posting is off, it reads the page only once, to note at the first
 // start whether it exists.
 func (b *Bot) stopped(ctx context.Context) (string, error) {
+	if why, err := b.halted(ctx); err != nil || why != "" {
+		return why, err
+	}
 	if b.cfg.StopPage == "" {
 		return "", nil
 	}
 	if b.cfg.Posting != Off {
-		_, why, err := b.stopPage(ctx)
-		return why, err
+		run, err := b.stopPage(ctx)
+		return run.reason, err
 	}
-	known, err := b.note(ctx, b.stopKey(), &stopNote{})
+	known, err := getNote(ctx, b.store, b.stopKey(), &stopNote{})
 	if err == nil && !known {
-		_, _, err = b.stopPage(ctx)
+		_, err = b.stopPage(ctx)
 	}
 	return "", err
+}
+
+// quiet reports whether the bot must leave no trace anywhere: posting is off, or it is stopped.
+func (b *Bot) quiet(ctx context.Context) (bool, error) {
+	if b.cfg.Posting == Off {
+		return true, nil
+	}
+	why, err := b.stopped(ctx)
+	return why != "", err
 }

@@ -50,6 +50,34 @@ func TestSuppressedReply(t *testing.T) {
 	}
 }
 
+// The process was stopped for a while between reading the page and saving: a reply that was saved, removed and hidden
+// then is not posted again either. The simulation found this.
+func TestSuppressedAfterPause(t *testing.T) {
+	w := started(t)
+	before := w.wiki.text()
+	w.wiki.onRead = func(title string) {
+		if title == "User talk:Alice" && len(w.entries()) > 0 && w.entries()[0].State == bot.Approved {
+			w.clock.pass(10 * time.Minute)
+			w.wiki.onRead = nil
+		}
+	}
+	w.wiki.lost = true
+	w.round()
+	w.want("Cats:posting")
+	for rev := range w.wiki.summary {
+		w.wiki.hidden[rev] = "user summary text"
+	}
+	w.wiki.put(page, before)
+	for range 4 {
+		w.clock.pass(time.Hour)
+		w.round()
+	}
+	w.want("Cats:gave_up")
+	if w.wiki.saves != 1 {
+		t.Errorf("%d saves, want 1", w.wiki.saves)
+	}
+}
+
 // The poster edits a request whose reply may have been hidden: that alone posts nothing. The operator's word does,
 // and only once.
 func TestSuppressedThenRetried(t *testing.T) {
@@ -109,5 +137,23 @@ func TestHiddenRevisionsOfOthers(t *testing.T) {
 		if t.Failed() {
 			t.Fatal(name, w.entries()[0].Reason)
 		}
+	}
+}
+
+// A reply by the wiki's tools that came late, within the time that is waited for it, and was hidden may be ours.
+func TestHiddenLateAnswerOfTheTools(t *testing.T) {
+	w, d := withTools(t)
+	d.err = bot.ErrUnknown
+	w.round()
+	w.want("Cats:posting")
+	w.clock.pass(8 * time.Minute)
+	w.wiki.hidden[w.wiki.put(page, w.wiki.text()+" ")] = "user summary text"
+	for range 3 {
+		w.clock.pass(time.Hour)
+		w.round()
+	}
+	w.want("Cats:gave_up")
+	if w.wiki.saves != 0 {
+		t.Errorf("%d saves", w.wiki.saves)
 	}
 }

@@ -142,7 +142,7 @@ func (b *Bot) ownersOf(ctx context.Context, v *view, o Origin) (*owners, error) 
 	if len(places) == 0 {
 		return out, nil
 	}
-	entries, err := b.store.Entries(ctx, Filter{Page: b.cfg.Page, Origin: &o})
+	entries, err := b.store.Entries(ctx, Filter{Page: b.page, Origin: &o})
 	if err != nil {
 		return nil, err
 	}
@@ -214,14 +214,15 @@ func (c claim) fits(p place) int {
 		case inThread:
 			return 3
 		case c.signed && !another: // moved
-			return 4
+			return 5
 		}
 	}
-	// With other words. Our reply may be under a comment that someone wrote between it and the claim's comment.
+	// With other words. Our reply may be under a comment that someone wrote between it and the claim's comment. Where it
+	// is under one in the claim's place, the same words elsewhere are another's: someone asked twice in a minute.
 	if c.signed && inThread && !another {
 		switch {
 		case replied && here:
-			return 5
+			return 4
 		case here:
 			return 6
 		case replied:
@@ -255,7 +256,7 @@ func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	if len(strings.Fields(p.comment.Text)) < 3 && len(p.comment.Queries) == 0 {
 		return nil, nil
 	}
-	same, err := b.store.Entries(ctx, Filter{Page: b.cfg.Page, Text: TextHash(p.comment)})
+	same, err := b.store.Entries(ctx, Filter{Page: b.page, Text: TextHash(p.comment)})
 	if err != nil {
 		return nil, err
 	}
@@ -315,9 +316,9 @@ func (b *Bot) newKey(ctx context.Context, p place) (key string, answered bool, e
 		return "", answered, err
 	}
 	for n := -1; ; n++ {
-		key := Key(b.cfg.Page, p.origin(), TextHash(p.comment), n)
+		key := Key(b.page, p.origin(), TextHash(p.comment), n)
 		if n < 0 {
-			key = oldKey(b.cfg.Page, p.comment.ID)
+			key = oldKey(b.page, p.comment.ID)
 		}
 		_, err := b.store.Entry(ctx, key)
 		switch {
@@ -411,7 +412,7 @@ func (b *Bot) entriesOfThread(ctx context.Context, p place, states ...State) ([]
 			listed[e.Key] = true
 		}
 	}
-	gone, err := b.store.Entries(ctx, Filter{Page: b.cfg.Page, Thread: p.root(), States: states})
+	gone, err := b.store.Entries(ctx, Filter{Page: b.page, Thread: p.root(), States: states})
 	if err != nil {
 		return nil, err
 	}
@@ -456,7 +457,7 @@ func (b *Bot) acquaint(ctx context.Context, v *view) error {
 		if len(e.Others) == before {
 			continue
 		}
-		if err := b.ifUnchanged(b.set(ctx, e, e.State, e.Reason)); err != nil {
+		if err := b.note(ctx, e); err != nil {
 			return fmt.Errorf("note the neighbors of %s: %w", p.comment.ID, err)
 		}
 	}

@@ -12,9 +12,11 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// Ledger keeps the entries. internal/store implements it on SQLite. Every method is durable when it returns: what was
+// Ledger keeps the entries, each with its job ([Entry.Job]), which changes in the same transaction. internal/store
+// implements it on SQLite and PostgreSQL. Every method is durable when it returns: what was
 // written survives kill -9 and a power cut. Entries are changed by the bot and by the operator's commands at the same
 // time; [Ledger.Update] compares versions so that neither overwrites the other.
 type Ledger interface {
@@ -28,6 +30,8 @@ type Ledger interface {
 	Add(ctx context.Context, e *Entry) (added bool, err error)
 	// Update replaces the entry if the stored version is e.Version, and then increments e.Version. Otherwise it
 	// changes nothing and returns [ErrChanged] (someone else was faster) or [ErrNoEntry].
+	//
+	// When e.Claim is set, nothing is written unless the claim holds: the error is [job.ErrLost] then.
 	Update(ctx context.Context, e *Entry) error
 }
 
@@ -36,12 +40,16 @@ type Ledger interface {
 type Notes interface {
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Put(ctx context.Context, key string, value []byte) error
+	// Change replaces the value under key, nil when there is none, with what f makes of it, or keeps it when that is
+	// nil. Nobody else changes it in between. f may be called again. Its error is returned, and nothing is changed.
+	Change(ctx context.Context, key string, f func(old []byte) ([]byte, error)) error
 }
 
 // Store is everything that the bot remembers. Tests use internal/store on a file in t.TempDir().
 type Store interface {
 	Ledger
 	Notes
+	job.Queue
 }
 
 // Errors of a [Ledger].
@@ -72,6 +80,9 @@ const (
 func States() []State {
 	return []State{Noticed, Accepted, Proposed, Approved, Posting, Posted, GaveUp, Skipped, Rejected}
 }
+
+// openStates are those in which something is still to be done.
+var openStates = []State{Noticed, Accepted, Proposed, Approved, Posting}
 
 // moves lists the states that may follow each. Posted is final: an entry that came so far can never lead to another
 // reply.
@@ -146,6 +157,7 @@ type Entry struct {
 	// Others holds the [TextHash] of other comments with its [Origin] that were on the page together with it.
 	Others []string `json:"others,omitempty"`
 
+	Chosen   string `json:"chosen,omitempty"`   // query of the reading that the poster chose when we asked
 	Question string `json:"question,omitempty"` // what the agent is asked
 	Language string `json:"language,omitempty"`
 
@@ -154,15 +166,29 @@ type Entry struct {
 	Saves     int       `json:"saves,omitempty"`     // failed saves
 	Edits     int       `json:"edits,omitempty"`     // how often the poster changed the comment meanwhile
 	NotBefore time.Time `json:"not_before,omitzero"` // nothing is tried before
+	Deadline  time.Time `json:"deadline,omitzero"`   // given up after; zero: never
 
 	Draft      *Draft `json:"draft,omitempty"`
 	ApprovedBy string `json:"approved_by,omitempty"` // an operator's name, or "POSTING=on"
 	Save       *Save  `json:"save,omitempty"`
 	Rev        int64  `json:"rev,omitempty"` // revision with our reply; 0 when it was found on the page
+	// Undone: the operator has taken the posted reply away.
+	Undone *Undone `json:"undone,omitempty"`
+
+	Anchor  string `json:"anchor,omitempty"`  // page and fragment by which the wiki shows the reply
+	Follows int    `json:"follows,omitempty"` // how often that was looked for
+
+	Amendment *Amendment `json:"amendment,omitempty"` // what became of looking at the posted reply again
+
+	Receptions []Reception `json:"receptions,omitempty"` // what people made of the reply
+	Solution   *Solution   `json:"solution,omitempty"`   // another person's query in its thread
 
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
-	Version int64     `json:"-"` // counts writes; set by the ledger
+	History []Change  `json:"history,omitempty"` // what became of it, oldest first; none in old entries
+	Version int64     `json:"-"`                 // counts writes; set by the ledger
+
+	Claim *job.Claim `json:"-"` // under which it is written; nil: none is needed
 }
 
 // Draft is a reply before it is posted, with everything needed to show it and to continue the conversation later.
@@ -177,11 +203,22 @@ type Draft struct {
 	Calls      int         `json:"calls"`      // of the language model
 	USD        float64     `json:"usd"`
 	Made       time.Time   `json:"made"`
-	Dry        bool        `json:"dry,omitempty"` // made while posting was off
+	Choices    []Choice    `json:"choices,omitempty"` // the readings that the question to the poster is about
+	Ran        string      `json:"ran,omitempty"`     // the query as it was run, in the language of that run
+	Result     string      `json:"result,omitempty"`  // [reply.ResultName] of what it returned
+	Dry        bool        `json:"dry,omitempty"`     // made while posting was off
+	// what the checks before publishing found: such a draft waits for the operator, whatever the posting mode
+	Faults []string `json:"faults,omitempty"`
 
 	EditedBy string    `json:"edited_by,omitempty"` // the operator who last changed the text; see [Revise]
 	Edited   time.Time `json:"edited,omitzero"`
 	Drafted  string    `json:"drafted,omitempty"` // the agent's own text, when it was changed
+}
+
+// Name distinguishes drafts: it changes with the reply's text.
+func (d *Draft) Name() string {
+	h := sha256.Sum256([]byte(d.Wikitext))
+	return hex.EncodeToString(h[:8])
 }
 
 // Save records the attempts to post a reply. It is written before the first byte is sent.
@@ -195,6 +232,9 @@ type Save struct {
 	FirstRev int64 `json:"first_rev,omitempty"`
 	// Last is the wiki's clock before the last attempt; zero in old entries.
 	Last time.Time `json:"last,omitzero"`
+	// Tools: the last attempt was by the wiki's discussion tools. NoTools: they cannot write it.
+	Tools   bool `json:"tools,omitempty"`
+	NoTools bool `json:"no_tools,omitempty"`
 	// NothingSaved: the wiki answered to every attempt that it saved nothing.
 	NothingSaved bool `json:"nothing_saved,omitempty"`
 	// Unclear is the newest hidden revision that may be our reply: the entry was given up for it.
@@ -211,6 +251,7 @@ type Filter struct {
 	Thread     string
 	Text       string    // text hash
 	Origin     *Origin   // of the comment
+	Author     string    // of the comment
 	States     []State   // any of these
 	SavedSince time.Time // with an attempt to save at or after this time (own clock)
 }
@@ -261,11 +302,12 @@ func TextHash(c *forum.Comment) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// move changes the state with a reason, or returns an error if that is not allowed.
-func (e *Entry) move(to State, reason string) error {
+// move changes the state with a reason and notes that, or returns an error if that is not allowed.
+func (e *Entry) move(now time.Time, to State, reason string) error {
 	if !e.State.May(to) {
 		return fmt.Errorf("ledger entry %s is %s and cannot become %s", e.Key, e.State, to)
 	}
-	e.State, e.Reason = to, reason
+	e.State, e.Reason, e.Updated = to, reason, now
+	e.record(now, to, reason)
 	return nil
 }

@@ -1,19 +1,8 @@
 package bot
 
 import (
-	"strings"
-
+	"github.com/spinachbot/spinachbot/bot/reply"
 	"github.com/spinachbot/spinachbot/forum"
-)
-
-// Query services whose addresses may contain a query. Wikidata's keeps the query after the "#" or in a parameter
-// (wikitech: Wikidata Query Service). QLever has its own short links under the name of the data set:
-// qlever.dev/wikidata/7Xyz1a.
-var (
-	queryServices = []string{"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org",
-		"query-legacy-full.wikidata.org", "query-preview.wikidata.org",
-		"commons-query.wikimedia.org", "wcqs-beta.wmflabs.org"}
-	qleverServices = []string{"qlever.dev", "qlever.cs.uni-freiburg.de", "qlever.informatik.uni-freiburg.de"}
 )
 
 // postsQuery reports whether a comment contains a query or a link to one.
@@ -22,54 +11,7 @@ func (b *Bot) postsQuery(c *forum.Comment) bool {
 		return true
 	}
 	for _, l := range c.Links {
-		if b.queryLink(l) {
-			return true
-		}
-	}
-	return false
-}
-
-// queryLink reports whether an address is a link to a query. On a configured host that is anything but the front page,
-// since a short link hides its target. On a query service it is an address that holds a query or the short form of one;
-// a link to the service itself is not.
-func (b *Bot) queryLink(address string) bool {
-	host, path, params := splitAddress(address)
-	if host == "" {
-		return false
-	}
-	switch {
-	case hasHost(b.cfg.QueryHosts, host):
-		return path != "" || params
-	case hasHost(queryServices, host):
-		return params
-	case hasHost(qleverServices, host):
-		_, short, _ := strings.Cut(path, "/")
-		return params || short != "" && !strings.HasPrefix(path, "api/")
-	}
-	return false
-}
-
-// splitAddress splits a web address: the host in lower case without port and "www.", the path without surrounding
-// slashes, and whether anything follows a "?" or a "#". For other addresses the host is "".
-func splitAddress(address string) (host, path string, params bool) {
-	scheme, rest, ok := strings.Cut(address, "//")
-	if s := strings.ToLower(scheme); !ok || s != "https:" && s != "http:" && s != "" {
-		return "", "", false
-	}
-	if i := strings.IndexAny(rest, "?#"); i >= 0 {
-		params = strings.Trim(rest[i:], "?#") != ""
-		rest = rest[:i]
-	}
-	host, path, _ = strings.Cut(rest, "/")
-	host = host[strings.LastIndexByte(host, '@')+1:]
-	host, _, _ = strings.Cut(host, ":")
-	host = strings.TrimPrefix(strings.TrimSuffix(strings.ToLower(host), "."), "www.")
-	return host, strings.Trim(path, "/"), params
-}
-
-func hasHost(list []string, host string) bool {
-	for _, h := range list {
-		if strings.TrimPrefix(strings.ToLower(h), "www.") == host {
+		if reply.LinksQuery(l, b.cfg.QueryHosts) {
 			return true
 		}
 	}

@@ -9,6 +9,29 @@ import (
 	"time"
 )
 
+// Act is what an operator does to an entry.
+type Act string
+
+// The acts.
+const (
+	ActApprove Act = "approve"
+	ActEdit    Act = "edit"
+	ActReject  Act = "reject"
+	ActRetry   Act = "retry"
+	ActUndo    Act = "undo"
+)
+
+var actsOn = map[Act][]State{
+	ActApprove: {Proposed},
+	ActEdit:    {Proposed, Approved},
+	ActReject:  {Noticed, Accepted, Proposed, Approved},
+	ActRetry:   {GaveUp, Skipped, Rejected, Proposed, Accepted, Noticed},
+	ActUndo:    {Posted},
+}
+
+// On lists the states in which an entry can be acted upon so.
+func (a Act) On() []State { return actsOn[a] }
+
 // List returns the entries in the states named, oldest first; all of them when none is named.
 func List(ctx context.Context, ledger Ledger, states ...State) ([]*Entry, error) {
 	return ledger.Entries(ctx, Filter{States: states})
@@ -39,40 +62,57 @@ func Find(ctx context.Context, ledger Ledger, id string) (*Entry, error) {
 	return nil, fmt.Errorf("%d entries begin with %q: give more of the key", len(found), id)
 }
 
+// ErrOtherDraft: the draft is not the one that the operator was shown. Show it again.
+var ErrOtherDraft = errors.New("the reply has changed since it was shown: look at it again")
+
+// shown checks that a draft is the one with the name that [Draft.Name] gave; "" is any.
+func (e *Entry) shown(name string) error {
+	switch {
+	case e.Draft == nil:
+		return errors.New("it has no draft")
+	case name != "" && name != e.Draft.Name():
+		return ErrOtherDraft
+	}
+	return nil
+}
+
 // Approve lets a proposed reply be posted at the bot's next round. by is the operator's name, for the record.
 func Approve(ctx context.Context, ledger Ledger, now time.Time, key, by string) (*Entry, error) {
-	return change(ctx, ledger, now, key, "approve", []State{Proposed}, func(e *Entry) error {
-		if e.Draft == nil {
-			return errors.New("it has no draft")
+	return ApproveShown(ctx, ledger, now, key, "", by)
+}
+
+// ApproveShown is [Approve] of the draft that the operator was shown: its [Draft.Name]. When another draft is there by
+// now, the error is [ErrOtherDraft].
+func ApproveShown(ctx context.Context, ledger Ledger, now time.Time, key, shown, by string) (*Entry, error) {
+	return change(ctx, ledger, key, ActApprove, func(e *Entry) error {
+		if err := e.shown(shown); err != nil {
+			return err
 		}
 		e.ApprovedBy, e.NotBefore = by, time.Time{}
-		return e.move(Approved, "approved by "+by)
+		return e.move(now, Approved, "approved by "+by)
 	})
 }
 
 // Reject makes sure that nothing is posted for an entry. It fails once a save has begun, which cannot be called back.
 func Reject(ctx context.Context, ledger Ledger, now time.Time, key, why string) (*Entry, error) {
-	return change(ctx, ledger, now, key, "reject", []State{Noticed, Accepted, Proposed, Approved},
-		func(e *Entry) error {
-			return e.move(Rejected, why)
-		})
+	return change(ctx, ledger, key, ActReject, func(e *Entry) error { return e.move(now, Rejected, why) })
 }
 
 // Retry has an entry judged and solved again: one that was given up, skipped or rejected, or a draft that the operator
 // does not like. A skipped entry is then answered although triage said no. It fails for replies that are posted or
 // about to be.
 func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entry, error) {
-	return change(ctx, ledger, now, key, "retry", []State{GaveUp, Skipped, Rejected, Proposed, Accepted, Noticed},
-		func(e *Entry) error {
-			e.Starts, e.Failures, e.Saves, e.Edits, e.NotBefore, e.Draft, e.ApprovedBy, e.Lapsed = 0, 0, 0, 0,
-				time.Time{},
-				nil, "", false
-			if e.Save != nil {
-				e.Save.Cleared = e.Save.Unclear
-			}
-			e.Forced = e.Forced || e.State == Skipped || e.State == Rejected || e.State == GaveUp
-			return e.move(Noticed, "the operator asked to try again")
-		})
+	return change(ctx, ledger, key, ActRetry, func(e *Entry) error {
+		e.Starts, e.Failures, e.Saves, e.Edits, e.NotBefore, e.Draft, e.ApprovedBy, e.Lapsed = 0, 0, 0, 0,
+			time.Time{},
+			nil, "", false
+		e.Deadline = time.Time{}
+		if e.Save != nil {
+			e.Save.Cleared = e.Save.Unclear
+		}
+		e.Forced = e.Forced || e.State == Skipped || e.State == Rejected || e.State == GaveUp
+		return e.move(now, Noticed, "the operator asked to try again")
+	})
 }
 
 // orList names states: "a, b or c".
@@ -90,22 +130,21 @@ func orList(states []State) string {
 	return b.String()
 }
 
-// change reads an entry, changes it if it is in one of the states, and writes it, again if someone else was faster.
-func change(ctx context.Context, ledger Ledger, now time.Time, key, what string, from []State,
+// change reads an entry, changes it if its state allows the act, and writes it, again if someone else was faster.
+func change(ctx context.Context, ledger Ledger, key string, what Act,
 	f func(*Entry) error) (*Entry, error) {
 	for {
 		e, err := Find(ctx, ledger, key)
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(from, e.State) {
+		if !slices.Contains(what.On(), e.State) {
 			return nil, fmt.Errorf("%s %s: it is %s; this can be done to an entry that is %s", what, e.Key, e.State,
-				orList(from))
+				orList(what.On()))
 		}
 		if err := f(e); err != nil {
 			return nil, fmt.Errorf("%s %s: %w", what, e.Key, err)
 		}
-		e.Updated = now
 		err = ledger.Update(ctx, e)
 		if errors.Is(err, ErrChanged) {
 			continue

@@ -3,8 +3,12 @@ package bot
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/spinachbot/spinachbot/bot/phrase"
+	"github.com/spinachbot/spinachbot/forum"
 )
 
 // verdict is what the page alone says about a comment.
@@ -19,37 +23,60 @@ type verdict struct {
 // ledger and is considered again in the next round. So a thread that is no longer resolved, or has lost the query that
 // someone posted, is still answered.
 func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
-	c, first := p.comment, p.index == 0
+	c, begins := p.comment, b.begins(p)
 	old, err := b.old(ctx, p)
 	if err != nil {
 		return verdict{}, err
 	}
 	switch {
-	case c.Author == nil && !first:
+	case c.Author == nil && !begins:
 		return verdict{reason: "unsigned"}, nil
 	case c.By(b.cfg.Account):
 		return verdict{reason: "our own"}, nil
-	case c.Author != nil && isBot(*c.Author):
+	case c.Author != nil && phrase.IsBot(*c.Author):
 		return verdict{reason: "a bot's"}, nil
 	case old:
 		return verdict{reason: "from before the first start"}, nil
-	case !first && !b.addressed(p):
+	case !begins && !b.addressed(p):
 		return verdict{reason: "not addressed to us"}, nil
 	case b.threadDenied(p):
 		return verdict{reason: "the thread wants no bots"}, nil
+	case b.visit != nil && b.saysNothing(p):
+		return verdict{reason: "it names us and says nothing"}, nil
+	case b.prompt(p):
+		return verdict{reason: "its author answers like a program"}, nil
 	}
 	if why := b.leaveAlone(p); why != "" {
 		return verdict{reason: why}, nil
 	}
 	text := c.Text
-	if first {
+	if p.index == 0 {
 		text = p.thread.Heading + "\n" + text
 	}
-	if len(c.Queries) == 0 && IsChatter(text) {
+	if len(c.Queries) == 0 && phrase.IsChatter(text) {
 		return verdict{reason: "thanks or chatter"}, nil
 	}
+	if !begins {
+		if why, err := b.noMore(ctx, p); err != nil || why != "" {
+			return verdict{reason: why}, err
+		}
+	}
+	return b.picked(p, begins), nil
+}
+
+// noMore says why a comment that speaks to us gets no answer of what went before in its thread, or "".
+func (b *Bot) noMore(ctx context.Context, p place) (string, error) {
+	if _, bare := phrase.Refuses(p.comment.Text); bare && len(p.comment.Queries) == 0 {
+		return "it says no, and nothing else", nil
+	}
+	return b.ended(ctx, p)
+}
+
+// picked says as what a comment is answered, and when.
+func (b *Bot) picked(p place, begins bool) verdict {
+	c, v := p.comment, p.view
 	out := verdict{kind: FollowUp, pick: true}
-	if first {
+	if begins || b.visit != nil && !b.spoken(p) {
 		out.kind = Request
 	}
 	switch {
@@ -60,13 +87,69 @@ func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 	default:
 		out.wait = b.now().Add(c.Time.Add(b.cfg.AnswerDelay).Sub(v.now))
 	}
-	return out, nil
+	return out
 }
 
-// addressed reports whether a comment speaks to us: it is directly under a comment of ours, or mentions the account.
+// begins reports whether a comment is a request by its place: the first of a thread of the forum page or of our own
+// talk page, or the last in a block that is marked as a conversation with us and in which we have not answered yet.
+func (b *Bot) begins(p place) bool {
+	if b.visit == nil || b.visit.own {
+		return p.index == 0
+	}
+	block, ok := p.block()
+	return ok && block.Comments[len(block.Comments)-1] == p.index && !b.spokenIn(p, block)
+}
+
+// block finds the innermost marked block that the comment is in.
+func (p place) block() (forum.Block, bool) {
+	for _, block := range p.blocks() {
+		if slices.Contains(block.Comments, p.index) {
+			return block, true
+		}
+	}
+	return forum.Block{}, false
+}
+
+// blocks lists the marked blocks of the comment's thread, those further inside first.
+func (p place) blocks() []forum.Block {
+	found, ok := p.view.blocks[p.thread]
+	if !ok {
+		found = forum.Blocks(p.view.rev.Text, p.thread)
+		p.view.blocks[p.thread] = found
+	}
+	return found
+}
+
+// spokenIn reports whether we have a comment in a block.
+func (b *Bot) spokenIn(p place, block forum.Block) bool {
+	return slices.ContainsFunc(block.Comments, func(i int) bool { return p.thread.Comments[i].By(b.cfg.Account) })
+}
+
+// spoken reports whether we have a comment in the thread.
+func (b *Bot) spoken(p place) bool {
+	return slices.ContainsFunc(p.thread.Comments, func(c forum.Comment) bool { return c.By(b.cfg.Account) })
+}
+
+// saysNothing reports whether a comment has no word besides our name and nobody has said anything before it.
+func (b *Bot) saysNothing(p place) bool {
+	before := p.index
+	if block, ok := p.block(); ok {
+		before = slices.Index(block.Comments, p.index)
+	}
+	said := strings.NewReplacer("@", "", "User:", "", b.cfg.Account, "").Replace(p.comment.Text)
+	return before == 0 && len(p.comment.Queries) == 0 && phrase.Spaced(said) == ""
+}
+
+// addressed reports whether a comment speaks to us: it is directly under a comment of ours, mentions the account, or is
+// the last of a marked block in which we have answered.
 func (b *Bot) addressed(p place) bool {
 	if p.comment.Mentioned(b.cfg.Account) {
 		return true
+	}
+	if b.visit != nil {
+		if block, ok := p.block(); ok && block.Comments[len(block.Comments)-1] == p.index {
+			return true
+		}
 	}
 	for i := range p.thread.Comments {
 		if c := &p.thread.Comments[i]; c.ID == p.comment.Parent && c.ID != "" {
@@ -115,10 +198,13 @@ func (b *Bot) othersQuery(p place) bool {
 // notice adds every comment to be judged to the ledger, and looks again at skipped or given-up ones that have changed.
 func (b *Bot) notice(ctx context.Context, v *view) error {
 	if b.pageDenied(v) {
-		b.lg.Info("the page wants no bots", "page", b.cfg.Page)
+		b.lg.Info("the page wants no bots", "page", b.page)
 		return nil
 	}
 	if err := b.acquaint(ctx, v); err != nil {
+		return err
+	}
+	if err := b.receive(ctx, v); err != nil {
 		return err
 	}
 	for _, p := range v.order {
@@ -140,7 +226,8 @@ func (b *Bot) notice(ctx context.Context, v *view) error {
 			}
 			continue
 		}
-		if verdict.wait.After(b.now()) && p.comment.Time != nil {
+		// A call is marked as read once the ledger has it, so on other pages it is put there at once and waits there.
+		if verdict.wait.After(b.now()) && p.comment.Time != nil && b.visit == nil {
 			b.lg.Debug("too fresh", "comment", p.comment.ID, "until", verdict.wait)
 			continue
 		}
@@ -168,11 +255,15 @@ func (b *Bot) notice(ctx context.Context, v *view) error {
 }
 
 func (b *Bot) add(ctx context.Context, p place, key string, v verdict) error {
-	e := &Entry{Key: key, Page: b.cfg.Page, Kind: v.kind, State: Noticed, Created: b.now(), Updated: b.now()}
+	e := &Entry{Key: key, Page: b.page, Kind: v.kind, State: Noticed, Created: b.now(), Updated: b.now(),
+		Deadline: b.now().Add(b.cfg.AnswerWithin)}
 	e.follow(p)
 	e.Others = p.twins()
 	if v.wait.After(b.now()) {
 		e.NotBefore, e.Reason = v.wait, "without a time stamp: answered once it has stood unchanged for a while"
+		if p.comment.Time != nil {
+			e.Reason = "answered once it is old enough"
+		}
 	}
 	added, err := b.store.Add(ctx, e)
 	if err != nil {
@@ -193,7 +284,7 @@ func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 	edited := TextHash(p.comment) != e.Text
 	if !edited && e.Heading != p.thread.Heading {
 		e.Heading = p.thread.Heading
-		if err := b.ifUnchanged(b.set(ctx, e, e.State, e.Reason)); err != nil {
+		if err := b.note(ctx, e); err != nil {
 			return err
 		}
 	}
@@ -216,15 +307,26 @@ func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 	return nil
 }
 
+// note saves what was found out about an entry besides its state; of an open one not while a worker has it, whose work
+// would come to nothing.
+func (b *Bot) note(ctx context.Context, e *Entry) error {
+	save := func(ctx context.Context, e *Entry) error { return b.ifUnchanged(b.set(ctx, e, e.State, e.Reason)) }
+	if e.State.Open() {
+		return b.claimed(ctx, e, save)
+	}
+	return save(ctx, e)
+}
+
 // reset makes an entry follow its comment as it is now and forgets what was made from the old words.
 func (b *Bot) reset(e *Entry, p place) {
 	e.follow(p)
 	e.Question, e.Language, e.Draft, e.ApprovedBy, e.NotBefore = "", "", nil, "", time.Time{}
-	e.Failures = 0
+	e.Chosen = ""
+	e.Failures, e.Deadline = 0, b.now().Add(b.cfg.AnswerWithin)
 }
 
-// followupsUsedUp reports whether the thread has its number of follow-ups in the states, besides the entry with the
-// key. Requests are never used up.
+// followupsUsedUp reports whether the thread has reached its limit of follow-ups in the states, not counting the entry
+// with the key except. Requests have no such limit.
 func (b *Bot) followupsUsedUp(ctx context.Context, p place, kind Kind, except string, states ...State) (bool, error) {
 	if kind != FollowUp {
 		return false, nil

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/bot/bottest"
+	"github.com/spinachbot/spinachbot/bot/phrase"
 )
 
 func TestDelay(t *testing.T) {
@@ -141,8 +143,8 @@ func TestChatter(t *testing.T) {
 		"Danke, bitte nur lebende": false, "help": false, "Which cats are there": false, "Thanks; also dogs": false,
 		"this is all": false,
 	} {
-		if got := bot.IsChatter(text); got != want {
-			t.Errorf("IsChatter(%q) = %v", text, got)
+		if got := phrase.IsChatter(text); got != want {
+			t.Errorf("phrase.IsChatter(%q) = %v", text, got)
 		}
 	}
 }
@@ -261,9 +263,7 @@ func TestLostLedger(t *testing.T) {
 	w.cfg.AnswerSince = w.clock.now().Add(-2 * time.Hour)
 	w.round()
 	n := w.wiki.saves
-	w.store.Close()
-	w.path += ".new"
-	w.open()
+	w.store = bottest.NewMemory()
 	w.clock.pass(time.Hour)
 	w.round()
 	if w.wiki.saves != n {

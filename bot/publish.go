@@ -47,6 +47,9 @@ func (b *Bot) attempt(ctx context.Context, e *Entry) (again bool, err error) {
 	}
 	e.Thread = p.root()
 	g, err := b.gate(ctx, p, e)
+	if err == nil && !g.open && b.cfg.Held != nil {
+		b.cfg.Held(g.check)
+	}
 	switch {
 	case err != nil:
 		return false, err
@@ -56,15 +59,25 @@ func (b *Bot) attempt(ctx context.Context, e *Entry) (again bool, err error) {
 		b.lg.Info("held", "entry", e.Key, "reason", g.reason)
 		return false, nil
 	}
-	return b.save(ctx, e, Edit{Title: b.cfg.Page, Section: p.thread.Section, Text: text.after,
-		Summary: b.summaryOf(p, e), BaseRev: p.view.rev.ID, Start: p.view.now, SendBefore: g.until})
+	edit := Edit{Title: b.title, Section: p.thread.Section, Text: text.after,
+		Summary: b.summaryOf(p, e), BaseRev: p.view.rev.ID, Start: p.view.now, SendBefore: g.until}
+	return b.save(ctx, e, edit, b.byTools(p, e, edit), g.now)
+}
+
+// send posts a reply, by the wiki's discussion tools where there is an answer for them.
+func (b *Bot) send(ctx context.Context, edit Edit, answer *Answer) (rev int64, err error) {
+	if answer != nil {
+		return b.cfg.Tools.Answer(ctx, *answer)
+	}
+	return b.wiki.Save(ctx, edit)
 }
 
 // save records that a save is coming, and sends it. From here on, the entry says that it may have been posted, until
 // [Bot.recover] finds out.
-func (b *Bot) save(ctx context.Context, e *Entry, edit Edit) (again bool, err error) {
+func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wiki time.Time) (again bool, err error) {
 	before := e.Save
-	e.Save = before.next(edit, b.now())
+	e.Save = before.next(edit, b.now(), wiki)
+	e.Save.Tools = answer != nil
 	if err := b.set(ctx, e, Posting, ""); err != nil {
 		return false, err
 	}
@@ -72,10 +85,18 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit) (again bool, err er
 		e.Save.NothingSaved = before.sure()
 		return true, b.set(ctx, e, Approved, "writing the ledger took too long: the stop page must be read again")
 	}
-	rev, err := b.wiki.Save(ctx, edit)
+	// The gate asked before it read the wiki's pages, which may take long.
+	if why, err := b.halted(ctx); err != nil || why != "" {
+		e.Save.NothingSaved = before.sure()
+		return false, errors.Join(err, b.set(ctx, e, Approved, why))
+	}
+	rev, err := b.send(ctx, edit, answer)
 	switch {
 	case err == nil:
 		return false, b.posted(ctx, e, rev, "")
+	case errors.Is(err, ErrNoTools):
+		e.Save.NothingSaved, e.Save.NoTools = before.sure(), true
+		return true, b.set(ctx, e, Approved, short(err))
 	case errors.Is(err, ErrConflict), errors.Is(err, ErrStale):
 		b.lg.Info("the page has moved on", "entry", e.Key, "err", err)
 		e.Save.NothingSaved = before.sure()
@@ -86,6 +107,8 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit) (again bool, err er
 		b.lg.Info("the wiki wants no edits now", "entry", e.Key, "err", err)
 		e.Save.NothingSaved = before.sure()
 		return false, b.notSaved(ctx, e, short(err))
+	case errors.Is(err, ErrProtected) && b.visit != nil:
+		return false, b.set(ctx, e, GaveUp, short(err))
 	case errors.Is(err, ErrBlocked):
 		e.Save.NothingSaved = before.sure()
 		if serr := b.set(ctx, e, Approved, short(err)); serr != nil {
@@ -123,7 +146,7 @@ func (b *Bot) recover(ctx context.Context, v *view) error {
 			return b.posted(ctx, e, 0, "our reply was found on the page")
 		case e.Save == nil:
 			return b.set(ctx, e, Approved, "no save was begun")
-		case v.asked.Sub(e.Save.At) < b.cfg.UnknownGrace, v.asked.Sub(b.cfg.TookOver) < b.cfg.UnknownGrace:
+		case b.mayArrive(v, e.Save):
 			b.lg.Info("a save may still arrive: waiting", "entry", e.Key, "since", e.Save.At, "grace",
 				b.cfg.UnknownGrace)
 			return nil
@@ -139,4 +162,21 @@ func (b *Bot) recover(ctx context.Context, v *view) error {
 		}
 		return b.set(ctx, e, Approved, "the save did not arrive")
 	})
+}
+
+// mayArrive reports whether a save of unknown outcome may still be under way: by our own clock, which may have been set
+// forward since, by the wiki's, and by when the work was taken over. A clock that was set back shows a save that began
+// long after now; it is not waited for.
+func (b *Bot) mayArrive(v *view, s *Save) bool {
+	grace := b.grace(s)
+	recent := func(began, now time.Time) bool { return !began.IsZero() && now.Sub(began).Abs() < grace }
+	return recent(s.At, v.asked) || recent(s.Last, v.now) || recent(b.cfg.TookOver, v.asked)
+}
+
+// grace is how long an attempt of unknown outcome may still arrive.
+func (b *Bot) grace(s *Save) time.Duration {
+	if s.Tools {
+		return lateTools * b.cfg.UnknownGrace
+	}
+	return b.cfg.UnknownGrace
 }

@@ -11,6 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
+// editedBy begins the reason of an entry whose draft the operator has changed.
+const editedBy = "edited by "
+
 // Revise replaces the text of a draft: the sentences before the query. by is the operator's name, for the record.
 //
 // The reply is composed again from its parts, as a drafted one is, so nothing in the text becomes markup. The query and
@@ -18,9 +21,14 @@ import (
 //
 // Revise refuses an empty text and one of more than [forum.MaxShort] characters.
 func Revise(ctx context.Context, ledger Ledger, now time.Time, key, text, by string) (*Entry, error) {
-	return change(ctx, ledger, now, key, "edit", []State{Proposed, Approved}, func(e *Entry) error {
-		if e.Draft == nil {
-			return errors.New("it has no draft")
+	return ReviseShown(ctx, ledger, now, key, "", text, by)
+}
+
+// ReviseShown is [Revise] of the draft with the name, see [ApproveShown].
+func ReviseShown(ctx context.Context, ledger Ledger, now time.Time, key, shown, text, by string) (*Entry, error) {
+	return change(ctx, ledger, key, ActEdit, func(e *Entry) error {
+		if err := e.shown(shown); err != nil {
+			return err
 		}
 		d := *e.Draft
 		if err := d.revise(text); err != nil {
@@ -28,7 +36,7 @@ func Revise(ctx context.Context, ledger Ledger, now time.Time, key, text, by str
 		}
 		d.EditedBy, d.Edited = by, now
 		e.Draft, e.ApprovedBy = &d, ""
-		return e.move(Proposed, "edited by "+by)
+		return e.move(now, Proposed, editedBy+by)
 	})
 }
 

@@ -2,8 +2,10 @@ package bot
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/bot/reply"
 	"github.com/spinachbot/spinachbot/forum"
 )
 
@@ -13,12 +15,59 @@ type Similar interface {
 	Similar(ctx context.Context, question string, n int) ([]agent.Example, error)
 }
 
+// Figures finds what the numbers in the first rows of an answer are: units in a language, and years. With an error come
+// those that were found.
+type Figures interface {
+	Find(ctx context.Context, a *agent.Answer, rows int, language string) ([]reply.Figure, error)
+}
+
+// besides is what a reply shows besides the answer.
+type besides struct {
+	earlier []forum.Earlier
+	figures []reply.Figure
+	settled bool // people have accepted an answer in the thread
+	yours   forum.Fault
+}
+
+// besides looks for it. Nothing of it is needed: what fails is left out.
+func (b *Bot) besides(ctx context.Context, e *Entry, p place, out *agent.Outcome) (x besides) {
+	x.earlier = b.similar(ctx, e, out.Answer)
+	if n := len(p.comment.Queries); n > 0 && out.Answer != nil {
+		x.yours = b.yours(ctx, p.comment.Queries[n-1].SPARQL)
+	}
+	if b.cfg.Figures == nil || out.Answer == nil {
+		return x
+	}
+	language, _, _ := strings.Cut(strings.ToLower(out.Language), "-")
+	var err error
+	x.figures, err = guard("the search for units", func() ([]reply.Figure, error) {
+		return b.cfg.Figures.Find(ctx, out.Answer, forum.MaxRows, language)
+	})
+	if err != nil {
+		b.lg.Warn("units and dates of numbers were not found", "entry", e.Key, "error", err)
+	}
+	return x
+}
+
+// yours says what is wrong with the query that the poster of a request had: by its text, else by running it.
+func (b *Bot) yours(ctx context.Context, query string) forum.Fault {
+	f := reply.Yours(query)
+	if f.Kind == forum.FaultStatement || b.cfg.Compare == nil || query == "" {
+		return f
+	}
+	c, err := guard("the run of the poster's query", func() (Comparison, error) {
+		return b.cfg.Compare.Compare(ctx, "", query)
+	})
+	return reply.Ran(f, c.Theirs, c.Slow, err)
+}
+
 // maxSimilar is how many earlier discussions a reply points to.
 const maxSimilar = 2
 
-// similar looks for earlier discussions to add to the reply to a request; replies to follow-ups have none. If it fails,
-// the reply is sent without them.
-func (b *Bot) similar(ctx context.Context, e *Entry) []forum.Earlier {
+// similar looks for earlier discussions to add to the reply to a request; replies to follow-ups have none. One whose
+// query returns the answer's rows today is where the request was asked before; it is returned alone. If the search
+// fails, the reply is sent without them.
+func (b *Bot) similar(ctx context.Context, e *Entry, answer *agent.Answer) []forum.Earlier {
 	if b.cfg.Similar == nil || e.Kind != Request {
 		return nil
 	}
@@ -31,7 +80,29 @@ func (b *Bot) similar(ctx context.Context, e *Entry) []forum.Earlier {
 	}
 	var out []forum.Earlier
 	for _, x := range found[:min(len(found), maxSimilar)] {
-		out = append(out, forum.Earlier{Page: x.Page, Heading: x.Heading, Month: x.Month})
+		d := forum.Earlier{Page: x.Page, Heading: x.Heading, Month: x.Month}
+		if d.Same = b.answersToo(ctx, e, answer, x.SPARQL); d.Same {
+			return []forum.Earlier{d}
+		}
+		out = append(out, d)
 	}
 	return out
+}
+
+// answersToo reports whether the query of an earlier discussion answers an entry's request: run now, it returns the
+// rows of our own answer, which was found without it. A single row may be the same by chance, such as a count: then
+// both queries must name the same items as well. Whoever is told wrongly that this was asked before is not helped, so
+// all that is in doubt is no.
+func (b *Bot) answersToo(ctx context.Context, e *Entry, answer *agent.Answer, theirs string) bool {
+	if b.cfg.Compare == nil || answer == nil || theirs == "" {
+		return false
+	}
+	c, err := guard("the comparison with an earlier query", func() (Comparison, error) {
+		return b.cfg.Compare.Compare(ctx, answer.SPARQL, theirs)
+	})
+	if err != nil {
+		b.lg.Warn("an earlier query was not compared", "entry", e.Key, "error", err)
+		return false
+	}
+	return c.Same && (c.Ours > 1 || c.Ours == 1 && reply.SameItems(answer.SPARQL, theirs))
 }

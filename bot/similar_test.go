@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
@@ -104,4 +105,93 @@ func TestInterruptedSearchForEarlierDiscussions(t *testing.T) {
 	if !strings.Contains(w.wiki.text(), pointer) {
 		t.Errorf("the page:\n%s", w.wiki.text())
 	}
+}
+
+// "Was asked before" is said only where the earlier query, run now, returns the rows of our own answer.
+func TestAskedBefore(t *testing.T) {
+	theirs := "SELECT ?cat { ?cat wdt:P31 wd:Q146 }"
+	for _, tt := range []struct {
+		name, query string
+		result      bot.Comparison
+		err         error
+		want        bool
+	}{
+		{"the same rows", theirs, bot.Comparison{Ours: 9, Theirs: 9, Common: 9, Same: true}, nil, true},
+		{"other rows", theirs, bot.Comparison{Ours: 9, Theirs: 8, Common: 8}, nil, false},
+		{"no rows", theirs, bot.Comparison{Same: true}, nil, false},
+		{"one row of the same things", theirs, bot.Comparison{Ours: 1, Theirs: 1, Common: 1, Same: true}, nil, true},
+		{"one row by chance", "SELECT ?dog { ?dog wdt:P31 wd:Q144 }",
+			bot.Comparison{Ours: 1, Theirs: 1, Common: 1, Same: true}, nil, false},
+		{"it fails", theirs, bot.Comparison{}, errors.New("timeout"), false},
+	} {
+		w := started(t)
+		x, other := earlierDiscussion("Kittens"), earlierDiscussion("Tom cats")
+		x.SPARQL = tt.query
+		w.cfg.Similar = &finder{found: []agent.Example{other, x}}
+		w.cfg.Compare = &comparer{result: tt.result, err: tt.err}
+		w.round()
+		w.wantReplies("Cats", 1)
+		text := w.wiki.text()
+		said := strings.Contains(text, "This was asked before, in "+pointer+
+			": the query from there returns the same rows today.")
+		if similar := strings.Contains(text, "Similar requests were answered in"); said != tt.want || similar == tt.want {
+			t.Errorf("%s: said %t, similar %t:\n%s", tt.name, said, similar, text)
+		}
+	}
+}
+
+// A request that its author posts again, word for word, is answered once; someone else's, and a later one, are new.
+func TestRepeatedRequest(t *testing.T) {
+	w := started(t)
+	w.clock.pass(time.Minute)
+	w.wiki.post("Cats", "Which cats are there?", "Alice")
+	w.wiki.post("Cats", "Which cats are there?", "Bob")
+	w.wiki.post("Dogs", "Which cats are there?", "Alice") // too short to mean the same under another heading
+	w.clock.pass(20 * time.Minute)
+	w.round()
+	w.clock.pass(time.Hour)
+	w.round()
+	w.want("Cats:posted Cats:skipped Cats:posted Dogs:posted")
+	if r := w.entries()[1].Reason; !strings.Contains(r, "repeats the request "+w.entries()[0].Key) {
+		t.Error(r)
+	}
+	w.clock.pass(8 * 24 * time.Hour)
+	w.wiki.post("Cats", "Which cats are there?", "Alice")
+	w.clock.pass(20 * time.Minute)
+	w.round()
+	w.want("Cats:posted Cats:skipped Cats:posted Dogs:posted Cats:posted")
+}
+
+// Words of courtesy under two headings are two requests: the headings say what is asked.
+func TestCourtesyIsNoRepetition(t *testing.T) {
+	w := started(t)
+	for _, heading := range []string{"Female mayors in Germany", "Bridges of Cologne"} {
+		w.clock.pass(time.Minute)
+		w.wiki.post(heading, "Hello! Could you please help me to write a query for this? Thank you very much!", "Alice")
+	}
+	w.clock.pass(20 * time.Minute)
+	w.round()
+	w.want("Cats:posted Female mayors in Germany:posted Bridges of Cologne:posted")
+}
+
+// The first of two is taken away before it is answered: the second one is answered then.
+func TestRepeatedRequestOutlivesTheFirst(t *testing.T) {
+	w := started(t)
+	w.cfg.Posting = bot.Propose
+	first := "Which cats are there? "
+	w.clock.pass(time.Minute)
+	w.wiki.post("Cats", first, "Alice")
+	w.clock.pass(20 * time.Minute)
+	w.round()
+	if e := w.entries()[1]; e.State != bot.Noticed || !strings.Contains(e.Reason, w.entries()[0].Key) {
+		t.Errorf("the second is %s: %s", e.State, e.Reason)
+	}
+	text := w.wiki.text()
+	from := strings.Index(text, "== Cats ==")
+	w.wiki.put(page, text[:from]+text[strings.LastIndex(text, "== Cats =="):])
+	for range 3 {
+		w.clock.pass(time.Hour)
+		w.round()
+	}
+	w.want("Cats:proposed Cats:proposed") // the first is given up when it is approved
 }

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
-	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/bot/phrase"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
@@ -16,6 +17,9 @@ import (
 // then where its comment is. Otherwise the ledger says what became of the entry, unless nothing can be said for now.
 func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) {
 	v, err := b.read(ctx)
+	if err != nil && b.visit != nil && ctx.Err() == nil {
+		return p, false, b.unreadable(ctx, e, err)
+	}
 	if err != nil {
 		return p, false, err
 	}
@@ -37,6 +41,9 @@ func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) 
 			return p, false, err
 		}
 	}
+	if err := b.becomeFollowUp(ctx, e, p); err != nil {
+		return p, false, err
+	}
 	var why string
 	switch {
 	case !present:
@@ -54,7 +61,11 @@ func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) 
 	case b.threadDenied(p):
 		why = "the thread wants no bots"
 	case !e.Forced:
-		why = b.leaveAlone(p)
+		if why = b.leaveAlone(p); why == "" && e.Kind == FollowUp {
+			if why, err = b.ended(ctx, p); err != nil {
+				return p, false, err
+			}
+		}
 	}
 	if why == "" {
 		return p, true, nil
@@ -64,6 +75,30 @@ func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) 
 		return p, false, b.set(ctx, e, Skipped, why)
 	}
 	return p, false, b.set(ctx, e, GaveUp, why)
+}
+
+// becomeFollowUp makes a request on another page than the forum's a follow-up once we have answered in its thread:
+// several may have been noticed before the first was answered, and the thread's limits hold for them all.
+func (b *Bot) becomeFollowUp(ctx context.Context, e *Entry, p place) error {
+	if b.visit == nil || e.Kind == FollowUp || p.comment == nil {
+		return nil
+	}
+	ours, err := b.entriesOfThread(ctx, p, Posting, Posted)
+	if slices.ContainsFunc(ours, func(other *Entry) bool { return other.Key != e.Key }) {
+		e.Kind = FollowUp
+	}
+	return err
+}
+
+// unreadable postpones an entry on another page than the forum's when that page cannot be read, or gives it up in the
+// end: such a page must not hold up the others.
+func (b *Bot) unreadable(ctx context.Context, e *Entry, err error) error {
+	b.lg.Warn("a page cannot be read", "page", b.page, "err", err)
+	if e.Failures++; e.Failures >= b.cfg.MaxSaves {
+		return b.set(ctx, e, GaveUp, "the page cannot be read: "+short(err))
+	}
+	e.NotBefore = b.later(e.Failures)
+	return b.set(ctx, e, e.State, "the page cannot be read, tried again later: "+short(err))
 }
 
 // begin counts a start of the solver in advance, so that a request that crashes the program each time is given up
@@ -111,17 +146,27 @@ func (b *Bot) judge(ctx context.Context, e *Entry) error {
 	if err != nil || !ok {
 		return err
 	}
-	full, err := b.followupsUsedUp(ctx, p, e.Kind, e.Key, Accepted, Proposed, Approved, Posting, Posted)
-	if err != nil {
+	if why, err := b.declined(ctx, e, p); err != nil {
 		return err
+	} else if why != "" && e.NotBefore.After(b.now()) {
+		return b.set(ctx, e, Noticed, "waits: "+why)
+	} else if why != "" {
+		return b.set(ctx, e, Skipped, why)
 	}
-	if full && !e.Forced {
-		return b.set(ctx, e, Skipped, fmt.Sprintf("the thread has had its %d follow-ups", b.cfg.FollowupLimit))
+	switch denied, err := b.userDenied(ctx, e.Author); {
+	case err != nil:
+		b.lg.Warn("held: the poster's talk page cannot be read", "entry", e.Key, "err", err)
+		return ctx.Err()
+	case denied:
+		return b.set(ctx, e, Skipped, "the poster wants no replies from bots")
+	}
+	if busy, err := b.userBusy(ctx, e); err != nil || busy {
+		return err
 	}
 	if ok, err := b.begin(ctx, e, "being judged"); err != nil || !ok {
 		return err
 	}
-	t, err := b.triage(ctx, e.Key, p)
+	t, err := b.triage(ctx, e, p)
 	end := agent.EndingOf(err)
 	if ok, err := b.end(ctx, e, end); err != nil || !ok {
 		return err
@@ -146,11 +191,35 @@ func (b *Bot) judge(ctx context.Context, e *Entry) error {
 		}
 		return b.set(ctx, e, Skipped, why)
 	}
-	e.Question, e.Language = t.Question, t.Language
+	e.Question, e.Language = t.Question, b.language(t.Language)
 	if e.Question == "" {
 		e.Question = question(p)
 	}
+	// Other workers may accept requests of the same user at this moment.
+	if busy, err := b.book(ctx, e); err != nil || busy {
+		return err
+	}
 	return b.set(ctx, e, Accepted, why)
+}
+
+// language is the asker's language, or where it is not known the first one of the wiki's.
+func (b *Bot) language(known string) string {
+	if known == "" && len(b.cfg.Languages) > 0 {
+		return b.cfg.Languages[0]
+	}
+	return known
+}
+
+// declined says why a comment is not judged because of what went before, or "".
+func (b *Bot) declined(ctx context.Context, e *Entry, p place) (string, error) {
+	full, err := b.followupsUsedUp(ctx, p, e.Kind, e.Key, Accepted, Proposed, Approved, Posting, Posted)
+	switch {
+	case err != nil:
+		return "", err
+	case full && !e.Forced:
+		return fmt.Sprintf("the thread has had its %d follow-ups", b.cfg.FollowupLimit), nil
+	}
+	return b.repeats(ctx, e, p)
 }
 
 // judgeAlone judges a comment without a model, by its words.
@@ -159,8 +228,8 @@ func (b *Bot) judgeAlone(p place, kind Kind) *agent.Triage {
 	if p.index == 0 {
 		text = p.thread.Heading + "\n" + text
 	}
-	t := &agent.Triage{Question: question(p), Why: notJudged}
-	if sign := asking(kind, text, b.postsQuery(p.comment), p.comment.Mentioned(b.cfg.Account)); sign != "" {
+	t := &agent.Triage{Question: question(p), Why: phrase.NotJudged}
+	if sign := phrase.Asking(kind == Request, text, b.postsQuery(p.comment), p.comment.Mentioned(b.cfg.Account)); sign != "" {
 		t.Request, t.Why = true, "no model to judge it: "+sign
 	}
 	return t
@@ -168,7 +237,7 @@ func (b *Bot) judgeAlone(p place, kind Kind) *agent.Triage {
 
 // triage shows the model the thread up to and including the comment. Long threads are cut in the middle, long posts at
 // the end.
-func (b *Bot) triage(ctx context.Context, key string, p place) (t *agent.Triage, err error) {
+func (b *Bot) triage(ctx context.Context, e *Entry, p place) (t *agent.Triage, err error) {
 	var posts []agent.Post
 	for i := 0; i <= p.index; i++ {
 		c := &p.thread.Comments[i]
@@ -185,15 +254,18 @@ func (b *Bot) triage(ctx context.Context, key string, p place) (t *agent.Triage,
 		posts = append(posts[:1:1], posts[n-maxPosts+1:]...)
 	}
 	t, err = guard("triage", func() (*agent.Triage, error) {
-		return b.solver.Triage(ctx, key, p.thread.Heading, posts)
+		return b.solver.Triage(ctx, e.Key, p.thread.Heading, posts)
 	})
 	if err == nil && t == nil {
 		err = errors.New("triage returned no judgment")
 	}
+	if err == nil {
+		err = b.chosen(ctx, e, p, t)
+	}
 	return t, err
 }
 
-// solve has an accepted request answered, drafts the reply and goes on to post it.
+// solve has an accepted request answered and drafts the reply.
 func (b *Bot) solve(ctx context.Context, e *Entry) error {
 	p, ok, err := b.look(ctx, e)
 	if err != nil || !ok {
@@ -213,9 +285,9 @@ func (b *Bot) solve(ctx context.Context, e *Entry) error {
 	if err != nil {
 		out = &agent.Outcome{Ending: agent.EndingOf(err), Language: e.Language}
 	}
-	var earlier []forum.Earlier
+	var more besides
 	if !out.Reason.Transient() && out.Reason != agent.DayMoney {
-		earlier = b.similar(ctx, e)
+		more = b.besides(ctx, e, p, out)
 	}
 	var failure agent.Ending // none when there is an answer
 	if out.Answer == nil {
@@ -241,15 +313,21 @@ func (b *Bot) solve(ctx context.Context, e *Entry) error {
 	if out.Answer == nil && out.Asks == "" && !b.cfg.ReplyOnFailure {
 		return b.set(ctx, e, GaveUp, "no answer: "+why)
 	}
-	if e.Draft, err = b.draft(p, e, out, earlier); err != nil {
+	if more.settled, err = b.settled(ctx, p, e); err != nil {
+		return err
+	}
+	if e.Draft, err = b.draft(p, e, out, more); err != nil {
 		return b.set(ctx, e, GaveUp, "no reply could be made: "+short(err))
 	}
 	e.NotBefore = time.Time{}
-	if err := b.set(ctx, e, Proposed, ""); err != nil {
+	if err := b.set(ctx, e, Proposed, e.Draft.held()); err != nil {
 		return err
 	}
+	if why := e.Draft.held(); why != "" {
+		b.lg.Warn("a reply waits for the operator", "entry", e.Key, "reason", why)
+	}
 	b.lg.Info("drafted "+e.Key+"; see: spinachbot ledger show "+e.Key, "heading", e.Heading, "posting", b.cfg.Posting)
-	return b.publish(ctx, e)
+	return nil
 }
 
 // thread is the discussion up to the comment.

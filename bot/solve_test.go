@@ -11,6 +11,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/bot/reply"
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
@@ -124,16 +125,15 @@ func TestNewReply(t *testing.T) {
 		want forum.Reply
 	}{
 		"rows": {agent.Outcome{Language: "de-CH", Report: "R",
-			Steps: []agent.Step{{Action: "stop", Observation: strings.Repeat("x", 5000)}},
+			Steps: []agent.Step{{Action: "stop", Observation: "x"}},
 			Answer: &agent.Answer{SPARQL: "Q", Endpoint: "E", Labels: map[string]string{"Q1": "universe"},
 				Table: &kg.Table{Vars: []string{"a", "b", "c", "d", "e"},
 					Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1"), rdf.IRI(rdf.Direct + "P31"),
 						rdf.IRI("http://x.org/Q1"), lit("1999-05-03T00:00:00Z", rdf.XSDDateTime), {}}}}}},
-			forum.Reply{Language: "de", Short: "R", Steps: []forum.Step{{Action: "stop",
-				Observation: strings.Repeat("x", 3999) + "…"}}, Query: "Q", Endpoint: "E",
-				Vars: []string{"a", "b", "c", "d", "e"}, Total: 1,
-				Rows: [][]forum.Cell{{{ID: "Q1", Label: "universe"}, {ID: "P31"}, {Text: "http://x.org/Q1"},
-					{Text: "1999-05-03"}, {}}}}},
+			forum.Reply{Language: "de", Short: "R", Query: "Q", Endpoint: "E",
+				Vars: []string{"a", "b", "c", "d", "e"}, Headers: []string{"a", "b", "c", "d", "e"}, Total: 1,
+				Rows: [][]forum.Cell{{{ID: "Q1", Label: "universe"}, {ID: "P31"}, {Text: "x.org/Q1"},
+					{Text: "1999-05-03", Kind: "day"}, {}}}}},
 		"ask": {agent.Outcome{Answer: &agent.Answer{SPARQL: "ASK {}",
 			Table: &kg.Table{Ask: true, Boolean: true}}}, forum.Reply{Query: "ASK {}", Boolean: &yes}},
 		"not found": {agent.Outcome{Ending: agent.Ending{Reason: agent.NotFound}, Report: "none"},
@@ -142,12 +142,12 @@ func TestNewReply(t *testing.T) {
 			forum.Reply{NoAnswer: "failed"}},
 	} {
 		c.want.To, c.want.Operator, c.want.Marker, c.want.Signature = "Alice", "Olga", "sb-1", "~~~~"
-		if d := cmp.Diff(c.want, bot.NewReply(&c.out, "Alice", "Olga", "sb-1")); d != "" {
+		if d := cmp.Diff(c.want, reply.New(&c.out, "Alice", "Olga", "sb-1")); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
 	many := &agent.Outcome{Answer: &agent.Answer{Table: &kg.Table{Vars: []string{"a"}, Rows: make([][]rdf.Term, 5000)}}}
-	if r := bot.NewReply(many, "", "", ""); len(r.Rows) != 10 || r.Total != 5000 {
+	if r := reply.New(many, "", "", ""); len(r.Rows) != forum.MaxRows || r.Total != 5000 {
 		t.Errorf("%d of %d rows", len(r.Rows), r.Total)
 	}
 }

@@ -16,7 +16,7 @@ import (
 //
 // done means that nothing more is to be done for the entry in this round.
 func (b *Bot) savedBefore(ctx context.Context, e *Entry) (done bool, err error) {
-	edits, err := b.wiki.OwnEdits(ctx, b.cfg.Page, e.Save.First.Add(-clockSlack))
+	edits, err := b.wiki.OwnEdits(ctx, b.title, e.Save.First.Add(-clockSlack))
 	if err != nil {
 		b.lg.Warn("held: the account's own edits cannot be read", "entry", e.Key, "err", err)
 		return true, ctx.Err()
@@ -26,7 +26,7 @@ func (b *Bot) savedBefore(ctx context.Context, e *Entry) (done bool, err error) 
 		switch {
 		case strings.Contains(edit.Summary, e.Key), edit.Hidden && forum.FindMarker(edit.Text, e.Key) >= 0:
 			return true, b.posted(ctx, e, edit.RevID, "our edit was found in the history")
-		case edit.Hidden && edit.TextHidden && e.Save.mayBe(edit, b.cfg.UnknownGrace):
+		case edit.Hidden && edit.TextHidden && e.Save.mayBe(edit, b.grace(e.Save)):
 			hidden = max(hidden, edit.RevID)
 		}
 	}
@@ -39,14 +39,18 @@ func (b *Bot) savedBefore(ctx context.Context, e *Entry) (done bool, err error) 
 		"run: spinachbot ledger retry %s", hidden, e.Key))
 }
 
-// next is the record of one more attempt to save.
-func (s *Save) next(edit Edit, now time.Time) *Save {
+// next is the record of one more attempt to save, with the wiki's clock as it was read last: the page may have been
+// read long before, where the process was stopped meanwhile.
+func (s *Save) next(edit Edit, now, wiki time.Time) *Save {
 	n := &Save{BaseRev: edit.BaseRev, Section: edit.Section, At: now,
 		First: edit.Start, FirstRev: edit.BaseRev, Last: edit.Start}
+	if wiki.After(n.Last) {
+		n.Last = wiki
+	}
 	if s == nil {
 		return n
 	}
-	n.Unclear, n.Cleared = s.Unclear, s.Cleared
+	n.Unclear, n.Cleared, n.NoTools = s.Unclear, s.Cleared, s.NoTools
 	if s.First.Before(n.First) {
 		n.First = s.First
 	}

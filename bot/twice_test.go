@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/bot/bottest"
 	"github.com/spinachbot/spinachbot/forum"
 )
 
@@ -147,6 +148,27 @@ func TestSameWordsTwice(t *testing.T) {
 	w.wantReplies("Felines", 1)
 }
 
+// Someone asks the same again in the minute of an answered request, elsewhere, and changes the words of the first: our
+// reply says which is which. The simulation found this.
+func TestSameWordsTwiceAndEdited(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.AnswerDelay = 0
+	w.wiki.put(stopPage, "run")
+	w.round()
+	w.clock.pass(time.Minute)
+	w.wiki.post("Cats", "Which cats are there?", "Alice")
+	w.round()
+	w.want("Cats:posted")
+	w.wiki.post("More cats", "Which cats are there?", "Alice")
+	w.wiki.edit("Which cats are", "Which white cats are")
+	for range 3 {
+		w.round()
+		w.clock.pass(10 * time.Minute)
+	}
+	w.wantReplies("Cats", 1)
+	w.wantReplies("More cats", 1)
+}
+
 // Names of temporary accounts begin with the sign that separates the parts of a comment's ID.
 func TestTemporaryAccounts(t *testing.T) {
 	w := newWorld(t)
@@ -206,7 +228,7 @@ func TestOldLedger(t *testing.T) {
 			text := w.wiki.text()
 			w.wiki.put(page, text[:strings.Index(text, "== Dogs")])
 		},
-		"ledger lost": func(w *world) { w.store = newMemory(); w.oldStart() },
+		"ledger lost": func(w *world) { w.store = bottest.NewMemory(); w.oldStart() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := worldOn(t, "")

@@ -1,8 +1,8 @@
 package bot
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -21,7 +21,8 @@ type view struct {
 
 	origins map[Origin][]place // the comments by their signatures, each list in page order
 	owners  map[Origin]*owners // what [Bot.ownersOf] found
-	adopted map[string]place   // entries by key whose comments were signed, or lost their signature, since
+	blocks  map[*forum.Thread][]forum.Block
+	adopted map[string]place // entries by key whose comments were signed, or lost their signature, since
 }
 
 // place is where a comment is.
@@ -35,22 +36,24 @@ type place struct {
 // root is the ID of the thread's first comment.
 func (p place) root() string { return p.thread.Comments[0].ID }
 
-// read reads the page and the note about the first start. A missing or empty page is an error. It is more likely a
-// mistake or vandalism than a forum without posts, and it says nothing about open requests.
+// read reads the page and the note about the first start. A missing or empty forum page is an error. It is more likely
+// a mistake or vandalism than a forum without posts, and it says nothing about open requests. Of another page it says
+// that what was on it is gone.
 func (b *Bot) read(ctx context.Context) (*view, error) {
 	asked := b.now()
-	rev, err := b.wiki.Page(ctx, b.cfg.Page)
+	rev, err := b.wiki.Page(ctx, b.title)
 	if err != nil {
 		return nil, fmt.Errorf("read the page: %w", err)
 	}
-	if rev.Missing {
-		return nil, fmt.Errorf("the page %q does not exist: check FORUM_PAGE", b.cfg.Page)
+	if rev.Missing && b.visit == nil {
+		return nil, fmt.Errorf("the page %q does not exist: check FORUM_PAGE", b.page)
 	}
-	if strings.TrimSpace(rev.Text) == "" {
-		return nil, fmt.Errorf("the page %q is empty at revision %d: this is treated as a mistake", b.cfg.Page, rev.ID)
+	if strings.TrimSpace(rev.Text) == "" && b.visit == nil {
+		return nil, fmt.Errorf("the page %q is empty at revision %d: this is treated as a mistake", b.page, rev.ID)
 	}
-	v := &view{asked: asked, rev: rev, page: forum.Parse(b.cfg.Page, rev.Text, forum.Options{}), now: rev.Now,
-		origins: map[Origin][]place{}, owners: map[Origin]*owners{}, adopted: map[string]place{}}
+	v := &view{asked: asked, rev: rev, page: b.last.parse(b.title, rev.Text, b.cfg.Forum), now: rev.Now,
+		origins: map[Origin][]place{}, owners: map[Origin]*owners{}, adopted: map[string]place{},
+		blocks: map[*forum.Thread][]forum.Block{}}
 	if v.now.IsZero() {
 		v.now = b.now()
 	}
@@ -62,8 +65,48 @@ func (b *Bot) read(ctx context.Context) (*view, error) {
 			v.origins[p.origin()] = append(v.origins[p.origin()], p)
 		}
 	}
-	_, err = b.note(ctx, b.startKey(), &v.start)
+	if b.visit != nil {
+		book, _, err := b.calls(ctx)
+		if err == nil {
+			v.start = start{Time: book.Since, Comments: map[string]string{}}
+		}
+		return v, err
+	}
+	v.start, err = b.last.startOf(ctx, b.store, b.startKey())
 	return v, err
+}
+
+// reading is what was read last. Nobody changes it.
+type reading struct {
+	title, text string
+	page        *forum.Page
+	key         string
+	note        []byte
+	start       start
+}
+
+// parse is [forum.Parse] of a page, which is remembered until another is asked for.
+func (r *reading) parse(title, text string, opt forum.Options) *forum.Page {
+	if r.page == nil || r.title != title || r.text != text {
+		r.title, r.text, r.page = title, text, forum.Parse(title, text, opt)
+	}
+	return r.page
+}
+
+// startOf reads the note about the first start, which is long and does not change.
+func (r *reading) startOf(ctx context.Context, notes Notes, key string) (start, error) {
+	raw, ok, err := notes.Get(ctx, key)
+	if err != nil || !ok || len(raw) == 0 {
+		return start{}, err
+	}
+	if r.key != key || !bytes.Equal(r.note, raw) {
+		var s start
+		if err := decodeNote(key, raw, &s); err != nil {
+			return start{}, err
+		}
+		r.key, r.note, r.start = key, raw, s
+	}
+	return r.start, nil
 }
 
 // start is what was on the page when the bot first read it: none of that is answered.
@@ -84,19 +127,7 @@ type seen struct {
 }
 
 // startKey is the name of the note that holds a start.
-func (b *Bot) startKey() string { return "bot/start/" + b.cfg.Page }
-
-// note reads a note from the ledger, a JSON object. ok is false when there is none.
-func (b *Bot) note(ctx context.Context, key string, into any) (ok bool, err error) {
-	raw, ok, err := b.store.Get(ctx, key)
-	if err != nil || !ok {
-		return false, err
-	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		return false, fmt.Errorf("the note %s in the ledger cannot be read: %w", key, err)
-	}
-	return true, nil
-}
+func (b *Bot) startKey() string { return "bot/start/" + b.page }
 
 // remember handles the first start. It marks every comment on the page as seen, in one write, so that a crash leaves
 // all or nothing.
@@ -110,15 +141,11 @@ func (b *Bot) remember(ctx context.Context, v *view) error {
 				s.Seen = append(s.Seen, seen{p.origin().Author, c.Time, TextHash(c), p.thread.Heading, p.spot()})
 			}
 		}
-		raw, err := json.Marshal(s)
-		if err != nil {
-			return err
-		}
-		if err := b.store.Put(ctx, b.startKey(), raw); err != nil {
+		if err := putNote(ctx, b.store, b.startKey(), s); err != nil {
 			return err
 		}
 		v.start = s
-		b.lg.Info("first start: existing comments are marked seen", "page", b.cfg.Page, "revision", v.rev.ID,
+		b.lg.Info("first start: existing comments are marked seen", "page", b.page, "revision", v.rev.ID,
 			"comments", len(v.order), "answer_since", b.cfg.AnswerSince)
 	}
 	return nil
@@ -152,12 +179,14 @@ func (b *Bot) onPage(v *view, key string) bool {
 
 // pageDenied reports whether the page asks us to stay away. The template must be before the first heading. A {{nobots}}
 // in a thread counts for that thread only.
-func (b *Bot) pageDenied(v *view) bool {
-	head := v.rev.Text
+func (b *Bot) pageDenied(v *view) bool { return forum.Denied(b.head(v), b.cfg.Account) }
+
+// head is the page before its first thread.
+func (b *Bot) head(v *view) string {
 	if len(v.page.Threads) > 0 {
-		head = head[:v.page.Threads[0].Start]
+		return v.rev.Text[:v.page.Threads[0].Start]
 	}
-	return forum.Denied(head, b.cfg.Account)
+	return v.rev.Text
 }
 
 // threadDenied reports whether the thread asks us to stay away.

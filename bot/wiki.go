@@ -19,6 +19,26 @@ type Wiki interface {
 	OwnEdits(ctx context.Context, title string, since time.Time) ([]OwnEdit, error)
 }
 
+// Tools are the wiki's own discussion tools, as a way to post. internal/mediawiki implements it through an adapter.
+type Tools interface {
+	// Answer writes a reply under a comment. It makes at most one attempt that can have an effect. The errors are those
+	// of [Wiki].Save, and [ErrNoTools].
+	Answer(ctx context.Context, a Answer) (newRev int64, err error)
+}
+
+// Answer is a reply for the wiki's discussion tools.
+type Answer struct {
+	Title      string
+	Name       string // the wiki's name of the comment that is answered: c-Author-20261122193700
+	Text       string // wikitext with its signature, not indented
+	Summary    string
+	Token      string    // the wiki takes it once in a session
+	SendBefore time.Time // as in [Edit]
+}
+
+// ErrNoTools: the wiki has no discussion tools, or they cannot write this reply. Nothing was saved.
+var ErrNoTools = errors.New("the wiki's discussion tools cannot write this reply")
+
 // Revision is a page at a revision.
 type Revision struct {
 	Title     string
@@ -65,6 +85,8 @@ var (
 	// ErrBlocked: the account may not edit at all (blocked, page protected, permission missing). Stop everything and
 	// tell the operator.
 	ErrBlocked = errors.New("the account may not edit")
+	// ErrProtected is above an [ErrBlocked] that is about this page alone: it is protected.
+	ErrProtected = errors.New("the page is protected")
 	// ErrStale: the edit was not sent because [Edit].SendBefore had passed.
 	ErrStale = errors.New("not sent: the stop page must be read again first")
 	// ErrNotSaved: nothing was saved, and the same edit may be tried later (lag, read-only, rate limit).

@@ -66,23 +66,42 @@ type Config struct {
 	WikiUser     string
 	WikiPassword Secret
 	OAuth        OAuth
+	OAuth2Token  Secret
 
 	ForumPage, ArchivePrefix, StopPage, Operator string
-	ShortlinkHosts                               []string
+	Mentions                                     string // "off" or "on"
+	Wikis                                        string // file of more wikis; see [Config.ReadWikis]
+	// of a wiki in that file; empty: Wikidata's
+	QueryTemplates, ResolvedTemplates, UserNamespaces, Languages []string
+	Graph                                                        string // name of a graph of KG_FILE; empty: SPARQLEndpoint's
+
+	DiscussionTools string // "on" or "off"
+	Ping            string // "none" or "asker"
+	MentionPages    []string
+	OptOutPage      string
+	ShortlinkHosts  []string
 
 	WatchSchedule, HarvestSchedule string
 	AnswerDelay                    time.Duration
 	AnswerSince                    time.Time
 	FollowupLimit, RepliesPerHour  int
+	RepliesPerDay, RequestsPerUser int
+	ThreadCooldown, CorrectAfter   time.Duration
 	AnswerPreset                   string
 	AnswerExamples                 int
 	AnswerNotes                    string // on or off
 	Posting                        string
 	AnswerConfidence               float64
 	LowConfidence                  string // ask or silent
+	ReplyTemplates                 string // on or off
+	TraceURL                       string
+	DigestPage                     string
+	DigestHour                     int
 
-	DataDir     string
-	DatabaseURL Secret // an address that holds a password
+	DataDir string
+	// how long is kept: trajectories, and words of posts that are no longer on the wiki; below 0: for ever
+	KeepTrajectories, KeepRemoved time.Duration
+	DatabaseURL                   Secret // an address that holds a password
 
 	OpenAIKey                         Secret
 	OpenAIBaseURL                     string
@@ -99,6 +118,7 @@ type Config struct {
 	EntityREST, VectorSearch          string // empty: not asked
 	EntityAPI                         string // empty: the API that belongs to SPARQLEndpoint
 	KGFile, Contact                   string
+	OperatorToken                     Secret
 
 	origin map[string]string // by key: see Origin
 	raw    map[string]string // by key: the value as given
@@ -231,6 +251,12 @@ func (c *Config) check() (p Problems) {
 	if !c.OAuth.Empty() && c.WikiPassword != "" {
 		p = append(p, errors.New("WIKI_PASSWORD and WIKI_OAUTH_*: set only one of them"))
 	}
+	if c.OAuth2Token != "" && (c.WikiPassword != "" || !c.OAuth.Empty()) {
+		p = append(p, errors.New("WIKI_OAUTH2_TOKEN: set neither WIKI_PASSWORD nor WIKI_OAUTH_* beside it"))
+	}
+	if strings.ContainsFunc(c.OAuth2Token.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }) {
+		p = append(p, errors.New("WIKI_OAUTH2_TOKEN: want one word of letters, digits and punctuation, as the wiki showed it"))
+	}
 	if c.WikiPassword != "" && c.WikiUser == "" {
 		p = append(p, errors.New("WIKI_PASSWORD: set WIKI_USER too"))
 	}
@@ -253,13 +279,14 @@ func (c *Config) check() (p Problems) {
 // CheckRun finds what else the bot needs in order to run. The error is a [Problems].
 func (c *Config) CheckRun() error {
 	var p Problems
-	if c.WikiUser == "" && c.OAuth.Empty() {
+	oauth := !c.OAuth.Empty() || c.OAuth2Token != ""
+	if c.WikiUser == "" && !oauth {
 		p = append(p, errors.New("WIKI_USER: the bot needs an account"))
 	}
-	if c.WikiPassword == "" && c.OAuth.Empty() {
-		p = append(p, errors.New("WIKI_PASSWORD or WIKI_OAUTH_*: the bot needs a way to log in"))
+	if c.WikiPassword == "" && !oauth {
+		p = append(p, errors.New("WIKI_PASSWORD, WIKI_OAUTH_* or WIKI_OAUTH2_TOKEN: the bot needs a way to log in"))
 	}
-	if c.WikiUser == "" && !c.OAuth.Empty() {
+	if c.WikiUser == "" && oauth {
 		p = append(p, errors.New("WIKI_USER: also with OAuth, the bot needs the account's name to recognize its own posts"))
 	}
 	if c.Operator == "" {

@@ -237,3 +237,13 @@ func TestAddressesHideTheirSecrets(t *testing.T) {
 		t.Errorf("secrets %q", got)
 	}
 }
+
+func TestDays(t *testing.T) {
+	for in, want := range map[string]time.Duration{"": -1, "0d": 0, "30d": 720 * time.Hour, "180d": 4320 * time.Hour,
+		"30": -1, "-1d": -1, "1.5d": -1, "d": -1, "99999d": -1} {
+		c, _, err := Load(Source{Environ: []string{"KEEP_REMOVED=" + in}})
+		if c.KeepRemoved != want || (err != nil) != (want < 0 && in != "") {
+			t.Errorf("%q: %v, %v; want %v", in, c.KeepRemoved, err, want)
+		}
+	}
+}

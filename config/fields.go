@@ -52,6 +52,25 @@ func titleField(f func(*Config) *string) field {
 	}}
 }
 
+// pagesField reads a list of pages: talk, numbers of namespaces, titles, beginnings of titles with "*".
+func pagesField(f func(*Config) *[]string) field {
+	return field{set: func(c *Config, v string) error {
+		var out []string
+		for _, s := range strings.Split(v, ",") {
+			s = strings.TrimSpace(strings.ReplaceAll(s, "_", " "))
+			if s == "" {
+				continue
+			}
+			if strings.ContainsAny(strings.TrimSuffix(s, "*"), "[]{}|<>#*") || hasControl(s) || len(s) > 256 {
+				return fmt.Errorf("want talk, the number of a namespace, a title, or the beginning of one with *, not %q", s)
+			}
+			out = append(out, s)
+		}
+		*f(c) = out
+		return nil
+	}}
+}
+
 // userField reads a user name without its namespace.
 func userField(f func(*Config) *string) field {
 	return field{set: func(c *Config, v string) error {
@@ -113,6 +132,23 @@ func durField(f func(*Config) *time.Duration) field {
 			return fmt.Errorf("want a duration such as 90s, 15m or 2h, or a number of seconds, not %q", v)
 		}
 		*f(c) = d
+		return nil
+	}}
+}
+
+// daysField reads a number of days, such as 180d. An empty value means for ever, which is -1.
+func daysField(f func(*Config) *time.Duration) field {
+	return field{set: func(c *Config, v string) error {
+		if v == "" {
+			*f(c) = -1
+			return nil
+		}
+		digits, ok := strings.CutSuffix(v, "d")
+		n, err := strconv.ParseUint(digits, 10, 16)
+		if !ok || err != nil {
+			return fmt.Errorf("want a number of days such as 180d, not %q", v)
+		}
+		*f(c) = time.Duration(n) * 24 * time.Hour
 		return nil
 	}}
 }

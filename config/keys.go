@@ -17,6 +17,7 @@ const (
 	Model  Group = "model"
 	Limits Group = "limits"
 	Graph  Group = "graph"
+	Web    Group = "web"
 )
 
 // Key describes one setting: a line of .env.example, a flag, an environment variable and a field of [Config].
@@ -61,6 +62,8 @@ func Keys() []Key {
 			secretField(func(c *Config) *Secret { return &c.OAuth.AccessToken })},
 		{"WIKI_OAUTH_ACCESS_SECRET", Wiki, "", "OAuth access secret",
 			secretField(func(c *Config) *Secret { return &c.OAuth.AccessSecret })},
+		{"WIKI_OAUTH2_TOKEN", Wiki, "", "access token of an owner-only OAuth 2 consumer; set it instead of WIKI_PASSWORD",
+			secretField(func(c *Config) *Secret { return &c.OAuth2Token })},
 
 		{"FORUM_PAGE", Forum, "Wikidata:Request a query", "the page that the bot watches",
 			titleField(func(c *Config) *string { return &c.ForumPage })},
@@ -71,6 +74,24 @@ func Keys() []Key {
 			titleField(func(c *Config) *string { return &c.StopPage })},
 		{"OPERATOR", Forum, "", "user name of the person who runs the bot, named in every reply",
 			userField(func(c *Config) *string { return &c.Operator })},
+		{"MENTIONS", Forum, "off", "on: the bot also answers where it is named, on other pages than FORUM_PAGE; see docs/mentions.md",
+			enumField(func(c *Config) *string { return &c.Mentions }, "off", "on")},
+		{"MENTION_PAGES", Forum, "talk,4",
+			"where it answers when it is named, comma-separated: talk (all talk pages), the number of a namespace, a title, or the beginning of one with *",
+			pagesField(func(c *Config) *[]string { return &c.MentionPages })},
+		{"DISCUSSION_TOOLS", Forum, "on",
+			"on: replies without a query are posted by DiscussionTools where the wiki has them, unless DATABASE_URL is set; off: every reply is a section edit",
+			enumField(func(c *Config) *string { return &c.DiscussionTools }, "on", "off")},
+		{"PING", Forum, "none", "who is notified by a reply; none: nobody; asker: the person who is answered",
+			enumField(func(c *Config) *string { return &c.Ping }, "none", "asker")},
+		{"OPT_OUT_PAGE", Forum, "", "a page that links to the users who want no replies; empty: only {{nobots}} on their talk pages counts",
+			titleField(func(c *Config) *string { return &c.OptOutPage })},
+		{"DIGEST_PAGE", Forum, "", "a subpage of the account's user page, such as User:SpinachBot/digest, to which the bot writes what ledger digest prints, once a day; empty: it does not",
+			titleField(func(c *Config) *string { return &c.DigestPage })},
+		{"DIGEST_HOUR", Forum, "6", "the hour, in UTC, from which on DIGEST_PAGE is written",
+			intField(func(c *Config) *int { return &c.DigestHour })},
+		{"WIKIS", Forum, "", "YAML file with more wikis that the bot works on; docs/mentions.md describes it",
+			strField(func(c *Config) *string { return &c.Wikis })},
 		{"SHORTLINK_HOSTS", Forum, "w.wiki,tinyurl.com",
 			"hosts of short links, comma-separated; a link to one counts as an answer, and the harvest follows it",
 			hostsField(func(c *Config) *[]string { return &c.ShortlinkHosts })},
@@ -87,7 +108,16 @@ func Keys() []Key {
 			intField(func(c *Config) *int { return &c.FollowupLimit })},
 		{"REPLIES_PER_HOUR", Bot, "6", "how many replies the bot may post in any hour, over all threads; at least 1",
 			intField(func(c *Config) *int { return &c.RepliesPerHour })},
-		{"ANSWER_PRESET", Bot, "best", "the bot's way of working; ask --preset list explains them",
+		{"REPLIES_PER_DAY", Bot, "60", "how many replies the bot may post in any 24 hours; 0: no limit but REPLIES_PER_HOUR",
+			intField(func(c *Config) *int { return &c.RepliesPerDay })},
+		{"REQUESTS_PER_USER", Bot, "10", "how many requests of one user, follow-ups included, the bot works on in 24 hours; more wait; 0: no limit",
+			intField(func(c *Config) *int { return &c.RequestsPerUser })},
+		{"THREAD_COOLDOWN", Bot, "1m", "how long the bot waits between two replies in a thread",
+			durField(func(c *Config) *time.Duration { return &c.ThreadCooldown })},
+		{"CORRECT_AFTER", Bot, "2m",
+			"how long after a reply was posted its query is run again; when that returns something else, the reply is corrected while nobody has answered it; 0s: never",
+			durField(func(c *Config) *time.Duration { return &c.CorrectAfter })},
+		{"ANSWER_PRESET", Bot, "best", "how questions are worked on, by the bot and where --preset is not given; ask --preset list explains them",
 			strField(func(c *Config) *string { return &c.AnswerPreset })},
 		{"ANSWER_EXAMPLES", Bot, "0", "how many solved questions of DATA_DIR/harvest the bot's model is shown before it begins, never of the same thread; 0: none",
 			intField(func(c *Config) *int { return &c.AnswerExamples })},
@@ -99,6 +129,15 @@ func Keys() []Key {
 		{"LOW_CONFIDENCE", Bot, "ask",
 			"what it does with such an answer; ask: it asks the poster one question instead, once a thread; silent: it posts nothing",
 			enumField(func(c *Config) *string { return &c.LowConfidence }, "ask", "silent")},
+		{"REPLY_TEMPLATES", Bot, "off",
+			"on: the wiki has {{Q}} and {{P}}, as Wikidata has, and replies use them; off: replies link items by their labels",
+			enumField(func(c *Config) *string { return &c.ReplyTemplates }, "on", "off")},
+		{"TRACE_URL", Bot, "", "address of this bot's runs, such as https://bot.example.org/runs/; a reply links it, with the entry's ID at its end; empty: no link",
+			urlField(func(c *Config) *string { return &c.TraceURL })},
+		{"KEEP_TRAJECTORIES", Bot, "", "how long the bot keeps trajectories of requests that are finished, such as 180d; empty: for ever",
+			daysField(func(c *Config) *time.Duration { return &c.KeepTrajectories })},
+		{"KEEP_REMOVED", Bot, "", "how long the bot keeps the words of posts that are neither on FORUM_PAGE nor in its archive any more, such as 30d; empty: for ever",
+			daysField(func(c *Config) *time.Duration { return &c.KeepRemoved })},
 		{"POSTING", Bot, "off", "off: nothing is posted; propose: replies wait for ledger approve; on: replies are posted",
 			enumField(func(c *Config) *string { return &c.Posting }, "off", "propose", "on")},
 
@@ -157,5 +196,8 @@ func Keys() []Key {
 			strField(func(c *Config) *string { return &c.KGFile })},
 		{"CONTACT", Graph, "", "web or mail address of the operator, part of the User-Agent of every request",
 			lineField(func(c *Config) *string { return &c.Contact })},
+
+		{"OPERATOR_TOKEN", Web, "", "opens the operator's desk of serve, which may approve replies and stop the bot; 16 characters or more that nobody can guess, such as from openssl rand -hex 24; without it the desk is shown on loopback addresses only",
+			secretField(func(c *Config) *Secret { return &c.OperatorToken })},
 	}
 }

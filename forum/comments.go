@@ -22,8 +22,8 @@ type line struct {
 	sigs       []sig
 }
 
-// depth is the number of list items around the line's text. A definition list's term counts nothing (DiscussionTools
-// counts li and dd elements).
+// depth is the number of list items around the line's text. A definition list's term does not count
+// (DiscussionTools counts li and dd elements).
 func (l *line) depth() int {
 	return len(l.prefix) - strings.Count(l.prefix, ";")
 }
@@ -43,6 +43,10 @@ func (p *parser) body(t *Thread, under string, start, end int) {
 		l := p.line(pos, end)
 		pos = l.end + 1
 		if p.empty(&l) {
+			if len(pending) > 0 && p.borders(&l) { // what is unsigned on one side of a marker is not of those on the other
+				p.add(t, under, pending, nil, pending[len(pending)-1].end)
+				pending = pending[:0]
+			}
 			continue
 		}
 		p.sign(&l, pending)
@@ -162,6 +166,16 @@ func (p *parser) empty(l *line) bool {
 	}
 	return strings.HasPrefix(rest, "----") && strings.Trim(rest, "-") == "" || strings.HasPrefix(rest, "__") &&
 		strings.HasSuffix(rest, "__") && !strings.Contains(rest, " ")
+}
+
+// borders reports whether a line holds a marker of a [Block].
+func (p *parser) borders(l *line) bool {
+	for _, n := range p.nodesIn(l.text, l.end) {
+		if n.Kind == wikitext.Template && p.is(n, blockStartTemplate|blockEndTemplate) {
+			return true
+		}
+	}
+	return false
 }
 
 // unsignedBefore returns how many of the pending lines belong to someone other than the signed line that follows them.
@@ -338,7 +352,7 @@ func (p *parser) preceding(i, low int) int {
 	return i
 }
 
-// id makes a comment's id: author and time, which stay when a heading is edited or a thread archived.
+// id makes a comment's ID from its author and time, which stay the same when a heading is edited or a thread archived.
 func (p *parser) id(t *Thread, c *Comment) string {
 	id := ""
 	if c.Author != nil && c.Time != nil {

@@ -1,12 +1,14 @@
 package forum
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/spinachbot/spinachbot/internal/message"
 	"github.com/spinachbot/spinachbot/internal/text"
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
@@ -15,14 +17,17 @@ import (
 // MaxShort is the number of characters of [Reply].Short that a reply shows. What is longer is cut.
 const MaxShort = 1200
 
+// MaxRows is how many rows of a result a reply shows.
+const MaxRows = 20
+
 const (
 	maxCell    = 200
-	maxRows    = 10
 	maxColumns = 8
-	maxSteps   = 20
-	maxThought = 400
-	maxArg     = 600
-	maxSeen    = 400 // of an observation
+	maxSteps   = 10
+	maxThings  = 4    // of a step
+	maxAsked   = 100  // of what was searched for
+	maxLink    = 2000 // bytes of an address
+	maxModel   = 60
 	markerName = "spinachbot"
 )
 
@@ -37,53 +42,85 @@ func parserTag(name string) bool {
 // Compose writes a reply as wikitext in which every block has the given list prefix (":" or "::" and so on; see
 // [ReplyIndent]). It has no newline at the end.
 //
+// The answer comes first, then the query, what it returned, what was assumed and left open, and the folded steps.
+//
 // MediaWiki's old parser and Parsoid both keep this form in one list item per block, and DiscussionTools keeps it as
 // one comment. Each block starts a line with the prefix; the query's template and the tables continue over several
 // lines without it; the signature ends the last line. Nothing from the model, the graph or the poster becomes markup
-// (see encode); nobody is pinged: the person answered is named in text, the operator linked by the talk page, which
-// notifies nobody.
+// (see encode); nobody is pinged but, with [Reply].Ping, the person answered: that name is text otherwise, and the
+// operator is linked by the talk page, which notifies nobody.
 //
 // Errors say what is wrong with the reply: a query not in its posting form, a number that is not an entity ID, a marker
 // or signature that could break out.
 func Compose(r Reply, indent string) (string, error) {
-	if indent == "" || strings.Trim(indent, ":*#") != "" {
-		return "", fmt.Errorf("compose reply: indent %q: want one or more of : * #", text.Clip(indent, 20))
+	if errCatalog != nil {
+		return "", fmt.Errorf("compose reply: %w", errCatalog)
 	}
-	if strings.Trim(r.Marker, markerLetters) != "" || strings.Contains(r.Marker, "--") {
-		return "", fmt.Errorf("compose reply: marker %q: want lower-case letters, digits and single hyphens",
-			text.Clip(r.Marker, 40))
+	if err := checkReply(r, indent); err != nil {
+		return "", fmt.Errorf("compose reply: %w", err)
 	}
-	if r.Signature == "" || strings.ContainsAny(r.Signature, "\n\r") {
-		return "", fmt.Errorf("compose reply: signature %q: want one line, ~~~~ on a wiki", text.Clip(r.Signature, 40))
-	}
-	if r.NoAnswer != "" && !noAnswers[r.NoAnswer] {
-		return "", fmt.Errorf("compose reply: no sentence for reason %q", text.Clip(r.NoAnswer, 40))
-	}
-	if r.NoAnswer == "" && strings.TrimSpace(r.Short+r.Asks) == "" && r.Query == "" {
-		return "", fmt.Errorf("compose reply: neither an answer nor a query nor a reason why there is none")
-	}
-	c := &composer{r: r, m: catalog(r.Language), indent: indent}
+	c := &composer{r: r, t: Texts(r.Language), indent: indent}
 	c.answer()
 	if r.Query != "" {
-		if err := CheckQuery(r.Query); err != nil {
-			return "", fmt.Errorf("compose reply: %w", err)
-		}
-		if err := c.query(); err != nil {
+		c.query()
+		if err := c.result(); err != nil {
 			return "", err
 		}
-		c.open()
+		c.notes()
 	}
 	c.earlier()
-	c.steps()
+	if err := c.steps(); err != nil {
+		return "", err
+	}
 	if err := c.close(); err != nil {
 		return "", err
 	}
 	return strings.Join(c.blocks, "\n"), nil
 }
 
+func checkReply(r Reply, indent string) error {
+	switch {
+	case indent == "" || strings.Trim(indent, ":*#") != "":
+		return fmt.Errorf("indent %q: want one or more of : * #", text.Clip(indent, 20))
+	case strings.Trim(r.Marker, markerLetters) != "" || strings.Contains(r.Marker, "--"):
+		return fmt.Errorf("marker %q: want lower-case letters, digits and single hyphens", text.Clip(r.Marker, 40))
+	case r.Signature == "" || strings.ContainsAny(r.Signature, "\n\r"):
+		return fmt.Errorf("signature %q: want one line, ~~~~ on a wiki", text.Clip(r.Signature, 40))
+	case r.NoAnswer != "" && !noAnswers[r.NoAnswer]:
+		return fmt.Errorf("no sentence for reason %q", text.Clip(r.NoAnswer, 40))
+	case r.NoAnswer == "" && strings.TrimSpace(r.Short+r.Asks) == "" && r.Query == "":
+		return errors.New("neither an answer nor a query nor a reason why there is none")
+	}
+	for _, address := range []string{r.QueryPage, r.Trace} {
+		if address == "" {
+			continue
+		}
+		if err := CheckAddress(address); err != nil {
+			return err
+		}
+	}
+	if r.Query != "" {
+		return CheckQuery(r.Query)
+	}
+	return nil
+}
+
+// CheckAddress reports why a text cannot be linked as a web address in a reply.
+func CheckAddress(s string) error {
+	_, rest, ok := strings.Cut(s, "://")
+	strange := strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune("<>[]{}|\\\"'~", r)
+	})
+	if !ok || rest == "" || strange || len(s) > maxLink || !strings.HasPrefix(s, "http") {
+		return fmt.Errorf("%q cannot be linked: write it as https://example.org/path, other characters as %%XX",
+			text.Clip(s, 100))
+	}
+	return nil
+}
+
 type composer struct {
 	r      Reply
-	m      map[string]string
+	t      *message.Texts
 	indent string
 	blocks []string
 }
@@ -97,22 +134,47 @@ func (c *composer) block(s string) {
 	c.blocks = append(c.blocks, c.indent+s)
 }
 
+// line marks the direction of a sentence whose language is written from right to left: the page around it is not.
+func (c *composer) line(s string) string {
+	if s == "" || c.t.Direction() == "ltr" {
+		return s
+	}
+	return fmt.Sprintf(`<span lang="%s" dir="rtl">%s</span>`, c.t.Tag(), s)
+}
+
+// space is what is between two sentences.
+func (c *composer) space() string {
+	if base, _ := c.t.Tag().Base(); base.String() == "ja" || base.String() == "zh" {
+		return ""
+	}
+	return " "
+}
+
 // answer is the first line: whom it is for, the short answer, and the marker by which we find our own reply again.
 func (c *composer) answer() {
 	var parts []string
 	if to := encode(c.r.To, 100); to != "" {
-		parts = append(parts, fill(c.m["to"], "user", to))
+		if name := UserName(c.r.To); c.r.Ping && CheckUserName(name) == nil {
+			to = "[[User:" + name + "|" + encode(name, maxUserName) + "]]"
+		}
+		parts = append(parts, c.t.Text("to", "user", to))
 	}
-	if c.r.NoAnswer != "" {
-		parts = append(parts, c.m[c.r.NoAnswer])
+	parts = append(parts, c.amended()...)
+	short := encode(c.r.Short, MaxShort)
+	// The model says it itself, and more exactly: what was looked for and is not there.
+	if c.r.NoAnswer != "" && (c.r.NoAnswer != "not_found" || short == "") {
+		parts = append(parts, c.t.Text(c.r.NoAnswer))
 	}
 	if asks := encode(c.r.Asks, MaxShort); asks != "" {
-		parts = append(parts, c.m["asks"], asks)
+		parts = append(parts, c.t.Text("asks"), asks)
 	}
-	if short := encode(c.r.Short, MaxShort); short != "" {
+	if short == "" && c.r.Query != "" {
+		short = c.found()
+	}
+	if short != "" {
 		parts = append(parts, short)
 	}
-	line := strings.Join(parts, " ")
+	line := c.line(strings.Join(parts, c.space()))
 	if c.r.Marker != "" {
 		line += markerComment(c.r.Marker)
 	}
@@ -124,115 +186,131 @@ const markerLetters = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
 func markerComment(marker string) string { return "<!-- " + markerName + ":" + marker + " -->" }
 
-// query is the query in its template, what it found, and when and where.
-func (c *composer) query() error {
-	c.block(c.m["query"] + " {{SPARQL|query=\n" + strings.ReplaceAll(c.r.Query, "|", "{{!}}") + "\n}}")
-	found := ""
-	total, shown := max(c.r.Total, len(c.r.Rows)), min(len(c.r.Rows), maxRows)
-	switch {
-	case c.r.Boolean != nil && *c.r.Boolean:
-		found = c.m["yes"]
-	case c.r.Boolean != nil:
-		found = c.m["no"]
-	case total == 0:
-		found = c.m["rows_none"]
-	case total == 1:
-		found = c.m["rows_one"]
-	case shown > 0 && shown < total:
-		found = fill(c.m["rows_first"], "total", strconv.Itoa(total), "shown", strconv.Itoa(shown))
-	default:
-		found = fill(c.m["rows"], "total", strconv.Itoa(total))
+// query is the query in its template.
+func (c *composer) query() {
+	c.block(c.t.Text("query") + " {{SPARQL|query=\n" + strings.ReplaceAll(c.r.Query, "|", "{{!}}") + "\n}}")
+}
+
+// notes are what was assumed, what would change the answer and what is missing, a line each.
+func (c *composer) notes() {
+	c.yours()
+	for _, n := range []struct{ key, text string }{{"assumed", c.r.Assumed}, {"missing", c.r.LeftOpen}} {
+		if said := encode(n.text, MaxShort); said != "" {
+			c.block(c.line(c.t.Text(n.key, "text", said)))
+		}
 	}
-	if hidden := len(c.r.Vars) - maxColumns; hidden > 0 && shown > 0 {
-		found += " " + fill(c.m["columns"], "count", strconv.Itoa(hidden))
+	c.open()
+}
+
+// yours says what was wrong with the poster's own query, unless the answer speaks of it.
+func (c *composer) yours() {
+	said := strings.ToLower(c.r.Short)
+	spoken := strings.Contains(said, strings.ToLower(strings.TrimRight(c.t.Text("query"), " :：\u00a0")))
+	switch f := c.r.Yours; {
+	case spoken || f.ID != "" && strings.Contains(c.r.Short, f.ID):
+	case f.Kind == FaultSyntax:
+		c.block(c.line(c.t.Text("yours_syntax", "line", strconv.Itoa(f.Line))))
+	case f.Kind == FaultStatement && entityID(f.ID):
+		c.block(c.line(c.t.Text("yours_statement", "id", f.ID)))
+	case f.Kind == FaultEmpty:
+		c.block(c.line(c.t.Text("yours_empty")))
+	case f.Kind == FaultSlow:
+		c.block(c.line(c.t.Text("yours_slow")))
 	}
-	if !c.r.RanAt.IsZero() && c.r.Endpoint != "" {
-		found += " " + fill(c.m["ran"], "time", isoTime(c.r.RanAt), "endpoint", encode(c.r.Endpoint, 100))
-	}
-	c.block(found)
-	if c.r.Boolean != nil || shown == 0 || len(c.r.Vars) == 0 {
-		return nil
-	}
-	return c.table(shown)
 }
 
 // isoTime writes a time so that no reader of signatures takes it for one.
 func isoTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" }
 
-// table is the result's first rows.
-func (c *composer) table(rows int) error {
-	columns := min(len(c.r.Vars), maxColumns)
-	var b strings.Builder
-	b.WriteString("{| class=\"wikitable\"\n!")
-	for i, v := range c.r.Vars[:columns] {
-		if i > 0 {
-			b.WriteString(" !!")
+// steps is the collapsed list of how the answer was found, a sentence a step.
+func (c *composer) steps() error {
+	var steps []string
+	for _, s := range c.r.Steps {
+		text, err := c.step(s)
+		if err != nil {
+			return err
 		}
-		b.WriteString(" " + encode(v, 60))
-	}
-	for _, row := range c.r.Rows[:rows] {
-		b.WriteString("\n|-\n|")
-		for i := range columns {
-			if i > 0 {
-				b.WriteString(" ||")
-			}
-			if i >= len(row) {
-				continue
-			}
-			text := encode(row[i].Text, maxCell)
-			if row[i].ID != "" {
-				link, err := entityLink(row[i].ID, row[i].Label)
-				if err != nil {
-					return err
-				}
-				text = link
-			}
-			if text != "" {
-				b.WriteString(" " + text)
-			}
+		if text != "" {
+			steps = append(steps, text)
 		}
 	}
-	b.WriteString("\n|}")
-	c.block(b.String())
+	if len(steps) == 0 {
+		return nil
+	}
+	key := "steps"
+	if c.r.NoAnswer != "" || c.r.Asks != "" {
+		key = "steps_tried"
+	}
+	said := steps[:min(len(steps), maxSteps)]
+	if more := len(steps) - maxSteps; more > 0 {
+		said = append(said[:maxSteps:maxSteps], c.t.Text("steps_more", "count", more))
+	}
+	c.block(c.folded(c.t.Text(key, "count", len(steps)), said))
 	return nil
 }
 
-// steps is the collapsed list of how the answer was found. A query in a step is in <code>, encoded: only the posted
-// query gets the template.
-func (c *composer) steps() {
-	steps := c.r.Steps
-	if len(steps) == 0 {
-		return
+// folded is a list behind a title. Without a query a reply has one line for each block, and the list is HTML: so
+// DiscussionTools can post it, which indents every line.
+func (c *composer) folded(title string, items []string) string {
+	trace := ""
+	if c.r.Trace != "" {
+		trace = "[" + c.r.Trace + " " + c.t.Text("trace") + "]"
 	}
-	title := fill(c.m["steps"], "count", strconv.Itoa(len(steps)))
+	class := `class="wikitable mw-collapsible mw-collapsed"` + c.tableDirection()
+	if c.r.Query == "" {
+		return "<table " + class + "><tr><th>" + title + "</th></tr><tr><td><ol><li>" + strings.Join(items, "</li><li>") +
+			"</li></ol>" + trace + "</td></tr></table>"
+	}
+	if trace != "" {
+		trace = "\n" + trace
+	}
+	return "{| " + class + "\n! " + title + "\n|-\n|\n# " + strings.Join(items, "\n# ") + trace + "\n|}"
+}
+
+// tableDirection is the attribute of a table whose language is written from right to left.
+func (c *composer) tableDirection() string {
+	if c.t.Direction() == "ltr" {
+		return ""
+	}
+	return fmt.Sprintf(` lang="%s" dir="rtl"`, c.t.Tag())
+}
+
+// step is a step as a sentence; "" for one that is not shown.
+func (c *composer) step(s Step) (string, error) {
+	var things []string
+	for _, e := range s.Things[:min(len(s.Things), maxThings)] {
+		link, err := entityLink(e.ID, e.Label)
+		if err != nil {
+			return "", err
+		}
+		things = append(things, link)
+	}
+	query := c.t.Text("a_query")
+	if link := c.opens(s.Query, query); s.Query != "" && link != "" {
+		query = link
+	}
+	list, said := strings.Join(things, ", "), encode(s.Text, maxAsked)
 	switch {
-	case c.r.NoAnswer != "" || c.r.Asks != "":
-		title = fill(c.m["steps_tried"], "count", strconv.Itoa(len(steps)))
-	case len(steps) == 1:
-		title = c.m["steps_one"]
+	case s.Kind == StepNames && list == "":
+		return c.t.Text("step_names_none"), nil
+	case s.Kind == StepNames:
+		return c.t.Text("step_names", "things", list), nil
+	case s.Kind == StepSearch && said != "" && list == "":
+		return c.t.Text("step_search_none", "text", said), nil
+	case s.Kind == StepSearch && said != "":
+		return c.t.Text("step_search", "text", said, "things", list), nil
+	case s.Kind == StepLook && list != "":
+		return c.t.Text("step_look", "things", list), nil
+	case s.Kind == StepQuery && s.Failed:
+		return c.t.Text("step_query_failed", "query", query), nil
+	case s.Kind == StepQuery && s.Rows == 0:
+		return c.t.Text("step_query_none", "query", query), nil
+	case s.Kind == StepQuery:
+		return c.t.Text("step_query", "query", query, "count", s.Rows), nil
+	case s.Kind == StepOther && said != "":
+		return c.t.Text("step_other", "name", said), nil
 	}
-	var b strings.Builder
-	b.WriteString("{| class=\"wikitable mw-collapsible mw-collapsed\"\n! " + title + "\n|-\n|")
-	for i, s := range steps {
-		if i == maxSteps {
-			b.WriteString("\n# " + fill(c.m["steps_more"], "count", strconv.Itoa(len(steps)-maxSteps)))
-			break
-		}
-		b.WriteString("\n# ")
-		if t := encode(s.Thought, maxThought); t != "" {
-			b.WriteString(t)
-		} else {
-			b.WriteString(encode(s.Action, 60))
-		}
-		if s.Action != "" {
-			b.WriteString("\n#: <code>" + encode(s.Action+"("+s.Argument, maxArg) + ")</code>")
-		}
-		if o := encode(s.Observation, maxSeen); o != "" {
-			b.WriteString("\n#: → " + o)
-		}
-	}
-	b.WriteString("\n|}")
-	c.block(b.String())
+	return "", nil
 }
 
 // maxUserName is the length of a user name in bytes (MediaWiki's default of $wgMaxNameChars).
@@ -260,23 +338,31 @@ func CheckUserName(name string) error {
 
 // close is the last line. It says that a bot replied and who runs it, invites replies, and ends with the signature.
 func (c *composer) close() error {
-	notice := c.m["notice_nobody"]
+	notice := c.t.Text("notice_plain")
+	if model := encode(c.r.Model, maxModel); model != "" {
+		notice = c.t.Text("notice", "model", model)
+	}
 	if op := strings.TrimSpace(c.r.Operator); op != "" {
 		if err := CheckUserName(op); err != nil {
 			return fmt.Errorf("compose reply: operator: %w", err)
 		}
-		notice = fill(c.m["notice"], "operator", "[[User talk:"+UserName(op)+"|"+encode(UserName(op), maxUserName)+"]]")
+		link := "[[User talk:" + UserName(op) + "|" + encode(UserName(op), maxUserName) + "]]"
+		notice += c.space() + c.t.Text("operator", "operator", link)
 	}
-	invite := c.m["invite"]
+	invite := c.t.Text("invite")
 	if c.r.Asks != "" {
-		invite = c.m["invite_asks"]
+		invite = c.t.Text("invite_asks")
+	}
+	if c.r.Settled && c.r.Query != "" {
+		invite += c.space() + c.t.Text("invite_resolved")
 	}
 	if c.r.NoAnswer != "" {
-		invite = c.m["invite_failed"]
+		invite = c.t.Text("invite_failed")
 		if c.r.NoAnswer == "no_model" {
 			invite = ""
 		}
 	}
-	c.block(strings.Join(strings.Fields("<small>"+notice+"</small> "+invite), " ") + " --" + c.r.Signature)
+	said := strings.Join(strings.Fields("<small>"+notice+"</small> "+invite), " ")
+	c.block(c.line(said) + " --" + c.r.Signature)
 	return nil
 }

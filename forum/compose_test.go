@@ -1,10 +1,10 @@
 package forum
 
 import (
-	"maps"
+	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,27 +13,46 @@ import (
 )
 
 func TestMessagesAreComplete(t *testing.T) {
-	placeholder := regexp.MustCompile(`\{\w+\}`)
-	en := messages["en"]
-	for lang, m := range messages {
-		for key, sentence := range en {
-			want, got := placeholder.FindAllString(sentence, -1), placeholder.FindAllString(m[key], -1)
-			slices.Sort(want)
-			slices.Sort(got)
-			if !slices.Equal(want, got) {
-				t.Errorf("%s: %s has placeholders %v, want %v: %q", lang, key, got, want, m[key])
-			}
-			if strings.ContainsAny(m[key], "[]|<>&~\n") || strings.Contains(m[key], "{{") || m[key] == "" {
-				t.Errorf("%s: %s is markup or empty: %q", lang, key, m[key])
-			}
-		}
-		if len(m) != len(en) {
-			t.Errorf("%s has keys %v, en %v", lang, slices.Sorted(maps.Keys(m)), slices.Sorted(maps.Keys(en)))
+	if errCatalog != nil {
+		t.Fatal(errCatalog)
+	}
+	if n := len(catalog.Languages()); n != 12 {
+		t.Errorf("%d languages", n)
+	}
+	en := Texts("en")
+	var keys []string
+	for key := range noAnswers {
+		keys = append(keys, key)
+	}
+	for kind := range openKinds {
+		keys = append(keys, "open_"+kind)
+		if named[kind] != strings.Contains(en.Text("open_"+kind), "{name}") {
+			t.Errorf("does open_%s have a name?", kind)
 		}
 	}
-	for key := range noAnswers {
-		if en[key] == "" {
-			t.Errorf("no sentence for the reason %q", key)
+	for _, key := range keys {
+		if !en.Has(key) {
+			t.Errorf("no sentence %q", key)
+		}
+	}
+	files, err := messageFiles.ReadDir("messages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		b, err := messageFiles.ReadFile("messages/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var texts map[string]any
+		if err := json.Unmarshal(b, &texts); err != nil {
+			t.Fatal(err)
+		}
+		for key, text := range texts {
+			if said := fmt.Sprint(text); strings.ContainsAny(strings.TrimPrefix(said, "map["), "[|<>&~\n") ||
+				strings.Contains(said, "{{") || strings.Contains(said, "''") {
+				t.Errorf("%s: %s is markup: %q", f.Name(), key, said)
+			}
 		}
 	}
 }
@@ -51,7 +70,6 @@ SELECT ?a WHERE {
   ?a wdt:P31{{!}}wdt:P279 wd:Q39715 . # lighthouse
 }
 }}
-:The query found 20 rows; these are the first 2. Run on 2024-06-05 10:20 UTC at query.wikidata.org; the data may have changed since.
 :{| class="wikitable"
 ! a !! b
 |-
@@ -59,18 +77,15 @@ SELECT ?a WHERE {
 |-
 | x || [[Property:P31|x]]
 |}
+:And 18 more rows: run the query. Run on 2024-06-05 10:20 UTC at query.wikidata.org; the data may have changed since.
 :{| class="wikitable mw-collapsible mw-collapsed"
 ! How I found it (2 steps)
 |-
 |
-# x
-#: <code>search_wikidata(x)</code>
-#: → x
-# x
-#: <code>execute_sparql(x)</code>
-#: → x
+# Searched for “x”: [[Q42|x]]
+# Ran a query: 2 rows
 |}
-:<small>I am a bot and this reply was written automatically; please check it before you rely on it. My operator is [[User talk:Olga Operator|Olga Operator]].</small> If something is missing or wrong, just reply here and say what to change. --[[User:SpinachBot|SpinachBot]] ([[User talk:SpinachBot|talk]]) 10:21, 5 June 2024 (UTC)`
+:<small>I am a bot, and a language model had a part in this reply; please check it before you rely on it. My operator is [[User talk:Olga Operator|Olga Operator]].</small> If something is missing or wrong, just reply here and say what to change. --[[User:SpinachBot|SpinachBot]] ([[User talk:SpinachBot|talk]]) 10:21, 5 June 2024 (UTC)`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -82,7 +97,7 @@ func TestComposeRoundTrip(t *testing.T) {
 	queries := []string{"ASK {}", "SELECT ?a { ?a wdt:P31|wdt:P279 wd:Q5 FILTER(?x || ?y) }",
 		"SELECT ?é { ?é rdfs:label \"a|b\\u007B\"@fr . # & &amp; 'x'\n  <http://x/%7E> ?p '''q''' }\nLIMIT 3"}
 	yes := true
-	for _, lang := range []string{"en", "de", "fr", "pt", "de-CH", ""} {
+	for _, lang := range []string{"en", "de", "fr", "ja", "ar", "de-CH", ""} {
 		for _, target := range []string{"", ":", "::", "*", ":*", "#", "*:"} {
 			for _, q := range queries {
 				r := posted()
@@ -122,14 +137,15 @@ func TestComposeRoundTrip(t *testing.T) {
 
 func TestComposeWithoutAnswer(t *testing.T) {
 	for reason := range noAnswers {
-		for lang := range messages {
+		for _, tag := range catalog.Languages() {
+			lang := tag.String()
 			r := Reply{Language: lang, To: "Ann", NoAnswer: reason, Operator: "Olga", Marker: "m-1", Signature: "~~~~",
-				Steps: []Step{{Thought: "x"}, {Thought: "y"}}}
+				Steps: []Step{{Kind: StepSearch, Text: "x"}, {Kind: StepQuery}}}
 			w, err := Compose(r, "::")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(w, messages[lang][reason]) || strings.Contains(w, "SPARQL") || !strings.HasSuffix(w,
+			if !strings.Contains(w, Texts(lang).Text(reason)) || strings.Contains(w, "SPARQL") || !strings.HasSuffix(w,
 				" --~~~~") || strings.Count(w, "~~~~") != 1 {
 				t.Errorf("%s %s:\n%s", lang, reason, w)
 			}
@@ -156,20 +172,21 @@ func TestComposeLimits(t *testing.T) {
 	r.Total = 7 // less than the rows at hand
 	r.Steps = nil
 	for range 100 {
-		r.Steps = append(r.Steps, Step{long, long, long, long})
+		r.Steps = append(r.Steps, Step{Kind: StepSearch, Text: long})
 	}
 	w, err := Compose(r, ":")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(w, "\n|-\n"); n != maxRows+1 {
-		t.Errorf("%d rows, want %d and one in the list of steps", n, maxRows)
+	if n := strings.Count(w, "\n|-\n"); n != MaxRows+1 {
+		t.Errorf("%d rows, want %d and one in the list of steps", n, MaxRows)
 	}
-	if !strings.Contains(w, "12 more columns") || !strings.Contains(w, "80 more steps") || !strings.Contains(w,
-		"found 50 rows") {
-		t.Errorf("cuts are not told in\n%s", text.Clip(w, 3000))
+	for _, cut := range []string{"18 more columns", "and 90 more steps"} { // no phone has room for more than two of these
+		if !strings.Contains(w, cut) {
+			t.Errorf("%q is not told in\n%s", cut, text.Clip(w, 3000))
+		}
 	}
-	if n := len([]rune(w)); n > MaxShort+maxRows*maxColumns*(maxCell+10)+maxSteps*(maxThought+maxArg+maxSeen+100)+2000 {
+	if n := len([]rune(w)); n > MaxShort+MaxRows*maxColumns*(maxCell+10)+maxSteps*(maxAsked+100)+2000 {
 		t.Errorf("%d characters", n)
 	}
 	// a row shorter than the header, and no rows
@@ -265,7 +282,7 @@ func checkEncode(t *testing.T, s string) {
 
 var (
 	entities = regexp.MustCompile(`&#\d+;`)
-	markupIn = regexp.MustCompile(`[<{}\[\]|~\n\r\t\x7f]|''|__|!!|&(#\d+|#[xX][0-9a-fA-F]+|[A-Za-z][A-Za-z0-9]*);|(?i:[a-z]:\S)|\([A-Z]{2,5}\)|(RFC|ISBN|PMID) |^ [-!]|^ [*#:;=]`)
+	markupIn = regexp.MustCompile(`[<{}\[\]|~\n\r\t\x7f]|''|__|!!|&(#\d+|#[xX][0-9a-fA-F]+|[A-Za-z][A-Za-z0-9]*);|(?i::/|(bitcoin|geo|magnet|mailto|matrix|news|sips?|sms|tel|urn|xmpp):\S)|\([A-Z]{2,5}\)|(RFC|ISBN|PMID) |^ [-!]|^ [*#:;=]`)
 )
 
 // TestEncodeReadsAsText: texts of characters that mean something in wikitext.
@@ -288,7 +305,8 @@ func TestEncodeReadsAsText(t *testing.T) {
 	for text, want := range map[string]string{
 		"1949-09-15": "1949-09-15", "Victoria: 12": "Victoria: 12",
 		"at 14:30, 5 > 3 & AT&T = it's a_b!": "at 14:30, 5 > 3 & AT&T = it's a_b!",
-		"https://x":                          "https&#58;//x", "&lt;": "&#38;lt;", "''x": "&#39;&#39;x",
+		"https://x":                          "https&#58;//x", "wdt:P31": "wdt:P31", "Mailto:x": "Mailto&#58;x",
+		"&lt;": "&#38;lt;", "''x": "&#39;&#39;x",
 		"RFC 12": "RFC&#32;12",
 	} {
 		if got := encode(text, 100); got != want {

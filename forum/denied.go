@@ -1,6 +1,7 @@
 package forum
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/wikitext"
@@ -24,6 +25,82 @@ func Denied(text, account string) bool {
 		}
 	}
 	return false
+}
+
+// Welcomed reports whether {{bots|allow=…}} in a text names the account: the page asks for it.
+func Welcomed(text, account string) bool {
+	if account == "" || !strings.Contains(strings.ToLower(text), "bots") {
+		return false
+	}
+	names := newNames(Options{})
+	doc := wikitext.Preprocess(text, wikitext.Options{})
+	for i := range doc.Nodes {
+		n := &doc.Nodes[i]
+		if n.Kind == wikitext.Template && names.is(n.Name, botTemplate) && wikitext.CanonicalName(n.Name) == "bots" {
+			if a, ok := n.Arg(text, "allow"); ok && word(a.Value.In(text), account) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Uses reports whether a text uses one of the templates, given by their names in small letters. Those in comments and
+// nowiki do not count.
+func Uses(text string, names ...string) bool {
+	if !strings.Contains(text, "{{") {
+		return false
+	}
+	doc := wikitext.Preprocess(text, wikitext.Options{})
+	return slices.ContainsFunc(doc.Nodes, func(n wikitext.Node) bool {
+		return n.Kind == wikitext.Template && slices.Contains(names, wikitext.CanonicalName(n.Name))
+	})
+}
+
+// Lists reports whether a page links to the user page or the talk page of a user, as lists of people do. Links in
+// comments and nowiki do not count.
+func Lists(text, user string) bool {
+	if user = UserName(user); user == "" {
+		return false
+	}
+	n := newNames(Options{})
+	doc := wikitext.Preprocess(text, wikitext.Options{})
+	pos := 0
+	links := func(to int) bool {
+		for ; pos < to; pos += 2 {
+			k := strings.Index(text[pos:to], "[[")
+			if k < 0 {
+				break
+			}
+			pos += k
+			if e := linkEnd(text[:to], pos); e > 0 {
+				target, _ := splitLink(text[pos+2 : e-2])
+				if u, page := n.userOf(target); page && UserName(u) == user {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for i := range doc.Nodes {
+		d := &doc.Nodes[i]
+		if d.Kind != wikitext.Comment && d.Kind != wikitext.Tag {
+			continue
+		}
+		if links(d.Start) {
+			return true
+		}
+		pos = max(pos, d.End)
+	}
+	return links(len(text))
+}
+
+// Head is the part of a page before its first thread.
+func Head(text string) string {
+	if p := Parse("", text, Options{}); len(p.Threads) > 0 {
+		return text[:p.Threads[0].Start]
+	}
+	return text
 }
 
 // denies reads one such template. An empty account asks whether it denies anybody at all.

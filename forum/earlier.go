@@ -11,6 +11,7 @@ type Earlier struct {
 	Page    string    // title of the archive page
 	Heading string    // of the discussion, as read
 	Month   time.Time // when it took place
+	Same    bool      // its query returns today what the reply's does
 }
 
 // maxEarlier is how many earlier discussions a reply points to.
@@ -21,6 +22,12 @@ const maxEarlier = 2
 func (c *composer) earlier() {
 	var links []string
 	for _, e := range c.r.Similar {
+		if link := c.earlierLink(e); link != "" && e.Same {
+			c.block(c.line(c.t.Text("asked_before", "first", link)))
+			return
+		}
+	}
+	for _, e := range c.r.Similar {
 		if link := c.earlierLink(e); link != "" && len(links) < maxEarlier {
 			links = append(links, link)
 		}
@@ -28,26 +35,24 @@ func (c *composer) earlier() {
 	switch len(links) {
 	case 0:
 	case 1:
-		c.block(fill(c.m["similar"], "first", links[0]))
+		c.block(c.line(c.t.Text("similar", "first", links[0])))
 	default:
-		c.block(fill(c.m["similar_two"], "first", links[0], "second", links[1]))
+		c.block(c.line(c.t.Text("similar_two", "first", links[0], "second", links[1])))
 	}
 }
 
 // earlierLink links a section of an archive page. The heading comes from whoever wrote it: where it holds anything that
 // could be more than text in a link's target, the link goes to the page.
 func (c *composer) earlierLink(e Earlier) string {
-	if e.Month.IsZero() || !plainTitle(e.Page) || !strings.Contains(e.Page, "/") || strings.Contains(e.Page, "#") ||
+	if e.Month.IsZero() || !plainTitle(e.Page) || !strings.ContainsAny(e.Page, "/:") || strings.Contains(e.Page, "#") ||
 		strings.HasPrefix(e.Page, "/") {
 		return ""
 	}
-	months := strings.Fields(c.m["months"])
-	label := fill(c.m["month"], "month", months[e.Month.Month()-1], "year", e.Month.Format("2006"))
 	target := e.Page
 	if h := strings.Join(strings.Fields(e.Heading), " "); h != "" && plainTitle(h) && len(h) < 200 {
 		target += "#" + h
 	}
-	return "[[:" + target + "|" + label + "]]"
+	return "[[:" + target + "|" + c.t.Month(e.Month) + "]]"
 }
 
 // plainTitle reports whether a text is nothing but text in the target of a link: letters, marks, digits, spaces, and

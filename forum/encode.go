@@ -12,6 +12,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
+// Plain writes untrusted text as wikitext that shows it, cut to limit characters. No markup, link, template or
+// signature can come of it.
+func Plain(s string, limit int) string { return encode(s, limit) }
+
 // encode makes a text from outside safe in wikitext: it reads as the same text wherever it is (in a list line, in a
 // table cell, in a link's label, in <code>), and never as markup. See [clean] for what is left out, [escape] for the
 // rest.
@@ -75,8 +79,8 @@ func markup(text []rune, i int) bool {
 		return before == 0 || before == r || r == '!' && after == r
 	case '*', '#', ';', '=':
 		return before == 0
-	case ':': // a list at the start; "mailto:x" and "https://" are links
-		return before == 0 || after != ' ' && (before < 0x80 && unicode.IsLetter(before))
+	case ':': // a list at the start; "mailto:x" and "https://" are links, wdt:P31 is not
+		return before == 0 || after == '/' || after != ' ' && linkScheme.MatchString(string(text[max(0, i-10):i]))
 	case '&':
 		rest := string(text[i:min(len(text), i+40)])
 		if k := strings.IndexByte(rest[1:], '&'); k >= 0 {
@@ -93,9 +97,11 @@ func markup(text []rune, i int) bool {
 }
 
 var (
-	entity    = regexp.MustCompile(`^&(#[0-9]+|#[xX][0-9a-fA-F]+|\pL[\pL0-9]*);`)
-	zone      = regexp.MustCompile(`^\([A-Z]{2,5}\)`)
-	magicLink = regexp.MustCompile(`(RFC|ISBN|PMID)$`)
+	entity = regexp.MustCompile(`^&(#[0-9]+|#[xX][0-9a-fA-F]+|\pL[\pL0-9]*);`)
+	zone   = regexp.MustCompile(`^\([A-Z]{2,5}\)`)
+	// the schemes that make a link without slashes (MediaWiki's default of $wgUrlProtocols)
+	linkScheme = regexp.MustCompile(`(?i)(bitcoin|geo|magnet|mailto|matrix|news|sips?|sms|tel|urn|xmpp)$`)
+	magicLink  = regexp.MustCompile(`(RFC|ISBN|PMID)$`)
 )
 
 // entity shows a cell whose value is an item, a property or a lexeme as a link. The number is checked here, so that
@@ -117,6 +123,9 @@ func entityLink(id, label string) (string, error) {
 	text := encode(label, maxCell)
 	if text == "" {
 		text = id
+	}
+	if text == target {
+		return "[[" + target + "]]", nil
 	}
 	return "[[" + target + "|" + text + "]]", nil
 }

@@ -96,43 +96,91 @@ type Query struct {
 // Reply is a reply ready to be written: everything in it has been decided, run and checked. All texts but Signature are
 // untrusted and are encoded by [Compose].
 type Reply struct {
-	Language string // of the fixed sentences: en, de, fr; others get en
-	To       string // user name of the person answered; shown, never pinged
+	Language string // of the fixed sentences, see [Texts]; others get English
+	To       string // user name of the person answered
+	Ping     bool   // To is linked, which notifies that person; else nobody is
 	Short    string // the short answer
 	// why there is no answer: one of the keys of the fixed sentences (no_model, not_found, actions, time, money,
 	// failed); empty when there is one
 	NoAnswer string
 	// a question to the person answered, instead of an answer; Short and NoAnswer are then empty
 	Asks     string
-	Query    string    // the posted query, in its posting form
-	Vars     []string  // result header
-	Rows     [][]Cell  // first rows of the result
-	Total    int       // rows in all
-	Boolean  *bool     // result of an ASK
-	RanAt    time.Time // when the query was run
-	Endpoint string    // where: a name such as "query.wikidata.org"
-	LeftOpen string    // what the model says that it left open
-	Open     []Open    // readings that would change the result
-	Steps    []Step    // how it was found
-	Similar  []Earlier // earlier discussions whose query still runs; the first two are linked
-	Operator string    // user name of the operator
+	Query    string     // the posted query, in its posting form
+	Vars     []string   // result header
+	Headers  []string   // the same as words, with units; where it is shorter or "", the variable is shown
+	Rows     [][]Cell   // first rows of the result
+	Total    int        // rows in all
+	Tree     []TreeItem // the result as a tree, shown instead of the table
+	Numbers  bool       // the numbers of items are asked for
+	Boolean  *bool      // result of an ASK
+	RanAt    time.Time  // when the query was run
+	Endpoint string     // where: a name such as "query.wikidata.org"
+	Assumed  string     // the reading that the model chose
+	LeftOpen string     // what the model says that it left open
+	Yours    Fault      // what was wrong with the query that the person answered had posted
+	Open     []Open     // readings that would change the result
+	Steps    []Step     // how it was found
+	Similar  []Earlier  // earlier discussions whose query still runs; the first two are linked
+	Operator string     // user name of the operator
+	Model    string     // name of the language model
+	// Templates: the wiki has {{Q}} and {{P}}, which show label and number of an item or a property.
+	Templates bool
+	QueryPage string // what an encoded query is appended to for a link that opens it: "https://query.wikidata.org/#"
+	Trace     string // address of the page with all steps
+	Settled   bool   // an earlier answer in the thread was accepted: it is said that the section can be marked as resolved
+	Before    *Reply // what the reply said before it was corrected: shown struck out
 	// the ledger's key, written as an HTML comment so that our own reply can be found again: [a-z0-9-] only
 	Marker    string
 	Signature string // "~~~~" on a real wiki
 }
 
-// Cell is a cell of a result table. ID is the Q or P number when the value is an entity: then it is shown as a link
+// Cell is a cell of a result table. ID is the Q, P or L number when the value is an entity: then it is shown as a link
 // made by our code.
 type Cell struct {
 	ID    string
 	Label string // of an entity
 	Text  string // of everything else
+	Kind  string // how Text is written: number, day, year, or "" for as it is
+	Unit  string // of a number: "km"
+	Year  string // of a number: when it was true
 }
+
+// The kinds of faults of a person's query.
+const (
+	FaultSyntax    = "syntax"    // Line cannot be read
+	FaultStatement = "statement" // it takes statements of the property ID for values
+	FaultEmpty     = "empty"     // it returns no rows
+	FaultSlow      = "slow"      // it does not end in time
+)
+
+// Fault is what is wrong with a query. The zero Fault is none.
+type Fault struct {
+	Kind string
+	Line int
+	ID   string
+}
+
+// TreeItem is an entity in a tree: Depth is 0 for a root, and at most one more than that of the item before.
+type TreeItem struct {
+	Cell
+	Depth int
+}
+
+// The kinds of steps that a reply shows. A step of another kind is left out.
+const (
+	StepNames  = "names"  // the words of the question were looked up
+	StepSearch = "search" // a search for Text
+	StepLook   = "look"   // Things were looked at
+	StepQuery  = "query"  // a query that returned Rows, or failed
+	StepOther  = "other"  // the tool Text was used
+)
 
 // Step is a step of the agent for the collapsed list.
 type Step struct {
-	Thought     string
-	Action      string
-	Argument    string
-	Observation string
+	Kind   string
+	Text   string
+	Things []Cell // entities that it found or looked at
+	Rows   int
+	Failed bool
+	Query  string // of StepQuery: what was run, linked where the reply has a QueryPage
 }

@@ -42,7 +42,8 @@ func posted() Reply {
 		Vars: []string{"a", "b"},
 		Rows: [][]Cell{{{ID: "Q42", Label: "x"}, {Text: "x"}}, {{Text: "x"}, {ID: "P31", Label: "x"}}}, Total: 20,
 		RanAt: time.Date(2024, 6, 5, 10, 20, 0, 0, time.UTC), Endpoint: "query.wikidata.org",
-		Steps:    []Step{{"x", "search_wikidata", "x", "x"}, {"x", "execute_sparql", "x", "x"}},
+		Steps: []Step{{Kind: StepSearch, Text: "x", Things: []Cell{{ID: "Q42", Label: "x"}}},
+			{Kind: StepQuery, Rows: 2}},
 		Operator: "Olga Operator", Marker: "abc-123",
 		Signature: "[[User:SpinachBot|SpinachBot]] ([[User talk:SpinachBot|talk]]) 10:21, 5 June 2024 (UTC)",
 	}
@@ -50,18 +51,23 @@ func posted() Reply {
 
 // slots put a text into every place of a reply that others can fill.
 var slots = map[string]func(r *Reply, s string){
-	"to":          func(r *Reply, s string) { r.To = s },
-	"short":       func(r *Reply, s string) { r.Short = s },
-	"variable":    func(r *Reply, s string) { r.Vars[0] = s },
-	"label":       func(r *Reply, s string) { r.Rows[0][0].Label = s },
-	"last label":  func(r *Reply, s string) { r.Rows[1][1].Label = s },
-	"cell":        func(r *Reply, s string) { r.Rows[0][1].Text = s },
-	"first cell":  func(r *Reply, s string) { r.Rows[1][0].Text = s },
-	"endpoint":    func(r *Reply, s string) { r.Endpoint = s },
-	"thought":     func(r *Reply, s string) { r.Steps[0].Thought = s },
-	"action":      func(r *Reply, s string) { r.Steps[0].Action = s },
-	"argument":    func(r *Reply, s string) { r.Steps[1].Argument = s },
-	"observation": func(r *Reply, s string) { r.Steps[1].Observation = s },
+	"to":         func(r *Reply, s string) { r.To = s },
+	"short":      func(r *Reply, s string) { r.Short = s },
+	"variable":   func(r *Reply, s string) { r.Vars[0] = s },
+	"label":      func(r *Reply, s string) { r.Rows[0][0].Label = s },
+	"last label": func(r *Reply, s string) { r.Rows[1][1].Label = s },
+	"cell":       func(r *Reply, s string) { r.Rows[0][1].Text = s },
+	"first cell": func(r *Reply, s string) { r.Rows[1][0].Text = s },
+	"endpoint":   func(r *Reply, s string) { r.Endpoint = s },
+	"searched":   func(r *Reply, s string) { r.Steps[0].Text = s },
+	"thing":      func(r *Reply, s string) { r.Steps[0].Things[0].Label = s },
+	"header":     func(r *Reply, s string) { r.Headers = []string{s} },
+	"assumed":    func(r *Reply, s string) { r.Assumed = s },
+	"left open":  func(r *Reply, s string) { r.LeftOpen = s },
+	"model":      func(r *Reply, s string) { r.Model = s },
+	"number":     func(r *Reply, s string) { r.Rows[0][1] = Cell{Text: s, Kind: "number"} },
+	"day":        func(r *Reply, s string) { r.Rows[0][1] = Cell{Text: s, Kind: "day"} },
+	"tool":       func(r *Reply, s string) { r.Steps[1] = Step{Kind: StepOther, Text: s} },
 }
 
 // skeleton is the markup of a reply: the lines' first characters, all nodes, all links, with everything between them

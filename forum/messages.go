@@ -1,179 +1,40 @@
 package forum
 
-import "strings"
+import (
+	"embed"
+	"io/fs"
 
-// messages are the fixed sentences of a reply, by language and key. {x} is a placeholder; what is put there is encoded
+	"golang.org/x/text/language"
+
+	"github.com/spinachbot/spinachbot/internal/message"
+)
+
+// messageFiles are the fixed sentences of a reply, a file per language. What is put into a placeholder is encoded
 // before.
-var messages = map[string]map[string]string{
-	"en": {
-		"to":              "@{user}:",
-		"query":           "Query:",
-		"rows_one":        "The query found one row.",
-		"rows":            "The query found {total} rows.",
-		"rows_first":      "The query found {total} rows; these are the first {shown}.",
-		"rows_none":       "The query found no rows.",
-		"similar":         "A similar request was answered in {first}.",
-		"similar_two":     "Similar requests were answered in {first} and in {second}.",
-		"month":           "{month} {year}",
-		"months":          "January February March April May June July August September October November December",
-		"open":            "Left open: {points}.",
-		"open_more":       "{count} more",
-		"open_least":      "at least {count} more",
-		"open_fewer":      "{count} fewer",
-		"open_limit":      "rows after the LIMIT",
-		"open_ties":       "rows that are ranked like the last one",
-		"open_joins":      "what is there more than once",
-		"open_label":      "things without a label",
-		"open_subclasses": "the subclasses of {name}",
-		"open_places":     "the levels below {name}",
-		"open_class":      "another reading of {name}",
-		"open_country":    "other ways to belong to a country",
-		"open_ranks":      "statements of other ranks",
-		"open_missing":    "things without a value that is shown",
-		"open_condition":  "things without a value that the query requires",
-		"open_ends":       "the ends of the range",
-		"open_open":       "things without an end date",
-		"open_precision":  "dates that are not known to the day",
-		"columns":         "{count} more columns are left out here.",
-		"yes":             "The answer to the query is yes.",
-		"no":              "The answer to the query is no.",
-		"ran":             "Run on {time} at {endpoint}; the data may have changed since.",
-		"steps_one":       "How I found it (1 step)",
-		"steps":           "How I found it ({count} steps)",
-		"steps_tried":     "What I tried ({count} steps)",
-		"steps_more":      "{count} more steps",
-		"notice":          "I am a bot and this reply was written automatically; please check it before you rely on it. My operator is {operator}.",
-		"notice_nobody":   "I am a bot and this reply was written automatically; please check it before you rely on it.",
-		"invite":          "If something is missing or wrong, just reply here and say what to change.",
-		"asks":            "Before I post a query, I have a question:",
-		"invite_asks":     "Reply here, and I will go on from there.",
-		"invite_failed":   "You can reply here with more detail and I will try again.",
-		"no_model":        "I cannot answer this at the moment: no language model is configured for me, so I have not looked for a query.",
-		"not_found":       "I looked for a query that answers this and did not find one that I trust.",
-		"actions":         "I did not reach an answer within the number of steps that I may take for one request.",
-		"time":            "I did not reach an answer within the time that I may take for one request.",
-		"money":           "I did not reach an answer within the budget that I have for one request.",
-		"failed":          "Something went wrong on my side while I was looking for a query, so I have no answer.",
-	},
-	"de": {
-		"to":              "@{user}:",
-		"query":           "Abfrage:",
-		"rows_one":        "Die Abfrage liefert eine Zeile.",
-		"rows":            "Die Abfrage liefert {total} Zeilen.",
-		"rows_first":      "Die Abfrage liefert {total} Zeilen; dies sind die ersten {shown}.",
-		"rows_none":       "Die Abfrage liefert keine Zeilen.",
-		"similar":         "Eine ähnliche Anfrage wurde im {first} beantwortet.",
-		"similar_two":     "Ähnliche Anfragen wurden im {first} und im {second} beantwortet.",
-		"month":           "{month} {year}",
-		"months":          "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
-		"open":            "Offen geblieben: {points}.",
-		"open_more":       "{count} mehr",
-		"open_least":      "mindestens {count} mehr",
-		"open_fewer":      "{count} weniger",
-		"open_limit":      "Zeilen nach dem LIMIT",
-		"open_ties":       "Zeilen mit demselben Rang wie die letzte",
-		"open_joins":      "was mehrfach vorkommt",
-		"open_label":      "Objekte ohne Bezeichnung",
-		"open_subclasses": "die Unterklassen von {name}",
-		"open_places":     "die Ebenen unter {name}",
-		"open_class":      "eine andere Lesart von {name}",
-		"open_country":    "andere Arten, zu einem Land zu gehören",
-		"open_ranks":      "Aussagen mit anderem Rang",
-		"open_missing":    "Objekte ohne einen gezeigten Wert",
-		"open_condition":  "Objekte ohne einen Wert, den die Abfrage verlangt",
-		"open_ends":       "die Enden des Zeitraums oder Bereichs",
-		"open_open":       "Objekte ohne Enddatum",
-		"open_precision":  "Daten, die nicht auf den Tag genau sind",
-		"columns":         "{count} weitere Spalten sind hier weggelassen.",
-		"yes":             "Die Abfrage antwortet: ja.",
-		"no":              "Die Abfrage antwortet: nein.",
-		"ran":             "Ausgeführt am {time} auf {endpoint}; die Daten können sich seither geändert haben.",
-		"steps_one":       "So bin ich vorgegangen (1 Schritt)",
-		"steps":           "So bin ich vorgegangen ({count} Schritte)",
-		"steps_tried":     "Das habe ich versucht ({count} Schritte)",
-		"steps_more":      "{count} weitere Schritte",
-		"notice":          "Ich bin ein Bot, diese Antwort ist automatisch entstanden; bitte prüfe sie, bevor du dich auf sie verlässt. Mein Betreiber ist {operator}.",
-		"notice_nobody":   "Ich bin ein Bot, diese Antwort ist automatisch entstanden; bitte prüfe sie, bevor du dich auf sie verlässt.",
-		"invite":          "Wenn etwas fehlt oder nicht stimmt, antworte einfach hier und sag, was anders sein soll.",
-		"asks":            "Bevor ich eine Abfrage schreibe, habe ich eine Frage:",
-		"invite_asks":     "Antworte einfach hier, dann mache ich damit weiter.",
-		"invite_failed":   "Antworte gern hier mit mehr Einzelheiten, dann versuche ich es noch einmal.",
-		"no_model":        "Das kann ich zurzeit nicht beantworten: Für mich ist kein Sprachmodell eingerichtet, deshalb habe ich nicht nach einer Abfrage gesucht.",
-		"not_found":       "Ich habe nach einer passenden Abfrage gesucht, aber keine gefunden, der ich traue.",
-		"actions":         "Mit der Zahl von Schritten, die ich je Anfrage habe, bin ich zu keiner Antwort gekommen.",
-		"time":            "In der Zeit, die ich je Anfrage habe, bin ich zu keiner Antwort gekommen.",
-		"money":           "Mit dem Budget, das ich je Anfrage habe, bin ich zu keiner Antwort gekommen.",
-		"failed":          "Bei der Suche nach einer Abfrage ist bei mir etwas schiefgegangen, deshalb habe ich keine Antwort.",
-	},
-	"fr": {
-		"to":              "@{user} :",
-		"query":           "Requête :",
-		"rows_one":        "La requête renvoie une ligne.",
-		"rows":            "La requête renvoie {total} lignes.",
-		"rows_first":      "La requête renvoie {total} lignes ; voici les {shown} premières.",
-		"rows_none":       "La requête ne renvoie aucune ligne.",
-		"similar":         "Une demande semblable a reçu une réponse en {first}.",
-		"similar_two":     "Des demandes semblables ont reçu une réponse en {first} et en {second}.",
-		"month":           "{month} {year}",
-		"months":          "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-		"open":            "Reste ouvert : {points}.",
-		"open_more":       "{count} de plus",
-		"open_least":      "au moins {count} de plus",
-		"open_fewer":      "{count} de moins",
-		"open_limit":      "les lignes après LIMIT",
-		"open_ties":       "les lignes de même rang que la dernière",
-		"open_joins":      "ce qui apparaît plusieurs fois",
-		"open_label":      "les éléments sans libellé",
-		"open_subclasses": "les sous-classes de {name}",
-		"open_places":     "les niveaux sous {name}",
-		"open_class":      "une autre lecture de {name}",
-		"open_country":    "les autres façons d’appartenir à un pays",
-		"open_ranks":      "les déclarations d’un autre rang",
-		"open_missing":    "les éléments sans une valeur montrée",
-		"open_condition":  "les éléments sans une valeur exigée par la requête",
-		"open_ends":       "les bornes de l’intervalle",
-		"open_open":       "les éléments sans date de fin",
-		"open_precision":  "les dates qui ne sont pas connues au jour près",
-		"columns":         "{count} autres colonnes ne sont pas montrées ici.",
-		"yes":             "La requête répond oui.",
-		"no":              "La requête répond non.",
-		"ran":             "Exécutée le {time} sur {endpoint} ; les données ont pu changer depuis.",
-		"steps_one":       "Comment je l’ai trouvée (1 étape)",
-		"steps":           "Comment je l’ai trouvée ({count} étapes)",
-		"steps_tried":     "Ce que j’ai essayé ({count} étapes)",
-		"steps_more":      "{count} autres étapes",
-		"notice":          "Je suis un robot et cette réponse a été rédigée automatiquement ; merci de la vérifier avant de vous y fier. Mon opérateur est {operator}.",
-		"notice_nobody":   "Je suis un robot et cette réponse a été rédigée automatiquement ; merci de la vérifier avant de vous y fier.",
-		"invite":          "S’il manque quelque chose ou si quelque chose ne va pas, répondez simplement ici en disant ce qu’il faut changer.",
-		"asks":            "Avant de proposer une requête, j’ai une question :",
-		"invite_asks":     "Répondez simplement ici, et je continuerai à partir de là.",
-		"invite_failed":   "Vous pouvez répondre ici avec plus de détails et je réessaierai.",
-		"no_model":        "Je ne peux pas répondre pour le moment : aucun modèle de langue n’est configuré pour moi, je n’ai donc pas cherché de requête.",
-		"not_found":       "J’ai cherché une requête qui réponde à cette demande et je n’en ai pas trouvé à laquelle je me fie.",
-		"actions":         "Je ne suis pas arrivé à une réponse avec le nombre d’étapes dont je dispose par demande.",
-		"time":            "Je ne suis pas arrivé à une réponse dans le temps dont je dispose par demande.",
-		"money":           "Je ne suis pas arrivé à une réponse avec le budget dont je dispose par demande.",
-		"failed":          "Un problème est survenu de mon côté pendant la recherche d’une requête, je n’ai donc pas de réponse.",
-	},
+//
+//go:embed messages/*.json
+var messageFiles embed.FS
+
+// catalog holds them. They are part of the program, so an error is a fault of the program; [Compose] returns it.
+var catalog, errCatalog = loadCatalog()
+
+func loadCatalog() (*message.Catalog, error) {
+	files, err := fs.Sub(messageFiles, "messages")
+	if err != nil {
+		return nil, err
+	}
+	return message.Load(files, language.English)
+}
+
+// Texts are the fixed sentences, numbers and dates of the first of the languages that is known: "de-CH" gets German. Of
+// none it is English. It is nil where the program's own files are broken.
+func Texts(languages ...string) *message.Texts {
+	if catalog == nil {
+		return nil
+	}
+	return catalog.In(languages...)
 }
 
 // noAnswers are the keys that [Reply.NoAnswer] may have.
 var noAnswers = map[string]bool{"no_model": true, "not_found": true, "actions": true, "time": true, "money": true,
 	"failed": true}
-
-// catalog returns the sentences of a language: "de-CH" gets German, an unknown language English.
-func catalog(language string) map[string]string {
-	language, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(language)), "-")
-	if m, ok := messages[language]; ok {
-		return m
-	}
-	return messages["en"]
-}
-
-// fill puts values into a sentence's placeholders. pairs are placeholder names and values in turn.
-func fill(sentence string, pairs ...string) string {
-	for i := 0; i+1 < len(pairs); i += 2 {
-		pairs[i] = "{" + pairs[i] + "}"
-	}
-	return strings.NewReplacer(pairs...).Replace(sentence)
-}

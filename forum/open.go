@@ -1,8 +1,9 @@
 package forum
 
 import (
-	"strconv"
 	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/message"
 )
 
 // Open is a question that an answer leaves open: another reading of the request would change the result.
@@ -17,27 +18,40 @@ type Open struct {
 // maxOpen is how many open questions a reply names.
 const maxOpen = 3
 
-// open names in one line what the answer leaves open.
+// openKinds are the kinds that have a sentence; the sentences of those in named name an entity.
+var (
+	openKinds = map[string]bool{"limit": true, "ties": true, "joins": true, "label": true, "subclasses": true,
+		"places": true, "class": true, "country": true, "ranks": true, "missing": true, "condition": true, "ends": true,
+		"open": true, "precision": true}
+	named = map[string]bool{"subclasses": true, "places": true, "class": true}
+)
+
+// PointWords says in words what a question is about that an answer leaves open; "" where there are none for its kind.
+func PointWords(t *message.Texts, o Open) string {
+	if !openKinds[o.Kind] || named[o.Kind] && o.Name == "" {
+		return ""
+	}
+	return t.Text("open_"+o.Kind, "name", o.Name)
+}
+
+// open names in one line which other readings would change the answer.
 func (c *composer) open() {
 	var points []string
-	if said := strings.TrimRight(encode(c.r.LeftOpen, MaxShort), ". "); said != "" {
-		points = append(points, said)
-	}
 	for _, o := range c.r.Open[:min(len(c.r.Open), maxOpen)] {
-		point, name := c.m["open_"+o.Kind], encode(o.Name, 100)
-		if point == "" || strings.Contains(point, "{name}") && name == "" {
+		o.Name = encode(o.Name, 100)
+		point := PointWords(c.t, o)
+		if point == "" {
 			continue
 		}
-		point = fill(point, "name", name)
 		var counts []string
 		switch {
 		case o.Come > 0 && o.More:
-			counts = append(counts, fill(c.m["open_least"], "count", strconv.Itoa(o.Come)))
+			counts = append(counts, c.t.Text("open_least", "number", o.Come))
 		case o.Come > 0:
-			counts = append(counts, fill(c.m["open_more"], "count", strconv.Itoa(o.Come)))
+			counts = append(counts, c.t.Text("open_more", "number", o.Come))
 		}
 		if o.Gone > 0 {
-			counts = append(counts, fill(c.m["open_fewer"], "count", strconv.Itoa(o.Gone)))
+			counts = append(counts, c.t.Text("open_fewer", "number", o.Gone))
 		}
 		if len(counts) > 0 {
 			point += " (" + strings.Join(counts, ", ") + ")"
@@ -45,6 +59,6 @@ func (c *composer) open() {
 		points = append(points, point)
 	}
 	if len(points) > 0 {
-		c.block(fill(c.m["open"], "points", strings.Join(points, "; ")))
+		c.block(c.line(c.t.Text("open", "points", strings.Join(points, "; "))))
 	}
 }

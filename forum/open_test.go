@@ -10,20 +10,20 @@ import (
 func TestOpen(t *testing.T) {
 	all := []Open{{Kind: "subclasses", Name: "city [[x]]", Come: 3}, {Kind: "nothing"}, {Kind: "limit", Come: 500, More: true},
 		{Kind: "ranks"}}
-	for _, tt := range []struct{ lang, said, want string }{
-		{"en", "", "Left open: the subclasses of city &#91;&#91;x&#93;&#93; (3 more); rows after the LIMIT (at least 500 more)."},
-		{"de", "", "Offen geblieben: die Unterklassen von city &#91;&#91;x&#93;&#93; (3 mehr); Zeilen nach dem LIMIT (mindestens 500 mehr)."},
-		{"fr", "", "Reste ouvert : les sous-classes de city &#91;&#91;x&#93;&#93; (3 de plus); les lignes après LIMIT (au moins 500 de plus)."},
-		{"en", "Terms before 1900.", "Left open: Terms before 1900; the subclasses of city"},
+	for _, tt := range []struct{ lang, assumed, said, want string }{
+		{"en", "", "", "Another reading would change the result: the subclasses of city &#91;&#91;x&#93;&#93; (3 more); rows after the LIMIT (at least 500 more)."},
+		{"de", "", "", "Eine andere Lesart würde das Ergebnis ändern: die Unterklassen von „city &#91;&#91;x&#93;&#93;“ (3 mehr); Zeilen, die das LIMIT abschneidet (mindestens 500 mehr)."},
+		{"fr", "", "", "Une autre interprétation changerait le résultat\u00a0: les sous-classes de «\u00a0city &#91;&#91;x&#93;&#93;\u00a0» (3 de plus); les lignes au-delà de LIMIT (au moins 500 de plus)."},
+		{"en", "Cities of today.", "Terms before 1900.", "Assumed: Cities of today.\n:Left open: Terms before 1900.\n:Another reading"},
 	} {
 		got, err := Compose(Reply{Language: tt.lang, Short: "x", Query: "ASK { }", Signature: "~~~~", Open: all,
-			LeftOpen: tt.said}, ":")
+			Assumed: tt.assumed, LeftOpen: tt.said}, ":")
 		if err != nil || !strings.Contains(got, "\n:"+tt.want) {
 			t.Errorf("%s (%v), want %s", got, err, tt.want)
 		}
 	}
 	got, err := Compose(Reply{Short: "x", Query: "ASK { }", Signature: "~~~~", Open: []Open{{Kind: "nothing"}}}, ":")
-	if err != nil || strings.Contains(got, "Left open") {
+	if err != nil || strings.Contains(got, "Another reading") {
 		t.Errorf("%s, %v", got, err)
 	}
 }

@@ -10,8 +10,10 @@ import (
 type Options struct {
 	// QueryTemplates hold a SPARQL query in the parameter query or sparql, or in the first one without a name.
 	QueryTemplates []string
-	// ResolvedTemplates say that people have closed the discussion, wherever in it they are.
+	// ResolvedTemplates mark a discussion as closed, wherever in it they are.
 	ResolvedTemplates []string
+	// UserNamespaces are more names of user pages and their talk pages, next to the English, German and French ones.
+	UserNamespaces []string
 	// ShortLinks are hosts of link shorteners, such as "w.wiki". Links to them are reported as queries of kind link
 	// without a text, for the caller to resolve; by default none are. They stay in the comment's text.
 	ShortLinks []string
@@ -52,10 +54,14 @@ var (
 	foldStart    = []string{"Cot", "Collapse top", "Hidden begin", "Hidden top", "Collapse begin"}
 	foldEnd      = []string{"Cob", "Collapse bottom", "Hidden end", "Hidden bottom", "Collapse end"}
 	botTemplates = []string{"Bots", "Nobots"}
+	// blockStart and blockEnd are around a conversation with the bot; blockReply ended the replies of the bot before us.
+	blockStart = []string{"Spinachbot top"}
+	blockEnd   = []string{"Spinachbot bottom"}
+	blockReply = []string{"Spinachbot response end"}
 )
 
 // role is what a name means: a template's, a namespace's or a parameter's.
-type role uint16
+type role uint32
 
 const (
 	queryTemplate role = 1 << iota
@@ -72,10 +78,13 @@ const (
 	queryParam
 	userNamespace
 	contributionsPage
+	blockStartTemplate
+	blockEndTemplate
+	blockReplyTemplate
 	stamped // not by name: a template with a time stamp in it
 	// structural templates are between comments rather than in one.
 	structural = resolvedTemplate | closedStartTemplate | closedEndTemplate | foldStartTemplate | foldEndTemplate |
-		botTemplate
+		botTemplate | blockStartTemplate | blockEndTemplate | blockReplyTemplate
 )
 
 // names is Options made ready for look-ups, for one page: it remembers what it was asked.
@@ -132,6 +141,8 @@ func rolesOf(o Options) map[string]role {
 		{pingTemplate, nil, pingTemplates}, {wrapTemplate, nil, wrapTemplates},
 		{closedStartTemplate, nil, closedStart}, {closedEndTemplate, nil, closedEnd},
 		{foldStartTemplate, nil, foldStart}, {foldEndTemplate, nil, foldEnd}, {botTemplate, nil, botTemplates},
+		{blockStartTemplate, nil, blockStart}, {blockEndTemplate, nil, blockEnd},
+		{blockReplyTemplate, nil, blockReply},
 	} {
 		if len(l.list) == 0 {
 			l.list = l.otherwise
@@ -140,13 +151,16 @@ func rolesOf(o Options) map[string]role {
 			m[wikitext.CanonicalName(s)] |= l.r
 		}
 	}
+	for _, s := range o.UserNamespaces {
+		m[wikitext.CanonicalName(s)] |= userNamespace
+	}
 	return m
 }
 
 func newNames(o Options) *names {
 	n := &names{roles: wikidataRoles, asked: map[string]name{}, users: map[string]userLink{},
 		shown: map[string]string{}}
-	if len(o.QueryTemplates)+len(o.ResolvedTemplates) > 0 {
+	if len(o.QueryTemplates)+len(o.ResolvedTemplates)+len(o.UserNamespaces) > 0 {
 		n.roles = rolesOf(o)
 	}
 	if len(o.ShortLinks) > 0 {

@@ -84,7 +84,7 @@ func (p *parser) layers() (heads []*wikitext.Node) {
 	for i := range nodes {
 		n := &nodes[i]
 		if n.Kind == wikitext.Template || n.Kind == wikitext.Param {
-			n.Note = uint16(p.n.of(n.Name).role)
+			n.Note = uint32(p.n.of(n.Name).role)
 		}
 		if n.Parent >= 0 {
 			hidden[i] = hidden[n.Parent] || !clear[n.Parent] && nodes[n.Parent].Kind != wikitext.Heading
@@ -107,7 +107,7 @@ func (p *parser) layers() (heads []*wikitext.Node) {
 func (p *parser) wraps(n *wikitext.Node, headings []int) bool {
 	signed, headed := within(p.utc, n), within(headings, n)
 	if signed {
-		n.Note |= uint16(stamped)
+		n.Note |= uint32(stamped)
 	}
 	if !signed && !headed || p.query(n) {
 		return false

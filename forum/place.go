@@ -56,15 +56,20 @@ func sectionOf(doc *wikitext.Doc, t *Thread) (section, error) {
 			}
 		}
 	}
-	return section{}, fmt.Errorf("place reply in %q: MediaWiki has no section of its own for the thread: %w",
+	return section{}, fmt.Errorf("MediaWiki has no section of its own for the thread %q: %w",
 		text.Clip(t.Heading, 60), ErrUnplaceable)
+}
+
+// Without is [Replace] with nothing. The section of a heading of level 1 holds all threads below it.
+func Without(pageText string, t *Thread, start, end int) (sectionText string, err error) {
+	return Replace(pageText, t, start, end, "")
 }
 
 func place(pageText string, t *Thread, target string) (spot, section, error) {
 	doc := wikitext.Preprocess(pageText, wikitext.Options{})
 	sec, err := sectionOf(doc, t)
 	if err != nil {
-		return spot{}, sec, err
+		return spot{}, sec, fmt.Errorf("place reply: %w", err)
 	}
 	s, at, err := behind(pageText, t, target)
 	if err != nil {

@@ -199,7 +199,7 @@ func paramName(s string) bool {
 	return true
 }
 
-// meant reads the template from its first pipe at i on by the rules of SPARQL.
+// meant reads the template by the rules of SPARQL, starting at its first pipe, at i.
 func (r *queryReader) meant(i int) (q string, end int, ok bool) {
 	for pos := 0; r.text[i] == '|'; {
 		i++

@@ -165,3 +165,24 @@ func (p *parser) substituted(l *line) {
 		return
 	}
 }
+
+// OnlySignature reports whether a text is the signature of a user and nothing else: links to the user's own pages,
+// parentheses around them, and one time stamp.
+func OnlySignature(s, user string, opt Options) bool {
+	s = strings.TrimSpace(s)
+	at, ok := nextStamp(s, 0)
+	if !ok || at.end != len(s) || !strings.HasPrefix(s, "[[") {
+		return false
+	}
+	n := newNames(opt)
+	for _, t := range n.tokens(s[:at.start]) {
+		part := s[t.start:t.end]
+		if who, _ := n.tokenOf(part, t.kind); t.kind == '[' && who == UserName(user) {
+			continue
+		}
+		if t.kind != 't' || strings.Trim(part, " ()\u200e\u200f") != "" {
+			return false
+		}
+	}
+	return true
+}

@@ -418,11 +418,13 @@ func UserName(s string) string {
 	if s == "" || strings.ContainsAny(s, "[]{}|<>\n") {
 		return ""
 	}
-	if a, err := netip.ParseAddr(s); err == nil {
-		if a.Is6() {
-			return strings.ToUpper(s)
+	if strings.ContainsAny(s, ".:") {
+		if a, err := netip.ParseAddr(s); err == nil {
+			if a.Is6() {
+				return strings.ToUpper(s)
+			}
+			return s
 		}
-		return s
 	}
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(r)) + s[n:]

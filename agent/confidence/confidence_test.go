@@ -163,7 +163,7 @@ func TestUsual(t *testing.T) {
 		t.Errorf("agreement %g, none %g, a cut list %g", m.Of(&sure), m.Of(&torn), m.Of(&cut))
 	}
 	own := sure
-	own.Preset = "somebody's own"
+	own.Preset = "someone's own"
 	if p := Usual().Of(&own); p <= 0 || p >= 1 {
 		t.Errorf("a preset without weights: %g", p)
 	}

@@ -3,6 +3,7 @@ package event
 import (
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
@@ -19,6 +20,8 @@ type Call struct {
 	Source  string          `json:"source,omitempty"` // of a query: the endpoint that answered
 	Asked   string          `json:"asked,omitempty"`  // of a query: what that endpoint was asked in another dialect
 	Total   int             `json:"total,omitempty"`  // rows, when the table was cut
+	At      time.Time       `json:"at,omitzero"`      // of a result from earlier: when the endpoint was asked
+	AgeMS   int64           `json:"age_ms,omitempty"` // how old it was
 	Failure *CallFailure    `json:"failure,omitempty"`
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
@@ -248,7 +249,7 @@ func Returned[T any](c *Call) (T, error) {
 		return out, fmt.Errorf("a recorded call of the graph (%s): %w", c.Op, err)
 	}
 	if t, ok := any(out).(*kg.Table); ok && t != nil {
-		t.Source, t.Asked = c.Source, c.Asked
+		t.Source, t.Asked, t.At, t.Age = c.Source, c.Asked, c.At, time.Duration(c.AgeMS)*time.Millisecond
 		if c.Total > len(t.Rows) && len(t.Rows) == 2*render.TypedRows {
 			rows := make([][]rdf.Term, c.Total)
 			copy(rows, t.Rows[:render.TypedRows])

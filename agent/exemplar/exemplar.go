@@ -15,13 +15,14 @@
 //
 // Dialogues are also read from the files of Interactive-KBQA's program, see [Chat].
 //
-// A question's kind is found by [Set.Classify] from its words, or by a model that is shown [Set.Labelled].
+// A question's kind is found by [Set.Classify] from its words, or by a model that is shown [Set.Examples].
 package exemplar
 
 import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -238,6 +239,41 @@ func (s *Set) Of(kind string, n int) []Dialogue {
 	}
 	return out
 }
+
+// Examples returns the first n questions of each kind that has dialogues, in the order of the kinds.
+func (s *Set) Examples(n int) (out []Labelled) {
+	for _, k := range s.Types() {
+		left := n
+		for _, l := range s.Labelled {
+			if l.Type == k && left > 0 {
+				out = append(out, l)
+				left--
+			}
+		}
+	}
+	return out
+}
+
+// Named returns the kind that a model's answer names; "" when it names none or several, or goes on and on.
+func (s *Set) Named(answer string) (kind string) {
+	if len(answer) > maxAnswer {
+		return ""
+	}
+	const edge = `(?:^|$|[^\pL\pN_-])` // of a word
+	for _, k := range s.Types() {
+		if !regexp.MustCompile(`(?i)` + edge + regexp.QuoteMeta(k) + edge).MatchString(answer) {
+			continue
+		}
+		if kind != "" {
+			return ""
+		}
+		kind = k
+	}
+	return kind
+}
+
+// maxAnswer is how many bytes a sentence that names a kind may have.
+const maxAnswer = 200
 
 // Classify returns the kind of a question by its words; "" when the set has none.
 func (s *Set) Classify(question string) string { return s.classes.of(question) }

@@ -18,6 +18,14 @@ type Reviewer interface {
 	Review(ctx context.Context, l Look) (Decision, error)
 }
 
+// Watcher is a [Reviewer] who is shown what a turn led to before the model is asked for the next one, which takes a
+// while.
+type Watcher interface {
+	// Carried gets the steps of the conversation so far and, where the turn was refused or could not be read, what the
+	// model is told about it; told is "" otherwise.
+	Carried(steps []event.Step, told string)
+}
+
 // ErrLeft is the error of a [Reviewer] whose person stops for now.
 var ErrLeft = errors.New("the reviewer stopped")
 
@@ -99,6 +107,9 @@ func (v *review) run(ctx context.Context, s step.State) (step.State, step.Final,
 		var f *step.Final
 		if s, f, err = follow(ctx, v.Runner, c); f != nil || err != nil {
 			return s, ended(f), err
+		}
+		if w, ok := v.who.(Watcher); ok {
+			w.Carried(s.Steps(), s.Told())
 		}
 		for n := len(s.Steps()); len(v.turns) > 0 && v.turns[len(v.turns)-1].before >= n; { // nothing was done, or undone
 			v.turns = v.turns[:len(v.turns)-1]
@@ -232,4 +243,11 @@ func (r *recalled) Review(ctx context.Context, l Look) (Decision, error) {
 		d.To = *e.To
 	}
 	return d, ctx.Err()
+}
+
+// Carried implements [Watcher]: what was done before is shown to nobody again.
+func (r *recalled) Carried(steps []event.Step, told string) {
+	if w, ok := r.who.(Watcher); ok && len(r.decided) == 0 {
+		w.Carried(steps, told)
+	}
 }

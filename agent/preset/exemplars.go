@@ -21,9 +21,12 @@ type Exemplars struct {
 
 // How a question's kind is found.
 const (
-	KindByWords = "words" // by its words, compared with questions whose kind is known; the usual way
-	KindByModel = "model" // the model is asked, and shown those questions; where it fails, by words
+	KindByWords = "words" // by its words, compared with questions whose kind is known
+	KindByModel = "model" // the model is asked, and shown a few of those questions; where it fails, by words
 )
+
+// Labelled is how many questions of each kind the model is shown: few, so that the call is cheap.
+const Labelled = 4
 
 // load reads the dialogues of a dialect; nil when none are wanted.
 func (x *Exemplars) load(fsys fs.FS, dialect string) (*exemplar.Set, error) {
@@ -72,6 +75,11 @@ func (p *Preset) Dialogues(g *kg.Description) *exemplar.Set {
 
 // few is up to how many kinds the dialogues of all of them are shown (Interactive-KBQA does so for WebQSP and MetaQA).
 const few = 3
+
+// AsksKind reports whether the model is asked of what kind a question is: not where that changes nothing.
+func (p *Preset) AsksKind(set *exemplar.Set) bool {
+	return p.Exemplars.Kind == KindByModel && len(set.Types()) > few
+}
 
 // Worked returns the dialogues of a question's kind as text; of a set with few kinds, those of each.
 func (p *Preset) Worked(set *exemplar.Set, kind string) string {

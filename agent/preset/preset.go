@@ -70,7 +70,7 @@ type Preset struct {
 	dialogues *exemplar.Set
 }
 
-// Limits are the published limits of a run. The caller's limits go before them.
+// Limits are the published limits of a run. The caller's limits take precedence.
 type Limits struct {
 	Counted      int `json:"counted"`       // actions in the state
 	Total        int `json:"total"`         // actions asked for in all
@@ -366,7 +366,7 @@ func (p *Preset) systemData(s Situation) map[string]any {
 		"Dialect": p.Show.Dialect, "Exemplars": s.Exemplars}
 }
 
-// leastVaried is the least temperature of a varied preset: below it, samples of most models hardly differ.
+// leastVaried is the lowest temperature of a varied preset: below it, samples of most models hardly differ.
 const leastVaried = 0.7
 
 // Varied returns a copy of the preset for the n-th further try at a question, n being at least 1: with a seed of its

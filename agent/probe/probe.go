@@ -129,7 +129,8 @@ func (p *prober) try(ctx context.Context, v variant.Variant) (event.Probe, error
 	return out, nil
 }
 
-// compare says what a variant's result t has that the query's has not, and the reverse. cut says that t may go on.
+// compare says what a variant's result t has that the query's result does not, and the reverse. cut means that t may be
+// incomplete.
 func (p *prober) compare(v variant.Variant, t *kg.Table, cut bool, out *event.Probe) {
 	if t.Ask || p.Table.Ask {
 		if t.Ask && p.Table.Ask && t.Boolean != p.Table.Boolean {
@@ -316,11 +317,19 @@ func IDs(probes []event.Probe, id func(rdf.Term) string) []string {
 		for _, c := range p.Classes {
 			add(c.Term)
 		}
-		for _, s := range render.IDs(p.What) {
+		for _, s := range append(render.IDs(p.What), prefixed(p.What)...) {
 			if !slices.Contains(out, s) {
 				out = append(out, s)
 			}
 		}
 	}
 	return out
+}
+
+// prefixed returns the prefixed names in what a probe says that hold no number of a Wikibase: "v:Book".
+func prefixed(what string) []string {
+	return slices.DeleteFunc(strings.Fields(strings.NewReplacer(",", " ").Replace(what)), func(w string) bool {
+		_, local, ok := strings.Cut(w, ":")
+		return !ok || local == "" || len(render.IDs(w)) > 0
+	})
 }

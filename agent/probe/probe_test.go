@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql/variant"
@@ -156,7 +157,7 @@ func TestColumns(t *testing.T) {
 	if got := strings.Join(IDs(probes, id), " "); got != "Q3 Q515" {
 		t.Errorf("labels are asked for: %s", got)
 	}
-	shown := Show(probes, id, map[string]string{"Q3": "Kiel", "Q515": "city"})
+	shown := Show(probes, id, render.Names{Labels: map[string]string{"Q3": "Kiel", "Q515": "city"}})
 	if len(shown) != 1 || shown[0].What != "with subclasses of city (wd:Q515)" || shown[0].New[0] != "Kiel (Q3)" {
 		t.Errorf("%+v", shown)
 	}

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -26,17 +27,18 @@ func Moved(probes []event.Probe) []event.Probe {
 	return slices.DeleteFunc(slices.Clone(probes), func(p event.Probe) bool { return !p.Moved })
 }
 
-// Show writes the probes that change the result. labels are those of [IDs].
-func Show(probes []event.Probe, id func(rdf.Term) string, labels map[string]string) []Shown {
+// Show writes the probes that change the result. names has the labels of [IDs].
+func Show(probes []event.Probe, id func(rdf.Term) string, names render.Names) []Shown {
+	labels := names.Labels
 	var out []Shown
 	for _, p := range Moved(probes) {
 		s := Shown{What: labelled(p.What, labels), Come: p.Come, Gone: p.Gone, More: p.More,
 			Swap: p.Before == 1 && p.Come == 1 && p.Gone == 1}
 		for _, r := range p.NewRows {
-			s.New = append(s.New, render.Row(p.Vars, r, labels))
+			s.New = append(s.New, render.Row(p.Vars, r, names))
 		}
 		for _, r := range p.OldRows {
-			s.Old = append(s.Old, render.Row(p.Vars, r, labels))
+			s.Old = append(s.Old, render.Row(p.Vars, r, names))
 		}
 		for _, c := range p.Classes {
 			s.Classes = append(s.Classes, c.N+" "+render.Labelled(id(c.Term), labels[id(c.Term)]))
@@ -52,7 +54,7 @@ func labelled(what string, labels map[string]string) string {
 	for i, w := range words {
 		bare := strings.TrimRight(w, ",.")
 		_, id, prefixed := strings.Cut(bare, ":")
-		if label := labels[id]; prefixed && label != "" && label != id {
+		if label := cmp.Or(labels[bare], labels[id]); prefixed && label != "" && label != id {
 			words[i] = render.Clip(render.Fold(label), 60) + " (" + bare + ")" + w[len(bare):]
 		}
 	}

@@ -85,7 +85,7 @@ func (x Text) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 }
 
 var (
-	// Labels are at the start of a line, perhaps with list marks, bold marks or a number: "Action:", "**Action 3:**",
+	// Labels are at the start of a line, sometimes with list marks, bold marks or a number: "Action:", "**Action 3:**",
 	// "- Thought:".
 	labelLine  = regexp.MustCompile(`(?im)^[ \t>*_\-]*(thought|action|observation)(?:[ \t]*\d+)?[ \t*_]*:[ \t*_]*`)
 	actionName = regexp.MustCompile("^[`\"'*_\\s]*([A-Za-z_][A-Za-z_0-9]*)[`\"'*_]*")

@@ -29,7 +29,7 @@ func TestRoomy(t *testing.T) {
 		for i := range n {
 			table.Rows = append(table.Rows, []rdf.Term{rdf.String(fmt.Sprint("row", i))})
 		}
-		shown := strings.Count(Roomy.Table(table, nil), "row") - strings.Count(Roomy.Table(table, nil), "rows") - 0
+		shown := strings.Count(Roomy.Table(table, Names{}), "row") - strings.Count(Roomy.Table(table, Names{}), "rows") - 0
 		if n == 1 {
 			shown = 1
 		}

@@ -30,10 +30,10 @@ var Roomy = Window{Whole: 25, Head: 12, Tail: 8, Least: 5}
 // cut reports whether rows of a result with n are hidden.
 func (w Window) cut(n int) bool { return n > w.Whole && n-w.Head-w.Tail >= w.Least }
 
-// Table writes a result for the model: the number of rows, the columns, the kinds of their values, and the rows; of
-// more than w.Whole the first and the last. An ASK is True or False. labels (may be nil) are those of the IDs in
-// the shown rows.
-func (w Window) Table(t *kg.Table, labels map[string]string) string {
+// Table writes a result for the model: the number of rows, the columns, the kinds of their values, and the rows. If
+// there are more than w.Whole rows, it shows the first and the last ones. An ASK is True or False. names has the labels
+// of the IDs in the shown rows.
+func (w Window) Table(t *kg.Table, names Names) string {
 	if t.Ask {
 		if t.Boolean {
 			return "True"
@@ -43,7 +43,7 @@ func (w Window) Table(t *kg.Table, labels map[string]string) string {
 	n := len(t.Rows)
 	cut := w.cut(n)
 	lines := []string{say("rows", map[string]any{"Total": n, "Cut": cut, "Head": w.Head, "Tail": w.Tail}),
-		strings.Join(t.Vars, " | "), "[" + strings.Join(columnKinds(t), " | ") + "]"}
+		strings.Join(t.Vars, " | "), "[" + strings.Join(names.kinds(t), " | ") + "]"}
 	for i, row := range t.Rows {
 		if cut && i >= w.Head && i < n-w.Tail {
 			if i == w.Head {
@@ -57,7 +57,7 @@ func (w Window) Table(t *kg.Table, labels map[string]string) string {
 			if j < len(row) {
 				c = row[j]
 			}
-			cells[j] = cellText(c, labelFor(t.Vars, j, labels))
+			cells[j] = names.labelFor(t.Vars, j).cell(c)
 		}
 		lines = append(lines, strings.Join(cells, " | "))
 	}
@@ -65,11 +65,11 @@ func (w Window) Table(t *kg.Table, labels map[string]string) string {
 }
 
 // Row writes the cells of one row on one line.
-func Row(vars []string, row []rdf.Term, labels map[string]string) string {
+func Row(vars []string, row []rdf.Term, names Names) string {
 	var cells []string
 	for j := range vars {
 		if j < len(row) {
-			cells = append(cells, cellText(row[j], labelFor(vars, j, labels)))
+			cells = append(cells, names.labelFor(vars, j).cell(row[j]))
 		}
 	}
 	return strings.Join(cells, " | ")
@@ -83,7 +83,7 @@ const (
 
 // Short writes a truth value, or the only row of a result with few columns, on one line: "True", "n = 16, place =
 // Bonn (Q586)". For anything else it returns "".
-func Short(t *kg.Table, labels map[string]string) string {
+func Short(t *kg.Table, names Names) string {
 	switch {
 	case t.Ask && t.Boolean:
 		return "True"
@@ -95,47 +95,61 @@ func Short(t *kg.Table, labels map[string]string) string {
 	var cells []string
 	for j, v := range t.Vars {
 		if j < len(t.Rows[0]) {
-			cells = append(cells, v+" = "+cellText(t.Rows[0][j], labelFor(t.Vars, j, labels)))
+			cells = append(cells, v+" = "+names.labelFor(t.Vars, j).cell(t.Rows[0][j]))
 		}
 	}
 	return Clip(strings.Join(cells, ", "), shortLength)
 }
 
-// labelFor returns the labels for a column; none when the query has the label in its own column.
-func labelFor(vars []string, j int, labels map[string]string) map[string]string {
+// labelFor returns the names for a column; without labels when the query has the label in its own column.
+func (n Names) labelFor(vars []string, j int) Names {
 	if slices.Contains(vars, vars[j]+"Label") {
-		return nil
+		n.Labels = nil
 	}
-	return labels
+	return n
 }
 
-// cellText writes one value of a result.
-func cellText(c rdf.Term, labels map[string]string) string {
+// Wikibase reports whether nodes are named by IDs such as Q42. Without a graph, it returns true.
+func (n Names) Wikibase() bool {
+	return n.Graph == nil || n.Graph.Statements == "" || n.Graph.IsWikibase()
+}
+
+// cell writes one value of a result.
+func (n Names) cell(c rdf.Term) string {
 	switch {
 	case !c.Bound():
 		return "-"
+	case c.Kind == rdf.BlankKind && !n.Wikibase():
+		return "[]"
 	case unknownValue(c):
 		return say("unknown_value", nil)
+	case c.IsIRI() && !n.Wikibase():
+		return n.labelled(n.Short(c.Value), n.Short(c.Value))
 	case c.IsIRI():
-		return iriText(c.Value, labels)
+		return n.entity(c.Value)
 	}
 	return Clip(Fold(c.Value), maxCell)
 }
 
-// iriText writes an IRI: an entity by its number, another of a known namespace by its prefixed name ("p:P39",
-// "wds:Q42-…"), which can be used in a query as is, any other in full; with the label of its number when that is
-// known.
-func iriText(iri string, labels map[string]string) string {
+// entity writes an IRI of a Wikibase: an entity by its ID, another IRI of a known namespace by its prefixed name
+// ("p:P39", "wds:Q42-…"), which can be used in a query as is, and any other in full. It adds the label of the ID when
+// that is known.
+func (n Names) entity(iri string) string {
 	id := rdf.EntityID(iri)
 	name := strings.Trim(rdf.Shorten(iri), "<>")
 	if iri == rdf.Entity+id {
 		name = id
 	}
-	label, asked := labels[id]
+	return n.labelled(name, id)
+}
+
+// labelled writes a name with the label of an ID, or says that it has none in any language. Addresses have none.
+func (n Names) labelled(name, id string) string {
+	label, asked := n.Labels[id]
 	switch {
 	case label != "" && label != id:
 		return Fold(label) + " (" + name + ")"
-	case asked && label == "": // it has none in any language
+	case asked && label == "" && !strings.HasPrefix(name, "<"):
 		return name + noLabel
 	}
 	return Clip(name, maxCell)
@@ -147,9 +161,9 @@ func unknownValue(c rdf.Term) bool {
 	return c.Kind == rdf.BlankKind || strings.HasPrefix(c.Value, "http://www.wikidata.org/.well-known/genid/")
 }
 
-// columnKinds says for each column which kinds of values it has: item, property, statement, IRI, the datatype of
-// literals, text with its language; and in how many rows there is none.
-func columnKinds(t *kg.Table) []string {
+// kinds says for each column which kinds of values it has: item, property, statement, IRI, the datatype of literals,
+// text with its language; and in how many rows there is none.
+func (n Names) kinds(t *kg.Table) []string {
 	out := make([]string, len(t.Vars))
 	for j := range t.Vars {
 		var kinds []string
@@ -162,7 +176,7 @@ func columnKinds(t *kg.Table) []string {
 				unbound++
 				continue
 			}
-			if k := termKind(row[j]); !slices.Contains(kinds, k) {
+			if k := n.kind(row[j]); !slices.Contains(kinds, k) {
 				kinds = append(kinds, k)
 			}
 		}
@@ -180,8 +194,12 @@ func columnKinds(t *kg.Table) []string {
 	return out
 }
 
-func termKind(c rdf.Term) string {
+func (n Names) kind(c rdf.Term) string {
 	switch {
+	case c.Kind == rdf.BlankKind && !n.Wikibase():
+		return "node without a name"
+	case c.IsIRI() && !n.Wikibase():
+		return "IRI"
 	case unknownValue(c):
 		return "unknown value"
 	case c.IsIRI():
@@ -204,18 +222,17 @@ func termKind(c rdf.Term) string {
 	return c.Datatype[strings.LastIndexAny(c.Datatype, "#/")+1:]
 }
 
-// IDs returns the item and property IDs in the rows that [Window.Table] shows.
-func (w Window) IDs(t *kg.Table) []string {
+// IDs returns the IDs in the rows that [Window.Table] shows; id is the ID of a node, "" for none.
+func (w Window) IDs(t *kg.Table, id func(rdf.Term) string) []string {
 	var out []string
 	for i, row := range t.Rows {
 		if w.cut(len(t.Rows)) && i >= w.Head && i < len(t.Rows)-w.Tail {
 			continue
 		}
 		for j, c := range row {
-			if id := rdf.EntityID(c.Value); c.IsIRI() && id != "" && j < len(t.Vars) && !slices.Contains(t.Vars,
-				t.Vars[j]+"Label") &&
-				!slices.Contains(out, id) {
-				out = append(out, id)
+			if s := id(c); s != "" && j < len(t.Vars) && !slices.Contains(t.Vars, t.Vars[j]+"Label") &&
+				!slices.Contains(out, s) {
+				out = append(out, s)
 			}
 		}
 	}

@@ -20,6 +20,9 @@ func items(ids ...string) *kg.Table {
 	return t
 }
 
+// numbers are the IDs of a Wikibase.
+func numbers(t rdf.Term) string { return rdf.EntityID(t.Value) }
+
 // TestUnboundCells: the header counts the rows in which a column has no value, where all rows are looked at.
 func TestUnboundCells(t *testing.T) {
 	for n, want := range map[int]string{12: "[item, 3 unbound]", 1000: "[item, 3 unbound]", 1001: "[item, some unbound]"} {
@@ -30,7 +33,7 @@ func TestUnboundCells(t *testing.T) {
 		for _, i := range []int{1, 6, n - 2} {
 			table.Rows[i] = []rdf.Term{{}}
 		}
-		if got := strings.Split(ten5.Table(table, nil), "\n")[2]; got != want {
+		if got := strings.Split(ten5.Table(table, Names{}), "\n")[2]; got != want {
 			t.Errorf("%d rows: %s, want %s", n, got, want)
 		}
 	}
@@ -61,24 +64,51 @@ Q9 | 1950-01-01T00:00:00Z | Name 9 | 3 | wds:Q1-a
 Q10 | (unknown value) | Name 10 | 3 | wds:Q1-a
 Q11 | 1950-01-01T00:00:00Z | ` + strings.Repeat("x", 199) + `… | 3 | wds:Q1-a
 Q12 | - | Name 12 | 3 | wds:Q1-a`
-	if got := ten5.Table(table, map[string]string{"Q1": "one", "Q6": "six"}); got != want {
+	if got := ten5.Table(table, Names{Labels: map[string]string{"Q1": "one", "Q6": "six"}}); got != want {
 		t.Errorf("got\n%s", got)
 	}
-	if ids := strings.Join(ten5.IDs(table), " "); ids != "Q1 Q2 Q3 Q4 Q5 Q8 Q9 Q10 Q11 Q12" {
+	if ids := strings.Join(ten5.IDs(table, numbers), " "); ids != "Q1 Q2 Q3 Q4 Q5 Q8 Q9 Q10 Q11 Q12" {
 		t.Errorf("labels would be asked for %s", ids)
 	}
 	table.Vars[2] = "personLabel"
-	if got := ten5.Table(table, map[string]string{"Q1": "one"}); strings.Contains(got, "one (Q1)") {
+	if got := ten5.Table(table, Names{Labels: map[string]string{"Q1": "one"}}); strings.Contains(got, "one (Q1)") {
 		t.Errorf("a label next to a label column:\n%s", got)
 	}
 	ten := items("Q1", "Q2", "Q3", "Q4", "Q5", "Q6", "Q7", "Q8", "Q9", "Q10")
-	if got := ten5.Table(ten, nil); !strings.HasPrefix(got, "10 rows\nx\n[item]\nQ1\n") || strings.Contains(got,
+	if got := ten5.Table(ten, Names{}); !strings.HasPrefix(got, "10 rows\nx\n[item]\nQ1\n") || strings.Contains(got,
 		"shown") || strings.Count(got, "\n") != 12 {
 		t.Errorf("ten rows are all shown: %s", got)
 	}
 	p := &kg.Table{Vars: []string{"p"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Direct + "P31")},
 		{rdf.IRI("http://schema.org/version")}, {rdf.IRI("https://example.org/a?b")}}}
-	if got := ten5.Table(p, map[string]string{"P31": "instance of"}); got != "3 rows\np\n[property, IRI]\ninstance of (wdt:P31)\nschema:version\nhttps://example.org/a?b" {
+	if got := ten5.Table(p, Names{Labels: map[string]string{"P31": "instance of"}}); got != "3 rows\np\n[property, IRI]\ninstance of (wdt:P31)\nschema:version\nhttps://example.org/a?b" {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// On a graph that is no Wikibase nodes have the graph's prefixed names, with their labels, and nodes without a name are
+// no unknown values.
+func TestTableOfAnyGraph(t *testing.T) {
+	g := &kg.Description{Statements: kg.Compound, Prefixes: map[string]string{"b": "http://books.example/"}}
+	table := &kg.Table{Vars: []string{"book", "loan", "page"}, Rows: [][]rdf.Term{
+		{rdf.IRI("http://books.example/1"), rdf.Blank("x7"), rdf.IRI("https://example.org/one")},
+		{rdf.IRI("http://books.example/2"), rdf.Blank("x8"), rdf.IRI("https://example.org/two")}}}
+	id := func(t rdf.Term) string {
+		if !t.IsIRI() {
+			return ""
+		}
+		return g.Compact(t.Value)
+	}
+	if ids := strings.Join(ten5.IDs(table, id), " "); ids != "b:1 <https://example.org/one> b:2 <https://example.org/two>" {
+		t.Errorf("labels would be asked for %s", ids)
+	}
+	want := `2 rows
+book | loan | page
+[IRI | node without a name | IRI]
+One (b:1) | [] | <https://example.org/one>
+b:2 (no label) | [] | <https://example.org/two>`
+	if got := ten5.Table(table, Names{Graph: g, Labels: map[string]string{"b:1": "One", "b:2": "",
+		"<https://example.org/two>": ""}}); got != want {
 		t.Errorf("got\n%s", got)
 	}
 }

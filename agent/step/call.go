@@ -60,7 +60,7 @@ func (r *Runner) Help(ctx context.Context, b *event.Branch, t tool.Task) (text s
 		})
 	var h *event.Halt
 	if errors.As(err, &h) && h.Reason == event.ModelFailed && !unreachable(err) {
-		r.Log.Info("agent: the model failed at a side task, going on without", "question", r.Question.ID, "task",
+		r.Log.InfoContext(ctx, "agent: the model failed at a side task, going on without", "question", r.Question.ID, "task",
 			t.Purpose, "err", h.Detail)
 		return "", false, nil
 	}

@@ -22,7 +22,10 @@ func (r *Runner) Clarify(ctx context.Context, b *event.Branch, s State, options 
 	}
 	lead := options[0].Answer
 	data := map[string]any{"Readings": r.shownOptions(options[:min(len(options), 2)]), "Tries": tries,
-		"Assumed": lead.Assumed, "Notes": s.Notes()}
+		"Assumed": lead.Assumed, "Notes": s.Notes(), "Counts": []int(nil)}
+	for _, x := range s.Readings(options) {
+		data["Counts"] = append(data["Counts"].([]int), x.Count)
+	}
 	if p := s.Probed(lead); p != nil {
 		var open []string
 		for _, x := range p.Open {

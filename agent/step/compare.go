@@ -38,7 +38,7 @@ func (r *Runner) shownOptions(options []Option) []shownOption {
 	var out []shownOption
 	for i, o := range options {
 		a, t := o.Answer, o.Answer.Answers()
-		x := shownOption{N: i + 1, Votes: o.Votes, SPARQL: a.SPARQL, Result: r.Preset.Show.Rows.Table(a.Table, a.Labels),
+		x := shownOption{N: i + 1, Votes: o.Votes, SPARQL: a.SPARQL, Result: r.Preset.Show.Rows.Table(a.Table, a.Names()),
 			Names: a.named(), OwnCount: len(o.Own)}
 		if len(r.Sources) > 1 {
 			x.KG = a.KG
@@ -48,7 +48,7 @@ func (r *Runner) shownOptions(options []Option) []shownOption {
 				x.Own = append(x.Own, strconv.FormatBool(t.Boolean))
 				break
 			}
-			x.Own = append(x.Own, render.Row(t.Vars, t.Rows[n], a.Labels))
+			x.Own = append(x.Own, render.Row(t.Vars, t.Rows[n], a.Names()))
 		}
 		out = append(out, x)
 	}
@@ -70,7 +70,7 @@ func (r *Runner) Compare(ctx context.Context, b *event.Branch, options []Option,
 		return nil, err
 	}
 	if err != nil {
-		r.Log.Info("agent: the answers could not be compared", "question", r.Question.ID, "err", err)
+		r.Log.InfoContext(ctx, "agent: the answers could not be compared", "question", r.Question.ID, "err", err)
 		return nil, nil
 	}
 	var v struct {
@@ -78,7 +78,7 @@ func (r *Runner) Compare(ctx context.Context, b *event.Branch, options []Option,
 		Why    string
 	}
 	if !readCall(resp, judge, &v) || v.Answer < 0 || v.Answer > len(options) {
-		r.Log.Info("agent: the comparison of the answers cannot be read", "question", r.Question.ID)
+		r.Log.InfoContext(ctx, "agent: the comparison of the answers cannot be read", "question", r.Question.ID)
 		return nil, nil
 	}
 	return &Choice{Option: v.Answer - 1, Why: render.Clip(render.Fold(render.Clean(v.Why)), maxReason)}, nil

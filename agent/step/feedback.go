@@ -65,7 +65,7 @@ func (r *Runner) verdict(ctx context.Context, b *event.Branch, s State, f Final)
 	if a != nil {
 		data["KG"], data["SPARQL"], data["Result"] = a.KG, a.SPARQL, ""
 		if a.Table != nil {
-			data["Result"] = r.Preset.Show.Rows.Table(a.Table, a.Labels)
+			data["Result"] = r.Preset.Show.Rows.Table(a.Table, a.Names())
 		}
 		data["Names"] = a.named()
 	}
@@ -81,12 +81,12 @@ func (r *Runner) verdict(ctx context.Context, b *event.Branch, s State, f Final)
 		return nil, err
 	}
 	if err != nil {
-		r.Log.Info("agent: no feedback, the answer stays", "question", r.Question.ID, "err", err)
+		r.Log.InfoContext(ctx, "agent: no feedback, the answer stays", "question", r.Question.ID, "err", err)
 		return nil, nil
 	}
 	v := readVerdict(resp, judge)
 	if v == nil {
-		r.Log.Info("agent: the feedback cannot be read, the answer stays", "question", r.Question.ID)
+		r.Log.InfoContext(ctx, "agent: the feedback cannot be read, the answer stays", "question", r.Question.ID)
 		return nil, nil
 	}
 	return v, b.Record(ctx, event.Event{Event: "feedback", Reason: v.Status, Detail: v.Text})

@@ -37,8 +37,8 @@ func (r *Runner) Give(ctx context.Context, s State, t *tool.Tool, args any, chan
 		return s, err
 	}
 	if failure != "" {
-		r.Log.Info("agent: going on without what was to be given", "question", r.Question.ID, "tool", t.Name, "failure",
-			failure)
+		r.Log.InfoContext(ctx, "agent: going on without what was to be given", "question", r.Question.ID, "tool", t.Name,
+			"failure", failure)
 		s.at = next.at
 		return s, nil
 	}
@@ -67,7 +67,7 @@ func (r *Runner) Begin(ctx context.Context, s State) (State, error) {
 		return s, nil
 	}
 	if r.Sources.Main().Examples == nil {
-		r.Log.Info("agent: there are no solved questions to show", "question", r.Question.ID)
+		r.Log.InfoContext(ctx, "agent: there are no solved questions to show", "question", r.Question.ID)
 		return s, nil
 	}
 	tools, err := tool.Select([]string{x.Force})
@@ -128,7 +128,7 @@ func (r *Runner) Retrieve(ctx context.Context, s State) (State, error) {
 	} {
 		if !l.do {
 			if l.lacks != "" {
-				r.Log.Info("agent: the query is written without "+l.lacks, "question", r.Question.ID)
+				r.Log.InfoContext(ctx, "agent: the query is written without "+l.lacks, "question", r.Question.ID)
 			}
 			continue
 		}
@@ -157,7 +157,7 @@ func (r *Runner) analyze(ctx context.Context, s State) (analysis, State, error) 
 	}
 	from, to := strings.Index(text, "{"), strings.LastIndex(text, "}")
 	if from < 0 || to < from || json.Unmarshal([]byte(text[from:to+1]), &a) != nil {
-		r.Log.Info("agent: the question's analysis cannot be read, going on without", "question", r.Question.ID)
+		r.Log.InfoContext(ctx, "agent: the question's analysis cannot be read, going on without", "question", r.Question.ID)
 		return analysis{}, s, nil
 	}
 	for _, list := range []*[]string{&a.Classes, &a.Entities, &a.Relations, &a.Steps} {
@@ -166,7 +166,7 @@ func (r *Runner) analyze(ctx context.Context, s State) (analysis, State, error) 
 	return a, s, nil
 }
 
-// parts cleans a list of an analysis: each text once, none empty, at most so many and so long.
+// parts cleans a list of an analysis: it drops empty and repeated texts, and limits their number and length.
 func parts(list []string) (out []string) {
 	seen := map[string]bool{}
 	for _, t := range list {

@@ -54,7 +54,7 @@ func (r *Runner) Judge(ctx context.Context, c Child, at int, how Judging) (Score
 	if c.Outcome == Ended && c.Final.Answer != nil {
 		a := c.Final.Answer
 		facts.Queries = []string{a.Ran}
-		data["SPARQL"], data["Result"] = a.SPARQL, r.Preset.Show.Rows.Table(a.Table, a.Labels)
+		data["SPARQL"], data["Result"] = a.SPARQL, r.Preset.Show.Rows.Table(a.Table, a.Names())
 	}
 	messages := []llm.Message{{Role: llm.System, Content: how.Prompt},
 		{Role: llm.User, Content: r.Preset.Say("judge_user", data)}}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/probe"
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -56,7 +57,7 @@ func (r *Runner) probed(ctx context.Context, b *event.Branch, s State, a *Answer
 // shownProbes writes probes for the model.
 func (r *Runner) shownProbes(ctx context.Context, env *tool.Env, moved []event.Probe) []probe.Shown {
 	id := env.Dialect.ID
-	return probe.Show(moved, id, env.LabelsOf(ctx, probe.IDs(moved, id)))
+	return probe.Show(moved, id, render.Names{Graph: env.Dialect.Graph, Labels: env.LabelsOf(ctx, probe.IDs(moved, id))})
 }
 
 // told is the child of a stop whose answer was not taken yet, because the model is told something about it first.

@@ -29,12 +29,16 @@ type Answer struct {
 	Endpoint string
 	// labels of the Q and P IDs in the query and in the table's first rows, in the asker's language
 	Labels map[string]string
+	Graph  *kg.Description // that names the nodes; nil: a Wikibase
 	// the columns that answer, as the model says; the others are for people. nil where it does not say: then every
 	// column counts
 	Columns []string
 	Assumed string // the reading that the model chose, in the asker's language; may be empty
 	Open    string // what it left open, likewise
 }
+
+// Names returns how the answer's nodes are named.
+func (a *Answer) Names() render.Names { return render.Names{Graph: a.Graph, Labels: a.Labels} }
 
 // unfit says, in words for the model, why a query cannot be published: it has no posting form, or its last run failed
 // or returned nothing.
@@ -136,13 +140,13 @@ const finalTries = 2
 
 func (r *Runner) publishOne(ctx context.Context, env *tool.Env, query string) (*Answer, error) {
 	d, name := env.Dialect, env.Source.Name()
-	a := &Answer{SPARQL: query, Ran: query, KG: name}
+	a := &Answer{SPARQL: query, Ran: query, KG: name, Graph: env.Dialect.Graph}
 	if err := d.Check(query); err != nil {
 		return nil, &unfit{text: r.say("unfit_form", err.Error()), kind: kg.KindOf(err), cause: err, attempt: a}
 	}
 	ids := d.Identifiers(query)
 	labels := env.LabelsOf(ctx, ids)
-	posting, err := d.PostingForm(query, func(id string) string { return labels[id] })
+	posting, err := d.PostingForm(d.WithView(query), func(id string) string { return labels[id] })
 	if err != nil {
 		return nil, &unfit{text: r.say("unfit_form", err.Error()), cause: err, attempt: a}
 	}

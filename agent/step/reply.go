@@ -46,11 +46,11 @@ func (r *Runner) unreadable(ctx context.Context, b *event.Branch, s State, p Pro
 	} else {
 		s.bad, s.hint = &p.choice, hint
 	}
-	r.Log.Debug("agent: unreadable turn", "question", r.Question.ID, "why", p.Problem.Kind)
+	r.Log.DebugContext(ctx, "agent: unreadable turn", "question", r.Question.ID, "why", p.Problem.Kind)
 	return Child{State: s, Outcome: Unreadable}, nil
 }
 
-// handBack is the child of a call that cannot be carried out, among others that can: its result says why.
+// handBack returns the child for a call that cannot be carried out, while others can. Its result says why.
 func (r *Runner) handBack(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
 	call protocol.Call) (Child, error) {
 	r.Meter.repair(call.Problem.Kind)

@@ -37,7 +37,7 @@ var (
 )
 
 // Rewritten returns the proposal with the turn that a person wrote in the form of [Proposal.Text]. A text without a
-// thought keeps the model's. The problem says what cannot be read, nil for nothing; then the proposal is as it was.
+// thought keeps the model's. If the text cannot be read, the problem says why and the proposal is unchanged.
 func (r *Runner) Rewritten(p Proposal, text string) (Proposal, *protocol.Problem) {
 	reader, err := protocol.Named(protocol.Options{Name: "text"})
 	if err != nil {

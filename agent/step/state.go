@@ -139,6 +139,15 @@ func (s State) Ended(at int) State {
 // Refused reports whether the last action was refused, and no steps were abandoned for it.
 func (s State) Refused() bool { return s.refused }
 
+// Told is what the model is told at its next turn because the last one was refused or could not be read; "" for
+// nothing.
+func (s State) Told() string {
+	if n := len(s.asides); s.hint == "" && n > 0 && s.asides[n-1].after == len(s.steps) {
+		return s.asides[n-1].note
+	}
+	return s.hint
+}
+
 // Refusals returns how many actions were refused on the way to the state.
 func (s State) Refusals() int { return s.refusals }
 

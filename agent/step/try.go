@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/preset"
-	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
@@ -67,18 +67,13 @@ func (r *Runner) findExemplars(ctx context.Context, b *event.Branch) error {
 		return nil
 	}
 	kind := set.Classify(r.Question.Text)
-	if r.Preset.Exemplars.Kind == preset.KindByModel {
-		text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "kind", MaxTokens: 50, Data: map[string]any{
-			"Kinds": set.Types(), "Labelled": set.Labelled}})
+	if r.Preset.AsksKind(set) {
+		text, _, err := r.Help(ctx, b, tool.Task{Purpose: "kind", MaxTokens: 50, Data: map[string]any{
+			"Kinds": set.Types(), "Labelled": set.Examples(preset.Labelled)}})
 		if err != nil {
 			return err
 		}
-		word := strings.Trim(render.Fold(text), " .`\"'")
-		for _, k := range set.Types() {
-			if ok && strings.EqualFold(k, word) {
-				kind = k
-			}
-		}
+		kind = cmp.Or(set.Named(text), kind)
 	}
 	r.Exemplars = r.Preset.Worked(set, kind)
 	return nil
@@ -131,7 +126,7 @@ func (s Spent) Times(n int) Spent {
 		CachedTokens: n * u.CachedTokens, USD: float64(n) * u.USD}, time.Duration(n) * s.Time}
 }
 
-// Max returns the larger of each of what two parts used.
+// Max returns, for each field, the larger of the two values.
 func (s Spent) Max(t Spent) Spent {
 	a, b := s.Usage, t.Usage
 	return Spent{llm.Usage{Calls: max(a.Calls, b.Calls), InputTokens: max(a.InputTokens, b.InputTokens),

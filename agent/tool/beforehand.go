@@ -3,12 +3,14 @@ package tool
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/shape"
 )
 
 // BeforehandName is what the program looks up before the model's first turn.
@@ -42,15 +44,17 @@ var beforehandTool = typed(&Tool{Name: BeforehandName, Text: "best_beforehand.md
 // have, the classes with what their members have, properties that may be meant, solved questions that are like it.
 func beforehand(ctx context.Context, env *Env, _ beforehandArgs) (Result, error) {
 	q := &questioned{env: env, text: env.Question.Text}
+	q.names.env = env
 	for _, do := range []func(context.Context) error{q.find, q.read, q.measure, q.solved} {
 		if err := do(ctx); err != nil {
 			var ge *kg.Error
 			if ctx.Err() != nil || event.IsWriteError(err) || !errors.As(err, &ge) {
 				return Result{}, err
 			}
-			env.Log.Info("agent: not all was looked up beforehand", "question", env.Question.ID, "err", err)
+			env.Log.InfoContext(ctx, "agent: not all was looked up beforehand", "question", env.Question.ID, "err", err)
 		}
 	}
+	q.rank()
 	text := q.write()
 	if text == "" {
 		return Result{Text: say("beforehand_none", nil), Empty: true}, nil
@@ -123,7 +127,8 @@ func (q *questioned) find(ctx context.Context) error {
 	}
 	taken := q.chooseThings(things, found)
 	for _, p := range phrases {
-		if p.name && !slices.ContainsFunc(taken, func(t phrase) bool { return t.from < p.to && p.from < t.to }) {
+		overlaps := func(t phrase) bool { return t.from < p.to && p.from < t.to }
+		if p.name && !p.number() && !slices.ContainsFunc(taken, overlaps) {
 			q.missing = append(q.missing, p.text)
 			taken = append(taken, p) // its parts need no word
 		}
@@ -272,7 +277,7 @@ func open(p *phrase, taken []phrase, exactly bool) bool {
 			return false
 		}
 	}
-	return exactly || p.name
+	return exactly || p.name && !p.number()
 }
 
 // usable reports whether a property is worth showing: it has a name, the graph uses it as far as is known, and it is no
@@ -295,6 +300,39 @@ func (q *questioned) addProperty(h kg.Hit) {
 	}
 }
 
+// rank puts the properties first that things of the question or members of its classes have, as far as their names have
+// a word of the question: these are most likely meant, also where the search for properties missed them.
+func (q *questioned) rank() {
+	var here []kg.Hit
+	add := func(h kg.Hit) {
+		if h.Label != "" && q.shares(h.Label) && !slices.Contains(usefulOut, h.ID) &&
+			!slices.ContainsFunc(here, func(x kg.Hit) bool { return x.ID == h.ID }) {
+			here = append(here, h)
+		}
+	}
+	for _, t := range q.things {
+		if t.page == nil {
+			continue
+		}
+		for _, r := range slices.Concat(t.page.out, t.page.in) {
+			add(kg.Hit{ID: shape.ID(&q.env.Source.Explain, r.property), Label: q.names.labels[r.property], Uses: -1})
+		}
+	}
+	for _, s := range q.shapes {
+		for _, p := range s.Out {
+			add(kg.Hit{ID: p.Property.ID, Label: p.Property.Label, Uses: -1})
+		}
+	}
+	for i, h := range here {
+		if at := slices.IndexFunc(q.properties, func(x kg.Hit) bool { return x.ID == h.ID }); at >= 0 {
+			here[i] = q.properties[at] // with all that the search says
+			q.properties = slices.Delete(q.properties, at, at+1)
+		}
+	}
+	q.properties = append(here, q.properties...)
+	q.properties = q.properties[:min(len(q.properties), beforehandProps)]
+}
+
 // read reads the pages of the things.
 func (q *questioned) read(ctx context.Context) error {
 	var iris []string
@@ -310,7 +348,10 @@ func (q *questioned) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	q.names, err = q.env.namesOf(ctx, ps.terms(q.env))
+	if q.names, err = q.env.namesOf(ctx, ps.terms(q.env)); err != nil {
+		return err
+	}
+	q.names.behind, err = q.env.behind(ctx, ps.nameless())
 	for i := range q.things {
 		for _, p := range ps {
 			if iri, err := q.env.iriOf(q.things[i].hit.ID); err == nil && iri == p.iri {
@@ -341,7 +382,26 @@ func (q *questioned) measure(ctx context.Context) error {
 			q.shapes = append(q.shapes, s)
 		}
 	}
-	return nil
+	return q.lookBehind(ctx)
+}
+
+// lookBehind asks what is behind the nodes without a name that members of the classes have.
+func (q *questioned) lookBehind(ctx context.Context) error {
+	var iris []string
+	for _, s := range q.shapes {
+		for _, p := range s.Out[:min(len(s.Out), beforehandShape)] {
+			iri, err := q.env.iriOf(p.Property.ID)
+			if err == nil && len(p.Targets) > 0 && p.Targets[0].Class.ID == shape.NoName && !slices.Contains(iris, iri) {
+				iris = append(iris, iri)
+			}
+		}
+	}
+	more, err := q.env.behind(ctx, iris)
+	if q.names.behind == nil {
+		q.names.behind = map[string][]string{}
+	}
+	maps.Copy(q.names.behind, more)
+	return err
 }
 
 // membersOf is how many members of a class its page shows.

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,16 +57,21 @@ func (q *questioned) thingLines(t thing) []string {
 	lines := []string{head}
 	var near, rest []string
 	few := len(t.page.out) <= fewOut
+	var apart []string
+	if !q.env.Source.Explain.IsWikibase() {
+		apart = q.env.apart()
+	}
 	for _, r := range t.page.out {
 		id := shape.ID(&q.env.Source.Explain, r.property)
 		label := q.names.labels[r.property]
 		plain := len(r.values) > 0 && q.names.plain(r.values[0])
 		switch {
-		case label == "", id == "P1963": // what other properties such things have, which their shape shows
+		case label == "" && q.env.Source.Explain.IsWikibase(), slices.Contains(apart, r.property),
+			id == "P1963": // what other properties such things have, which their shape shows
 		case slices.Contains(usefulOut, id), (q.asked(id, label) || few) && (!plain || r.n < 4):
-			near = append(near, id+" "+label+": "+q.briefly(r))
+			near = append(near, strings.TrimSpace(id+" "+label)+": "+q.briefly(r))
 		case !plain:
-			rest = append(rest, id+" "+label)
+			rest = append(rest, strings.TrimSpace(id+" "+label))
 		}
 	}
 	if len(near) > 0 {
@@ -76,8 +82,8 @@ func (q *questioned) thingLines(t thing) []string {
 	}
 	var in []string
 	for _, r := range t.page.in {
-		if label := q.names.labels[r.property]; label != "" {
-			in = append(in, shape.ID(&q.env.Source.Explain, r.property)+" "+label+r.times())
+		if label := q.names.labels[r.property]; label != "" || !q.env.Source.Explain.IsWikibase() {
+			in = append(in, strings.TrimSpace(shape.ID(&q.env.Source.Explain, r.property)+" "+label)+r.times())
 		}
 	}
 	if len(in) > 0 {
@@ -100,6 +106,11 @@ func (q *questioned) asked(id, label string) bool {
 	if slices.ContainsFunc(q.properties, func(h kg.Hit) bool { return h.ID == id }) {
 		return true
 	}
+	return q.shares(cmp.Or(label, id[strings.LastIndexAny(id, ":/#")+1:]))
+}
+
+// shares reports whether a name has a word in common with the question, as far as their first letters say.
+func (q *questioned) shares(label string) bool {
 	for _, w := range wordsOf(q.text) {
 		if w.stop || w.capped || utf8.RuneCountInString(w.text) < 4 {
 			continue
@@ -120,11 +131,8 @@ func (q *questioned) propertyLine(h kg.Hit) string {
 	if h.Datatype != "" {
 		about = append(about, strings.TrimPrefix(h.Datatype, "wikibase-"))
 	}
-	switch {
-	case h.Uses >= 0 && h.Uses < countedUses && h.Term != nil:
-		about = append(about, say("uses_of", h.Uses))
-	case h.Uses >= countedUses:
-		about = append(about, say("many_uses_of", countedUses))
+	if h.Uses > 0 || h.Uses == 0 && h.Term != nil {
+		about = append(about, say("uses_of", usesText(h.Uses)))
 	}
 	if len(about) > 0 {
 		s += " (" + strings.Join(about, ", ") + ")"
@@ -142,14 +150,37 @@ func (q *questioned) shapeList(s *kg.Shape) string {
 		if len(list) == beforehandShape {
 			break
 		}
-		if len(p.Targets) > 0 && p.Targets[0].Datatype == rdf.XSDString || p.Property.ID == "P31" {
+		wikibase := q.env.Source.Explain.IsWikibase()
+		if wikibase && (len(p.Targets) > 0 && p.Targets[0].Datatype == rdf.XSDString || p.Property.ID == "P31") {
 			continue
 		}
-		text := p.Property.ID + " " + p.Property.Label
+		text := strings.TrimSpace(p.Property.ID + " " + p.Property.Label)
+		if len(p.Targets) > 0 {
+			text += q.target(p.Property.ID, p.Targets[0])
+		}
 		if p.Coverage >= 0 {
 			text += fmt.Sprintf(" %.0f %%", 100*p.Coverage)
 		}
 		list = append(list, text)
 	}
 	return strings.Join(list, ", ")
+}
+
+// target says what a property of members leads to: the kind of a literal, what nodes without a name have, and on a
+// graph whose properties say less by themselves the class of a thing.
+func (q *questioned) target(property string, t kg.ShapeTarget) string {
+	iri, err := q.env.iriOf(property)
+	switch {
+	case t.Datatype != "":
+		kind := t.Datatype[strings.LastIndexAny(t.Datatype, "#/")+1:]
+		if kind == "langString" || kind == "string" {
+			kind = "text"
+		}
+		return " (" + kind + ")"
+	case t.Class.ID == shape.NoName && err == nil:
+		return " → " + q.names.behindText(iri)
+	case !q.env.Source.Explain.IsWikibase() && t.Class.ID != "" && t.Class.ID != shape.NoName:
+		return " → " + t.Class.ID
+	}
+	return ""
 }

@@ -28,7 +28,7 @@ const (
 type QueryArgs struct {
 	SPARQL string `json:"sparql" about:"the query; Wikidata's prefixes need no declaration"`
 	// the answer's shape, said once before the result can influence it
-	Returns *string `json:"returns" about:"with your first query: what a row of the final answer is and its columns, e.g. 'a city: ?city ?population'"`
+	Returns *string `json:"returns" about:"with your first query: what a row of the final answer is and the columns that answer, without helpers such as names or a count to sort by, e.g. 'a city: ?city ?population'"`
 	KG      *string `json:"kg" about:"name of the graph"`
 }
 

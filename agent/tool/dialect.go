@@ -118,6 +118,14 @@ func (Dialect) TrimLimit(query string) (string, bool) {
 	return sparql.TrimFinalLimit(query, exploringLimit)
 }
 
+// WithView adds the comment by which Wikidata's query page shows places as a map and pictures as pictures.
+func (d Dialect) WithView(query string) string {
+	if !d.wikibase() {
+		return query
+	}
+	return sparql.WithView(query)
+}
+
 // PostingForm returns the query as it is posted, with the labels of its IDs as comments. The error says why it cannot
 // be posted.
 func (d Dialect) PostingForm(query string, label func(id string) string) (string, error) {

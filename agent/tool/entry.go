@@ -119,7 +119,7 @@ func (env *Env) prune(ctx context.Context, e *kg.Entity, whole render.Page) (ren
 	if ok {
 		pruned, unknown, fits := render.PruneByAnswer(given, answer)
 		if unknown > 0 {
-			env.Log.Info("agent: pruning named what is not on the page, left out", "question", env.Question.ID,
+			env.Log.InfoContext(ctx, "agent: pruning named what is not on the page, left out", "question", env.Question.ID,
 				"entity", e.ID, "unknown", unknown)
 		}
 		if fits {

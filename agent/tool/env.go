@@ -111,7 +111,7 @@ func (e *Env) failed(ctx context.Context, err error) (Result, error) {
 	}
 	ge := &kg.Error{Kind: kg.Down, Message: "no answer"}
 	if !errors.As(err, &ge) {
-		e.Log.Warn("agent: failure of the graph without a kind", "question", e.Question.ID, "err", err)
+		e.Log.WarnContext(ctx, "agent: failure of the graph without a kind", "question", e.Question.ID, "err", err)
 	}
 	name := "graph_failed"
 	switch ge.Kind {
@@ -146,13 +146,18 @@ func (e *Env) LabelsOf(ctx context.Context, ids []string) map[string]string {
 	}
 	labels, err := e.Labels.Labels(ctx, ids, e.languages())
 	if err != nil {
-		e.Log.Warn("agent: no labels", "question", e.Question.ID, "err", err)
+		e.Log.WarnContext(ctx, "agent: no labels", "question", e.Question.ID, "err", err)
 		return nil
 	}
 	if e.Show.AnyLabel {
 		return e.anyLabels(ctx, ids, labels)
 	}
 	return labels
+}
+
+// namesIn returns the names of what a window shows of a result.
+func (e *Env) namesIn(ctx context.Context, t *kg.Table, w render.Window) render.Names {
+	return render.Names{Graph: e.Dialect.Graph, Labels: e.LabelsOf(ctx, w.IDs(t, e.Dialect.ID))}
 }
 
 // anyLabels adds labels in other languages, with their tags, and "" for IDs that have none at all.
@@ -168,7 +173,7 @@ func (e *Env) anyLabels(ctx context.Context, ids []string, labels map[string]str
 	}
 	found, err := shape.Labels(ctx, &e.Source.Explain, e.Graph.Query, sortedKeys(missing), nil)
 	if err != nil {
-		e.Log.Warn("agent: no labels in other languages", "question", e.Question.ID, "err", err)
+		e.Log.WarnContext(ctx, "agent: no labels in other languages", "question", e.Question.ID, "err", err)
 		return labels
 	}
 	out := maps.Clone(labels)

@@ -65,7 +65,7 @@ func (env *Env) faster(ctx context.Context, query string) (*rewrite.Result, *kg.
 	return nil, nil, nil
 }
 
-// slow writes what the model reads of a query that took too long: why, as far as its text shows it.
+// slow writes what the model reads about a query that took too long: the reason, as far as the query shows it.
 func (env *Env) slow(query string) string {
 	if !env.Rescue {
 		return ""

@@ -244,13 +244,18 @@ func foundText(h kg.Hit) string {
 	if len(h.Info) > 0 {
 		s += " [" + render.Clip(render.Fold(strings.Join(h.Info, "; ")), 120) + "]"
 	}
-	switch {
-	case h.Uses >= countedUses:
-		s += " " + say("many_uses", h.Uses)
-	case h.Uses >= 0:
-		s += " " + say("uses", h.Uses)
+	if h.Uses >= 0 {
+		s += " " + say("uses", usesText(h.Uses))
 	}
 	return s
+}
+
+// usesText writes a number of uses: one that was counted up to a bound, or the index's, which has none.
+func usesText(n int64) string {
+	if n == countedUses {
+		return fmt.Sprintf("%d or more", n)
+	}
+	return fmt.Sprint(n)
 }
 
 // countUses counts how often the hits are used where the search did not say so: up to a number, with one query for all.
@@ -270,14 +275,14 @@ func (env *Env) countUses(ctx context.Context, found [][]kg.Hit) error {
 			}
 			place[h.ID] = h
 			pattern := "?s ?p <" + iri + ">"
-			if h.Type == kg.Property {
-				if env.Source.Explain.IsWikibase() {
-					iri = rdf.Direct + h.ID
-				}
-				pattern = "?s <" + iri + "> ?o"
+			switch {
+			case !env.Source.Explain.IsWikibase(): // an index may not know which names are those of properties
+				pattern += " } UNION { ?s <" + iri + "> ?o"
+			case h.Type == kg.Property:
+				pattern = "?s <" + rdf.Direct + h.ID + "> ?o"
 			}
 			parts = append(parts, fmt.Sprintf("{ SELECT (%s AS ?id) (COUNT(*) AS ?n) WHERE "+
-				"{ { SELECT ?s WHERE { %s } LIMIT %d } } }", rdf.Quote(h.ID), pattern, countedUses))
+				"{ { SELECT ?s WHERE { { %s } } LIMIT %d } } }", rdf.Quote(h.ID), pattern, countedUses))
 		}
 	}
 	if len(parts) == 0 {

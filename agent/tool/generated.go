@@ -21,7 +21,7 @@ import (
 var generateTools = Set{generatedTool, retrieveExamples, retrieveEntities, retrieveProperties,
 	retrieveClasses}
 
-// GeneratedName is the action that checks and runs a query that the model wrote at once.
+// GeneratedName is the action that checks and runs a query that the model wrote in one go.
 const GeneratedName = "check_and_run"
 
 // GeneratedArgs are its arguments.
@@ -143,9 +143,9 @@ func (env *Env) runGenerated(ctx context.Context, query string) (Result, error) 
 	case t.Empty():
 		return Result{Text: say("generated_empty", nil)}, nil
 	}
-	labels := env.LabelsOf(ctx, env.Show.Rows.IDs(t))
-	return Result{Text: env.Show.Rows.Table(t, labels), Rows: len(t.Rows), Found: true, Table: t, Short: render.Short(t,
-		labels)}, nil
+	names := env.namesIn(ctx, t, env.Show.Rows)
+	return Result{Text: env.Show.Rows.Table(t, names), Rows: len(t.Rows), Found: true, Table: t, Short: render.Short(t,
+		names)}, nil
 }
 
 // checkShapes compares a query with what the classes' members look like. A SERVICE is compared with its own graph,

@@ -160,7 +160,7 @@ var graspFilter = keyed(&Tool{Name: "search", Text: "grasp_search.md", Input: "q
 	})
 
 // narrowed searches what a model's query returns for ?search, or in its only column. A query that restricts nothing is
-// left aside, with a note.
+// ignored, with a note.
 func (env *Env) narrowed(ctx context.Context, q graspQuery, query string) (Result, error) {
 	tree, err := env.Dialect.parse(query)
 	if err != nil {

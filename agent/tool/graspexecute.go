@@ -73,7 +73,8 @@ func (env *Env) graspRows(ctx context.Context, t *kg.Table, page int) Result {
 	terms := frame.Terms(t)
 	names := env.named(ctx, terms)
 	names.Cell = env.Show.Cell
-	return Result{Text: names.Grid(t, frame), Short: render.Short(t, shortLabels(names, t)), Shown: shownIRIs(terms)}
+	short := render.Short(t, render.Names{Graph: names.Graph, Labels: shortLabels(names, t)})
+	return Result{Text: names.Grid(t, frame), Short: short, Shown: shownIRIs(terms)}
 }
 
 // shortLabels are the labels of a result's only row.

@@ -1,8 +1,8 @@
 package tool
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -108,11 +108,8 @@ func (e *Env) Unknown(query string, known func(iri string) bool) []string {
 	return out
 }
 
-// Bounds of looking up what was not shown.
-const (
-	maxLookedUp = 6    // IDs of one query
-	maxUses     = 1000 // uses that are counted
-)
+// maxLookedUp is how many IDs of a query that were not shown are looked up.
+const maxLookedUp = 6
 
 // lookedUp is what is known of an ID: how often it is used, "" when that is not known.
 type lookedUp struct{ ID, Label, Description, Uses string }
@@ -125,53 +122,34 @@ func (e *Env) LookUp(ctx context.Context, ids []string, refused bool) string {
 	}
 	shown := ids[:min(len(ids), maxLookedUp)]
 	labels := e.LabelsOf(ctx, shown)
-	var list []lookedUp
-	for _, id := range shown {
-		x := lookedUp{ID: id, Label: labels[id]}
+	hits := make([][]kg.Hit, len(shown))
+	for i, id := range shown {
+		h := kg.Hit{ID: id, Type: kg.Item, Uses: -1}
 		find := kg.FindQuery{Text: id, Type: kg.Item, Language: e.Language.Code, Limit: 1, External: true}
 		if !e.Dialect.wikibase() {
 			find.Type = ""
 		} else if id[0] == 'P' {
-			find.Type = kg.Property
+			find.Type, h.Type = kg.Property, kg.Property
 		}
 		if res, err := e.Source.Find(ctx, find); err == nil && len(res.Hits) > 0 && res.Hits[0].ID == id {
-			h := res.Hits[0]
-			x.Description = render.Clip(render.Fold(h.Description), 160)
-			if x.Label == "" {
-				x.Label = h.Label
-			}
-			if h.Uses > 0 {
-				x.Uses = fmt.Sprint(h.Uses)
-			}
+			h = res.Hits[0]
 		}
-		x.Label = render.Clip(render.Fold(x.Label), 80)
-		if x.Uses == "" {
-			x.Uses = e.uses(ctx, id)
+		hits[i] = []kg.Hit{h}
+	}
+	if err := e.countUses(ctx, hits); err != nil {
+		return "" // the run is at its end
+	}
+	var list []lookedUp
+	for i, id := range shown {
+		h := hits[i][0]
+		x := lookedUp{ID: id, Label: render.Clip(render.Fold(cmp.Or(labels[id], h.Label)), 80),
+			Description: render.Clip(render.Fold(h.Description), 160)}
+		if h.Uses >= 0 {
+			x.Uses = usesText(h.Uses)
 		}
 		list = append(list, x)
 	}
 	return say("looked_up", map[string]any{"List": list, "More": len(ids) - len(shown), "Refused": refused})
-}
-
-// uses counts how often the graph uses an ID, up to a bound; "" when that cannot be said.
-func (e *Env) uses(ctx context.Context, id string) string {
-	iri := e.Dialect.Key(id)
-	pattern := fmt.Sprintf("{ ?s <%[1]s> ?o } UNION { ?s ?p <%[1]s> } UNION { <%[1]s> ?p ?o }", iri)
-	if e.Dialect.wikibase() {
-		if pattern = "{ ?s ?p wd:" + id + " } UNION { wd:" + id + " ?p ?o }"; strings.HasPrefix(id, "P") {
-			pattern = "?s wdt:" + id + " ?o"
-		}
-	}
-	t, err := e.Graph.Query(ctx, fmt.Sprintf("SELECT (COUNT(*) AS ?n) WHERE { { SELECT * WHERE { %s } LIMIT %d } }",
-		pattern, maxUses))
-	if err != nil || len(t.Rows) != 1 || len(t.Rows[0]) != 1 {
-		return ""
-	}
-	n := t.Rows[0][0].Value
-	if n == fmt.Sprint(maxUses) {
-		return n + " or more"
-	}
-	return n
 }
 
 // unseenID is an ID that was not looked up, with its label.

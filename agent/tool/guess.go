@@ -12,13 +12,19 @@ var guessed = whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{whatlanggo.
 	whatlanggo.Hin: true, whatlanggo.Ben: true, whatlanggo.Tur: true, whatlanggo.Hun: true, whatlanggo.Fin: true,
 	whatlanggo.Ell: true, whatlanggo.Pes: true, whatlanggo.Tha: true}}
 
-// GuessLanguage guesses the language of a question by its letters and words, without what it quotes and the query that
-// it holds. English where it cannot tell.
+// GuessLanguage guesses the language of a question, see [SureLanguage]. English where it cannot tell.
 func GuessLanguage(question string) Language {
-	text := quotation.ReplaceAllString(writtenQuery.ReplaceAllString(question, " "), " ")
-	info := whatlanggo.DetectWithOptions(text, guessed)
-	if l, ok := LanguageOf(info.Lang.Iso6391()); ok && info.IsReliable() {
+	if l, ok := SureLanguage(question); ok {
 		return l
 	}
 	return English
+}
+
+// SureLanguage tells the language of a question by its letters and words, without what it quotes and the query that it
+// holds. ok is false where it cannot tell.
+func SureLanguage(question string) (l Language, ok bool) {
+	text := quotation.ReplaceAllString(writtenQuery.ReplaceAllString(question, " "), " ")
+	info := whatlanggo.DetectWithOptions(text, guessed)
+	l, ok = LanguageOf(info.Lang.Iso6391())
+	return l, ok && info.IsReliable()
 }

@@ -78,7 +78,7 @@ func (env *Env) found(ctx context.Context, semantic string, candidates [][]predi
 	case event.IsWriteError(err):
 		return nil, err
 	case err != nil:
-		env.Log.Info("agent: predicates are ranked by their letters", "question", env.Question.ID, "err", err)
+		env.Log.InfoContext(ctx, "agent: predicates are ranked by their letters", "question", env.Question.ID, "err", err)
 		return nil, nil
 	}
 	out := map[rdf.Term]match{}

@@ -74,6 +74,9 @@ func look(ctx context.Context, env *Env, a lookArgs) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if names.behind, err = env.behind(ctx, pages.nameless()); err != nil {
+		return Result{}, err
+	}
 	described, err := env.described(ctx, iris)
 	if err != nil {
 		return Result{}, err
@@ -107,7 +110,7 @@ type pageRow struct {
 
 type pages []*page
 
-// direct is the beginning of the predicates that lead from a thing to a plain value; "" on a graph without others.
+// direct is the prefix of the predicates that lead from a thing to a plain value, or "" if the graph has none.
 func (env *Env) direct() string {
 	if env.Source.Explain.IsWikibase() {
 		return rdf.Direct
@@ -252,6 +255,9 @@ func (r pageRow) times() string {
 
 // values writes the first values of a property with how many more there are.
 func (n namer) values(r pageRow) string {
+	if r.nameless() && len(n.behind[r.property]) > 0 {
+		return fmt.Sprintf("%d× %s", r.n, n.behindText(r.property))
+	}
 	var out []string
 	for _, v := range r.values {
 		out = append(out, render.Clip(n.term(v), pageValueText))

@@ -24,12 +24,19 @@ const (
 	maxPhrases     = 48
 )
 
+// number reports whether a phrase is only digits: a year or an amount, which is found in the names of many things. In
+// quotation marks, or exactly, it is a name like others.
+func (p *phrase) number() bool {
+	return !strings.ContainsFunc(p.text, func(c rune) bool { return !unicode.IsDigit(c) && !strings.ContainsRune(" .,-", c) })
+}
+
 // word is a word of a question.
 type word struct {
 	text   string
 	stop   bool // it says nothing by itself
 	capped bool // it begins with a capital, or has a digit
 	apart  bool // punctuation or the text's beginning comes before it
+	and    bool // an ampersand comes before it
 	quoted int  // number of the quotation that it is in, 0 for none
 }
 
@@ -46,19 +53,26 @@ var stopWords = func() map[string]bool {
 	distinct different unique value values label labels please want need using use used wikidata sparql tuple contain
 	contains containing contained include including included excluding group grouped order ordered sort sorted
 	descending ascending respective respectively corresponding available exist exists considered currently
-	still ever first last one two three ones know known called named let lets make made like just along together
+	still ever first last one two three four five six seven eight nine ten eleven twelve
+	ones know known called named let lets make made like just along together
 	ein eine einen einem einer eines der die das den dem des und oder ist sind war waren wird wurde wurden hat haben hatte
 	von vom zu zum zur im in an am auf aus bei mit nach für über unter zwischen wer wen wem was wann wo wie welche welcher
-	welches welchen viele alle gibt es sie er ich wir auch nur noch nicht als liste zeige nenne
+	welches welchen zwei drei vier fünf sechs sieben acht neun zehn elf zwölf
+	viele alle gibt es sie er ich wir auch nur noch nicht als liste zeige nenne
 	le la les un une des du de et ou est sont était étaient a ont dans sur par pour avec sans qui que quoi quel quelle
-	quels quelles quand où comment combien il elle ils elles ce cette ces se y tous toutes donne liste
+	quels quelles quand où comment combien il elle ils elles ce cette ces se y tous toutes deux trois quatre cinq sept huit neuf
+	dix donne liste
 	el los las uno una unos unas y o es son fue fueron era en por para con sin quién quiénes qué cuál cuáles cuándo dónde
-	cómo cuántos cuántas del al se su sus lo todos todas
-	il lo gli i uno di da del della dei delle e è sono era chi che cosa quale quali quando dove come quanti quante`) {
+	cómo cuántos cuántas del al se su sus lo dos tres cuatro cinco seis siete ocho nueve diez todos todas
+	il lo gli i uno di da del della dei delle e è sono era chi che cosa quale quali due tre quattro cinque sette otto nove dieci quando dove come quanti quante`) {
 		m[w] = true
 	}
 	return m
 }()
+
+// vague are words that say something next to another word ("astronomical object"), and alone find unrelated things.
+var vague = []string{"kind", "kinds", "type", "types", "sort", "sorts", "thing", "things", "object", "objects", "second",
+	"third", "half", "art", "arten", "sorte", "sortes", "tipo", "tipos"}
 
 // joints are the words inside names: "Portrait of a Lady on Fire".
 var joints = func() map[string]bool {
@@ -74,7 +88,7 @@ var (
 	writtenQuery = regexp.MustCompile("(?is)```.*?```|\\b(?:PREFIX\\s+\\w*:|SELECT\\b|ASK\\b|CONSTRUCT\\b)[^{]*\\{.*\\}")
 	quotation    = regexp.MustCompile(`"([^"\n]{2,80})"|“([^”\n]{2,80})”|„([^“”\n]{2,80})[“”]|«([^»\n]{2,80})»`)
 	wordForm     = regexp.MustCompile(`[\pL\pN][\pL\pN\pM.’'&-]*`)
-	smallBetween = regexp.MustCompile(`^[\s:–—-]*$`)
+	smallBetween = regexp.MustCompile(`^[\s:–—&-]*$`)
 )
 
 // wordsOf takes a question apart, without a query that it holds.
@@ -106,7 +120,7 @@ func wordsOf(question string) []word {
 				strings.ContainsFunc(text, unicode.IsUpper),
 			apart: end == 0 || strings.TrimSpace(between) != ""}
 		if w.capped && end > 0 && w.apart && smallBetween.MatchString(between) { // "Star Wars: Episode VI – Return"
-			w.apart = false
+			w.apart, w.and = false, strings.Contains(between, "&")
 		}
 		out = append(out, w)
 		end = m[0] + len(text)
@@ -157,6 +171,9 @@ func phrasesOf(question string) []phrase {
 func joined(words []word) string {
 	var list []string
 	for _, w := range words {
+		if w.and && len(list) > 0 {
+			list = append(list, "&")
+		}
 		list = append(list, initials.ReplaceAllString(w.text, ". $1"))
 	}
 	return strings.Join(list, " ")
@@ -212,8 +229,11 @@ func runs(words []word, add func(from, to int, name, run bool)) {
 		all = append(all, span{from, to})
 		from = to
 	}
+	alone := func(from, to int) bool {
+		return to-from == 1 && slices.Contains(vague, strings.ToLower(words[from].text))
+	}
 	for i, s := range all {
-		if s.to-s.from <= maxPhraseWords {
+		if s.to-s.from <= maxPhraseWords && !alone(s.from, s.to) {
 			add(s.from, s.to, false, true)
 		}
 		if i+1 < len(all) {
@@ -228,7 +248,9 @@ func runs(words []word, add func(from, to int, name, run bool)) {
 		}
 		for n := min(maxPhraseWords, s.to-s.from); n > 0; n-- {
 			for from := s.from; from+n <= s.to; from++ {
-				add(from, from+n, false, false)
+				if !alone(from, from+n) {
+					add(from, from+n, false, false)
+				}
 			}
 		}
 	}

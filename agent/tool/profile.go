@@ -250,7 +250,7 @@ func (n namer) facets(stats *survey.Stats) []string {
 	return out
 }
 
-// precisions are Wikibase's precisions of times that occur.
+// precisions are the time precisions of Wikibase that occur.
 var precisions = map[string]string{"14": "second", "13": "minute", "12": "hour", "11": "day", "10": "month",
 	"9": "year",
 	"8": "decade", "7": "century", "6": "millennium"}

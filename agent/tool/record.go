@@ -55,6 +55,9 @@ func (g *recordingGraph) Query(ctx context.Context, query string) (*kg.Table, er
 	short := t
 	if err == nil {
 		c.Source, c.Asked = t.Source, t.Asked
+		if t.Age > 0 {
+			c.At, c.AgeMS = t.At, t.Age.Milliseconds()
+		}
 		if n := len(t.Rows); n > 2*render.TypedRows {
 			cut := *t
 			cut.Rows = append(append(cut.Rows[:0:0], t.Rows[:render.TypedRows]...), t.Rows[n-render.TypedRows:]...)

@@ -233,7 +233,7 @@ func (env *Env) retrieveClasses(ctx context.Context, texts []string) (Result, er
 		case event.IsWriteError(err):
 			return Result{}, err
 		case err != nil:
-			env.Log.Info("agent: no shape", "question", env.Question.ID, "class", h.ID, "err", err)
+			env.Log.InfoContext(ctx, "agent: no shape", "question", env.Question.ID, "class", h.ID, "err", err)
 			others = append(others, render.Labelled(h.ID, h.Label))
 		default:
 			shapes = append(shapes, shape.Text(s, g.Predicates, g.Predicates/4))

@@ -54,7 +54,7 @@ func rows(ctx context.Context, env *Env, a rowsArgs) (Result, error) {
 	last := min(from-1+count, len(t.Rows))
 	part := &kg.Table{Vars: t.Vars, Rows: t.Rows[from-1 : last]}
 	w := render.Window{Whole: maxRows, Head: 1}
-	text := w.Table(part, env.LabelsOf(ctx, w.IDs(part)))
+	text := w.Table(part, env.namesIn(ctx, part, w))
 	return Result{Text: say("rows_of", map[string]any{"Step": a.Step, "From": from, "To": last, "Total": len(t.Rows)}) +
 		"\n" + text}, nil
 }

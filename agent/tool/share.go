@@ -15,12 +15,12 @@ import (
 // and whoever makes it meanwhile waits for it. A failure that may pass is not kept. A kept table says when it was
 // asked for.
 func (ss Sources) Shared(now func() time.Time) Sources {
-	return ss.keeping(func(string) keeper { return &kept{now: now, calls: map[string]*keptCall{}} })
+	return ss.keeping(func(*Source, string) keeper { return &kept{now: now, calls: map[string]*keptCall{}} })
 }
 
 // Recalled returns the sources of a run that goes on: what the earlier run asked is answered from its record.
 func (ss Sources) Recalled(earlier *event.Earlier) Sources {
-	return ss.keeping(func(name string) keeper { return recalled{earlier, name} })
+	return ss.keeping(func(_ *Source, name string) keeper { return recalled{earlier, name} })
 }
 
 // keeper answers some of the calls of a source.
@@ -33,14 +33,14 @@ type keeper interface {
 }
 
 // keeping returns the sources with a keeper before each; the first source has the name "" for it.
-func (ss Sources) keeping(of func(name string) keeper) Sources {
+func (ss Sources) keeping(of func(s *Source, name string) keeper) Sources {
 	out := make(Sources, len(ss))
 	for i, s := range ss {
 		name := ""
 		if i > 0 {
 			name = s.Name()
 		}
-		raw, k := s, of(name)
+		raw, k := s, of(&ss[i], name)
 		if s.Explore == nil {
 			s.Explore = explorer{&raw}
 		}
@@ -130,9 +130,14 @@ func (k *kept) first(key string, c *keptCall, live func() (any, error)) (any, er
 }
 
 func (k *kept) dated(ask func() (*kg.Table, error)) (*kg.Table, error) {
-	at := k.now()
+	return datedBy(k.now, ask)
+}
+
+// datedBy marks a table with the time at which it was asked for, unless it has an earlier one.
+func datedBy(now func() time.Time, ask func() (*kg.Table, error)) (*kg.Table, error) {
+	at := now()
 	t, err := ask()
-	if err != nil || t == nil {
+	if err != nil || t == nil || !t.At.IsZero() {
 		return t, err
 	}
 	dated := *t

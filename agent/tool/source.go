@@ -11,6 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
 // Finder finds entities by words anywhere in their names, or by meaning. Errors are as for [Graph].
@@ -235,7 +236,10 @@ func (f *recordingFinder) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg
 	group.SetLimit(most)
 	for i, q := range qs {
 		group.Go(func() error {
-			all[i].res, all[i].err = f.finder.Find(ctx, q)
+			all[i].err = safe.Do(func() (err error) {
+				all[i].res, err = f.finder.Find(ctx, q)
+				return err
+			})
 			return nil
 		})
 	}

@@ -31,8 +31,8 @@ func (env *Env) evaluate(ctx context.Context, query string) (Result, error) {
 	return env.evaluateAs(ctx, query, view{
 		empty: func(_ *kg.Table, why string) string { return say("empty", why) },
 		rows: func(t *kg.Table) Result {
-			labels := env.LabelsOf(ctx, env.Show.Rows.IDs(t))
-			return Result{Text: env.Show.Rows.Table(t, labels), Short: render.Short(t, labels)}
+			names := env.namesIn(ctx, t, env.Show.Rows)
+			return Result{Text: env.Show.Rows.Table(t, names), Short: render.Short(t, names)}
 		},
 	})
 }
@@ -92,6 +92,7 @@ func (env *Env) view(ctx context.Context, query string, t *kg.Table, v view) (Re
 	if n := len(t.Rows); n > 1 && n == env.Dialect.Limit(query) {
 		res.Text += "\n" + say("limit_reached", n)
 	}
+	res.Text += age(t)
 	res.Rows, res.Found, res.Table = len(t.Rows), true, t
 	return env.warned(ctx, query, res)
 }

@@ -73,11 +73,12 @@ func (env *Env) property(name string) (string, error) {
 // tag.
 type namer struct {
 	env    *Env
-	labels map[string]string // by IRI
+	labels map[string]string   // by IRI
+	behind map[string][]string // what is behind nodes without a name, see [Env.behind]
 }
 
-// namesOf looks the labels of IRIs up. Labels help, but nothing depends on them: a failure means none. Only the end of
-// ctx and a log that cannot be written are errors.
+// namesOf looks up the labels of IRIs. Labels help, but nothing depends on them: if the lookup fails, there are none.
+// Only the end of ctx and a log that cannot be written are errors.
 func (env *Env) namesOf(ctx context.Context, iris []string) (namer, error) {
 	n := namer{env: env}
 	if len(iris) == 0 {
@@ -112,6 +113,8 @@ func (n namer) entity(iri string) bool {
 // term writes any value.
 func (n namer) term(t rdf.Term) string {
 	switch {
+	case t.Kind == rdf.BlankKind && !n.env.Source.Explain.IsWikibase():
+		return "[]"
 	case t.Kind == rdf.BlankKind, t.IsIRI() && strings.HasPrefix(t.Value, survey.UnknownIRI):
 		return say("unknown_value", nil)
 	case t.IsIRI():
@@ -144,7 +147,7 @@ func irisIn(d *kg.Description, terms ...rdf.Term) []string {
 	return out
 }
 
-// mostOf is as much of a list as is shown, with how many are not.
+// mostOf returns the first n of a list, and says how many more there are.
 func mostOf(list []string, n int) string {
 	if len(list) <= n {
 		return strings.Join(list, ", ")
@@ -181,8 +184,9 @@ func sortedKeys[V any](m map[string]V) []string {
 	return out
 }
 
-// arguments makes the arguments of the text protocol's argument: a JSON object as it is, else the parts between bars,
-// one for each name, numbers as numbers. A name with dots after it takes all parts that are left, as a list.
+// arguments turns the text protocol's single argument into named ones. A JSON object is kept as it is. Other text is
+// split at bars into one part for each name, and numbers become JSON numbers. A name with dots after it takes all parts
+// that are left, as a list.
 func arguments(names ...string) func(text string) json.RawMessage {
 	return func(text string) json.RawMessage {
 		if text = strings.TrimSpace(text); strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {

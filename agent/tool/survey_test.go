@@ -186,7 +186,7 @@ func TestSurveyOnAnyGraph(t *testing.T) {
 		{StatementsName, `{"id":"c:f1","property":"c:seat"}`,
 			"c:f1 (no label), c:seat (no label): 2 statements\n- c:t1 (no label)\n- Bonn"},
 		{StatementsName, `{"id":"c:f1","property":"c:address"}`,
-			"c:f1 (no label), c:address (no label): 1 statement\n- (unknown value)\n    c:no (no label): 3\n    c:street (no label): Weg"},
+			"c:f1 (no label), c:address (no label): 1 statement\n- []\n    c:no (no label): 3\n    c:street (no label): Weg"},
 		{HierarchyName, `{"id":"<http://example.org/c/f1>"}`,
 			"c:f1 (no label)\n  is a Firma@de (c:Firm)\n    a kind of c:Body (no label)"},
 		{ProfileName, `{"property":"c:seat"}`, "c:seat (no label): 2 statements\nvalues: string 50 %\nexamples: c:f1 (no label) → c:t1 (no label); c:f1 (no label) → Bonn"},

@@ -17,8 +17,8 @@
 //
 // All words that a model reads are in texts/.
 //
-// lines: the tools of five systems share one environment and hardly call each other; packages of their own would all
-// need its insides.
+// Over 6,000 lines: the tools of five systems share one environment and hardly call each other; packages of their own
+// would all need its insides.
 package tool
 
 import (
@@ -125,7 +125,7 @@ func words(s Show) Words {
 // Describe returns the tool's text for the model.
 func (t *Tool) Describe(s Show) string { return say(t.Text, words(s)) }
 
-// Arguments returns the arguments that the text protocol's argument means.
+// Arguments parses the text protocol's single argument into the tool's arguments.
 func (t *Tool) Arguments(text string) json.RawMessage {
 	if t.FromText != nil {
 		return t.FromText(text)

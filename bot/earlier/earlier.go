@@ -27,8 +27,16 @@ type Finder struct {
 	graph harvest.Graph
 	now   func() time.Time
 
+	// Ledger lists the replies that were posted, to be found as well; nil: only the harvest is searched.
+	Ledger func(ctx context.Context) ([]*bot.Entry, error)
+	// Wiki is the name of the wiki to whose pages replies point, "" for the main one. The harvest is of that one: for
+	// others only the ledger is searched.
+	Wiki string
+
 	mu      sync.Mutex
-	read    time.Time // the file's time when it was read
+	own     *harvest.Similar // of the ledger
+	listed  time.Time        // when that was made
+	read    time.Time        // the file's time when it was read
 	index   *harvest.Similar
 	checked map[string]check // by id
 }
@@ -46,6 +54,7 @@ var (
 
 // Limits of the search for one reply.
 const (
+	listAgain   = 10 * time.Minute   // so long the list of our own replies is good
 	stillGood   = 7 * 24 * time.Hour // so long a run of the query is believed
 	maxChecks   = 3                  // queries run
 	checkWithin = 40 * time.Second   // time for all of them
@@ -80,11 +89,18 @@ func (s *Finder) Similar(ctx context.Context, question string, n int) ([]agent.E
 	if err := s.load(); err != nil {
 		return nil, err
 	}
+	if err := s.list(ctx); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, checkWithin)
 	defer cancel()
 	var out []agent.Example
 	runs := 0
-	for _, e := range s.index.Find(question, n+maxChecks) {
+	found := s.own.Find(question, n)
+	if s.Wiki == "" {
+		found = append(found, s.index.Find(question, n+maxChecks)...)
+	}
+	for _, e := range found {
 		if len(out) == n {
 			break
 		}
@@ -111,7 +127,7 @@ func (s *Finder) runs(ctx context.Context, e *harvest.Earlier, may bool) (good, 
 	if c, ok := s.checked[e.ID]; ok && now.Sub(c.at) < stillGood {
 		return c.rows, false, nil
 	}
-	if !may {
+	if !may || safe(e.SPARQL) != nil {
 		return false, false, nil
 	}
 	t, err := s.graph.Query(ctx, e.SPARQL)

@@ -34,7 +34,7 @@ Exit status: 3 when no answer was found, 4 when the service of the model or of t
 	a := &asking{e: e, c: c}
 	c.fs.BoolVar(&a.json, "json", false, "print one JSON object a line: step, rollback, and at the end answer or no_answer")
 	c.graphFlag(&a.graph, graphs.Main, graphsUsage)
-	a.preset.declare(c, listPresets)
+	a.preset.declare(c, answerPreset, listPresets)
 	a.examples.declare(c)
 	c.fs.StringVar(&a.history, "history", "", "`file` with earlier turns: a trajectory, or JSON lines {\"question\":…,\"sparql\":…,\"report\":…}")
 	c.fs.StringVar(&a.goOn, "continue", "", "go on with the `run` that was cut off: its trajectory, or the start of its ID, such as ask; the other flags as they were")
@@ -66,13 +66,13 @@ func (a *asking) run(ctx context.Context, args []string) int {
 		}
 		return exitOK
 	}
-	opts, question, err := a.asked(args)
-	if err != nil {
-		return fail(e, fmt.Errorf("ask: %w", err))
-	}
 	cfg, ok := a.c.load()
 	if !ok {
 		return exitUsage
+	}
+	opts, question, err := a.asked(cfg, args)
+	if err != nil {
+		return fail(e, fmt.Errorf("ask: %w", err))
 	}
 	if err := knownGraphs(cfg, a.graph); err != nil {
 		return graphsFailed(e, "ask", err)
@@ -112,7 +112,7 @@ func (a *asking) run(ctx context.Context, args []string) int {
 		return misuse(e, "ask: %v", err)
 	}
 	opts.Stream = !a.json && wrap == nil && console.New(e.stdout, e.environ).Terminal()
-	if sources, err = withNotes(e, sources, cfg.DataDir); err != nil {
+	if sources, err = withNotes(openLessons(e, cfg.DataDir), sources); err != nil {
 		return fail(e, fmt.Errorf("ask: %w", err))
 	}
 	pool, err := a.solved(ctx, lg, cfg, st, wrap)
@@ -125,6 +125,7 @@ func (a *asking) run(ctx context.Context, args []string) int {
 	if pool != nil {
 		sources = withExamples(sources, pool)
 	}
+	opts.Memory = tool.NewMemory(e.now)
 	engine := agent.New(lg, model, sources, e.now, opts)
 	return a.ask(ctx, newAsk(lg, engine, cfg, dir, e.now), q, dir)
 }
@@ -133,7 +134,8 @@ func (a *asking) run(ctx context.Context, args []string) int {
 func (a *asking) solved(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store.Store,
 	wrap wrapper) (*examples.Pool, error) {
 	f := a.examples.own(cfg.DataDir)
-	if err := f.check(false); err != nil {
+	err := f.learned(openLessons(a.e, cfg.DataDir))
+	if err = errors.Join(err, f.check(len(f.lessons) > 0)); err != nil {
 		return nil, err
 	}
 	pool, err := f.read(ctx, a.e, lg, nil)
@@ -144,11 +146,11 @@ func (a *asking) solved(ctx context.Context, lg *slog.Logger, cfg *config.Config
 }
 
 // asked returns the options and the question that the flags and arguments hold.
-func (a *asking) asked(args []string) (opts agent.Options, question string, err error) {
+func (a *asking) asked(cfg *config.Config, args []string) (opts agent.Options, question string, err error) {
 	if err := a.review.check(a); err != nil {
 		return opts, "", usageError{err}
 	}
-	if opts, err = a.preset.options(); err != nil {
+	if opts, err = a.preset.options(cfg.AnswerPreset); err != nil {
 		return opts, "", err
 	}
 	if _, known := tool.LanguageOf(a.language); a.language != "" && !known {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/backup"
+	"github.com/spinachbot/spinachbot/internal/harden"
 	"github.com/spinachbot/spinachbot/internal/store"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
@@ -106,6 +107,9 @@ after the backup is found again on the wiki by the marks of its replies, and not
 				return fail(e, err)
 			}
 			defer f.Close()
+			if exposed := harden.Exposed("the backup", name); exposed != "" {
+				fmt.Fprintln(e.stderr, "spinachbot: warning:", exposed)
+			}
 			in = f
 		}
 		m, err := backup.Restore(ctx, bufio.NewReader(in), cfg.DataDir)

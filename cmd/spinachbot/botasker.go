@@ -32,7 +32,7 @@ type botAsker struct {
 
 	mu   sync.Mutex
 	pool *examples.Pool
-	read [2]time.Time // the times of the files that pool was read from
+	read [3]time.Time // the times of the files that pool was read from
 }
 
 // mostNotes is how many approved notes the bot's model is shown: GRASP's number.
@@ -42,12 +42,12 @@ const mostNotes = 16
 // answered without them.
 func (b *botAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder,
 	limits agent.Limits) (*agent.Outcome, error) {
-	sources, opts := b.sources, agent.Options{Preset: b.preset}
+	sources, opts := b.sources, agent.Options{Preset: b.preset, Faithful: true}
 	if b.cfg.LowConfidence == "ask" {
 		opts.Doubt = b.cfg.AnswerConfidence
 	}
 	if b.cfg.AnswerNotes == "on" {
-		noted, err := withNotes(b.e, sources, b.cfg.DataDir)
+		noted, err := withNotes(openLessons(b.e, b.cfg.DataDir), sources)
 		if err != nil {
 			b.lg.Warn("answering without notes", "error", err)
 		} else if len(noted.Notes()) > 0 {
@@ -83,9 +83,10 @@ func (b *botAsker) solved(ctx context.Context) (*examples.Pool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	folder := filepath.Join(b.cfg.DataDir, harvestFolder)
-	var now [2]time.Time
-	for i, name := range []string{dataset.CandidatesFile, annotationsFile} {
-		switch info, err := os.Stat(filepath.Join(folder, name)); {
+	var now [3]time.Time
+	for i, path := range []string{filepath.Join(folder, dataset.CandidatesFile), filepath.Join(folder, annotationsFile),
+		filepath.Join(b.cfg.DataDir, lessonsFile)} {
+		switch info, err := os.Stat(path); {
 		case err == nil:
 			now[i] = info.ModTime()
 		case !errors.Is(err, fs.ErrNotExist):
@@ -96,6 +97,11 @@ func (b *botAsker) solved(ctx context.Context) (*examples.Pool, error) {
 		return b.pool, nil
 	}
 	pool := &examples.Pool{}
+	corrected, err := openLessons(b.e, b.cfg.DataDir).Examples()
+	if err != nil {
+		b.lg.Warn("answering without solved questions of the forum", "error", err)
+	}
+	pool.Add(forumLessons, corrected)
 	if !now[0].IsZero() {
 		if err := addExamples(ctx, pool, folder); err != nil {
 			b.pool, b.read = &examples.Pool{}, now // said once

@@ -40,7 +40,7 @@ func group(e *env, name, short string, subs ...*cobra.Command) *cobra.Command {
 	return g
 }
 
-// setUpRoot adds what concerns all commands: help, errors about flags, --version.
+// setUpRoot adds what all commands share: help, errors about flags, --version.
 func setUpRoot(e *env, root *cobra.Command) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -127,8 +127,8 @@ func (c *cmdline) noArguments(args []string) (ok bool) {
 	return len(args) == 0
 }
 
-// nearest returns "; did you mean X?" when one of the words resembles the given one, else a semicolon and what is
-// otherwise to say, if anything.
+// nearest returns "; did you mean X?" when one of the words is close to the given one. If none is, it returns a
+// semicolon and otherwise, or "" when otherwise is empty.
 func nearest(word string, words []string, otherwise string) string {
 	probe := &cobra.Command{SuggestionsMinimumDistance: 2}
 	for _, w := range words {

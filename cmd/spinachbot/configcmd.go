@@ -12,7 +12,7 @@ import (
 )
 
 var allGroups = []config.Group{
-	config.Wiki, config.Forum, config.Bot, config.Data, config.Model, config.Limits, config.Graph,
+	config.Wiki, config.Forum, config.Bot, config.Data, config.Model, config.Limits, config.Graph, config.Web,
 }
 
 func configCommand(e *env) *cobra.Command {
@@ -44,6 +44,7 @@ func configCheckCommand(e *env) *cobra.Command {
 				fmt.Fprintf(e.stdout, "%-28s from %s\n", k.Name, o)
 			}
 		}
+		c.warnOfData(cfg)
 		fmt.Fprintln(e.stdout, "settings are consistent")
 		return exitOK
 	})

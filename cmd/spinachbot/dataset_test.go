@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -210,6 +211,34 @@ func TestDatasetSplitAndCard(t *testing.T) {
 	if code != exitOK || !strings.Contains(out, "# Forum bench") || !strings.Contains(out, "observed agreement 100 %") ||
 		!strings.Contains(out, "clauses") {
 		t.Errorf("card: %d %s %s", code, out, errs)
+	}
+}
+
+// What annotators excluded makes no training data; a harvest that nobody has annotated excludes nothing.
+func TestReadExcluded(t *testing.T) {
+	dir := annotated(t)
+	candidates, err := dataset.ReadCandidatesDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	excluded, err := readExcluded(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	for i := range candidates {
+		if excluded[candidates[i].ID] {
+			got = append(got, i)
+		}
+	}
+	if !slices.Equal(got, []int{1}) {
+		t.Errorf("the candidates %v are excluded, want the second", got)
+	}
+	if err := os.Remove(filepath.Join(dir, annotationsFile)); err != nil {
+		t.Fatal(err)
+	}
+	if excluded, err := readExcluded(t.Context(), dir); err != nil || len(excluded) != 0 {
+		t.Errorf("without annotations: %v, %v", excluded, err)
 	}
 }
 

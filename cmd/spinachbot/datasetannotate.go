@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -56,23 +57,12 @@ name. docs/annotating.md explains the work.`,
 		}
 		lg := c.logger(slog.LevelWarn)
 		dir := rest[0]
-		candidates := &candidateFile{dir: dir}
-		if _, err := candidates.read(); err != nil {
-			return fail(e, err)
-		}
-		st, err := store.Open(ctx, filepath.Join(dir, annotationsFile))
+		o, st, err := annotating(ctx, lg, e, cfg, graphName, dir)
 		if err != nil {
 			return fail(e, err)
 		}
 		defer st.Close()
-		graph, name, err := datasetGraph(lg, e, graphName, cfg, st)
-		if err != nil {
-			return misuse(e, "dataset annotate: %v", err)
-		}
-		page, err := web.New(web.Options{
-			Log: lg, Store: st, Graph: graph, GraphName: name, Candidates: candidates.read, Changed: candidates.changed,
-			Keep: func(query string, t *kg.Table) error { return release.Keep(dir, query, t) }, Now: e.now,
-		})
+		page, err := web.New(o)
 		if err != nil {
 			return fail(e, err)
 		}
@@ -91,6 +81,28 @@ name. docs/annotating.md explains the work.`,
 		}
 		return exitOK
 	})
+}
+
+// annotating opens what the page for annotators of a harvest's folder needs. The store is to be closed.
+func annotating(ctx context.Context, lg *slog.Logger, e *env, cfg *config.Config, graphName, dir string) (web.Options,
+	*store.Store, error) {
+	candidates := &candidateFile{dir: dir}
+	if _, err := candidates.read(); err != nil {
+		return web.Options{}, nil, err
+	}
+	st, err := store.Open(ctx, filepath.Join(dir, annotationsFile))
+	if err != nil {
+		return web.Options{}, nil, err
+	}
+	graph, name, err := datasetGraph(lg, e, graphName, cfg, st)
+	if err != nil {
+		_ = st.Close() // nothing was written
+		return web.Options{}, nil, usageError{fmt.Errorf("dataset annotate: %w", err)}
+	}
+	return web.Options{
+		Log: lg, Store: st, Graph: graph, GraphName: name, Candidates: candidates.read, Changed: candidates.changed,
+		Keep: func(query string, t *kg.Table) error { return release.Keep(dir, query, t) }, Now: e.now, Notes: st,
+	}, st, nil
 }
 
 // wantLoopback refuses addresses that other machines can reach.
@@ -173,21 +185,13 @@ func (f *candidateFile) changed() bool {
 // disputes.
 func readGolds(ctx context.Context, dir string, st annotate.Store, validated bool) ([]dataset.Candidate, []release.Gold,
 	error) {
-	candidates, err := dataset.ReadCandidatesDir(dir)
+	candidates, cases, err := readCases(ctx, dir, st)
 	if err != nil {
 		return nil, nil, err
-	}
-	works, err := st.Works(ctx, "")
-	if err != nil {
-		return nil, nil, err
-	}
-	by := map[string][]annotate.Work{}
-	for _, w := range works {
-		by[w.Candidate] = append(by[w.Candidate], w)
 	}
 	var golds []release.Gold
 	for i := range candidates {
-		c := annotate.NewCase(&candidates[i], by[candidates[i].ID])
+		c := &cases[i]
 		w := c.Final(validated)
 		if w == nil || !w.Keeps() {
 			continue
@@ -200,6 +204,48 @@ func readGolds(ctx context.Context, dir string, st annotate.Store, validated boo
 		golds = append(golds, g)
 	}
 	return candidates, golds, nil
+}
+
+// readCases reads the candidates of a folder, and what annotators did with each.
+func readCases(ctx context.Context, dir string, st annotate.Store) ([]dataset.Candidate, []annotate.Case, error) {
+	candidates, err := dataset.ReadCandidatesDir(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	works, err := st.Works(ctx, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	by := map[string][]annotate.Work{}
+	for _, w := range works {
+		by[w.Candidate] = append(by[w.Candidate], w)
+	}
+	var cases []annotate.Case
+	for i := range candidates {
+		cases = append(cases, annotate.NewCase(&candidates[i], by[candidates[i].ID]))
+	}
+	return candidates, cases, nil
+}
+
+// readExcluded returns the IDs of the candidates that annotators excluded, none where nobody has annotated.
+func readExcluded(ctx context.Context, dir string) (map[string]bool, error) {
+	if _, err := os.Stat(filepath.Join(dir, annotationsFile)); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	st, err := openAnnotations(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	candidates, cases, err := readCases(ctx, dir, st)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for i := range cases {
+		out[candidates[i].ID] = cases[i].Excludes()
+	}
+	return out, nil
 }
 
 // openAnnotations opens the annotations of a harvest's folder, which must be there.

@@ -15,6 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/metrics"
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 	"github.com/spinachbot/spinachbot/internal/store"
 )
@@ -106,14 +107,17 @@ func (d *demo) run(ctx context.Context, o sandboxOptions) error {
 		return err
 	}
 	defer st.Close()
-	b, _, err := wireBot(d.lg, own, st, d.e, d.model(sb), d.policy())
+	b, err := wireBot(ctx, d.lg, own, st, d.e, d.model(sb), d.policy(), metrics.New(version(), d.e.now))
 	if err != nil {
 		return err
 	}
 	if !d.once {
 		fmt.Fprintf(d.e.stdout, "%s/\n", sb.url)
 		fmt.Fprintln(d.e.stderr, "Open this address in a browser. The bot looks at the page every few seconds; Ctrl-C ends the demo.")
-		return watch(ctx, d.lg, b, d.schedule)
+		return watch(ctx, d.lg, func(ctx context.Context) error {
+			_, err := b.Round(ctx)
+			return err
+		}, d.schedule)
 	}
 	sum, err := b.Round(ctx)
 	if err != nil {
@@ -141,7 +145,7 @@ func forumAndLedger(dir string) error {
 func (d *demo) point(sb *sandboxServer) *config.Config {
 	cfg := *d.cfg
 	cfg.WikiAPI, cfg.WikiUser, cfg.WikiPassword = sb.url+"/w/api.php", sandboxLogin, config.Secret(sb.password)
-	cfg.OAuth = config.OAuth{}
+	cfg.OAuth, cfg.OAuth2Token = config.OAuth{}, ""
 	cfg.SPARQLEndpoint, cfg.SPARQLFallback, cfg.EntityAPI = sb.url+"/sparql", "", ""
 	cfg.EntityREST, cfg.VectorSearch = "", ""
 	return &cfg

@@ -1,16 +1,25 @@
 package main
 
 import (
+	"bytes"
+	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/sandbox/wiki"
+	"github.com/spinachbot/spinachbot/internal/store"
 )
 
 // Someone posts a request in the demo, is answered, and in the same minute replies to an older answer higher on the
@@ -95,5 +104,115 @@ func appendRevision(t *testing.T, data, text string) {
 	if err := os.WriteFile(file, []byte(fmt.Sprintf("%s\n%s\n", strings.TrimSpace(string(raw)), line)),
 		0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A reply on a wiki of WIKIS is undone there, not on the main wiki; without WIKIS nothing is undone.
+func TestLedgerUndoOnAnotherWiki(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	page, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once")
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	key, title := forum.Markers(page)[0], "Wikidata:Request a query"
+	st, err := store.Open(t.Context(), filepath.Join(data, ledgerFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, err := bot.Find(t.Context(), st, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry.Page = bot.PageName("other", title)
+	if err := errors.Join(st.Update(t.Context(), entry), st.Close()); err != nil {
+		t.Fatal(err)
+	}
+	w, err := wiki.Open(slog.New(slog.DiscardHandler), wiki.Config{File: filepath.Join(data, wikiName), Now: time.Now,
+		Random: rand.Reader, Accounts: []wiki.Account{{Name: sandboxBot, Login: sandboxLogin, Password: "pass",
+			Groups: []string{"bot"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	other := httptest.NewServer(wiki.NewHandler(w))
+	defer other.Close()
+	main := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		t.Errorf("the main wiki was asked: %s", r.URL)
+		rw.WriteHeader(http.StatusForbidden)
+	}))
+	defer main.Close()
+	t.Setenv("OTHER_PASSWORD", "pass")
+	wikis := filepath.Join(t.TempDir(), "wikis.yaml")
+	if err := os.WriteFile(wikis, fmt.Appendf(nil, `wikis:
+  other:
+    api: %s/w/api.php
+    user: %s
+    password: OTHER_PASSWORD
+    forum: %q
+    stop_page: User:%s/run
+`, other.URL, sandboxLogin, title, sandboxBot), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	settings := []string{"DATA_DIR=" + data, "WIKI_API=" + main.URL + "/w/api.php", "WIKI_USER=" + sandboxLogin,
+		"WIKI_PASSWORD=wrong", "POSTING=on", "OPERATOR=" + sandboxOperator}
+	_, errs, code = invoke(t, settings, "ledger", "undo", "--yes", key)
+	if code == exitOK || !strings.Contains(errs, `on the wiki "other", which WIKIS does not name`) {
+		t.Errorf("without WIKIS: exit %d: %s", code, errs)
+	}
+	out, errs, code := invoke(t, append(settings, "WIKIS="+wikis), "ledger", "undo", "--yes", key)
+	if code != exitOK || !strings.Contains(out, "removed in revision") ||
+		slices.Contains(forum.Markers(w.Page(title).Text), key) {
+		t.Errorf("with WIKIS: exit %d: %s%s", code, out, errs)
+	}
+}
+
+// The demo's replies are undone by command, after a question: the page is as it was, and nothing is posted again.
+func TestLedgerUndo(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	demo := func() string {
+		t.Helper()
+		page, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once")
+		if code != exitOK {
+			t.Fatalf("exit %d: %s", code, errs)
+		}
+		return page
+	}
+	page := demo()
+	w, err := wiki.Open(slog.New(slog.DiscardHandler), wiki.Config{File: filepath.Join(data, wikiName), Now: time.Now,
+		Random: rand.Reader, Accounts: []wiki.Account{{Name: sandboxBot, Login: sandboxLogin, Password: "pass",
+			Groups: []string{"bot"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	server := httptest.NewServer(wiki.NewHandler(w))
+	defer server.Close()
+	undo := func(input string, args ...string) (out, errs string, code int) {
+		var stdout, stderr bytes.Buffer
+		e := &env{now: time.Now, stdin: strings.NewReader(input), stdout: &stdout, stderr: &stderr,
+			environ: []string{"DATA_DIR=" + data, "WIKI_API=" + server.URL + "/w/api.php", "WIKI_USER=" + sandboxLogin,
+				"WIKI_PASSWORD=pass", "POSTING=on", "OPERATOR=" + sandboxOperator}}
+		code = run(t.Context(), e, append([]string{"ledger", "undo"}, args...))
+		return stdout.String(), stderr.String(), code
+	}
+	key := forum.Markers(page)[0]
+	if out, errs, code := undo("n\n", key); code == exitOK || !strings.Contains(errs, "nothing was undone") {
+		t.Errorf("no: %d %s%s", code, out, errs)
+	}
+	title := "Wikidata:Request a query"
+	if w.Page(title).Text != strings.TrimSpace(page) {
+		t.Error("the page has changed before the question was answered")
+	}
+	keys := slices.Compact(slices.Sorted(slices.Values(forum.Markers(page))))
+	out, errs, code := undo("", append([]string{"--yes"}, keys...)...)
+	if code != exitOK || strings.Count(out, "removed in revision") != len(keys) {
+		t.Errorf("yes: %d\n%s%s", code, out, errs)
+	}
+	if now := w.Page(title).Text; len(forum.Markers(now)) > 0 || strings.Contains(now, "[[User:"+sandboxBot) {
+		t.Errorf("replies are left:\n%s", now)
+	}
+	w.Close()
+	if again := demo(); len(forum.Markers(again)) > 0 {
+		t.Errorf("replies were posted again:\n%s", again)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -30,6 +31,7 @@ func evalReportCommand(e *env) *cobra.Command {
 	force := c.fs.Bool("force", false, forceUsage)
 	metric := c.choice("metric", evalrun.MetricSpinach, "`measure` to score by: "+orList(measures()[1:]),
 		measures()[1:]...)
+	bundle := c.fs.String("bundle", "", "write static files into this `folder` in place of one page: an index, and a page for each item")
 	markdown := c.fs.Bool("markdown", false, "write only the tables, in Markdown")
 	latex := c.fs.Bool("latex", false, "write only the tables, for LaTeX with booktabs")
 	byModel := c.fs.Bool("classify-with-model", false, "let the configured model put the errors into classes")
@@ -38,6 +40,8 @@ func evalReportCommand(e *env) *cobra.Command {
 		switch {
 		case len(rest) == 0:
 			return misuse(e, "eval report: name the folder of a run, or several: spinachbot eval report DIR...")
+		case *bundle != "" && (*markdown || *latex || *out != ""):
+			return misuse(e, "eval report: --bundle writes pages into a folder; leave out --out, --markdown and --latex")
 		case *markdown && *latex:
 			return misuse(e, "eval report: --markdown and --latex cannot be used together")
 		}
@@ -60,6 +64,22 @@ func evalReportCommand(e *env) *cobra.Command {
 		}
 		if err != nil {
 			fmt.Fprintln(e.stderr, "spinachbot: warning: the model did not classify all errors; the others keep the classes of the rules:", err)
+		}
+		if *bundle != "" {
+			files, err := report.Bundle()
+			for i := range files {
+				files[i].Name = filepath.Join(*bundle, files[i].Name)
+			}
+			if err == nil {
+				err = os.MkdirAll(filepath.Join(*bundle, "items"), 0o755)
+			}
+			if err == nil {
+				err = dataset.WriteFiles(*force, files...)
+			}
+			if err != nil {
+				return fail(e, fmt.Errorf("the report cannot be written: %w", err))
+			}
+			return exitOK
 		}
 		var b bytes.Buffer
 		switch {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
@@ -37,16 +38,19 @@ type evalRunFlags struct {
 	usd                        float64
 	timeout                    time.Duration
 	skip, json, golden         bool
+	lessons                    string
+	workers                    bool
 	record                     string
 }
 
 func (f *evalRunFlags) declare(c *cmdline) {
-	f.preset.declare(c)
+	f.preset.declare(c, preset.Usual)
 	f.examples.declare(c)
 	c.graphFlag(&f.kg, graphs.Main, graphsUsage)
 	c.fs.Var(&f.data, "data", "`file` with triples (.ttl, .nt, each also .gz) to hold in memory instead; may be given again")
 	c.fs.StringVar(&f.out, "out", "", "`folder` of the run, which a later call continues")
 	c.fs.IntVar(&f.jobs, "jobs", 4, "`number` of items at once")
+	c.fs.BoolVar(&f.workers, "workers", false, "share the items, over DATABASE_URL, with all processes that run this command with the same settings and the same name of the folder --out; each ends with all items")
 	c.fs.IntVar(&f.limit, "limit", 0, "ask only this `number` of items, from the top of the file")
 	c.fs.Var(&f.ids, "ids", "only the items with these `IDs`, separated by commas; may be given again")
 	c.fs.Float64Var(&f.usd, "usd-limit", 0, "the most the run may cost over all its sessions, in US `dollars`; it stops cleanly before that")
@@ -57,6 +61,7 @@ func (f *evalRunFlags) declare(c *cmdline) {
 	c.fs.StringVar(&f.language, "language", "", "language `code` of the questions (default: the file's, or detected)")
 	c.fs.StringVar(&f.asOf, "as-of", "", "`time` that NOW() returns in a graph held in memory, such as 2025-01-31T00:00:00Z (default: when the run started)")
 	c.fs.DurationVar(&f.timeout, "query-timeout", 60*time.Second, "time `limit` for a query on a graph held in memory")
+	c.fs.StringVar(&f.lessons, "lessons", "", "show also these lessons, `IDs` with commas between, though nobody has approved them: to measure what they do")
 	c.fs.BoolVar(&f.golden, "golden-entities", false, "tell the model which entities the gold query names, as Interactive-KBQA's experiments do")
 	c.fs.BoolVar(&f.skip, "skip-unscorable", false, "do not ask the items whose gold query fails or returns nothing")
 	c.fs.Var(&f.forms, "also", "write the outputs in this `form`, too: "+orList(formNames())+"; may be given again")
@@ -90,7 +95,7 @@ func evalRunCommand(e *env) *cobra.Command {
 		if err != nil {
 			return misuse(e, "eval run: %v", err)
 		}
-		opts, err := f.preset.options()
+		opts, err := f.preset.options(preset.Usual)
 		if err != nil {
 			return fail(e, fmt.Errorf("eval run: %w", err))
 		}
@@ -110,6 +115,9 @@ func evalRunCommand(e *env) *cobra.Command {
 		cfg, ok := c.load()
 		if !ok {
 			return exitUsage
+		}
+		if f.workers && cfg.DatabaseURL == "" {
+			return misuse(e, "eval run: --workers needs DATABASE_URL: which database has the queue?")
 		}
 		if err := knownGraphs(cfg, f.kg); err != nil {
 			return graphsFailed(e, "eval run", err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	search "github.com/spinachbot/spinachbot/agent/policy"
+	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
@@ -24,6 +25,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/graphs"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/kg/remote"
+	"github.com/spinachbot/spinachbot/internal/leader"
+	"github.com/spinachbot/spinachbot/internal/lesson"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 	"github.com/spinachbot/spinachbot/internal/sandbox"
@@ -45,6 +48,10 @@ type evalSession struct {
 
 	settings evalrun.Settings
 	store    *store.Store // nil where nothing outside this machine is called
+	shared   *store.Store // with the queue of --workers, else nil
+
+	sharedRun string // name of the run in it
+
 	wrap     wrapper
 	account  *evalrun.Account
 	sources  agent.Sources
@@ -53,6 +60,7 @@ type evalSession struct {
 	recorded map[string]agent.RecordedRun // by question, white space folded
 	replay   *evalrun.Recording           // a run that was done before
 	closers  []func() error
+	book     *lesson.Book // with the lessons that are tried
 }
 
 func (s *evalSession) close() {
@@ -77,6 +85,10 @@ func (s *evalSession) run(ctx context.Context) int {
 	if s.flags.asOf != "" {
 		asOf, _ = time.Parse(time.RFC3339, s.flags.asOf) // checked before
 	}
+	shared, asOf, err := s.share(ctx, asOf)
+	if err != nil {
+		return fail(s.e, err)
+	}
 	info, err := evalrun.Begin(s.flags.out, s.settings, asOf, evalrun.Session{Started: s.e.now(), Version: version()})
 	if errors.Is(err, evalrun.ErrOtherSettings) {
 		return misuse(s.e, "eval run: %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
@@ -86,7 +98,7 @@ func (s *evalSession) run(ctx context.Context) int {
 	if err := errors.Join(s.openStore(ctx), s.openGraph(ctx, info.AsOf)); err != nil {
 		return fail(s.e, err)
 	}
-	if s.sources, err = withNotes(s.e, s.sources, s.cfg.DataDir); err != nil {
+	if s.sources, err = withNotes(s.book, s.sources); err != nil {
 		return fail(s.e, fmt.Errorf("eval run: %w", err))
 	}
 	pool, err := s.flags.examples.read(ctx, s.e, s.lg, examples.Hold(s.items))
@@ -113,7 +125,7 @@ func (s *evalSession) run(ctx context.Context) int {
 		Sources: s.sources,
 		Replay:  s.replay, Limits: runLimits(s.cfg), Language: s.flags.language, Golden: s.flags.golden,
 		SkipUnscorable: s.flags.skip,
-		Jobs:           s.flags.jobs, Tries: s.flags.tries,
+		Jobs:           s.flags.jobs, Tries: s.flags.tries, Shared: shared,
 		Forms: s.flags.alsoIn(), Score: evalrun.Metrics, Now: s.e.now, Sleep: systemClock{}.Sleep, Account: s.account,
 		Progress: func(pr evalrun.Progress) { p.Show(pr.String()) },
 	})
@@ -139,6 +151,36 @@ func (s *evalSession) run(ctx context.Context) int {
 		return status
 	}
 	return exitOK
+}
+
+// share returns how the items are shared with other processes, nil when they are not, and the time that NOW() returns,
+// which the first of them says.
+func (s *evalSession) share(ctx context.Context, asOf time.Time) (*evalrun.Shared, time.Time, error) {
+	if !s.flags.workers {
+		return nil, asOf, nil
+	}
+	st, err := openLedger(ctx, s.cfg)
+	if err != nil {
+		return nil, asOf, err
+	}
+	s.shared, s.closers = st, append(s.closers, st.Close)
+	folder, err := filepath.Abs(s.flags.out)
+	if err != nil {
+		return nil, asOf, err
+	}
+	run := "eval " + filepath.Base(folder) + " " + s.settings.Fingerprint()
+	s.sharedRun = run
+	if asOf.IsZero() {
+		asOf = s.e.now().UTC()
+		err = st.Change(ctx, run, func(first []byte) ([]byte, error) {
+			if first == nil {
+				return asOf.MarshalText()
+			}
+			return nil, asOf.UnmarshalText(first)
+		})
+	}
+	return &evalrun.Shared{Queue: st, Run: run, Holder: leader.Holder(), Lease: 30 * time.Second,
+		Poll: 500 * time.Millisecond}, asOf, err
 }
 
 // readModels reads script and record.
@@ -201,6 +243,9 @@ func readRecordedRuns(path string) (map[string]agent.RecordedRun, error) {
 
 // describe lists the settings that decide the run's results.
 func (s *evalSession) describe() error {
+	if err := s.openLessons(); err != nil {
+		return fmt.Errorf("eval run: --lessons: %w", err)
+	}
 	f, cfg := s.flags, s.cfg
 	limits := runLimits(cfg)
 	preset, err := f.preset.fingerprint(s.opts.Preset)
@@ -211,12 +256,9 @@ func (s *evalSession) describe() error {
 		"preset": preset, "policy": s.opts.Policy, "benchmark": s.hash, "language": f.language,
 		"limits": fmt.Sprintf("time %s, $%g an item", limits.Time, limits.USD),
 	}
-	s.describeTree()
-	if s.settings["notes"], err = s.notes(); err != nil {
+	s.describeParts()
+	if err := s.describeNotes(); err != nil {
 		return err
-	}
-	if s.settings["notes"] == "" {
-		delete(s.settings, "notes")
 	}
 	if solved, err := f.examples.fingerprint(); err != nil {
 		return err
@@ -283,8 +325,11 @@ func (s *evalSession) describe() error {
 	return nil
 }
 
-// describeTree adds what a search that branches depends on.
-func (s *evalSession) describeTree() {
+// describeParts adds what worked dialogues and a search that branches depend on.
+func (s *evalSession) describeParts() {
+	if x := s.opts.Preset.Exemplars; x.N > 0 {
+		s.settings["question kind"] = x.Kind
+	}
 	if !search.Branches(s.opts.Policy) {
 		return
 	}
@@ -299,10 +344,19 @@ func (s *evalSession) configured() bool {
 	return s.script == nil && s.recorded == nil && s.replay == nil
 }
 
-// notes names the notes that may be shown, "" for none.
-func (s *evalSession) notes() (string, error) {
+// openLessons opens the book, with what --lessons names.
+func (s *evalSession) openLessons() (err error) {
+	ids := strings.FieldsFunc(s.flags.lessons, func(r rune) bool { return r == ',' || r == ' ' })
+	if s.book, err = openLessons(s.e, s.cfg.DataDir).Try(ids); err != nil {
+		return err
+	}
+	return s.flags.examples.learned(s.book)
+}
+
+// describeNotes adds the notes that may be shown to the settings.
+func (s *evalSession) describeNotes() error {
 	if s.opts.Preset.Notes.N == 0 {
-		return "", nil
+		return nil
 	}
 	names := strings.Split(strings.ReplaceAll(s.flags.kg, graphs.Embedded, graphs.Main), ",")
 	if len(s.flags.data) > 0 {
@@ -310,16 +364,16 @@ func (s *evalSession) notes() (string, error) {
 	}
 	var all []string
 	for _, name := range names {
-		notes, err := openLessons(s.e, s.cfg.DataDir).For(strings.TrimSpace(name))
+		notes, err := s.book.For(strings.TrimSpace(name))
 		if err != nil {
-			return "", err
+			return err
 		}
 		all = append(all, notes...)
 	}
-	if len(all) == 0 {
-		return "", nil
+	if len(all) > 0 {
+		s.settings["notes"] = hashOf([]byte(strings.Join(all, "\n")))
 	}
-	return hashOf([]byte(strings.Join(all, "\n"))), nil
+	return nil
 }
 
 // openStore opens the accounts: the run's always, the day's where money or a public endpoint is used.
@@ -336,6 +390,9 @@ func (s *evalSession) openStore(ctx context.Context) (err error) {
 		}
 		s.closers = append(s.closers, s.store.Close)
 		s.account, err = evalrun.OpenAccount(s.flags.out, s.flags.usd, s.store)
+	}
+	if err == nil && s.shared != nil {
+		s.account.Share(s.shared, s.sharedRun)
 	}
 	if err == nil {
 		s.closers = append(s.closers, s.account.Close)
@@ -363,6 +420,7 @@ func (s *evalSession) openGraph(ctx context.Context, asOf time.Time) error {
 	if err != nil {
 		return err
 	}
+	s.opts.Memory = tool.NewMemory(s.e.now)
 	o.Builtin = func() (*embedded.Graph, error) { return sandbox.Graph(opts) }
 	if len(s.flags.data) == 0 {
 		s.sources, err = o.Open(ctx, s.flags.kg)

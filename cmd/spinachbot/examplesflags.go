@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,19 +18,30 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/examples"
 	"github.com/spinachbot/spinachbot/dataset/release"
+	"github.com/spinachbot/spinachbot/internal/lesson"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // exampleFlags choose the solved questions that the model may be shown.
 type exampleFlags struct {
-	paths fileList
-	force int
+	paths   fileList
+	force   int
+	lessons []dataset.Item // solved questions from the forum that a person approved
 }
 
 func (f *exampleFlags) declare(c *cmdline) {
 	c.fs.Var(&f.paths, "examples", "`file` with solved questions to show the model: a benchmark in any form, or the folder of a harvest; may be given again")
 	c.fs.IntVar(&f.force, "force-examples", 0, "show this `number` of them before the model's first turn, with any preset")
+}
+
+// forumLessons is the source of solved questions that were learned on the forum.
+const forumLessons = "corrections on the forum"
+
+// learned adds the solved questions of the lessons.
+func (f *exampleFlags) learned(book *lesson.Book) (err error) {
+	f.lessons, err = book.Examples()
+	return err
 }
 
 // check looks at what the flags can be wrong in; have says that there are solved questions without --examples.
@@ -45,10 +57,11 @@ func (f *exampleFlags) check(have bool) error {
 
 // read reads the solved questions without those that held holds back; nil when none were named.
 func (f *exampleFlags) read(ctx context.Context, e *env, lg *slog.Logger, held *examples.Held) (*examples.Pool, error) {
-	if len(f.paths) == 0 {
+	if len(f.paths)+len(f.lessons) == 0 {
 		return nil, nil
 	}
 	pool := &examples.Pool{}
+	pool.Add(forumLessons, f.lessons)
 	for _, path := range f.paths {
 		if err := addExamples(ctx, pool, path); err != nil {
 			return nil, err
@@ -160,6 +173,13 @@ func (f *exampleFlags) fingerprint() (string, error) {
 			return "", err
 		}
 		out = append(out, h)
+	}
+	if len(f.lessons) > 0 {
+		content, err := json.Marshal(f.lessons)
+		if err != nil {
+			return "", err
+		}
+		out = append(out, hashOf(content))
 	}
 	if f.force > 0 {
 		out = append(out, fmt.Sprintf("%d at the start", f.force))

@@ -41,9 +41,10 @@ func hasLedger(cfg *config.Config) bool {
 }
 
 func ledgerCommand(e *env) *cobra.Command {
-	return group(e, "ledger", "review what the bot would post: approve, edit, reject, retry",
-		ledgerListCommand(e), ledgerShowCommand(e), ledgerReviewCommand(e), ledgerApproveCommand(e), ledgerEditCommand(e),
-		ledgerRejectCommand(e), ledgerRetryCommand(e))
+	return group(e, "ledger", "review what the bot would post: approve, edit, reject, retry, undo",
+		ledgerListCommand(e), ledgerJobsCommand(e), ledgerShowCommand(e), ledgerReviewCommand(e),
+		ledgerApproveCommand(e), ledgerEditCommand(e), ledgerRejectCommand(e), ledgerRetryCommand(e), ledgerUndoCommand(e),
+		ledgerDigestCommand(e))
 }
 
 func ledgerListCommand(e *env) *cobra.Command {
@@ -84,7 +85,7 @@ func ledgerApproveCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "approve [flags] ID...", "let proposed replies be posted",
 		"Lets proposed replies be posted at the bot's next round.", config.Data)
 	by := byFlag(c)
-	return c.change("approve", func(ctx context.Context, l *ledger, id string) (*bot.Entry, error) {
+	return c.change(bot.ActApprove, func(ctx context.Context, l *ledger, id string) (*bot.Entry, error) {
 		return bot.Approve(ctx, l.st, e.now(), id, l.operator(*by))
 	})
 }
@@ -96,7 +97,7 @@ func ledgerRejectCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "reject [flags] ID...", "make sure that nothing is posted",
 		"Makes sure that nothing is posted for these requests.", config.Data)
 	why := c.fs.String("why", rejected, "the `reason`, for the record")
-	return c.change("reject", func(ctx context.Context, l *ledger, id string) (*bot.Entry, error) {
+	return c.change(bot.ActReject, func(ctx context.Context, l *ledger, id string) (*bot.Entry, error) {
 		return bot.Reject(ctx, l.st, e.now(), id, *why)
 	})
 }
@@ -104,14 +105,14 @@ func ledgerRejectCommand(e *env) *cobra.Command {
 func ledgerRetryCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "retry [flags] ID...", "judge and solve requests again", "Has requests judged and solved again.",
 		config.Data)
-	return c.change("retry", func(ctx context.Context, l *ledger, id string) (*bot.Entry, error) {
+	return c.change(bot.ActRetry, func(ctx context.Context, l *ledger, id string) (*bot.Entry, error) {
 		return bot.Retry(ctx, l.st, e.now(), id)
 	})
 }
 
 // change completes a command that changes each of the entries it is given.
-func (c *cmdline) change(verb string, do func(context.Context, *ledger, string) (*bot.Entry, error)) *cobra.Command {
-	c.cmd.ValidArgsFunction = c.completeEntries(changeable[verb]...)
+func (c *cmdline) change(verb bot.Act, do func(context.Context, *ledger, string) (*bot.Entry, error)) *cobra.Command {
+	c.cmd.ValidArgsFunction = c.completeEntries(verb.On()...)
 	return c.command(func(ctx context.Context, args []string) int {
 		if len(args) == 0 {
 			return misuse(c.e, "ledger %s: which entries? spinachbot ledger %s ID...; spinachbot ledger list shows the IDs",
@@ -148,10 +149,23 @@ func (c *cmdline) withLedger(ctx context.Context, asJSON bool, do func(l *ledger
 	defer st.Close()
 	screen := console.New(c.e.stdout, c.e.environ)
 	if err := do(&ledger{e: c.e, cfg: cfg, st: st, json: asJSON, Ledger: show.Ledger{Out: screen, Width: screen.Width,
-		API: cfg.WikiAPI}}); err != nil {
+		APIs: wikiAPIs(c.e, cfg)}}); err != nil {
 		return fail(c.e, err)
 	}
 	return exitOK
+}
+
+// wikiAPIs are the addresses of all wikis by their names; of those in WIKIS only when that can be read.
+func wikiAPIs(e *env, cfg *config.Config) map[string]string {
+	more, err := wikisToRead(cfg)
+	if err != nil {
+		fmt.Fprintln(e.stderr, "spinachbot: warning: entries of other wikis have no links:", err)
+	}
+	out := map[string]string{"": cfg.WikiAPI}
+	for name, other := range more {
+		out[name] = other.WikiAPI
+	}
+	return out
 }
 
 // ledger is the open ledger, for people.
@@ -290,14 +304,6 @@ func (l *ledger) operator(by string) string { return operatorName(l.e, l.cfg, by
 
 func operatorName(e *env, cfg *config.Config, by string) string {
 	return cmp.Or(by, cfg.Operator, e.variable("USER"), "operator")
-}
-
-// changeable lists the states from which a command changes an entry, for completions.
-var changeable = map[string][]bot.State{
-	"approve": {bot.Proposed},
-	"edit":    {bot.Proposed, bot.Approved},
-	"reject":  {bot.Noticed, bot.Accepted, bot.Proposed, bot.Approved},
-	"retry":   {bot.GaveUp, bot.Skipped, bot.Rejected, bot.Proposed, bot.Accepted, bot.Noticed},
 }
 
 // completeEntries offers the IDs of the ledger's entries in the states, with state, author and heading as their

@@ -38,7 +38,7 @@ func drafted(t *testing.T) (dir string) {
 				Query: "SELECT ?x WHERE {\n  ?x wdt:P31 wd:Q12280 .\n}", Vars: []string{"x"}, Total: 2,
 				Rows: [][]forum.Cell{{{ID: "Q1", Label: "橋"}}, {{ID: "Q2", Label: "Bridge"}}}, RanAt: asked.Add(30 * time.Minute),
 				Endpoint: "query.example/sparql",
-				Marker:   e.Key, Signature: "~~~~", Operator: "Olga", Steps: []forum.Step{{Action: "stop"}}}
+				Marker:   e.Key, Signature: "~~~~", Operator: "Olga", Steps: []forum.Step{{Kind: forum.StepQuery}}}
 			wikitext, err := forum.Compose(reply, ":")
 			if err != nil {
 				t.Fatal(err)
@@ -260,7 +260,7 @@ func TestLedgerNarrow(t *testing.T) {
 	}
 	var b strings.Builder
 	l := &show.Ledger{Out: console.New(&b, nil), Width: func() int { return 44 },
-		API: "https://www.wikidata.org/w/api.php"}
+		APIs: map[string]string{"": "https://www.wikidata.org/w/api.php"}}
 	if err := l.List(entries); err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,9 @@ import (
 const reviewDoc = `Shows the replies that wait for approval, one after the other, and asks what to do with each:
 approve it, edit its text, reject it, or go on to the next. With IDs, shows these entries instead.
 
+Several lists the replies that are left with their confidence and a link to the thread, and approves those that you
+name by number, such as 2,4-6.
+
 Edit opens $VISUAL or $EDITOR, or reads the new text from the next line when neither is set.`
 
 func ledgerReviewCommand(e *env) *cobra.Command {
@@ -40,6 +43,7 @@ type review struct {
 	by                       string
 	in                       *bufio.Reader
 	approved, rejected, left int
+	rest                     []*bot.Entry // what is left, from the entry that is shown on
 }
 
 func (r *review) run(ctx context.Context, ids []string) error {
@@ -54,20 +58,22 @@ func (r *review) run(ctx context.Context, ids []string) error {
 		fmt.Fprintln(r.e.stderr, "no reply waits for approval")
 		return nil
 	}
-	for i, en := range entries {
+	for i := 0; i < len(entries); i++ {
 		if i > 0 {
 			fmt.Fprintln(r.Out)
 		}
-		r.Entry(en)
+		r.Entry(entries[i])
 		fmt.Fprintln(r.Out)
-		on, err := r.decide(ctx, en, fmt.Sprintf("%d of %d", i+1, len(entries)))
+		r.rest = entries[i:]
+		on, err := r.decide(ctx, entries[i], fmt.Sprintf("%d of %d", i+1, len(entries)))
 		if err != nil {
 			return err
 		}
 		if !on {
-			r.left += len(entries) - i
+			r.left += len(r.rest)
 			break
 		}
+		entries = append(entries[:i+1:i+1], r.rest[1:]...) // without those that were approved together
 	}
 	fmt.Fprintf(r.Out, "%d approved, %d rejected, %d left\n", r.approved, r.rejected, r.left)
 	return nil
@@ -76,7 +82,7 @@ func (r *review) run(ctx context.Context, ids []string) error {
 // decide asks what to do with an entry until the answer is clear. on is false when the review is over.
 func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bool, err error) {
 	for {
-		answer, err := r.ask(ctx, where+"  approve, edit, reject, next, quit? ")
+		answer, err := r.ask(ctx, where+"  approve, edit, reject, next, several, quit? ")
 		if errors.Is(err, io.EOF) {
 			return false, nil
 		} else if err != nil {
@@ -95,6 +101,14 @@ func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bo
 					why = rejected
 				}
 				count, err = &r.rejected, r.changed(bot.Reject(ctx, r.st, r.e.now(), en.Key, why))
+			}
+		case "s", "several":
+			done, err = r.several(ctx)
+			if done { // counted already
+				if err != nil {
+					fmt.Fprintln(r.e.stderr, "spinachbot:", text.Clean(err.Error()))
+				}
+				return true, nil
 			}
 		case "n", "next", "":
 		case "q", "quit":
@@ -119,16 +133,20 @@ func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bo
 
 // approve approves the reply that was shown. One that the bot or another operator has changed since is shown again.
 func (r *review) approve(ctx context.Context, shown *bot.Entry) error {
-	now, err := bot.Find(ctx, r.st, shown.Key)
-	if err != nil {
+	name := "none"
+	if shown.Draft != nil {
+		name = shown.Draft.Name()
+	}
+	en, err := bot.ApproveShown(ctx, r.st, r.e.now(), shown.Key, name, r.by)
+	if !errors.Is(err, bot.ErrOtherDraft) {
+		return r.changed(en, err)
+	}
+	if en, err = bot.Find(ctx, r.st, shown.Key); err != nil {
 		return err
 	}
-	if now.Draft != nil && (shown.Draft == nil || now.Draft.Wikitext != shown.Draft.Wikitext) {
-		*shown = *now
-		r.Entry(shown)
-		return errors.New("the reply has changed since it was shown; look at it again, above")
-	}
-	return r.changed(bot.Approve(ctx, r.st, r.e.now(), shown.Key, r.by))
+	*shown = *en
+	r.Entry(shown)
+	return errors.New("the reply has changed since it was shown; look at it again, above")
 }
 
 // edit has the text of a reply changed and shows the result.
@@ -196,7 +214,7 @@ func ledgerEditCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "edit [flags] ID...", "change the text of drafted replies", editDoc, config.Data)
 	by := byFlag(c)
 	file := c.fs.String("text", "", "`file` with the new text, or - for standard input, instead of an editor")
-	c.cmd.ValidArgsFunction = c.completeEntries(changeable["edit"]...)
+	c.cmd.ValidArgsFunction = c.completeEntries(bot.ActEdit.On()...)
 	return c.command(func(ctx context.Context, args []string) int {
 		editor := e.editor()
 		switch {
@@ -218,7 +236,7 @@ func (l *ledger) editOne(ctx context.Context, id, file, editor, by string) error
 	if err != nil {
 		return err
 	}
-	if en.Draft == nil || !slices.Contains(changeable["edit"], en.State) { // said before anything is typed
+	if en.Draft == nil || !slices.Contains(bot.ActEdit.On(), en.State) { // said before anything is typed
 		return fmt.Errorf("edit %s: it is %s; only a draft that waits can be edited", en.Key, en.State)
 	}
 	var text string
@@ -240,7 +258,7 @@ func (l *ledger) revise(ctx context.Context, en *bot.Entry, given, by string) (*
 	if text.Fold(given) == text.Fold(en.Draft.Reply.Short) {
 		return en, errors.New("nothing was changed")
 	}
-	return bot.Revise(ctx, l.st, l.e.now(), en.Key, given, by)
+	return bot.ReviseShown(ctx, l.st, l.e.now(), en.Key, en.Draft.Name(), given, by)
 }
 
 // inEditor lets an editor change the text of a draft. Query and rows are shown below a line, for reading only.
@@ -254,4 +272,47 @@ For another query, leave and use: spinachbot ledger retry ` + en.Key + `
 		return "", fmt.Errorf("%w. For another query use spinachbot ledger retry %s", err, en.Key)
 	}
 	return s, err
+}
+
+// several lists what is left and approves those whose numbers are typed. shown is true when the entry under review is
+// one of them; the others are taken out of what is left.
+func (r *review) several(ctx context.Context) (shown bool, err error) {
+	for i, en := range r.rest {
+		confidence := "  - "
+		if en.Draft != nil {
+			confidence = fmt.Sprintf("%.2f", en.Draft.Confidence)
+		}
+		fmt.Fprintf(r.Out, "%3d  %s  %s\n", i+1, confidence, text.OneLine(text.Clean(en.Author+": "+en.Heading)))
+		if en.Draft != nil {
+			fmt.Fprintf(r.Out, "     %s\n", text.Clip(text.OneLine(text.Clean(en.Draft.Reply.Short+en.Draft.Reply.Asks)), 200))
+		}
+		fmt.Fprintf(r.Out, "     %s\n", r.Link(en))
+	}
+	typed, err := r.ask(ctx, "approve which? numbers such as 2,4-6, or Enter for none: ")
+	if err != nil {
+		return false, err
+	}
+	chosen, err := console.Numbers(typed, len(r.rest))
+	if err != nil {
+		return false, err
+	}
+	var left []*bot.Entry
+	var errs []error
+	for i, en := range r.rest {
+		failed := false
+		if chosen[i+1] {
+			err := r.approve(ctx, en)
+			if failed = err != nil; failed {
+				errs = append(errs, err)
+			} else {
+				r.approved++
+			}
+			shown = shown || i == 0 && !failed
+		}
+		if i == 0 || !chosen[i+1] || failed {
+			left = append(left, en)
+		}
+	}
+	r.rest = left
+	return shown, errors.Join(errs...)
 }

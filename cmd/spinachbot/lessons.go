@@ -15,7 +15,10 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/bot/earlier"
 	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
 	"github.com/spinachbot/spinachbot/dataset/transcript"
 	"github.com/spinachbot/spinachbot/internal/console"
@@ -30,10 +33,8 @@ const lessonsFile = "lessons.jsonl"
 
 func lessonsCommand(e *env) *cobra.Command {
 	return group(e, "lessons", "keep notes on graphs that were learned from runs", lessonsListCommand(e),
-		lessonsShowCommand(e), lessonsLearnCommand(e),
-		lessonsSetCommand(e, "approve", lesson.Approved, "show notes to models from now on"), lessonsSetCommand(e, "withdraw",
-			lesson.Withdrawn, "show notes to models no more"),
-		lessonsEditCommand(e), lessonsMeasureCommand(e))
+		lessonsShowCommand(e), lessonsLearnCommand(e), lessonsCollectCommand(e), lessonsApproveCommand(e),
+		lessonsWithdrawCommand(e), lessonsEditCommand(e), lessonsMeasureCommand(e), lessonsExportCommand(e))
 }
 
 func openLessons(e *env, dataDir string) *lesson.Book {
@@ -41,8 +42,8 @@ func openLessons(e *env, dataDir string) *lesson.Book {
 }
 
 // withNotes gives each graph its approved notes.
-func withNotes(e *env, sources agent.Sources, dataDir string) (agent.Sources, error) {
-	book, out := openLessons(e, dataDir), slices.Clone(sources)
+func withNotes(book *lesson.Book, sources agent.Sources) (agent.Sources, error) {
+	out := slices.Clone(sources)
 	for i := range out {
 		notes, err := book.For(out[i].Name())
 		if err != nil {
@@ -113,17 +114,120 @@ func lessonsShowCommand(e *env) *cobra.Command {
 		})
 }
 
-func lessonsSetCommand(e *env, name string, to lesson.State, short string) *cobra.Command {
-	c := newCmdline(e, name+" ID...", short, "Marks notes as "+string(to)+
-		". Approved notes are in the prompts of presets that show notes, as material and not as instructions.", config.Data)
-	return onLessons(c, 1, -1, "lessons "+name+": which notes? lessons list shows the IDs", func(_ context.Context,
+func lessonsApproveCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "approve [flags] ID...", "show notes to models from now on",
+		`Approves notes. They are in the prompts of presets that show notes or solved questions from then on, as material
+and not as instructions. What was learned on the forum must have been measured: eval run --lessons ID, then lessons measure.`,
+		config.Data)
+	unmeasured := c.fs.Bool("unmeasured", false, "approve also what was not measured")
+	return onLessons(c, 1, -1, "lessons approve: which notes? lessons list shows the IDs", func(_ context.Context,
 		b *lesson.Book, ids []string) error {
 		for _, id := range ids {
-			if err := b.Set(id, to); err != nil {
+			if err := b.Approve(id, *unmeasured); errors.Is(err, lesson.ErrNotMeasured) {
+				return fmt.Errorf("%w: run eval run without and with --lessons %s, then lessons measure; or add --unmeasured", err,
+					text.Clean(id))
+			} else if err != nil {
 				return err
 			}
-			fmt.Fprintf(e.stdout, "%s: %s\n", id, to)
+			fmt.Fprintf(e.stdout, "%s: %s\n", id, lesson.Approved)
 		}
+		return nil
+	})
+}
+
+func lessonsWithdrawCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "withdraw ID...", "show notes to models no more",
+		"Withdraws notes. They are kept, so that they are not learned again.", config.Data)
+	return onLessons(c, 1, -1, "lessons withdraw: which notes? lessons list shows the IDs", func(_ context.Context,
+		b *lesson.Book, ids []string) error {
+		for _, id := range ids {
+			if err := b.Set(id, lesson.Withdrawn); err != nil {
+				return err
+			}
+			fmt.Fprintf(e.stdout, "%s: %s\n", id, lesson.Withdrawn)
+		}
+		return nil
+	})
+}
+
+func lessonsCollectCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "collect", "propose what people corrected on the forum",
+		`Reads the ledger and proposes, of each correction that was accepted on the forum, a solved question, a note on its
+properties, and a candidate for a benchmark. Nothing of it is used before it is approved.`, config.Data, config.Wiki,
+		config.Graph)
+	var graph string
+	c.graphFlag(&graph, graphs.Main, graphUsage)
+	return c.command(func(ctx context.Context, args []string) int {
+		if len(args) > 0 {
+			return misuse(e, "lessons collect: takes no arguments")
+		}
+		cfg, ok := c.load()
+		if !ok {
+			return exitUsage
+		}
+		ids, err := collectLessons(ctx, e, c.logger(slog.LevelWarn), cfg, graph)
+		for _, id := range ids {
+			fmt.Fprintf(e.stdout, "%s: %s\n", id, lesson.Proposed)
+		}
+		if err != nil {
+			return fail(e, fmt.Errorf("lessons collect: %w", err))
+		}
+		fmt.Fprintf(e.stderr, "%s new or changed; read them with spinachbot lessons show ID\n", text.Count(len(ids), "lesson"))
+		return exitOK
+	})
+}
+
+func collectLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Config, graph string) ([]string, error) {
+	st, err := openLedger(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	entries, err := st.Entries(ctx, bot.Filter{States: []bot.State{bot.Posted}})
+	if err != nil {
+		return nil, err
+	}
+	found := bot.Corrections(entries, account(cfg.WikiUser))
+	if len(found) == 0 {
+		return nil, nil
+	}
+	sources, err := openGraphs(ctx, lg, e, graph, cfg, st, nil)
+	if err != nil {
+		return nil, err
+	}
+	var queries []string
+	for _, x := range found {
+		queries = append(queries, x.Ours, x.Theirs)
+	}
+	main := sources.Main()
+	labels, err := main.Labels.Labels(ctx, lesson.Mentioned(queries...), []string{"en"})
+	if err != nil {
+		lg.Warn("notes name no labels", "error", err)
+	}
+	return earlier.Learn(openLessons(e, cfg.DataDir), found, main.Name(), cfg.WikiAPI, labels)
+}
+
+func lessonsExportCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "export FILE", "write the approved candidates as a benchmark",
+		"Writes the approved benchmark candidates to a new file in GRASP's form, each with its discussion, author, revision and license.",
+		config.Data)
+	return onLessons(c, 1, 1, "lessons export: to which file? spinachbot lessons export FILE", func(_ context.Context,
+		b *lesson.Book, args []string) error {
+		items, err := b.Candidates()
+		if err != nil {
+			return err
+		}
+		if len(items) == 0 {
+			return errors.New("no candidate is approved; lessons list shows them")
+		}
+		f, err := os.OpenFile(args[0], os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(dataset.WriteGRASP(f, items), f.Close()); err != nil {
+			return err
+		}
+		fmt.Fprintf(e.stderr, "%s written to %s\n", text.Count(len(items), "candidate"), args[0])
 		return nil
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 
 	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/logid"
 )
 
 // logger writes to standard error: from the level on, or everything with -v. Unless it shows everything that the level
@@ -15,7 +16,7 @@ func (c *cmdline) logger(level slog.Level) *slog.Logger {
 	}
 	text := slog.NewTextHandler(c.e.stderr, &slog.HandlerOptions{Level: level})
 	if level <= slog.LevelInfo {
-		return slog.New(text)
+		return slog.New(logid.Handler(text))
 	}
-	return slog.New(console.CountRetries(text, level, &c.e.retries))
+	return slog.New(logid.Handler(console.CountRetries(text, level, &c.e.retries)))
 }

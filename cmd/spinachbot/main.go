@@ -4,7 +4,8 @@
 // main.go holds signals, exit statuses and the tree of commands; cli.go what all commands share; settings.go how a
 // command gets its settings; wire.go turns settings into the concrete parts; each command has its own file.
 //
-// lines: there are seventeen commands with their subcommands, and what is here is their flags, help and wiring.
+// The package is over 6,000 lines: what is here is the flags, help and wiring of all commands, and each server, page
+// and kind of bot adds some. The wiring of run and serve would be the first to move into packages of its own.
 package main
 
 import (
@@ -25,9 +26,11 @@ import (
 
 	"github.com/spinachbot/spinachbot/dataset/harvest"
 	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/harden"
 	"github.com/spinachbot/spinachbot/internal/index/opensearch"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
+	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
 // Exit statuses, the same for every command.
@@ -49,12 +52,21 @@ type env struct {
 	now     func() time.Time
 	args    []string // as given, for messages
 	retries console.Retries
+	secrets *politehttp.Scrubber // of the settings that were read; nil: none
 }
 
 // newEnv is the process's own.
 func newEnv() *env {
 	return &env{stdin: os.Stdin, stdout: &console.Output{File: os.Stdout}, stderr: os.Stderr, environ: os.Environ(),
 		now: time.Now}
+}
+
+// scrub returns a text without the secrets of the settings.
+func (e *env) scrub(text string) string {
+	if e.secrets == nil {
+		return text
+	}
+	return e.secrets.Text(text)
 }
 
 // variable returns the value of an environment variable, "" when it is not set.
@@ -111,7 +123,11 @@ Start with: spinachbot demo`
 }
 
 func main() {
+	if err := harden.NoCoreDumps(); err != nil {
+		fmt.Fprintln(os.Stderr, "spinachbot: warning: a crash may write secrets to a core file:", err)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	code := run(ctx, newEnv(), os.Args[1:])
 	stop()
 	os.Exit(code)
@@ -123,7 +139,7 @@ func run(ctx context.Context, e *env, args []string) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
 			fmt.Fprintf(e.stderr, "spinachbot: internal error: %v\nThis is a bug; please report it with the lines below.\n%s",
-				r, debug.Stack())
+				e.scrub(fmt.Sprint(r)), debug.Stack())
 			code = exitFailed
 		}
 	}()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/graphs"
@@ -22,8 +23,9 @@ func mcpCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "mcp [flags]", "offer the knowledge graph to other agents over standard input and output",
 		`Speaks the Model Context Protocol on standard input and output, for programs that start it themselves. Its tools
 search, show entities, statements and class shapes, check, explain, rewrite and run queries. With a language model
-configured there is also ask, which lets SpinachBot's own agent answer a question. Nothing writes, and queries reach
-the graph of --kg only.
+configured there is also ask, which lets SpinachBot's own agent answer a question. Nothing writes.
+The tools take kg, the name of a graph that kg list shows; without it the graph is that of --kg. Queries reach these
+graphs only.
 
 spinachbot serve offers the same at /mcp. docs/serving.md says how to register it.`,
 		config.Data, config.Model, config.Limits, config.Graph)
@@ -31,18 +33,18 @@ spinachbot serve offers the same at /mcp. docs/serving.md says how to register i
 	var graph string
 	c.graphFlag(&graph, graphs.Main, graphsUsage)
 	examples := c.fs.String("examples", "", "benchmark `file` whose questions and queries are offered as resources")
-	preset.declare(c)
+	preset.declare(c, answerPreset)
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) > 0 {
 			return misuse(e, "mcp: takes no arguments")
 		}
-		opts, err := preset.options()
-		if err != nil {
-			return misuse(e, "mcp: %v", err)
-		}
 		cfg, ok := c.load()
 		if !ok {
 			return exitUsage
+		}
+		opts, err := preset.options(cfg.AnswerPreset)
+		if err != nil {
+			return misuse(e, "mcp: %v", err)
 		}
 		lg := c.logger(slog.LevelWarn)
 		st, err := openLedger(ctx, cfg)
@@ -50,10 +52,16 @@ spinachbot serve offers the same at /mcp. docs/serving.md says how to register i
 			return fail(e, err)
 		}
 		defer st.Close()
-		o := mcp.Options{Log: lg, Version: version()}
-		if o.Sources, err = openGraphs(ctx, lg, e, graph, cfg, st, nil); err != nil {
+		opener, err := newGraphs(lg, e, cfg, st, nil)
+		if err != nil {
 			return graphsFailed(e, "mcp", err)
 		}
+		sources, err := opener.Open(ctx, graph)
+		if err != nil {
+			return graphsFailed(e, "mcp", err)
+		}
+		shelf := graphs.NewShelf(opener, graph, sources)
+		o := mcp.Options{Log: lg, Version: version(), Graphs: shelf, Main: shelf.Names()[:len(sources)]}
 		if *examples != "" {
 			if o.Examples, err = exampleItems(*examples); err != nil {
 				return misuse(e, "mcp: --examples: %v", err)
@@ -68,7 +76,10 @@ spinachbot serve offers the same at /mcp. docs/serving.md says how to register i
 			if err != nil {
 				return misuse(e, "mcp: %v", err)
 			}
-			o.Ask = newAsk(lg, agent.New(lg, model, o.Sources, e.now, opts), cfg, dir, e.now)
+			opts.Memory = tool.NewMemory(e.now)
+			o.Ask = func(some agent.Sources) mcp.Asker {
+				return newAsk(lg, agent.New(lg, model, some, e.now, opts), cfg, dir, e.now)
+			}
 		}
 		if err := mcp.New(o).Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(e.stdin),
 			Writer: leaveOpen{e.stdout}}); err != nil && ctx.Err() == nil {

@@ -32,7 +32,7 @@ where they are. Nothing is lost when it fails: run it again.`, config.Data)
 		if err != nil {
 			return fail(e, err)
 		}
-		fmt.Fprintf(e.stdout, "moved %d entries, %d notes and the sums of %d days\n", m.Entries, m.Notes, m.Days)
+		fmt.Fprintf(e.stdout, "moved %d entries with their jobs, %d notes and the sums of %d days\n", m.Entries, m.Notes, m.Days)
 		return exitOK
 	})
 }

@@ -20,41 +20,41 @@ import (
 
 // presetFlags choose a way of working.
 type presetFlags struct {
-	name, file, policy, tree string
-	runs                     int
-	presets                  fileList // further ones, for the tries of a vote
+	name, file, policy, tree, kind string
+	runs                           int
+	presets                        fileList // further ones, for the tries of a vote
 }
 
 // listPresets is the value of --preset that explains them.
 const listPresets = "list"
 
-func (f *presetFlags) declare(c *cmdline, more ...string) {
+// answerPreset is what help says of the default of a command that answers as the bot does.
+const answerPreset = "the setting ANSWER_PRESET, best unless it is set"
+
+// declare declares the flags. usual says in words which preset is used when none is named.
+func (f *presetFlags) declare(c *cmdline, usual string, more ...string) {
 	usage := "`system` to work like: " + orList(preset.Names())
 	if len(more) > 0 {
 		usage += "; list explains them"
 	}
-	c.choiceVar(&f.name, "preset", preset.Usual, usage, append(preset.Names(), more...)...)
+	c.choiceVar(&f.name, "preset", "", usage+" (default: "+usual+")", append(preset.Names(), more...)...)
 	c.fs.StringVar(&f.file, "preset-file", "", "`file` with a preset of your own; its prompts (*.tmpl) are read from the same folder")
 	c.choiceVar(&f.policy, "policy", "", "`policy` that chooses the next step: "+orList(search.Names())+
 		" (default: the preset's)", search.Names()...)
 	c.fs.StringVar(&f.tree, "tree", "", "`parameters` of a policy that branches, such as n=2,k=2,judgments=1 (default: the preset's; see docs/trees.md)")
+	c.choiceVar(&f.kind, "question-kind", "", "`how` the question's kind is found, where a preset has worked dialogues by kind: model or words (default: the preset's)",
+		preset.KindByModel, preset.KindByWords)
 	c.fs.IntVar(&f.runs, "runs", 0, "most independent `tries` of the policies vote and auto (default 3)")
 	c.fs.Var(&f.presets, "presets", "`presets` of these tries, separated by commas, used in turn; the first is also --preset")
 }
 
-// options returns the agent's options that the flags choose.
-func (f *presetFlags) options() (agent.Options, error) {
+// options returns the agent's options that the flags choose. usual is the preset that is used when none is named.
+func (f *presetFlags) options(usual string) (agent.Options, error) {
 	variants, err := f.variants()
 	if err != nil {
 		return agent.Options{}, err
 	}
-	p, err := preset.Named(f.name)
-	if len(variants) > 0 {
-		p = variants[0].Preset
-	}
-	if f.file != "" {
-		p, err = preset.Open(f.file)
-	}
+	p, err := f.one(variants, usual)
 	if err != nil {
 		return agent.Options{}, err
 	}
@@ -71,6 +71,12 @@ func (f *presetFlags) options() (agent.Options, error) {
 	if f.tree != "" && !search.Branches(policy) {
 		return agent.Options{}, usageError{fmt.Errorf("--tree: the policy %s does not branch; use --policy mcts", policy)}
 	}
+	if f.kind != "" {
+		if p.Exemplars.N == 0 {
+			return agent.Options{}, usageError{fmt.Errorf("--question-kind: the preset %s has no worked dialogues", p.Name)}
+		}
+		p.Exemplars.Kind = f.kind
+	}
 	if p.Search, err = p.Search.With(f.tree); err != nil {
 		return agent.Options{}, usageError{fmt.Errorf("--tree: %w", err)}
 	}
@@ -81,10 +87,27 @@ func (f *presetFlags) options() (agent.Options, error) {
 	return agent.Options{Preset: p, Policy: policy, Runs: f.runs, Variants: variants}, nil
 }
 
+// one returns the preset of the run, and of the first try where there are several.
+func (f *presetFlags) one(variants []step.Variant, usual string) (*preset.Preset, error) {
+	switch {
+	case f.file != "":
+		return preset.Open(f.file)
+	case len(variants) > 0:
+		return variants[0].Preset, nil
+	case f.name != "":
+		return preset.Named(f.name)
+	}
+	p, err := preset.Named(usual)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("ANSWER_PRESET: %w", err)}
+	}
+	return p, nil
+}
+
 // maxRuns is how many tries a question may have.
 const maxRuns = 20
 
-// variants are the presets of a vote's tries, nil when they all have the same.
+// variants returns the presets of a vote's tries, or nil when they all use the same one.
 func (f *presetFlags) variants() ([]step.Variant, error) {
 	if f.runs < 0 || f.runs > maxRuns {
 		return nil, usageError{fmt.Errorf("--runs %d: want 1 to %d", f.runs, maxRuns)}
@@ -103,7 +126,7 @@ func (f *presetFlags) variants() ([]step.Variant, error) {
 	case out == nil:
 	case f.file != "":
 		return nil, usageError{errors.New("--presets and --preset-file exclude each other")}
-	case f.name != preset.Usual && f.name != out[0].Preset.Name:
+	case f.name != "" && f.name != out[0].Preset.Name:
 		return nil, usageError{fmt.Errorf("--preset %s and --presets %s differ in the first; leave --preset out", f.name,
 			out[0].Preset.Name)}
 	}

@@ -1,3 +1,5 @@
+// Over 500 lines: how `run` is put together, in the order in which its parts are made.
+
 package main
 
 import (
@@ -5,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -16,18 +19,28 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/bot/earlier"
+	"github.com/spinachbot/spinachbot/bot/figures"
 	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/adapter"
+	"github.com/spinachbot/spinachbot/internal/ask"
+	"github.com/spinachbot/spinachbot/internal/bell"
+	"github.com/spinachbot/spinachbot/internal/crew"
 	"github.com/spinachbot/spinachbot/internal/graphs"
+	durable "github.com/spinachbot/spinachbot/internal/job"
 	"github.com/spinachbot/spinachbot/internal/leader"
 	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/mediawiki"
+	"github.com/spinachbot/spinachbot/internal/metrics"
+	"github.com/spinachbot/spinachbot/internal/retain"
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
 func runCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "run [--once] [--dry-run] [flags]", "run the bot",
+	c := newCmdline(e, "run [--once] [--dry-run] [--setup DIR] [flags]", "run the bot",
 		`Watches FORUM_PAGE and answers requests. At its first start the bot leaves alone the threads that are there
 already. POSTING is off until you enable it.`,
 		config.Wiki, config.Forum, config.Bot, config.Data, config.Model, config.Limits, config.Graph)
@@ -35,8 +48,15 @@ already. POSTING is off until you enable it.`,
 	dry := c.fs.Bool("dry-run", false, "nothing is written to the wiki; see the drafts with spinachbot ledger")
 	grace := c.fs.Duration("unknown-grace", 2*time.Minute,
 		"how long a save may still arrive after the wiki's response was lost, as a `duration`")
+	retry := c.fs.Duration("retry-delay", 5*time.Minute,
+		"how long until a step that failed is tried again, as a `duration`; doubled each time, up to 2 hours")
+	setupDir := c.fs.String("setup", "", "write drafts of the wiki pages that a new bot needs into this `folder`, and do nothing else")
 	lease := c.fs.Duration("lease", 30*time.Second,
-		"with DATABASE_URL: how long the other processes wait when the leading one is gone, as a `duration`")
+		"with DATABASE_URL: how long the other processes wait when one is gone, as a `duration`")
+	metricsAddr := c.fs.String("metrics-addr", "", "`address` for /metrics, /healthz and /readyz, such as 127.0.0.1:9490; none when left out")
+	pprof := profilesFlag(c)
+	workers := c.fs.Int("workers", 1,
+		"with DATABASE_URL: the `number` of requests that this process works on at once; 0: it does not judge and solve")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if !c.noArguments(rest) {
 			return exitUsage
@@ -44,13 +64,23 @@ already. POSTING is off until you enable it.`,
 		if *lease < time.Second {
 			return misuse(e, "run: --lease must be at least 1s")
 		}
+		if *retry < time.Second {
+			return misuse(e, "run: --retry-delay must be at least 1s")
+		}
+		if *workers < 0 {
+			return misuse(e, "run: --workers must not be negative")
+		}
 		cfg, ok := c.load()
 		if !ok {
 			return exitUsage
 		}
+		if *setupDir != "" {
+			return setupPages(e, cfg, *setupDir)
+		}
 		if err := cfg.CheckRun(); err != nil {
 			return misuse(e, "the bot cannot run yet:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
 		}
+		c.warnOfData(cfg)
 		lg := c.logger(slog.LevelInfo)
 		unlock, err := store.Lock(cfg.DataDir)
 		if err != nil {
@@ -62,32 +92,16 @@ already. POSTING is off until you enable it.`,
 			return fail(e, err)
 		}
 		defer st.Close()
-		work := func(ctx context.Context, st *store.Store, pol bot.Config) error {
-			b, harvester, err := wireBot(lg, cfg, st, e, modelSettings(cfg), pol)
-			if err != nil {
-				return err
-			}
-			if *once {
-				sum, err := b.Round(ctx)
-				fmt.Fprintln(e.stdout, sum)
-				return err
-			}
-			var jobs []job
-			if cfg.HarvestSchedule != "" {
-				jobs = append(jobs, job{"HARVEST_SCHEDULE", cfg.HarvestSchedule, harvester.run})
-			}
-			return watch(ctx, lg, b, cfg.WatchSchedule, jobs...)
+		counts := metrics.New(version(), e.now)
+		countLedger(counts, st, e.now)
+		err = errors.Join(watched(ctx, lg, *metricsAddr, counts, ledgerReady(st, e.now)), profiles(ctx, lg, *pprof))
+		if err != nil {
+			return fail(e, err)
 		}
-		pol := policy(cfg, *dry, *grace)
-		if cfg.DatabaseURL == "" {
-			err = work(ctx, st, pol)
-		} else {
-			err = leader.Lead(ctx, lg, st, leader.Options{Name: "bot", Holder: leader.Holder(), Lease: *lease, Now: e.now, Once: *once},
-				func(ctx context.Context, l leader.Lease) error {
-					pol.TookOver = e.now()
-					return work(ctx, st.Under(l), pol)
-				})
-		}
+		r := &running{e: e, lg: lg, cfg: cfg, st: st, pol: policy(cfg, *dry, *grace), once: *once, lease: *lease,
+			workers: *workers, counts: counts}
+		r.pol.RetryDelay = *retry
+		err = r.run(ctx)
 		if err != nil {
 			return fail(e, err)
 		}
@@ -101,51 +115,361 @@ func policy(cfg *config.Config, dry bool, grace time.Duration) bot.Config {
 		Page: cfg.ForumPage, Account: account(cfg.WikiUser), Operator: cfg.Operator, StopPage: cfg.StopPage,
 		Posting: bot.Mode(cfg.Posting), DryRun: dry,
 		AnswerDelay: cfg.AnswerDelay, AnswerSince: cfg.AnswerSince, FollowupLimit: cfg.FollowupLimit,
-		RepliesPerHour: cfg.RepliesPerHour,
+		RepliesPerHour: cfg.RepliesPerHour, RepliesPerDay: cfg.RepliesPerDay, RequestsPerUser: cfg.RequestsPerUser,
+		ThreadCooldown: cfg.ThreadCooldown, AmendAfter: cfg.CorrectAfter,
 		ReplyOnFailure: true, AnswerConfidence: cfg.AnswerConfidence, AskBack: cfg.LowConfidence == "ask", UnknownGrace: grace, QueryHosts: cfg.ShortlinkHosts,
+		Reply:        bot.ReplyConfig{Templates: cfg.ReplyTemplates == "on", Ping: cfg.Ping == "asker", Trace: cfg.TraceURL, Model: cfg.OpenAIModel},
+		MentionPages: cfg.MentionPages, OptOutPage: cfg.OptOutPage,
+		DigestPage: cfg.DigestPage, DigestHour: cfg.DigestHour,
+		Forum: forum.Options{QueryTemplates: cfg.QueryTemplates, ResolvedTemplates: cfg.ResolvedTemplates,
+			UserNamespaces: cfg.UserNamespaces},
+		Languages: cfg.Languages,
 	}
 }
 
-// wireBot makes the bot and, of the same clients, the harvest that may run next to it.
-func wireBot(lg *slog.Logger, cfg *config.Config, st *store.Store, e *env, mcfg llm.Config,
-	pol bot.Config) (*bot.Bot, *scheduledHarvest, error) {
+// running is one call of the command run.
+type running struct {
+	e       *env
+	lg      *slog.Logger
+	cfg     *config.Config
+	st      *store.Store
+	pol     bot.Config
+	once    bool
+	lease   time.Duration
+	workers int
+	counts  *metrics.Metrics
+	parts   *botParts
+	others  []otherWiki
+}
+
+// otherWiki is a wiki of the file that WIKIS names.
+type otherWiki struct {
+	name  string
+	cfg   *config.Config
+	parts *botParts
+}
+
+// wire makes what bots are made of, for every wiki.
+func (r *running) wire(ctx context.Context) (err error) {
+	if r.parts, err = wireParts(ctx, r.lg, r.cfg, r.st, r.e, modelSettings(r.cfg), r.counts); err != nil {
+		return err
+	}
+	names, wikis, err := moreWikis(r.cfg)
+	if err != nil {
+		return usageError{err}
+	}
+	for _, name := range names {
+		cfg := wikis[name]
+		parts, err := wireParts(ctx, r.lg.With("wiki", name), cfg, r.st, r.e, modelSettings(cfg), r.counts)
+		if err != nil {
+			return fmt.Errorf("wiki %s: %w", name, err)
+		}
+		parts.similar.Wiki = name
+		r.others = append(r.others, otherWiki{name, cfg, parts})
+	}
+	return nil
+}
+
+// moreWikis reads the file that WIKIS names.
+func moreWikis(cfg *config.Config) ([]string, map[string]*config.Config, error) {
+	return readWikis(cfg, os.Getenv)
+}
+
+// wikisToRead reads the same file for those who only read the wikis, and need none of the secrets that it names.
+func wikisToRead(cfg *config.Config) (map[string]*config.Config, error) {
+	_, all, err := readWikis(cfg, func(string) string { return "not needed for reading" })
+	return all, err
+}
+
+func readWikis(cfg *config.Config, getenv func(string) string) ([]string, map[string]*config.Config, error) {
+	if cfg.Wikis == "" {
+		return nil, nil, nil
+	}
+	data, err := os.ReadFile(cfg.Wikis)
+	if err != nil {
+		return nil, nil, fmt.Errorf("WIKIS: %w", err)
+	}
+	return cfg.ReadWikis(cfg.Wikis, data, getenv)
+}
+
+// bots makes a bot for every wiki, with the policy of the main one.
+func (r *running) bots(st bot.Store, pol bot.Config) (*bot.Several, error) {
+	b, err := r.parts.bot(st, pol)
+	if err != nil {
+		return nil, err
+	}
+	all := &bot.Several{Log: r.lg, Bots: []*bot.Bot{b}}
+	for _, o := range r.others {
+		its := policy(o.cfg, pol.DryRun, pol.UnknownGrace)
+		its.Wiki, its.Holder, its.Lease = o.name, pol.Holder, pol.Lease
+		its.TookOver, its.Drain, its.RetryDelay = pol.TookOver, pol.Drain, pol.RetryDelay
+		b, err := o.parts.bot(st, its)
+		if err != nil {
+			return nil, fmt.Errorf("wiki %s: %w", o.name, err)
+		}
+		all.Bots = append(all.Bots, b)
+	}
+	return all, nil
+}
+
+// drainTime is how long work that was begun may go on when the program is asked to stop. With what it takes to note
+// the end it is less than the 30 seconds that service managers wait.
+const drainTime = 20 * time.Second
+
+func (r *running) run(ctx context.Context) (err error) {
+	if err := r.wire(ctx); err != nil {
+		return err
+	}
+	defer r.deleteOld(ctx)()
+	r.pol.Drain = func(ctx context.Context) (context.Context, context.CancelFunc) { return crew.Drain(ctx, drainTime) }
+	if r.cfg.DatabaseURL != "" {
+		return r.shared(ctx)
+	}
+	b, err := r.bots(r.st, r.pol)
+	if err != nil {
+		return err
+	}
+	if r.once {
+		return r.round(ctx, b)
+	}
+	return r.watch(ctx, b, func(ctx context.Context) error {
+		_, err := b.Round(ctx)
+		return err
+	})
+}
+
+// daily is when what is kept no longer is deleted.
+const daily = "47 2 * * *"
+
+// hourly is when the bot looks whether a digest is due.
+const hourly = "5 * * * *"
+
+// retention is what the settings say about keeping.
+func (r *running) retention() *retain.Retention {
+	return &retain.Retention{Log: r.lg, Wiki: adapter.Wiki{Client: r.parts.wiki}, Store: r.st, Now: r.e.now,
+		Dir: filepath.Join(r.cfg.DataDir, trajectories), Trajectories: r.cfg.KeepTrajectories,
+		Page: r.cfg.ForumPage, Archive: r.cfg.ArchivePrefix, Removed: r.cfg.KeepRemoved}
+}
+
+// removedPosts erases what is no longer on any of the wikis. One that fails does not keep the others from it.
+func (r *running) removedPosts(ctx context.Context) error {
+	errs := []error{r.retention().RemovedPosts(ctx)}
+	for _, o := range r.others {
+		its := r.retention()
+		its.Wiki, its.Name = adapter.Wiki{Client: o.parts.wiki}, o.name
+		its.Page, its.Archive = o.cfg.ForumPage, o.cfg.ArchivePrefix
+		if err := its.RemovedPosts(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("wiki %s: %w", o.name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// deleteOld deletes old trajectories, now and daily, until the function that it returns is called. Every process has
+// trajectories of its own.
+func (r *running) deleteOld(ctx context.Context) (stop func()) {
+	if r.cfg.KeepTrajectories < 0 {
+		return func() {}
+	}
+	old := oneAtATime(ctx, r.lg, job{"KEEP_TRAJECTORIES", daily, r.retention().OldTrajectories})
+	old()
+	cr := cron.New(cron.WithLocation(time.UTC))
+	if _, err := cr.AddFunc(daily, old); err != nil {
+		r.lg.Error("old trajectories are not deleted", "error", err)
+	}
+	cr.Start()
+	return func() { <-cr.Stop().Done() }
+}
+
+// round does one round.
+func (r *running) round(ctx context.Context, b *bot.Several) error {
+	sums, err := b.Round(ctx)
+	for i, sum := range sums {
+		if wiki := b.Bots[i].Wiki(); wiki != "" {
+			fmt.Fprint(r.e.stdout, wiki, ": ")
+		}
+		fmt.Fprintln(r.e.stdout, sum)
+	}
+	return errors.Join(err, r.digest(ctx, b))
+}
+
+// digest writes the daily digest when it is due.
+func (r *running) digest(ctx context.Context, b *bot.Several) error {
+	return b.Bots[0].WriteDigest(ctx, func(ctx context.Context) (string, error) {
+		return spentLately(ctx, r.st, r.cfg, r.e.now(), 1)
+	})
+}
+
+// watch does a step on the page's schedule, and what is on other schedules.
+func (r *running) watch(ctx context.Context, b *bot.Several, step func(context.Context) error) error {
+	var jobs []job
+	if r.cfg.DigestPage != "" {
+		jobs = append(jobs, job{"DIGEST_PAGE", hourly, func(ctx context.Context) error { return r.digest(ctx, b) }})
+	}
+	if r.cfg.HarvestSchedule != "" {
+		jobs = append(jobs, job{"HARVEST_SCHEDULE", r.cfg.HarvestSchedule, r.parts.harvest.run})
+	}
+	if r.cfg.KeepRemoved >= 0 {
+		jobs = append(jobs, job{"KEEP_REMOVED", daily, r.removedPosts})
+	}
+	return watch(ctx, r.lg, step, r.cfg.WatchSchedule, jobs...)
+}
+
+// shared shares the work on the database with other processes.
+func (r *running) shared(ctx context.Context) error {
+	r.pol.Holder, r.pol.Lease = leader.Holder(), r.lease
+	publisher := func(l leader.Lease) (*bot.Several, error) {
+		pol := r.pol
+		pol.TookOver = r.e.now()
+		pol.Holder += ", publisher"
+		return r.bots(r.st.Under(l), pol)
+	}
+	if r.once {
+		return leader.Lead(ctx, r.lg, r.st, leader.Options{Name: crew.PublisherLease, Holder: r.pol.Holder, Lease: r.lease,
+			Now: r.e.now, Once: true}, func(ctx context.Context, l leader.Lease) error {
+			b, err := publisher(l)
+			if err != nil {
+				return err
+			}
+			return r.round(ctx, b)
+		})
+	}
+	c := &crew.Crew{Log: r.lg, Leases: r.st, Holder: r.pol.Holder, Lease: r.lease, Now: r.e.now, Workers: r.workers,
+		Schedule: func(ctx context.Context, l leader.Lease) error {
+			pol := r.pol
+			pol.Holder += ", scheduler"
+			b, err := r.bots(r.st.Under(l), pol)
+			if err != nil {
+				return err
+			}
+			return r.watch(ctx, b, b.Notice)
+		},
+		Publish: func(l leader.Lease) (func(context.Context) error, error) {
+			b, err := publisher(l)
+			if err != nil {
+				return nil, err
+			}
+			return b.Publish, nil
+		},
+		Work: func(holder string) (func(context.Context) (bool, error), error) {
+			pol := r.pol
+			pol.Holder = holder
+			b, err := r.bots(r.st, pol)
+			if err != nil {
+				return nil, err
+			}
+			return b.Work, nil
+		}}
+	bells, err := bell.Open(ctx, r.lg, r.cfg.DatabaseURL.Reveal())
+	if err != nil {
+		r.lg.Warn("new work is found by looking only, every third of --lease", "error", err)
+	} else {
+		defer bells.Close()
+		c.Bell = bells
+		r.st.OnWork(func(ctx context.Context, j durable.Job) {
+			if queue := crew.QueueOf(j.Kind); queue != "" {
+				bells.Ring(ctx, queue, j.Key, j.Due)
+			}
+		})
+	}
+	return c.Run(ctx)
+}
+
+// botParts are what bots of this process have in common.
+type botParts struct {
+	lg      *slog.Logger
+	wiki    *mediawiki.Client
+	service *ask.Service
+	similar *earlier.Finder
+	compare bot.Comparer
+	rerun   bot.Rerunner
+	figures bot.Figures
+	harvest *scheduledHarvest
+	counts  *metrics.Metrics
+	now     func() time.Time
+	// whether pages that mention the account are looked at, too
+	mentions bool
+	tools    bool // replies without a query are posted by DiscussionTools where the wiki has them
+}
+
+// bot makes a bot.
+func (p *botParts) bot(st bot.Store, pol bot.Config) (*bot.Bot, error) {
+	pol.Similar, pol.Compare, pol.Rerun, pol.Figures = p.similar, p.compare, p.rerun, p.figures
+	pol.Held = p.counts.Held
+	inbox := &adapter.Inbox{Client: p.wiki, Account: pol.Account}
+	if p.mentions {
+		pol.Inbox, pol.Topics = inbox, inbox
+	}
+	if p.tools {
+		pol.Tools = inbox
+	}
+	return bot.New(p.lg, st, adapter.Wiki{Client: p.wiki}, p.service, p.now, pol)
+}
+
+// wireBot makes a bot.
+func wireBot(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store.Store, e *env, mcfg llm.Config,
+	pol bot.Config, counts *metrics.Metrics) (*bot.Bot, error) {
+	parts, err := wireParts(ctx, lg, cfg, st, e, mcfg, counts)
+	if err != nil {
+		return nil, err
+	}
+	return parts.bot(st, pol)
+}
+
+// wireParts makes the clients of bots and, of the same clients, the harvest that may run next to them.
+func wireParts(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store.Store, e *env, mcfg llm.Config,
+	counts *metrics.Metrics) (*botParts, error) {
 	now := e.now
 	dir, err := trajectoryDir(cfg.DataDir)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	wiki, err := newWiki(lg, cfg)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if _, err := graphs.ReadFile(cfg.KGFile); err != nil {
 		lg.Warn("KG_FILE has mistakes; the bot goes on with Wikidata alone", "err", err)
 	}
-	graph, err := newGraph(lg, cfg, st, nil)
+	graph, err := newGraph(lg, cfg, st, counting(counts, "graph"))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	model, err := newModel(lg, mcfg, cfg.DailyUSD, st, now, nil)
+	sources := agent.Wikibase(graph)
+	if cfg.Graph != "" {
+		if sources, err = openGraphs(ctx, lg, e, cfg.Graph, cfg, st, counting(counts, "graph")); err != nil {
+			return nil, fmt.Errorf("its graph: %w", err)
+		}
+	}
+	model, err := newModel(lg, mcfg, cfg.DailyUSD, st, now, counting(counts, "model"))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	h := &scheduledHarvest{lg: lg, cfg: cfg, wiki: wiki, graph: graph, now: now}
 	if cfg.HasModel() {
 		h.model = model
 	}
-	pol.Similar = earlier.New(lg, filepath.Join(cfg.DataDir, harvestFolder), graph, now)
 	way, err := preset.Named(cfg.AnswerPreset)
 	if err != nil {
-		return nil, nil, usageError{fmt.Errorf("ANSWER_PRESET: %w", err)}
+		return nil, usageError{fmt.Errorf("ANSWER_PRESET: %w", err)}
 	}
-	asker := &botAsker{e: e, lg: lg, cfg: cfg, st: st, sources: agent.Wikibase(graph), preset: way,
+	memory := tool.NewMemory(now)
+	asker := &botAsker{e: e, lg: lg, cfg: cfg, st: st, sources: sources, preset: way,
 		engine: func(sources agent.Sources, opts agent.Options) *agent.Engine {
+			opts.Memory = memory
 			return agent.New(lg, model, sources, now, opts)
 		}}
 	service := newAsk(lg, agent.New(lg, model, asker.sources, now, agent.Options{Preset: way}), cfg, dir, now)
 	service.Asker = asker
-	b, err := bot.New(lg, st, adapter.Wiki{Client: wiki}, service, now, pol)
-	return b, h, err
+	service.Open = counts.Opener(service.Open, way.Tools)
+	similar := earlier.New(lg, filepath.Join(cfg.DataDir, harvestFolder), sources[0].Graph, now)
+	similar.Ledger = func(ctx context.Context) ([]*bot.Entry, error) {
+		return st.Entries(ctx, bot.Filter{States: []bot.State{bot.Posted}})
+	}
+	return &botParts{lg: lg, wiki: wiki, service: service, harvest: h, now: now, counts: counts,
+		mentions: cfg.Mentions == "on", tools: cfg.DiscussionTools == "on" && cfg.DatabaseURL == "",
+		compare: earlier.Comparer{Graph: sources[0].Graph}, similar: similar,
+		rerun: earlier.Rerunner{Source: sources[0], Now: now}, figures: figures.Finder{Graph: sources[0].Graph}}, nil
 }
 
 // job is something else that is done on a schedule while the bot watches.
@@ -154,9 +478,9 @@ type job struct {
 	run               func(ctx context.Context) error
 }
 
-// watch runs rounds on a schedule until ctx is done or the account may not edit. A round that takes longer than the
+// watch does a step on a schedule until ctx is done or the account may not edit. A step that takes longer than the
 // schedule's interval is not doubled.
-func watch(ctx context.Context, lg *slog.Logger, b *bot.Bot, schedule string, jobs ...job) error {
+func watch(ctx context.Context, lg *slog.Logger, step func(context.Context) error, schedule string, jobs ...job) error {
 	if schedule == "" {
 		return usageError{errors.New("WATCH_SCHEDULE is empty: when is the page to be looked at?")}
 	}
@@ -172,7 +496,7 @@ func watch(ctx context.Context, lg *slog.Logger, b *bot.Bot, schedule string, jo
 		if ctx.Err() != nil {
 			return
 		}
-		if _, err := b.Round(ctx); err != nil && ctx.Err() == nil {
+		if err := step(ctx); err != nil && ctx.Err() == nil {
 			lg.Error("round", "error", err)
 			if errors.Is(err, bot.ErrBlocked) {
 				cancel(fmt.Errorf("stopped: %w", err))

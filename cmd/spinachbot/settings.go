@@ -14,6 +14,8 @@ import (
 
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/harden"
+	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
 // cmdline is the command line of one command: its own flags, and one flag for every setting of the groups it reads.
@@ -181,9 +183,28 @@ func (c *cmdline) load() (*config.Config, bool) {
 	for _, w := range warnings {
 		fmt.Fprintln(c.e.stderr, "spinachbot: warning:", w)
 	}
+	if exposed := harden.Exposed("the file of settings", *c.envFile); exposed != "" && hasSecret(cfg) {
+		fmt.Fprintln(c.e.stderr, "spinachbot: warning:", exposed)
+	}
+	c.e.secrets = politehttp.NewScrubber(cfg.Secrets()...)
 	if err != nil {
 		misuse(c.e, "settings:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
 		return nil, false
 	}
 	return cfg, true
+}
+
+// hasSecret reports whether the file of settings holds a secret.
+func hasSecret(cfg *config.Config) bool {
+	return slices.ContainsFunc(config.Keys(), func(k config.Key) bool {
+		o := cfg.Origin(k.Name)
+		return k.Secret && o != "default" && o != "environment"
+	})
+}
+
+// warnOfData says when other users of the machine can read DATA_DIR, which holds drafts and every word of the model.
+func (c *cmdline) warnOfData(cfg *config.Config) {
+	if exposed := harden.Exposed("DATA_DIR", cfg.DataDir); exposed != "" {
+		fmt.Fprintln(c.e.stderr, "spinachbot: warning:", exposed)
+	}
 }

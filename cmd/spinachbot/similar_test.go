@@ -100,8 +100,10 @@ func TestEarlierDiscussions(t *testing.T) {
 // counterStore keeps nothing.
 type counterStore struct{}
 
-func (counterStore) Get(context.Context, string) ([]byte, bool, error) { return nil, false, nil }
-func (counterStore) Put(context.Context, string, []byte) error         { return nil }
+func (counterStore) Change(_ context.Context, _ string, f func([]byte) ([]byte, error)) error {
+	_, err := f(nil)
+	return err
+}
 
 // A job that fails or panics is logged and leaves the schedule alive.
 func TestScheduledJobs(t *testing.T) {

@@ -148,7 +148,8 @@ func exportEach(ctx context.Context, e *env, x transcript.Exporter, paths []stri
 
 // options reads what the flags say.
 func (f *trainingFlags) options(e *env) (o training.Options, d *training.Description, err error) {
-	o = training.Options{As: *f.as, All: *f.all, Several: *f.several, MinF1: *f.minF1, Measure: *f.measure}
+	o = training.Options{As: *f.as, All: *f.all, Several: *f.several, MinF1: *f.minF1, Measure: *f.measure,
+		Excluded: readExcluded}
 	d = &training.Description{Name: *f.name, As: o.As, File: o.As + ".jsonl", Made: e.now(), MinF1: o.MinF1,
 		Measure: o.Measure, Command: "spinachbot trace export --as " + o.As}
 	if o.MinF1 < 0 || o.MinF1 > 1 || o.MinF1 != o.MinF1 {

@@ -145,7 +145,7 @@ func newWiki(lg *slog.Logger, cfg *config.Config) (*mediawiki.Client, error) {
 	}
 	return mediawiki.New(lg, mediawiki.Config{
 		API: cfg.WikiAPI, User: cfg.WikiUser, Password: cfg.WikiPassword.Reveal(), UserAgent: ua,
-		Account: account(cfg.WikiUser),
+		Account: account(cfg.WikiUser), Bearer: cfg.OAuth2Token.Reveal(),
 		OAuth: mediawiki.OAuth{
 			ConsumerToken: cfg.OAuth.ConsumerToken.Reveal(), ConsumerSecret: cfg.OAuth.ConsumerSecret.Reveal(),
 			AccessToken: cfg.OAuth.AccessToken.Reveal(), AccessSecret: cfg.OAuth.AccessSecret.Reveal(),
@@ -174,7 +174,7 @@ const trajectories = "trajectories"
 func trajectoryDir(dataDir string) (string, error) {
 	dir := filepath.Join(dataDir, trajectories)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("the folder of the trajectories cannot be made: %w", err)
+		return "", fmt.Errorf("cannot make the folder for trajectories: %w", err)
 	}
 	return dir, nil
 }

@@ -34,6 +34,20 @@ type Refusal string
 // Error returns the text for the annotator.
 func (r Refusal) Error() string { return string(r) }
 
+// What is refused; the page says it in the reader's language.
+const (
+	RefusedEmptied   Refusal = "You have kept this with a question: write the new one, or change the verdict. The old question stays until then."
+	RefusedSkip      Refusal = "A comparison cannot be skipped: go to another one with j."
+	RefusedChanged   Refusal = "The query is not the harvested one any more: choose Modify (m), or take the harvested one back (o)."
+	RefusedUnchanged Refusal = "The query is still the harvested one: choose Include (i), or change it first."
+	RefusedQuestion  Refusal = "Write the question first (w)."
+	RefusedReason    Refusal = "Say why it is excluded."
+	RefusedNote      Refusal = "“Other” needs a note that says why."
+	RefusedName      Refusal = "Please give a name: your verdicts are kept under it."
+	RefusedLongName  Refusal = "Please give a name of at most 40 characters."
+	RefusedLetters   Refusal = "Please give a name of letters, digits and - _ . ' ( )."
+)
+
 // StartQuery is the query that an annotator begins with.
 func StartQuery(c *dataset.Candidate) string { return cmp.Or(c.Cleaned, c.Original) }
 
@@ -41,7 +55,7 @@ func StartQuery(c *dataset.Candidate) string { return cmp.Or(c.Cleaned, c.Origin
 // A work that is kept cannot lose its question.
 func (w *Work) Rewrite(query, question, note string) (withdrawn bool, err error) {
 	if w.Keeps() && !blank(w.Question) && blank(question) {
-		return false, Refusal("You have kept this with a question: write the new one, or change the verdict. The old question stays until then.")
+		return false, RefusedEmptied
 	}
 	withdrawn = w.HasVerdict() && !sameQuery(w.Query, query)
 	w.Query, w.Question, w.Note = query, question, note
@@ -68,18 +82,18 @@ func (c *Case) Judge(w *Work) (changed bool, err error) {
 	switch w.Verdict {
 	case dataset.Skip:
 		if resolution {
-			return false, Refusal("A comparison cannot be skipped: go to another one with j.")
+			return false, RefusedSkip
 		}
 		return false, nil
 	case dataset.Exclude:
 		return false, excludable(w)
 	case dataset.Include:
 		if changed {
-			return false, Refusal("The query is not the harvested one any more: choose Modify (m), or take the harvested one back (o).")
+			return false, RefusedChanged
 		}
 	case dataset.Modify:
 		if !changed {
-			return false, Refusal("The query is still the harvested one: choose Include (i), or change it first.")
+			return false, RefusedUnchanged
 		}
 	default:
 		return false, Refusal(fmt.Sprintf("There is no verdict %q.", w.Verdict))
@@ -89,7 +103,7 @@ func (c *Case) Judge(w *Work) (changed bool, err error) {
 	}
 	first := !slices.ContainsFunc(c.Decided(), func(x Work) bool { return x.Annotator != w.Annotator })
 	if blank(w.Question) && (first || resolution) {
-		return false, Refusal("Write the question first (w).")
+		return false, RefusedQuestion
 	}
 	return changed, nil
 }
@@ -97,10 +111,10 @@ func (c *Case) Judge(w *Work) (changed bool, err error) {
 // excludable checks why a work excludes its candidate.
 func excludable(w *Work) error {
 	if !slices.ContainsFunc(Reasons, func(x Choice) bool { return x.Key == w.Reason }) {
-		return Refusal("Say why it is excluded.")
+		return RefusedReason
 	}
 	if w.Reason == "other" && blank(w.Note) {
-		return Refusal("“Other” needs a note that says why.")
+		return RefusedNote
 	}
 	return nil
 }

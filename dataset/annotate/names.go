@@ -9,6 +9,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
 // Name is what an entity or property is called in English.
@@ -76,7 +77,7 @@ func (n *Names) Of(ctx context.Context, ids []string) (found map[string]Name, pe
 	return found, pending
 }
 
-// missing returns the numbers to ask for, and notes that they are asked for.
+// missing returns the IDs to ask for, and records that they have been asked for.
 func (n *Names) missing(ids []string) (out []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -98,7 +99,11 @@ func (n *Names) fetch(ctx context.Context, ids []string) {
 	defer cancel()
 	for len(ids) > 0 {
 		batch := ids[:min(len(ids), nameBatch)]
-		found, err := n.ask(ctx, batch)
+		var found map[string]Name
+		err := safe.Do(func() (err error) {
+			found, err = n.ask(ctx, batch)
+			return err
+		})
 		n.mu.Lock()
 		if err != nil {
 			n.rest = n.now().Add(nameRest)

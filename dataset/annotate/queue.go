@@ -10,8 +10,8 @@ import (
 // Box is a named part of an annotator's queue.
 type Box string
 
-// The boxes. A candidate is in todo or validate, skipped, mine, or in none of these; it may also be in one of the last
-// three.
+// The boxes. A candidate is in at most one of todo, validate, skipped and mine. It may be in some of the others as
+// well.
 const (
 	Todo     Box = "todo"     // nobody has a verdict
 	Validate Box = "validate" // one other has, unseen
@@ -21,6 +21,7 @@ const (
 	Differ   Box = "disputed" // they do not
 	Done     Box = "resolved"
 	Every    Box = "all"
+	ForMe    Box = "assigned" // given to me, not decided yet
 )
 
 // In reports whether a case is in a box of who.
@@ -44,6 +45,8 @@ func (c *Case) In(b Box, who string) bool {
 		return state == Disputed
 	case Done:
 		return state == Resolved
+	case ForMe:
+		return slices.Contains(c.Assigned, who) && !decidedByMe && !skipped && state != Resolved
 	}
 	return true
 }

@@ -93,8 +93,9 @@ const (
 // Case is a candidate with all work on it. [NewCase] makes it.
 type Case struct {
 	Candidate  *dataset.Candidate
-	Works      []Work // of annotators, those with a verdict first, in order of their verdicts
-	Resolution *Work  // nil or without a verdict: not resolved
+	Works      []Work   // of annotators, those with a verdict first, in order of their verdicts
+	Resolution *Work    // nil or without a verdict: not resolved
+	Assigned   []string // who is to judge it
 
 	state State // "" before [Case.State] was asked
 }
@@ -194,7 +195,13 @@ func (c *Case) Final(validated bool) *Work {
 	return nil
 }
 
-// Differences tells, in words, in what decided works differ: verdicts, and queries where all keep the candidate.
+// Excludes reports whether the annotators have decided, without dispute, that the candidate is no item.
+func (c *Case) Excludes() bool {
+	w := c.Final(false)
+	return w != nil && !w.Keeps()
+}
+
+// Differences tells in what decided works differ: verdicts_differ, and queries_differ where all keep the candidate.
 // Different wordings of a question are no dispute: no two people write the same; whoever confirms picks one.
 func Differences(ws []Work) []string {
 	var out []string
@@ -204,10 +211,10 @@ func Differences(ws []Work) []string {
 		query = query || ws[0].Keeps() && ws[i].Keeps() && !sameQuery(ws[i].Query, ws[0].Query)
 	}
 	if verdict {
-		out = append(out, "the verdicts differ")
+		out = append(out, "verdicts_differ")
 	}
 	if query {
-		out = append(out, "the queries differ")
+		out = append(out, "queries_differ")
 	}
 	return out
 }

@@ -23,6 +23,30 @@ type Account struct {
 	file  *os.File
 	sum   llm.Usage
 	full  bool
+
+	all llm.DayStore // what all processes that share the run spent, under its name; nil: it is not shared
+	run string
+}
+
+// Share has the limit hold for all processes together that share a run: what they spend is in the store under its name.
+func (a *Account) Share(store llm.DayStore, run string) { a.all, a.run = store, run }
+
+// shared books u for all processes. A reservation that passes the limit is taken back.
+func (a *Account) shared(ctx context.Context, u llm.Usage, reservation bool) error {
+	if err := a.all.AddSpent(ctx, a.run, u); err != nil || !reservation || a.limit <= 0 {
+		return err
+	}
+	sum, err := a.all.Spent(ctx, a.run)
+	if err == nil && sum.USD <= a.limit {
+		return nil
+	}
+	back := llm.Usage{Calls: -u.Calls, InputTokens: -u.InputTokens, OutputTokens: -u.OutputTokens, USD: -u.USD}
+	err = errors.Join(err, a.all.AddSpent(context.WithoutCancel(ctx), a.run, back))
+	if err != nil {
+		return err
+	}
+	a.full = true
+	return &llm.BudgetError{Account: llm.RunAccount, Measure: llm.USD, Reached: sum.USD, Limit: a.limit}
 }
 
 // OpenAccount opens the account of the run in dir. limit is in US dollars over all sessions, 0 for none; days is the
@@ -41,7 +65,7 @@ func OpenAccount(dir string, limit float64, days llm.DayStore) (*Account, error)
 		return nil, fmt.Errorf("what the run has cost cannot be read: %w", err)
 	}
 	if a.file, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
-		return nil, fmt.Errorf("what the run costs cannot be written: %w", err)
+		return nil, fmt.Errorf("cannot write the run's costs: %w", err)
 	}
 	_, err = a.file.WriteString("\n") // after a torn line
 	return a, err
@@ -79,12 +103,17 @@ func (a *Account) AddSpent(ctx context.Context, day string, u llm.Usage) error {
 		a.full = true
 		return &llm.BudgetError{Account: llm.RunAccount, Measure: llm.USD, Reached: a.sum.USD + u.USD, Limit: a.limit}
 	}
+	if a.all != nil {
+		if err := a.shared(ctx, u, reservation); err != nil {
+			return err
+		}
+	}
 	var b bytes.Buffer
 	if err := encode(&b, u, ""); err != nil {
 		return err
 	}
 	if _, err := a.file.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("what the run costs cannot be written: %w", err)
+		return fmt.Errorf("cannot write the run's costs: %w", err)
 	}
 	a.sum.Add(u)
 	return a.days.AddSpent(ctx, day, u)

@@ -17,8 +17,9 @@ func Effect(ctx context.Context, before, after string, now time.Time) (string, e
 			return "", err
 		}
 	}
-	if runs[0].Info.Settings["notes"] == runs[1].Info.Settings["notes"] {
-		return "", fmt.Errorf("%s and %s were shown the same notes, or none: approve or withdraw some and run again", before,
+	shown := func(r *RunData) string { return r.Info.Settings["notes"] + " " + r.Info.Settings["examples"] }
+	if shown(runs[0]) == shown(runs[1]) {
+		return "", fmt.Errorf("%s and %s were shown the same notes and solved questions, or none: make one of them with eval run --lessons IDs", before,
 			after)
 	}
 	n, sums := 0, [2]float64{}

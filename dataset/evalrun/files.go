@@ -88,7 +88,7 @@ func (d folder) readJSON(v any, parts ...string) (ok bool, err error) {
 	return true, nil
 }
 
-// sweep removes what a crash left of files that were being written.
+// sweep removes partly written files that a crash left behind.
 func (d folder) sweep() {
 	for _, sub := range []string{".", goldDir, itemsDir} {
 		left, _ := filepath.Glob(d.path(sub, ".new-*")) // the pattern is well formed

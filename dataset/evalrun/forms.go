@@ -22,7 +22,7 @@ const (
 // Forms lists them.
 var Forms = []Form{FormGRASP, FormGRASP2025, FormDialogues}
 
-// writeForms writes the items in the forms that the run was asked for. Of an item that was not asked there is nothing.
+// writeForms writes the items in the forms that the run was asked for. Items that were not asked are left out.
 func (r *runner) writeForms(data *RunData) error {
 	files := map[Form][]byte{}
 	for i := range data.Items {

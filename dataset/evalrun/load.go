@@ -132,7 +132,7 @@ func (r *RunData) score(ctx context.Context, score Scorer) error {
 	return nil
 }
 
-// Trajectory reads the trajectory of an item. One that was cut off has its whole events.
+// Trajectory reads the trajectory of an item. If it was cut off, the complete events are returned.
 func (r *RunData) Trajectory(it *ItemData) ([]agent.Event, error) {
 	if it.Meta.Trajectory == "" {
 		return nil, nil
@@ -186,5 +186,11 @@ func (r *runner) assemble(ctx context.Context) (*Summary, error) {
 	}
 	sum := data.Summary()
 	sum.Missing = r.tally.Items - r.tally.Done
-	return sum, r.dir.writeJSON(sum, SummaryFile)
+	if err := r.dir.writeJSON(sum, SummaryFile); err != nil {
+		return sum, err
+	}
+	if err := os.Remove(r.dir.path(WatchFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return sum, err
+	}
+	return sum, nil
 }

@@ -350,10 +350,14 @@ func (r *Report) settingsTable() Table {
 	row("repaired turns", func(run RunReport) string { return strconv.Itoa(run.Summary.repaired()) })
 	row("failed attempts, tried again", func(run RunReport) string { return strconv.Itoa(run.Summary.Retried) })
 	row("failed calls of the graph on the way", func(run RunReport) string { return strconv.Itoa(run.Summary.Incidents) })
-	row("mean steps, tokens, US dollars, seconds", func(run RunReport) string {
+	row("mean steps, calls of the model, seconds", func(run RunReport) string {
 		s, n := run.Summary, float64(max(run.Summary.Items, 1))
-		return fmt.Sprintf("%.1f, %.0f, %.4f, %.1f", s.Steps, float64(s.Usage.InputTokens+s.Usage.OutputTokens)/n,
-			s.Usage.USD/n, s.Seconds)
+		return fmt.Sprintf("%.1f, %.1f, %.1f", s.Steps, float64(s.Usage.Calls)/n, s.Seconds)
+	})
+	row("mean input tokens (of these cached), output tokens, US dollars", func(run RunReport) string {
+		u, n := run.Summary.Usage, float64(max(run.Summary.Items, 1))
+		return fmt.Sprintf("%.0f (%.0f), %.0f, %.4f", float64(u.InputTokens)/n, float64(u.CachedTokens)/n,
+			float64(u.OutputTokens)/n, u.USD/n)
 	})
 	row("program", func(run RunReport) string {
 		var v []string

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"io"
 	"math"
+	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
@@ -198,19 +199,64 @@ func TestBins(t *testing.T) {
 	}
 }
 
-// TestEventsForPage: turns that could not be read and a judge's feedback have boxes of their own.
-func TestEventsForPage(t *testing.T) {
+// TestShowEvents: turns that could not be read and a judge's feedback have boxes of their own.
+func TestShowEvents(t *testing.T) {
 	model := func(id, parent int, said string) agent.Event {
 		return agent.Event{Event: "model", ID: id, Parent: parent, Request: &llm.Request{Purpose: "act",
 			Messages: []llm.Message{{Role: llm.Assistant}, {Role: llm.User, Content: "No action."}}},
 			Response: &llm.Response{Choices: []llm.Choice{{Content: said}}}}
 	}
-	got := eventsForPage([]agent.Event{model(1, 0, "Hm."), model(2, 1, "Action: look(x)"),
+	got := ShowEvents([]agent.Event{model(1, 0, "Hm."), model(2, 1, "Action: look(x)"),
 		{Event: "step", ID: 3, Parent: 2, Step: &agent.Step{N: 1, Action: "look", Argument: "x"}},
 		{Event: "feedback", ID: 4, Parent: 3, Reason: "refine", Detail: "Two are missing."}})
-	want := []pageEvent{{Refused: "could not be read", Call: "Hm.", Observation: "No action."}, {N: 1, Call: "look(x)"},
-		{Refused: "feedback: refine", Thought: "Two are missing."}}
+	want := []ShownEvent{{ID: 2, Refused: "could not be read", Call: "Hm.", Observation: "No action."},
+		{ID: 3, N: 1, Tool: "look", Call: "look(x)"}, {ID: 4, Refused: "feedback: refine", Thought: "Two are missing."}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestShowEndsAndCalls: what the probes told the model is seen at the end that they held back, so that a second end is no
+// repetition; the members of a native call have lines of their own.
+func TestShowEndsAndCalls(t *testing.T) {
+	end := &agent.Step{N: 1, Action: "finish", Argument: `{"answer":"Two.\nNo more.","columns":["x"]}`}
+	got := ShowEvents([]agent.Event{{Event: "probe", ID: 1, Detail: "Not published yet."}, {Event: "step", ID: 2, Parent: 1, Step: end},
+		{Event: "step", ID: 3, Parent: 2, Step: end}})
+	call := "finish\nanswer: Two.\nNo more.\ncolumns: [\"x\"]"
+	want := []ShownEvent{{ID: 2, N: 1, Tool: "finish", Call: call, Observation: "Not published yet."},
+		{ID: 3, N: 1, Tool: "finish", Call: call}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestBundle: the report as files has a page for each item, which the index links to and which leads back; texts stay
+// texts.
+func TestBundle(t *testing.T) {
+	dir := t.TempDir()
+	w := newWorld(t, dir, bench("answer ROWS a | ROWS a", "no_answer <script>x</script> | ROWS b"))
+	w.run(t)
+	run, err := Load(t.Context(), dir, equalRows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := NewReport(t.Context(), []*RunData{run}, "exact", nil, rand.New(rand.NewPCG(1, 0)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := report.Bundle()
+	if err != nil || len(files) != 3 || files[2].Name != "index.html" {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	index := string(files[2].Content)
+	for _, f := range files[:2] {
+		page := string(f.Content)
+		if !strings.Contains(index, `href="`+f.Name+`"`) || !strings.Contains(page, "../index.html#items") ||
+			!strings.Contains(page, "<h3>Gold</h3>") || strings.Contains(page+index, "<script>") {
+			t.Errorf("%s:\n%s", f.Name, page)
+		}
+	}
+	if strings.Contains(index, "<h3>Gold</h3>") || !strings.Contains(string(files[0].Content), "no_answer") {
+		t.Error("the index holds what the pages hold, or the wrong one is not first")
 	}
 }

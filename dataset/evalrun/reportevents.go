@@ -1,6 +1,7 @@
 package evalrun
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -10,33 +11,40 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-func eventsForPage(events []agent.Event) (out []pageEvent) {
+// ShowEvents returns the turns of a trajectory as people see them: steps, refused actions, what could not be read,
+// feedback, and the solved questions that were shown to the model.
+func ShowEvents(events []agent.Event) (out []ShownEvent) {
 	var turns event.Turns
+	told := map[int]string{} // by the event of the probes: what the model was told of an end, before it is recorded
 	for _, e := range events {
 		if said, why, bad := turns.Unreadable(e); bad {
 			call := said.Content
 			for _, c := range said.ToolCalls {
 				call += "\n" + c.Name + "(" + c.Arguments + ")"
 			}
-			out = append(out, pageEvent{Refused: "could not be read", Call: shown(call, pageArgument),
+			out = append(out, ShownEvent{ID: e.ID, Refused: "could not be read", Call: shown(call, pageArgument),
 				Observation: shown(why, pageArgument)})
 		}
 		if e.Event == "feedback" {
-			out = append(out, pageEvent{Refused: "feedback: " + shown(e.Reason, 20),
+			out = append(out, ShownEvent{ID: e.ID, Refused: "feedback: " + shown(e.Reason, 20),
 				Thought: shown(e.Detail, pageObservation)})
 		}
 		for _, x := range e.Call.Examples() {
-			out = append(out, pageEvent{Thought: "Shown to it: the solved question " + shown(x.ID, 80), Call: shown(x.Question,
+			out = append(out, ShownEvent{ID: e.ID, Thought: "Shown to it: the solved question " + shown(x.ID, 80), Call: shown(x.Question,
 				pageArgument),
 				Observation: shown(x.SPARQL, pageArgument)})
+		}
+		if e.Event == "probe" {
+			told[e.ID] = e.Detail
 		}
 		s := e.Step
 		if s == nil {
 			continue
 		}
-		p := pageEvent{N: s.N, Thought: shown(s.Thought, pageObservation),
-			Call:        shown(s.Action, 40) + "(" + shown(s.Argument, pageArgument) + ")",
-			Observation: shown(s.Observation, pageObservation), Failure: string(s.Failure)}
+		p := ShownEvent{ID: e.ID, N: s.N, Tool: shown(s.Action, 40), MS: int(s.MS),
+			Thought:     shown(s.Thought, pageObservation),
+			Call:        shownCall(s),
+			Observation: shown(cmp.Or(s.Observation, told[e.Parent]), pageObservation), Failure: string(s.Failure)}
 		if e.Event == "rollback" {
 			p.Refused = map[string]string{"repeat": "refused: a repetition",
 				"stop": "refused: a stop without a result"}[e.Reason]
@@ -49,16 +57,25 @@ func eventsForPage(events []agent.Event) (out []pageEvent) {
 	return out
 }
 
-// rowsForPage shows the first rows of a result.
-func rowsForPage(raw json.RawMessage) pageRows {
+// shownCall is a step's call, with the members of a native call's argument on lines of their own.
+func shownCall(s *event.Step) string {
+	name := shown(s.Action, 40)
+	if lines := event.ArgumentLines(s.Argument); lines != nil {
+		return name + "\n" + shown(strings.Join(lines, "\n"), pageArgument)
+	}
+	return name + "(" + shown(s.Argument, pageArgument) + ")"
+}
+
+// ShowRows shows the first rows of a result.
+func ShowRows(raw json.RawMessage) ShownRows {
 	var rows []map[string]struct{ Value string }
 	if !isTable(raw) || json.Unmarshal(raw, &rows) != nil {
 		if len(raw) == 0 || string(raw) == "null" {
-			return pageRows{Note: "no result"}
+			return ShownRows{Note: "no result"}
 		}
-		return pageRows{Note: string(raw)}
+		return ShownRows{Note: string(raw)}
 	}
-	out := pageRows{Note: text.Count(len(rows), "row")}
+	out := ShownRows{Note: text.Count(len(rows), "row")}
 	names := map[string]bool{}
 	for _, row := range rows {
 		for name := range row {

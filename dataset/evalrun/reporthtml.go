@@ -1,6 +1,7 @@
 package evalrun
 
 import (
+	"bytes"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
@@ -64,6 +66,7 @@ type pageRow struct {
 	Question string
 	States   string // of the runs, for the filter; "differ" when they are not the same
 	Runs     []pageItem
+	Link     string // to the item's own page; "" where the page holds it
 	worst    int
 }
 
@@ -73,7 +76,7 @@ type pageFigure struct{ Value, Label string }
 type pageItem struct {
 	Run      string
 	Index    int    // of the run
-	State    string // one of states
+	State    string // one of States
 	Word     string
 	F1       string
 	Class    Class
@@ -86,25 +89,30 @@ type pageItem struct {
 	Reason   string
 	Gold     string
 	Pred     string
-	GoldRows pageRows
-	PredRows pageRows
-	Events   []pageEvent
+	GoldRows ShownRows
+	PredRows ShownRows
+	Events   []ShownEvent
 	File     string
 }
 
-type pageRows struct {
+// ShownRows are the first rows of a result; Note says how many there are, or what it is.
+type ShownRows struct {
 	Note string
 	Head []string
 	Rows [][]string
 }
 
-type pageEvent struct {
-	N           int
+// ShownEvent is what people see of an event, cut to what can be read, without what could turn a text around.
+type ShownEvent struct {
+	ID          int // of the event
+	N           int // of the step, 0 for what is none
+	Tool        string
 	Refused     string // why it was refused
 	Thought     string
 	Call        string
 	Observation string
 	Failure     string
+	MS          int
 }
 
 // How much of a trajectory is in the page: the files have the whole.
@@ -116,8 +124,45 @@ const (
 
 // WriteHTML writes the report as a page.
 func (r *Report) WriteHTML(w io.Writer) error {
+	d, err := r.pageData()
+	if err != nil {
+		return err
+	}
+	return page.Execute(w, d)
+}
+
+// itemPage is the page of one item.
+type itemPage struct {
+	*pageData
+	Row *pageRow
+}
+
+// Bundle returns the report as files for a folder: index.html, and items/ with a page for each item. They need no
+// server, and stay quick where one page with everything would not.
+func (r *Report) Bundle() ([]dataset.File, error) {
+	d, err := r.pageData()
+	if err != nil {
+		return nil, err
+	}
+	var out []dataset.File
+	for i := range d.Items {
+		row := &d.Items[i]
+		var b bytes.Buffer
+		if err := page.ExecuteTemplate(&b, "itempage", itemPage{d, row}); err != nil {
+			return nil, err
+		}
+		row.Link = "items/" + row.Anchor + ".html"
+		out = append(out, dataset.File{Name: row.Link, Content: b.Bytes()})
+	}
+	var b bytes.Buffer
+	err = page.Execute(&b, d)
+	return append(out, dataset.File{Name: "index.html", Content: b.Bytes()}), err
+}
+
+// pageData is what the pages show.
+func (r *Report) pageData() (*pageData, error) {
 	sum := sha256.Sum256([]byte(pageStyle))
-	d := pageData{Title: "Benchmark report", Metric: r.Metric, Style: template.CSS(pageStyle), Several: len(r.Runs) > 1,
+	d := &pageData{Title: "Benchmark report", Metric: r.Metric, Style: template.CSS(pageStyle), Several: len(r.Runs) > 1,
 		Policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 			"'; base-uri 'none'; form-action 'none'"}
 	var names []string
@@ -157,10 +202,8 @@ func (r *Report) WriteHTML(w io.Writer) error {
 		d.Runs = append(d.Runs, r.Runs[i].page(r.Metric))
 	}
 	var err error
-	if d.Items, err = r.rows(anchors); err != nil {
-		return err
-	}
-	return page.Execute(w, d)
+	d.Items, err = r.rows(anchors)
+	return d, err
 }
 
 func (d *pageData) add(to *[]pageBlock, t Table, link func(string) string) {
@@ -174,7 +217,7 @@ func (r *Report) rows(anchors map[string]int) ([]pageRow, error) {
 	out := make([]pageRow, len(anchors))
 	for id, n := range anchors {
 		row := &out[n]
-		row.Anchor, row.ID, row.worst = fmt.Sprintf("i%d", n), plain(id), len(states)
+		row.Anchor, row.ID, row.worst = fmt.Sprintf("i%d", n), plain(id), len(States)
 		var seen []string
 		for i := range r.Runs {
 			run := &r.Runs[i]
@@ -189,7 +232,7 @@ func (r *Report) rows(anchors map[string]int) ([]pageRow, error) {
 				}
 			}
 			p.Run, p.Index = run.Name, run.color
-			row.worst = min(row.worst, slices.Index(states, p.State))
+			row.worst = min(row.worst, slices.Index(States, p.State))
 			if !slices.Contains(seen, p.State) {
 				seen = append(seen, p.State)
 			}
@@ -375,30 +418,37 @@ func (run *RunReport) page(metric string) pageRun {
 // absent is the state of an item that a run does not have.
 const absent = "absent"
 
-// states are the states of items, in the page's order.
-var states = []string{"failed", "unanswered", "wrong", "partial", absent, "right", "unscored"}
+// States are the states of items, those that went worst first.
+var States = []string{"failed", "unanswered", "wrong", "partial", absent, "right", "unscored"}
+
+// State is what became of the item by a metric, one of [States], and the same in words.
+func (i *ItemData) State(metric string) (state, word string) {
+	s, scored := i.Score(metric)
+	switch {
+	case i.Error != nil:
+		return "failed", "failed"
+	case !scored:
+		return "unscored", i.excluded()
+	case !i.Answered:
+		return "unanswered", "no answer"
+	case s.F1 == 1:
+		return "right", "right"
+	case s.F1 > 0:
+		return "partial", "partial"
+	}
+	return "wrong", "wrong"
+}
 
 func (run *RunReport) pageItem(it *ItemData, metric string) (pageItem, error) {
 	p := pageItem{Steps: it.Steps, Reason: it.Reason, Gold: shown(it.GoldSPARQL, pageArgument),
-		Pred: shown(it.SPARQL, pageArgument), GoldRows: rowsForPage(it.Gold), PredRows: rowsForPage(it.Result.Result),
+		Pred: shown(it.SPARQL, pageArgument), GoldRows: ShowRows(it.Gold), PredRows: ShowRows(it.Result.Result),
 		File: it.Meta.Trajectory}
 	s, scored := it.Score(metric)
 	if scored {
 		p.F1 = fmt.Sprintf("%.0f", 100*s.F1)
 	}
-	switch {
-	case it.Error != nil:
-		p.State, p.Word, p.Error = "failed", "failed", it.Error.Kind+": "+it.Error.Message
-	case !scored:
-		p.State, p.Word = "unscored", it.excluded()
-	case !it.Answered:
-		p.State, p.Word = "unanswered", "no answer"
-	case s.F1 == 1:
-		p.State, p.Word = "right", "right"
-	case s.F1 > 0:
-		p.State, p.Word = "partial", "partial"
-	default:
-		p.State, p.Word = "wrong", "wrong"
+	if p.State, p.Word = it.State(metric); it.Error != nil {
+		p.Error = it.Error.Kind + ": " + it.Error.Message
 	}
 	if it.GoldError != nil {
 		p.Error = strings.TrimPrefix(p.Error+"; gold query: "+it.GoldError.Message, "; ")
@@ -407,7 +457,7 @@ func (run *RunReport) pageItem(it *ItemData, metric string) (pageItem, error) {
 		p.Conf = fmt.Sprintf("%.2f", it.Confidence)
 	}
 	if u := it.Meta.Usage; u.Calls > 0 {
-		p.Cost = fmt.Sprintf("%d calls, %d tokens in, %d out", u.Calls, u.InputTokens, u.OutputTokens)
+		p.Cost = fmt.Sprintf("%s, %s in, %s out", text.Count(u.Calls, "call"), u.Input(), text.Thousands(u.OutputTokens))
 		if u.USD > 0 {
 			p.Cost += fmt.Sprintf(", $%.4f", u.USD)
 		}
@@ -416,7 +466,7 @@ func (run *RunReport) pageItem(it *ItemData, metric string) (pageItem, error) {
 		p.Class, p.Why, p.By = v.Class, v.Why, v.By
 	}
 	events, err := run.Trajectory(it)
-	p.Events = eventsForPage(events)
+	p.Events = ShowEvents(events)
 	return p, err
 }
 

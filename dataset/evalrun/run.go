@@ -12,6 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
 // Config is what [Run] needs. The folder must have been opened with [Begin].
@@ -33,6 +34,8 @@ type Config struct {
 
 	Jobs  int // items at once, default 1
 	Tries int // attempts at an item or a gold query that a service fails, default 3
+
+	Shared *Shared // with other processes; nil: this one does all
 
 	Forms    []Form // in which the outputs are written, too
 	Score    Scorer
@@ -59,7 +62,11 @@ const maxInRow = 10
 func Run(ctx context.Context, cfg Config) (*Summary, error) {
 	cfg.Jobs, cfg.Tries = max(cfg.Jobs, 1), max(cfg.Tries, 1)
 	r := &runner{Config: cfg, dir: folder(cfg.Dir)}
-	runErr := r.work(ctx)
+	work := r.work
+	if r.Shared != nil {
+		work = r.share
+	}
+	runErr := work(ctx)
 	sum, err := r.assemble(context.WithoutCancel(ctx)) // what is done is put together also when the run was interrupted
 	return sum, errors.Join(runErr, err)
 }
@@ -72,6 +79,7 @@ type runner struct {
 	mu    sync.Mutex
 	inRow int // items in a row that a service failed
 	tally Progress
+	watch watching
 }
 
 // work asks the items that are not done, Jobs at once, in the benchmark's order. An error stops all work with one
@@ -81,7 +89,7 @@ func (r *runner) work(ctx context.Context) error {
 	defer stop(nil)
 	feeding, stopFeeding := context.WithCancelCause(ctx)
 	defer stopFeeding(nil)
-	todo, err := r.plan()
+	todo, err := r.plan(ctx)
 	if err != nil {
 		return err
 	}
@@ -90,7 +98,7 @@ func (r *runner) work(ctx context.Context) error {
 	for range r.Jobs {
 		wg.Go(func() {
 			for it := range next {
-				if err := r.item(ctx, it); err != nil {
+				if err := safe.Do(func() error { return r.item(ctx, it) }); err != nil {
 					stopFeeding(err)
 					if !errors.Is(err, ErrBudget) {
 						stop(err)
@@ -113,7 +121,7 @@ feed:
 }
 
 // plan lists the chosen items that are not done yet and starts the tally.
-func (r *runner) plan() ([]dataset.Item, error) {
+func (r *runner) plan(ctx context.Context) ([]dataset.Item, error) {
 	var todo []dataset.Item
 	names := map[string]string{}
 	r.tally = Progress{Began: r.Now(), Limit: r.limit()}
@@ -132,11 +140,13 @@ func (r *runner) plan() ([]dataset.Item, error) {
 		}
 		if k.done() {
 			r.tally.count(k.item)
+			r.see(ctx, it, k)
 			continue
 		}
 		todo = append(todo, it)
 	}
-	r.tally.Before = r.tally.Done
+	r.tally.Before, r.tally.Now = r.tally.Done, r.Now()
+	r.watched(true)
 	return todo, nil
 }
 
@@ -195,6 +205,7 @@ func (r *runner) item(ctx context.Context, it dataset.Item) error {
 			return err
 		}
 	}
+	r.see(ctx, it, k)
 	return r.finished(k.item)
 }
 
@@ -202,14 +213,7 @@ func (r *runner) item(ctx context.Context, it dataset.Item) error {
 func (r *runner) finished(i *itemFile) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.tally.count(i)
-	r.tally.Now = r.Now()
-	if r.Account != nil {
-		r.tally.Cost = r.Account.Sum()
-	}
-	if r.Progress != nil {
-		r.Progress(r.tally)
-	}
+	r.told(i)
 	if i.Error == nil || i.Error.Kind == NoModel {
 		r.inRow = 0
 		return nil
@@ -219,6 +223,25 @@ func (r *runner) finished(i *itemFile) error {
 			i.Attempts[len(i.Attempts)-1].Message)
 	}
 	return nil
+}
+
+// count counts an item and tells the progress.
+func (r *runner) count(i *itemFile) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.told(i)
+}
+
+func (r *runner) told(i *itemFile) {
+	r.tally.count(i)
+	r.tally.Now = r.Now()
+	if r.Account != nil {
+		r.tally.Cost = r.Account.Sum()
+	}
+	if r.Progress != nil {
+		r.Progress(r.tally)
+	}
+	r.watched(false)
 }
 
 // backoff is how long to wait after the n-th failed attempt, the first being 1.

@@ -46,5 +46,6 @@ func Metrics(ctx context.Context, r *Result) ([]Score, error) {
 	return out, ctx.Err() // an interrupted score is not a score
 }
 
-// scoreTime is the longest time for one item and measure; beyond it F1 is a lower limit, with an upper one next to it.
+// scoreTime is the longest time for one item and measure. After that, F1 is a lower bound, with an upper bound next to
+// it.
 const scoreTime = time.Minute

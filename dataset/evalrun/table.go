@@ -118,7 +118,7 @@ func (t *Table) Text(w io.Writer) {
 	}
 }
 
-// numeric reports whether a column holds figures, which are at the right.
+// numeric reports whether a column holds numbers, which are aligned right.
 func (t *Table) numeric(i int) bool {
 	for _, row := range t.Rows {
 		if s := row[i].Text; s != "" && s != "–" && !strings.ContainsAny(s[:1], "0123456789-+−$<") {

@@ -300,7 +300,7 @@ func (o *overlaps[K]) add(set []K) {
 	o.size = append(o.size, len(set))
 }
 
-// has reports whether a set has a Jaccard similarity of least or more with one of those added.
+// has reports whether a set has a Jaccard similarity of at least least with one of the added sets.
 func (o *overlaps[K]) has(set []K, least float64) bool {
 	both := map[int32]int{}
 	for _, k := range set {

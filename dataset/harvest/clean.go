@@ -68,8 +68,8 @@ func clean(original string) cleaned {
 // languageList is a text that holds [AUTO_LANGUAGE] and nothing but languages besides.
 var languageList = regexp.MustCompile(`(["'])([A-Za-z0-9, -]*\[AUTO_LANGUAGE\][A-Za-z0-9, -]*)(["'])`)
 
-// onceEach takes out of lists with [AUTO_LANGUAGE] what would be there twice once it is replaced: "[AUTO_LANGUAGE],en"
-// asks for English, and once is enough.
+// onceEach removes from lists with [AUTO_LANGUAGE] the languages that would appear twice once it is replaced:
+// "[AUTO_LANGUAGE],en" asks for English, and once is enough.
 func onceEach(text string) string {
 	return languageList.ReplaceAllStringFunc(text, func(list string) string {
 		inside := list[1 : len(list)-1]

@@ -202,7 +202,7 @@ func (t *trimmer) items() {
 	})
 }
 
-// labelsOnly puts entities into the projection where only their labels are.
+// labelsOnly adds entities to the projection where only their labels are selected.
 func (t *trimmer) labelsOnly() {
 	b := t.q.Body
 	if !slices.Contains(measure.Features(t.q), "label-service") {

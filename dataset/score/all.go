@@ -20,7 +20,7 @@ const (
 // Metrics lists all measures, in the order in which they are shown.
 func Metrics() []Metric { return []Metric{MetricSpinach, MetricGRASP, MetricFair, MetricKBQA} }
 
-// Scores are what the measures say of one answer; those that were not asked for are nil.
+// Scores are the scores of one answer by each measure; those that were not asked for are nil.
 type Scores struct {
 	Spinach, GRASP, Fair *Score
 	KBQA                 *SetScore

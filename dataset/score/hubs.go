@@ -79,7 +79,7 @@ func mine(ctx context.Context, in *input, maxEdges int) *graph {
 	return m.graph()
 }
 
-// at returns the level of a number of shared values, or nil when it was given up.
+// at returns the level for a number of shared values, or nil when that level was dropped to save memory.
 func (m *miner) at(shared int32) *level {
 	if shared <= m.floor {
 		return nil

@@ -13,7 +13,7 @@ type SetScore struct {
 	Undefined             string // why there is no score, or ""
 	Precision, Recall, F1 float64
 	// RHits1 is the chance that an answer drawn at random from the predicted ones is right: the papers draw a hundred
-	// times, this is the value that draws tend to.
+	// times; this is the expected value.
 	RHits1 float64
 	// Hits1, Hits5 and Hits10 report whether one of the first so many predicted answers is right.
 	Hits1, Hits5, Hits10 bool

@@ -36,8 +36,8 @@ func License(name string) (string, error) {
 		strings.Join(licenses, ", "))
 }
 
-// CheckLicense is an error when lines of discussions, which are under the forum's license, would be published under
-// another one.
+// CheckLicense returns an error when lines from discussions, which are under the forum's license, would be published
+// under another one.
 func (x *Export) CheckLicense(license string) error {
 	for _, l := range x.Lines {
 		if l.From == "forum" && license != forumLicense {

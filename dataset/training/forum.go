@@ -43,11 +43,11 @@ type correctionSource struct {
 	Authors    []string `json:"authors,omitempty"`
 }
 
-// harvest adds the pairs of the discussions of a harvest's folder: a query that answered the request and that a later
-// comment replaced is worse than the one that was posted last. That is so only where the requester thanked or the
-// discussion was closed as resolved, where the last query ran and returned rows, and where it is not the bot's. An
-// earlier query of a person counts only when it names some of the same things; what is in the request is part of the
-// prompt. Discussions that were rejected, or that are gone from the wiki, are never read.
+// harvest adds the pairs from the discussions in a harvest's folder: a query that answered the request and was replaced
+// by a later comment is worse than the one that was posted last. This holds only if the requester said thanks or the
+// discussion was closed as resolved, and if the last query ran, returned rows and is not the bot's. An earlier query of
+// a person counts only when it names some of the same things; what is in the request is part of the prompt. Discussions
+// that were rejected, excluded by annotators or removed from the wiki give no pairs.
 func (x *Export) harvest(ctx context.Context, path string, o Options) error {
 	if o.As != transcript.AsPreference {
 		return fmt.Errorf("%s is a harvest: of discussions, which are no runs, only --as preference can be made", path)
@@ -56,7 +56,17 @@ func (x *Export) harvest(ctx context.Context, path string, o Options) error {
 	if err != nil {
 		return err
 	}
+	var excluded map[string]bool
+	if o.Excluded != nil {
+		if excluded, err = o.Excluded(ctx, path); err != nil {
+			return err
+		}
+	}
 	for i := range candidates {
+		if excluded[candidates[i].ID] {
+			x.Out[Excluded]++
+			continue
+		}
 		if err := x.discussion(&candidates[i], o); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package training_test
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -88,6 +89,13 @@ func TestCorrections(t *testing.T) {
 	if !strings.Contains(card, "- <https://wiki.example/w/index.php?oldid=8>") || !strings.Contains(card, "| forum | 2 |") {
 		t.Error(card)
 	}
+	o.Excluded = func(_ context.Context, path string) (map[string]bool, error) {
+		return map[string]bool{"c-0000000000000008": path == dir}, nil
+	}
+	if x = from(t, dir, o); len(x.Lines) != 1 || x.Out[training.Excluded] != 1 {
+		t.Errorf("excluded by annotators: %d %v", len(x.Lines), x.Out)
+	}
+	o.Excluded = nil
 	o.Not = examples.Hold([]dataset.Item{{Question: "x y", SPARQL: "SELECT ?mountain { ?mountain wdt:P31 wd:Q8502 }"}})
 	if x = from(t, dir, o); len(x.Lines) != 0 || x.Held() != 2 {
 		t.Errorf("held back: %d %v", len(x.Lines), x.Out)

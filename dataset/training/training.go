@@ -36,6 +36,9 @@ type Options struct {
 	MinF1   float64 // leave out runs whose answer has less against gold; 0: gold is not asked. Wants folders of eval run
 	Measure string  // of MinF1, as package evalrun names it
 
+	// Excluded returns the IDs of a harvest's discussions that annotators excluded; nil: nobody annotates
+	Excluded func(ctx context.Context, dir string) (map[string]bool, error)
+
 	Not     *examples.Held // what no line may be near to; nil: nothing
 	License string         // of the lines, "" for none named; those of a discussion have that of the forum
 }
@@ -53,6 +56,7 @@ const (
 	HeldBack  = "near a test item: "
 	NoPair    = "a discussion in which nobody corrected a query"
 	Unsettled = "a discussion in which nobody said that the query is right"
+	Excluded  = "a discussion that annotators excluded"
 )
 
 // Export is what came out.

@@ -59,7 +59,7 @@ type oldGrasp struct {
 // task is GRASP's name of what we do.
 const task = "sparql-qa"
 
-// GRASP writes the run as a line of GRASP's output files of today. kg is the name of the graph that was asked.
+// GRASP writes the run as a line of GRASP's current output format. kg is the name of the graph that was asked.
 func (r *Run) GRASP(kg string) ([]byte, error) {
 	o := graspOutput{Type: "output", Task: task, ID: r.ID, Elapsed: r.Elapsed.Seconds(), Error: r.graspError(true),
 		Messages: r.graspMessages(), Known: r.known()}
@@ -129,7 +129,7 @@ func resultText(f *event.Event) string {
 	if f.Table == nil {
 		return ""
 	}
-	return resultRows.Table(f.Table, nil)
+	return resultRows.Table(f.Table, render.Names{})
 }
 
 // graspMessages are the messages with calls as GRASP's programs look for them. A run of the text protocol has none:

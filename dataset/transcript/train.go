@@ -121,7 +121,7 @@ func (r *Run) SFT(file string) ([]byte, error) {
 	return line(o)
 }
 
-// Chat is a dialogue of Interactive-KBQA's program, of which training data is made.
+// Chat is a dialogue of Interactive-KBQA's program, from which training data is made.
 type Chat struct {
 	*exemplar.Chat
 	License string // of what is made of it, "" where nobody said

@@ -15,7 +15,7 @@ import (
 )
 
 // The largest page that [Wikitext] reads. MediaWiki accepts two megabytes of wikitext, and a megabyte of a forum's
-// wikitext makes four to eight of HTML with a tag every forty bytes.
+// wikitext becomes four to eight megabytes of HTML, with a tag every forty bytes.
 const (
 	MaxBytes    = 16 << 20 // of HTML
 	MaxTags     = 500_000
@@ -56,7 +56,7 @@ func convert(r io.Reader, source string, most limits) (string, error) {
 	return text, nil
 }
 
-// limited reads so many bytes and tags at most. It remembers how it ended.
+// limited reads up to a given number of bytes and tags. It remembers how it ended.
 type limited struct {
 	r          io.Reader
 	left, tags int

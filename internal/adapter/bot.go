@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -34,13 +35,18 @@ func (w Wiki) Save(ctx context.Context, e bot.Edit) (int64, error) {
 		Start: e.Start, SendBefore: e.SendBefore,
 	})
 	if err != nil {
-		err = botError(err)
-		if kind, ok := mediawiki.KindOf(err); ok && kind == mediawiki.Transient && !errors.Is(err, bot.ErrStale) {
-			err = fmt.Errorf("%w: %w", bot.ErrNotSaved, err)
-		}
-		return 0, err
+		return 0, saveError(err)
 	}
 	return s.RevID, nil
+}
+
+// saveError is the error of a save in the bot's words.
+func saveError(err error) error {
+	err = botError(err)
+	if kind, ok := mediawiki.KindOf(err); ok && kind == mediawiki.Transient && !errors.Is(err, bot.ErrStale) {
+		err = fmt.Errorf("%w: %w", bot.ErrNotSaved, err)
+	}
+	return err
 }
 
 // OwnEdits lists the account's edits of a page, and those that may be its.
@@ -56,6 +62,10 @@ func (w Wiki) OwnEdits(ctx context.Context, title string, since time.Time) ([]bo
 	}
 	return out, nil
 }
+
+// protections are the codes of a page that this account may not edit although it may edit others.
+var protections = []string{"protectedpage", "cascadeprotected", "protectednamespace", "protectednamespace-interface",
+	"customcssjsprotected", "editcontentmodel"}
 
 // botError puts the bot's sentinel above the wiki's own error, which says more.
 func botError(err error) error {
@@ -73,6 +83,9 @@ func botError(err error) error {
 	}
 	if sentinel == nil {
 		return err
+	}
+	if werr != nil && kind == mediawiki.Blocked && slices.Contains(protections, werr.Code) {
+		err = fmt.Errorf("%w: %w", bot.ErrProtected, err)
 	}
 	return fmt.Errorf("%w: %w", sentinel, err)
 }

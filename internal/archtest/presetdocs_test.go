@@ -35,10 +35,19 @@ func TestDocsNameTests(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatal(pages, err)
 	}
+	rows := map[string]string{"trees.md": "M1 M2 M3 M4 M5 M6 M7", "review.md": "H1 H2 H3 H4 H5 H6 H7 H8 H9 H10 H11"}
+	for page := range rows {
+		pages = append(pages, filepath.Join(root, "docs", page))
+	}
 	for _, page := range pages {
 		b, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
+		}
+		for row := range strings.FieldsSeq(rows[filepath.Base(page)]) {
+			if !regexp.MustCompile(`(?m)^\| .*\b` + row + `\b`).Match(b) {
+				t.Errorf("%s has no row %s", filepath.Base(page), row)
+			}
 		}
 		for _, m := range namedTest.FindAllSubmatch(b, -1) {
 			if name := string(m[1]); !there[name] && name != "TestKBQA" { // the beginning of several names

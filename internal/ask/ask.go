@@ -27,6 +27,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/logid"
 )
 
 // Asker answers a question. [*agent.Engine] does; so does a policy that asks several engines. Errors are as for
@@ -101,6 +102,22 @@ func (s *Service) Continue(ctx context.Context, path string) (*Run, error) {
 	})
 }
 
+// Branch starts another run of the question of an earlier one: as far as it asks model and graphs the same, they answer
+// as in earlier, at no cost; after that they are asked. The run has a trajectory of its own, under id.
+func (s *Service) Branch(ctx context.Context, id string, earlier []agent.Event) (*Run, error) {
+	asker, ok := s.Asker.(Continuer)
+	if !ok {
+		return nil, errors.New("this way of asking cannot go on with a run")
+	}
+	if len(earlier) == 0 || earlier[0].Question == nil {
+		return nil, errors.New("the earlier run holds no question")
+	}
+	return s.start(ctx, id, func(ctx context.Context, r *Run) (err error) {
+		r.out, err = asker.Continue(ctx, earlier, r, s.Limits)
+		return err
+	})
+}
+
 // Solve answers q under the ID key and waits for the end. The outcome is as for [Run.Wait].
 func (s *Service) Solve(ctx context.Context, key string, q agent.Question) (*agent.Outcome, error) {
 	q.ID = key
@@ -135,15 +152,20 @@ func (s *Service) start(ctx context.Context, id string, work func(ctx context.Co
 	}
 	r := &Run{file: file, now: s.Now, allowance: llm.NewAllowance(llm.Limits{USD: s.Limits.USD}),
 		wake: make(chan struct{}), done: make(chan struct{})}
+	if logid.Of(ctx) == "" {
+		ctx = logid.With(ctx, id)
+	}
+	s.Log.DebugContext(ctx, "a question begins", "question", id)
 	ctx, r.cancel = context.WithCancel(llm.WithAllowance(ctx, r.allowance))
 	go func() {
 		err := errors.New("the agent ended its goroutine") // when work neither returns nor panics
 		defer func() {
 			if p := recover(); p != nil {
-				s.Log.Error("a run panicked", "question", id, "panic", p, "stack", string(debug.Stack()))
+				s.Log.ErrorContext(ctx, "a run panicked", "question", id, "panic", p, "stack", string(debug.Stack()))
 				err = fmt.Errorf("internal fault while answering: %v", p)
 			}
 			r.finish(err)
+			s.Log.DebugContext(ctx, "a question ended", "question", id, "ending", r.end.Reason, "usd", r.Used().USD)
 		}()
 		err = work(ctx, r)
 	}()

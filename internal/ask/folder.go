@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent/event"
@@ -27,11 +28,17 @@ func File(path string) func(id string) (Trajectory, error) {
 // maxSameTime is how many runs of one ID may begin in the same millisecond.
 const maxSameTime = 100
 
+// making lets one trajectory be created at a time: the system makes the files of a folder one after the other, and who
+// waits here holds no thread of it.
+var making sync.Mutex
+
 // Folder returns the function for [Service.Open] that keeps the trajectories in dir, each in a file that is named after
 // the run's ID and the time, since a question can be asked again: ID-20261120T101500.000.jsonl. IDs must be fit for
 // file names.
 func Folder(dir string, now func() time.Time) func(id string) (Trajectory, error) {
 	return func(id string) (Trajectory, error) {
+		making.Lock()
+		defer making.Unlock()
 		name := id + "-" + now().UTC().Format("20060102T150405.000")
 		for n := 1; ; n++ {
 			path := filepath.Join(dir, name+".jsonl")

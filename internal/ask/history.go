@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/event"
@@ -14,7 +15,7 @@ import (
 // or from JSON lines {"question":…,"sparql":…,"report":…} with a turn each. An error names the line, counted from 1.
 func History(data []byte) ([]agent.Turn, error) {
 	if events, err := event.Read(bytes.NewReader(data)); err == nil && len(events) > 0 {
-		return turnsOf(events), nil
+		return Turns(events), nil
 	}
 	var turns []agent.Turn
 	sc := bufio.NewScanner(bytes.NewReader(data))
@@ -32,15 +33,15 @@ func History(data []byte) ([]agent.Turn, error) {
 	return turns, sc.Err()
 }
 
-// turnsOf makes turns of a trajectory: those it had itself, and its own.
-func turnsOf(events []agent.Event) []agent.Turn {
+// Turns is the conversation up to and with a run.
+func Turns(events []agent.Event) []agent.Turn {
 	var turns []agent.Turn
 	var t agent.Turn
 	for _, ev := range events {
 		switch ev.Event {
 		case "start":
 			if ev.Question != nil {
-				turns, t = ev.Question.History, agent.Turn{Question: ev.Question.Text}
+				turns, t = slices.Clone(ev.Question.History), agent.Turn{Question: ev.Question.Text}
 			}
 		case "final":
 			t.SPARQL = ev.SPARQL

@@ -100,17 +100,27 @@ func (r *Run) Live(d llm.Delta) {
 // it; it is not kept.
 func (r *Run) Events(ctx context.Context, after int) iter.Seq2[int, event.Event] {
 	return func(yield func(int, event.Event) bool) {
-		for n := max(after, 0); ; {
-			events, live, wake, ended := r.after(n)
-			for _, e := range events {
-				if n++; ctx.Err() != nil || !yield(n, e) {
+		for n, events := range r.Batches(ctx, after) {
+			for i, e := range events {
+				if ctx.Err() != nil || !yield(n-len(events)+1+i, e) {
 					return
 				}
 			}
-			if ended {
+		}
+	}
+}
+
+// Batches returns what [Run.Events] does, as many events at once as there are, with the number of the last of them. A
+// listener that takes its time gets fewer and longer batches.
+func (r *Run) Batches(ctx context.Context, after int) iter.Seq2[int, []event.Event] {
+	return func(yield func(int, []event.Event) bool) {
+		for n := max(after, 0); ctx.Err() == nil; {
+			events, live, wake, ended := r.after(n)
+			n += len(events)
+			if len(events) > 0 && !yield(n, events) || ended {
 				return
 			}
-			if live != "" && !yield(n, event.Event{Event: "live", Detail: live}) {
+			if live != "" && !yield(n, []event.Event{{Event: "live", Detail: live}}) {
 				return
 			}
 			select {
@@ -131,6 +141,12 @@ func (r *Run) after(n int) ([]event.Event, string, <-chan struct{}, bool) {
 		r.ended
 }
 
+// Told returns the events that listeners were told so far. They must not be changed.
+func (r *Run) Told() []event.Event {
+	events, _, _, _ := r.after(0)
+	return events
+}
+
 // Cancel asks the run to end. It returns at once; the run's last event says that it was canceled.
 func (r *Run) Cancel() { r.cancel() }
 
@@ -149,7 +165,7 @@ func (r *Run) Wait() (*agent.Outcome, error) {
 // Used returns what the run cost so far, calls on their way at their worst case.
 func (r *Run) Used() llm.Usage { return r.allowance.Used() }
 
-// finish closes the trajectory, adds up the cost, and tells the last event. err is what the work came to.
+// finish closes the trajectory, adds up the cost, and sends the last event. err is how the run ended.
 func (r *Run) finish(err error) {
 	defer close(r.done)
 	defer r.cancel()

@@ -1,4 +1,4 @@
-// Package buildinfo tells from which commit the program was built, by what the Go tool recorded in it.
+// Package buildinfo tells from which commit the program was built, by what a release or the Go tool recorded in it.
 package buildinfo
 
 import (
@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Build is what the program knows about its own making.
+// Build is what the program knows about how it was built.
 type Build struct {
 	Version string    // the module's version; empty when it was built without one
 	Commit  string    // twelve hexadecimal digits; empty when not known
@@ -21,14 +21,27 @@ type Build struct {
 // pseudo matches the end of a version that Go makes up for a commit without a tag: time and commit.
 var pseudo = regexp.MustCompile(`[.-](\d{14})-([0-9a-f]{12})(\+dirty)?$`)
 
-// Read reads what the Go tool wrote into the program. `go build` in a clone records the commit; `go install` of a
-// version records the version, which names the commit unless it is a tag.
+// What a release writes into the program with the linker's -X (tools/release), so that a clone and an archive without
+// history give the same bytes.
+var tag, commit, date string
+
+// Read reads what a release or the Go tool wrote into the program. `go build` in a clone records the commit; `go
+// install` of a version records the version, which names the commit unless it is a tag.
 func Read() Build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return Build{}
 	}
+	if commit != "" {
+		return released(info.GoVersion, tag, commit, date)
+	}
 	return of(info)
+}
+
+func released(goVersion, tag, commit, date string) Build {
+	b := Build{Version: tag, Commit: commit[:min(12, len(commit))], Go: goVersion}
+	b.Date, _ = time.Parse(time.RFC3339, date)
+	return b
 }
 
 func of(info *debug.BuildInfo) Build {

@@ -39,3 +39,16 @@ func TestVersion(t *testing.T) {
 		}
 	}
 }
+
+func TestReleased(t *testing.T) {
+	const commit = "2cc30a5d893ed0d7760a90efcb5dcee254ad4151"
+	for _, c := range []struct{ tag, long, short string }{
+		{"v1.2.0", "spinachbot v1.2.0 (commit 2cc30a5d893e of 2026-11-22; go1.26.8)", "v1.2.0"},
+		{"", "spinachbot unreleased (commit 2cc30a5d893e of 2026-11-22; go1.26.8)", "2cc30a5d893e"},
+	} {
+		b := released("go1.26.8", c.tag, commit, "2026-11-22T08:10:33Z")
+		if b.String() != c.long || b.Short() != c.short {
+			t.Errorf("tag %q: %q, %q, want %q, %q", c.tag, b, b.Short(), c.long, c.short)
+		}
+	}
+}

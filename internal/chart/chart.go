@@ -30,6 +30,20 @@ func New(width, height float64, title, attrs string) *SVG {
 	return s
 }
 
+// NewLinked begins a drawing with links in it, which a drawing that is read out as one picture must not have.
+func NewLinked(width, height float64, title string) *SVG {
+	s := &SVG{}
+	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" role="group" aria-label="%s">`, width, height,
+		escape(title))
+	return s
+}
+
+// Link begins a link, which [SVG.EndLink] ends. address is an address of the program's own.
+func (s *SVG) Link(address string) { s.printf("<a href=\"%s\">", escape(address)) }
+
+// EndLink ends a link.
+func (s *SVG) EndLink() { s.printf("</a>\n") }
+
 // NewFile begins a drawing for its own file: with size, white ground, title and subtitle.
 func NewFile(width, height float64, title, subtitle string) *SVG {
 	s := New(width, height, title+": "+subtitle, fmt.Sprintf(

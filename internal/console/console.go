@@ -126,6 +126,13 @@ func (s *Screen) Block(lines []string) {
 	s.draw()
 }
 
+// Entered tells that a person ended the line that a prompt began: the cursor is at the start of a line.
+func (s *Screen) Entered() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.partial = false
+}
+
 // Done leaves the progress line or block, as it is, on its own lines.
 func (s *Screen) Done() {
 	s.mu.Lock()

@@ -338,7 +338,7 @@ func (o *Opener) complete(ctx context.Context, e *registry.Entry, s *tool.Source
 	}
 	void, err := o.void(e)
 	if err != nil {
-		o.Log.Warn("the graph's description of itself cannot be read", "graph", e.Name, "err", err)
+		o.Log.WarnContext(ctx, "the graph's description of itself cannot be read", "graph", e.Name, "err", err)
 	}
 	return o.shapes(s, shape.Folder(filepath.Join(o.DataDir, "shapes", e.Name)), void)
 }
@@ -355,7 +355,7 @@ func (o *Opener) measure(ctx context.Context, e *registry.Entry, s *tool.Source)
 	}
 	m := registry.Measurement{Endpoint: e.Endpoint, At: s.Explain.MeasuredAt, Lacks: s.Explain.Lacks}
 	if err := registry.Keep(o.DataDir, e, m); err != nil {
-		o.Log.Warn("what the graph lacks was not kept", "graph", e.Name, "err", err)
+		o.Log.WarnContext(ctx, "what the graph lacks was not kept", "graph", e.Name, "err", err)
 	}
 }
 
@@ -363,7 +363,7 @@ func (o *Opener) measure(ctx context.Context, e *registry.Entry, s *tool.Source)
 func (o *Opener) lacks(ctx context.Context, e *registry.Entry, query registry.Query, s *tool.Source) bool {
 	lacks, err := registry.Lacks(ctx, query, &e.Description)
 	if err != nil {
-		o.Log.Warn("what the graph lacks is not known", "graph", e.Name, "err", err)
+		o.Log.WarnContext(ctx, "what the graph lacks is not known", "graph", e.Name, "err", err)
 		return false
 	}
 	s.Explain.Lacks = lacks

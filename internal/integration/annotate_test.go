@@ -100,12 +100,12 @@ func (a *annotation) signIn(p *tab, name string) {
 	p.press("SelectAll")
 	p.typeText(name)
 	p.press("Enter")
-	p.until(`document.body.dataset.page === "queue"`)
+	p.until(`document.querySelector(".annotate")?.dataset.page === "queue"`)
 }
 
 // on is the JavaScript condition that a candidate's page of a kind is there and its script is ready.
 func on(kind string, n int) string {
-	return fmt.Sprintf(`document.body.dataset.page === %q && location.pathname.endsWith(%q) && document.querySelector("#remarks").childElementCount > 0`, kind, datasettest.ID(n))
+	return fmt.Sprintf(`document.querySelector(".annotate")?.dataset.page === %q && location.pathname.endsWith(%q) && document.querySelector("#remarks").childElementCount > 0`, kind, datasettest.ID(n))
 }
 
 // insert takes the model's natural question.
@@ -175,11 +175,11 @@ func (a *annotation) first(p *tab) {
 		}
 	}
 	// Ten verdicts are given, the box is empty; the last one is taken back and given again.
-	p.until(`document.body.dataset.page === "queue"`)
+	p.until(`document.querySelector(".annotate")?.dataset.page === "queue"`)
 	p.press("u")
 	p.until(on("item", 10))
 	exclude(p, "7")
-	p.until(`document.body.dataset.page === "queue"`)
+	p.until(`document.querySelector(".annotate")?.dataset.page === "queue"`)
 }
 
 // killWhileTyping kills the program twice: while the page stays open, and with the page gone as well.
@@ -308,17 +308,17 @@ func (a *annotation) second(p *tab) {
 			p.press("c")
 		}
 	}
-	p.until(`document.body.dataset.page !== "compare" || location.pathname.endsWith(` + quote(datasettest.ID(1)) + `)`)
+	p.until(`document.querySelector(".annotate")?.dataset.page !== "compare" || location.pathname.endsWith(` + quote(datasettest.ID(1)) + `)`)
 }
 
 // resolve settles the three disputes: Ada's work, Ada's modified query run again, Ben's.
 func (a *annotation) resolve(p *tab) {
 	p.open(a.url("/"))
 	p.press("6")
-	p.until(`document.querySelectorAll("a.row").length === 3`)
+	p.until(`document.querySelectorAll("a.row-link").length === 3`)
 	a.view(p, "disputed")
 	p.press("v")
-	p.until(`document.body.dataset.page === "agreement"`)
+	p.until(`document.querySelector(".annotate")?.dataset.page === "agreement"`)
 	// Ada: include 6, modify 2, exclude 2. Ben: include 5, modify 1, exclude 4. Equal: 7 of 10. Chance: (6*5 + 2*1 +
 	// 2*4)/100 = 0.40. Kappa: 0.30/0.60.
 	if text := eval[string](p, `document.querySelector(".card .figures").textContent`); text != "10 in common70 % observed agreement0.50 Cohen’s kappa" {
@@ -342,9 +342,9 @@ func (a *annotation) resolve(p *tab) {
 	p.press("b")
 	p.until(`document.querySelector("#verdict").textContent === "exclude"`)
 	p.press("c")
-	p.until(`document.body.dataset.page === "queue" && document.querySelectorAll("a.row").length === 0`)
+	p.until(`document.querySelector(".annotate")?.dataset.page === "queue" && document.querySelectorAll("a.row-link").length === 0`)
 	p.press("7")
-	p.until(`document.querySelectorAll("a.row").length === 10`)
+	p.until(`document.querySelectorAll("a.row-link").length === 10`)
 	a.view(p, "resolved")
 	p.open(a.url("/history/" + datasettest.ID(4)))
 	a.view(p, "history")

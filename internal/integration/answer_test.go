@@ -53,6 +53,7 @@ func newWorld(t *testing.T, w *realWiki, bin, sandbox string) *world {
 		"SPARQL_ENDPOINT=" + rest + "/sparql", "OPENAI_BASE_URL=" + rest + "/v1", "OPENAI_MODEL=scripted",
 		"OPENAI_TIMEOUT=20s",
 		"DATA_DIR=" + filepath.Join(wd.dir, "data"), "POSTING=on", "ANSWER_DELAY=0s", "REPLIES_PER_HOUR=10000",
+		"REPLIES_PER_DAY=0", "REQUESTS_PER_USER=0", "THREAD_COOLDOWN=0s",
 		"FOLLOWUP_LIMIT=100",
 	}
 	return wd

@@ -110,6 +110,66 @@ func killWhen(t *testing.T, cmd *exec.Cmd, due func() bool) (dead bool) {
 	}
 }
 
+// Three processes share a run over PostgreSQL. One is killed in the middle; the others do its items. All folders end with
+// the results of one process that did one item after the other, byte for byte.
+func TestEvalRunWorkers(t *testing.T) {
+	bin, address := binary(t), database(t)
+	command := func(dir string, more ...string) *exec.Cmd {
+		cmd := evalRun(bin, dir)
+		file := cmd.Args[len(cmd.Args)-1]
+		cmd.Args = append(append(cmd.Args[:len(cmd.Args)-1], more...), file)
+		cmd.Env = append(cmd.Env, "DATABASE_URL="+address)
+		return cmd
+	}
+	results := func(dir string) []byte {
+		t.Helper()
+		got, err := os.ReadFile(filepath.Join(dir, "results.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	alone := t.TempDir()
+	if out, err := command(alone, "--jobs", "1").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var dirs []string
+	var outs [3]bytes.Buffer
+	var cmds []*exec.Cmd
+	for i := range outs {
+		dir := filepath.Join(t.TempDir(), "run")
+		cmd := command(dir, "--workers", "--jobs", "1")
+		cmd.Stdout, cmd.Stderr = &outs[i], &outs[i]
+		dirs, cmds = append(dirs, dir), append(cmds, cmd)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for files(dirs[0], "trajectories") == 0 && files(dirs[1], "items")+files(dirs[2], "items") < 10 {
+		time.Sleep(time.Millisecond)
+	}
+	_ = cmds[0].Process.Kill()
+	_ = cmds[0].Wait()
+	for i := 1; i < 3; i++ {
+		if err := cmds[i].Wait(); err != nil {
+			t.Errorf("process %d: %v\n%s", i, err, &outs[i])
+		}
+	}
+	again := command(dirs[0], "--workers", "--jobs", "1")
+	if out, err := again.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	want := results(alone)
+	for i, dir := range dirs {
+		if got := results(dir); !bytes.Equal(got, want) {
+			t.Errorf("folder %d:\n%s\nwant:\n%s", i, got, want)
+		}
+		if n := files(dir, "trajectories"); n < 12 {
+			t.Errorf("folder %d has %d trajectories of 12 items", i, n)
+		}
+	}
+}
+
 // Two processes cannot work in one folder.
 func TestEvalRunLocked(t *testing.T) {
 	bin, dir := binary(t), t.TempDir()

@@ -31,6 +31,7 @@ type hooks struct {
 	calls  []call
 	before func(c call) bool
 	after  func(c call) bool
+	change func(c call, answer *recorder) // changes answers
 }
 
 func (h *hooks) reset(before, after func(c call) bool) {
@@ -70,7 +71,7 @@ func relay(t *testing.T, target string, h *hooks) string {
 		h.n++
 		c := call{h.n, r.Method, r.URL.Path, r.URL.RawQuery + " " + string(body)}
 		h.calls = append(h.calls, c)
-		before, after := h.before, h.after
+		before, after, change := h.before, h.after, h.change
 		h.mu.Unlock()
 		if before != nil && !before(c) {
 			panic(http.ErrAbortHandler)
@@ -78,6 +79,9 @@ func relay(t *testing.T, target string, h *hooks) string {
 		// The target must finish its work even when the bot is gone: that is the case which is to be tested.
 		rec := &recorder{header: http.Header{}}
 		proxy.ServeHTTP(rec, r.WithContext(context.WithoutCancel(r.Context())))
+		if change != nil {
+			change(c, rec)
+		}
 		if after != nil && !after(c) {
 			panic(http.ErrAbortHandler)
 		}

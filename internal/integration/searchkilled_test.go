@@ -6,6 +6,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,6 +54,31 @@ func searched(t *testing.T, dir string) (out []string) {
 	return out
 }
 
+// trajectory returns what is in the only trajectory of a folder so far.
+func trajectory(dir string) []byte {
+	files, err := filepath.Glob(filepath.Join(dir, "trajectories", "*.jsonl"))
+	if err != nil || len(files) == 0 {
+		return nil
+	}
+	b, err := os.ReadFile(files[0])
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// killsWanted is how often a search and a review are killed: the environment's SEARCH_KILLS, or 10.
+func killsWanted(t *testing.T) int {
+	t.Helper()
+	n := 10
+	if s := os.Getenv("SEARCH_KILLS"); s != "" {
+		if _, err := fmt.Sscan(s, &n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n
+}
+
 // A tree search of the program that is killed with signal 9 when its file has so many lines, or later, and continued by
 // ask --continue, leaves the tree of an undisturbed one.
 func TestSearchKilled(t *testing.T) {
@@ -61,7 +89,7 @@ func TestSearchKilled(t *testing.T) {
 	}
 	base := startSandbox(t, bin, "--script", script)
 	ask := func(dir string, args ...string) *exec.Cmd {
-		cmd := exec.CommandContext(context.Background(), bin, append([]string{"ask", "--env-file", os.DevNull, "--kg",
+		cmd := exec.CommandContext(context.Background(), bin, append([]string{"ask", "--env-file", os.DevNull, "--preset", "spinach", "--kg",
 			"embedded", "--data-dir", dir, "--openai-base-url", base + "/v1", "--openai-model", "scripted",
 			"--policy", "mcts", "--tree", "n=2,k=2,judgments=2"}, args...)...)
 		cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=x"}
@@ -80,16 +108,12 @@ func TestSearchKilled(t *testing.T) {
 	if len(want) < 50 {
 		t.Fatalf("%d events, want a tree", len(want))
 	}
-	kills := 0
-	for lines := 3; lines < len(want); lines += 9 {
+	kills, wanted := 0, killsWanted(t)
+	for i := range wanted {
+		lines := 3 + i*(len(want)-3)/wanted
 		dir := t.TempDir()
 		dead := killWhen(t, ask(dir, question), func() bool {
-			files, err := filepath.Glob(filepath.Join(dir, "trajectories", "*.jsonl"))
-			if err != nil || len(files) == 0 {
-				return false
-			}
-			b, err := os.ReadFile(files[0])
-			return err == nil && bytes.Count(b, []byte("\n")) >= lines
+			return bytes.Count(trajectory(dir), []byte("\n")) >= lines
 		})
 		if !dead {
 			continue // it was faster
@@ -101,7 +125,68 @@ func TestSearchKilled(t *testing.T) {
 		}
 	}
 	t.Logf("%d kills", kills)
-	if kills < 3 {
-		t.Errorf("%d runs were killed in the middle, want 3 or more", kills)
+	if kills < wanted/3 {
+		t.Errorf("%d runs were killed in the middle, want a third of %d or more", kills, wanted)
+	}
+}
+
+// A review that is killed with signal 9 at some moment, and continued by ask --review --continue with the decisions that
+// are not in its file, ends as an undisturbed one.
+func TestReviewKilled(t *testing.T) {
+	bin := binary(t)
+	script, err := filepath.Abs("../../examples/tree.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := startSandbox(t, bin, "--script", script)
+	decisions := []string{"a", "Thought: The country's own page.\nAction: get_wikidata_entry(Q1008)\n", "a", "a"}
+	rng := rand.New(rand.NewPCG(14, 8))
+	review := func(dir string, decided int, wait time.Duration, args ...string) *exec.Cmd {
+		cmd := exec.CommandContext(context.Background(), bin, append([]string{"ask", "--review", "--env-file", os.DevNull,
+			"--preset", "spinach", "--kg", "embedded", "--data-dir", dir, "--openai-base-url", base + "/v1",
+			"--openai-model", "scripted"}, args...)...)
+		cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=x"}
+		in, out := io.Pipe()
+		cmd.Stdin, cmd.WaitDelay = in, time.Second
+		go func() {
+			for _, d := range decisions[decided:] {
+				time.Sleep(wait)
+				if _, err := io.WriteString(out, d+"\n"); err != nil {
+					return // it was killed
+				}
+			}
+			_ = out.Close()
+		}()
+		return cmd
+	}
+	const question = "What is the capital of Ivory Coast according to Wikidata?"
+	whole := t.TempDir()
+	if out, err := review(whole, 0, 0, question).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	want := searched(t, whole)
+	kills, wanted := 0, killsWanted(t)
+	for i := range wanted {
+		lines := 1 + i*(len(want)-1)/wanted
+		dir := t.TempDir()
+		wait := time.Duration(rng.IntN(40)) * time.Millisecond
+		dead := killWhen(t, review(dir, 0, wait, question), func() bool {
+			return bytes.Count(trajectory(dir), []byte("\n")) >= lines
+		})
+		if !dead {
+			continue // it was faster
+		}
+		kills++
+		decided := bytes.Count(trajectory(dir), []byte(`"event":"review"`))
+		if out, err := review(dir, decided, 0, "--continue", "ask").CombinedOutput(); err != nil {
+			t.Fatalf("killed at line %d, after %d decisions: %v\n%s", lines, decided, err, out)
+		}
+		if d := cmp.Diff(want, searched(t, dir)); d != "" {
+			t.Errorf("killed at line %d (-undisturbed +continued):\n%s", lines, d)
+		}
+	}
+	t.Logf("%d kills", kills)
+	if kills < wanted/3 {
+		t.Errorf("%d reviews were killed in the middle, want a third of %d or more", kills, wanted)
 	}
 }

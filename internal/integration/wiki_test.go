@@ -28,8 +28,27 @@ var assignment = regexp.MustCompile(`(?m)^([A-Z_]+)='(.*)'$`)
 
 func startWiki(t *testing.T) *realWiki {
 	t.Helper()
+	return startWikiOf(t, "")
+}
+
+// startNewerWiki starts the MediaWiki that tools/realwiki/next.sh unpacks, which has discussion tools.
+func startNewerWiki(t *testing.T) *realWiki {
+	t.Helper()
+	cmd := exec.CommandContext(context.Background(), "bash", "../../tools/realwiki/next.sh")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("the newer MediaWiki cannot be unpacked: %v", err)
+	}
+	return startWikiOf(t, strings.TrimSpace(string(out)))
+}
+
+// startWikiOf starts a MediaWiki from a folder, the installed one when none is named.
+func startWikiOf(t *testing.T, folder string) *realWiki {
+	t.Helper()
 	dir := t.TempDir()
 	cmd := exec.CommandContext(context.Background(), "bash", "../../tools/realwiki/start.sh", dir)
+	cmd.Env = append(os.Environ(), "REALWIKI_MW="+folder)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -113,9 +132,13 @@ func (u *user) edit(v url.Values) {
 	}
 }
 
-// ask posts a new request as a person does: a new section.
+// ask posts a new request as a person does: a new section. The scripted requests get their heading at the end: the same
+// words of the same person would be a repetition, which is not answered.
 func (u *user) ask(page, heading, text string) {
 	u.t.Helper()
+	if text == capital || text == landlocked {
+		text += " (" + heading + ")"
+	}
 	u.edit(url.Values{"title": {page}, "section": {"new"}, "sectiontitle": {heading}, "text": {text + " ~~~~"}})
 }
 

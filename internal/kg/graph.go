@@ -42,6 +42,22 @@ type Description struct {
 // IsWikibase reports whether items and properties are named by Q and P numbers, as on Wikidata.
 func (d *Description) IsWikibase() bool { return d.Statements == Wikibase }
 
+// Named returns how a query finds a thing by its name: rdfs:label "Name"@en, with the graph's own property of names and
+// their most frequent language.
+func (d *Description) Named() string {
+	property, language := "rdfs:label", ""
+	if len(d.Labels) > 0 {
+		property = d.Labels[0]
+	}
+	switch {
+	case len(d.Languages) > 0 && !slices.Contains(d.Languages, "en"):
+		language = "@" + d.Languages[0]
+	case len(d.Languages) > 0 || d.Statements == "" || d.IsWikibase():
+		language = "@en"
+	}
+	return property + ` "Name"` + language
+}
+
 // Compact returns an IRI as a prefixed name when one of the graph's prefixes leaves a plain local name of it, else
 // "<IRI>". Of several prefixes the longest IRI wins.
 func (d *Description) Compact(iri string) string {
@@ -58,8 +74,8 @@ func (d *Description) Compact(iri string) string {
 	return name
 }
 
-// Expand returns the IRI that a model's or a person's writing of a node names: "<IRI>", a bare http address, or a name
-// with one of the graph's prefixes. On a Wikibase "Q42" and "P31" are wd:Q42 and wd:P31.
+// Expand returns the IRI of a node as a model or a person writes it: "<IRI>", a bare http address, or a name with one
+// of the graph's prefixes. On a Wikibase "Q42" and "P31" are wd:Q42 and wd:P31.
 func (d *Description) Expand(name string) (iri string, ok bool) {
 	name = strings.TrimSpace(name)
 	if s, ok := strings.CutPrefix(name, "<"); ok {
@@ -136,7 +152,8 @@ type ShapePredicate struct {
 	Example  *Example      // one that the graph declares (Wikidata's P1855)
 }
 
-// ShapeTarget is what values of a predicate are: items of a class or literals of a datatype. Share is of the values.
+// ShapeTarget is what values of a predicate are: items of a class or literals of a datatype. Share is their share of
+// all values.
 type ShapeTarget struct {
 	Class    PropertyRef // ID "" for literals, "[]" for nodes without a name
 	Datatype string      // IRI of a literal's datatype; "" for items

@@ -139,6 +139,8 @@ type Table struct {
 	Source  string    // name or address of the endpoint that answered
 	Asked   string    // the query that it was asked, where that is another text, in another dialect
 	At      time.Time // when it was asked for, of a result that was kept for a while; else zero
+	// how old such a result was when it was returned again
+	Age time.Duration
 }
 
 // Empty reports whether the result has no row (an ASK always has a result).

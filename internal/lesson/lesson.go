@@ -1,6 +1,11 @@
-// Package lesson keeps notes on graphs that were learned from earlier runs: one or two sentences each, with where they
-// come from and what they were measured to do. A note is a model's text about strangers' text. So nothing is shown to a
-// model that no person has approved, and what is shown is material, never an instruction.
+// Package lesson keeps what was learned: notes on graphs from earlier runs, one or two sentences each, and what people
+// of the forum corrected, with where it comes from and what it was measured to do. Of strangers' texts it is made, by a
+// model or from a query's structure. So nothing is shown to a model that no person has approved, and what is shown is
+// material, never an instruction.
+//
+//	lesson.go      the book: notes, their states, what is shown of them
+//	correction.go  what is learned from a correction on the forum: a solved question, a note, a benchmark candidate
+//	properties.go  a note in our own words from the structure of two queries
 package lesson
 
 import (
@@ -48,14 +53,22 @@ type Note struct {
 	Made    time.Time `json:"made"`
 	Changed time.Time `json:"changed,omitzero"` // of text or state
 	Effect  string    `json:"effect,omitempty"` // what was measured: figures with and without it, on what, when
+
+	Kind     Kind    `json:"kind,omitempty"`
+	Question string  `json:"question,omitempty"` // of a solved question: what a stranger asked
+	SPARQL   string  `json:"sparql,omitempty"`   // the query that answered it
+	From     *Thread `json:"from,omitempty"`     // the discussion that it was learned from
+	Version  int     `json:"version,omitempty"`  // counts its texts from 1; 0 in old files
+	Was      []Was   `json:"was,omitempty"`      // its earlier texts, oldest first
 }
 
 // Book is a file of notes, one a line of JSON. It is safe for concurrent use by one process; each change replaces the
 // whole file.
 type Book struct {
-	path string
-	now  func() time.Time
-	mu   sync.Mutex
+	path  string
+	now   func() time.Time
+	tried map[string]bool // IDs that are shown although nobody has approved them
+	mu    sync.Mutex
 }
 
 // Open returns the book in a file, which need not exist yet. now dates the notes.
@@ -103,6 +116,10 @@ func (n *Note) check(before []Note) error {
 		return errors.New("it has no \"id\"")
 	case strings.TrimSpace(n.Text) == "":
 		return errors.New("it has no \"text\"")
+	case !slices.Contains([]Kind{Remark, Example, Candidate}, n.Kind):
+		return fmt.Errorf("its \"kind\" is %q; want example or candidate, or none for a note", n.Kind)
+	case n.Kind != Remark && (n.SPARQL == "" || n.Question == ""):
+		return errors.New("it is a solved question without \"question\" or \"sparql\"")
 	case !slices.Contains([]State{Proposed, Approved, Withdrawn}, n.State):
 		return fmt.Errorf("its \"state\" is %q; want proposed, approved or withdrawn", n.State)
 	case slices.ContainsFunc(before, func(o Note) bool { return o.ID == n.ID }):
@@ -166,20 +183,21 @@ func (b *Book) Add(n Note) (id string, err error) {
 	err = b.change(func(notes []Note) ([]Note, error) {
 		live, last := 0, 0
 		for _, o := range notes {
-			if strings.EqualFold(o.Text, n.Text) && o.KG == n.KG {
+			if strings.EqualFold(o.Text, n.Text) && o.KG == n.KG && o.Kind == n.Kind && n.Kind == Remark {
 				return nil, fmt.Errorf("the note is there already, as %s (%s)", o.ID, o.State)
 			}
-			if o.KG == n.KG && o.State != Withdrawn {
+			if o.KG == n.KG && o.State != Withdrawn && o.Kind == Remark {
 				live++
 			}
 			if k, err := strconv.Atoi(strings.TrimPrefix(o.ID, "n")); err == nil {
 				last = max(last, k)
 			}
 		}
-		if live >= MaxNotes {
+		if live >= MaxNotes && n.Kind == Remark {
 			return nil, fmt.Errorf("there are %d notes already, which is the most: merge some with update_note and delete_note first", live)
 		}
 		n.ID, n.State, n.Made, n.Changed = "n"+strconv.Itoa(last+1), Proposed, b.now().UTC(), time.Time{}
+		n.Version = 1
 		id = n.ID
 		return append(notes, n), nil
 	})
@@ -192,7 +210,29 @@ func (b *Book) Edit(id, to string) error {
 	if err != nil {
 		return err
 	}
-	return b.one(id, func(n *Note) { n.Text, n.State, n.Effect = to, Proposed, "" })
+	return b.one(id, func(n *Note) {
+		n.outdate(b.now())
+		n.Text, n.State, n.Effect = to, Proposed, ""
+	})
+}
+
+// ErrNotMeasured says that nobody has measured what a lesson from the forum does.
+var ErrNotMeasured = errors.New("what it does was not measured")
+
+// Approve has a note shown to models. One that was learned on the forum must have been measured before, unless
+// unmeasured is set; a benchmark candidate is shown to no model and needs none: else [ErrNotMeasured].
+func (b *Book) Approve(id string, unmeasured bool) error {
+	return b.change(func(notes []Note) ([]Note, error) {
+		i := slices.IndexFunc(notes, func(n Note) bool { return n.ID == id })
+		switch {
+		case i < 0:
+			return nil, fmt.Errorf("%w: %s", ErrNone, text.OneLine(text.Clip(id, 40)))
+		case notes[i].From != nil && notes[i].Kind != Candidate && notes[i].Effect == "" && !unmeasured:
+			return nil, fmt.Errorf("%s: %w", id, ErrNotMeasured)
+		}
+		notes[i].State, notes[i].Changed = Approved, b.now().UTC()
+		return notes, nil
+	})
 }
 
 // Set changes a note's state.
@@ -238,7 +278,7 @@ func (b *Book) For(kg string) ([]string, error) {
 	var own, general []string
 	for _, n := range notes {
 		switch {
-		case n.State != Approved:
+		case !b.shown(&n) || n.Kind != Remark:
 		case n.KG == kg && kg != "":
 			own = append(own, text.Clip(n.Text, MaxText))
 		case n.KG == "":
@@ -294,7 +334,7 @@ func (t Taker) Lines() ([]string, error) {
 	}
 	var out []string
 	for _, n := range notes {
-		if n.KG == t.KG && n.State != Withdrawn {
+		if n.KG == t.KG && n.State != Withdrawn && n.Kind == Remark {
 			out = append(out, fmt.Sprintf("%s (%s): %s", n.ID, n.State, n.Text))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -93,7 +94,8 @@ type DayStore interface {
 }
 
 // Budget is the account of a day: each attempt's worst case is booked before it is sent and corrected afterwards, so
-// that neither many calls at once nor a crash in between can pass the limit. A crash leaves the worst case booked.
+// that neither many calls at once, in any number of processes, nor a crash in between can pass the limit. A crash
+// leaves the worst case booked.
 // Safe for concurrent use.
 type Budget struct {
 	mu     sync.Mutex
@@ -119,18 +121,36 @@ func (b *Budget) book(ctx context.Context, worst Usage) (day string, err error) 
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	day = b.day()
-	spent, err := b.store.Spent(ctx, day)
-	if err != nil {
-		return "", fmt.Errorf("reading what the model cost today: %w", err)
-	}
-	spent.Add(worst)
-	if over := b.limits.exceeded(DayAccount, spent); over != nil {
-		return "", over
+	// Other processes may book at the same time: what they book between the first look and the second counts, too.
+	if err := b.room(ctx, day, worst); err != nil {
+		return "", err
 	}
 	if err := b.store.AddSpent(ctx, day, worst); err != nil {
 		return "", fmt.Errorf("booking what the model may cost: %w", err)
 	}
+	if err := b.room(ctx, day, Usage{}); err != nil {
+		if rerr := b.store.AddSpent(context.WithoutCancel(ctx), day, negative(worst)); rerr != nil {
+			return "", errors.Join(err, rerr)
+		}
+		return "", err
+	}
 	return day, nil
+}
+
+// room returns an error when the day's sum and more pass a limit.
+func (b *Budget) room(ctx context.Context, day string, more Usage) error {
+	if b.limits == (Limits{}) {
+		return nil
+	}
+	spent, err := b.store.Spent(ctx, day)
+	if err != nil {
+		return fmt.Errorf("reading what the model cost today: %w", err)
+	}
+	spent.Add(more)
+	if over := b.limits.exceeded(DayAccount, spent); over != nil {
+		return over
+	}
+	return nil
 }
 
 func (b *Budget) correct(ctx context.Context, day string, delta Usage) error {

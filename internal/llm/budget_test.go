@@ -175,3 +175,25 @@ func TestJudgeModel(t *testing.T) {
 		}
 	}
 }
+
+// Several processes on one account do not pass its limit together.
+func TestBudgetOfProcesses(t *testing.T) {
+	const limit, each = 1000, 70
+	days := NewMemoryDays()
+	var wg sync.WaitGroup
+	for range 5 {
+		b := NewBudget(days, func() time.Time { return epoch }, Limits{OutputTokens: limit})
+		for range 20 {
+			wg.Go(func() {
+				if _, err := b.book(context.Background(), Usage{OutputTokens: each}); err != nil && !errors.Is(err, ErrBudget) {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	b := NewBudget(days, func() time.Time { return epoch }, Limits{OutputTokens: limit})
+	if u, err := b.Today(t.Context()); err != nil || u.OutputTokens > limit || u.OutputTokens == 0 {
+		t.Errorf("%d of %d tokens are booked: %v", u.OutputTokens, limit, err)
+	}
+}

@@ -17,6 +17,7 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 
 	"github.com/spinachbot/spinachbot/internal/politehttp"
+	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
 // Sampling says which sampling parameters the model takes (setting OPENAI_SAMPLING).
@@ -152,7 +153,7 @@ func (c *Client) Complete(ctx context.Context, req Request) (*Response, error) {
 		out.Model = cmp.Or(part.Model, out.Model)
 		if err != nil {
 			if len(out.Choices) > 0 && ctx.Err() == nil {
-				c.lg.Warn("fewer samples than asked", "purpose", req.Purpose, "asked", want, "got", len(out.Choices),
+				c.lg.WarnContext(ctx, "fewer samples than asked", "purpose", req.Purpose, "asked", want, "got", len(out.Choices),
 					"err", err)
 				return out, nil
 			}
@@ -180,7 +181,12 @@ func (c *Client) some(ctx context.Context, req Request, want int, single bool, u
 		if i < want%calls {
 			n++
 		}
-		wg.Go(func() { parts[i], errs[i] = c.completeOnce(ctx, req, n, &used[i]) })
+		wg.Go(func() {
+			errs[i] = safe.Do(func() (err error) {
+				parts[i], err = c.completeOnce(ctx, req, n, &used[i])
+				return err
+			})
+		})
 	}
 	wg.Wait()
 	var out Response
@@ -215,9 +221,9 @@ func (c *Client) completeOnce(ctx context.Context, req Request, n int, usage *Us
 			c.clock.Now().Sub(start).Milliseconds(),
 			"in", spent.InputTokens, "out", spent.OutputTokens, "usd", spent.USD}
 		if callErr == nil {
-			c.lg.Debug("model call", attrs...)
+			c.lg.DebugContext(ctx, "model call", attrs...)
 			if attempt > 1 {
-				c.lg.Info("model call succeeded after failures", "purpose", req.Purpose, "recovered", attempt-1)
+				c.lg.InfoContext(ctx, "model call succeeded after failures", "purpose", req.Purpose, "recovered", attempt-1)
 			}
 			return resp, nil
 		}
@@ -227,10 +233,10 @@ func (c *Client) completeOnce(ctx context.Context, req Request, n int, usage *Us
 		attrs = append(attrs, "err", callErr)
 		wait, again := c.cfg.Retry.Next(attempt, result, c.clock.Now(), c.rnd())
 		if !again || !healable(callErr) {
-			c.lg.Info("model call failed", attrs...)
+			c.lg.InfoContext(ctx, "model call failed", attrs...)
 			return nil, callErr
 		}
-		c.lg.Warn("model call failed", append(attrs, "retry_in", wait)...)
+		c.lg.WarnContext(ctx, "model call failed", append(attrs, "retry_in", wait)...)
 		if err := c.clock.Sleep(ctx, wait); err != nil {
 			return nil, err
 		}

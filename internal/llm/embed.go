@@ -62,7 +62,7 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 		if !again || !healable(callErr) {
 			return nil, callErr
 		}
-		c.lg.Warn("embedding failed", "model", e.model, "attempt", attempt, "err", callErr, "retry_in", wait)
+		c.lg.WarnContext(ctx, "embedding failed", "model", e.model, "attempt", attempt, "err", callErr, "retry_in", wait)
 		if err := c.clock.Sleep(ctx, wait); err != nil {
 			return nil, err
 		}

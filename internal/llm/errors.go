@@ -153,7 +153,7 @@ func (c *Client) brokenAnswer(x *exchange, err error) error {
 	return e
 }
 
-// brokenStream is the error of a streamed answer that did not come to its end.
+// brokenStream returns the error for a streamed answer that ended early.
 func (c *Client) brokenStream(x *exchange, err error) error {
 	if x.sse.failure != nil {
 		code, msg := serviceError([]byte(c.scrub(string(x.sse.failure))))

@@ -2,11 +2,11 @@
 // in tokens and money, a scripted model that is part of the product, and recording and replaying of real
 // conversations.
 //
-// The nouns are in this file. [Client] (client.go, errors.go) sends [Request] values and distinguishes temporary
-// failures from what cannot. [Budget] and [Allowance] (budget.go) hold a day's and a question's account; the worst case
-// of each attempt is booked before it is sent, so the limits are hard. [Script] (script.go) is the scripted model: a
-// text file of questions and answers, served over the same protocol as a real model. Real conversations are recorded
-// and replayed below the client, by internal/httprr as its transport.
+// The types are in this file. [Client] (client.go, errors.go) sends [Request] values and tells temporary failures from
+// lasting ones. [Budget] and [Allowance] (budget.go) keep the accounts of a day and of a question. The worst case of
+// each attempt is booked before it is sent, so the limits are hard. [Script] (script.go) is the scripted model: a text
+// file of questions and answers, served over the same protocol as a real model. Real conversations are recorded and
+// replayed below the client, by internal/httprr as its transport.
 //
 // No error and no log line of this package holds a key: [Secret] does not print, and texts from outside are scrubbed.
 package llm
@@ -42,8 +42,8 @@ type Message struct {
 
 // Request asks for one completion or, with N > 1, several samples of it.
 type Request struct {
-	// Purpose, Part and Subject say what the call is for. They go to logs and traces and to the scripted model, never
-	// to a real one.
+	// Purpose, Part and Subject say what the call is for. They go to logs, traces and the scripted model, never to
+	// a real model.
 	Purpose string `json:"purpose"`        // act, prune, language, report, extract, triage, feedback, judge, …
 	Part    string `json:"part,omitempty"` // which one: the step's number for act, the entity's ID for prune
 	Subject string `json:"-"`              // the question that is worked on, or the post to judge

@@ -112,7 +112,7 @@ func (s *scriptServer) complete(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// find returns the section that answers a request with this metadata, or status, code and text of the refusal.
+// find returns the section that answers a request, or the status, code and text with which it is refused.
 func (s *scriptServer) find(asked chatRequest) (*scriptSection, int, string, error) {
 	call, err := readCall(asked.Metadata)
 	if err != nil {

@@ -29,7 +29,7 @@ func (s *server) addEntities(m *sdk.Server) {
 		s.search)
 	addTool(s, m, "entity", "Entity page", "Shows what a graph knows of an item, class or property: label, description and its "+
 		"properties with up to five values each and the number of all.", s.entity)
-	addTool(s, m, "statements", "Statements", "Lists all values of one property of one item, of every rank, with qualifiers.",
+	addTool(s, m, "statements", "Statements", "Lists the values of one property of one item, of every rank, with qualifiers, and their number.",
 		s.statements)
 	addTool(s, m, "property", "Property", "Describes a property: label, description, data type, and examples of its use.",
 		s.property)
@@ -43,11 +43,11 @@ func (s *server) addEntities(m *sdk.Server) {
 
 // searchIn are the arguments of search.
 type searchIn struct {
-	Names    []string `json:"names" jsonschema:"names or short phrases, at most 20"`
-	Type     string   `json:"type,omitempty" jsonschema:"item or property; both when left out"`
-	Language string   `json:"language,omitempty" jsonschema:"code of the language of names and labels, such as de; English when left out"`
-	Limit    int      `json:"limit,omitempty" jsonschema:"hits for each name, 1 to 20; 5 when left out"`
-	KG       string   `json:"kg,omitempty" jsonschema:"name of the graph; the first one when left out"`
+	Names    []string  `json:"names" jsonschema:"names or short phrases, at most 20"`
+	Type     string    `json:"type,omitempty" jsonschema:"item or property; both when left out"`
+	Language string    `json:"language,omitempty" jsonschema:"code of the language of names and labels, such as de; English when left out"`
+	Limit    int       `json:"limit,omitempty" jsonschema:"hits for each name, 1 to 20; 5 when left out"`
+	KG       graphName `json:"kg,omitempty"`
 }
 
 type searchOut struct {
@@ -70,7 +70,7 @@ type hit struct {
 }
 
 func (s *server) search(ctx context.Context, in searchIn) (out searchOut, err error) {
-	src, err := s.source(in.KG)
+	src, err := s.source(ctx, in.KG)
 	if err != nil {
 		return out, err
 	}
@@ -85,11 +85,7 @@ func (s *server) search(ctx context.Context, in searchIn) (out searchOut, err er
 	if n := len(in.Names); n == 0 || n > maxNames {
 		return out, problemf("names: give 1 to %d, not %d", maxNames, n)
 	}
-	limit := in.Limit
-	if limit <= 0 {
-		limit = 5
-	}
-	limit = min(limit, maxHits)
+	limit := clamp(in.Limit, 5, maxHits)
 	out.Results = make([]searchResult, len(in.Names))
 	for i, name := range in.Names {
 		name = render.Clip(render.Fold(name), maxName)
@@ -123,10 +119,10 @@ func find(ctx context.Context, src *agent.Source, text, lang string, t kg.Type, 
 
 // entityIn are the arguments of entity and property.
 type entityIn struct {
-	ID         string   `json:"id" jsonschema:"ID such as Q42 or P31, a prefixed name or <IRI>"`
-	Properties []string `json:"properties,omitempty" jsonschema:"show these properties only"`
-	Language   string   `json:"language,omitempty" jsonschema:"code of the language of labels; English when left out"`
-	KG         string   `json:"kg,omitempty" jsonschema:"name of the graph; the first one when left out"`
+	ID         string    `json:"id" jsonschema:"ID such as Q42 or P31, a prefixed name or <IRI>"`
+	Properties []string  `json:"properties,omitempty" jsonschema:"show these properties only"`
+	Language   string    `json:"language,omitempty" jsonschema:"code of the language of labels; English when left out"`
+	KG         graphName `json:"kg,omitempty"`
 }
 
 type entityOut struct {
@@ -159,7 +155,11 @@ type qualifierOut struct {
 }
 
 func (s *server) entity(ctx context.Context, in entityIn) (out entityOut, err error) {
-	e, err := s.page(ctx, in.KG, in.ID, in.Language)
+	src, err := s.source(ctx, in.KG)
+	if err != nil {
+		return out, err
+	}
+	e, err := s.read(ctx, src, in.ID, in.Language)
 	if err != nil {
 		return out, err
 	}
@@ -182,12 +182,8 @@ func (s *server) entity(ctx context.Context, in entityIn) (out entityOut, err er
 	return out, nil
 }
 
-// page reads an entity's page.
-func (s *server) page(ctx context.Context, name, id, lang string) (*kg.Entity, error) {
-	src, err := s.source(name)
-	if err != nil {
-		return nil, err
-	}
+// read reads an entity's page.
+func (s *server) read(ctx context.Context, src *agent.Source, id, lang string) (*kg.Entity, error) {
 	if id = strings.TrimSpace(id); id == "" {
 		return nil, problem("id is missing: search for it first")
 	}
@@ -222,14 +218,20 @@ func statement(st kg.Statement) valueOut {
 
 // statementsIn are the arguments of statements.
 type statementsIn struct {
-	Entity   string `json:"entity" jsonschema:"ID of the item"`
-	Property string `json:"property" jsonschema:"ID of the property"`
-	Language string `json:"language,omitempty" jsonschema:"code of the language of labels; English when left out"`
-	KG       string `json:"kg,omitempty" jsonschema:"name of the graph; the first one when left out"`
+	Entity   string    `json:"entity" jsonschema:"ID of the item"`
+	Property string    `json:"property" jsonschema:"ID of the property"`
+	Limit    int       `json:"limit,omitempty" jsonschema:"statements to return, 1 to 200; 200 when left out"`
+	Offset   int       `json:"offset,omitempty" jsonschema:"statements to skip"`
+	Language string    `json:"language,omitempty" jsonschema:"code of the language of labels; English when left out"`
+	KG       graphName `json:"kg,omitempty"`
 }
 
 func (s *server) statements(ctx context.Context, in statementsIn) (out propertyOut, err error) {
-	e, err := s.page(ctx, in.KG, in.Entity, in.Language)
+	src, err := s.source(ctx, in.KG)
+	if err != nil {
+		return out, err
+	}
+	e, err := s.read(ctx, src, in.Entity, in.Language)
 	if err != nil {
 		return out, err
 	}
@@ -237,8 +239,8 @@ func (s *server) statements(ctx context.Context, in statementsIn) (out propertyO
 		if !strings.EqualFold(c.Property.ID, strings.TrimSpace(in.Property)) {
 			continue
 		}
-		out = propertyOut{ID: c.Property.ID, Label: c.Property.Label, Total: len(c.Statements)}
-		for _, st := range c.Statements[:min(maxStatements, len(c.Statements))] {
+		out = propertyOut{ID: c.Property.ID, Label: c.Property.Label, Total: len(c.Statements), Values: []valueOut{}}
+		for _, st := range page(c.Statements, in.Offset, clamp(in.Limit, maxStatements, maxStatements)) {
 			out.Values = append(out.Values, statement(st))
 		}
 		return out, nil
@@ -257,11 +259,11 @@ type describedOut struct {
 }
 
 func (s *server) property(ctx context.Context, in entityIn) (out describedOut, err error) {
-	e, err := s.page(ctx, in.KG, in.ID, in.Language)
+	src, err := s.source(ctx, in.KG)
 	if err != nil {
 		return out, err
 	}
-	src, err := s.source(in.KG)
+	e, err := s.read(ctx, src, in.ID, in.Language)
 	if err != nil {
 		return out, err
 	}
@@ -279,9 +281,9 @@ func (s *server) property(ctx context.Context, in entityIn) (out describedOut, e
 
 // shapeIn are the arguments of class_shape.
 type shapeIn struct {
-	Class    string `json:"class" jsonschema:"ID or IRI of the class"`
-	Language string `json:"language,omitempty" jsonschema:"code of the language of labels; English when left out"`
-	KG       string `json:"kg,omitempty" jsonschema:"name of the graph; the first one when left out"`
+	Class    string    `json:"class" jsonschema:"ID or IRI of the class"`
+	Language string    `json:"language,omitempty" jsonschema:"code of the language of labels; English when left out"`
+	KG       graphName `json:"kg,omitempty"`
 }
 
 type shapeOut struct {
@@ -305,7 +307,7 @@ type predicateShape struct {
 }
 
 func (s *server) shape(ctx context.Context, in shapeIn) (out shapeOut, err error) {
-	src, err := s.source(in.KG)
+	src, err := s.source(ctx, in.KG)
 	if err != nil {
 		return out, err
 	}
@@ -342,17 +344,17 @@ func predicates(ps []kg.ShapePredicate) []predicateShape {
 
 // triplesIn are the arguments of list_triples.
 type triplesIn struct {
-	Subject  string `json:"subject,omitempty" jsonschema:"ID, prefixed name or <IRI>"`
-	Property string `json:"property,omitempty" jsonschema:"ID (P31 is wdt:P31), prefixed name or <IRI>"`
-	Object   string `json:"object,omitempty" jsonschema:"ID, prefixed name, <IRI>, number, or text in quotation marks"`
-	Limit    int    `json:"limit,omitempty" jsonschema:"rows, 1 to 100; 20 when left out"`
-	Offset   int    `json:"offset,omitempty" jsonschema:"rows to skip"`
-	Language string `json:"language,omitempty" jsonschema:"code of the language of labels; English when left out"`
-	KG       string `json:"kg,omitempty" jsonschema:"name of the graph; the first one when left out"`
+	Subject  string    `json:"subject,omitempty" jsonschema:"ID, prefixed name or <IRI>"`
+	Property string    `json:"property,omitempty" jsonschema:"ID (P31 is wdt:P31), prefixed name or <IRI>"`
+	Object   string    `json:"object,omitempty" jsonschema:"ID, prefixed name, <IRI>, number, or text in quotation marks"`
+	Limit    int       `json:"limit,omitempty" jsonschema:"rows, 1 to 100; 20 when left out"`
+	Offset   int       `json:"offset,omitempty" jsonschema:"rows to skip"`
+	Language string    `json:"language,omitempty" jsonschema:"code of the language of labels; English when left out"`
+	KG       graphName `json:"kg,omitempty"`
 }
 
 func (s *server) triples(ctx context.Context, in triplesIn) (out rowsOut, err error) {
-	src, err := s.source(in.KG)
+	src, err := s.source(ctx, in.KG)
 	if err != nil {
 		return out, err
 	}
@@ -365,10 +367,7 @@ func (s *server) triples(ctx context.Context, in triplesIn) (out rowsOut, err er
 			return out, err
 		}
 	}
-	limit := in.Limit
-	if limit <= 0 {
-		limit = 20
-	}
+	limit, offset := clamp(in.Limit, 20, maxTriples), max(in.Offset, 0)
 	var given strings.Builder
 	for i, v := range variables {
 		if terms[i] != "" {
@@ -376,12 +375,16 @@ func (s *server) triples(ctx context.Context, in triplesIn) (out rowsOut, err er
 		}
 	}
 	query := fmt.Sprintf("SELECT ?subject ?property ?object WHERE { %s?subject ?property ?object } LIMIT %d OFFSET %d",
-		given.String(), min(limit, maxTriples), max(in.Offset, 0))
+		given.String(), limit+1, offset) // one more says whether there are more
 	table, err := src.Graph.Query(ctx, query)
 	if err != nil {
 		return out, err
 	}
-	return s.rows(ctx, src, table, 0, maxTriples, language(in.Language)), nil
+	out = s.rows(ctx, src, table, 0, limit, language(in.Language))
+	if out.Total += offset; out.More || len(out.Rows) == 0 && offset > 0 {
+		out.Total = -1
+	}
+	return out, nil
 }
 
 // variables are the columns of list_triples.

@@ -41,10 +41,10 @@ func (g faulty) Entity(ctx context.Context, id, lang string) (*kg.Entity, error)
 // waiting and canceled say how far the question "wait" is.
 var waiting, canceled = make(chan struct{}), make(chan struct{})
 
-// asker answers every question with one query, after two steps.
-type asker struct{}
+// asker answers every question with one query, after two steps, and reports its graphs.
+type asker struct{ kgs agent.Sources }
 
-func (asker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder, _ agent.Limits) (*agent.Outcome, error) {
+func (a asker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder, _ agent.Limits) (*agent.Outcome, error) {
 	if q.Text == "wait" {
 		close(waiting)
 		<-ctx.Done()
@@ -60,7 +60,7 @@ func (asker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder, _ ag
 	if q.Text == "nothing" {
 		return &agent.Outcome{Ending: agent.Ending{Reason: agent.NotFound}}, nil
 	}
-	return &agent.Outcome{Confidence: 0.75, Report: "It is so.", Answer: &agent.Answer{SPARQL: "SELECT ?x {}",
+	return &agent.Outcome{Confidence: 0.75, Report: "It is so in " + a.kgs.Main().Name() + ".", Answer: &agent.Answer{SPARQL: "SELECT ?x {}",
 		Table: &kg.Table{Vars: []string{"x"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q64")}, {}}}}}, nil
 }
 
@@ -70,17 +70,24 @@ type nowhere struct{}
 func (nowhere) Record(context.Context, event.Event) error { return nil }
 func (nowhere) Close() error                              { return nil }
 
+// answering is the service around an asker.
+func answering(a asker) Asker {
+	return &ask.Service{Log: discard, Asker: a, Now: time.Now, Open: func(string) (ask.Trajectory, error) {
+		return nowhere{}, nil
+	}}
+}
+
+var discard = slog.New(slog.DiscardHandler)
+
 func newServer(t *testing.T) *sdk.Server {
 	t.Helper()
 	g, err := builtin()
 	if err != nil {
 		t.Fatal(err)
 	}
-	lg := slog.New(slog.DiscardHandler)
-	return New(Options{Log: lg, Version: "test", Sources: agent.Wikibase(faulty{g}), Limit: 5 * time.Second,
-		Ask: &ask.Service{Log: lg, Asker: asker{}, Now: time.Now, Open: func(string) (ask.Trajectory, error) {
-			return nowhere{}, nil
-		}},
+	return New(Options{Log: discard, Version: "test", Graphs: &shelf{main: agent.Wikibase(faulty{g})}, Main: []string{"main"},
+		Limit:    5 * time.Second,
+		Ask:      func(kgs agent.Sources) Asker { return answering(asker{kgs}) },
 		Examples: []event.Example{{ID: "a/b c", Question: "Which cats?", SPARQL: "SELECT ?cat { ?cat wdt:P31 wd:Q146 }"}}})
 }
 
@@ -135,7 +142,7 @@ func TestTools(t *testing.T) {
 		{"search", map[string]any{"names": []string{}}, false, []string{"1 to 20"}},
 		{"search", map[string]any{"names": "Berlin"}, false, []string{"names"}},
 		{"search", map[string]any{"names": []string{"x"}, "type": "lexeme"}, false, []string{"item or property"}},
-		{"search", map[string]any{"names": []string{"x"}, "kg": "dbpedia"}, false, []string{"wikidata"}},
+		{"search", map[string]any{"names": []string{"x"}, "kg": "dbpedia"}, false, []string{`no graph "dbpedia"; the graphs are: main, pets, broken, bare`}},
 		{"entity", map[string]any{"id": "wd:Q183"}, true, []string{`"label":"Germany"`, `"id":"P36"`, `"value":"Q64"`}},
 		{"entity", map[string]any{"id": "Q183", "properties": []string{"P36"}, "language": "de"}, true,
 			[]string{`"label":"Deutschland"`, `"label":"Hauptstadt"`}},
@@ -144,6 +151,7 @@ func TestTools(t *testing.T) {
 		{"entity", map[string]any{"id": "Q666"}, false, []string{"bug"}},
 		{"statements", map[string]any{"entity": "Q183", "property": "P36"}, true, []string{`"value":"Q64"`,
 			`"label":"Berlin"`}},
+		{"statements", map[string]any{"entity": "Q64", "property": "P17", "offset": 1 << 62}, true, []string{`"values":[]`}},
 		{"statements", map[string]any{"entity": "Q183", "property": "P999999"}, false, []string{"entity shows"}},
 		{"property", map[string]any{"id": "P36"}, true, []string{`"label":"capital"`, `"datatype":"wikibase-item"`}},
 		{"class_shape", map[string]any{"class": "Q6256"}, false, []string{"shapes"}},

@@ -19,11 +19,27 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// maxRows is how many rows of a result one call returns, maxCell how many characters of a cell.
+// pageRows is how many rows of a result one call returns, maxRows how many when it asks for more, maxCell how many
+// characters of a cell.
 const (
-	maxRows = 1000
-	maxCell = 2000
+	pageRows = 50
+	maxRows  = 1000
+	maxCell  = 2000
 )
+
+// clamp is a number that a call wants, within 1 and most; usual when it says none.
+func clamp(n, usual, most int) int {
+	if n <= 0 {
+		return usual
+	}
+	return min(n, most)
+}
+
+// page is a part of a list.
+func page[T any](all []T, offset, limit int) []T {
+	offset = min(max(offset, 0), len(all))
+	return all[offset:min(offset+limit, len(all))]
+}
 
 // dialect reads queries as the agent does: updates and SERVICE to foreign addresses are refused.
 var dialect tool.Dialect
@@ -44,8 +60,8 @@ func (s *server) addQueries(m *sdk.Server) {
 
 // queryIn are the arguments of the tools that read a query.
 type queryIn struct {
-	SPARQL string `json:"sparql" jsonschema:"the query"`
-	KG     string `json:"kg,omitempty" jsonschema:"name of the graph; the first one when left out"`
+	SPARQL string    `json:"sparql" jsonschema:"the query"`
+	KG     graphName `json:"kg,omitempty"`
 }
 
 type checkOut struct {
@@ -58,6 +74,9 @@ type checkOut struct {
 
 func (s *server) check(_ context.Context, in queryIn) (checkOut, error) {
 	out := checkOut{Warnings: []check.Problem{}}
+	if _, err := s.graph(in.KG); err != nil {
+		return out, err
+	}
 	if err := dialect.Check(in.SPARQL); err != nil {
 		out.Error = err.Error()
 		var e *kg.Error
@@ -79,7 +98,7 @@ type textOut struct {
 }
 
 func (s *server) explain(ctx context.Context, in queryIn) (out textOut, err error) {
-	src, err := s.source(in.KG)
+	src, err := s.source(ctx, in.KG)
 	if err != nil {
 		return out, err
 	}
@@ -121,17 +140,17 @@ func (s *server) rewrite(_ context.Context, in rewriteIn) (out rewriteOut, err e
 
 // executeIn are the arguments of execute_query.
 type executeIn struct {
-	SPARQL   string `json:"sparql" jsonschema:"the query"`
-	Limit    int    `json:"limit,omitempty" jsonschema:"rows to return, 1 to 1000; 50 when left out"`
-	Offset   int    `json:"offset,omitempty" jsonschema:"rows to skip"`
-	Language string `json:"language,omitempty" jsonschema:"code of the language of labels, and of [AUTO_LANGUAGE]; English when left out"`
-	KG       string `json:"kg,omitempty" jsonschema:"name of the graph; the first one when left out"`
+	SPARQL   string    `json:"sparql" jsonschema:"the query"`
+	Limit    int       `json:"limit,omitempty" jsonschema:"rows to return, 1 to 1000; 50 when left out"`
+	Offset   int       `json:"offset,omitempty" jsonschema:"rows to skip"`
+	Language string    `json:"language,omitempty" jsonschema:"code of the language of labels, and of [AUTO_LANGUAGE]; English when left out"`
+	KG       graphName `json:"kg,omitempty"`
 }
 
 type rowsOut struct {
 	Columns []string `json:"columns"`
 	Rows    [][]cell `json:"rows" jsonschema:"a cell for each column; null where there is no value"`
-	Total   int      `json:"total" jsonschema:"number of all rows"`
+	Total   int      `json:"total" jsonschema:"number of all rows; -1 when list_triples does not know it"`
 	More    bool     `json:"more,omitempty" jsonschema:"there are rows after these: call again with offset"`
 	Boolean *bool    `json:"boolean,omitempty" jsonschema:"the answer of an ASK"`
 	MS      int64    `json:"ms"`
@@ -147,23 +166,19 @@ type cell struct {
 }
 
 func (s *server) execute(ctx context.Context, in executeIn) (out rowsOut, err error) {
-	src, err := s.source(in.KG)
+	src, err := s.source(ctx, in.KG)
 	if err != nil {
 		return out, err
 	}
 	if err := dialect.Check(in.SPARQL); err != nil {
 		return out, err
 	}
-	limit := in.Limit
-	if limit <= 0 {
-		limit = 50
-	}
 	lang := language(in.Language)
 	table, err := src.Graph.Query(ctx, dialect.InLanguage(in.SPARQL, lang))
 	if err != nil {
 		return out, err
 	}
-	return s.rows(ctx, src, table, in.Offset, min(limit, maxRows), lang), nil
+	return s.rows(ctx, src, table, in.Offset, clamp(in.Limit, pageRows, maxRows), lang), nil
 }
 
 // rows writes a page of a result.
@@ -174,11 +189,10 @@ func (s *server) rows(ctx context.Context, src *agent.Source, t *kg.Table, offse
 		out.Boolean = &t.Boolean
 		return out
 	}
-	offset = min(max(offset, 0), len(t.Rows))
-	page := t.Rows[offset:min(offset+limit, len(t.Rows))]
-	out.More = offset+len(page) < len(t.Rows)
+	shown := page(t.Rows, offset, limit)
+	out.More = max(offset, 0)+len(shown) < len(t.Rows)
 	var ids []string
-	for _, row := range page {
+	for _, row := range shown {
 		for _, c := range row {
 			if id := rdf.EntityID(c.Value); c.IsIRI() && id != "" {
 				ids = append(ids, id)
@@ -186,7 +200,7 @@ func (s *server) rows(ctx context.Context, src *agent.Source, t *kg.Table, offse
 		}
 	}
 	labels := s.labels(ctx, src, ids, lang)
-	for _, row := range page {
+	for _, row := range shown {
 		cells := make([]cell, len(row))
 		for i, c := range row {
 			switch c.Kind {
@@ -210,7 +224,7 @@ func (s *server) labels(ctx context.Context, src *agent.Source, ids []string, la
 	}
 	labels, err := src.Labels.Labels(ctx, ids, []string{lang, "mul", "en"})
 	if err != nil {
-		s.Log.Warn("mcp: no labels", "error", err)
+		s.Log.WarnContext(ctx, "mcp: no labels", "error", err)
 		return nil
 	}
 	return labels

@@ -17,9 +17,10 @@ const maxQuestion = 4000
 
 // askIn are the arguments of ask.
 type askIn struct {
-	Question string `json:"question" jsonschema:"the question, in any language"`
-	Language string `json:"language,omitempty" jsonschema:"code of the question's language; found out when left out"`
-	Limit    int    `json:"limit,omitempty" jsonschema:"rows to return, 1 to 1000; 50 when left out"`
+	Question string    `json:"question" jsonschema:"the question, in any language"`
+	Language string    `json:"language,omitempty" jsonschema:"code of the question's language; found out when left out"`
+	Limit    int       `json:"limit,omitempty" jsonschema:"rows to return, 1 to 1000; 50 when left out"`
+	KG       graphName `json:"kg,omitempty"`
 }
 
 type askOut struct {
@@ -34,7 +35,7 @@ type askOut struct {
 // addQuestion adds ask. It has no time limit of its own: the run has one.
 func (s *server) addQuestion(m *sdk.Server) {
 	no := false
-	sdk.AddTool(m, &sdk.Tool{Name: "ask", Title: "Ask a question",
+	sdk.AddTool(m, &sdk.Tool{Name: "ask", Title: "Ask a question", InputSchema: inputSchema[askIn](s, s.Main),
 		Description: "Lets SpinachBot's own agent find the query for a question. It takes many steps, up to minutes, and costs " +
 			"money; each step is told as progress.",
 		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: &no}},
@@ -54,7 +55,19 @@ func (s *server) ask(ctx context.Context, req *sdk.CallToolRequest, in askIn) (o
 	if in.Language != "" {
 		q.Language = language(in.Language)
 	}
-	run, err := s.Ask.Start(ctx, q)
+	names := s.Main
+	if in.KG != "" {
+		name, err := s.graph(in.KG)
+		if err != nil {
+			return out, err
+		}
+		names = []string{name}
+	}
+	sources, err := s.open(ctx, names...)
+	if err != nil {
+		return out, err
+	}
+	run, err := s.Ask(sources).Start(ctx, q)
 	if err != nil {
 		return out, err
 	}
@@ -70,11 +83,11 @@ func (s *server) ask(ctx context.Context, req *sdk.CallToolRequest, in askIn) (o
 		return out, nil
 	}
 	out.SPARQL = o.Answer.SPARQL
-	limit := in.Limit
-	if limit <= 0 {
-		limit = 50
+	src := sources.Main()
+	if other, err := sources.Named(o.Answer.KG); err == nil {
+		src = other
 	}
-	out.Result = s.rows(ctx, s.Sources.Main(), o.Answer.Table, 0, min(limit, maxRows), q.Language)
+	out.Result = s.rows(ctx, src, o.Answer.Table, 0, clamp(in.Limit, pageRows, maxRows), q.Language)
 	return out, nil
 }
 
@@ -87,6 +100,6 @@ func (s *server) progress(ctx context.Context, req *sdk.CallToolRequest, n int, 
 	err := req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: float64(n),
 		Message: fmt.Sprintf("step %d: %s(%s)", e.Step.N, e.Step.Action, render.Clip(render.Fold(e.Step.Argument), 200))})
 	if err != nil {
-		s.Log.Debug("mcp: progress was not told", "error", err)
+		s.Log.DebugContext(ctx, "mcp: progress was not told", "error", err)
 	}
 }

@@ -19,14 +19,18 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
@@ -36,14 +40,21 @@ type Asker interface {
 	Start(ctx context.Context, q agent.Question) (*ask.Run, error)
 }
 
+// Graphs are graphs by name, each opened when it is asked for. [*graphs.Shelf] does it.
+type Graphs interface {
+	Names() []string
+	Get(ctx context.Context, names ...string) (agent.Sources, error)
+}
+
 // Options are the parts of a server.
 type Options struct {
 	Log      *slog.Logger
 	Version  string
-	Sources  agent.Sources   // the graphs, at least one
-	Ask      Asker           // nil: there is no tool ask
-	Examples []event.Example // offered as resources
-	Limit    time.Duration   // for a call other than ask, 0: [DefaultLimit]
+	Graphs   Graphs                        // what calls may name
+	Main     []string                      // at least one; calls that name no graph use the first, ask uses all
+	Ask      func(kgs agent.Sources) Asker // who answers from these graphs; nil: there is no tool ask
+	Examples []event.Example               // offered as resources
+	Limit    time.Duration                 // for a call other than ask, 0: [DefaultLimit]
 }
 
 // DefaultLimit is the time for one call.
@@ -93,19 +104,38 @@ func (s *server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				s.Log.Error("a bug; please report it", "method", method, "panic", p, "stack", string(debug.Stack()))
-				res, err = nil, errors.New("this failed by a bug of the program; its log says more")
+				s.Log.ErrorContext(ctx, "a bug; please report it", "method", method, "panic", p, "stack", string(debug.Stack()))
+				const said = "this failed by a bug of the program; its log says more"
+				if res, err = nil, errors.New(said); method == "tools/call" {
+					res, err = &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: said}}}, nil
+				}
 			}
 		}()
 		return next(ctx, method, req)
 	}
 }
 
+// graphName is the argument kg of a call: a name of Graphs, "" for the main one.
+type graphName string
+
+// inputSchema is the schema of a tool's arguments. It says which graphs there are, and which a call means that names none.
+// It does not force a name to be one of them: the tool's own error says more than that of a schema.
+func inputSchema[In any](s *server, unnamed []string) *jsonschema.Schema {
+	about := fmt.Sprintf("name of the graph, one of: %s; %s when left out", strings.Join(s.Graphs.Names(), ", "),
+		strings.Join(unnamed, " and "))
+	schema, err := jsonschema.For[In](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[graphName](): {Type: "string", Description: about}}})
+	if err != nil {
+		panic(err) // the types are the program's own
+	}
+	return schema
+}
+
 // addTool adds a tool whose calls have the server's time limit. Out is its structured output.
 func addTool[In, Out any](s *server, m *sdk.Server, name, title, about string,
 	run func(ctx context.Context, in In) (Out, error)) {
 	no := false
-	sdk.AddTool(m, &sdk.Tool{Name: name, Title: title, Description: about,
+	sdk.AddTool(m, &sdk.Tool{Name: name, Title: title, Description: about, InputSchema: inputSchema[In](s, s.Main[:1]),
 		Annotations: &sdk.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &no}},
 		func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
 			ctx, cancel := context.WithTimeout(ctx, s.Limit)
@@ -132,7 +162,7 @@ func (s *server) said(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	s.Log.Error("a call failed", "error", err)
+	s.Log.ErrorContext(ctx, "a call failed", "error", err)
 	return problem("this failed; the server's log says why")
 }
 
@@ -161,13 +191,41 @@ func advice(e *kg.Error) error {
 	return problemf("%s; %s", strings.TrimRight(e.Error(), "."), what)
 }
 
-// source returns the graph that a call names.
-func (s *server) source(name string) (*agent.Source, error) {
-	src, err := s.Sources.Named(name)
-	if err != nil {
-		return nil, problem(err.Error())
+// graph is the name of the graph that a call means.
+func (s *server) graph(name graphName) (string, error) {
+	if name == "" {
+		return s.Main[0], nil
 	}
-	return src, nil
+	names := s.Graphs.Names()
+	if !slices.Contains(names, string(name)) {
+		return "", problemf("there is no graph %q; the graphs are: %s", render.Clip(string(name), 60),
+			strings.Join(names, ", "))
+	}
+	return string(name), nil
+}
+
+// open opens graphs. Why one cannot be opened is for the log: it may be about the server's settings.
+func (s *server) open(ctx context.Context, names ...string) (agent.Sources, error) {
+	sources, err := s.Graphs.Get(ctx, names...)
+	var failure *kg.Error
+	if err == nil || errors.As(err, &failure) {
+		return sources, err
+	}
+	s.Log.ErrorContext(ctx, "a graph cannot be opened", "graphs", names, "error", err)
+	return nil, problemf("the graph %s cannot be opened; the server's log says why", strings.Join(names, ", "))
+}
+
+// source returns the graph that a call names.
+func (s *server) source(ctx context.Context, name graphName) (*agent.Source, error) {
+	known, err := s.graph(name)
+	if err != nil {
+		return nil, err
+	}
+	sources, err := s.open(ctx, known)
+	if err != nil {
+		return nil, err
+	}
+	return sources.Main(), nil
 }
 
 // language is a language code that is fit for a query, English for anything else.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	mwclient "cgt.name/pkg/go-mwclient"
+	"golang.org/x/oauth2"
 
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
@@ -22,6 +23,7 @@ type Config struct {
 	User      string   // bot password's login name, "SpinachBot@answers"
 	Password  string   // bot password
 	OAuth     OAuth    // instead of User and Password
+	Bearer    string   // access token of an owner-only OAuth 2 consumer, instead of User and Password
 	Account   string   // the account's name, when it should be checked; else it is what the wiki says at login
 	UserAgent string   // "SpinachBot/1.0 (https://…; mail@…)"; the library's own name is appended
 	Hosts     []string // hosts or addresses that may be reached; empty: the API's own
@@ -53,6 +55,7 @@ type Client struct {
 	base  http.RoundTripper // OAuth over the host guard over the network
 
 	turn chan struct{} // holds one token; only its holder may send
+	door chan struct{} // holds one token; only its holder may log in or forget a login
 
 	scrub *politehttp.Scrubber // knows the password and the tokens
 
@@ -75,7 +78,8 @@ func New(lg *slog.Logger, cfg Config, transport http.RoundTripper, clock politeh
 	if err != nil {
 		return nil, fmt.Errorf("wiki: %w", err)
 	}
-	c := &Client{lg: lg, cfg: cfg, clock: clock, mw: mw, turn: make(chan struct{}, 1), scrub: scrubber(cfg)}
+	c := &Client{lg: lg, cfg: cfg, clock: clock, mw: mw, turn: make(chan struct{}, 1),
+		door: make(chan struct{}, 1), scrub: scrubber(cfg)}
 	if c.base, err = politehttp.NewTransport(politehttp.Options{UserAgent: mw.UserAgent, Hosts: cfg.Hosts,
 		Base: transport}); err != nil {
 		return nil, fmt.Errorf("wiki: %w", err)
@@ -85,7 +89,11 @@ func New(lg *slog.Logger, cfg Config, transport http.RoundTripper, clock politeh
 			return nil, fmt.Errorf("wiki: OAuth: %w", err)
 		}
 	}
+	if cfg.Bearer != "" {
+		c.base = &oauth2.Transport{Source: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: cfg.Bearer}), Base: c.base}
+	}
 	c.turn <- struct{}{}
+	c.door <- struct{}{}
 	return c, nil
 }
 
@@ -100,17 +108,19 @@ func (cfg *Config) check() error {
 	if strings.TrimSpace(cfg.UserAgent) == "" {
 		return errors.New("wiki: set CONTACT: the User-Agent needs a contact")
 	}
-	oauth := cfg.OAuth != OAuth{}
+	oauth := cfg.OAuth != OAuth{} || cfg.Bearer != ""
 	switch {
-	case oauth && (cfg.OAuth.ConsumerToken == "" || cfg.OAuth.ConsumerSecret == "" ||
+	case cfg.OAuth != OAuth{} && cfg.Bearer != "":
+		return errors.New("wiki: set either the four WIKI_OAUTH_… tokens or WIKI_OAUTH2_TOKEN, not both")
+	case cfg.OAuth != OAuth{} && (cfg.OAuth.ConsumerToken == "" || cfg.OAuth.ConsumerSecret == "" ||
 		cfg.OAuth.AccessToken == "" || cfg.OAuth.AccessSecret == ""):
 		return errors.New("wiki: set all four of WIKI_OAUTH_CONSUMER_TOKEN, …_CONSUMER_SECRET, …_ACCESS_TOKEN and …_ACCESS_SECRET")
 	case cfg.Anonymous && (oauth || cfg.Password != ""):
 		return errors.New("wiki: remove the password and the OAuth tokens to read without an account")
 	case oauth && cfg.Password != "":
-		return errors.New("wiki: set either WIKI_PASSWORD or the WIKI_OAUTH_… tokens, not both")
+		return errors.New("wiki: set either WIKI_PASSWORD or OAuth tokens, not both")
 	case !oauth && !cfg.Anonymous && (cfg.User == "" || cfg.Password == ""):
-		return errors.New("wiki: set WIKI_USER and WIKI_PASSWORD (a bot password), or the four WIKI_OAUTH_… tokens")
+		return errors.New("wiki: set WIKI_USER and WIKI_PASSWORD (a bot password), WIKI_OAUTH2_TOKEN, or the four WIKI_OAUTH_… tokens")
 	}
 	return nil
 }
@@ -135,7 +145,7 @@ func (cfg *Config) setDefaults() {
 // proxy echoes the request.
 func scrubber(cfg Config) *politehttp.Scrubber {
 	o := cfg.OAuth
-	secrets := append(politehttp.URLSecrets(cfg.API), cfg.Password,
+	secrets := append(politehttp.URLSecrets(cfg.API), cfg.Password, cfg.Bearer,
 		o.ConsumerToken, o.ConsumerSecret, o.AccessToken, o.AccessSecret)
 	return politehttp.NewScrubber(secrets...)
 }
@@ -172,6 +182,8 @@ func (c *Client) forget() error {
 	if err != nil {
 		return err
 	}
+	<-c.door // a login takes two requests
+	defer func() { c.door <- struct{}{} }()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.mw, c.account, c.csrf = mw, "", ""

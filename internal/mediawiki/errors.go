@@ -110,6 +110,15 @@ func KindOf(err error) (kind Kind, ok bool) {
 	return Transient, false
 }
 
+// CodeOf returns the code of an error of this package, "" for any other error.
+func CodeOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
 // noServer is the code of a request whose connection was refused: nothing listens at the address.
 const noServer = "no-server"
 
@@ -131,20 +140,20 @@ type apiError struct {
 	} `json:"spamblacklist"`
 }
 
-// info returns the message and what the code's own fields add.
+// info returns what the code's own fields say and then the message, which a wiki can make so long that its end is cut.
 func (e *apiError) info() string {
-	s := e.Info
+	s := ""
 	if e.ReadOnlyReason != "" {
-		s += " Reason: " + e.ReadOnlyReason
+		s += "Reason: " + e.ReadOnlyReason + ". "
 	}
 	if e.AbuseFilter != nil {
-		s += fmt.Sprintf(" Filter %v, %s, actions %s", e.AbuseFilter.ID, e.AbuseFilter.Description,
+		s += fmt.Sprintf("Filter %v, %s, actions %s. ", e.AbuseFilter.ID, e.AbuseFilter.Description,
 			strings.Join(e.AbuseFilter.Actions, ", "))
 	}
 	if e.SpamBlacklist != nil {
-		s += " Matches: " + strings.Join(e.SpamBlacklist.Matches, ", ")
+		s += "Matches: " + strings.Join(e.SpamBlacklist.Matches, ", ") + ". "
 	}
-	return s
+	return s + e.Info
 }
 
 // kinds maps MediaWiki's error codes to kinds. A code that ends in * means all codes that begin like that. Any other
@@ -153,6 +162,9 @@ func (e *apiError) info() string {
 var kinds = map[string]Kind{
 	"maxlag": Transient, "readonly": Transient, "ratelimited": Transient, "actionthrottledtext": Transient,
 	"badtoken": Transient,
+
+	// an earlier attempt with this token was saved
+	"discussiontools-formtoken-used": Unknown,
 
 	"editconflict": Conflict, "nosuchsection": Conflict, "missingtitle": Conflict, "pagedeleted": Conflict,
 	"articleexists": Conflict,

@@ -14,6 +14,15 @@ func (c *Client) loggedIn(ctx context.Context) error {
 	if c.Account() != "" || c.cfg.Anonymous {
 		return nil
 	}
+	select {
+	case <-c.door:
+		defer func() { c.door <- struct{}{} }()
+	case <-ctx.Done():
+		return &Error{Op: "login", Kind: Transient, Code: "not-sent", Err: ctx.Err()}
+	}
+	if c.Account() != "" { // meanwhile, for another caller
+		return nil
+	}
 	name := ""
 	if c.cfg.Password != "" {
 		if err := c.login(ctx, &name); err != nil {

@@ -71,13 +71,34 @@ type answer struct {
 			Invalid   bool       `json:"invalid"`
 			Reason    string     `json:"invalidreason"`
 			Special   bool       `json:"special"`
+			Redirect  bool       `json:"redirect"`
 			LastRevID int64      `json:"lastrevid"`
+			Namespace int        `json:"ns"`
 			Revisions []revision `json:"revisions"`
 		} `json:"pages"`
 		AllPages []struct {
 			Title string `json:"title"`
 		} `json:"allpages"`
+		Normalized []redirect `json:"normalized"`
+		LogEvents  []struct {
+			Params struct {
+				Target string `json:"target_title"`
+			} `json:"params"`
+		} `json:"logevents"`
+		Extensions []struct {
+			Name string `json:"name"`
+		} `json:"extensions"`
+		Notifications struct {
+			List     []notification `json:"list"`
+			Continue *string        `json:"continue"`
+		} `json:"notifications"`
 	} `json:"query"`
+}
+
+// redirect is a title that leads to another one.
+type redirect struct {
+	From string `json:"from"`
+	To   string `json:"to"`
 }
 
 type revision struct {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -147,6 +148,24 @@ func TestStaysAtItsHost(t *testing.T) {
 	_, err = client.Page(context.Background(), "T")
 	if k, _ := KindOf(err); k != Blocked {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Many who begin at once log in once.
+func TestOneLogin(t *testing.T) {
+	p := &played{}
+	client, _, _ := open(t, p)
+	var wg sync.WaitGroup
+	for range 10 {
+		wg.Go(func() {
+			if _, err := client.Page(context.Background(), "T"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := p.count("login"); n != 1 {
+		t.Errorf("%d logins", n)
 	}
 }
 

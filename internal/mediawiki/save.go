@@ -51,30 +51,39 @@ func (c *Client) Save(ctx context.Context, e Edit) (*Saved, error) {
 			Info: "this client reads without an account"}
 	}
 	r := request{op: "save", title: e.Title, post: true, save: true, before: e.SendBefore, params: c.editParams(e)}
-	if err := c.rest(ctx, r); err != nil {
+	var out saveAnswer
+	if err := c.change(ctx, r, &out); err != nil {
 		return nil, err
+	}
+	return out.result(e.Title, c.text)
+}
+
+// change sends a request that needs a token. At most one attempt can have an effect: it is sent again only where the
+// wiki refused the token or the session.
+func (c *Client) change(ctx context.Context, r request, out any) error {
+	if err := c.rest(ctx, r); err != nil {
+		return err
 	}
 	renewed, relogged := false, false
 	for {
 		err := c.ready(ctx)
-		var out saveAnswer
 		if err == nil {
 			r.params["token"] = c.token()
-			if err = c.send(ctx, r, &out); err == nil {
-				return out.result(e.Title, c.text)
+			if err = c.send(ctx, r, out); err == nil {
+				return nil
 			}
 		}
 		var f *Error
 		switch {
 		case !errors.As(err, &f):
-			return nil, err
+			return err
 		case f.Code == "badtoken" && !renewed:
 			renewed = true
 			c.setToken("")
 		case lostSession(f.Code) && !relogged && c.forget() == nil:
 			relogged = true
 		default:
-			return nil, saveError(e.Title, f)
+			return changeError(r, f)
 		}
 	}
 }
@@ -90,15 +99,15 @@ func (c *Client) ready(ctx context.Context) error {
 	return c.freshToken(ctx)
 }
 
-// saveError returns the error of an earlier request as the error of the save. A failure before the save was sent is
-// never Unknown.
-func saveError(title string, e *Error) error {
-	if e.Op == "save" {
+// changeError returns the error of an earlier request as the error of the change. A failure before the change was sent
+// is never Unknown.
+func changeError(r request, e *Error) error {
+	if e.Op == r.op {
 		return e
 	}
 	f := *e
-	f.Info = oneLine(e.Op + " before saving: " + e.Info)
-	f.Op, f.Title = "save", title
+	f.Info = oneLine(e.Op + " before the " + r.op + ": " + e.Info)
+	f.Op, f.Title = r.op, r.title
 	return &f
 }
 

@@ -39,6 +39,8 @@ func (p *played) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		kind, answer = "logintoken", `{"query":{"tokens":{"logintoken":"abc+\\"}}}`
 	case f.Get("action") == "login":
 		kind, answer = "login", `{"login":{"result":"Success","lgusername":"Test Bot"}}`
+	case f.Get("action") == "discussiontoolsedit":
+		kind, answer, script = "edit", `{}`, &p.edit
 	case f.Get("action") == "edit":
 		kind, answer, script = "edit", `{"edit":{"result":"Success","newrevid":12,"oldrevid":11,"newtimestamp":"2026-03-01T10:00:00Z"}}`, &p.edit
 	case f.Get("prop") == "revisions":

@@ -33,6 +33,9 @@ type Metrics struct {
 	graph    *prometheus.CounterVec
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
+	served   *prometheus.CounterVec
+	serving  *prometheus.HistogramVec
+	held     *prometheus.CounterVec
 }
 
 // New returns counters at zero, with those of the Go runtime and the process.
@@ -55,14 +58,32 @@ func New(version string, now func() time.Time) *Metrics {
 		"status")
 	m.seconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "spinachbot_outgoing_seconds",
 		Help:    "Time until the header of an answer arrived, by service.",
-		Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 30, 60, 120}}, []string{"service"})
+		Buckets: seconds}, []string{"service"})
+	m.served = counter("http_requests_total", "Requests to this server, by path, method and status.", "path", "method",
+		"status")
+	m.serving = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "spinachbot_http_seconds",
+		Help: "Time until a request was answered completely, by path.", Buckets: seconds}, []string{"path"})
+	m.held = counter("gate_refusals_total", "Replies that the gate did not let through, by the check that held them.",
+		"check")
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "spinachbot_build_info", Help: "Version of the program.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
-	m.registry.MustRegister(m.money, m.seconds, build, collectors.NewGoCollector(),
+	m.registry.MustRegister(m.money, m.seconds, m.serving, build, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
+
+// seconds are the buckets of durations.
+var seconds = []float64{.01, .03, .1, .3, 1, 3, 10, 30, 60, 120}
+
+// Request counts a request to this server. Path and method must come from lists of the program.
+func (m *Metrics) Request(path, method string, status int, took time.Duration) {
+	m.served.WithLabelValues(path, method, strconv.Itoa(status)).Inc()
+	m.serving.WithLabelValues(path).Observe(took.Seconds())
+}
+
+// Held counts a reply that a check of the bot's gate did not let through.
+func (m *Metrics) Held(check string) { m.held.WithLabelValues(check).Inc() }
 
 // Handler serves the counters in Prometheus's text form.
 func (m *Metrics) Handler() http.Handler {
@@ -175,12 +196,20 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 // Gauges adds values that are asked for at each scrape: one gauge of a name with one label. When read fails, the gauge
 // is left out of that scrape.
 func (m *Metrics) Gauges(name, help, label string, read func(context.Context) (map[string]float64, error)) {
-	m.registry.MustRegister(&gauges{prometheus.NewDesc("spinachbot_"+name, help, []string{label}, nil), read})
+	m.registry.MustRegister(&gauges{prometheus.NewDesc("spinachbot_"+name, help, []string{label}, nil), read,
+		prometheus.GaugeValue})
+}
+
+// Counters is [Metrics.Gauges] for values that only grow.
+func (m *Metrics) Counters(name, help, label string, read func(context.Context) (map[string]float64, error)) {
+	m.registry.MustRegister(&gauges{prometheus.NewDesc("spinachbot_"+name, help, []string{label}, nil), read,
+		prometheus.CounterValue})
 }
 
 type gauges struct {
 	desc *prometheus.Desc
 	read func(context.Context) (map[string]float64, error)
+	kind prometheus.ValueType
 }
 
 // Describe implements [prometheus.Collector].
@@ -195,6 +224,6 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 		return
 	}
 	for label, v := range values {
-		ch <- prometheus.MustNewConstMetric(g.desc, prometheus.GaugeValue, v, label)
+		ch <- prometheus.MustNewConstMetric(g.desc, g.kind, v, label)
 	}
 }

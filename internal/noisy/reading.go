@@ -46,7 +46,7 @@ func (t *turn) readings() []string {
 	return out
 }
 
-// draw returns the reading after n others were given up; those are not among the readings.
+// draw returns the next reading after n others were given up. The readings no longer include those.
 func (t *turn) draw(readings []string, n int) string {
 	shared, own := t.chance("shared", t.req.Subject), t.chance("own", t.req.Subject, seedOf(t.req), t.sample, n)
 	rnd := own

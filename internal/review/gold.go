@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
@@ -32,6 +34,9 @@ func Find(items []dataset.Item, asked string) (dataset.Item, error) {
 // GoldOf returns what an item says is right.
 func GoldOf(it dataset.Item) Gold {
 	g := Gold{SPARQL: it.SPARQL}
+	if q, err := sparql.Parse(it.SPARQL); err == nil { // as the model's query will be shown at the end
+		g.SPARQL = strings.TrimSpace(q.String())
+	}
 	if b, ok := it.Boolean(); ok {
 		g.Answer = fmt.Sprint(b)
 	}
@@ -44,7 +49,7 @@ func GoldOf(it dataset.Item) Gold {
 		}
 		var cells []string
 		for _, c := range columns {
-			cells = append(cells, text.OneLine(row[c].Value))
+			cells = append(cells, strings.TrimPrefix(text.OneLine(row[c].Value), rdf.Entity))
 		}
 		g.Answer += strings.Join(cells, "  ") + "\n"
 	}

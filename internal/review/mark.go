@@ -5,13 +5,11 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent/policy"
 	"github.com/spinachbot/spinachbot/internal/console"
-	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// mark returns a text for the screen, in a style, with the IDs marked that the gold query uses, and those that nothing
-// has shown to the model.
+// mark returns a text for the screen, in a style. It marks the IDs that the gold query uses, and those that the model
+// has never been shown.
 func (t *Terminal) mark(s string, l policy.Look, style console.Style) string {
-	s = text.Clean(s)
 	marks := map[string]func(string) string{}
 	for _, id := range l.Unseen {
 		marks[id] = func(id string) string { return t.Screen.In(console.Yellow, id) }

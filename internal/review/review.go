@@ -28,13 +28,15 @@ type Terminal struct {
 	In     *bufio.Reader
 	By     string // who decides
 	Gold   Gold
-	// Edit opens a text in the person's editor and returns what was made of it; below is for reading only. nil: there is
-	// no editor, and edits are typed.
+	// Edit opens a text in the person's editor and returns the edited text; below is read-only. If Edit is nil, there
+	// is no editor, and edits are typed.
 	Edit func(ctx context.Context, text, below string) (string, error)
 
-	asked bool         // before, in this sitting
-	shown int          // steps that were shown
-	lines chan outcome // of a read that was not waited for: Ctrl-C came first
+	question string
+	asked    bool         // before, in this sitting
+	shown    int          // steps that were shown
+	look     policy.Look  // the last one
+	lines    chan outcome // of a read that was not waited for: Ctrl-C came first
 }
 
 // outcome is a line that was typed, or why there is none.
@@ -54,6 +56,7 @@ const help = `  Enter, a, accept   carry it out as it is
 // Review implements [policy.Reviewer].
 func (t *Terminal) Review(ctx context.Context, l policy.Look) (policy.Decision, error) {
 	t.Screen.Progress("")
+	t.look = l
 	t.steps(l)
 	t.turn(l)
 	for {
@@ -63,13 +66,30 @@ func (t *Terminal) Review(ctx context.Context, l policy.Look) (policy.Decision, 
 		}
 		if done {
 			d.By = t.By
-			if d.Verdict != event.Skipped {
-				t.Screen.Progress("…")
+			switch d.Verdict {
+			case event.Edited:
+				t.write(l, "as changed:\n"+d.Text, "")
+				fallthrough
+			case event.Accepted:
+				t.Screen.Progress(fmt.Sprintf("step %d is carried out…", l.Place))
 			}
 			return d, nil
 		}
 	}
 }
+
+// Carried implements [policy.Watcher]: an observation is on the screen before the model is asked again.
+func (t *Terminal) Carried(steps []event.Step, told string) {
+	t.Screen.Progress("")
+	t.steps(policy.Look{Steps: steps, Mentions: t.look.Mentions})
+	if told != "" {
+		t.say(console.Yellow, "the model is told: "+text.OneLine(text.Clean(told)))
+	}
+	t.Screen.Progress(writing)
+}
+
+// writing is what is shown while the model is at work.
+const writing = "the model writes…"
 
 // steps shows what was done since the last turn.
 func (t *Terminal) steps(l policy.Look) {
@@ -80,10 +100,10 @@ func (t *Terminal) steps(l policy.Look) {
 	for i, s := range l.Steps[from:] {
 		if len(l.Steps)-from > 1 || t.shown == 0 && !t.asked { // of an earlier sitting, or several calls of one turn
 			t.say(console.Bold, fmt.Sprintf("step %d", from+i+1))
-			t.write(t.mark("Thought: "+s.Thought+"\nAction: "+s.Action+"("+s.Argument+")", l, ""), "   ")
+			t.write(l, "Thought: "+s.Thought+"\nAction: "+s.Action+"("+s.Argument+")", "")
 		}
 		if s.Observation != "" {
-			t.write(t.mark(s.Observation, l, console.Dim), "   ")
+			t.write(l, s.Observation, console.Dim)
 		}
 	}
 	t.asked = true
@@ -94,7 +114,7 @@ func (t *Terminal) steps(l policy.Look) {
 func (t *Terminal) turn(l policy.Look) {
 	fmt.Fprintln(t.Screen)
 	t.say(console.Bold, fmt.Sprintf("step %d", l.Place))
-	t.write(t.mark(l.Turn, l, ""), "   ")
+	t.write(l, l.Turn, "")
 	if l.Unreadable != "" {
 		t.say(console.Yellow, "this cannot be read; accepted, the model is told so: "+text.OneLine(text.Clean(l.Unreadable)))
 	}
@@ -139,6 +159,7 @@ func (t *Terminal) ask(ctx context.Context, l policy.Look) (d policy.Decision, d
 			t.say(console.Yellow, fmt.Sprintf("%q is none of these; ? shows what they mean", text.Clip(text.Clean(line), 60)))
 			return d, false, nil
 		}
+		t.say(console.Dim, "an empty line ends the turn")
 		more, err := t.paragraph(ctx)
 		if err != nil {
 			return d, false, err
@@ -224,7 +245,7 @@ func (t *Terminal) typed(ctx context.Context, l policy.Look) (string, error) {
 func (t *Terminal) below(l policy.Look) string {
 	var b strings.Builder
 	b.WriteString("Change thought and action above this line, then save and leave. To change nothing, leave as it is.\n" +
-		"What stands below is for reading.\n")
+		"The rest is for reading.\n\nThe question: " + text.Clean(t.question) + "\n")
 	if l.Problem != "" {
 		b.WriteString("\nWhat was wrong: " + text.Clean(l.Problem) + "\n")
 	}
@@ -233,6 +254,9 @@ func (t *Terminal) below(l policy.Look) string {
 	}
 	if t.Gold.SPARQL != "" {
 		b.WriteString("\nA query that is right:\n" + text.Clean(t.Gold.SPARQL) + "\n")
+	}
+	if t.Gold.Answer != "" {
+		b.WriteString("\nIts result:\n" + text.Clean(t.Gold.Answer) + "\n")
 	}
 	if n := len(l.Steps); n > 0 {
 		b.WriteString("\nThe last observation:\n" + text.Clean(l.Steps[n-1].Observation) + "\n")
@@ -268,6 +292,9 @@ func (t *Terminal) line(ctx context.Context, prompt string) (string, error) {
 	select {
 	case l := <-t.lines:
 		t.lines = nil
+		if t.Screen.Terminal() {
+			t.Screen.Entered()
+		}
 		if l.err != nil {
 			fmt.Fprintln(t.Screen)
 			if errors.Is(l.err, io.EOF) {
@@ -295,17 +322,17 @@ func (t *Terminal) width() int {
 	return 120
 }
 
-// write writes a text that may be marked.
-func (t *Terminal) write(s, indent string) {
-	for line := range strings.SplitSeq(s, "\n") {
-		fmt.Fprintln(t.Screen, indent+line)
-	}
+// write writes a text in a style, indented and with IDs marked.
+func (t *Terminal) write(l policy.Look, s string, style console.Style) {
+	fmt.Fprintln(t.Screen, t.mark(console.Indent(text.Clean(s), "   ", t.Screen.Width()), l, style))
 }
 
 // Begin shows the question, and what is known to be right.
 func (t *Terminal) Begin(question string) {
+	t.question = question
 	t.say(console.Bold, text.Clean(question))
 	t.showGold(false)
+	t.Screen.Progress(writing)
 }
 
 // showGold shows what is known to be right. asked says that the person wants to know.
@@ -313,10 +340,10 @@ func (t *Terminal) showGold(asked bool) {
 	switch {
 	case t.Gold.SPARQL != "":
 		fmt.Fprintln(t.Screen, t.Screen.In(console.Green, "a query that is right:"))
-		t.write(text.Clean(t.Gold.SPARQL), "   ")
+		t.write(policy.Look{}, t.Gold.SPARQL, "")
 		if t.Gold.Answer != "" {
 			fmt.Fprintln(t.Screen, t.Screen.In(console.Green, "its result:"))
-			t.write(text.Clean(t.Gold.Answer), "   ")
+			t.write(policy.Look{}, t.Gold.Answer, "")
 		}
 	case asked:
 		t.say(console.Yellow, "no right query is known; --gold names a file with some")

@@ -74,6 +74,29 @@ func TestReview(t *testing.T) {
 	}
 }
 
+// TestCarried: what a turn showed is on the screen at once, and only once; so is why a turn was refused.
+func TestCarried(t *testing.T) {
+	var b strings.Builder
+	term := &Terminal{Screen: console.New(&b, nil), In: bufio.NewReader(strings.NewReader("\n\n")), By: "Ada"}
+	first := look
+	first.Place, first.Steps = 1, nil
+	if _, err := term.Review(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	term.Carried([]event.Step{{Observation: "3 rows"}}, "that was\ndone before")
+	if out := b.String(); !strings.HasSuffix(out, "   3 rows\nthe model is told: that was done before\n") {
+		t.Errorf("%s", out)
+	}
+	second := look
+	second.Place, second.Steps = 2, []event.Step{{Observation: "3 rows"}}
+	if _, err := term.Review(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	if out := b.String(); strings.Count(out, "3 rows") != 1 {
+		t.Errorf("%s", out)
+	}
+}
+
 // An editor that fails, or leaves nothing, changes nothing, and the person is asked again.
 func TestEditor(t *testing.T) {
 	answers := []string{"", " \n", "Thought: x\nAction: stop()\n"}

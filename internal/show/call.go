@@ -1,9 +1,6 @@
 package show
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -25,40 +22,9 @@ func callText(action, argument string) string {
 // arguments returns the lines of a JSON object's members, nil for what is not one. Texts are as they are, their further
 // lines indented; other values are JSON. Nulls are left out: a strict schema asks for them.
 func arguments(argument string) (lines []string) {
-	if !strings.HasPrefix(strings.TrimSpace(argument), "{") {
-		return nil
-	}
-	dec := json.NewDecoder(strings.NewReader(argument))
-	if _, err := dec.Token(); err != nil {
-		return nil
-	}
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil
-		}
-		var raw json.RawMessage
-		if dec.Decode(&raw) != nil {
-			return nil
-		}
-		var s string
-		if json.Unmarshal(raw, &s) != nil {
-			var b bytes.Buffer
-			if json.Compact(&b, raw) != nil {
-				return nil
-			}
-			s = b.String()
-		}
-		if string(raw) != "null" {
-			lines = append(lines, fmt.Sprintf("  %s: %s", text.Clean(fmt.Sprint(key)),
-				strings.ReplaceAll(strings.TrimRight(text.Clean(s), "\n"), "\n", "\n    ")))
-		}
-	}
-	if _, err := dec.Token(); err != nil {
-		return nil
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil
+	for _, m := range text.Members(argument) {
+		lines = append(lines, fmt.Sprintf("  %s: %s", text.Clean(m.Key),
+			strings.ReplaceAll(strings.TrimRight(text.Clean(m.Value), "\n"), "\n", "\n    ")))
 	}
 	return lines
 }

@@ -3,7 +3,6 @@ package show
 import (
 	"fmt"
 	"html"
-	"net/url"
 	"strings"
 	"time"
 
@@ -28,7 +27,13 @@ type Ledger struct {
 	Out *console.Screen
 	// Width returns the terminal's number of columns, 0 when there is no terminal.
 	Width func() int
-	API   string // the address of the wiki's api.php, for links to threads
+	APIs  map[string]string // addresses of api.php, by the names of WIKIS, "" for the main wiki
+}
+
+// Link is the address of an entry's thread, "" where its wiki is not known.
+func (l *Ledger) Link(en *bot.Entry) string {
+	wiki, _ := bot.SplitPage(en.Page)
+	return en.Link(l.APIs[wiki])
 }
 
 // maxColumns is how wide running text is set.
@@ -61,7 +66,7 @@ func (l *Ledger) List(entries []*bot.Entry) error {
 			row = append(row, confidenceOf(en), requestOf(en))
 		}
 		if !tty {
-			row = append(row, threadLink(l.API, en))
+			row = append(row, l.Link(en))
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -77,7 +82,7 @@ func (l *Ledger) List(entries []*bot.Entry) error {
 				line += "\n  " + strings.Join(console.Wrap(requestOf(en), width-2), "\n  ")
 			}
 			if tty {
-				line += "\n  " + l.Out.In(console.Dim, threadLink(l.API, en))
+				line += "\n  " + l.Out.In(console.Dim, l.Link(en))
 			}
 		}
 		if _, err := fmt.Fprintln(l.Out, line); err != nil {
@@ -114,23 +119,6 @@ func requestOf(en *bot.Entry) string {
 	return request
 }
 
-// threadLink is the address of an entry's thread: /wiki/PAGE where api.php is in /w/, as on Wikimedia's wikis, else
-// index.php next to api.php.
-func threadLink(api string, en *bot.Entry) string {
-	base := strings.TrimSuffix(api, "api.php")
-	if root, ok := strings.CutSuffix(base, "/w/"); ok {
-		base = root + "/wiki/"
-	} else {
-		base += "index.php?title="
-	}
-	page := strings.NewReplacer("%3A", ":", "%2F", "/").Replace(url.PathEscape(strings.ReplaceAll(en.Page, " ", "_")))
-	if strings.HasSuffix(base, "=") {
-		page = strings.ReplaceAll(page, "&", "%26")
-	}
-	anchor := strings.ReplaceAll(text.OneLine(en.Heading), " ", "_")
-	return base + page + "#" + (&url.URL{Fragment: anchor}).EscapedFragment()
-}
-
 // Entry shows one entry: its state and why, the question, and the reply as text.
 func (l *Ledger) Entry(en *bot.Entry) {
 	state := text.OneLine(State(en))
@@ -156,7 +144,7 @@ func (l *Ledger) Entry(en *bot.Entry) {
 		asked = minute(*en.Time) + " by " + en.Author
 	}
 	row("thread", en.Heading)
-	row("link", threadLink(l.API, en))
+	row("link", l.Link(en))
 	row("asked", asked+map[bool]string{true: " (follow-up)"}[en.Kind == bot.FollowUp])
 	row("noticed", minute(en.Created))
 	if d := en.Draft; d != nil {

@@ -301,9 +301,13 @@ func JSON(w io.Writer, v any) {
 	_ = enc.Encode(v) // a closed standard output ends the program by SIGPIPE
 }
 
-// cellText is a cell for people: an entity's label with its number, anything else's text.
+// cellText is a cell for people: an entity's label with its ID, anything else's text.
 func cellText(a *agent.Answer, cell rdf.Term) string {
-	if id := rdf.EntityID(cell.Value); cell.IsIRI() && id != "" {
+	id := rdf.EntityID(cell.Value)
+	if !a.Names().Wikibase() {
+		id = a.Graph.Compact(cell.Value)
+	}
+	if cell.IsIRI() && id != "" {
 		if label := a.Labels[id]; label != "" {
 			return label + " (" + id + ")"
 		}

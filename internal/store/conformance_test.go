@@ -18,6 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/job"
 	"github.com/spinachbot/spinachbot/internal/leader"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
@@ -309,6 +310,33 @@ func testLeaseOnce(t *testing.T, open opener) {
 	}
 }
 
+func TestChange(t *testing.T) { each(t, testChange) }
+
+// Many who change a note, also in several programs, lose no change.
+func testChange(t *testing.T, open opener) {
+	stores := []*Store{open(t), open(t)}
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			err := stores[i%2].Change(context.Background(), "n", func(old []byte) ([]byte, error) { return append(old, 'x'), nil })
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	no := errors.New("no")
+	if err := stores[0].Change(t.Context(), "n", func([]byte) ([]byte, error) { return []byte("y"), no }); err != no {
+		t.Errorf("an error of f: %v", err)
+	}
+	if err := stores[0].Change(t.Context(), "n", func([]byte) ([]byte, error) { return nil, nil }); err != nil {
+		t.Error(err)
+	}
+	if v, _, err := stores[1].Get(t.Context(), "n"); err != nil || string(v) != strings.Repeat("x", 20) {
+		t.Errorf("%q %v", v, err)
+	}
+}
+
 // A ledger moves to an empty database, once, and the file is not opened again.
 func TestMove(t *testing.T) {
 	if os.Getenv(sharedURL) == "" {
@@ -333,12 +361,15 @@ func TestMove(t *testing.T) {
 	if err := from.AddSpent(ctx, "2026-11-20", llm.Usage{Calls: 3, USD: 0.1}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := from.Claim(ctx, "", job.Want{}, day.Add(time.Hour), job.Forever); err != nil {
+		t.Fatal(err)
+	}
 	want, err := from.Entries(ctx, bot.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the second time finds everything there
-		if m, err := Move(ctx, from, to); err != nil || m != (Moved{50, 2, 1}) {
+		if m, err := Move(ctx, from, to); err != nil || m != (Moved{50, 2, 1, 50, 0}) {
 			t.Fatalf("%+v %v", m, err)
 		}
 		if err := from.Forget(ctx, movedNote); err != nil { // as if the first one had died before
@@ -348,6 +379,9 @@ func TestMove(t *testing.T) {
 	got, err := to.Entries(ctx, bot.Filter{})
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Errorf("%v %s", err, d)
+	}
+	if waiting, err := to.Jobs(ctx, job.Want{}, job.Waiting); err != nil || len(waiting) != 30 {
+		t.Errorf("%d jobs wait, of which one was claimed: %v", len(waiting), err)
 	}
 	if err := to.Put(ctx, "n0", []byte("x")); err != nil {
 		t.Fatal(err)

@@ -46,14 +46,14 @@ func (s *Store) Release(ctx context.Context, l leader.Lease) error {
 
 // Under returns the store for who holds the lease: entries and notes are written only as long as it is held, which is
 // checked in the same transaction. It is closed with s.
-func (s *Store) Under(l leader.Lease) *Store { return &Store{conn: s.conn, lease: &l} }
+func (s *Store) Under(l leader.Lease) *Store { return &Store{conn: s.conn, lease: &l, ring: s.ring} }
 
-// write runs f in a transaction that ends before the lease can change hands.
+// write runs f in a transaction that ends before the lease can change hands. What f relies on, it locks.
 func (s *Store) write(ctx context.Context, f func(conn) error) error {
-	if s.lease == nil {
-		return f(s.conn) // each f is one statement
-	}
-	return s.inTx(ctx, func(tx conn) error {
+	return s.locked(ctx, func(tx conn) error {
+		if s.lease == nil {
+			return f(tx)
+		}
 		check := "SELECT 1 FROM leases WHERE name = ? AND fence = ? AND ends > " + s.now()
 		if s.shared {
 			check += " FOR SHARE"

@@ -51,6 +51,9 @@ func (s *Store) Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error)
 	if f.Text != "" {
 		add("text = ?", f.Text)
 	}
+	if f.Author != "" {
+		add("author = ?", f.Author)
+	}
 	if f.Origin != nil {
 		add("author = ?", f.Origin.Author)
 		add("minute = ?", micros(f.Origin.Time))
@@ -88,12 +91,20 @@ func (s *Store) Add(ctx context.Context, e *bot.Entry) (bool, error) {
 	if err != nil {
 		return false, failed(err, "add entry %s", e.Key)
 	}
-	n, err := s.changed(ctx, `INSERT INTO entries (key, page, thread, text, author, minute, state, saved, version, data)
+	added := false
+	err = s.write(ctx, func(c conn) error {
+		n, err := c.changed(ctx, `INSERT INTO entries (key, page, thread, text, author, minute, state, saved, version, data)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (key) DO NOTHING`,
-		e.Key, e.Page, e.Thread, e.Text, e.Author, micros(e.Origin().Time), string(e.State), saved(e), string(data))
-	if err != nil || n == 0 {
+			e.Key, e.Page, e.Thread, e.Text, e.Author, micros(e.Origin().Time), string(e.State), saved(e), string(data))
+		if added = err == nil && n > 0; !added {
+			return err
+		}
+		return c.putJob(ctx, e.Job(), false)
+	})
+	if err != nil || !added {
 		return false, failed(err, "add entry %s", e.Key)
 	}
+	s.rung(ctx, e.Job())
 	e.Version = 1
 	return true, nil
 }
@@ -104,14 +115,29 @@ func (s *Store) Update(ctx context.Context, e *bot.Entry) error {
 	if err != nil {
 		return failed(err, "update entry %s", e.Key)
 	}
-	n, err := s.changed(ctx, `UPDATE entries SET page = ?, thread = ?, text = ?, author = ?, minute = ?, state = ?, saved = ?,
-version = version + 1, data = ? WHERE key = ? AND version = ?`,
-		e.Page, e.Thread, e.Text, e.Author, micros(e.Origin().Time), string(e.State), saved(e), string(data),
-		e.Key, e.Version)
+	var n int64
+	err = s.write(ctx, func(c conn) error {
+		if e.Claim != nil {
+			if err := c.held(ctx, e.Claim); err != nil {
+				return err
+			}
+		}
+		n, err = c.changed(ctx, `UPDATE entries SET page = ?, thread = ?, text = ?, author = ?, minute = ?, state = ?,
+saved = ?, version = version + 1, data = ? WHERE key = ? AND version = ?`,
+			e.Page, e.Thread, e.Text, e.Author, micros(e.Origin().Time), string(e.State), saved(e), string(data),
+			e.Key, e.Version)
+		if err != nil || n == 0 {
+			return err
+		}
+		return c.putJob(ctx, e.Job(), e.Claim != nil)
+	})
 	if err != nil {
 		return failed(err, "update entry %s", e.Key)
 	}
 	if n == 1 {
+		if e.Claim == nil { // else whoever has it gives it back
+			s.rung(ctx, e.Job())
+		}
 		e.Version++
 		return nil
 	}
@@ -121,16 +147,13 @@ version = version + 1, data = ? WHERE key = ? AND version = ?`,
 	return failed(bot.ErrChanged, "update entry %s", e.Key)
 }
 
-// changed writes under the lease and returns how many rows it changed.
-func (s *Store) changed(ctx context.Context, statement string, args ...any) (n int64, err error) {
-	err = s.write(ctx, func(c conn) error {
-		r, err := c.exec(ctx, statement, args...)
-		if err == nil {
-			n, err = r.RowsAffected()
-		}
-		return err
-	})
-	return n, err
+// changed runs a statement and returns how many rows it changed.
+func (c conn) changed(ctx context.Context, statement string, args ...any) (int64, error) {
+	r, err := c.exec(ctx, statement, args...)
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
 }
 
 func saved(e *bot.Entry) int64 {

@@ -21,18 +21,25 @@ var ledgerTables = []struct{ name, columns, order string }{
 	{"entries", "key, page, thread, text, author, minute, state, saved, version, data", "seq"},
 	{"notes", "key, value", "key"},
 	{"spent", "day, calls, input_tokens, output_tokens, usd", "day"},
+	{"jobs", jobColumns, "key"},
+	{"results", "key, name, data", "key, name"},
 }
 
 // Moved is what [Move] moved.
-type Moved struct{ Entries, Notes, Days int }
+type Moved struct{ Entries, Notes, Days, Jobs, Results int }
 
 // Move copies the ledger of a file to an empty shared database, compares both row by row, and marks the file, so that
 // [Open] refuses it from then on: two bots with a ledger each would answer twice. The caller holds the file's [Lock].
 // Without an error the database holds all of it; with one, nothing, and the file is as it was.
 func Move(ctx context.Context, from, to *Store) (Moved, error) {
 	var m Moved
-	err := to.inTx(ctx, func(tx conn) error {
-		for i, n := range []*int{&m.Entries, &m.Notes, &m.Days} {
+	// Nobody works on the file, whose claims may be without end.
+	_, err := from.exec(ctx, "UPDATE jobs SET state = 'waiting', ends = 0 WHERE state = 'running'")
+	if err != nil {
+		return m, failed(err, "move the ledger")
+	}
+	err = to.inTx(ctx, func(tx conn) error {
+		for i, n := range []*int{&m.Entries, &m.Notes, &m.Days, &m.Jobs, &m.Results} {
 			t := ledgerTables[i]
 			there, err := tx.all(ctx, t.name, t.columns, t.order)
 			if err != nil {

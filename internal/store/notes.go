@@ -25,7 +25,33 @@ func (s *Store) Put(ctx context.Context, key string, value []byte) error {
 	if value == nil {
 		value = []byte{}
 	}
-	_, err := s.changed(ctx, "INSERT INTO notes (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, value)
+	err := s.write(ctx, func(c conn) error {
+		_, err := c.exec(ctx, "INSERT INTO notes (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, value)
+		return err
+	})
+	return failed(err, "note %s", key)
+}
+
+// Change replaces the note with what f makes of it: nil for a note that is not there, and to keep it. Nobody else changes
+// it in between. f may be called again; its error is returned, and nothing is changed.
+func (s *Store) Change(ctx context.Context, key string, f func(old []byte) ([]byte, error)) error {
+	var own error
+	err := s.inTx(ctx, func(c conn) error {
+		var value []byte
+		err := c.row(ctx, "SELECT value FROM notes WHERE key = ?", key).Scan(&value)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if value, own = f(value); own != nil || value == nil {
+			return own
+		}
+		_, err = c.exec(ctx, "INSERT INTO notes (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+			key, value)
+		return err
+	})
+	if own != nil {
+		return own
+	}
 	return failed(err, "note %s", key)
 }
 

@@ -48,6 +48,9 @@ CREATE TABLE vectors (
 	vector BYTEA NOT NULL, -- 32-bit floats, little-endian
 	PRIMARY KEY (model, text)
 );` + leaseTable,
+	jobTable + sharedEntryJobs,
+	`DELETE FROM notes WHERE substr(key, 1, 9) = 'endpoint ' AND strpos(key, chr(63)) > 0;`, // as in migrations
+	fmt.Sprintf(resultTables, "BYTEA"),
 }
 
 // maxConns is how many connections a process holds at most. PostgreSQL allows 100 in all unless it is told otherwise.
@@ -108,7 +111,7 @@ func describeShared(err error) error {
 	case isPg && pg.Code == "53100":
 		return fmt.Errorf("the database's disk is full: make room; nothing that was recorded is lost (%w)", err)
 	case isPg && pg.Code == "53300":
-		return fmt.Errorf("the database takes no more connections: raise its max_connections (%w)", err)
+		return fmt.Errorf("the database accepts no more connections: raise its max_connections (%w)", err)
 	case isPg && pg.Code == "25006":
 		return fmt.Errorf("the database cannot be written: DATABASE_URL must name the primary server (%w)", err)
 	case isPg && (pg.Code == "28P01" || pg.Code == "28000" || pg.Code == "3D000" || pg.Code == "42501"):

@@ -68,8 +68,18 @@ func (c conn) now() string {
 // inTx runs f in a transaction that is committed when f returns nil. Transactions run as if one after the other; f may
 // run again when another one was in the way.
 func (c conn) inTx(ctx context.Context, f func(conn) error) error {
+	return c.retried(ctx, sql.LevelSerializable, f)
+}
+
+// locked is inTx for an f that locks the rows that it relies on, so that transactions about other rows are not in its
+// way.
+func (c conn) locked(ctx context.Context, f func(conn) error) error {
+	return c.retried(ctx, sql.LevelReadCommitted, f)
+}
+
+func (c conn) retried(ctx context.Context, level sql.IsolationLevel, f func(conn) error) error {
 	for {
-		err := c.once(ctx, f)
+		err := c.once(ctx, level, f)
 		var conflict *pgconn.PgError
 		if errors.As(err, &conflict) && (conflict.Code == serializationFailure || conflict.Code == deadlockDetected) &&
 			ctx.Err() == nil {
@@ -85,10 +95,10 @@ const (
 	deadlockDetected     = "40P01"
 )
 
-func (c conn) once(ctx context.Context, f func(conn) error) error {
+func (c conn) once(ctx context.Context, level sql.IsolationLevel, f func(conn) error) error {
 	var opts *sql.TxOptions
 	if c.shared {
-		opts = &sql.TxOptions{Isolation: sql.LevelSerializable}
+		opts = &sql.TxOptions{Isolation: level}
 	}
 	tx, err := c.db.BeginTx(ctx, opts)
 	if err != nil {

@@ -30,6 +30,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/spinachbot/spinachbot/internal/job"
 	"github.com/spinachbot/spinachbot/internal/leader"
 )
 
@@ -37,6 +38,18 @@ import (
 type Store struct {
 	conn
 	lease *leader.Lease // under which the ledger is written; nil: none is needed
+	ring  func(context.Context, job.Job)
+}
+
+// OnWork has f called after each write that leaves a job for someone to do, with its key, kind and due time. Call it
+// before the store is used.
+func (s *Store) OnWork(f func(context.Context, job.Job)) { s.ring = f }
+
+// rung tells of a job that is to be done.
+func (s *Store) rung(ctx context.Context, j job.Job) {
+	if s.ring != nil && j.State == job.Waiting {
+		s.ring(ctx, j)
+	}
 }
 
 // migrations are the steps from an empty file to the current schema; step i leads from version i to i+1. Steps are
@@ -78,6 +91,10 @@ UPDATE entries SET author = coalesce(json_extract(data, '$.author'), ''),
 CREATE INDEX entries_origin ON entries (page, author, minute);`,
 	vectorTables,
 	leaseTable,
+	jobTable + entryJobs,
+	// The budgets of an endpoint were kept under its whole address once, whose parameters may hold a key.
+	`DELETE FROM notes WHERE substr(key, 1, 9) = 'endpoint ' AND instr(key, char(63)) > 0;`, // a question mark
+	fmt.Sprintf(resultTables, "BLOB"),
 }
 
 // busyTimeout is how long a writer waits for another process. The ledger command writes for milliseconds.
@@ -87,6 +104,9 @@ const busyTimeout = 10 * time.Second
 // brings its schema up to date.
 func Open(ctx context.Context, path string) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("store: %w", describe(err))
+	}
+	if err := closeToOthers(path); err != nil {
 		return nil, fmt.Errorf("store: %w", describe(err))
 	}
 	abs, err := filepath.Abs(path)
@@ -113,6 +133,20 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, fmt.Errorf("store %s: %w", path, describe(err))
 	}
 	return s, nil
+}
+
+// closeToOthers makes a new file that only its owner can read, and takes what other users may do from an older one.
+// SQLite would let everybody read; it gives its -wal and -shm files the same permissions.
+func closeToOthers(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err == nil {
+		return f.Close()
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm()&0o007 == 0 {
+		return err
+	}
+	return os.Chmod(path, info.Mode().Perm()&^0o007)
 }
 
 // Close closes the file.

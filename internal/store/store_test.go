@@ -1,12 +1,14 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -188,4 +190,33 @@ func TestLockAfterKill(t *testing.T) {
 		t.Fatalf("after kill -9: %v", err)
 	}
 	release()
+}
+
+// TestPermissions: nobody else may read what the bot keeps, whatever the folder's permissions and the umask.
+func TestPermissions(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has other permissions")
+	}
+	path := filepath.Join(t.TempDir(), "l.db")
+	modes := func(want os.FileMode) {
+		t.Helper()
+		s, err := Open(context.Background(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if err := s.Put(context.Background(), "k", []byte("v")); err != nil {
+			t.Fatal(err)
+		}
+		for _, end := range []string{"", "-wal", "-shm"} {
+			if info, err := os.Stat(path + end); err != nil || info.Mode().Perm() != want {
+				t.Errorf("%s: %v, %v; want %v", path+end, info.Mode(), err, want)
+			}
+		}
+	}
+	modes(0o600)
+	if err := os.Chmod(path, 0o664); err != nil { // as an older version left it
+		t.Fatal(err)
+	}
+	modes(0o660)
 }

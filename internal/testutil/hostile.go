@@ -106,7 +106,12 @@ func pieces(account, operator string) []piece {
 			`\|talk\]\]\) \d\d:\d\d, \d+ \w+ \d{4} \(UTC\)$`), 1},
 		{"mark", regexp.MustCompile(`<!-- spinachbot:[a-z0-9-]+ -->`), 1},
 		{"operator", regexp.MustCompile(`\[\[User talk:` + o + `\|` + o + `\]\]`), 1},
-		{"table start", regexp.MustCompile(`(?m)^:+\{\| class="wikitable(?: mw-collapsible mw-collapsed)?"$`), 2},
+		{"earlier discussion", regexp.MustCompile(`\[\[:[^\[\]{}|<>\n]+#[^\[\]{}|<>\n]+\|[\p{L}\d .]{4,30}\]\]`), 2},
+		{"table start", regexp.MustCompile(`(?m)^:+\{\| class="wikitable(?: mw-collapsible mw-collapsed)?"(?: style="overflow-wrap:anywhere")?$`), 2},
+		{"list start", regexp.MustCompile(`<table class="wikitable mw-collapsible mw-collapsed"><tr><th>`), 1},
+		{"list middle", regexp.MustCompile(`</th></tr><tr><td><ol><li>`), 1},
+		{"list item", regexp.MustCompile(`</li><li>`), 10},
+		{"list end", regexp.MustCompile(`(?m)</li></ol></td></tr></table>$`), 1},
 		{"table end", regexp.MustCompile(`(?m)^\|\}$`), 2},
 		{"table row", regexp.MustCompile(`(?m)^\|-$`), 0},
 		{"code", regexp.MustCompile(`</?code>`), 0},
@@ -116,11 +121,11 @@ func pieces(account, operator string) []piece {
 }
 
 var (
-	entityLink = regexp.MustCompile(`\[\[(?:Q[1-9]\d*|Property:P[1-9]\d*|Lexeme:L[1-9]\d*)\|([^\[\]{}|<>\n]+)\]\]`)
+	entityLink = regexp.MustCompile(`\[\[(?:Q[1-9]\d*|Property:P[1-9]\d*|Lexeme:L[1-9]\d*)(?:\|([^\[\]{}|<\n]+))?\]\]`)
 	queryBlock = regexp.MustCompile(`(?s)\{\{SPARQL\|query=\n(.*?)\n\}\}`)
 	// leftover is what begins markup in MediaWiki. The reply's own list marks, cells and headers are looked at line by
 	// line.
-	leftover = regexp.MustCompile(`(?i)\{\{|\}\}|\[\[|\]\]|\{\||\|\}|~~~|<|''|__\w+__|-\{|&(?:#\w+|[a-z]\w*);|https?:|mailto:|\[|\]|` +
+	leftover = regexp.MustCompile(`(?i)\{\{|\}\}|\[\[|\]\]|\{\||\|\}|~~~|<|''|__\w+__|-\{|&(?:#\w+|[a-z]\w*);|https?:/|mailto:|\[|\]|` +
 		`\b(?:RFC|PMID|ISBN)[ \t\x{a0}]+\d`)
 	hidden = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{202a}-\x{202e}\x{2066}-\x{2069}\x{200b}\x{200e}\x{200f}\x{2028}\x{2029}\x{feff}]`)
 	stamp  = regexp.MustCompile(`\d\d:\d\d, \d+ \w+ \d{4} \(UTC\)`)

@@ -10,7 +10,7 @@ const harmless = `:@Ann: The capital is Bonn.<!-- spinachbot:abc-1 -->
 SELECT ?x WHERE { ?x wdt:P31{{!}}wdt:P279 wd:Q5 . }
 }}
 :The query found one row. Run on 2026-03-04 09:00 UTC at here; the data may have changed since.
-:{| class="wikitable"
+:{| class="wikitable" style="overflow-wrap:anywhere"
 ! x !! y
 |-
 | [[Q42|Douglas Adams]] || a&#124;b
@@ -30,7 +30,7 @@ func TestFaults(t *testing.T) {
 		t.Fatalf("the harmless reply has faults: %q", f)
 	}
 	for _, s := range []string{
-		"{{Delete}}", "[[Category:Spam]]", "[[User:Admin]]", "[[Q42]]", "~~~~", "<!-- x -->", "<b>", "</syntaxhighlight>",
+		"{{Delete}}", "[[Category:Spam]]", "[[User:Admin]]", "[[Q42|x{]]", "~~~~", "<!-- x -->", "<b>", "</syntaxhighlight>",
 		"''x''", "__NOTOC__", "https://evil.example", "[x]",
 		"mailto:a@b", "RFC 2324", "ISBN 0-306-40615-2", "&lt;", "\x00", "\u202e", "-{zh:x}-", "10:00, 5 March 2026 (UTC)",
 		"\n|}", "\n== x ==", "\n:: x", "\n----", "\n;x", "\n x", "\nx",

@@ -26,6 +26,7 @@ type layout struct {
 	y                     float64
 	trunk                 []float64 // the y of the last node drawn at each depth
 	edges                 []string  // those of the way to the answer, which are drawn above the others
+	link                  func(*Node) string
 }
 
 // SVG draws the tree with at most so many nodes (0: [Nodes]): an outline from top to bottom, the way to the answer
@@ -52,6 +53,18 @@ func (t *Tree) SVG(nodes int) string {
 		s.Append(l.SVG)
 		s.Close()
 	}
+	return s.String()
+}
+
+// Inline draws the tree to be put into a page, which sets the colors. There is one layout, and each node is a link.
+func (t *Tree) Inline(nodes int, link func(*Node) string) string {
+	if nodes <= 0 {
+		nodes = Nodes
+	}
+	l := layout{Tree: t, width: 960, margin: 12, indent: 22, column: 150, bars: true, link: link, SVG: &chart.SVG{}}
+	l.draw(t.rows(nodes))
+	s := chart.NewLinked(l.width, l.y, "Search tree: "+text.Clip(t.Question, 200))
+	s.Append(l.SVG)
 	return s.String()
 }
 
@@ -177,6 +190,10 @@ func (l *layout) row(r row) {
 		height := float64(1+len(calls)+len(seen)+len(fates))*lineHeight + 8
 		l.Rect(at-6, l.y-16, right-at+12, height, `class="tint" rx="7"`, "")
 	}
+	if l.link != nil {
+		l.Link(l.link(n))
+		defer l.EndLink()
+	}
 	l.Group("", n.tip())
 	l.edge(r.depth, n.Won)
 	l.dot(x, n)
@@ -279,7 +296,7 @@ func (l *layout) votes(inner float64) {
 // observation is what the step showed, on one line.
 func (n *Node) observation() string { return oneLine(text.Clip(n.Step.Observation, maxText)) }
 
-// tip is shown when the mouse is over the node: what has no room in the row.
+// tip is shown when the mouse is over the node: the text that does not fit in the row.
 func (n *Node) tip() string {
 	name, argument := n.call()
 	out := n.Place() + " " + name + "(" + argument + ")"

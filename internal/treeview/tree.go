@@ -312,12 +312,20 @@ func (t *Tree) Summary() string {
 	return strings.Join(out, ", ")
 }
 
-// call is a node's call on one line.
+// call is a node's call on one line. Of native calls only the values are shown: what they are is plain to see.
 func (n *Node) call() (name, argument string) {
 	if n.Step == nil {
 		return "", ""
 	}
-	return oneLine(n.Step.Action), oneLine(text.Clip(n.Step.Argument, maxText))
+	argument = n.Step.Argument
+	if members := text.Members(argument); members != nil {
+		var values []string
+		for _, m := range members {
+			values = append(values, m.Value)
+		}
+		argument = strings.Join(values, ", ")
+	}
+	return oneLine(n.Step.Action), oneLine(text.Clip(argument, maxText))
 }
 
 // oneLine is a text of others on one line, fit for terminals and pictures.

@@ -2,12 +2,26 @@
 package web
 
 import (
+	_ "embed"
 	"log/slog"
+	"maps"
 	"net/http"
+	"time"
 
 	"github.com/spinachbot/spinachbot/internal/web/guard"
 	"github.com/spinachbot/spinachbot/internal/web/health"
+	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
+
+// openAPI describes the APIs for programs (https://spec.openapis.org/oas/v3.1.0); a test holds it against the server.
+//
+//go:embed openapi.json
+var openAPI []byte
+
+func serveOpenAPI(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_, _ = w.Write(openAPI)
+}
 
 // Options are the parts of the server.
 type Options struct {
@@ -16,24 +30,60 @@ type Options struct {
 	Challenge http.Handler // the TEXT2SPARQL API
 	MCP       http.Handler // the Model Context Protocol
 	Metrics   http.Handler
-	Checks    map[string]health.Check // what must work for the server to be ready
+	NewID     func() string // of a request, for the log; nil: requests are neither named nor logged
+	Now       func() time.Time
+	// counts a request: the pattern of its path, "other" for none; may be nil
+	Watch  func(path, method string, status int, took time.Duration)
+	Checks map[string]health.Check // what must work for the server to be ready
+	Site   *layout.Site            // the frame of the pages; nil: there are no pages
+	// the sections' pages and further APIs by their patterns, such as "/runs/"; "/{$}" is the first page
+	Pages map[string]http.Handler
 }
 
 // New returns the server.
 func New(o Options) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/text2sparql", o.Challenge)
-	mux.Handle("/mcp", o.MCP)
-	mux.HandleFunc("/{$}", func(w http.ResponseWriter, r *http.Request) {
+	for pattern, h := range routes(&o) {
+		mux.Handle(pattern, h)
+	}
+	guarded := guard.Guard(mux, guard.Options{Log: o.Log, Hosts: o.Hosts})
+	if o.NewID == nil {
+		return guarded
+	}
+	return access(guarded, &o)
+}
+
+// routes are the server's handlers by their patterns.
+func routes(o *Options) map[string]http.Handler {
+	out := maps.Clone(o.Pages)
+	if out == nil {
+		out = map[string]http.Handler{}
+	}
+	if o.Site != nil {
+		out["GET /static/"] = http.HandlerFunc(o.Site.ServeStatic)
+	}
+	out["/text2sparql"] = o.Challenge
+	out["/mcp"] = o.MCP
+	out["GET /metrics"] = o.Metrics
+	out["GET /healthz"] = http.HandlerFunc(health.Live)
+	out["GET /readyz"] = health.Ready(o.Log, o.Checks)
+	out["GET /openapi.json"] = http.HandlerFunc(serveOpenAPI)
+	out["/{$}"] = o.root()
+	return out
+}
+
+// root answers at /: the challenge's client, or people.
+func (o *Options) root() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("dataset") {
 			o.Challenge.ServeHTTP(w, r)
 			return
 		}
+		if first := o.Pages["/{$}"]; first != nil {
+			first.ServeHTTP(w, r)
+			return
+		}
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = w.Write([]byte("SpinachBot: /mcp, /text2sparql?dataset=IRI&question=TEXT, /metrics, /healthz, /readyz\n"))
+		_, _ = w.Write([]byte("SpinachBot: /mcp, /text2sparql?dataset=IRI&question=TEXT, /live, /metrics, /healthz, /readyz, /openapi.json\n"))
 	})
-	mux.Handle("GET /metrics", o.Metrics)
-	mux.HandleFunc("GET /healthz", health.Live)
-	mux.HandleFunc("GET /readyz", health.Ready(o.Log, o.Checks))
-	return guard.Guard(mux, guard.Options{Log: o.Log, Hosts: o.Hosts})
 }

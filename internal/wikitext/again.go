@@ -5,10 +5,10 @@ import "sort"
 // Again reads a text a second time, as [Preprocess] with opt would, but only those sections in which the second reading
 // differs from d, and only where it does.
 //
-// It differs where opt.Template answers with another node than the template that d has there. next is asked for the
-// first such place at or after an offset, -1 if there is none; the offsets only grow. Where opt.Template answers with
-// d's own template, it must do so for two lone braces, and whole must be true of it: what is in such a template is left
-// out, as in any that opt.Template returns. A part is read again up to the next heading at which nothing is open in
+// It differs where opt.Template returns a node other than the template that d has there. next returns the first such
+// place at or after an offset, or -1 if there is none; the offsets only grow. Where opt.Template returns d's own
+// template, it must do so for two lone braces, and whole must be true of it: what is in such a template is left out, as
+// in any that opt.Template returns. A part is read again up to the next heading at which nothing is open in
 // either reading.
 //
 // Sections keep the numbers of the first reading.

@@ -215,7 +215,7 @@ func (r *reader) closing(i int, c byte) int {
 // fill gives a template its name and arguments.
 func (r *reader) fill(n *Node, parts []part, end int) {
 	if k := len(parts) - 1; k > cap(r.args)-len(r.args) {
-		r.args = make([]Arg, 0, max(k, 256))
+		r.args = make([]Arg, 0, max(k, min(len(r.text)/64, 256)))
 	}
 	first := len(r.args)
 	for k, p := range parts {

@@ -50,7 +50,7 @@ type Node struct {
 	Args       []Arg  // of a template
 	Level      int    // of a heading, 1 to 6
 	Section    int    // of a heading: MediaWiki's section number, 0 when MediaWiki does not make a section of it
-	Note       uint16 // for the caller's own use
+	Note       uint32 // for the caller's own use
 	Parent     int    // index of the node around this one, -1 at the top
 }
 

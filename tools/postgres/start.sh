@@ -2,6 +2,7 @@
 # Starts a PostgreSQL server of its own in a folder, on a free port of this machine, and prints its settings:
 #
 #   bash tools/postgres/start.sh DIR     prints STORE_TEST_DATABASE_URL=...
+#   bash tools/postgres/restart.sh DIR   ends all connections, as a crash does
 #   bash tools/postgres/stop.sh DIR
 #
 # Needs Debian's package postgresql. The server refuses to run as root; then it runs as the package's user.

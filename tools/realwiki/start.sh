@@ -4,6 +4,7 @@
 #   eval "$(tools/realwiki/start.sh [DIR [PORT]])"     # DIR: a new temporary directory, PORT: a free one
 #   tools/realwiki/stop.sh "$REALWIKI_DIR"             # ends the server; the directory stays
 #
+# REALWIKI_MW names another MediaWiki than the installed one: see next.sh. Its discussion tools and skins are used where it has them.
 # Needs Debian's packages (installed when missing, which needs root). Everything else goes to standard error.
 # The wiki: project namespace "Wikidata", SyntaxHighlight, ParserFunctions, SpamBlacklist; users Admin (sysop), Alice, Bob and SpinachBot (bot), each with
 # a bot password; the forum page and the templates in pages/. Creating the file REALWIKI_DIR/readonly makes the wiki read-only.
@@ -13,7 +14,7 @@ exec 3>&1 1>&2
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 dir=${1:-$(mktemp -d)}
 port=${2:-}
-mw=/usr/share/mediawiki
+mw=${REALWIKI_MW:-/usr/share/mediawiki} # next.sh unpacks a newer one
 packages=(mediawiki php-cli php-sqlite3 php-mbstring php-xml php-intl php-curl python3-pygments)
 
 missing=()
@@ -61,6 +62,18 @@ wfLoadExtension( 'ParserFunctions' );
 wfLoadExtension( 'SpamBlacklist' );
 \$wgBlacklistSettings = [ 'spam' => [ 'files' => [] ] ];
 PHP
+notices= # the right to read one's notifications
+if [ -n "${REALWIKI_MW:-}" ]; then
+	cat >>"$dir/LocalSettings.php" <<-PHP
+	foreach ( [ 'Linter', 'VisualEditor', 'Echo', 'DiscussionTools', 'Thanks', 'AbuseFilter' ] as \$e ) {
+		wfLoadExtension( \$e );
+	}
+	wfLoadSkin( 'Vector' );
+	wfLoadSkin( 'MinervaNeue' );
+	PHP
+	run update --quick >>"$dir/install.log" 2>&1 || { tail "$dir/install.log"; exit 1; }
+	notices=,echo-read-notifications
+fi
 
 account() { # NAME GRANTS [createAndPromote options]: prints the bot password
 	local name=$1 grants=$2 password
@@ -74,7 +87,7 @@ post=basic,editpage,createeditmovepage
 admin=$(account Admin "$post,highvolume,editprotected,editinterface,blockusers,protect,delete,oversight" --sysop)
 alice=$(account Alice "$post")
 bob=$(account Bob "$post")
-bot=$(account SpinachBot "$post,highvolume" --bot)
+bot=$(account SpinachBot "$post,highvolume$notices" --bot)
 
 for f in "$here"/pages/*.wikitext; do
 	title=$(basename "$f" .wikitext)

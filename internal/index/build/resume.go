@@ -14,9 +14,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
 )
 
-// Pull asks a graph for all its entries of a type, page by page, and adds them. What came is kept in a file of dir
-// after each page, so that a pull that was interrupted goes on where it stopped when it is started again; the file is
-// read only if it is of the same graph with the same settings, else it is started again. Done removes the files.
+// Pull asks a graph for all its entries of a type, page by page, and adds them. It saves each page to a file in dir, so
+// that an interrupted pull can continue where it stopped. A file from another graph or with other settings is not used,
+// and the pull starts over. Done removes the files.
 func Pull(ctx context.Context, g Graph, kind lookup.Type, dir string, progress func(done int),
 	add func(lookup.Entry) error) error {
 	if g.Page <= 0 {

@@ -58,7 +58,7 @@ func asciiWords(text string) []string {
 	return append([]string(nil), out...)
 }
 
-// symbols is the one word of a text without letters and digits.
+// symbols returns the single word of a text that has no letters or digits.
 func symbols(text string) []string {
 	if w := strings.Join(strings.Fields(text), ""); w != "" {
 		return []string{w}
@@ -91,7 +91,8 @@ func foldWords(text string) []string {
 			out = append(out, w)
 		}
 	}
-	rs := []rune(norm.NFKD.String(text))
+	// bytes that are no UTF-8 would keep the letter after them from being decomposed
+	rs := []rune(norm.NFKD.String(strings.ToValidUTF8(text, "\ufffd")))
 	for i, r := range rs {
 		switch {
 		case accent(r) || unicode.Is(unicode.Cf, r):

@@ -91,7 +91,7 @@ func TestPlanningLimits(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector's own memory hides what is measured; go test without -race runs this")
 	}
-	limit := 200 * time.Millisecond // PLANNING_LIMIT: with more time plans become larger
+	limit := 50 * time.Millisecond // PLANNING_LIMIT: with more time plans become larger
 	if s := os.Getenv("PLANNING_LIMIT"); s != "" {
 		var err error
 		if limit, err = time.ParseDuration(s); err != nil {

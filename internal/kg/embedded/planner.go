@@ -20,8 +20,8 @@ type progress struct {
 	cost  float64
 	steps []op
 
-	// What filters wait for, by place: certain is the number of steps after which it is certainly bound, final that
-	// after which no step binds it.
+	// What filters wait for, by slot: certain is the number of steps after which the variable is bound in all rows,
+	// final the number after which no step binds it.
 	certain, final map[int]int
 }
 

@@ -35,7 +35,7 @@ type orderKey struct {
 
 func (s *selectNode) info() *info { return &s.inf }
 
-// subSelect compiles a sub-select. Only the variables that it projects are the same outside.
+// subSelect compiles a sub-select. Only the variables that it projects are visible outside.
 func (c *compiler) subSelect(q *sparql.SelectQuery, sc *scope) node {
 	c.nested++
 	defer func() { c.nested-- }()

@@ -156,9 +156,9 @@ func (k *tableClass) index(ex *exec, t *table, mask uint64) (*tableIndex, error)
 	return x, nil
 }
 
-// search visits the rows that may agree with cells, which are the current row's values for the table's columns: at
-// least all that do agree, and few others. With common only rows that have a bound column in common with cells are
-// wanted.
+// search visits the rows that may agree with cells, which are the current row's values for the table's columns. It
+// visits all rows that do agree, and a few others. If common is set, only rows that share a bound column with cells
+// matter.
 func (t *table) search(ex *exec, cells []value.ID, common bool, visit func([]value.ID) error) error {
 	few := ex.g.tune.scan
 	if t.once {

@@ -1,11 +1,11 @@
-// Package endpoint makes a graph for the agent of any SPARQL 1.1 query service: searches, entity pages, examples of
-// properties and labels are asked by queries, with the vocabulary of the graph's kg.Description. It reaches the service
-// through a function, such as the Query method of remote.Service or of the embedded graph.
+// Package endpoint turns any SPARQL 1.1 query service into a graph for the agent: it uses queries to get searches,
+// entity pages, examples of properties and labels, with the vocabulary of the graph's kg.Description. It reaches the
+// service through a function, such as the Query method of remote.Service or of the embedded graph.
 //
 //	endpoint.go  queries, which are brought into the service's dialect
 //	labels.go    labels of IRIs
-//	page.go      entity pages and examples of graphs that are no Wikibase
-//	wikibase.go  the same of a Wikibase: its triples are fetched, then read as the embedded graph reads its own
+//	page.go      entity pages and examples of graphs that are not a Wikibase
+//	wikibase.go  the same for a Wikibase: its triples are fetched, then read as the embedded graph reads its own
 //	search.go    searches by words, over an index or over the graph's labels
 //	names.go     what a search of the graph's labels finds
 //

@@ -161,7 +161,7 @@ func (n *names) candidates(ctx context.Context, text string) ([]string, error) {
 		rows, err := n.g.rows(ctx, q)
 		if err != nil {
 			if i > 0 && len(out) > 0 && ctx.Err() == nil { // the rest of the search is too much for the service
-				n.g.o.Log.Debug("a search was cut short", "graph", d.Name, "err", err)
+				n.g.o.Log.DebugContext(ctx, "a search was cut short", "graph", d.Name, "err", err)
 				break
 			}
 			return nil, err
@@ -315,7 +315,7 @@ func (n *names) uses(ctx context.Context, iris []string) map[string]int64 {
 	for part := range slices.Chunk(iris, mostNames) {
 		rows, err := n.g.rows(ctx, "SELECT ?x (COUNT(*) AS ?n) WHERE { VALUES ?x { "+list(part)+" } ?s ?p ?x } GROUP BY ?x")
 		if err != nil {
-			n.g.o.Log.Debug("uses are unknown", "graph", n.g.o.Graph.Name, "err", err)
+			n.g.o.Log.DebugContext(ctx, "uses are unknown", "graph", n.g.o.Graph.Name, "err", err)
 			return out
 		}
 		for _, iri := range part {

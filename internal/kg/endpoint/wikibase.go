@@ -186,7 +186,7 @@ func (g *Graph) facts(ctx context.Context, ids []string) (map[string]finder.Fact
 	for part := range slices.Chunk(predicates, labelBatch) {
 		rows, err := g.rows(ctx, "SELECT ?p (COUNT(*) AS ?n) WHERE { VALUES ?p { "+list(part)+" } ?s ?p ?o } GROUP BY ?p")
 		if err != nil {
-			g.o.Log.Debug("uses of properties are unknown", "graph", g.o.Graph.Name, "err", err)
+			g.o.Log.DebugContext(ctx, "uses of properties are unknown", "graph", g.o.Graph.Name, "err", err)
 			break
 		}
 		for _, row := range rows {

@@ -316,8 +316,8 @@ func (f *Finder) other(h lookup.Hit, t rdf.Term, typ kg.Type) kg.Hit {
 	return out
 }
 
-// NameOf makes a name of an IRI that has no label: what follows its last "/", "#" or ":", with escapes resolved and
-// "_", "-", "." and changes from small to capital letters as spaces.
+// NameOf makes a name from an IRI that has no label: what follows its last "/", "#" or ":", with escapes resolved. "_",
+// "-" and "." become spaces, and so does a change from lower to upper case.
 func NameOf(iri string) string {
 	iri = strings.TrimRight(iri, "/#")
 	name := iri[strings.LastIndexAny(iri, "/#:")+1:]

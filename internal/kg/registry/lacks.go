@@ -137,7 +137,8 @@ func (l *lacking) statements() {
 		} else if t, ok := l.ask(fmt.Sprintf("SELECT DISTINCT ?s WHERE { VALUES ?s { %s } ?s <%srank> ?r }",
 			strings.Join(nodes, " "), rdf.Wikibase)); ok {
 			if missing := 100 * (len(nodes) - len(t.Rows)) / len(nodes); missing >= 5 {
-				l.say("Of %d statements looked at, %d %% have no rank.", len(nodes), missing)
+				l.say("Of %d statements looked at, %d %% do not say their rank (wikibase:rank); wdt: still leaves out "+
+					"deprecated and less preferred values.", len(nodes), missing)
 			}
 		}
 	}

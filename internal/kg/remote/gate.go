@@ -14,10 +14,10 @@ import (
 // BudgetStore keeps what an endpoint allows us over restarts: small JSON values under keys of this package.
 // internal/store implements it; [MemoryStore] is the one for tests and single runs.
 type BudgetStore interface {
-	// Get returns the value under key, false when there is none.
-	Get(ctx context.Context, key string) ([]byte, bool, error)
-	// Put stores value under key; it is durable when it returns.
-	Put(ctx context.Context, key string, value []byte) error
+	// Change replaces the value under key, nil when there is none, with what f makes of it, or keeps it when that is
+	// nil. Nobody else changes it in between; it is durable when it returns. f may be called again. Its error is
+	// returned, and nothing is changed.
+	Change(ctx context.Context, key string, f func(old []byte) ([]byte, error)) error
 }
 
 // Pace is the account of an endpoint that budgets its users' query time and errors, as token buckets. The zero Pace has
@@ -38,7 +38,8 @@ func DefaultPace() Pace {
 	return Pace{Time: 120 * time.Second, TimeRate: 50 * time.Second, Errors: 60, ErrorRate: 25}
 }
 
-// longestQuery is booked for a query whose end we did not live to see.
+// longestQuery is booked for a query until its end is known, so that processes that share an account do not spend it
+// twice, and that it is spent when a process does not live to see the end.
 const longestQuery = 60 * time.Second
 
 // gate is the way to one endpoint: it lets one request through at a time, when the endpoint's budgets allow it and no
@@ -60,7 +61,7 @@ type account struct {
 	At          time.Time `json:"at"`           // when the buckets had this content
 	NotBefore   time.Time `json:"not_before"`   // from Retry-After
 	BannedUntil time.Time `json:"banned_until"` // from a 403
-	Running     bool      `json:"running"`      // a query is out; still true at the next start if we died meanwhile
+	Running     bool      `json:"running"`      // of earlier versions: a query was out, and nothing was booked for it
 }
 
 func newGate(endpoint string, pace Pace, store BudgetStore, clock politehttp.Clock) *gate {
@@ -69,7 +70,8 @@ func newGate(endpoint string, pace Pace, store BudgetStore, clock politehttp.Clo
 	return g
 }
 
-func (g *gate) key() string { return "endpoint " + g.endpoint }
+// key holds no value of the address's parameters: it is written to the store, and one of them may be a secret.
+func (g *gate) key() string { return "endpoint " + politehttp.ShownURL(g.endpoint) }
 
 // enter waits for the turn and for the budgets. On success the caller must call leave. Errors: Banned and RateLimited
 // with RetryAfter, ctx's.
@@ -79,67 +81,85 @@ func (g *gate) enter(ctx context.Context) error {
 		return ctx.Err()
 	case <-g.turn:
 	}
+	admitted := false
+	defer func() { // also after a panic of the store
+		if !admitted {
+			g.turn <- struct{}{}
+		}
+	}()
 	err := g.admit(ctx)
-	if err != nil {
-		g.turn <- struct{}{}
-	}
+	admitted = err == nil
 	return err
 }
 
 func (g *gate) admit(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := g.load(ctx); err != nil {
-		return err
-	}
-	now := g.clock.Now()
-	if left := g.st.BannedUntil.Sub(now); left > 0 {
-		return &kg.Error{Kind: kg.Banned, RetryAfter: left,
-			Message: fmt.Sprintf("the endpoint has banned us until %s; nothing is sent before",
-				g.st.BannedUntil.UTC().Format(time.RFC3339))}
-	}
-	if wait := g.wait(now); wait > 0 {
-		deadline, has := ctx.Deadline()
-		if wait > maxWait || (has && now.Add(wait).After(deadline)) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var wait time.Duration
+		err := g.change(ctx, func(now time.Time) (changed bool, err error) {
+			if left := g.st.BannedUntil.Sub(now); left > 0 {
+				return false, &kg.Error{Kind: kg.Banned, RetryAfter: left,
+					Message: fmt.Sprintf("the endpoint has banned us until %s; nothing is sent before",
+						g.st.BannedUntil.UTC().Format(time.RFC3339))}
+			}
+			if wait = g.wait(now); wait > 0 || g.pace == (Pace{}) {
+				return false, nil
+			}
+			g.st.CallsLeft--
+			g.st.TimeLeft -= longestQuery.Seconds()
+			return true, nil
+		})
+		if err != nil || wait <= 0 {
+			return err
+		}
+		if deadline, has := ctx.Deadline(); wait > maxWait || has && g.clock.Now().Add(wait).After(deadline) {
 			return &kg.Error{Kind: kg.RateLimited, RetryAfter: wait, Message: fmt.Sprintf("the endpoint wants us to wait %s",
 				wait.Round(time.Second))}
 		}
 		if err := g.clock.Sleep(ctx, wait); err != nil {
 			return err
 		}
-		g.refill(g.clock.Now())
 	}
-	if g.pace == (Pace{}) {
-		return nil
-	}
-	g.st.CallsLeft--
-	g.st.Running = true
-	return g.save(ctx)
 }
 
-// load reads the account; another process may have changed it.
-func (g *gate) load(ctx context.Context) error {
-	now := g.clock.Now()
-	data, ok, err := g.store.Get(ctx, g.key())
-	if err != nil {
-		return fmt.Errorf("reading the account of %s: %w", g.endpoint, err)
+// change reads the account, which other processes may have changed, and writes it again when f has changed it, all in
+// one step.
+func (g *gate) change(ctx context.Context, f func(now time.Time) (changed bool, err error)) error {
+	var own error
+	err := g.store.Change(ctx, g.key(), func(data []byte) ([]byte, error) {
+		now := g.clock.Now()
+		g.load(data, now)
+		var changed bool
+		if changed, own = f(now); own != nil || !changed {
+			return nil, own
+		}
+		return json.Marshal(g.st)
+	})
+	if err != nil && own == nil {
+		return fmt.Errorf("the account of %s: %w", g.endpoint, err)
 	}
+	return own
+}
+
+// load takes the account from its stored form.
+func (g *gate) load(data []byte, now time.Time) {
 	fresh := account{TimeLeft: g.pace.Time.Seconds(), ErrorsLeft: float64(g.pace.Errors),
 		CallsLeft: float64(g.pace.Calls), At: now}
-	if g.st = fresh; !ok {
-		return nil
+	if g.st = fresh; data == nil {
+		return
 	}
+	g.st = account{}
 	if json.Unmarshal(data, &g.st) != nil {
 		g.st = fresh // an unreadable account starts again from zero: the endpoint keeps its own
-		return nil
+		return
 	}
 	g.refill(now)
 	if g.st.Running {
 		g.st.TimeLeft -= longestQuery.Seconds()
 		g.st.Running = false
 	}
-	return nil
 }
 
 // refill adds what the buckets gained since the account was last brought up to date.
@@ -170,35 +190,25 @@ func (g *gate) wait(now time.Time) time.Duration {
 // An error is one of keeping the account: the request itself is done.
 func (g *gate) leave(ctx context.Context, took time.Duration, failure *kg.Error) error {
 	defer func() { g.turn <- struct{}{} }()
-	now := g.clock.Now()
-	g.refill(now)
-	g.st.Running = false
-	g.st.TimeLeft -= took.Seconds()
-	changed := g.pace != (Pace{})
-	if failure != nil {
-		g.st.ErrorsLeft--
-		switch failure.Kind {
-		case kg.Banned:
-			g.st.BannedUntil, changed = now.Add(failure.RetryAfter), true
-		case kg.RateLimited:
-			g.st.NotBefore, changed = now.Add(failure.RetryAfter), true
-		}
-	}
-	if !changed {
+	limited := failure != nil && (failure.Kind == kg.Banned || failure.Kind == kg.RateLimited)
+	if g.pace == (Pace{}) && !limited {
 		return nil
 	}
-	return g.save(context.WithoutCancel(ctx))
-}
-
-func (g *gate) save(ctx context.Context) error {
-	data, err := json.Marshal(g.st)
-	if err != nil {
-		return err
-	}
-	if err := g.store.Put(ctx, g.key(), data); err != nil {
-		return fmt.Errorf("keeping the account of %s: %w", g.endpoint, err)
-	}
-	return nil
+	return g.change(context.WithoutCancel(ctx), func(now time.Time) (bool, error) {
+		if g.pace != (Pace{}) {
+			g.st.TimeLeft = min(g.st.TimeLeft+longestQuery.Seconds()-took.Seconds(), g.pace.Time.Seconds())
+		}
+		if failure != nil {
+			g.st.ErrorsLeft--
+			switch failure.Kind {
+			case kg.Banned:
+				g.st.BannedUntil = now.Add(failure.RetryAfter)
+			case kg.RateLimited:
+				g.st.NotBefore = now.Add(failure.RetryAfter)
+			}
+		}
+		return true, nil
+	})
 }
 
 // MemoryStore is a [BudgetStore] in memory.
@@ -210,18 +220,13 @@ type MemoryStore struct {
 // NewMemoryStore returns an empty store.
 func NewMemoryStore() *MemoryStore { return &MemoryStore{values: map[string][]byte{}} }
 
-// Get returns the value under key.
-func (m *MemoryStore) Get(_ context.Context, key string) ([]byte, bool, error) {
+// Change implements [BudgetStore].
+func (m *MemoryStore) Change(_ context.Context, key string, f func([]byte) ([]byte, error)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	v, ok := m.values[key]
-	return v, ok, nil
-}
-
-// Put stores value under key.
-func (m *MemoryStore) Put(_ context.Context, key string, value []byte) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.values[key] = append([]byte(nil), value...)
-	return nil
+	value, err := f(m.values[key])
+	if err == nil && value != nil {
+		m.values[key] = value
+	}
+	return err
 }

@@ -124,7 +124,7 @@ func readTable(query string, a Answer, now time.Time) (*kg.Table, *kg.Error) {
 	return &t, nil
 }
 
-// foreign returns the type of an answer that cannot be JSON. Text without a type of its own may be.
+// foreign returns the content type of an answer that cannot be JSON. An answer of plain text or no type may be JSON.
 func foreign(h http.Header) (string, bool) {
 	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || kind == "text/plain" || strings.Contains(kind, "json") || strings.Contains(kind, "javascript") {

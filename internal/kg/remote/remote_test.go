@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -258,8 +259,45 @@ func TestAccountOutlastsCrash(t *testing.T) {
 	if err := second.enter(context.Background()); err != nil {
 		t.Fatal(err)
 	}
+	if err := second.leave(context.Background(), 0, nil); err != nil {
+		t.Fatal(err)
+	}
 	if got := second.st.TimeLeft; got != 60 {
 		t.Errorf("%v s left of 120 after a query whose end nobody saw, want 60", got)
+	}
+}
+
+// Processes that share an account share its time: while two queries run, which may take all that is left, a third one
+// waits. When they have ended soon, nearly all of the time is there again.
+func TestSharedAccount(t *testing.T) {
+	store, clock := NewMemoryStore(), politehttp.NewManualClock(noon)
+	var gates []*gate
+	for range 3 {
+		gates = append(gates, newGate("http://x/", DefaultPace(), store, clock))
+	}
+	for _, g := range gates[:2] {
+		if err := g.enter(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := gates[2].enter(t.Context()); err != nil || len(clock.Slept()) != 1 {
+		t.Errorf("a third query: %v after %v", err, clock.Slept())
+	}
+	for _, g := range gates[:2] {
+		if err := g.leave(t.Context(), time.Second, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Of 120 s, two queries took 1 s each, 60 s are kept for the third, and 1 s came back while it waited.
+	if got := gates[1].st.TimeLeft; math.Abs(got-59) > 0.01 {
+		t.Errorf("%v s left", got)
+	}
+	// One process is banned: nobody asks.
+	if err := gates[2].leave(t.Context(), time.Second, &kg.Error{Kind: kg.Banned, RetryAfter: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	if err := gates[0].enter(t.Context()); kg.KindOf(err) != kg.Banned {
+		t.Errorf("another process: %v", err)
 	}
 }
 
@@ -289,4 +327,40 @@ func FuzzFailureTexts(f *testing.F) {
 			}
 		}
 	})
+}
+
+// panicking is a transport, and a store, with a fault.
+type panicking struct{ BudgetStore }
+
+func (panicking) RoundTrip(*http.Request) (*http.Response, error) { panic("a fault") }
+func (panicking) Change(context.Context, string, func([]byte) ([]byte, error)) error {
+	panic("a fault")
+}
+
+// TestPanic: a fault that ends one question leaves the gate open for the next one. What it may have cost is booked.
+func TestPanic(t *testing.T) {
+	s, _ := serve(t, answering(resultsJSON, oneRow), func(c *Config) { c.Pace = DefaultPace() })
+	faulty := func(change func()) {
+		t.Helper()
+		defer func() {
+			if recover() == nil {
+				t.Error("the fault is hidden")
+			}
+		}()
+		change()
+		_, _ = s.Query(t.Context(), "SELECT * WHERE {}")
+	}
+	transport, store := s.hc.Transport, s.gate.store
+	faulty(func() { s.hc.Transport = panicking{} })
+	s.hc.Transport = transport
+	faulty(func() { s.gate.store = panicking{} })
+	s.gate.store = store
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if _, err := s.Query(ctx, "SELECT * WHERE {}"); err != nil {
+		t.Errorf("the query after the faults: %v", err)
+	}
+	if n := len(s.gate.turn); n != 1 {
+		t.Errorf("%d turns", n)
+	}
 }

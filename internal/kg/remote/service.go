@@ -138,20 +138,32 @@ func (s *Service) once(ctx context.Context, build func(ctx context.Context) (*ht
 	if err := s.gate.enter(ctx); err != nil {
 		return err
 	}
-	a := s.exchange(ctx, req)
-	failure := s.shown(s.judge(a, read))
-	if err := s.gate.leave(ctx, a.Took, failure); err != nil {
-		s.lg.Warn("the endpoint's account was not kept", "err", err)
-	}
+	failure := s.admitted(ctx, req, read)
 	if failure == nil {
 		return nil
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s.lg.Debug("a request failed", "service", s.Shown(), "kind", failure.Kind, "ms", a.Took.Milliseconds(), "message",
-		failure.Message)
+	s.lg.DebugContext(ctx, "a request failed", "service", s.Shown(), "kind", failure.Kind,
+		"message", failure.Message)
 	return failure
+}
+
+// admitted sends a request that the gate let in, and leaves the gate whatever happens: after a panic that only ended
+// one question, nobody else would ever have a turn.
+func (s *Service) admitted(ctx context.Context, req *http.Request, read func(Answer,
+	time.Time) *kg.Error) (failure *kg.Error) {
+	start := s.clock.Now()
+	took := func() time.Duration { return s.clock.Now().Sub(start) }
+	defer func() {
+		if err := s.gate.leave(ctx, took(), failure); err != nil {
+			s.lg.WarnContext(ctx, "the endpoint's account was not kept", "err", err)
+		}
+	}()
+	a := s.exchange(ctx, req)
+	took = func() time.Duration { return a.Took } // without the time that reading takes here
+	return s.shown(s.judge(a, read))
 }
 
 // judge lets read look at an answer; a redirect is nobody's answer.

@@ -49,7 +49,7 @@ type Schema struct {
 	// Shape returns the shape of a class by ID or IRI. A class without members is kg.NotFound; every other error means
 	// that nothing is known of the class.
 	Shape func(class string) (*kg.Shape, error)
-	// Classes returns classes of the graph that may be meant by one that it does not have; may be nil.
+	// Classes suggests classes of the graph for a class that it does not have. It may be nil.
 	Classes func(class string) []kg.PropertyRef
 }
 

@@ -95,7 +95,7 @@ func (c *Client) fetchEntity(ctx context.Context, id, lang string) (*rawEntity, 
 		if k := kg.KindOf(err); k != kg.Down && k != kg.Timeout && k != kg.QueryFailed {
 			return raw, err
 		}
-		c.lg.Info("the REST API did not answer, asking the Action API", "entity", id, "because", err)
+		c.lg.InfoContext(ctx, "the REST API did not answer, asking the Action API", "entity", id, "because", err)
 	}
 	var a entitiesAnswer
 	err := c.get(ctx, url.Values{
@@ -232,7 +232,7 @@ func (c *Client) addLabels(ctx context.Context, e *kg.Entity, lang string) error
 	// properties first: they matter more if the rest is cut
 	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Compare(a[0], b[0]) })
 	if len(ids) > mostLabels {
-		c.lg.Debug("page with too many values: some have no label", "entity", e.ID, "values", len(ids))
+		c.lg.DebugContext(ctx, "page with too many values: some have no label", "entity", e.ID, "values", len(ids))
 		ids = ids[:mostLabels]
 	}
 	labels, err := c.Labels(ctx, ids, chain(lang))

@@ -17,9 +17,9 @@ import (
 const mostCandidates = 500
 
 // Find finds entities by name, by words in the middle of names, and, where the vector database is configured, by
-// meaning: the rankings are merged. Among candidates it ranks by their labels and aliases, which it fetches. Uses are
-// not known. Errors: kg.Refused for more than 500 candidates, and the failures of the API; the vector database's
-// failures mean that it is left out.
+// meaning: the rankings are merged. Given candidates, it fetches their labels and aliases and ranks by those. How often
+// entities are used is not known. Errors: kg.Refused for more than 500 candidates, and the failures of the API. When
+// the vector database fails, it is left out.
 func (c *Client) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	q.Text = strings.Join(strings.Fields(q.Text), " ")
 	if r := []rune(q.Text); len(r) > longestFor {

@@ -15,7 +15,7 @@ import (
 func (c *Client) Query(ctx context.Context, query string) (*kg.Table, error) {
 	t, err := c.main.Query(ctx, query)
 	if k := kg.KindOf(err); c.fallback != nil && (k == kg.Down || k == kg.Timeout) && ctx.Err() == nil {
-		c.lg.Info("asking the second endpoint", "endpoint", c.fallback.Shown(), "because", err)
+		c.lg.InfoContext(ctx, "asking the second endpoint", "endpoint", c.fallback.Shown(), "because", err)
 		if t2, err2 := c.fallback.Query(ctx, query); err2 == nil {
 			return t2, nil
 		} else if ctx.Err() != nil {

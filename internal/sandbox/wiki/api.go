@@ -183,7 +183,7 @@ func (c *call) run(action string) (object, *failure) {
 	}
 	actions := map[string]func() (object, *failure){"query": c.query, "login": c.login, "logout": c.logout, "edit": c.edit,
 		"parse":          c.parse,
-		"revisiondelete": c.revisionDelete}
+		"revisiondelete": c.revisionDelete, "echomarkread": c.markRead}
 	do := actions[action]
 	if do == nil {
 		return nil, fail("badvalue", `Unrecognized value for parameter "action": `+strconv.Quote(action)+".")
@@ -191,12 +191,12 @@ func (c *call) run(action string) (object, *failure) {
 	if f := c.assert(); f != nil {
 		return nil, f
 	}
-	if action == "edit" || action == "login" || action == "revisiondelete" {
+	if action == "edit" || action == "login" || action == "revisiondelete" || action == "echomarkread" {
 		if !c.post {
 			return nil, fail("mustbeposted", `The "`+action+`" module requires a POST request.`)
 		}
 	}
-	if action == "edit" || action == "revisiondelete" {
+	if action == "edit" || action == "revisiondelete" || action == "echomarkread" {
 		if f := c.checkToken(); f != nil {
 			return nil, f
 		}

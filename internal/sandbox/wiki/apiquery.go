@@ -20,6 +20,10 @@ func (c *call) query() (object, *failure) {
 			q["userinfo"] = c.userInfo()
 		case "siteinfo":
 			c.siteInfo(q)
+		case "notifications":
+			if f := c.notifications(q); f != nil {
+				return nil, f
+			}
 		default:
 			c.warn = append(c.warn, "Unrecognized value for parameter \"meta\": "+m+".")
 		}
@@ -35,6 +39,11 @@ func (c *call) query() (object, *failure) {
 			c.warn = append(c.warn, "Unrecognized value for parameter \"list\": "+l+".")
 		}
 		if f != nil {
+			return nil, f
+		}
+	}
+	if g := c.get("generator"); g == "backlinks" || g == "embeddedin" {
+		if f := c.generated(q); f != nil {
 			return nil, f
 		}
 	}
@@ -99,6 +108,9 @@ func (c *call) siteInfo(q object) {
 		"case": "first-letter",
 		"lang": "en", "timezone": "UTC", "timeoffset": 0, "time": stamp(c.h.wiki.cfg.Now()), "articlepath": "/wiki/$1",
 		"scriptpath": "/w"}
+	if c.wants("siprop", "extensions") {
+		q["extensions"] = extensions
+	}
 	if c.wants("siprop", "namespaces") {
 		ns := object{}
 		for _, n := range namespaces {

@@ -63,7 +63,7 @@ func conform(t *testing.T, s *site) {
 		{"history", testHistory}, {"stale token", testStaleToken}, {"lost session", testLostSession}, {"lag", testLag},
 		{"signatures", testSignatures}, {"preview", testPreview}, {"html", testHTML}, {"list", testList},
 		{"odd text", testOddText}, {"titles", testTitles},
-		{"hidden", testHidden},
+		{"hidden", testHidden}, {"notifications", testNotifications}, {"naming", testNaming},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, s) })
 	}

@@ -72,7 +72,8 @@ type Wiki struct {
 	file  *os.File
 	size  int64 // of the good part of the file
 	all   []*Revision
-	pages map[string][]*Revision // by canonical title, oldest first
+	pages map[string][]*Revision    // by canonical title, oldest first
+	heard map[string]map[int64]bool // notifications that accounts have read, by the IDs of their revisions
 }
 
 // These are the reasons for which saving can fail. The API turns them into MediaWiki's codes of the same names.

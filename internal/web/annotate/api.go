@@ -20,14 +20,14 @@ const maxBody = 1 << 20
 // work was changed meanwhile.
 func (s *Server) api(f func(r *http.Request, who string) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		who := annotator(r)
+		who := s.annotator(r)
 		var out any
 		var err error
 		switch {
 		case who == "":
-			err = problem{http.StatusUnauthorized, "Who are you? Open the page again and give your name."}
+			err = problem{http.StatusUnauthorized, "who", nil}
 		case !isJSON(r):
-			err = problem{http.StatusUnsupportedMediaType, "Send JSON."}
+			err = problem{http.StatusUnsupportedMediaType, "json", nil}
 		default:
 			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 			out, err = f(r, who)
@@ -36,14 +36,11 @@ func (s *Server) api(f func(r *http.Request, who string) (any, error)) http.Hand
 		var conflict conflictError
 		if errors.As(err, &conflict) {
 			status = http.StatusConflict
-			out = map[string]any{"error": "Another tab has changed this since this one read it.", "current": conflict.current}
+			out = map[string]any{"error": s.Site.Say(r, "annotate.error.conflict"), "current": conflict.current}
 		} else if err != nil {
-			why, ok := "", false
-			if status, why, ok = forPeople(err); !ok {
-				if r.Context().Err() != nil {
-					return // no one is listening anymore
-				}
-				s.Log.Error("a request failed", "path", r.URL.Path, "error", err)
+			why := ""
+			if status, why = s.forPeople(r, err); r.Context().Err() != nil {
+				return // no one is listening anymore
 			}
 			out = map[string]any{"error": why}
 		}
@@ -78,7 +75,7 @@ type edit struct {
 func read[T any](r *http.Request) (*T, error) {
 	v := new(T)
 	if err := json.NewDecoder(r.Body).Decode(v); err != nil {
-		return nil, problem{http.StatusBadRequest, "The request is not one of this page: " + err.Error()}
+		return nil, problem{http.StatusBadRequest, "request", []any{"why", err.Error()}}
 	}
 	return v, nil
 }
@@ -94,10 +91,9 @@ func (s *Server) target(r *http.Request, who string, e *edit) (*annotate.Case, *
 	case !e.Resolution:
 		w = *c.Own(who)
 	case !c.Visible(who):
-		return nil, nil, problem{http.StatusForbidden, "Give your own verdict first: then you see the other one."}
+		return nil, nil, problem{http.StatusForbidden, "blind", nil}
 	case len(c.Decided()) < 2 && c.State() != annotate.Resolved:
-		return nil, nil, problem{http.StatusForbidden,
-			"There is only one verdict so far: a comparison needs a second person's."}
+		return nil, nil, problem{http.StatusForbidden, "second", nil}
 	case c.Resolution != nil:
 		w = *c.Resolution
 	default:
@@ -189,10 +185,10 @@ func (s *Server) apiDecide(r *http.Request, who string) (any, error) {
 func (s *Server) keepRun(who, query string) error {
 	t := s.runs.get(who, sparql.NormalForm(query))
 	if t == nil {
-		return refuse("Run the changed query first (r), so that it is known to return rows.")
+		return refuse("run_first")
 	}
 	if t.Empty() {
-		return refuse("The changed query returns no rows: an item needs an answer.")
+		return refuse("no_rows")
 	}
 	return s.Keep(query, t)
 }
@@ -203,16 +199,16 @@ func (s *Server) after(r *http.Request, who string, e *edit, w *annotate.Work) (
 	if err != nil {
 		return "", err
 	}
-	f := readFilter(queryValues(e.Filter))
+	f := s.readFilter(queryValues(e.Filter))
 	if i := slices.IndexFunc(cases, func(c annotate.Case) bool { return c.Candidate.ID == w.Candidate }); i >= 0 &&
 		!e.Resolution && w.HasVerdict() {
 		if st := cases[i].State(); st == annotate.Agreed || st == annotate.Disputed {
-			return "/compare/" + w.Candidate + "?" + f.Query(), nil
+			return s.Base + "/compare/" + w.Candidate + "?" + f.Query(), nil
 		}
 	}
-	_, next, _ := s.neighbours(cases, f, who, w.Candidate)
+	_, next, _ := s.neighbours(r, cases, f, who, w.Candidate)
 	if next == "" {
-		next = "/?" + f.Query()
+		next = s.Base + "/?" + f.Query()
 	}
 	return next, nil
 }
@@ -225,7 +221,7 @@ func (s *Server) apiUndo(r *http.Request, who string) (any, error) {
 	}
 	at := annotate.LastVerdict(events)
 	if at == nil {
-		return nil, refuse("There is nothing to undo: you have no verdict left.")
+		return nil, refuse("no_undo")
 	}
 	works, err := s.Store.Works(r.Context(), at.Work.Candidate)
 	if err != nil {
@@ -233,17 +229,17 @@ func (s *Server) apiUndo(r *http.Request, who string) (any, error) {
 	}
 	i := slices.IndexFunc(works, func(w annotate.Work) bool { return w.Annotator == at.Work.Annotator })
 	if i < 0 {
-		return nil, refuse("The work on %s is not there any more.", at.Work.Candidate)
+		return nil, refuse("work_gone", "id", at.Work.Candidate)
 	}
 	w := works[i]
 	if r := slices.IndexFunc(works, func(w annotate.Work) bool {
 		return w.Annotator == annotate.Resolution &&
 			w.HasVerdict()
 	}); r >= 0 && w.Annotator != annotate.Resolution {
-		return nil, refuse("Your last verdict was resolved by %s since: take the resolution back first, or change your verdict on its page.", works[r].By)
+		return nil, refuse("resolved_since", "name", works[r].By)
 	}
 	if w.Annotator == annotate.Resolution && w.By != who {
-		return nil, refuse("Another person has changed the resolution since: compare again.")
+		return nil, refuse("resolution_changed")
 	}
 	history, err := s.Store.WorkEvents(r.Context(), at.Work.Candidate, "")
 	if err != nil {
@@ -258,10 +254,10 @@ func (s *Server) apiUndo(r *http.Request, who string) (any, error) {
 	if w.Annotator == annotate.Resolution {
 		page = "/compare/"
 	}
-	return map[string]any{"next": page + w.Candidate}, nil
+	return map[string]any{"next": s.Base + page + w.Candidate}, nil
 }
 
-// apiRestore takes the texts of an older version again.
+// apiRestore goes back to the texts of an older version.
 func (s *Server) apiRestore(r *http.Request, who string) (any, error) {
 	e, err := read[edit](r)
 	if err != nil {
@@ -273,7 +269,7 @@ func (s *Server) apiRestore(r *http.Request, who string) (any, error) {
 	}
 	i := slices.IndexFunc(events, func(x annotate.Event) bool { return x.Seq == e.Event && x.Work.Annotator == who })
 	if i < 0 {
-		return nil, refuse("There is no such version of yours.")
+		return nil, refuse("no_version")
 	}
 	c, err := s.caseOf(r.Context(), e.Candidate)
 	if err != nil {
@@ -284,7 +280,7 @@ func (s *Server) apiRestore(r *http.Request, who string) (any, error) {
 	if err := s.store(r, who, &w, annotate.Restored, 0); err != nil {
 		return nil, err
 	}
-	return map[string]any{"next": "/item/" + e.Candidate}, nil
+	return map[string]any{"next": s.Base + "/item/" + e.Candidate}, nil
 }
 
 // runs remembers, for each annotator, what the last queries returned.

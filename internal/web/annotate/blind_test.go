@@ -2,6 +2,7 @@ package annotate_test
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -36,9 +37,9 @@ func TestCountsOfPeopleAreBlind(t *testing.T) {
 	s := newSite(t)
 	s.decide("Ada", 3, dataset.Exclude, edit{"reason": "meaning"})
 	row := func(who string) string {
-		_, after, _ := strings.Cut(s.get(who, "/agreement"), `<th scope="row">Ada</th>`)
+		_, after, _ := strings.Cut(s.get(who, "/agreement"), `<th scope="row"><bdi>Ada</bdi></th>`)
 		cells, _, _ := strings.Cut(after, "</tr>")
-		return strings.Join(strings.Fields(strings.NewReplacer(`<td class="num">`, " ", "</td>", " ").Replace(cells)), " ")
+		return strings.Join(strings.Fields(strings.NewReplacer(`<td class="number">`, " ", "</td>", " ").Replace(cells)), " ")
 	}
 	// include, modify, exclude, unseen, skipped, drafts, resolved
 	if got := row("Ben"); got != "0 0 0 1 0 0 0" {
@@ -117,5 +118,29 @@ func TestPlaceInQueue(t *testing.T) {
 	}
 	if got := place("mine"); got != "1 of 1" {
 		t.Errorf("among the decided: %q", got)
+	}
+}
+
+// The pages and what they refuse are in the reader's language; what annotators wrote stays as it is.
+func TestLanguages(t *testing.T) {
+	s := newSite(t)
+	id := datasettest.ID(3)
+	for lang, want := range map[string][]string{"en": {"To do", "Write the question first (w)."},
+		"de": {"Zu tun", "Schreib zuerst die Frage (w)."}, "fr": {"À faire", "Écrivez d’abord la question (w)."}} {
+		w := s.do("Ada", http.MethodGet, "/", "", "", "Accept-Language", lang)
+		if body := w.Body.String(); !strings.Contains(body, want[0]) || !strings.Contains(body, `lang="`+lang+`"`) {
+			t.Errorf("%s: the queue lacks %q", lang, want[0])
+		}
+		for _, path := range []string{"/", "/item/" + id, "/agreement", "/work", "/history/" + id} {
+			body := s.do("Ada", http.MethodGet, path, "", "", "Accept-Language", lang).Body.String()
+			if _, key, missing := strings.Cut(body, ">annotate."); missing {
+				t.Errorf("%s %s: there is no message annotate.%.40s", lang, path, key)
+			}
+		}
+		w = s.do("Ada", http.MethodPost, "/api/decide", "application/json", `{"candidate":"`+id+`","verdict":"include","query":`+
+			strconv.Quote(s.query(3))+`}`, "Accept-Language", lang)
+		if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), want[1]) {
+			t.Errorf("%s: a verdict without a question: %d %s", lang, w.Code, w.Body)
+		}
 	}
 }

@@ -17,10 +17,9 @@ import (
 // side is one annotator's work in a comparison.
 type side struct {
 	annotate.Work
-	Letter     string          // A, B, … : the key that takes it over
-	ReasonName string          // in words
-	Lines      []text.DiffLine // the query compared with the first annotator's
-	SameQuery  bool            // as the harvested one
+	Letter    string          // A, B, … : the key that takes it over
+	Lines     []text.DiffLine // the query compared with the first annotator's
+	SameQuery bool            // as the harvested one
 }
 
 // compareData is what the page that compares shows.
@@ -28,9 +27,8 @@ type compareData struct {
 	*annotate.Case
 	Sides         []side
 	Final         *annotate.Work // the resolution, or what it would start with
-	Differences   []string
+	Differences   []string       // keys of messages
 	Resolved      bool
-	Reasons       []annotate.Choice
 	Filter        filter
 	Before, After string
 	Place         string // where the candidate is in its queue
@@ -45,23 +43,18 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, who string) err
 	if err != nil {
 		return err
 	}
-	f := readFilter(r.URL.Query())
+	f := s.readFilter(r.URL.Query())
 	if !c.Visible(who) || len(c.Decided()) < 2 && c.State() != annotate.Resolved {
-		http.Redirect(w, r, "/item/"+id+"?"+f.Query(), http.StatusSeeOther)
+		http.Redirect(w, r, s.Base+"/item/"+id+"?"+f.Query(), http.StatusSeeOther)
 		return nil
 	}
 	decided := c.Decided()
 	data := &compareData{Case: c, Differences: annotate.Differences(decided), Resolved: c.State() == annotate.Resolved,
-		Reasons: annotate.Reasons, Filter: f, PermalinkSafe: webAddress(c.Candidate.Provenance.Permalink)}
-	data.Before, data.After, data.Place = s.neighbours(cases, f, who, id)
+		Filter: f, PermalinkSafe: webAddress(c.Candidate.Provenance.Permalink)}
+	data.Before, data.After, data.Place = s.neighbours(r, cases, f, who, id)
 	for j, x := range decided {
 		sd := side{Work: x, Letter: string(rune('A' + j%26)),
 			SameQuery: sparql.NormalForm(x.Query) == sparql.NormalForm(annotate.StartQuery(c.Candidate))}
-		for _, reason := range annotate.Reasons {
-			if reason.Key == x.Reason {
-				sd.ReasonName = reason.Name
-			}
-		}
 		first := decided[0].Query
 		if j == 0 && len(decided) > 1 {
 			first = decided[1].Query
@@ -86,15 +79,14 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, who string) err
 	d := c.Candidate
 	data.Page = pageData{Candidate: id, Resolution: true, Who: who, Version: data.Final.Version, Query: start.Query,
 		Question: start.Question, Note: start.Note, Verdict: start.Verdict, Reason: start.Reason,
-		Cleaned: annotate.StartQuery(d), Trimmed: d.Trimmed, Before: data.Before, After: data.After, Queue: "/?" + f.Query(),
+		Cleaned: annotate.StartQuery(d), Trimmed: d.Trimmed, Before: data.Before, After: data.After, Queue: s.Base + "/?" + f.Query(),
 		Filter: f.Query()}
 	for _, x := range decided {
 		data.Page.Works = append(data.Page.Works, pageWork{x.Query, x.Question, x.Verdict, x.Reason})
 	}
 	shown := start
 	data.Final = &shown
-	s.show(w, http.StatusOK, "compare.html", &view{Title: cmp.Or(d.Provenance.Heading, id), Who: who, Page: "compare",
-		Data: data})
+	s.show(w, r, "compare", cmp.Or(d.Provenance.Heading, id), who, data)
 	return nil
 }
 
@@ -132,7 +124,7 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, who string) err
 		if !visible && e.Work.Annotator != who {
 			continue
 		}
-		row := historyRow{Event: e, What: what(&e), Saves: 1, Mine: e.Work.Annotator == who}
+		row := historyRow{Event: e, What: s.what(r, &e), Saves: 1, Mine: e.Work.Annotator == who}
 		from, known := last[e.Work.Annotator]
 		if !known {
 			from.Query = annotate.StartQuery(c.Candidate)
@@ -151,28 +143,24 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, who string) err
 		rows = append(rows, row)
 	}
 	slices.Reverse(rows)
-	s.show(w, http.StatusOK, "history.html", &view{Title: "History", Who: who, Page: "history", Data: map[string]any{
-		"Case": &c, "Rows": rows, "Visible": visible, "Filter": readFilter(r.URL.Query()),
+	s.show(w, r, "history", s.Site.Say(r, "annotate.history_title"), who, map[string]any{
+		"Case": &c, "Rows": rows, "Visible": visible, "Filter": s.readFilter(r.URL.Query()),
 		"Page": pageData{Candidate: c.Candidate.ID, Who: who},
-	}})
+	})
 	return nil
 }
 
 // what words an event.
-func what(e *annotate.Event) string {
-	of := ""
+func (s *Server) what(r *http.Request, e *annotate.Event) string {
+	key := "annotate.did." + string(e.Kind)
+	if e.Kind == annotate.Judged {
+		key = "annotate.verdict." + string(e.Work.Verdict)
+	}
+	did := s.Site.Say(r, key)
 	if e.Work.Annotator == annotate.Resolution {
-		of = " in the comparison"
+		return s.Site.Say(r, "annotate.did.in_comparison", "what", did)
 	}
-	switch e.Kind {
-	case annotate.Judged:
-		return string(e.Work.Verdict) + of
-	case annotate.Undone:
-		return "took the verdict back" + of
-	case annotate.Restored:
-		return "took an older version"
-	}
-	return "edited" + of
+	return did
 }
 
 // personCount is a line of the table of annotators.
@@ -236,7 +224,7 @@ func (s *Server) agreement(w http.ResponseWriter, r *http.Request, who string) e
 	states := map[string]int{}
 	kept := 0
 	var disputed []row
-	f := filter{annotate.Filter{Box: annotate.Differ}}
+	f := filter{annotate.Filter{Box: annotate.Differ}, s.Base}
 	for i := range cases {
 		states[string(cases[i].State())]++
 		if w := cases[i].Final(true); w != nil && w.Keeps() {
@@ -246,10 +234,10 @@ func (s *Server) agreement(w http.ResponseWriter, r *http.Request, who string) e
 			disputed = append(disputed, rowFor(&cases[i], who, f))
 		}
 	}
-	s.show(w, http.StatusOK, "agreement.html", &view{Title: "Agreement", Who: who, Page: "agreement", Data: map[string]any{
+	s.show(w, r, "agreement", s.Site.Say(r, "annotate.agreement"), who, map[string]any{
 		"Pairs": annotate.Agreements(annotate.FirstVerdicts(events)), "People": who2, "States": states, "Kept": kept,
 		"All": len(cases), "Disputed": disputed, "Verdicts": annotate.Verdicts,
-	}})
+	})
 	return nil
 }
 

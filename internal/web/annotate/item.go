@@ -19,19 +19,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// guideline is a rule for wording a question.
-type guideline struct{ Name, Text string }
-
-// guidelines are how a question is worded (SPINACH, section 3.2), in our words.
-var guidelines = []guideline{
-	{"Complete in itself", "No “my query”, no “as above”: a reader of the question alone must understand it."},
-	{"Says every constraint", "Each condition, number, date, order and limit of the query is in the question, and nothing else is."},
-	{"Tells apart", "Which Paris? Name what distinguishes entities. Narrative location or filming location? Citizenship or country of birth? Keep similar properties apart."},
-	{"Sounds like a person", "“When does it take place?”, not “what is its point in time?”. Use a property's name only where other words would be ambiguous."},
-	{"Marks what is optional", "Write “if available” for fields in OPTIONAL."},
-	{"Names what is returned", "“For each, also return the name and the height.” A format may be given: “as YYYY-MM-DD”."},
-	{"Mentions duplicates", "“Each pair once”, “without repeats” where the query sees to it."},
-}
+// guidelines are how a question is worded (SPINACH, section 3.2), in our words, by the keys of their messages.
+var guidelines = []string{"complete", "constraints", "apart", "person", "optional", "returned", "duplicates"}
 
 // itemData is what the page of a candidate shows.
 type itemData struct {
@@ -42,8 +31,7 @@ type itemData struct {
 	Place             string // where the candidate is in its queue
 	Result            *shownTable
 	Trimmed           []text.DiffLine
-	Guidelines        []guideline
-	Reasons           []annotate.Choice
+	Guidelines        []string // keys of messages
 	OthersDecided     int
 	CanCompare        bool
 	Page              pageData
@@ -56,7 +44,7 @@ type itemData struct {
 }
 
 // source is a text of the query that can be looked at next to the edited one.
-type source struct{ Key, Name, Text string }
+type source struct{ Key, Text string }
 
 type nearOne struct {
 	dataset.Near
@@ -102,12 +90,12 @@ func (s *Server) item(w http.ResponseWriter, r *http.Request, who string) error 
 		return err
 	}
 	d := c.Candidate
-	f := readFilter(r.URL.Query())
-	data := &itemData{Case: c, Own: c.Own(who), Filter: f, Guidelines: guidelines, Reasons: annotate.Reasons,
+	f := s.readFilter(r.URL.Query())
+	data := &itemData{Case: c, Own: c.Own(who), Filter: f, Guidelines: guidelines,
 		CanCompare: c.Visible(who) && len(c.Decided()) > 1 || c.State() == annotate.Resolved,
 		Endpoint:   s.GraphName, PermalinkSafe: webAddress(d.Provenance.Permalink),
 		QueriesOfComments: map[int][]dataset.Query{}}
-	data.Before, data.After, data.Place = s.neighbours(cases, f, who, id)
+	data.Before, data.After, data.Place = s.neighbours(r, cases, f, who, id)
 	for _, x := range c.Decided() {
 		if x.Annotator != who {
 			data.OthersDecided++
@@ -128,31 +116,29 @@ func (s *Server) item(w http.ResponseWriter, r *http.Request, who string) error 
 	for _, n := range d.Near {
 		one := nearOne{Near: n}
 		if other, ok := byID[n.ID]; ok {
-			one.Heading, one.URL = other.Provenance.Heading, "/item/"+n.ID+"?"+f.Query()
+			one.Heading, one.URL = other.Provenance.Heading, s.Base+"/item/"+n.ID+"?"+f.Query()
 		}
 		data.NearOnes = append(data.NearOnes, one)
 	}
 	data.Page = pageData{Candidate: id, Who: who, Version: data.Own.Version, Query: data.Own.Query,
 		Question: data.Own.Question, Note: data.Own.Note, Verdict: data.Own.Verdict,
-		Cleaned: annotate.StartQuery(d), Trimmed: d.Trimmed, Before: data.Before, After: data.After, Queue: "/?" + f.Query(),
+		Cleaned: annotate.StartQuery(d), Trimmed: d.Trimmed, Before: data.Before, After: data.After, Queue: s.Base + "/?" + f.Query(),
 		Filter: f.Query()}
 	if data.CanCompare {
-		data.Page.Compare = "/compare/" + id + "?" + f.Query()
+		data.Page.Compare = s.Base + "/compare/" + id + "?" + f.Query()
 	}
 	if d.Suggestion != nil {
 		data.Page.Precise, data.Page.Natural, data.Disambiguate = d.Suggestion.Precise, d.Suggestion.Natural,
 			d.Suggestion.Disambiguate
 	}
-	s.show(w, http.StatusOK, "item.html", &view{Title: cmp.Or(d.Provenance.Heading, id), Who: who, Page: "item",
-		Data: data})
+	s.show(w, r, "item", cmp.Or(d.Provenance.Heading, id), who, data)
 	return nil
 }
 
 // sources are the forms of the candidate's query that can be looked at.
 func sources(d *dataset.Candidate) []source {
 	var out []source
-	for _, x := range []source{{"labels", "With labels", d.Annotated}, {"original", "As posted", d.Original},
-		{"cleaned", "As run", d.Cleaned}} {
+	for _, x := range []source{{"labels", d.Annotated}, {"original", d.Original}, {"cleaned", d.Cleaned}} {
 		if x.Text != "" {
 			out = append(out, x)
 		}

@@ -33,11 +33,13 @@ var slice = sync.OnceValues(func() (*embedded.Graph, error) {
 
 // site is a page with ten candidates.
 type site struct {
-	t     testing.TB
-	page  *web.Server
-	store *store.Store
-	clock time.Time
-	kept  map[string]int // rows by query
+	t    testing.TB
+	page *web.Server
+
+	options web.Options
+	store   *store.Store
+	clock   time.Time
+	kept    map[string]int // rows by query
 }
 
 func newSite(t testing.TB) *site { return newLargeSite(t, 1) }
@@ -65,12 +67,13 @@ func newLargeSite(t testing.TB, times int) *site {
 	}
 	t.Cleanup(func() { st.Close() })
 	s := &site{t: t, store: st, clock: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC), kept: map[string]int{}}
-	s.page, err = web.New(web.Options{
+	s.options = web.Options{
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Store: st, Graph: g, GraphName: "slice",
 		Candidates: func() ([]dataset.Candidate, error) { return cs, nil },
 		Keep:       func(q string, table *kg.Table) error { s.kept[q] = len(table.Rows); return nil },
 		Now:        func() time.Time { s.clock = s.clock.Add(time.Second); return s.clock },
-	})
+	}
+	s.page, err = web.New(s.options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -483,12 +486,12 @@ func TestQueueFilters(t *testing.T) {
 		"feature=closure": 1, "advice=exclude": 2, "q=pakistan+peak": 1, "q=nothing+of+this": 0, "box=mine": 0,
 		"box=nonsense": 10, "verdict=include": 0} {
 		page := s.get("Ada", "/?"+query)
-		if got := strings.Count(page, `class="row"`); got != want {
+		if got := strings.Count(page, `class="row-link"`); got != want {
 			t.Errorf("%q shows %d rows, want %d", query, got, want)
 		}
 	}
 	s.decide("Ada", 1, dataset.Skip, nil)
-	if page := s.get("Ada", "/?box=skipped"); strings.Count(page, `class="row"`) != 1 {
+	if page := s.get("Ada", "/?box=skipped"); strings.Count(page, `class="row-link"`) != 1 {
 		t.Error("a skipped candidate is not in its box")
 	}
 	for _, name := range []string{"", strings.Repeat("x", 41), "<b>", "a\x00b"} {

@@ -10,39 +10,27 @@ import (
 
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/annotate"
-	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// boxes in the order shown, with what they are called.
-var boxes = []struct {
-	Box  annotate.Box
-	Name string
-	Hint string
-}{
-	{annotate.Todo, "To do", "Nobody has decided on these yet."}, {annotate.Validate, "To validate",
-		"One other person has decided; judge before you see how."},
-	{annotate.Skipped, "Skipped", "You put these off."}, {annotate.Mine, "Decided by me", "Your own verdicts."},
-	{annotate.Confirm, "To confirm", "Two people agree: pick the wording."}, {annotate.Differ, "Disputed",
-		"Verdicts or queries differ: resolve them side by side."},
-	{annotate.Done, "Resolved", "Finished: these are exported."}, {annotate.Every, "All",
-		"Every candidate of the harvest."},
-}
+// boxes in the order shown.
+var boxes = []annotate.Box{annotate.ForMe, annotate.Todo, annotate.Validate, annotate.Skipped, annotate.Mine,
+	annotate.Confirm, annotate.Differ, annotate.Done, annotate.Every}
 
 // filter is a [annotate.Filter] that travels in addresses.
-type filter struct{ annotate.Filter }
+type filter struct {
+	annotate.Filter
+	base string // of addresses
+}
 
-func readFilter(q url.Values) filter {
+func (s *Server) readFilter(q url.Values) filter {
 	f := annotate.Filter{
 		Box: annotate.Box(q.Get("box")), Flag: q.Get("flag"), Year: q.Get("year"), Feature: q.Get("feature"),
 		Verdict: q.Get("verdict"), Advice: q.Get("advice"), Text: strings.TrimSpace(q.Get("q")),
 	}
-	for _, b := range boxes {
-		if b.Box == f.Box {
-			return filter{f}
-		}
+	if !slices.Contains(boxes, f.Box) {
+		f.Box = annotate.Todo
 	}
-	f.Box = annotate.Todo
-	return filter{f}
+	return filter{f, s.Base}
 }
 
 // Query writes the filter as the part of an address after the question mark.
@@ -68,9 +56,14 @@ func (s *Server) cases(ctx context.Context) ([]annotate.Case, []annotate.Work, e
 	for _, w := range works {
 		by[w.Candidate] = append(by[w.Candidate], w)
 	}
+	given, err := s.assigned(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	out := make([]annotate.Case, len(candidates))
 	for i := range candidates {
 		out[i] = annotate.NewCase(&candidates[i], by[candidates[i].ID])
+		out[i].Assigned = given[candidates[i].ID]
 	}
 	return out, works, nil
 }
@@ -92,7 +85,7 @@ func (s *Server) among(ctx context.Context, id string) ([]annotate.Case, *annota
 type row struct {
 	*annotate.Case
 	URL     string
-	Status  string // words
+	Status  string // key of its words
 	Class   string // of the status, for color
 	Verdict dataset.Verdict
 	Draft   bool
@@ -100,26 +93,26 @@ type row struct {
 
 // rowFor says of a case what who may know.
 func rowFor(c *annotate.Case, who string, f filter) row {
-	r := row{Case: c, URL: "/item/" + c.Candidate.ID + "?" + f.Query(), Verdict: c.VerdictFor(who)}
+	r := row{Case: c, URL: f.base + "/item/" + c.Candidate.ID + "?" + f.Query(), Verdict: c.VerdictFor(who)}
 	own := c.Of(who)
 	mine := own != nil && own.HasVerdict()
 	switch state := c.State(); {
 	case state == annotate.Resolved:
-		r.Status, r.Class = "resolved", "done"
-		r.URL = "/compare/" + c.Candidate.ID + "?" + f.Query()
+		r.Status, r.Class = "resolved", "good"
+		r.URL = f.base + "/compare/" + c.Candidate.ID + "?" + f.Query()
 	case state == annotate.Disputed:
 		r.Status, r.Class = "disputed", "bad"
 	case state == annotate.Agreed:
-		r.Status, r.Class = "to confirm", "good"
+		r.Status, r.Class = "confirm", "info"
 	case state == annotate.Annotated && mine:
-		r.Status, r.Class = "waits for a second", "wait"
+		r.Status, r.Class = "second", "wait"
 	case state == annotate.Annotated:
-		r.Status, r.Class = "to validate", "wait"
+		r.Status, r.Class = "validate", "wait"
 	default:
 		r.Status = "open"
 	}
-	if (r.Class == "bad" || r.Class == "good") && c.Visible(who) {
-		r.URL = "/compare/" + c.Candidate.ID + "?" + f.Query()
+	if (r.Status == "disputed" || r.Status == "confirm") && c.Visible(who) {
+		r.URL = f.base + "/compare/" + c.Candidate.ID + "?" + f.Query()
 	}
 	r.Draft = own != nil && own.Verdict == "" && own.Version > 0
 	return r
@@ -134,13 +127,16 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request, who string) error
 	if err != nil {
 		return err
 	}
-	f := readFilter(r.URL.Query())
+	f := s.readFilter(r.URL.Query())
+	if r.URL.Query().Get("box") == "" &&
+		slices.ContainsFunc(cases, func(c annotate.Case) bool { return c.In(annotate.ForMe, who) }) {
+		f.Box = annotate.ForMe // what one was given comes first
+	}
 	type tab struct {
-		Box        annotate.Box
-		Name, Hint string
-		URL        string
-		N          int
-		Current    bool
+		Box     annotate.Box
+		URL     string
+		N       int
+		Current bool
 	}
 	tabs := make([]tab, len(boxes))
 	var rows []row
@@ -160,7 +156,7 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request, who string) error
 			continue
 		}
 		for j, b := range boxes {
-			if c.In(b.Box, who) {
+			if c.In(b, who) {
 				tabs[j].N++
 			}
 		}
@@ -168,16 +164,12 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request, who string) error
 			rows = append(rows, rowFor(c, who, f))
 		}
 	}
-	hint := ""
 	for j, b := range boxes {
 		g := f
-		g.Box = b.Box
-		tabs[j].Box, tabs[j].Name, tabs[j].Hint, tabs[j].URL, tabs[j].Current = b.Box, b.Name, b.Hint, "/?"+g.Query(),
-			b.Box == f.Box
-		if tabs[j].Current {
-			hint = b.Hint
-		}
+		g.Box = b
+		tabs[j].Box, tabs[j].URL, tabs[j].Current = b, s.Base+"/?"+g.Query(), b == f.Box
 	}
+	shown := slices.DeleteFunc(tabs, func(t tab) bool { return t.Box == annotate.ForMe && t.N == 0 && !t.Current })
 	total := len(rows)
 	from := 0
 	if _, err := fmt.Sscan(r.URL.Query().Get("from"), &from); err != nil || from < 0 || from >= total {
@@ -185,13 +177,13 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request, who string) error
 	}
 	end := min(from+pageSize, total)
 	filtered := f.Filter != annotate.Filter{Box: f.Box}
-	s.show(w, http.StatusOK, "queue.html", &view{Title: "Queue", Who: who, Page: "queue", Data: map[string]any{
-		"Tabs": tabs, "Hint": hint, "Rows": rows[from:end], "Total": total, "From": from, "First": from + 1, "To": end,
+	s.show(w, r, "queue", s.Site.Say(r, "annotate.queue"), who, map[string]any{
+		"Tabs": shown, "Rows": rows[from:end], "Total": total, "From": from, "First": from + 1, "To": end,
 		"More": end < total, "Filter": f, "Filtered": filtered, "Years": sorted(years), "Features": sorted(features),
 		"Flags": sorted(flags), "All": len(cases), "Resolved": counts[annotate.Resolved],
 		"Decided": len(cases) - counts[annotate.Open], "People": people(works),
 		"Verdicts": []string{"include", "modify", "exclude", "skip"}, "Advice": []string{"include", "modify", "exclude"},
-	}})
+	})
 	return nil
 }
 
@@ -208,7 +200,8 @@ func sorted(m map[string]bool) []string {
 
 // neighbors returns the addresses of the candidates before and after id among those that the filter chooses, and where
 // id is among them, in words. At the end of the queue next is its first one; both are "" when there is no other.
-func (s *Server) neighbours(cases []annotate.Case, f filter, who, id string) (before, after, place string) {
+func (s *Server) neighbours(r *http.Request, cases []annotate.Case, f filter, who, id string) (before, after,
+	place string) {
 	var chosen []*annotate.Case
 	here, left := -1, 0
 	for i := range cases {
@@ -226,9 +219,9 @@ func (s *Server) neighbours(cases []annotate.Case, f filter, who, id string) (be
 	}
 	switch f.Box {
 	case annotate.Mine, annotate.Done, annotate.Every:
-		place = fmt.Sprintf("%d of %d", here+1, len(chosen))
+		place = s.Site.Say(r, "annotate.place", "n", here+1, "all", len(chosen))
 	default: // a decision takes a candidate out of these: every next one would be "1 of" so many
-		place = text.Thousands(left) + " left"
+		place = s.Site.Say(r, "annotate.left", "n", left)
 	}
 	if here < 0 || len(chosen) < 2 {
 		return "", "", place

@@ -5,25 +5,21 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"html/template"
+	"io/fs"
 	"log/slog"
 	"mime"
 	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-	"unicode"
-
-	"golang.org/x/text/unicode/norm"
 
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/annotate"
 	"github.com/spinachbot/spinachbot/internal/kg"
-	"github.com/spinachbot/spinachbot/internal/text"
 	"github.com/spinachbot/spinachbot/internal/web/guard"
+	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
 // Graph is the graph on which queries are tried. In production this is internal/kg/wikidata, in tests
@@ -45,11 +41,30 @@ type Options struct {
 	Changed    func() bool                               // whether there are new candidates; nil: never
 	Keep       func(query string, table *kg.Table) error // stores the rows of a query that an annotator changed
 	Now        func() time.Time
+
+	Base string       // path below which the page is, such as /annotate; empty: the root
+	Site *layout.Site // the frame of the pages; nil: a site of its own, whose first page is the queue
+	// Who returns the name of whoever is logged in; nil: the page asks for a name, and everybody is believed
+	Who func(r *http.Request) string
+	// Free reports whether someone is there without a login; nil: nobody is
+	Free func(r *http.Request) bool
+	// Boss reports whether someone may give candidates to people; nil: everybody may
+	Boss func(r *http.Request) bool
+	// People are those to whom candidates can be given, besides those who have worked; may be nil
+	People func(ctx context.Context) ([]string, error)
+	Notes  Notes // keeps who has which candidates; nil: nobody is given any
+}
+
+// Notes keeps small values by name; internal/store implements it.
+type Notes interface {
+	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
+	Put(ctx context.Context, key string, value []byte) error
 }
 
 // Server is the page, an http.Handler.
 type Server struct {
 	Options
+	pages   *layout.Pages
 	handler http.Handler
 	names   *annotate.Names
 	runs    runs
@@ -59,20 +74,16 @@ type Server struct {
 	byID       map[string]*dataset.Candidate
 }
 
-//go:embed web
+//go:embed all:page static words
 var files embed.FS
 
-var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"stamp":   func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04") },
-	"day":     func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
-	"plural":  text.Count,
-	"percent": func(f float64) string { return fmt.Sprintf("%.0f %%", 100*f) },
-	"kappa":   kappaFigure,
-	"bytes":   byteSize,
-	"indent":  func(level int) int { return min(max(level-1, 0), 6) },
-	"words":   func(s any) string { return strings.ReplaceAll(fmt.Sprint(s), "_", " ") },
-	"lines":   diffLines,
-}).ParseFS(files, "web/*.html"))
+func folder(name string) fs.FS {
+	f, err := fs.Sub(files, name)
+	if err != nil {
+		panic(err) // the folders are part of the program
+	}
+	return f
+}
 
 // New makes the page. It reads the candidates.
 func New(o Options) (*Server, error) {
@@ -81,18 +92,25 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
+	if o.Site == nil {
+		s.Site = layout.New(o.Log)
+		mux.HandleFunc("GET /static/", s.Site.ServeStatic)
+	}
+	s.Site.Words(folder("words"))
+	s.Site.Static("annotate", folder("static"))
+	s.Site.Section("annotate", o.Base+"/")
+	s.pages = s.Site.Pages(folder("page"))
 	mux.HandleFunc("GET /{$}", s.named(s.queue))
-	mux.HandleFunc("GET /name", s.name)
-	mux.HandleFunc("POST /name", s.setName)
+	if o.Who == nil {
+		mux.HandleFunc("GET /name", s.name)
+		mux.HandleFunc("POST /name", s.setName)
+	}
+	mux.HandleFunc("GET /work", s.named(s.work))
+	mux.HandleFunc("POST /work", s.named(s.assign))
 	mux.HandleFunc("GET /item/{id}", s.named(s.item))
 	mux.HandleFunc("GET /compare/{id}", s.named(s.compare))
 	mux.HandleFunc("GET /history/{id}", s.named(s.history))
 	mux.HandleFunc("GET /agreement", s.named(s.agreement))
-	mux.HandleFunc("GET /static/{file}", static)
-	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter,
-		_ *http.Request) {
-		w.WriteHeader(http.StatusNoContent)
-	})
 	mux.HandleFunc("GET /api/alive", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	for name, f := range map[string]func(*http.Request, string) (any, error){
 		"save": s.apiSave, "decide": s.apiDecide, "undo": s.apiUndo, "restore": s.apiRestore, "check": s.apiCheck,
@@ -100,24 +118,15 @@ func New(o Options) (*Server, error) {
 	} {
 		mux.HandleFunc("POST /api/"+name, s.api(f))
 	}
-	s.handler = guard.Guard(mux, guard.Options{Log: o.Log})
+	s.handler = http.StripPrefix(o.Base, mux)
+	if o.Who == nil { // else it is behind the guard of the server that it is a part of
+		s.handler = guard.Guard(s.handler, guard.Options{Log: o.Log})
+	}
 	return s, nil
 }
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
-
-func static(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("file")
-	data, err := files.ReadFile("web/" + name)
-	kind := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}[path.Ext(name)]
-	if err != nil || kind == "" {
-		http.NotFound(w, r)
-		return
-	}
-	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(data)
-}
 
 // load reads the candidates.
 func (s *Server) load() error {
@@ -158,67 +167,97 @@ func (s *Server) caseOf(ctx context.Context, id string) (annotate.Case, error) {
 	return annotate.NewCase(c, works), err
 }
 
-// problem is an error for people with its HTTP status.
+// problem is an error for people: a message of the page with its arguments, and the HTTP status.
 type problem struct {
 	status int
-	text   string
+	key    string // behind "annotate.error."
+	args   []any  // names and values in turn
 }
 
-func (p problem) Error() string { return p.text }
+// Error is for logs only.
+func (p problem) Error() string { return strings.TrimSpace(p.key + " " + fmt.Sprint(p.args...)) }
 
-// forPeople returns the HTTP status and the text of an error. ok is false for one that is not meant for people.
-func forPeople(err error) (status int, text string, ok bool) {
+// refusals are the messages for what the package of annotations refuses; others are shown as they are.
+var refusals = map[annotate.Refusal]string{annotate.RefusedEmptied: "emptied", annotate.RefusedSkip: "skip_compare",
+	annotate.RefusedChanged: "changed", annotate.RefusedUnchanged: "unchanged", annotate.RefusedQuestion: "question",
+	annotate.RefusedReason: "reason", annotate.RefusedNote: "note", annotate.RefusedName: "name",
+	annotate.RefusedLongName: "long_name", annotate.RefusedLetters: "letters"}
+
+// forPeople returns the HTTP status and the text of an error. What is not meant for people is logged.
+func (s *Server) forPeople(r *http.Request, err error) (status int, text string) {
 	var p problem
 	var refused annotate.Refusal
 	switch {
 	case errors.As(err, &p):
-		return p.status, p.text, true
+		return p.status, s.Site.Say(r, "annotate.error."+p.key, p.args...)
 	case errors.As(err, &refused):
-		return http.StatusUnprocessableEntity, string(refused), true
+		if key := refusals[refused]; key != "" {
+			return http.StatusUnprocessableEntity, s.Site.Say(r, "annotate.refusal."+key)
+		}
+		return http.StatusUnprocessableEntity, string(refused)
 	}
-	return http.StatusInternalServerError, err.Error(), false
+	if r.Context().Err() == nil {
+		s.Log.Error("the page for annotators failed", "path", r.URL.Path, "error", err)
+	}
+	return http.StatusInternalServerError, s.Site.Say(r, "annotate.failed")
 }
 
-func missing(id string) error {
-	return problem{http.StatusNotFound, "There is no candidate " + id +
-		". A later harvest may have removed it: go back to the queue."}
-}
+func missing(id string) error { return problem{http.StatusNotFound, "missing", []any{"id", id}} }
 
-func refuse(format string, args ...any) error { return annotate.Refusal(fmt.Sprintf(format, args...)) }
+// refuse is the error for something that cannot be done as things are.
+func refuse(key string, args ...any) error { return problem{http.StatusUnprocessableEntity, key, args} }
 
 // fail shows an error as a page.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, who string, err error) {
-	status, text, ok := forPeople(err)
-	if !ok {
-		s.Log.Error("the page failed", "path", r.URL.Path, "error", err)
-		text = "This did not work: " + text
-	}
-	s.show(w, status, "problem.html", &view{Title: "Something is wrong", Who: who, Text: text})
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status, text := s.forPeople(r, err)
+	s.Site.Problem(w, r, status, text)
 }
 
-// view is what every page gets.
+// view is what the template of every page gets as its data.
 type view struct {
-	Title string
-	Who   string
-	Page  string // for the navigation
-	Text  string
-	Data  any
+	Page    string // for the navigation
+	Who     string
+	Base    string
+	Named   bool              // who is there is known from a login
+	Free    bool              // nobody logged in: there is nothing to log out of
+	Reasons []annotate.Choice // for the dialog that excludes
+	Data    any
 }
 
-func (s *Server) show(w http.ResponseWriter, status int, name string, v *view) {
-	var b strings.Builder
-	if err := pages.ExecuteTemplate(&b, name, v); err != nil {
-		s.Log.Error("a page cannot be made", "page", name, "error", err)
-		http.Error(w, "This page cannot be made: "+err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write([]byte(b.String()))
+// Indent is how far a comment of a level is indented.
+func (*view) Indent(level int) int { return min(max(level-1, 0), 6) }
+
+// Kappa writes kappa with two digits.
+func (*view) Kappa(k *float64) string { return kappaFigure(k) }
+
+// Bytes is a size for people.
+func (*view) Bytes(n int64) string { return byteSize(n) }
+
+// Badge is what the template of a verdict needs.
+func (*view) Badge(page *layout.View, v dataset.Verdict) map[string]any {
+	return map[string]any{"View": page, "Verdict": string(v)}
+}
+
+// wide are the pages that need the whole window.
+var wide = map[string]bool{"queue": true, "item": true, "compare": true, "history": true}
+
+func (s *Server) show(w http.ResponseWriter, r *http.Request, name, title, who string, data any) {
+	s.pages.Show(w, r, http.StatusOK, name, layout.Page{Title: title, Section: "annotate", Wide: wide[name],
+		Styles: []string{"annotate/annotate.css"}, Scripts: []string{"annotate/annotate.js"}, Words: []string{"annotate.js."},
+		Data: &view{Page: name, Who: who, Base: s.Base, Named: s.Who != nil, Free: s.Free != nil && s.Free(r),
+			Reasons: annotate.Reasons, Data: data}})
 }
 
 // cookie holds the annotator's name.
 const cookie = "annotator"
+
+// annotator returns who sent a request, "" when nobody is known.
+func (s *Server) annotator(r *http.Request) string {
+	if s.Who != nil {
+		return s.Who(r)
+	}
+	return annotator(r)
+}
 
 // annotator reads the name that the browser brings, "" when there is none.
 func annotator(r *http.Request) string {
@@ -230,40 +269,27 @@ func annotator(r *http.Request) string {
 	if err != nil {
 		return ""
 	}
-	name, err = cleanName(name)
+	name, err = annotate.CleanName(name)
 	if err != nil {
 		return ""
 	}
 	return name
 }
 
-// cleanName normalizes a name.
-func cleanName(name string) (string, error) {
-	name = norm.NFC.String(strings.Join(strings.Fields(name), " "))
-	switch n := len([]rune(name)); {
-	case n == 0:
-		return "", refuse("Please give a name: your verdicts are kept under it.")
-	case n > 40:
-		return "", refuse("Please give a name of at most 40 characters.")
-	}
-	for _, c := range name {
-		if !unicode.IsLetter(c) && !unicode.IsMark(c) && !unicode.IsDigit(c) && !strings.ContainsRune(" -_.'()", c) {
-			return "", refuse("Please give a name of letters, digits and - _ . ' ( ).")
-		}
-	}
-	return name, nil
-}
-
 // named asks for a name before it shows a page.
 func (s *Server) named(f func(w http.ResponseWriter, r *http.Request, who string) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		who := annotator(r)
+		who := s.annotator(r)
+		if who == "" && s.Who != nil {
+			s.Site.Problem(w, r, http.StatusUnauthorized, s.Site.Say(r, "annotate.login_first"))
+			return
+		}
 		if who == "" {
 			http.Redirect(w, r, "/name?to="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
 			return
 		}
 		if err := f(w, r, who); err != nil {
-			s.fail(w, r, who, err)
+			s.fail(w, r, err)
 		}
 	}
 }
@@ -272,11 +298,11 @@ func (s *Server) named(f func(w http.ResponseWriter, r *http.Request, who string
 func (s *Server) name(w http.ResponseWriter, r *http.Request) {
 	works, err := s.Store.Works(r.Context(), "")
 	if err != nil {
-		s.fail(w, r, "", err)
+		s.fail(w, r, err)
 		return
 	}
-	s.show(w, http.StatusOK, "name.html", &view{Title: "Who is annotating?", Who: annotator(r),
-		Data: map[string]any{"Known": people(works), "To": local(r.URL.Query().Get("to"))}})
+	s.show(w, r, "name", s.Site.Say(r, "annotate.name.title"), annotator(r),
+		map[string]any{"Known": people(works), "To": guard.Local(r.URL.Query().Get("to"))})
 }
 
 // people lists everybody who has worked.
@@ -293,14 +319,14 @@ func people(works []annotate.Work) []string {
 
 func (s *Server) setName(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
-	name, err := cleanName(r.FormValue("name"))
+	name, err := annotate.CleanName(r.FormValue("name"))
 	if err != nil {
-		s.fail(w, r, "", err)
+		s.fail(w, r, err)
 		return
 	}
 	works, err := s.Store.Works(r.Context(), "")
 	if err != nil {
-		s.fail(w, r, "", err)
+		s.fail(w, r, err)
 		return
 	}
 	for _, known := range people(works) {
@@ -310,17 +336,7 @@ func (s *Server) setName(w http.ResponseWriter, r *http.Request) {
 	}
 	http.SetCookie(w, &http.Cookie{Name: cookie, Value: url.QueryEscape(name), Path: "/", MaxAge: 400 * 24 * 3600,
 		HttpOnly: true, SameSite: http.SameSiteStrictMode})
-	http.Redirect(w, r, local(r.FormValue("to")), http.StatusSeeOther)
-}
-
-// local keeps a redirect on this page.
-func local(to string) string {
-	u, err := url.Parse(to)
-	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(to, "//") ||
-		strings.Contains(to, `\`) {
-		return "/"
-	}
-	return u.RequestURI()
+	http.Redirect(w, r, guard.Local(r.FormValue("to")), http.StatusSeeOther)
 }
 
 // isJSON reports whether a request says that it brings JSON, which no form of another site can.

@@ -44,7 +44,7 @@ func (s *Server) apiRun(r *http.Request, who string) (any, error) {
 		return nil, err
 	}
 	if _, err := annotate.ParseAllowed(e.Query); err != nil {
-		return nil, refuse("Not run: %v", err)
+		return nil, refuse("not_run", "why", err.Error())
 	}
 	start := s.Now()
 	t, err := s.Graph.Query(r.Context(), sparql.ReplaceAutoLanguage(e.Query, "en"))
@@ -53,7 +53,7 @@ func (s *Server) apiRun(r *http.Request, who string) (any, error) {
 		if r.Context().Err() != nil {
 			return nil, err
 		}
-		return nil, refuse("%s", whatHappened(err, took))
+		return nil, whatHappened(err, took)
 	}
 	s.runs.put(who, sparql.NormalForm(e.Query), t)
 	shown := showTable(t)
@@ -64,23 +64,22 @@ func (s *Server) apiRun(r *http.Request, who string) (any, error) {
 }
 
 // whatHappened words a failure of the graph with what to do.
-func whatHappened(err error, took time.Duration) string {
+func whatHappened(err error, took time.Duration) error {
 	var ke *kg.Error
 	if !errors.As(err, &ke) {
-		return "The query did not run: " + err.Error()
+		return refuse("did_not_run", "why", err.Error())
 	}
 	switch ke.Kind {
 	case kg.Timeout:
-		return "Timeout after " + took.Round(time.Second).String() + ": the query is too much for the endpoint. Narrow it."
+		return refuse("timeout", "time", took.Round(time.Second).String())
 	case kg.TooLarge, kg.TooGreedy:
-		return "Too large: " + ke.Message + ". Narrow the query; an item's result has less than 10 MB."
+		return refuse("too_large", "why", ke.Message)
 	case kg.RateLimited, kg.Banned:
-		return "The endpoint asks for a pause of " + ke.RetryAfter.Round(time.Second).String() +
-			". Continue with another candidate meanwhile."
+		return refuse("pause", "time", ke.RetryAfter.Round(time.Second).String())
 	case kg.Down:
-		return "The endpoint cannot be reached (" + ke.Message + "). Your text is saved; try again later."
+		return refuse("down", "why", ke.Message)
 	}
-	return "The query did not run: " + ke.Message
+	return refuse("did_not_run", "why", ke.Message)
 }
 
 func queryValues(s string) url.Values {

@@ -85,7 +85,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if r.Context().Err() != nil {
 			return // no one is listening anymore
 		}
-		h.Log.Warn("a question of the challenge has no query", "dataset", a.Dataset, "question", a.Question, "error", err)
+		h.Log.WarnContext(ctx, "a question of the challenge has no query", "dataset", a.Dataset,
+			"question", a.Question, "error", err)
 		a.Error = err.Error()
 	}
 	httpjson.Write(w, http.StatusOK, a)
@@ -130,14 +131,14 @@ func (h *Handler) query(ctx context.Context, s Solver, question string) (string,
 	case ctx.Err() != nil:
 		return "", errTime
 	case err != nil:
-		h.Log.Error("a question of the challenge failed", "question", question, "error", err)
+		h.Log.ErrorContext(ctx, "a question of the challenge failed", "question", question, "error", err)
 		return "", errFailed
 	case out.Answer == nil:
 		return "", fmt.Errorf("no query was found (%s)", out.Reason)
 	}
 	form, err := rewrite.Scoring(out.Answer.SPARQL, out.Answer.Columns, out.Language)
 	if err != nil { // what ran is still better than nothing
-		h.Log.Warn("a query has no scoring form", "question", question, "error", err)
+		h.Log.WarnContext(ctx, "a query has no scoring form", "question", question, "error", err)
 		return out.Answer.Ran, nil
 	}
 	return form.Text, nil

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"strings"
 )
@@ -15,6 +16,14 @@ import (
 // that post here, no framing.
 const Policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// PolicyWith is [Policy] for a page whose scripts make the one Trusted Types policy of that name, "" for none.
+func PolicyWith(trusted string) string {
+	if trusted == "" {
+		return Policy
+	}
+	return strings.TrimSuffix(Policy, "'none'") + trusted
+}
 
 // Options are the settings of a [Guard].
 type Options struct {
@@ -80,4 +89,14 @@ func (o *Options) serves(host string) bool {
 func Loopback(host string) bool {
 	ip := net.ParseIP(strings.Trim(host, "[]"))
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// Local keeps a redirect on this server: it returns the path and query of an address without host, "/" for any other.
+func Local(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(to, "//") ||
+		strings.Contains(to, `\`) {
+		return "/"
+	}
+	return u.RequestURI()
 }

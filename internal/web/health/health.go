@@ -8,6 +8,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
 // Check returns why a part cannot work, nil when it can.
@@ -34,7 +36,7 @@ func Ready(lg *slog.Logger, checks map[string]Check) http.HandlerFunc {
 		}
 		results := make(chan result, len(checks))
 		for name, check := range checks {
-			go func() { results <- result{name, check(ctx)} }()
+			go func() { results <- result{name, safe.Do(func() error { return check(ctx) })} }()
 		}
 		waiting := map[string]bool{}
 		for name := range checks {

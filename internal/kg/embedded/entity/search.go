@@ -28,7 +28,7 @@ type Reader struct {
 	find     *finder.Finder
 }
 
-// wellKnown are the numbers of terms that entity pages are read by; 0 where the graph does not have them.
+// wellKnown are the IDs of the terms that entity pages are read with; 0 for a term that the graph does not have.
 type wellKnown struct {
 	label, alias, description, typ, rank, sitelinks, propertyType, sameAs value.ID
 	timeValue, timePrecision, quantityAmount, quantityUnit                value.ID

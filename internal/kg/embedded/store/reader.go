@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Builder collects triples for a store. It is for one goroutine; after build it is used up.
+// Builder collects triples for a store. Only one goroutine may use it, and not after build.
 type Builder struct {
 	dict    *dict
 	triples []triple

@@ -1,0 +1,310 @@
+// Package faithful compares what a model says about a result with the result: figures and names must be in the rows, in
+// the query or in the question, or be counts of rows, and in the languages that have a word list so must the words.
+//
+// It knows no grammar. A sentence that gives a row's value to another row's name is found where name and value are in
+// one sentence; a true name in a wrong role ("the highest is X") is not. docs/replies.md has the figures.
+package faithful
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Evidence is what a text about a result may be made of.
+type Evidence struct {
+	Question string // the request, with the poster's query
+	Query    string // of the answer
+	Table    *kg.Table
+	Labels   map[string]string // of the entities in query and table, by ID
+	Language string            // of the text: en, de, fr …
+}
+
+// Fault is a piece of a text that nothing supports.
+type Fault struct {
+	Sentence string
+	Piece    string
+	Kind     Kind
+}
+
+// Kind is what a piece is.
+type Kind string
+
+// The kinds of pieces.
+const (
+	Figure Kind = "figure"
+	Name   Kind = "name"
+	Word   Kind = "word"
+)
+
+// Checker compares texts with one answer's evidence.
+type Checker struct {
+	language string
+	stock    stock // plain words of the language
+	ids      map[string]bool
+	known    vocabulary // words of question, query and of what the query names
+	parts    vocabulary // words of the names in the rows: they support no more than a name
+	names    []rowName
+	values   []value
+	free     map[float64]bool // figures that need no name next to them: counts, and those of question and query
+	rows     int
+}
+
+// rowName is a name in the result, as folded words, with the rows that it is in.
+type rowName struct {
+	words []string
+	rows  map[int]bool
+	value bool // in another column than the first: its rows can be counted
+}
+
+// value is a figure in the result.
+type value struct {
+	number float64
+	rows   map[int]bool
+	edge   bool // the least or the greatest of its column, and too large to be taken for a count
+	year   int  // of a date's day: the year that must be named with it
+}
+
+// New reads the evidence.
+func New(e Evidence) *Checker {
+	base, _, _ := strings.Cut(strings.ToLower(e.Language), "-")
+	c := &Checker{language: base, ids: map[string]bool{}, known: vocabulary{}, parts: vocabulary{},
+		free: map[float64]bool{}}
+	for _, s := range []string{e.Question, e.Query} {
+		for _, id := range anyID.FindAllString(s, -1) {
+			c.ids[id] = true
+		}
+		c.known.add(s)
+		for _, t := range tokens(window.ReplaceAllString(anyID.ReplaceAllString(s, " "), " ")) {
+			for _, n := range c.numbers(t) {
+				c.free[n.value] = true
+			}
+		}
+	}
+	for id, label := range e.Labels {
+		if c.ids[id] {
+			c.known.add(label)
+		} else {
+			c.parts.add(label)
+		}
+		c.ids[id] = true
+	}
+	c.read(e.Table, e.Labels)
+	c.stock = stockOf(base, c.known)
+	return c
+}
+
+// window says which part of the rows is shown: its figures count nothing.
+var window = regexp.MustCompile(`(?i)\b(LIMIT|OFFSET)\s+\d+`)
+
+var anyID = regexp.MustCompile(`\b[QPL][1-9]\d*\b`)
+
+// Faults lists what is not supported, sentence by sentence. A text without faults returns nothing.
+func (c *Checker) Faults(text string) []Fault {
+	var out []Fault
+	for _, s := range Sentences(text) {
+		out = append(out, c.sentence(s)...)
+	}
+	return out
+}
+
+// Keep returns the sentences that have no faults.
+func (c *Checker) Keep(text string) string {
+	var kept []string
+	for _, s := range Sentences(text) {
+		if len(c.sentence(s)) == 0 {
+			kept = append(kept, s)
+		}
+	}
+	return strings.Join(kept, " ")
+}
+
+// Sentences cuts a text at the ends of its sentences.
+func Sentences(text string) []string {
+	var out []string
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	start := 0
+	for i, r := range runes {
+		wide := strings.ContainsRune("。！？", r)
+		if !wide && (!strings.ContainsRune(".!?؟", r) || i+1 < len(runes) && runes[i+1] != ' ') {
+			continue
+		}
+		if r == '.' && abbreviated(runes[start:i]) && i+1 < len(runes) {
+			continue
+		}
+		out = append(out, strings.TrimSpace(string(runes[start:i+1])))
+		start = i + 1
+	}
+	if rest := strings.TrimSpace(string(runes[start:])); rest != "" {
+		out = append(out, rest)
+	}
+	return out
+}
+
+// abbreviated reports whether a full stop after these letters ends no sentence: after "St", "J", the 3 of a date or the
+// VII of a king.
+func abbreviated(before []rune) bool {
+	n, roman := 0, true
+	for i := len(before) - 1; i >= 0 && (unicode.IsLetter(before[i]) || unicode.IsDigit(before[i])); i-- {
+		roman = roman && strings.ContainsRune("IVXLC", before[i])
+		n++
+	}
+	return n > 0 && (n <= 2 || roman)
+}
+
+// sentence returns the faults of one sentence.
+func (c *Checker) sentence(s string) []Fault {
+	toks := tokens(s)
+	named := c.find(toks)
+	var out []Fault
+	add := func(piece string, k Kind) { out = append(out, Fault{s, piece, k}) }
+	for _, f := range c.figures(toks, named) {
+		add(f, Figure)
+	}
+	covered := map[int]bool{}
+	for _, n := range named {
+		for i := n.from; i < n.to; i++ {
+			covered[i] = true
+		}
+	}
+	for i, t := range toks {
+		switch {
+		case covered[i] || t.figure || numberWords[c.language][t.folded] > 0:
+		case anyID.MatchString(t.text):
+			for _, id := range anyID.FindAllString(t.text, -1) {
+				if !c.ids[id] {
+					add(id, Name)
+				}
+			}
+		case c.known.has(t.folded) || c.stock.has(t.folded) || c.part(t):
+		case unicase(t.text):
+			if !c.covers(t.folded) {
+				add(t.text, Word)
+			}
+		case i > 0 && c.language != "de" && startsUpper(t.text):
+			add(t.text, Name)
+		case c.stock.list != nil && utf8.RuneCountInString(t.text) > 1:
+			add(t.text, Word)
+		}
+	}
+	return out
+}
+
+// part reports whether a word is one of a name in the rows, but for one letter at its end: Asia of Central Asian.
+func (c *Checker) part(t token) bool {
+	if !startsUpper(t.text) && !unicase(t.text) {
+		return false
+	}
+	if c.parts[t.folded] {
+		return true
+	}
+	for w := range c.parts {
+		if long, ok := strings.CutPrefix(w, t.folded); ok && len(t.folded) >= 4 && len(long) == 1 {
+			return true
+		}
+		if long, ok := strings.CutPrefix(t.folded, w); ok && len(w) >= 4 && len(long) == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+func startsUpper(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsUpper(r)
+}
+
+// read collects names and figures of a result.
+func (c *Checker) read(t *kg.Table, labels map[string]string) {
+	if t == nil || t.Ask {
+		return
+	}
+	c.rows = len(t.Rows)
+	// One row that holds a figure is an answer, not a count of one.
+	single := c.rows == 1 && !slices.ContainsFunc(t.Rows[0], rdf.Term.IsIRI)
+	if !single {
+		c.free[float64(c.rows)] = true
+	}
+	for _, v := range t.Vars {
+		c.known.add(splitWords(v))
+	}
+	names := map[string]*rowName{}
+	for col := range t.Vars {
+		distinct := map[string]bool{}
+		var column []*value
+		byNumber := map[[2]float64]*value{}
+		for i, row := range t.Rows {
+			if col >= len(row) || !row[col].Bound() {
+				continue
+			}
+			term := row[col]
+			if term.IsIRI() {
+				distinct[term.Value] = true
+			}
+			for _, v := range figuresOf(term) {
+				key := [2]float64{v.number, float64(v.year)}
+				if byNumber[key] == nil {
+					byNumber[key] = &v
+					column = append(column, &v)
+				}
+				byNumber[key].rows[i] = true
+			}
+			text := nameOf(term, labels)
+			if text == "" {
+				continue
+			}
+			c.parts.add(text)
+			if names[text] == nil {
+				names[text] = &rowName{words: nameWords(text), rows: map[int]bool{}}
+			}
+			names[text].rows[i] = true
+			names[text].value = names[text].value || col > 0
+		}
+		if len(distinct) > 0 {
+			c.free[float64(len(distinct))] = true
+		}
+		c.edges(column)
+	}
+	for i, row := range t.Rows {
+		c.values = append(c.values, between(row, i)...)
+	}
+	for _, n := range names {
+		if len(n.words) > 0 {
+			c.names = append(c.names, *n)
+		}
+	}
+}
+
+// edges keeps the figures of a column, and marks the least and the greatest.
+func (c *Checker) edges(column []*value) {
+	if len(column) == 0 {
+		return
+	}
+	least, most := column[0].number, column[0].number
+	for _, v := range column {
+		if v.year == 0 {
+			least, most = min(least, v.number), max(most, v.number)
+		}
+	}
+	for _, v := range column {
+		v.edge = v.year == 0 && (v.number == least || v.number == most) &&
+			(v.number >= 1000 || v.number != float64(int64(v.number)) || c.rows == 1)
+		c.values = append(c.values, *v)
+	}
+}
+
+// nameOf is a term as a name: of an entity its label, of a literal that is no figure its text.
+func nameOf(t rdf.Term, labels map[string]string) string {
+	if id := rdf.EntityID(t.Value); t.IsIRI() {
+		return labels[id]
+	}
+	if t.IsLiteral() && (t.Datatype == "" || t.Datatype == rdf.XSDString || t.Lang != "") {
+		return t.Value
+	}
+	return ""
+}

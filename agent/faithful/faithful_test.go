@@ -1,0 +1,180 @@
+package faithful
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+func item(id string) rdf.Term   { return rdf.IRI(rdf.Entity + id) }
+func date(day string) rdf.Term  { return rdf.Typed(day+"T00:00:00Z", rdf.XSDDateTime) }
+func decimal(s string) rdf.Term { return rdf.Typed(s, rdf.XSDDecimal) }
+func integer(s string) rdf.Term { return rdf.Typed(s, rdf.XSDInteger) }
+
+var (
+	mountains = Evidence{Language: "en",
+		Question: "I want all mountains of more than 8000 metres with their height, but my query with p:P2044 returns nothing. What is wrong with it?",
+		Query:    "SELECT ?mountain ?height WHERE { ?mountain wdt:P31 wd:Q8502 ; wdt:P2044 ?height . FILTER(?height > 8000) }",
+		Labels: map[string]string{"Q513": "Mount Everest", "Q43512": "K2", "Q168702": "Lhotse", "Q8502": "mountain",
+			"P2044": "elevation above sea level"},
+		Table: &kg.Table{Vars: []string{"mountain", "height"}, Rows: [][]rdf.Term{{item("Q513"), decimal("8848.86")},
+			{item("Q43512"), decimal("8611")}, {item("Q168702"), decimal("8516")}}}}
+	chancellors = Evidence{Language: "en", Question: "All heads of the federal government of Germany who took office before reunification (3 October 1990), acting ones included.",
+		Query: "SELECT ?person ?start ?end WHERE { }",
+		Labels: map[string]string{"Q2492": "Konrad Adenauer", "Q2571": "Walter Scheel", "Q2518": "Helmut Kohl",
+			"Q4970706": "Federal Chancellor of Germany"},
+		Table: &kg.Table{Vars: []string{"person", "start", "end"}, Rows: [][]rdf.Term{
+			{item("Q2492"), date("1949-09-15"), date("1963-10-15")}, {item("Q2571"), date("1974-05-07"), date("1974-05-16")},
+			{item("Q2518"), date("1982-10-01"), date("1998-10-26")}}}}
+	borders = Evidence{Language: "de", Question: "Welche Nachbarländer hat Deutschland, mit ihren Hauptstädten?", Query: "SELECT ?land ?hauptstadt WHERE { wd:Q183 wdt:P47 ?land }",
+		Labels: map[string]string{"Q183": "Deutschland", "Q31": "Belgien", "Q239": "Stadt Brüssel", "Q142": "Frankreich", "Q90": "Paris", "P36": "Hauptstadt"},
+		Table: &kg.Table{Vars: []string{"land", "hauptstadt"}, Rows: [][]rdf.Term{{item("Q31"), item("Q239")},
+			{item("Q142"), item("Q90")}}}}
+	films = Evidence{Language: "fr", Question: "Tous les longs métrages réalisés par Hayao Miyazaki, avec l’année ?", Query: "SELECT ?film ?année WHERE { ?film wdt:P57 wd:Q55400 }",
+		Labels: map[string]string{"Q1": "Le Château de Cagliostro", "Q2": "Le Garçon et le Héron", "Q55400": "Hayao Miyazaki"},
+		Table: &kg.Table{Vars: []string{"film", "année"}, Rows: [][]rdf.Term{{item("Q1"), integer("1979")},
+			{item("Q2"), integer("2023")}}}}
+	egypt = Evidence{Language: "en", Question: "Are there more people in Egypt than in Germany?", Query: "SELECT ?country ?population {}",
+		Labels: map[string]string{"Q79": "Egypt", "Q183": "Germany"},
+		Table: &kg.Table{Vars: []string{"country", "population"}, Rows: [][]rdf.Term{{item("Q79"), integer("114535772")},
+			{item("Q183"), integer("84358845")}}}}
+	languages = Evidence{Language: "en", Question: "How many languages are used in India?", Query: "SELECT (COUNT(DISTINCT ?language) AS ?count) { wd:Q668 wdt:P2936 ?language }",
+		Labels: map[string]string{"Q668": "India", "P2936": "language used"},
+		Table:  &kg.Table{Vars: []string{"count"}, Rows: [][]rdf.Term{{integer("442")}}}}
+	japan = Evidence{Language: "ja", Question: "日本で一番高い山は何ですか？", Query: "SELECT ?mountain ?height {}",
+		Labels: map[string]string{"Q39231": "富士山", "Q17": "日本"},
+		Table:  &kg.Table{Vars: []string{"mountain", "height"}, Rows: [][]rdf.Term{{item("Q39231"), decimal("3776")}}}}
+)
+
+func TestTrue(t *testing.T) {
+	for _, tt := range []struct {
+		e    Evidence
+		text string
+	}{
+		{mountains, "Your query asked p:P2044, which leads to a statement and not to a number, so no height could be compared. With wdt:P2044 it finds three mountains above 8000 metres."},
+		{mountains, "The highest is Mount Everest with 8,848.86 metres."},
+		{mountains, "There are 3 mountains, from Lhotse (8516 m) to Mount Everest (8849 m)."},
+		{mountains, "Their heights go from 8516 to 8848.86 metres."},
+		{mountains, "The three mountains are Mount Everest, K2 and Lhotse."},
+		{mountains, "It finds K2 and two others."},
+		{languages, "There are 442 of them."},
+		{chancellors, "Three people headed the federal government before reunification, from Konrad Adenauer in 1949 to Helmut Kohl, who was in office until 1998."},
+		{chancellors, "Walter Scheel, acting for nine days in May 1974, is included."},
+		{chancellors, "Adenauer began on 15 September 1949."},
+		{borders, "Deutschland hat zwei Nachbarländer; die Tabelle nennt sie mit ihren Hauptstädten."},
+		{borders, "Belgiens Hauptstadt ist Stadt Brüssel."},
+		{films, "Hayao Miyazaki a réalisé deux longs métrages, du Château de Cagliostro (1979) au Garçon et le Héron (2023)."},
+		{egypt, "Yes. Wikidata gives 114,535,772 inhabitants for Egypt and 84,358,845 for Germany."},
+		{egypt, "Yes, Egypt has 114.5 million people, Germany 84.4 million."},
+		{japan, "日本で一番高い山は富士山で、3776メートルです。"},
+	} {
+		if got := New(tt.e).Faults(tt.text); len(got) > 0 {
+			t.Errorf("%q: %+v", tt.text, got)
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for _, tt := range []struct {
+		e          Evidence
+		text, want string // pieces
+	}{
+		{mountains, "The highest is Mount Everest with 8,884 metres.", "8,884"},
+		{mountains, "K2 is 8848.86 metres high.", "8848.86"},                    // another row's
+		{mountains, "Everest is 8611 metres high, K2 8848.86.", "8611 8848.86"}, // swapped
+		{mountains, "It finds fourteen mountains.", "fourteen"},                 // three rows
+		{mountains, "The highest is Makalu.", "Makalu"},                         // no row
+		{mountains, "The highest is Mount Everest in Nepal.", "Nepal"},          // true, but no row says it
+		{mountains, "K2 is the deadliest of them.", "deadliest"},                // an added claim
+		{mountains, "All of them were climbed by Reinhold Messner.", "climbed Reinhold Messner"},
+		{mountains, "The height is P4552.", "P4552"},
+		{languages, "Wikidata lists 1 language as used in India.", "1"},
+		{mountains, "It finds K2 and four others.", "four"},
+		{chancellors, "Konrad Adenauer stayed until 1998.", "1998"},
+		{chancellors, "Walter Scheel was acting for twelve days.", "twelve"},
+		{mountains, "The query finds two mountains, from K2 to Lhotse.", "two"},
+		{borders, "Deutschland hat neun Nachbarländer.", "neun"},
+		{borders, "Die Hauptstadt von Belgien ist Antwerpen.", "Antwerpen"},
+		{films, "Le Château de Cagliostro a reçu un Oscar.", "reçu Oscar"},
+		{egypt, "Egypt has 84,358,845 people and Germany 114,535,772.", "84,358,845 114,535,772"},
+		{japan, "日本で一番高い山は北岳です。", "日本で一番高い山は北岳です"},
+		{japan, "富士山は3193メートルです。", "3193"},
+	} {
+		var got []string
+		for _, f := range New(tt.e).Faults(tt.text) {
+			got = append(got, f.Piece)
+		}
+		slices.Sort(got)
+		want := strings.Fields(tt.want)
+		slices.Sort(want)
+		if strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Errorf("%q: %q, want %q", tt.text, got, want)
+		}
+	}
+}
+
+func TestKeep(t *testing.T) {
+	c := New(mountains)
+	got := c.Keep("It finds three mountains. K2 was first climbed in 1954. The highest is Mount Everest.")
+	if want := "It finds three mountains. The highest is Mount Everest."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if c.Keep("") != "" || c.Faults("  ") != nil {
+		t.Error("something in nothing")
+	}
+	// Without a result nothing is known but the question.
+	if got := New(Evidence{Language: "en", Question: "Shoe sizes of presidents?"}).Keep("There are 44 of them. No shoe sizes are known."); got != "No shoe sizes are known." {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestSentences(t *testing.T) {
+	for in, want := range map[string]string{
+		"One. Two!":                   "One.|Two!",
+		"St. Moritz lies there. Yes.": "St. Moritz lies there.|Yes.",
+		"Am 3. Oktober 1990. So.":     "Am 3. Oktober 1990.|So.",
+		"山です。川です。":                    "山です。|川です。",
+		"هل هو كذلك؟ نعم.":            "هل هو كذلك؟|نعم.",
+		"What? ":                      "What?",
+	} {
+		if got := strings.Join(Sentences(in), "|"); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestWordLists(t *testing.T) {
+	for _, language := range []string{"en", "de", "fr", "es", "it", "pt", "nl", "pl", "ru"} {
+		if n := len(numberWords[language]); n < 10 {
+			t.Errorf("%s has %d number words", language, n)
+		}
+	}
+	for _, language := range []string{"en", "de", "fr", "ar", "ja", "zh"} {
+		l := wordListOf(language)
+		if l == nil {
+			t.Errorf("%s has no plain words", language)
+			continue
+		}
+		if n := len(l.words) + len(l.lines); n < 30 {
+			t.Errorf("%s has %d plain words", language, n)
+		}
+	}
+	if wordListOf("../x") != nil || wordListOf("sw") != nil {
+		t.Error("a list for no language")
+	}
+}
+
+func FuzzFaults(f *testing.F) {
+	for _, s := range []string{"K2 is 8,611.5 m. 12 345", "1.2.3,4", "−5", "8万人", "Adenauer's 1949", "\xff. \u0301"} {
+		f.Add(s)
+	}
+	c := New(mountains)
+	f.Fuzz(func(t *testing.T, s string) {
+		if kept := c.Keep(s); len(c.Faults(kept)) > 0 {
+			t.Errorf("%q keeps %q, which has faults", s, kept)
+		}
+	})
+}

@@ -1,0 +1,229 @@
+package faithful
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// number is a figure as read: its value, and how far the true one may be from it, since figures are rounded.
+type number struct {
+	value, slack float64
+	word         bool // written as a word, which no day of a date is
+}
+
+// numbers are the ways to read a token as a figure: "8.848" is 8848 in German and 8.848 in English.
+func (c *Checker) numbers(t token) []number {
+	if n := numberWords[c.language][t.folded]; n > 0 {
+		return []number{{value: float64(n), word: true}}
+	}
+	if !t.figure {
+		return nil
+	}
+	scale := t.scale
+	if scale == 0 {
+		scale = 1
+	}
+	s := strings.NewReplacer("\u00a0", "", "\u202f", "", " ", "", "’", "", "'", "", "−", "-").Replace(t.text)
+	s = strings.TrimRight(s, ".,")
+	var out []number
+	for _, marks := range []string{",.", ".,"} { // group, decimal
+		whole := strings.ReplaceAll(s, marks[:1], "")
+		if strings.Contains(s, marks[:1]) && !grouped.MatchString(strings.ReplaceAll(strings.Split(s, marks[1:])[0], marks[:1], ",")) {
+			continue
+		}
+		whole = strings.ReplaceAll(whole, marks[1:], ".")
+		v, err := strconv.ParseFloat(whole, 64)
+		if err != nil {
+			continue
+		}
+		slack := 0.0
+		if _, after, ok := strings.Cut(whole, "."); ok || scale > 1 {
+			slack = 0.5 * math.Pow10(-len(after)) * scale
+		} else {
+			slack = 0.5 // 8849 for 8848.86
+		}
+		out = append(out, number{value: v * scale, slack: slack})
+	}
+	return out
+}
+
+var grouped = regexp.MustCompile(`^-?\d{1,3}(,\d{3})+$`)
+
+// is reports whether a figure may stand for a true one.
+func (n number) is(v float64) bool {
+	d := math.Abs(n.value - v)
+	return d == 0 || d <= n.slack && (n.slack != 0.5 || v != math.Trunc(v))
+}
+
+// figuresOf are the figures of a value: a number, or the year and the day of a date.
+func figuresOf(t rdf.Term) []value {
+	if !t.IsLiteral() {
+		return nil
+	}
+	if t.Datatype == rdf.XSDDateTime || t.Datatype == rdf.XSDDate {
+		at, ok := dateOf(t)
+		if !ok {
+			return nil
+		}
+		return []value{{number: float64(at.Year()), rows: map[int]bool{}},
+			{number: float64(at.Day()), year: at.Year(), rows: map[int]bool{}},
+			{number: float64(at.Month()), year: at.Year(), rows: map[int]bool{}}}
+	}
+	v, err := strconv.ParseFloat(t.Value, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return []value{{number: v, rows: map[int]bool{}}}
+}
+
+func dateOf(t rdf.Term) (time.Time, bool) {
+	if t.Datatype != rdf.XSDDateTime && t.Datatype != rdf.XSDDate {
+		return time.Time{}, false
+	}
+	day, _, _ := strings.Cut(t.Value, "T")
+	at, err := time.Parse(time.DateOnly, day)
+	return at, err == nil
+}
+
+// between are the days and the years between the two dates of a row.
+func between(row []rdf.Term, i int) []value {
+	var dates []time.Time
+	for _, t := range row {
+		if at, ok := dateOf(t); ok {
+			dates = append(dates, at)
+		}
+	}
+	if len(dates) != 2 {
+		return nil
+	}
+	days := math.Abs(dates[1].Sub(dates[0]).Hours() / 24)
+	rows := map[int]bool{i: true}
+	return []value{{number: days, rows: rows}, {number: math.Floor(days / 365.25), rows: rows}}
+}
+
+// figures returns the figures of a sentence that nothing supports. A count needs no name; another figure of the result
+// must belong to the name before or after it, the same way in the whole sentence.
+func (c *Checker) figures(toks []token, named []found) []string {
+	var bad []string
+	counted := map[float64]bool{} // five of them lie in Pakistan
+	for _, n := range named {
+		counted[float64(len(n.rows))] = counted[float64(len(n.rows))] || n.value
+	}
+	years := map[int]bool{}
+	for _, t := range toks {
+		if more[t.folded] { // K2 and thirteen others
+			counted[float64(c.rows-len(named))] = len(named) > 0
+		}
+		for _, n := range c.numbers(t) {
+			years[int(n.value)] = true
+		}
+	}
+	var open []int // figures that must be paired with a name
+	for i, t := range toks {
+		readings := c.numbers(t)
+		if len(readings) == 0 || covered(named, i) {
+			continue
+		}
+		free := false
+		for _, n := range readings {
+			for v := range c.free {
+				free = free || n.is(v)
+			}
+			free = free || counted[n.value]
+		}
+		switch {
+		case free:
+		case !c.inResult(readings, years, nil):
+			bad = append(bad, t.text)
+		case c.rows == 1:
+		case len(named) == 0:
+			if !c.edge(readings) {
+				bad = append(bad, t.text)
+			}
+		default:
+			open = append(open, i)
+		}
+	}
+	if !c.paired(toks, named, open, years, true) && !c.paired(toks, named, open, years, false) {
+		for _, i := range open {
+			bad = append(bad, toks[i].text)
+		}
+	}
+	return bad
+}
+
+// more are words after the number of those that a sentence does not name.
+var more = map[string]bool{"other": true, "others": true, "more": true, "weitere": true, "weiteren": true, "andere": true,
+	"anderen": true, "autres": true, "otros": true, "otras": true, "altri": true, "altre": true, "outros": true, "outras": true,
+	"overige": true}
+
+func covered(named []found, i int) bool {
+	for _, n := range named {
+		if n.from <= i && i < n.to {
+			return true
+		}
+	}
+	return false
+}
+
+// inResult reports whether a figure is in one of the rows; in any, when rows is nil.
+func (c *Checker) inResult(readings []number, years map[int]bool, rows map[int]bool) bool {
+	for _, v := range c.values {
+		if v.year != 0 && !years[v.year] {
+			continue
+		}
+		if rows != nil && !meet(v.rows, rows) {
+			continue
+		}
+		for _, n := range readings {
+			if n.is(v.number) && !(n.word && v.year != 0) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c *Checker) edge(readings []number) bool {
+	for _, v := range c.values {
+		for _, n := range readings {
+			if v.edge && n.is(v.number) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// paired reports whether every figure belongs to the name before it, or after it.
+func (c *Checker) paired(toks []token, named []found, open []int, years map[int]bool, before bool) bool {
+	for _, i := range open {
+		var rows map[int]bool
+		for _, n := range named {
+			if before && n.from < i || !before && n.from > i && rows == nil {
+				rows = n.rows
+			}
+		}
+		if rows == nil && len(named) == 1 {
+			rows = named[0].rows
+		}
+		if rows == nil || !c.inResult(c.numbers(toks[i]), years, rows) {
+			return false
+		}
+	}
+	return true
+}
+
+func meet(a, b map[int]bool) bool {
+	for i := range a {
+		if b[i] {
+			return true
+		}
+	}
+	return false
+}

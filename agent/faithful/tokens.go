@@ -1,0 +1,311 @@
+package faithful
+
+import (
+	"embed"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// token is a word or a figure.
+type token struct {
+	text, folded string
+	figure       bool
+	scale        float64 // of a figure before "million" and the like
+}
+
+var tokenPattern = regexp.MustCompile(`[-−]?\d+(?:[ \x{00a0}\x{202f}.,'’]\d{3})*(?:[.,]\d+)?(?:\pL[\pL\pM\d]*)?|[\pL\pM][\pL\pM\d_]*(?:[-:.][\pL\d][\pL\pM\d]*)*`)
+
+// letterDigit is where a figure follows a letter of a script without spaces.
+var letterDigit = regexp.MustCompile(`(\p{Lo})(\d)`)
+
+// scales are words that multiply the figure before them.
+var scales = map[string]float64{"thousand": 1e3, "tausend": 1e3, "mille": 1e3, "mil": 1e3, "million": 1e6, "millions": 1e6,
+	"millionen": 1e6, "mio": 1e6, "millones": 1e6, "millón": 1e6, "milioni": 1e6, "milhões": 1e6, "miljoen": 1e6,
+	"billion": 1e9, "milliarden": 1e9, "milliarde": 1e9, "milliards": 1e9, "milliard": 1e9, "mrd": 1e9, "万": 1e4, "億": 1e8, "亿": 1e8}
+
+// tokens cuts a text into words and figures. A letter after a digit makes a word of both (1st, 4x4) but in scripts
+// without spaces.
+func tokens(s string) []token {
+	var out []token
+	for _, t := range tokenPattern.FindAllString(letterDigit.ReplaceAllString(s, "$1 $2"), -1) {
+		digits := strings.TrimRightFunc(t, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) })
+		rest := t[len(digits):]
+		switch {
+		case digits != "" && (rest == "" || unicase(rest)):
+			f := token{text: digits, folded: digits, figure: strings.Trim(digits, "0123456789.,'’ \u00a0\u202f-−") == ""}
+			if !f.figure {
+				f.text, f.folded, rest = t, fold(t), ""
+			}
+			if first, _ := utf8.DecodeRuneInString(rest); scales[string(first)] > 0 {
+				f.scale = scales[string(first)]
+				rest = strings.TrimPrefix(rest, string(first))
+			}
+			out = append(out, f)
+			if rest != "" {
+				out = append(out, token{text: rest, folded: fold(rest)})
+			}
+		default:
+			f := fold(t)
+			if n := len(out); scales[f] > 0 && n > 0 && out[n-1].figure {
+				out[n-1].scale = scales[f]
+				continue
+			}
+			out = append(out, token{text: t, folded: f})
+		}
+	}
+	return out
+}
+
+func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+
+// unicase reports whether a text begins in a script that has no capital letters, where a name looks like any word.
+func unicase(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.Is(unicode.Lo, r)
+}
+
+// splitWords writes a variable's name as words.
+func splitWords(s string) string {
+	var b strings.Builder
+	for _, r := range strings.ReplaceAll(s, "_", " ") {
+		if unicode.IsUpper(r) {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// articles may be left out at the beginning of a name, and are part of no name by themselves.
+var articles = map[string]bool{"the": true, "a": true, "an": true, "der": true, "die": true, "das": true, "le": true, "la": true,
+	"les": true, "l": true, "el": true, "los": true, "las": true, "il": true, "lo": true, "gli": true, "i": true, "o": true, "os": true,
+	"as": true, "de": true, "het": true}
+
+// nameWords are the words of a name, without an article at its beginning.
+func nameWords(name string) []string {
+	var out []string
+	for _, t := range tokens(name) {
+		if len(out) == 0 && articles[t.folded] {
+			continue
+		}
+		out = append(out, t.folded)
+	}
+	return out
+}
+
+// found is a name of the result in a sentence: tokens from ≤ i < to.
+type found struct {
+	from, to int
+	rows     map[int]bool
+	value    bool // see rowName
+}
+
+// find finds the names of the result in a sentence, the longest first; of a person the last word is enough. A name that
+// is in several rows in different forms has all of them.
+func (c *Checker) find(toks []token) []found {
+	var out []found
+	for i := 0; i < len(toks); {
+		length, rows, value := 0, map[int]bool{}, false
+		for _, n := range c.names {
+			k := matches(toks[i:], n.words)
+			if last := len(n.words) - 1; k == 0 && last > 0 && last < 5 && startsUpper(toks[i].text) &&
+				same(toks[i].folded, n.words[last]) {
+				k = 1
+			}
+			switch {
+			case k == 0 || k < length:
+			case k > length:
+				length, rows, value = k, map[int]bool{}, false
+				fallthrough
+			default:
+				value = value || n.value
+				for r := range n.rows {
+					rows[r] = true
+				}
+			}
+		}
+		if length > 0 {
+			out = append(out, found{i, i + length, rows, value})
+		}
+		i += max(length, 1)
+	}
+	return out
+}
+
+// matches returns how many tokens at the beginning are the name; 0 when they are not.
+func matches(toks []token, words []string) int {
+	if len(toks) < len(words) {
+		return 0
+	}
+	for i, w := range words {
+		if toks[i].folded != w && (i < len(words)-1 || !same(toks[i].folded, w)) {
+			return 0
+		}
+	}
+	return len(words)
+}
+
+// same reports whether a word is a name, perhaps with an ending: Deutschlands, Poland's.
+func same(word, name string) bool {
+	if word == name {
+		return true
+	}
+	rest, ok := strings.CutPrefix(word, name)
+	return ok && len(name) >= 4 && len(rest) <= 2
+}
+
+// vocabulary is a set of folded words, and of pairs of letters of scripts without spaces.
+type vocabulary map[string]bool
+
+func (v vocabulary) add(s string) {
+	for _, t := range tokens(s) {
+		if t.figure {
+			continue
+		}
+		v[t.folded] = true
+		for _, part := range strings.FieldsFunc(t.folded, func(r rune) bool { return r == '-' || r == ':' || r == '.' || r == '_' }) {
+			v[part] = true
+		}
+		if letters := []rune(t.folded); unicase(t.text) {
+			for i := 1; i < len(letters); i++ {
+				v[string(letters[i-1:i+1])] = true
+			}
+		}
+	}
+}
+
+// has reports whether a word, or one of the same stem, is known: at least four letters in common from the beginning,
+// and all but four of the longer word.
+func (v vocabulary) has(word string) bool {
+	if v[word] {
+		return true
+	}
+	letters := []rune(word)
+	if len(letters) < 4 || unicase(word) {
+		return false
+	}
+	for w := range v {
+		if k := common(letters, []rune(w)); k >= 4 && k >= max(len(letters), utf8.RuneCountInString(w))-4 {
+			return true
+		}
+	}
+	return false
+}
+
+func common(a, b []rune) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// covers reports whether every letter of a word of a script without spaces is in a known pair of letters, or in a plain
+// word of the language. Hiragana, which endings are written in, needs no support.
+func (c *Checker) covers(word string) bool {
+	letters := []rune(word)
+	ok := make([]bool, len(letters))
+	for i, r := range letters {
+		ok[i] = ok[i] || unicode.Is(unicode.Hiragana, r) || r == 'ー' || c.stock.has(string(r))
+		for n := 2; n <= 4 && i+n <= len(letters); n++ {
+			if piece := string(letters[i : i+n]); c.known[piece] || c.parts[piece] || c.stock.has(piece) {
+				for k := i; k < i+n; k++ {
+					ok[k] = true
+				}
+			}
+		}
+	}
+	for _, known := range ok {
+		if !known {
+			return false
+		}
+	}
+	return true
+}
+
+//go:embed words/*.txt words/numbers.json
+var wordFiles embed.FS
+
+// numberWords are the words for numbers from two on, by language.
+var numberWords = readNumbers()
+
+func readNumbers() map[string]map[string]int {
+	out := map[string]map[string]int{}
+	b, err := wordFiles.ReadFile("words/numbers.json")
+	if err != nil || json.Unmarshal(b, &out) != nil {
+		return nil // a test looks
+	}
+	return out
+}
+
+// wordList is the plain words of a language that say nothing about the world. A line such as "height elevation: high
+// highest" adds the words after the colon where one of those before it is known.
+type wordList struct {
+	words map[string]bool
+	lines []conditional
+}
+
+type conditional struct{ when, words []string }
+
+// wordLists are read once: a list is much longer than what it is compared with.
+var wordLists sync.Map // of *wordList by language
+
+func wordListOf(language string) *wordList {
+	if l, ok := wordLists.Load(language); ok {
+		return l.(*wordList)
+	}
+	b, err := wordFiles.ReadFile("words/" + language + ".txt")
+	if err != nil {
+		return nil
+	}
+	l := &wordList{words: map[string]bool{}}
+	for line := range strings.Lines(string(b)) {
+		before, after, found := strings.Cut(line, ":")
+		if found {
+			c := conditional{when: strings.Fields(before)}
+			for _, w := range strings.Fields(after) {
+				c.words = append(c.words, fold(w))
+			}
+			l.lines = append(l.lines, c)
+			continue
+		}
+		for _, w := range strings.Fields(before) {
+			l.words[fold(w)] = true
+		}
+	}
+	wordLists.Store(language, l)
+	return l
+}
+
+// stock is a word list as it is next to what is known.
+type stock struct {
+	list *wordList       // nil: the language has none
+	more map[string]bool // the words of the conditional lines that hold
+}
+
+// stockOf returns the plain words of a language.
+func stockOf(language string, known vocabulary) stock {
+	s := stock{list: wordListOf(language)}
+	if s.list == nil {
+		return s
+	}
+	for _, line := range s.list.lines {
+		if !slices.ContainsFunc(line.when, func(w string) bool { return known[w] }) {
+			continue
+		}
+		if s.more == nil {
+			s.more = map[string]bool{}
+		}
+		for _, w := range line.words {
+			s.more[w] = true
+		}
+	}
+	return s
+}
+
+func (s stock) has(word string) bool { return s.list != nil && (s.list.words[word] || s.more[word]) }

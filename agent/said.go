@@ -1,0 +1,77 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/faithful"
+	"github.com/spinachbot/spinachbot/agent/tool"
+)
+
+// compare holds what the model says against what was found. An answer's text with faults is corrected once; what is then
+// still not supported is left out, sentence by sentence. What was assumed and left open, and why there is no answer, is
+// in the model's own words: of these only figures and names are compared.
+func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error {
+	if out.Answer == nil {
+		seen := []string{r.Question.Text, out.Detail}
+		for _, s := range r.state.Steps() {
+			seen = append(seen, s.Argument, s.Observation)
+		}
+		c := faithful.New(faithful.Evidence{Question: strings.Join(seen, "\n"), Language: r.Language.Code})
+		out.Report = named(c, out.Report)
+		out.Short = out.Report
+		return nil
+	}
+	a := *out.Answer
+	c := Checker(r.Question.Text, &a, r.Language.Code)
+	if faults := c.Faults(out.Short); len(faults) > 0 {
+		text, err := r.mend(ctx, b, out, faults)
+		if err != nil {
+			return err
+		}
+		if again := said(text); again != "" && len(c.Keep(again)) >= len(c.Keep(out.Short)) {
+			out.Short = again
+		}
+		out.Short = c.Keep(out.Short)
+	}
+	a.Assumed, a.Open = named(c, a.Assumed), named(c, a.Open)
+	out.Answer = &a
+	parts := slices.DeleteFunc([]string{out.Short, a.Assumed, a.Open}, func(s string) bool { return s == "" })
+	out.Report = said(strings.Join(parts, " "))
+	return nil
+}
+
+// Checker compares texts with an answer to a question.
+func Checker(question string, a *Answer, language string) *faithful.Checker {
+	return faithful.New(faithful.Evidence{Question: question, Query: a.SPARQL, Table: a.Table, Labels: a.Labels,
+		Language: language})
+}
+
+// named are the sentences of a text whose figures and names are supported.
+func named(c *faithful.Checker, text string) string {
+	var kept []string
+	for _, s := range faithful.Sentences(text) {
+		if !slices.ContainsFunc(c.Faults(s), func(f faithful.Fault) bool { return f.Kind != faithful.Word }) {
+			kept = append(kept, s)
+		}
+	}
+	return strings.Join(kept, " ")
+}
+
+// mend asks the model to write the text again. It is "" where the model fails at that.
+func (r *run) mend(ctx context.Context, b *event.Branch, out *Outcome, faults []faithful.Fault) (string, error) {
+	a := out.Answer
+	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "mend", MaxTokens: 1000, Data: map[string]any{"Text": out.Short,
+		"Faults": faults, "SPARQL": a.SPARQL, "Result": r.Preset.Show.Rows.Table(a.Table, a.Names())}})
+	var h *event.Halt
+	if errors.As(err, &h) {
+		return "", nil // the answer is good without it
+	}
+	if err != nil || !ok {
+		return "", err
+	}
+	return text, nil
+}

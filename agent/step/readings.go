@@ -1,0 +1,65 @@
+package step
+
+import (
+	"strconv"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Reading is one way to read a question, with what its query finds.
+type Reading struct {
+	SPARQL string
+	// how many rows its answer has, or the number that is its only value
+	Count int
+	More  bool         // at least Count
+	Probe *event.Probe // the change to the first reading's query that it is; nil: an answer of its own
+}
+
+// Readings are the two readings between which a search is open, when their results differ in number: the first two of
+// options, or an answer and the first variant of its query that the searcher saw and did not take. nil: there are not
+// two, or they find as much.
+func (s State) Readings(options []Option) []Reading {
+	if len(options) == 0 {
+		return nil
+	}
+	lead := options[0].Answer
+	out := []Reading{{SPARQL: lead.SPARQL, Count: count(lead.Answers())}}
+	p := s.Probed(lead)
+	switch {
+	case len(options) > 1:
+		a := options[1].Answer
+		out = append(out, Reading{SPARQL: a.SPARQL, Count: count(a.Answers())})
+	case p == nil || len(p.Open) == 0:
+		return nil
+	default:
+		x := p.Open[0]
+		other := Reading{SPARQL: x.SPARQL, Count: x.Before + x.Come - x.Gone, More: x.More, Probe: &x}
+		if n, ok := onlyNumber(&kg.Table{Vars: x.Vars, Rows: x.NewRows}); ok && x.Before == 1 {
+			other.Count = n
+		}
+		out = append(out, other)
+	}
+	if out[0].Count == out[1].Count && !out[1].More || out[1].SPARQL == "" {
+		return nil
+	}
+	return out
+}
+
+// count is how much a result is.
+func count(t *kg.Table) int {
+	if n, ok := onlyNumber(t); ok {
+		return n
+	}
+	return len(t.Rows)
+}
+
+// onlyNumber is the only value of a result, where that is a whole number.
+func onlyNumber(t *kg.Table) (int, bool) {
+	if t == nil || len(t.Rows) != 1 || len(t.Rows[0]) != 1 || t.Rows[0][0].Datatype != rdf.XSDInteger {
+		return 0, false
+	}
+	n, err := strconv.Atoi(t.Rows[0][0].Value)
+	return n, err == nil && n >= 0
+}

@@ -1,0 +1,136 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/cache"
+)
+
+// Bounds of a [Memory]: it holds some 128 MB at most.
+const (
+	MemoryAge    = 10 * time.Minute // a reply says when its query was run, so this may be minutes ago
+	memoryAnswer = 2_000            // answers
+	memorySize   = 64 << 10         // bytes of a call and its answer, roughly; larger ones are not kept
+	termSize     = 56               // bytes of a term without its texts
+)
+
+// Memory keeps what graphs answered, for all steps, tries and questions of a program: searches, pages, labels, shapes
+// and queries with the time at which they were asked. Failures are not kept, nor queries whose result depends on the
+// moment. Solved questions are not kept either: which may be shown depends on the question. It is safe for concurrent
+// use.
+type Memory struct {
+	now  func() time.Time
+	kept *cache.Cache[memoryKey, memorized]
+}
+
+type memoryKey struct {
+	graph any // the graph itself: two may have one name
+	call  string
+}
+
+type memorized struct {
+	value any
+	at    time.Time
+}
+
+// NewMemory returns an empty memory with the clock now.
+func NewMemory(now func() time.Time) *Memory {
+	return &Memory{now: now, kept: cache.New[memoryKey, memorized](memoryAnswer, MemoryAge, now)}
+}
+
+// Around returns the sources with the memory before each; the sources as they are for a nil memory.
+func (m *Memory) Around(ss Sources) Sources {
+	if m == nil {
+		return ss
+	}
+	out := ss.keeping(func(s *Source, _ string) keeper {
+		if !reflect.ValueOf(s.Graph).Comparable() {
+			return remembered{m, s} // nobody else has this one
+		}
+		return remembered{m, s.Graph}
+	})
+	for i := range out {
+		out[i].Examples = ss[i].Examples
+	}
+	return out
+}
+
+// remembered answers the calls of one graph from a memory.
+type remembered struct {
+	memory *Memory
+	graph  any
+}
+
+// momentary finds the functions whose result is another one each time.
+var momentary = regexp.MustCompile(`(?i)\b(?:NOW|RAND|UUID|STRUUID)\s*\(`)
+
+func (r remembered) answer(_ context.Context, op string, args json.RawMessage, live func() (any, error),
+	_ func(*event.Call) (any, error)) (any, error) {
+	key := memoryKey{r.graph, op + " " + string(args)}
+	if x, ok := r.memory.kept.Get(key); ok {
+		return aged(x.value, r.memory.now().Sub(x.at)), nil
+	}
+	at := r.memory.now()
+	v, err := live()
+	if err == nil && len(key.call)+sizeOf(v) <= memorySize && (op != "query" || !ofMoment(args)) {
+		r.memory.kept.Put(key, memorized{v, at})
+	}
+	return v, err
+}
+
+// ofMoment reports whether the result of a query, as a JSON string, may be another one the next moment.
+func ofMoment(args json.RawMessage) bool {
+	var query string
+	return json.Unmarshal(args, &query) != nil || momentary.MatchString(query)
+}
+
+// dated marks a table with the time at which it was asked for.
+func (r remembered) dated(ask func() (*kg.Table, error)) (*kg.Table, error) {
+	return datedBy(r.memory.now, ask)
+}
+
+// aged returns a kept value with its age, where it has room for that.
+func aged(v any, age time.Duration) any {
+	t, ok := v.(*kg.Table)
+	if !ok || t == nil {
+		return v
+	}
+	old := *t
+	old.Age = age
+	return &old
+}
+
+// sizeOf is roughly how much memory a value takes.
+func sizeOf(v any) int {
+	t, ok := v.(*kg.Table)
+	if !ok {
+		b, err := json.Marshal(v)
+		if err != nil {
+			return memorySize + 1
+		}
+		return len(b)
+	}
+	n := 0
+	if t != nil {
+		for _, row := range t.Rows {
+			for _, c := range row {
+				n += len(c.Value) + len(c.Lang) + len(c.Datatype) + termSize
+			}
+		}
+	}
+	return n
+}
+
+// age says in words for the model how old a result is; "" for a fresh one.
+func age(t *kg.Table) string {
+	if t.Age < time.Minute {
+		return ""
+	}
+	return "\n" + say("aged", int(t.Age/time.Minute))
+}

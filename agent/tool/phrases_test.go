@@ -1,0 +1,40 @@
+package tool
+
+import (
+	"slices"
+	"testing"
+)
+
+// Vague words are looked for with their neighbors only.
+func TestVagueWords(t *testing.T) {
+	for _, c := range []struct{ question, wanted, unwanted string }{
+		{"What kind of instrument did she play?", "instrument", "kind"},
+		{"Which astronomical objects were found in 1801?", "astronomical objects", "objects"},
+		{"Who was the second president of Austria?", "second president", "second"},
+	} {
+		var texts []string
+		for _, p := range phrasesOf(c.question) {
+			texts = append(texts, p.text)
+		}
+		if !slices.Contains(texts, c.wanted) || slices.Contains(texts, c.unwanted) {
+			t.Errorf("%s: looked for %q; want %q among them, not %q", c.question, texts, c.wanted, c.unwanted)
+		}
+	}
+}
+
+// Numbers are no names, and an ampersand belongs to one.
+func TestNumbersAndAmpersands(t *testing.T) {
+	for text, want := range map[string]bool{"1999": true, "1,200": true, "Juniper 4": false, "7th": false} {
+		if p := (phrase{text: text}); p.number() != want {
+			t.Errorf("%s: number is %v", text, !want)
+		}
+	}
+	if p := phrasesOf("How many books did Hale & Sons 0 publish in 1999?"); p[0].text != "Hale & Sons 0" || !p[0].name {
+		t.Errorf("the first phrase is %+v", p[0])
+	}
+	for _, p := range phrasesOf("Which books were written by twelve people?") {
+		if p.text == "twelve" || p.text == "twelve people" {
+			t.Errorf("looked for %q", p.text)
+		}
+	}
+}

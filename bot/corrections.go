@@ -1,0 +1,78 @@
+package bot
+
+import (
+	"slices"
+	"time"
+)
+
+// Correction is what people made of a reply of ours: the query that was right in the end.
+type Correction struct {
+	Entry    *Entry    // the first request of the thread that was answered
+	Question string    // as the program understood it
+	Ours     string    // the query that was corrected; "" where we had none
+	Theirs   string    // the accepted one
+	Author   string    // who wrote Theirs; the bot's account where a follow-up was right
+	Account  bool      // Theirs is our own answer to a follow-up
+	Revision int64     // of the page, with Theirs; 0: not known
+	Date     time.Time // of the comment with Theirs
+}
+
+// Corrections finds the corrections that people accepted, in the order of the requests: another person's query, with
+// rows and another result than ours, in a thread of ours; or our answer to a follow-up in which the asker said what was
+// wrong, when the asker thanked for it. account is the name of the bot's account.
+//
+// A reply to a correction that was refused, struck out or removed is none.
+func Corrections(entries []*Entry, account string) []Correction {
+	var out []Correction
+	for _, e := range entries {
+		if e.State != Posted || e.Kind != Request || e.Draft == nil || e.Question == "" {
+			continue
+		}
+		c := Correction{Entry: e, Question: e.Question, Ours: e.Draft.Turn.SPARQL}
+		if f := acceptedFollowUp(entries, e); f != nil {
+			c.Question, c.Theirs, c.Author, c.Account = f.Question, f.Draft.Turn.SPARQL, account, true
+			c.Revision, c.Date = f.Rev, f.Updated
+		}
+		if s := e.solved(entries); s != nil {
+			c.Question, c.Account = e.Question, false
+			c.Theirs, c.Author, c.Revision, c.Date = s.SPARQL, s.By, s.Rev, s.Posted
+		}
+		if c.Theirs != "" && c.Theirs != c.Ours {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// acceptedFollowUp is the last reply in the thread of a request that was thanked for and has another query.
+func acceptedFollowUp(entries []*Entry, first *Entry) (found *Entry) {
+	for _, f := range entries {
+		if f.sameThread(first) && f.State == Posted && f.Kind == FollowUp && f.Draft != nil && f.Draft.Turn.SPARQL != "" &&
+			f.Author == first.Author && f.is(Thanked) && !f.failed() {
+			found = f
+		}
+	}
+	return found
+}
+
+// solved is the newest query of another person in the entry's thread that returned rows, and others than ours did.
+func (e *Entry) solved(entries []*Entry) (s *Solution) {
+	for _, other := range entries {
+		if !other.sameThread(e) || other.Solution == nil {
+			continue
+		}
+		if o := other.Solution; o.Failed == "" && !o.Same && o.Rows > 0 && (s == nil || o.At.After(s.At)) {
+			s = o
+		}
+	}
+	return s
+}
+
+func (e *Entry) sameThread(other *Entry) bool {
+	return e.Page == other.Page && (e == other || e.Thread != "" && e.Thread == other.Thread)
+}
+
+// failed reports whether people took a reply badly, or the operator took it away.
+func (e *Entry) failed() bool {
+	return e.Undone != nil || slices.ContainsFunc([]Verdict{Refused, Struck, Removed}, e.is)
+}

@@ -1,0 +1,170 @@
+package bot
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// Changes is the entry's life: how it began, and each change of its state or of its draft's text. What only says that
+// it is being worked on is left out.
+func (e *Entry) Changes() []Change {
+	out := []Change{{At: e.Created, To: Noticed}}
+	for _, c := range e.History {
+		last := out[len(out)-1]
+		if c.To != last.To || strings.HasPrefix(c.Reason, editedBy) {
+			out = append(out, c)
+		} else if c.Reason != "" && len(out) > 1 {
+			out[len(out)-1].Reason = c.Reason // the latest word on the same state
+		}
+	}
+	if last := out[len(out)-1]; last.To != e.State { // an entry from before histories were kept
+		out = append(out, Change{e.Updated, e.State, e.Reason})
+	}
+	return out
+}
+
+// Digest is what happened in a time, for the operator.
+type Digest struct {
+	From, To  time.Time
+	Posted    []*Entry // replies that came onto the wiki
+	Thanked   []*Entry // someone said thanks for the reply
+	Corrected []*Entry // another person's query in the thread returns something else
+	Refused   []*Entry // someone said no to the reply, struck it out or removed it
+	Returned  []*Entry // follow-ups that were noticed: someone came back to a reply
+	Rejected  []*Entry // by the operator
+	GaveUp    []*Entry
+	Skipped   int      // comments that were judged not to be requests
+	Waiting   []*Entry // for the operator, at the end of the time
+	Open      int      // other requests that are under way
+}
+
+// NewDigest makes a digest of what changed from a time on, up to another. What waits is what waits now.
+func NewDigest(entries []*Entry, from, to time.Time) *Digest {
+	d := &Digest{From: from, To: to}
+	within := func(t time.Time) bool { return !t.Before(from) && t.Before(to) || t.Equal(to) }
+	for _, e := range entries {
+		switch {
+		case e.State == Proposed:
+			d.Waiting = append(d.Waiting, e)
+		case e.State.Open():
+			d.Open++
+		}
+		if e.Kind == FollowUp && within(e.Created) && e.State != Skipped {
+			d.Returned = append(d.Returned, e)
+		}
+		d.received(e, within)
+		changes := e.Changes()
+		last := changes[len(changes)-1]
+		if !within(last.At) {
+			continue
+		}
+		switch last.To {
+		case Posted:
+			d.Posted = append(d.Posted, e)
+		case Rejected:
+			d.Rejected = append(d.Rejected, e)
+		case GaveUp:
+			d.GaveUp = append(d.GaveUp, e)
+		case Skipped:
+			d.Skipped++
+		}
+	}
+	for _, list := range [][]*Entry{d.Posted, d.Thanked, d.Corrected, d.Refused, d.Returned, d.Rejected, d.GaveUp,
+		d.Waiting} {
+		slices.SortStableFunc(list, func(a, b *Entry) int { return cmp.Compare(a.Updated.UnixNano(), b.Updated.UnixNano()) })
+	}
+	return d
+}
+
+// received puts an entry into the lists of what people made of its reply.
+func (d *Digest) received(e *Entry, within func(time.Time) bool) {
+	thanked, refused := false, false
+	for _, r := range e.Receptions {
+		if within(r.At) {
+			thanked = thanked || r.Verdict == Thanked
+			refused = refused || r.Verdict != Thanked
+		}
+	}
+	if thanked {
+		d.Thanked = append(d.Thanked, e)
+	}
+	if refused {
+		d.Refused = append(d.Refused, e)
+	}
+	if s := e.Solution; s != nil && within(s.At) && !s.Same && s.Failed == "" {
+		d.Corrected = append(d.Corrected, e)
+	}
+}
+
+// counts is the digest in one line.
+func (d *Digest) counts() string {
+	return fmt.Sprintf("%d posted, %d thanked, %d corrected, %d refused, %d came back, %d rejected, %d given up, "+
+		"%d skipped, %d waiting", len(d.Posted), len(d.Thanked), len(d.Corrected), len(d.Refused), len(d.Returned),
+		len(d.Rejected), len(d.GaveUp), d.Skipped, len(d.Waiting))
+}
+
+// groups are the digest's lists under their titles.
+func (d *Digest) groups() []struct {
+	Title string
+	List  []*Entry
+	Why   bool // with the reason
+} {
+	return []struct {
+		Title string
+		List  []*Entry
+		Why   bool
+	}{{"Waiting for you", d.Waiting, false}, {"Posted", d.Posted, false}, {"Thanked", d.Thanked, false},
+		{"Corrected by another query", d.Corrected, false}, {"Refused, struck out or removed", d.Refused, false},
+		{"Came back to a reply", d.Returned, false}, {"Rejected by the operator", d.Rejected, true},
+		{"Given up", d.GaveUp, true}}
+}
+
+// dayFormat is how a digest names its times.
+const dayFormat = "2006-01-02 15:04"
+
+// Text writes the digest as plain text. link gives the address of an entry's thread; spent says what the time cost.
+func (d *Digest) Text(spent string, link func(*Entry) string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "SpinachBot, %s to %s UTC\n", d.From.UTC().Format(dayFormat), d.To.UTC().Format(dayFormat))
+	fmt.Fprintf(&b, "%s, %d under way; spent: %s\n", d.counts(), d.Open, spent)
+	for _, g := range d.groups() {
+		for i, e := range g.List {
+			if i == 0 {
+				fmt.Fprintf(&b, "\n%s\n", g.Title)
+			}
+			fmt.Fprintf(&b, "  %s  %s\n", e.Key, text.OneLine(text.Clean(e.Author+": "+e.Heading)))
+			if g.Why && e.Reason != "" {
+				fmt.Fprintf(&b, "    %s\n", text.OneLine(text.Clean(e.Reason)))
+			}
+			fmt.Fprintf(&b, "    %s\n", link(e))
+		}
+	}
+	return b.String()
+}
+
+// Wikitext writes the digest as a section for a page: nobody is pinged, and what others wrote cannot become markup. It
+// has no reasons, which are words of models, operators and services, and no headings of posts that were taken away.
+func (d *Digest) Wikitext(spent string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "== %s ==\n", d.To.UTC().Format(time.DateOnly))
+	fmt.Fprintf(&b, "%s; spent: %s.\n", d.counts(), forum.Plain(spent, 100))
+	for _, g := range d.groups() {
+		for i, e := range g.List {
+			if i == 0 {
+				fmt.Fprintf(&b, "; %s\n", g.Title)
+			}
+			line := forum.Plain(e.Heading, 200)
+			if line == "" || e.Lapsed {
+				line = e.Key
+			}
+			fmt.Fprintf(&b, ": %s\n", line)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,128 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+// digestNote says for which day a digest was last sent to the wiki, or might have been. It is written before the edit:
+// a day whose edit has no known outcome is not tried again. A missing digest does less harm than two.
+type digestNote struct {
+	Day string `json:"day"`
+	Rev int64  `json:"rev,omitempty"` // 0: not known
+}
+
+func (b *Bot) digestKey() string { return "bot/digest/" + PageName(b.cfg.Wiki, b.cfg.DigestPage) }
+
+// checkDigest says what is wrong with the page of the digest: it must be a subpage of the account's own user page.
+func (c *Config) checkDigest() error {
+	if c.DigestPage == "" {
+		return nil
+	}
+	namespace, title, ok := strings.Cut(c.DigestPage, ":")
+	name, ok2 := strings.CutPrefix(title, c.Account+"/")
+	if !ok || !ok2 || namespace == "" || name == "" || c.DigestPage == c.StopPage {
+		return fmt.Errorf("the page of the digest is %q: want a subpage of the account's user page that is not the stop page, such as User:%s/digest", c.DigestPage, c.Account)
+	}
+	if c.DigestHour > 23 {
+		return fmt.Errorf("the hour of the digest is %d: want 0 to 23", c.DigestHour)
+	}
+	return nil
+}
+
+// WriteDigest writes the digest of the last day above those of earlier days on the page of the digest, at most once a
+// day and not before its hour. It does nothing while there is no such page in the configuration, or posting is off.
+// spent says what the day cost.
+//
+// It is gated like a reply, as far as that is about the page: posting mode, operator's stop, stop page, {{nobots}}. The
+// page must be there: the bot makes none. It is not called from several processes at once: one of them watches.
+func (b *Bot) WriteDigest(ctx context.Context, spent func(context.Context) (string, error)) error {
+	now := b.now().UTC()
+	if b.cfg.DigestPage == "" || b.cfg.Posting == Off || now.Hour() < b.cfg.DigestHour {
+		return nil
+	}
+	today := now.Format(time.DateOnly)
+	var note digestNote
+	if _, err := getNote(ctx, b.store, b.digestKey(), &note); err != nil || note.Day == today {
+		return err
+	}
+	entries, err := List(ctx, b.store)
+	if err != nil {
+		return err
+	}
+	cost, err := spent(ctx)
+	if err != nil {
+		return err
+	}
+	text := NewDigest(entries, now.AddDate(0, 0, -1), now).Wikitext(cost)
+	for range maxConflicts {
+		err = b.writeDigest(ctx, today, text, note)
+		if !errors.Is(err, ErrConflict) && !errors.Is(err, ErrStale) {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("the digest of %s is not on %s: %w", today, b.cfg.DigestPage, err)
+	}
+	return nil
+}
+
+var digestHeading = regexp.MustCompile(`(?m)^=.*=[ \t]*$`)
+
+// writeDigest makes one attempt; before is the note on an earlier day.
+func (b *Bot) writeDigest(ctx context.Context, day, text string, before digestNote) error {
+	run, err := b.stopPage(ctx)
+	if err != nil {
+		return err
+	}
+	if run.reason != "" {
+		return errors.New(run.reason)
+	}
+	rev, err := b.wiki.Page(ctx, b.cfg.DigestPage)
+	if err != nil {
+		return err
+	}
+	if rev.Missing {
+		return errors.New("there is no such page: make it, with a line that says what it is for")
+	}
+	if forum.Denied(rev.Text, b.cfg.Account) {
+		return errors.New("the page wants no bots")
+	}
+	lead := rev.Text
+	if at := digestHeading.FindStringIndex(rev.Text); at != nil {
+		lead = rev.Text[:at[0]]
+	}
+	if strings.ContainsAny(lead, "<{") {
+		return errors.New("the page has < or { above its first heading, so the end of that part is unclear; remove them")
+	}
+	if strings.Contains(rev.Text, "== "+day+" ==") {
+		return putNote(ctx, b.store, b.digestKey(), digestNote{Day: day, Rev: rev.ID})
+	}
+	lead = strings.TrimLeft(strings.TrimRight(lead, "\n")+"\n\n", "\n")
+	if why, err := b.halted(ctx); err != nil {
+		return err
+	} else if why != "" {
+		return errors.New(why)
+	}
+	if err := putNote(ctx, b.store, b.digestKey(), digestNote{Day: day}); err != nil {
+		return err
+	}
+	// Section 0 is what is above the first heading: the other days stay as they are.
+	saved, err := b.wiki.Save(ctx, Edit{Title: b.cfg.DigestPage, Section: 0, Text: lead + text, BaseRev: rev.ID,
+		Start: rev.Now, SendBefore: run.until,
+		Summary: fmt.Sprintf("Digest of %s ([[%s|about this bot]])", day, b.cfg.TaskPage)})
+	switch {
+	case err == nil:
+		return putNote(context.WithoutCancel(ctx), b.store, b.digestKey(), digestNote{Day: day, Rev: saved})
+	case errors.Is(err, ErrConflict), errors.Is(err, ErrStale), errors.Is(err, ErrNotSaved):
+		// certainly nothing was saved
+		return errors.Join(err, putNote(context.WithoutCancel(ctx), b.store, b.digestKey(), before))
+	}
+	return err // refused, or unknown: not tried again on this day
+}

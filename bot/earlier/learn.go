@@ -1,0 +1,49 @@
+package earlier
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/lesson"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// Learn proposes what corrections on the forum teach: of each a solved question, a candidate for a benchmark, and,
+// where the two queries differ in their properties, a note on the graph kg. labels are of items and properties, api is
+// the address of the wiki's API, for links. It returns the IDs of the lessons that are new or changed. Queries keep no
+// comments: they are a stranger's text. A correction that cannot be read is left out, and the error says which.
+func Learn(book *lesson.Book, corrections []bot.Correction, kg, api string,
+	labels map[string]string) (ids []string, err error) {
+	for _, c := range corrections {
+		q, perr := sparql.Parse(c.Theirs)
+		if perr != nil {
+			err = errors.Join(err, fmt.Errorf("the query that corrected %s cannot be read: %w", c.Entry.Key, perr))
+			continue
+		}
+		query := sparql.Print(q, sparql.PrintOptions{NoComments: true})
+		from := &lesson.Thread{Entry: c.Entry.Key, Page: c.Entry.Page, Heading: text.OneLine(c.Entry.Heading),
+			Link: c.Entry.Link(api), Revision: c.Revision, Author: c.Author, Date: c.Date, License: dataset.License}
+		source := "the forum: " + from.Heading
+		title := "Solved on the forum: “" + text.Clip(from.Heading, 100) + "”"
+		lessons := []lesson.Note{
+			{Kind: lesson.Example, Text: title, Question: c.Question, SPARQL: query},
+			{Kind: lesson.Candidate, Text: title, Question: c.Question, SPARQL: query},
+		}
+		if note := lesson.PropertyNote(c.Ours, c.Theirs, labels); note != "" {
+			lessons = append(lessons, lesson.Note{Text: note})
+		}
+		for _, n := range lessons {
+			n.KG, n.Source, n.From = kg, source, from
+			id, changed, lerr := book.Correct(n)
+			if lerr != nil {
+				err = errors.Join(err, fmt.Errorf("the correction of %s: %w", c.Entry.Key, lerr))
+			} else if changed {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids, err
+}

@@ -1,0 +1,60 @@
+package earlier
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// Rerunner runs queries over a graph again.
+type Rerunner struct {
+	Source agent.Source
+	Now    func() time.Time
+}
+
+var _ bot.Rerunner = Rerunner{}
+
+// labeled is how many rows of a result get labels: as many as a reply shows.
+const labeled = 20
+
+// Rerun implements [bot.Rerunner]. A result without labels is as good a result.
+func (r Rerunner) Rerun(ctx context.Context, query, language string) (*agent.Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, compareWithin)
+	defer cancel()
+	language = cmp.Or(language, "en")
+	a := &agent.Answer{SPARQL: query, Ran: sparql.ReplaceAutoLanguage(query, language), RanAt: r.Now()}
+	if g := r.Source.Explain; g.Statements != kg.Wikibase {
+		a.Graph = &g
+	}
+	var err error
+	// Wikidata's service answers the same text for five minutes with the same result. A comment makes it another text.
+	asked := a.Ran + "\n# again at " + a.RanAt.UTC().Format(time.RFC3339Nano)
+	if a.Table, err = r.Source.Graph.Query(ctx, asked); err != nil {
+		return nil, err
+	}
+	if a.Table == nil {
+		return nil, errors.New("the graph gave no result")
+	}
+	a.Endpoint = a.Table.Source
+	var ids []string
+	for _, row := range a.Table.Rows[:min(len(a.Table.Rows), labeled)] {
+		for _, term := range row {
+			if id := rdf.EntityID(term.Value); term.IsIRI() && id != "" {
+				ids = append(ids, id)
+			}
+		}
+	}
+	if r.Source.Labels != nil && len(ids) > 0 {
+		if a.Labels, err = r.Source.Labels.Labels(ctx, ids, []string{language, "mul", "en"}); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}

@@ -1,0 +1,37 @@
+package bot
+
+import (
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+// erased is the reason of an entry whose words are gone.
+const erased = "its words were erased, for they are no longer on the wiki"
+
+// HasWords reports whether the entry holds words of the comment or of the reply to it.
+func (e *Entry) HasWords() bool { return e.Reason != erased }
+
+// Erase takes all words of the comment, and of the reply to it, from a closed entry. What remains keeps the bot from
+// answering twice: key, fingerprint, signature, state, times and what was spent. It reports whether it changed
+// anything.
+func (e *Entry) Erase(now time.Time) bool {
+	if e.State.Open() || !e.HasWords() {
+		return false
+	}
+	e.Heading, e.Question, e.Reason, e.Updated = "", "", erased, now
+	if d := e.Draft; d != nil {
+		d.Reply, d.Wikitext, d.Diff, d.Turn, d.Drafted, d.Faults = forum.Reply{}, "", "", agent.Turn{}, "", nil
+		d.Ran, d.Choices = "", nil
+	}
+	e.Solution, e.Amendment, e.Chosen = nil, nil, ""
+	if e.Save != nil {
+		e.Save.Error = ""
+	}
+	for i := range e.History {
+		e.History[i].Reason = "" // may quote the comment
+	}
+	e.record(now, e.State, erased)
+	return true
+}

@@ -1,0 +1,199 @@
+// Package figures says what the numbers of a result are: their units, and when they were true. A query over Wikidata's
+// direct values has neither; both are on the statements.
+package figures
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/bot/reply"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// Graph answers queries over Wikidata.
+type Graph interface {
+	Query(ctx context.Context, query string) (*kg.Table, error)
+}
+
+// Finder finds them. It makes one query for each column of numbers, of at most [maxColumns].
+type Finder struct{ Graph Graph }
+
+var _ bot.Figures = Finder{}
+
+const (
+	maxColumns = 3
+	within     = 20 * time.Second // for all of them
+	noUnit     = "Q199"           // the number one
+	yearly     = 9                // the precision of a date that names a year
+)
+
+// column is a column of numbers of a property that belong to subjects.
+type column struct {
+	index    int
+	property string
+	subject  string // name of the variable, or an item's number
+}
+
+// Find returns what the numbers in the first rows of a result are, by column, in a language. Columns that are not the
+// direct values of a property of the row's item are left out. Units and dates are a courtesy: with an error come those
+// that were found.
+func (f Finder) Find(ctx context.Context, a *agent.Answer, rows int, language string) ([]reply.Figure, error) {
+	t := a.Table
+	if t == nil || t.Ask {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	var out []reply.Figure
+	for _, c := range columns(a.SPARQL, t) {
+		subjects := c.subjects(t, rows)
+		if len(subjects) == 0 {
+			continue
+		}
+		found, err := f.Graph.Query(ctx, statements(c.property, subjects, language))
+		if err != nil {
+			return out, err
+		}
+		for i, row := range t.Rows[:min(rows, len(t.Rows))] {
+			subject := c.of(t, row)
+			if fig, ok := match(found, subject, row[c.index].Value, language); ok {
+				fig.Column, fig.Row = t.Vars[c.index], i
+				out = append(out, fig)
+			}
+		}
+	}
+	return out, nil
+}
+
+// columns are the columns of numbers whose unit can be found.
+func columns(query string, t *kg.Table) []column {
+	q, err := sparql.Parse(query)
+	if err != nil {
+		return nil
+	}
+	var out []column
+	seen := map[int]bool{}
+	sparql.Inspect(q, func(n sparql.Node) bool {
+		x, ok := n.(*sparql.Triples)
+		if !ok {
+			return true
+		}
+		subject := x.Subject.Name
+		if x.Subject.Kind == sparql.Const {
+			subject = rdf.EntityID(x.Subject.Value().Value)
+		}
+		for _, p := range x.Properties {
+			id, direct := strings.CutPrefix(p.Path.IRI(), rdf.Direct)
+			for _, o := range p.Objects {
+				i := slices.Index(t.Vars, o.Name)
+				if !direct || o.Kind != sparql.Var || i < 0 || seen[i] || subject == "" || !numeric(t, i) {
+					continue
+				}
+				if x.Subject.Kind == sparql.Var && !slices.Contains(t.Vars, subject) || len(out) == maxColumns {
+					continue
+				}
+				seen[i] = true
+				out = append(out, column{i, id, subject})
+			}
+		}
+		return true
+	})
+	return out
+}
+
+func numeric(t *kg.Table, i int) bool {
+	for _, row := range t.Rows {
+		if i < len(row) && row[i].Value != "" {
+			return row[i].Datatype == rdf.XSDDecimal || row[i].Datatype == rdf.XSDInteger
+		}
+	}
+	return false
+}
+
+// of is the number of the item that a row's value belongs to.
+func (c column) of(t *kg.Table, row []rdf.Term) string {
+	if i := slices.Index(t.Vars, c.subject); i >= 0 {
+		return rdf.EntityID(row[i].Value)
+	}
+	return c.subject
+}
+
+func (c column) subjects(t *kg.Table, rows int) []string {
+	seen := map[string]bool{}
+	for _, row := range t.Rows[:min(rows, len(t.Rows))] {
+		if id := c.of(t, row); strings.HasPrefix(id, "Q") {
+			seen[id] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// statements asks for the property's statements of items.
+func statements(property string, subjects []string, language string) string {
+	return fmt.Sprintf(`SELECT ?s ?v ?unit ?symbol ?name ?when ?precision WHERE {
+  VALUES ?s { wd:%[2]s }
+  ?s p:%[1]s ?st . ?st ps:%[1]s ?v .
+  OPTIONAL { ?st psv:%[1]s ?node . ?node wikibase:quantityUnit ?unit .
+    OPTIONAL { ?unit wdt:P5061 ?symbol . FILTER(LANG(?symbol) IN ("mul", "en", %[3]q)) }
+    OPTIONAL { ?unit rdfs:label ?name . FILTER(LANG(?name) = %[3]q) } }
+  OPTIONAL { ?st pq:P585 ?when .
+    OPTIONAL { ?st pqv:P585 ?date . ?date wikibase:timeValue ?when ; wikibase:timePrecision ?precision . } }
+}`, property, strings.Join(subjects, " wd:"), cmp.Or(language, "en"))
+}
+
+// match finds the statement of a subject with a value. Of several with different units or dates none is: which of them
+// was meant cannot be told.
+func match(t *kg.Table, subject, value, language string) (fig reply.Figure, ok bool) {
+	at := func(row []rdf.Term, name string) rdf.Term {
+		if i := slices.Index(t.Vars, name); i >= 0 && i < len(row) {
+			return row[i]
+		}
+		return rdf.Term{}
+	}
+	units, dates, symbols := map[string]bool{}, map[string]bool{}, map[string]string{}
+	for _, row := range t.Rows {
+		if rdf.EntityID(at(row, "s").Value) != subject || !equal(at(row, "v").Value, value) {
+			continue
+		}
+		units[rdf.EntityID(at(row, "unit").Value)] = true
+		when := at(row, "when").Value
+		if p, err := strconv.Atoi(at(row, "precision").Value); err == nil && p < yearly {
+			when = "" // in a decade or a century that begins or ends then
+		}
+		dates[when] = true
+		if s := at(row, "symbol"); s.Value != "" {
+			symbols[s.Lang] = s.Value
+		}
+		if s := at(row, "name"); s.Value != "" {
+			symbols["name"] = s.Value
+		}
+	}
+	if len(units) == 1 && !units[""] && !units[noUnit] {
+		fig.Unit = cmp.Or(symbols[language], symbols["mul"], symbols["en"], symbols["name"])
+	}
+	if len(dates) == 1 {
+		for d := range dates {
+			if year, _, ok := strings.Cut(d, "-"); ok && len(year) == 4 {
+				fig.Year = year
+			}
+		}
+	}
+	return fig, fig.Unit != "" || fig.Year != ""
+}
+
+func equal(a, b string) bool {
+	x, ok := new(big.Rat).SetString(a)
+	y, also := new(big.Rat).SetString(b)
+	return ok && also && x.Cmp(y) == 0
+}

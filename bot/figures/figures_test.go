@@ -1,0 +1,81 @@
+package figures
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// graph answers each query with one table and keeps the queries.
+type graph struct {
+	t     *kg.Table
+	asked []string
+}
+
+func (g *graph) Query(_ context.Context, query string) (*kg.Table, error) {
+	g.asked = append(g.asked, query)
+	return g.t, nil
+}
+
+func item(n int) rdf.Term       { return rdf.IRI(fmt.Sprintf("%sQ%d", rdf.Entity, n)) }
+func num(s string) rdf.Term     { return rdf.Typed(s, rdf.XSDDecimal) }
+func date(s string) rdf.Term    { return rdf.Typed(s+"T00:00:00Z", rdf.XSDDateTime) }
+func said(s, l string) rdf.Term { return rdf.LangString(s, l) }
+
+func TestFind(t *testing.T) {
+	metre, foot, one := item(11573), item(3710), item(199)
+	g := &graph{t: &kg.Table{Vars: []string{"s", "v", "unit", "symbol", "name", "when", "precision"}, Rows: [][]rdf.Term{
+		{item(1), num("+8611.0"), metre, said("m", "mul"), said("Meter", "de"), {}},
+		{item(1), num("28251"), foot, said("ft", "en"), said("Fuß", "de"), {}}, // another statement
+		{item(2), num("100"), metre, said("m", "mul"), {}, date("2019-01-01")},
+		{item(2), num("100"), metre, said("m", "mul"), {}, date("2021-01-01")}, // which of them?
+		{item(3), num("7"), one, {}, {}, date("2020-05-04")},
+		{item(6), num("9"), one, {}, {}, date("1790-01-01"), rdf.Typed("8", rdf.XSDInteger)}, // in the 1790s
+		{item(7), num("9"), one, {}, {}, date("1791-01-01"), rdf.Typed("9", rdf.XSDInteger)},
+		{item(4), num("5"), foot, {}, said("Fuß", "de"), {}},
+		{item(5), num("6"), foot, {}, {}, {}},
+		{item(5), num("6"), metre, said("m", "mul"), {}, {}},
+	}}}
+	answer := func(query string, vars []string, rows ...[]rdf.Term) *agent.Answer {
+		return &agent.Answer{SPARQL: query, Table: &kg.Table{Vars: vars, Rows: rows}}
+	}
+	for _, tt := range []struct {
+		name string
+		a    *agent.Answer
+		want string
+		runs int
+	}{
+		{"rows", answer("SELECT ?m ?h { ?m wdt:P2044 ?h }", []string{"m", "h"}, []rdf.Term{item(1), num("8611")},
+			[]rdf.Term{item(2), num("100")}, []rdf.Term{item(3), num("7")}, []rdf.Term{item(4), num("5")},
+			[]rdf.Term{item(5), num("6")}, []rdf.Term{item(1), num("1")}),
+			"[{h 0 m } {h 1 m } {h 2  2020} {h 3 Fuß }]", 1},
+		{"a decade", answer("SELECT ?m ?h { ?m wdt:P2044 ?h }", []string{"m", "h"}, []rdf.Term{item(1), num("1")},
+			[]rdf.Term{item(6), num("9")}, []rdf.Term{item(7), num("9")}), "[{h 2  1791}]", 1},
+		{"an item of the query", answer("SELECT ?h { wd:Q1 wdt:P2044 ?h }", []string{"h"}, []rdf.Term{num("8611")}),
+			"[{h 0 m }]", 1},
+		{"a count", answer("SELECT (COUNT(?m) AS ?h) { ?m wdt:P2044 ?x }", []string{"h"}, []rdf.Term{num("8611")}), "[]", 0},
+		{"an item that is not shown", answer("SELECT ?h { ?m wdt:P2044 ?h }", []string{"h"}, []rdf.Term{num("8611")}), "[]", 0},
+		{"items", answer("SELECT ?m ?h { ?m wdt:P17 ?h }", []string{"m", "h"}, []rdf.Term{item(1), item(2)}), "[]", 0},
+		{"no query", answer("x", []string{"h"}, []rdf.Term{num("1")}), "[]", 0},
+	} {
+		g.asked = nil
+		got, err := Finder{g}.Find(t.Context(), tt.a, 20, "de")
+		if err != nil || fmt.Sprint(got) != tt.want || len(g.asked) != tt.runs {
+			t.Errorf("%s: %v, %v, %d queries, want %s", tt.name, got, err, len(g.asked), tt.want)
+		}
+		for _, query := range g.asked {
+			if _, err := sparql.Parse(query); err != nil {
+				t.Errorf("%s asked %s: %v", tt.name, query, err)
+			}
+		}
+		if len(g.asked) > 0 && (!strings.Contains(g.asked[0], "p:P2044") || !strings.Contains(g.asked[0], "wd:Q1")) {
+			t.Errorf("%s asked %s", tt.name, g.asked[0])
+		}
+	}
+}

@@ -1,0 +1,370 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// Inbox is how a wiki says where the account was named. internal/mediawiki implements it through an adapter.
+type Inbox interface {
+	// Calls lists what the account has not read yet, oldest first. The error is [ErrNoInbox] on a wiki without
+	// notifications, or when the account may not read them: then only Naming is asked.
+	Calls(ctx context.Context) ([]Call, error)
+	// Heard marks calls as read. Marking one twice does no harm.
+	Heard(ctx context.Context, ids []string) error
+	// Naming lists the pages that link to the account's user page or hold the marker of a conversation with it.
+	Naming(ctx context.Context) ([]PageState, error)
+	// States looks up pages by their titles.
+	States(ctx context.Context, titles []string) ([]PageState, error)
+}
+
+// ErrNoInbox: the wiki keeps no notifications for the account.
+var ErrNoInbox = errors.New("the wiki has no notifications for the account")
+
+// Call is a notification: someone named the account, wrote on its talk page, or replied in a topic that it follows.
+type Call struct {
+	ID        string
+	Title     string // of the page; "" when the page was deleted
+	Namespace int
+	Rev       int64 // of the edit
+	By        string
+}
+
+// PageState is a page's newest revision.
+type PageState struct {
+	Title     string
+	Namespace int
+	Rev       int64
+	MovedTo   string // the page's new title, of which namespace and revision are then; "" when it was not moved
+}
+
+// Limits of the work on calls.
+const (
+	maxTries    = 5                   // readings of a page to which a call leads before the call is given up
+	maxHeard    = 200                 // calls that the ledger remembers
+	pollEvery   = time.Hour           // between two lists of pages that name us, where the wiki has notifications
+	followPages = 30 * 24 * time.Hour // how long after a reply its page is looked at again when it changes
+)
+
+// callBook is the ledger's record of calls. A call is marked as read on the wiki only after the ledger has noted what
+// came of it.
+type callBook struct {
+	Since  time.Time        `json:"since"`           // wiki's clock: what was signed before is left alone
+	Seen   map[string]int64 `json:"seen"`            // the revision up to which each page was read, by title
+	Polled time.Time        `json:"polled,omitzero"` // own clock, when the pages that name us were listed
+	Tries  map[string]int   `json:"tries,omitempty"` // by call: how often its page was to be read
+	Heard  []HeardCall      `json:"heard,omitempty"` // newest last
+}
+
+// HeardCall is what came of a call.
+type HeardCall struct {
+	ID    string    `json:"id"`
+	Title string    `json:"title"`
+	By    string    `json:"by,omitempty"`
+	Said  string    `json:"said"` // "noticed", or why nothing follows from it
+	At    time.Time `json:"at"`
+}
+
+func callKey(wiki string) string { return PageName(wiki, "bot/calls") }
+
+// Heard lists the calls that the ledger remembers for a wiki, oldest first, with what came of them.
+func Heard(ctx context.Context, notes Notes, wiki string) ([]HeardCall, error) {
+	var book callBook
+	_, err := getNote(ctx, notes, callKey(wiki), &book)
+	return book.Heard, err
+}
+
+// calls reads the note. At the first start, when there is none, known is false.
+func (b *Bot) calls(ctx context.Context) (book *callBook, known bool, err error) {
+	book = new(callBook)
+	known, err = getNote(ctx, b.store, callKey(b.cfg.Wiki), book)
+	if book.Seen == nil {
+		book.Seen = map[string]int64{}
+	}
+	if book.Tries == nil {
+		book.Tries = map[string]int{}
+	}
+	return book, known, err
+}
+
+// firstCalls is the first start: the pages that name us already are taken as read, unless ANSWER_SINCE says otherwise.
+func (b *Bot) firstCalls(ctx context.Context, book *callBook) error {
+	naming, err := b.cfg.Inbox.Naming(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range naming {
+		if b.cfg.AnswerSince.IsZero() || !b.cfg.mentionable(s) {
+			book.Seen[s.Title] = s.Rev
+		}
+	}
+	rev, err := b.wiki.Page(ctx, "User talk:"+b.cfg.Account) // for the wiki's clock
+	if err != nil {
+		return err
+	}
+	if book.Since = rev.Now; book.Since.IsZero() {
+		book.Since = b.now()
+	}
+	b.lg.Info("first start: mentions from before are left alone", "since", book.Since, "answer_since", b.cfg.AnswerSince)
+	return putNote(ctx, b.store, callKey(b.cfg.Wiki), book)
+}
+
+// heard notes what came of a call.
+func (c *callBook) heard(call Call, said string, now time.Time) {
+	delete(c.Tries, call.ID)
+	c.Heard = append(c.Heard, HeardCall{call.ID, call.Title, call.By, said, now})
+	c.Heard = c.Heard[max(0, len(c.Heard)-maxHeard):]
+}
+
+// noticeCalls reads every page on which someone may have called us since the last round, and puts what is to be
+// answered into the ledger. The wiki being out of reach is no error here: the next round asks again.
+func (b *Bot) noticeCalls(ctx context.Context) error {
+	if b.cfg.Inbox == nil {
+		return nil
+	}
+	book, known, err := b.calls(ctx)
+	if err != nil {
+		return err
+	}
+	if !known {
+		if err := b.firstCalls(ctx, book); err != nil {
+			return b.unreachable(ctx, err)
+		}
+	}
+	calls, pages, read, err := b.changed(ctx, book)
+	if err != nil {
+		return b.unreachable(ctx, err)
+	}
+	for _, title := range slices.Sorted(maps.Keys(pages)) {
+		to := calls[title]
+		for _, c := range to {
+			book.Tries[c.ID]++
+		}
+		if len(to) > 0 { // counted in advance: a page that ends the program counts, too
+			if err := putNote(ctx, b.store, callKey(b.cfg.Wiki), book); err != nil {
+				return err
+			}
+		}
+		said, rev, err := b.noticePage(ctx, pages[title])
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			b.lg.Warn("the page of a call cannot be read", "page", title, "err", err)
+			said = ""
+		} else {
+			book.Seen[title] = rev
+		}
+		for _, c := range to {
+			switch {
+			case said != "" && (rev >= c.Rev || pages[title].Rev < c.Rev):
+				book.heard(c, said, b.now())
+			case book.Tries[c.ID] < maxTries:
+				continue // tried again in the next round
+			case err != nil:
+				book.heard(c, "given up: "+short(err), b.now())
+				b.lg.Error("a call was given up", "page", title, "by", c.By, "err", err)
+			default:
+				book.heard(c, "given up: the wiki does not show the edit", b.now())
+			}
+			read = append(read, c.ID)
+		}
+	}
+	if err := putNote(ctx, b.store, callKey(b.cfg.Wiki), book); err != nil || len(read) == 0 {
+		return err
+	}
+	if quiet, err := b.quiet(ctx); err != nil || quiet {
+		return err // they stay unread on the wiki; the ledger knows them
+	}
+	if err := b.cfg.Inbox.Heard(ctx, read); err != nil {
+		b.lg.Warn("notifications cannot be marked as read; the ledger has them", "err", err)
+	}
+	return ctx.Err()
+}
+
+// unreachable drops an error of the wiki's lists, but not the end of the context.
+func (b *Bot) unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	b.lg.Warn("cannot ask the wiki who called", "err", err)
+	return nil
+}
+
+// changed asks the wiki for unread calls, by page, and for the pages to be read: those to which a call leads, and those
+// that name us, hold an open request or had a reply lately, when they changed since they were read. known are the
+// unread calls of which the ledger already says what came of them.
+func (b *Bot) changed(ctx context.Context, book *callBook) (calls map[string][]Call, pages map[string]PageState,
+	known []string, err error) {
+	unread, err := b.cfg.Inbox.Calls(ctx)
+	poll := err != nil || b.now().Sub(book.Polled) >= pollEvery
+	if err != nil && err != ErrNoInbox { //nolint:errorlint // with a reason it is worth a line
+		b.lg.Warn("notifications cannot be read; asking who links to us instead", "err", err)
+	}
+	calls, pages = map[string][]Call{}, map[string]PageState{}
+	watched, err := b.watched(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for _, c := range unread {
+		if slices.ContainsFunc(book.Heard, func(h HeardCall) bool { return h.ID == c.ID }) {
+			known = append(known, c.ID)
+			continue
+		}
+		calls[c.Title] = append(calls[c.Title], c)
+		watched[c.Title] = true
+	}
+	states, err := b.cfg.Inbox.States(ctx, slices.Sorted(maps.Keys(watched)))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if poll {
+		naming, err := b.cfg.Inbox.Naming(ctx)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		book.Polled = b.now()
+		states = append(states, naming...)
+	}
+	for _, s := range states {
+		if s.MovedTo != "" && s.MovedTo != s.Title {
+			if err := b.moved(ctx, s); err != nil {
+				return nil, nil, nil, err
+			}
+			delete(book.Seen, s.Title)
+			calls[s.MovedTo] = append(calls[s.MovedTo], calls[s.Title]...)
+			delete(calls, s.Title)
+			s.Title = s.MovedTo
+		}
+		if s.Title == b.cfg.Page {
+			s.Rev = 0 // read in the forum's own round
+		}
+		if s.Rev != book.Seen[s.Title] || len(calls[s.Title]) > 0 {
+			pages[s.Title] = s
+		}
+	}
+	for title := range calls { // of a page that cannot be
+		if _, ok := pages[title]; !ok {
+			pages[title] = PageState{Title: title}
+		}
+	}
+	return calls, pages, known, nil
+}
+
+// watched lists the titles of the pages besides the forum page that hold open requests or had replies lately, and the
+// account's talk page.
+func (b *Bot) watched(ctx context.Context) (map[string]bool, error) {
+	titles := map[string]bool{"User talk:" + b.cfg.Account: true}
+	for _, f := range []Filter{{States: openStates},
+		{States: []State{Posted}, SavedSince: b.now().Add(-followPages)}} {
+		entries, err := b.store.Entries(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if _, title := SplitPage(e.Page); b.mine(e.Page) && title != b.cfg.Page {
+				titles[title] = true
+			}
+		}
+	}
+	return titles, nil
+}
+
+// moved lets the entries of a page that was moved follow it. Open ones do so only to a page where the bot may answer:
+// on the old one, they end, for their comment is gone. What was approved was approved for the old page.
+func (b *Bot) moved(ctx context.Context, s PageState) error {
+	from, to := s.Title, s.MovedTo
+	if from == b.cfg.Page {
+		return nil // FORUM_PAGE says which page it is
+	}
+	entries, err := b.store.Entries(ctx, Filter{Page: PageName(b.cfg.Wiki, from)})
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	s.Title = to
+	welcome, err := b.mayAnswerOn(ctx, s)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.State.Open() && !welcome {
+			b.lg.Info("its page was moved to one where the bot may not answer", "entry", e.Key, "from", from, "to", to)
+			continue
+		}
+		follow := func(ctx context.Context, e *Entry) error {
+			e.Page = PageName(b.cfg.Wiki, to)
+			state, why := e.State, e.Reason
+			if state == Approved {
+				state, why, e.ApprovedBy = Proposed, "its page was moved to "+to+" after it was approved", ""
+			}
+			return b.ifUnchanged(b.set(ctx, e, state, why))
+		}
+		// Of an open one that a worker has, the old page is asked again in the next round.
+		if !e.State.Open() {
+			err = follow(ctx, e)
+		} else {
+			err = b.claimed(ctx, e, follow)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	b.lg.Info("a page was moved", "from", from, "to", to, "entries", len(entries))
+	return nil
+}
+
+// mayAnswerOn reports whether the bot may answer on a page. One that cannot be read is none.
+func (b *Bot) mayAnswerOn(ctx context.Context, s PageState) (bool, error) {
+	switch {
+	case s.Title == b.cfg.Page:
+		return true, nil
+	case archived(s.Title) != "":
+		return false, nil
+	case b.cfg.mentionable(s):
+		return true, nil
+	}
+	there := b.at(PageName(b.cfg.Wiki, s.Title))
+	v, err := there.read(ctx)
+	if err != nil {
+		b.lg.Warn("the new place of a page cannot be read", "page", s.Title, "err", err)
+		return false, ctx.Err()
+	}
+	return there.welcome(v), nil
+}
+
+// noticePage reads a page and puts what is for us into the ledger. said tells what came of a call to it, rev up to
+// which revision the page was read.
+func (b *Bot) noticePage(ctx context.Context, s PageState) (said string, rev int64, err error) {
+	there := b.at(PageName(b.cfg.Wiki, s.Title))
+	switch {
+	case s.Title == "":
+		return "the page was deleted", 0, nil
+	case there.visit == nil:
+		return "on the forum page, which is read anyway", s.Rev, nil
+	}
+	allowed := b.cfg.mentionable(s)
+	if why := archived(s.Title); why != "" {
+		return why, s.Rev, nil
+	}
+	_, err = guard("reading the page", func() (struct{}, error) {
+		v, err := there.read(ctx)
+		if err != nil {
+			return struct{}{}, err
+		}
+		rev = v.rev.ID
+		if !allowed && !there.welcome(v) {
+			said = "the page is not among MENTION_PAGES"
+			return struct{}{}, nil
+		}
+		said = "noticed"
+		b.sum.Threads += len(v.page.Threads)
+		b.sum.Comments += len(v.order)
+		return struct{}{}, there.notice(ctx, v)
+	})
+	return text.Clip(said, maxReason), rev, err
+}

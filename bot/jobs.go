@@ -1,0 +1,195 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/job"
+)
+
+// The kinds of the bot's jobs: what is to be done next for an entry. An entry and its job are one thing in the ledger:
+// they change in one transaction.
+const (
+	Judging    = "judge"   // of a noticed entry
+	Solving    = "solve"   // of an accepted one, draft included
+	Proposing  = "propose" // of a drafted one: it waits for approval, by the operator or by POSTING=on
+	Publishing = "publish" // of an approved one
+	Confirming = "confirm" // of one that is posting: what became of the save?
+)
+
+// jobs are the kinds of job by state.
+var jobs = map[State]string{Noticed: Judging, Accepted: Solving, Proposed: Proposing, Approved: Publishing,
+	Posting: Confirming}
+
+// Job is what is to be done for the entry. The ledger keeps it next to the entry; see [Ledger].
+func (e *Entry) Job() job.Job {
+	wiki, _ := SplitPage(e.Page)
+	j := job.Job{Key: e.Key, Kind: jobs[e.State], Scope: scope(wiki), State: job.Waiting, Reason: e.Reason,
+		Due: e.NotBefore, Deadline: e.Deadline, Created: e.Created, Updated: e.Updated}
+	switch e.State {
+	case Posted, Skipped:
+		j.Kind, j.State = Confirming, job.Done
+	case GaveUp, Rejected:
+		j.Kind, j.State = Confirming, job.Failed
+	}
+	return j
+}
+
+// scope is the scope of the jobs on a wiki.
+func scope(wiki string) string { return "wiki:" + wiki }
+
+// always is later than every job's due time.
+var always = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// claimed does something with an entry under a claim of its job. Nothing is done while another worker has it.
+func (b *Bot) claimed(ctx context.Context, e *Entry, do func(context.Context, *Entry) error) error {
+	c, err := b.store.Claim(ctx, b.cfg.Holder, job.Want{Key: e.Key}, always, b.cfg.Lease)
+	if errors.Is(err, job.ErrNone) {
+		b.lg.Debug("another worker has it", "entry", e.Key)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return b.under(ctx, c, e, do)
+}
+
+// under does something with an entry under a claim, and gives the job back. A job for which nothing could be done waits
+// for a while, so that no worker takes it again at once.
+func (b *Bot) under(ctx context.Context, c *job.Claim, e *Entry, do func(context.Context, *Entry) error) error {
+	work, cancel := ctx, func() {}
+	if b.cfg.Drain != nil {
+		work, cancel = b.cfg.Drain(ctx)
+	}
+	defer cancel()
+	kept, stop := job.Keep(work, b.lg, b.store, c, b.cfg.Lease)
+	e.Claim = c
+	before := e.Version
+	err := b.inTime(kept, e, do)
+	lost := errors.Is(context.Cause(kept), job.ErrLost)
+	stop()
+	e.Claim = nil
+	if lost || errors.Is(err, job.ErrLost) {
+		b.lg.Warn("the work on an entry came to nothing: another worker may have it", "entry", e.Key)
+		return ctx.Err()
+	}
+	var due time.Time
+	if e.Version == before && ctx.Err() == nil {
+		due = b.now().Add(heldPause)
+	}
+	if rerr := b.store.GiveBack(context.WithoutCancel(ctx), c, due); err == nil {
+		err = rerr
+	}
+	return err
+}
+
+// inTime does something with an entry unless its deadline has passed: then it is given up, unless a save is on its way.
+// A clock that was set ahead ends nothing: the wiki's must have passed the deadline, too.
+func (b *Bot) inTime(ctx context.Context, e *Entry, do func(context.Context, *Entry) error) error {
+	if e.State == Posting || e.Deadline.IsZero() || !b.now().After(e.Deadline) {
+		return do(ctx, e)
+	}
+	v, err := b.read(ctx)
+	switch {
+	case err != nil:
+		b.lg.Warn("past its deadline, but the wiki's clock cannot be read: not given up yet", "entry", e.Key, "err", err)
+		return do(ctx, e)
+	case !v.now.After(e.Deadline):
+		b.lg.Warn("this machine's clock is ahead of the wiki's: nothing is given up for its deadline; correct the clock",
+			"entry", e.Key, "clock", b.now(), "wiki", v.now)
+		return do(ctx, e)
+	}
+	return b.set(ctx, e, GaveUp, "it was not done by its deadline; the last that is known: "+e.Reason)
+}
+
+// Notice does the scheduler's part of a round: it reads the page, and those on which it was named, and adds the
+// comments that are to be judged to the ledger. Of several processes on one ledger, one does.
+func (b *Bot) Notice(ctx context.Context) (Summary, error) {
+	return b.part(ctx, func(v *view) error {
+		if err := b.notice(ctx, v); err != nil {
+			return err
+		}
+		return b.noticeCalls(ctx)
+	})
+}
+
+// Publish does the publisher's part of a round: it finds out what happened to interrupted saves, and posts the replies
+// that may be posted. Of several processes on one ledger, one does. It reads nothing when there is nothing to do.
+func (b *Bot) Publish(ctx context.Context) (Summary, error) {
+	due := false
+	entries, err := b.store.Entries(ctx, Filter{States: []State{Proposed, Approved, Posting}})
+	if err != nil {
+		return Summary{}, err
+	}
+	for _, e := range entries {
+		if !b.mine(e.Page) {
+			continue
+		}
+		due = due || e.State == Posting ||
+			b.cfg.Posting != Off && b.needsApproval(e) == "" && b.due(e)
+	}
+	again, err := b.amendable(ctx)
+	if err != nil {
+		return Summary{}, err
+	}
+	if !due && len(again) == 0 {
+		return Summary{}, nil
+	}
+	return b.part(ctx, func(v *view) error {
+		if err := b.recover(ctx, v); err != nil {
+			return err
+		}
+		if why, err := b.stopped(ctx); err != nil || why != "" {
+			b.lg.Warn("stopped: nothing is posted", "reason", why)
+			return err
+		}
+		if err := b.amendAll(ctx); err != nil {
+			return err
+		}
+		pages, err := b.recoverVisits(ctx)
+		if err != nil {
+			return err
+		}
+		return onEach(ctx, append([]*Bot{b}, pages...), []stage{{Approved, (*Bot).publish}, {Proposed, (*Bot).publish}})
+	})
+}
+
+// Work does one job of judging or solving, whatever page of the wiki it is for, and reports whether there was one. Any
+// number of workers in any number of processes may call it, each with a Bot and a [Config].Holder of its own. The error
+// is one of the ledger or the wiki: wait before the next call.
+func (b *Bot) Work(ctx context.Context) (worked bool, err error) {
+	*b.sum = Summary{}
+	c, err := b.store.Claim(ctx, b.cfg.Holder, job.Want{Kinds: []string{Judging, Solving},
+		Scope: scope(b.cfg.Wiki)}, b.now(), b.cfg.Lease)
+	if errors.Is(err, job.ErrNone) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	e, err := b.store.Entry(ctx, c.Key)
+	if err == nil {
+		b := b.at(e.Page)
+		err = b.under(ctx, c, e, func(ctx context.Context, e *Entry) error {
+			why, err := b.stopped(ctx)
+			switch {
+			case err != nil:
+				return err
+			case why != "":
+				b.lg.Warn("stopped: nothing is judged or solved", "reason", why)
+				return nil
+			case e.State == Noticed:
+				return b.judge(ctx, e)
+			case e.State == Accepted:
+				return b.solve(ctx, e)
+			}
+			return nil
+		})
+	}
+	if errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry) {
+		b.lg.Info("entry changed by someone else, left for later", "entry", c.Key)
+		return true, nil
+	}
+	return true, err
+}

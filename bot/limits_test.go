@@ -1,0 +1,367 @@
+package bot_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+// A user has two requests a day worked on; the third waits until the first is a day old, and nobody else waits.
+func TestRequestsPerUser(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.RequestsPerUser = 2
+	w.round()
+	for i := range 3 {
+		w.wiki.post(fmt.Sprint("Cats ", i), "Which cats are there?", "Alice")
+		w.clock.pass(time.Minute)
+	}
+	w.wiki.post("Dogs", "Which dogs are there?", "Bob")
+	w.clock.pass(time.Hour)
+	w.round()
+	w.want("Cats 0:posted Cats 1:posted Cats 2:noticed Dogs:posted")
+	if e := w.entries()[2]; !strings.Contains(e.Reason, "2 are allowed") || len(w.solver.triaged) != 3 {
+		t.Errorf("reason %q, the model judged %v", e.Reason, w.solver.triaged)
+	}
+	w.clock.pass(23 * time.Hour)
+	w.round()
+	w.want("Cats 0:posted Cats 1:posted Cats 2:noticed Dogs:posted")
+	w.clock.pass(time.Hour)
+	w.round()
+	w.want("Cats 0:posted Cats 1:posted Cats 2:posted Dogs:posted")
+}
+
+// Workers that judge requests of one user at the same time accept as many as are allowed.
+func TestRequestsPerUserOfSeveralWorkers(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.RequestsPerUser = 1
+	w.wiki.put(stopPage, "run")
+	w.round()
+	for _, h := range []string{"A", "B", "C"} {
+		w.wiki.post(h, "Which "+h+" are there?", "Alice")
+		w.clock.pass(time.Minute)
+	}
+	w.clock.pass(time.Hour)
+	if _, err := w.bot().Notice(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.cfg.Lease = time.Minute
+	workers := 0
+	work := func() {
+		workers++
+		w.cfg.Holder = fmt.Sprint("worker ", workers)
+		if _, err := w.bot().Work(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	w.solver.onTriage = func(string) {
+		if workers < 3 {
+			work()
+		}
+	}
+	work()
+	if got := w.states(); strings.Count(got, ":accepted") != 1 || strings.Count(got, ":noticed") != 2 {
+		t.Error(got)
+	}
+}
+
+// changing calls a function before it changes a note.
+type changing struct {
+	closer
+	before func()
+}
+
+func (c *changing) Change(ctx context.Context, key string, f func([]byte) ([]byte, error)) error {
+	if c.before != nil {
+		c.before()
+	}
+	return c.closer.Change(ctx, key, f)
+}
+
+// The limit holds, too, when all workers have counted before the first of them accepts.
+func TestRequestsPerUserAtOnce(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.RequestsPerUser = 1
+	w.wiki.put(stopPage, "run")
+	w.round()
+	for _, h := range []string{"A", "B", "C"} {
+		w.wiki.post(h, "Which "+h+" are there?", "Alice")
+		w.clock.pass(time.Minute)
+	}
+	w.clock.pass(time.Hour)
+	if _, err := w.bot().Notice(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.cfg.Lease = time.Minute
+	st, workers := &changing{closer: w.store}, 0
+	w.store = st
+	work := func() {
+		workers++
+		w.cfg.Holder = fmt.Sprint("worker ", workers)
+		if _, err := w.bot().Work(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	st.before = func() {
+		if workers < 3 {
+			work()
+		}
+	}
+	work()
+	if got := w.states(); workers != 3 || strings.Count(got, ":accepted") != 1 || strings.Count(got, ":noticed") != 2 {
+		t.Error(workers, got)
+	}
+	for _, e := range w.entries() {
+		if e.State == bot.Noticed && (!strings.Contains(e.Reason, "Alice") || e.NotBefore.Sub(w.clock.now()) < 23*time.Hour) {
+			t.Errorf("%s until %v", e.Reason, e.NotBefore)
+		}
+	}
+}
+
+// The replies of a day are counted over all threads.
+func TestRepliesPerDay(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.RepliesPerDay = 2
+	w.round()
+	for i := range 3 {
+		w.wiki.post(fmt.Sprint("Cats ", i), "Which cats are there?", "Alice")
+	}
+	w.clock.pass(time.Hour)
+	w.round()
+	w.want("Cats 0:posted Cats 1:posted Cats 2:approved")
+	w.clock.pass(23 * time.Hour)
+	w.round()
+	w.want("Cats 0:posted Cats 1:posted Cats 2:approved")
+	w.clock.pass(time.Hour)
+	w.round()
+	w.want("Cats 0:posted Cats 1:posted Cats 2:posted")
+}
+
+// Two replies in one thread are at least the pause apart.
+func TestThreadCooldown(t *testing.T) {
+	w := started(t)
+	w.cfg.AnswerDelay, w.cfg.ThreadCooldown = 0, 10*time.Minute
+	w.round()
+	w.answerFollowUp("Cats", "And which of them are black?", "Alice")
+	w.wiki.post("Dogs", "Which dogs are there?", "Bob")
+	w.clock.pass(9 * time.Minute)
+	w.round()
+	w.want("Cats:posted Cats:approved Dogs:posted")
+	w.clock.pass(2 * time.Minute)
+	w.round()
+	w.want("Cats:posted Cats:posted Dogs:posted")
+}
+
+// A program whose name does not say so answers every reply at once: the bot leaves it alone after a few rounds. A
+// person who takes longer is answered as often as the thread may have follow-ups.
+func TestLoop(t *testing.T) {
+	for pause, want := range map[time.Duration]int{0: 3, 2 * time.Minute: 9} {
+		w := started(t)
+		w.cfg.AnswerDelay, w.cfg.FollowupLimit = 0, 8
+		w.round()
+		for range 12 {
+			text := w.wiki.text()
+			w.clock.pass(pause)
+			w.wiki.put(page, text+"\n"+strings.Repeat(":", 2*w.replies("Cats"))+"And which of them are black? "+w.wiki.sign("Talbot"))
+			w.round()
+		}
+		if got := w.replies("Cats"); got != want {
+			t.Errorf("%d replies to one who answers after %s, want %d", got, pause, want)
+		}
+	}
+}
+
+// A call on the bot's talk page stops it before it asks the model, until the thread is resolved, removed or answered by
+// the operator. Talk of bus stops is no call, nor is what was there before the bot, what bots say, or an old call.
+func TestTalkPage(t *testing.T) {
+	const talk = "User talk:SpinachBot"
+	thread := func(w *world, heading, text, user string) string {
+		return "== " + heading + " ==\n" + text + " " + w.wiki.sign(user) + "\n"
+	}
+	for said, stops := range map[[3]string]bool{
+		{"Stop", "", "Bob"}:                                    true,
+		{"Your bot", "Please stop it!", "Bob"}:                 true,
+		{"Your bot", "STOP. It answers everything twice.", ""}: true,
+		{"Bot anhalten", "Sonst sperre ich ihn.", "Bob"}:       true,
+		{"Arrêtez le bot", "Merci.", "Bob"}:                    true,
+		{"Bus stops", "Could you help me to find out at which stop of the line I must get off?", "Bob"}: false,
+		{"Thanks", "Never stopped to amaze me", "Bob"}:                                                  false,
+		{"Answers", "Please stop posting wrong answers on the forum page, thanks.", "Bob"}:              true,
+		{"Answers", "Could you please stop it? It has answered the same request in three threads today, and twice " +
+			"with a query that times out.", "Bob"}: true,
+		{"Gatos", "¿Sabe alguien cuántos gatos hay para adoptar en Madrid?", "Bob"}: false,
+		{"Stop", "", "Hoo bot"}: false,
+		{"Stop", "", account}:   false,
+	} {
+		w := newWorld(t)
+		w.wiki.put(talk, thread(w, "Stop the old bot", "Please.", "Eve"))
+		w.round()
+		w.wiki.post("Cats", "Which cats are there?", "Alice")
+		before := w.wiki.pages[talk][0].Text
+		call := thread(w, said[0], said[1], said[2])
+		if said[2] == "" {
+			call = "== " + said[0] + " ==\n" + said[1] + " [[User:Bob]] " + w.wiki.now().UTC().Format("15:04, 2 January 2006 (UTC)")
+		}
+		w.wiki.put(talk, before+"\n\n"+call)
+		w.clock.pass(time.Hour)
+		w.round()
+		if stopped := w.replies("Cats") == 0; stopped != stops || stopped && len(w.solver.triaged) > 0 {
+			t.Errorf("%q: stopped: %v, judged: %v", said, stopped, w.solver.triaged)
+		}
+		if !stops {
+			continue
+		}
+		for how, now := range map[string]string{
+			"resolved": strings.Replace(call, " ==\n", " ==\n{{Section resolved|1=~~~~}}\n", 1),
+			"removed":  "", "answered": strings.TrimRight(call, "\n") + "\n:I have looked into it. " + w.wiki.sign("Olga"),
+		} {
+			w.wiki.put(talk, before+"\n\n"+now)
+			w.wiki.post("More "+how, "Which cats are there?", "Alice")
+			w.clock.pass(time.Hour)
+			w.round()
+			w.wantReplies("More "+how, 1)
+			w.wiki.put(talk, before+"\n\n"+call)
+			w.wiki.post("Again "+how, "Which cats are there?", "Alice")
+			w.clock.pass(time.Hour)
+			w.round()
+			w.wantReplies("Again "+how, 0)
+		}
+	}
+}
+
+// The same words by someone else, or again, are another call; a call may come above the first heading.
+// TestTalkPageTemplate: a template that says stop counts, signed or not, under a heading or above the first; one that
+// is only named does not.
+func TestTalkPageTemplate(t *testing.T) {
+	const talk = "User talk:SpinachBot"
+	for call, stops := range map[string]bool{
+		"{{stop}}\n\n== Old ==\nHello. SIGN":               true,
+		"{{Stop}} SIGN\n\n== Old ==\nHello. SIGN":          true,
+		"== Old ==\nHello. SIGN\n{{stop|reason=wrong}}":    true,
+		"== Old ==\nHello. SIGN\n:{{stop}} SIGN":           true,
+		"== New ==\n{{stop}}":                              true,
+		"Write <nowiki>{{stop}}</nowiki> to stop this bot": false,
+		"== Old ==\nHello. SIGN\n<!-- {{stop}} -->":        false,
+		"== Old ==\n{{stop}} SIGN\n:Looked into. OLGA":     false,
+	} {
+		w := newWorld(t)
+		w.wiki.put(talk, "Welcome.")
+		w.round()
+		w.wiki.post("Cats", "Which cats are there?", "Alice")
+		w.wiki.put(talk, strings.NewReplacer("SIGN", w.wiki.sign("Bob"), "OLGA", w.wiki.sign("Olga")).Replace(call))
+		w.clock.pass(time.Hour)
+		w.round()
+		if stopped := w.replies("Cats") == 0; stopped != stops {
+			t.Errorf("%q: stopped: %v", call, stopped)
+		}
+	}
+}
+
+func TestTalkPageCallsAreToldApart(t *testing.T) {
+	const talk = "User talk:SpinachBot"
+	old := func(w *world) string { return "== Old ==\nStop! " + w.wiki.sign("Carl") + "\n" }
+	for name, add := range map[string]func(w *world, before string) string{
+		"another's words": func(w *world, before string) string {
+			return before + "\n== New ==\nStop! " + w.wiki.sign("Dora") + "\n"
+		},
+		"the same again": func(w *world, before string) string {
+			return before + "\n== New ==\nStop! " + w.wiki.sign("Carl") + "\n"
+		},
+		"above the first heading": func(w *world, before string) string {
+			return "STOP! " + w.wiki.sign("Dora") + "\n\n" + before
+		},
+		"no heading": func(w *world, before string) string { return "STOP! " + w.wiki.sign("Dora") + "\n" },
+	} {
+		for _, earlier := range []bool{false, true} { // the note of an earlier version
+			w := newWorld(t)
+			before := old(w)
+			w.wiki.put(talk, before)
+			w.round()
+			if earlier {
+				c := &forum.Parse(talk, before, forum.Options{}).Threads[0].Comments[0]
+				err := w.store.Put(t.Context(), "bot/talk/"+talk, []byte(`{"old":["`+bot.TextHash(c)+`"]}`))
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.wiki.post("Cats", "Which cats are there?", "Alice")
+			w.wiki.put(talk, "To stop the bot, write below.\n\n"+before)
+			w.clock.pass(time.Hour)
+			w.round()
+			w.want("Cats:posted")
+			w.wiki.post("Dogs", "Which dogs are there?", "Alice")
+			w.wiki.put(talk, add(w, before))
+			w.clock.pass(time.Hour)
+			w.round()
+			if got := w.states(); got != "Cats:posted Dogs:noticed" {
+				t.Errorf("%s, earlier note %v: %s", name, earlier, got)
+			}
+		}
+	}
+}
+
+// A posted reply is taken away word for word, and only then.
+func TestUndo(t *testing.T) {
+	posted := func(t *testing.T) (w *world, before string) {
+		w = started(t)
+		w.wiki.post("Dogs", "Which dogs are there?", "Bob")
+		w.clock.pass(time.Hour)
+		before = w.wiki.text()
+		w.round()
+		w.want("Cats:posted Dogs:posted")
+		return w, before
+	}
+	lines := func(s string) string {
+		return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' }), "\n")
+	}
+	w, before := posted(t)
+	for _, e := range w.entries() {
+		if _, err := w.bot().Undo(t.Context(), e.Key, "Olga"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := w.wiki.text(); lines(got) != lines(before) {
+		t.Errorf("after both were undone:\n%s\n--- before they were posted:\n%s", got, before)
+	}
+	saves := w.wiki.saves
+	if e, err := w.bot().Undo(t.Context(), w.entries()[0].Key, "Olga"); err != nil || e.Undone == nil || e.Undone.By != "Olga" {
+		t.Errorf("a second time: %+v, %v", e, err)
+	}
+	for range 3 {
+		w.clock.pass(10 * time.Hour)
+		w.round()
+	}
+	if w.wiki.saves != saves {
+		t.Errorf("%d more saves after the undo", w.wiki.saves-saves)
+	}
+	for name, c := range map[string]struct {
+		change func(w *world)
+		want   string
+	}{
+		"changed":       {func(w *world) { w.wiki.edit("It is the cat", "It was the cat") }, "no longer what the bot wrote"},
+		"table changed": {func(w *world) { w.wiki.edit("|| 2020", "|| 2021") }, "no longer what the bot wrote"},
+		"answered":      {func(w *world) { w.answerFollowUp("Cats", "Thank you.", "Alice") }, "answered 1 times"},
+		"stop page":     {func(w *world) { w.wiki.put(stopPage, "stop") }, "stop page"},
+		"off":           {func(w *world) { w.cfg.Posting = bot.Off }, "POSTING=off"},
+		"nobots":        {func(w *world) { w.wiki.put(page, "{{nobots}}\n"+w.wiki.text()) }, "wants no bots"},
+		"refused":       {func(w *world) { w.wiki.refuse = bot.ErrBlocked }, "may not edit"},
+		"conflicts":     {func(w *world) { w.wiki.refuse = bot.ErrConflict }, "changes too fast"},
+	} {
+		w, _ := posted(t)
+		c.change(w)
+		before := w.wiki.text()
+		_, err := w.bot().Undo(t.Context(), w.entries()[0].Key, "Olga")
+		if err == nil || !strings.Contains(err.Error(), c.want) || w.wiki.text() != before {
+			t.Errorf("%s: %v, want %q; the page is unchanged: %v", name, err, c.want, w.wiki.text() == before)
+		}
+	}
+	w, _ = posted(t)
+	w.wiki.edit("== Cats", "== Cats again") // others may write around it
+	if _, err := w.bot().Undo(t.Context(), w.entries()[0].Key, "Olga"); err != nil || w.replies("Cats again") != 0 {
+		t.Errorf("renamed thread: %v", err)
+	}
+}

@@ -1,0 +1,170 @@
+package bot
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+// PageName is the name of a page in the ledger: its title, behind the name of its wiki when that is not the main one.
+// The bar between them cannot be in a title, so pages of different wikis never share entries, keys or notes.
+func PageName(wiki, title string) string {
+	if wiki == "" {
+		return title
+	}
+	return wiki + "|" + title
+}
+
+// SplitPage takes a [PageName] apart.
+func SplitPage(page string) (wiki, title string) {
+	if wiki, title, ok := strings.Cut(page, "|"); ok {
+		return wiki, title
+	}
+	return "", page
+}
+
+// visit is what is different on a page to which the bot was called.
+type visit struct {
+	own bool // the account's talk page: whoever begins a thread there speaks to us
+}
+
+// at is the bot as it looks at a page, given by its name in the ledger. Entries of the forum page and of pages to which
+// the bot was called go through the same stages; only what is picked differs.
+func (b *Bot) at(page string) *Bot {
+	if page == b.page {
+		return b
+	}
+	there := *b
+	there.page = page
+	_, there.title = SplitPage(page)
+	there.visit = nil
+	if page != PageName(b.cfg.Wiki, b.cfg.Page) {
+		there.visit = &visit{own: b.cfg.ownTalk(there.title)}
+	}
+	return &there
+}
+
+// mine reports whether a page of the ledger is one that this bot works on.
+func (b *Bot) mine(page string) bool {
+	wiki, _ := SplitPage(page)
+	return wiki == b.cfg.Wiki && (b.cfg.Inbox != nil || page == PageName(b.cfg.Wiki, b.cfg.Page))
+}
+
+// visits lists, each as [Bot.at] gives it, the pages besides the forum page that hold something to be done.
+func (b *Bot) visits(ctx context.Context) ([]*Bot, error) {
+	if b.cfg.Inbox == nil {
+		return nil, nil
+	}
+	open, err := b.store.Entries(ctx, Filter{States: openStates})
+	if err != nil {
+		return nil, err
+	}
+	var out []*Bot
+	listed := map[string]bool{b.page: true}
+	for _, e := range open {
+		if b.mine(e.Page) && !listed[e.Page] {
+			listed[e.Page] = true
+			out = append(out, b.at(e.Page))
+		}
+	}
+	return out, nil
+}
+
+// recoverVisits lists the visits after finding out what became of interrupted saves on them.
+func (b *Bot) recoverVisits(ctx context.Context) ([]*Bot, error) {
+	pages, err := b.visits(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, there := range pages {
+		if err := there.recoverVisit(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return pages, nil
+}
+
+// recoverVisit is [Bot.recover] for a page that the round has not read.
+func (b *Bot) recoverVisit(ctx context.Context) error {
+	posting, err := b.store.Entries(ctx, Filter{Page: b.page, States: []State{Posting}})
+	if err != nil || len(posting) == 0 {
+		return err
+	}
+	v, err := b.read(ctx)
+	if err != nil {
+		b.lg.Warn("a page cannot be read", "page", b.page, "err", err)
+		return ctx.Err()
+	}
+	return b.recover(ctx, v)
+}
+
+// ownTalk reports whether a title is that of the account's talk page, under the names of its namespace that package
+// forum knows.
+func (c *Config) ownTalk(title string) bool {
+	ns, name, _ := strings.Cut(title, ":")
+	switch strings.ToLower(ns) {
+	case "user talk", "benutzer diskussion", "discussion utilisateur":
+		return forum.UserName(name) == forum.UserName(c.Account)
+	}
+	return false
+}
+
+// mentionable reports whether the bot answers on a page when it is called there: see [Config].MentionPages.
+func (c *Config) mentionable(s PageState) bool {
+	if c.ownTalk(s.Title) {
+		return true
+	}
+	for _, want := range c.MentionPages {
+		prefix, any := strings.CutSuffix(want, "*")
+		switch n, err := strconv.Atoi(want); {
+		case err == nil:
+			if s.Namespace == n {
+				return true
+			}
+		case want == "talk":
+			if s.Namespace > 0 && s.Namespace%2 == 1 {
+				return true
+			}
+		case any && strings.HasPrefix(s.Title, prefix), s.Title == want:
+			return true
+		}
+	}
+	return false
+}
+
+// archived says that a page is an archive by its title, or "".
+func archived(title string) string {
+	for _, part := range strings.Split(title, "/")[1:] {
+		if strings.HasPrefix(strings.ToLower(part), "archiv") {
+			return "an archive page"
+		}
+	}
+	return ""
+}
+
+// welcome reports whether the page itself asks for us, by {{bots|allow=…}} with our name before the first heading.
+func (b *Bot) welcome(v *view) bool { return forum.Welcomed(b.head(v), b.cfg.Account) }
+
+// userDenied reports whether a person wants no replies from us: by {{nobots}} or {{bots|deny=…}} on the person's talk
+// page, or by being linked on the opt-out list.
+func (b *Bot) userDenied(ctx context.Context, author string) (bool, error) {
+	if author == "" {
+		return false, nil
+	}
+	if b.cfg.OptOutPage != "" {
+		list, err := b.wiki.Page(ctx, b.cfg.OptOutPage)
+		if err != nil {
+			return false, err
+		}
+		if forum.Lists(list.Text, author) {
+			return true, nil
+		}
+	}
+	talk, err := b.wiki.Page(ctx, "User talk:"+author)
+	if err != nil {
+		return false, err
+	}
+	return forum.Denied(forum.Head(talk.Text), b.cfg.Account), nil
+}

@@ -1,0 +1,77 @@
+// Package phrase knows what a post says by its words alone, in the languages most used on the forum: thanks, a request,
+// a refusal, a call to stop; and which accounts are bots by their names.
+package phrase
+
+import (
+	"strings"
+	"unicode"
+)
+
+// thanks holds words of thanks, praise, agreement and greeting in the languages most used on the forum. filler holds
+// words that may appear next to them. A post is chatter only when every word of it is in one of the lists and at least
+// one in the first, so a filler may also have another meaning.
+const (
+	thanks = `
+thanks thank thankyou thx ty tnx cheers good nice awesome amazing perfect perfectly excellent wonderful brilliant fantastic cool wow great super ok okay yes yep
+works worked appreciated welcome hi hello regards sincerely solved resolved fine
+danke dankeschön dank prima toll klasse genial perfekt funktioniert passt hallo gruß grüße ja schön gut
+merci parfait génial top bravo marche oui bonjour cordialement salut excellente
+gracias perfecto excelente hola saludos sí
+grazie perfetto ottimo ciao saluti sì
+obrigado obrigada perfeito ótimo olá
+bedankt geweldig mooi hoi groet groeten
+dzięki dziękuję świetnie tack bra hej спасибо отлично привет дякую
+ありがとう ありがとうございます ありがとうございました 谢谢 謝謝 多谢 感谢 شكرا תודה`
+	filler = `
+you u so very much many a lot tons again really truly indeed for the your quick fast all job well done answer reply help query it this that is was exactly what i
+needed looking dear kind best sincerely bot user too guys everyone to
+vielen herzlichen besten lieben sehr für die schnelle hilfe antwort genau das viele liebe war ist es an alle
+beaucoup bien mille fois pour la réponse rapide votre ton aide c'est cest est exactement ça très à tous
+muchas muchísimas por respuesta ayuda si muy a todos
+mille molte per risposta aiuto molto bene tante tutti
+muito pela resposta ajuda je wel hartelijk voor het antwoord hulp bardzo za pomoc odpowiedź så mycket för hjälpen svaret
+большое огромное за ответ помощь да дуже відповідь جزيلا רבה`
+)
+
+// maxChatter is the most words that a chatter post may have.
+const maxChatter = 25
+
+// chatterWords maps each word to whether it alone can make a post chatter.
+var chatterWords = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(filler) {
+		m[w] = false
+	}
+	for _, w := range strings.Fields(thanks) {
+		m[w] = true
+	}
+	return m
+}()
+
+// IsChatter reports whether a post is nothing but thanks, praise, agreement or greeting, in any of a dozen languages.
+// When in doubt it returns false: a post with a question mark, a number, a query or any other word is left to the
+// model. A post without a word (a smiley, a lone signature) is chatter.
+func IsChatter(text string) bool {
+	if strings.ContainsAny(text, "?？؟;") || strings.Contains(text, "[query]") {
+		return false
+	}
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '\'' && r != '’'
+	})
+	if len(words) > maxChatter {
+		return false
+	}
+	thanked := len(words) == 0
+	for _, w := range words {
+		w = strings.Trim(strings.ReplaceAll(w, "’", "'"), "'")
+		if w == "" || strings.HasSuffix(w, "bot") {
+			continue
+		}
+		core, known := chatterWords[w]
+		if !known {
+			return false
+		}
+		thanked = thanked || core
+	}
+	return thanked
+}

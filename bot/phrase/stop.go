@@ -1,0 +1,38 @@
+package phrase
+
+import "strings"
+
+// stopWords say stop in the languages most used on the forum. Those that also mean something else count only where a
+// text begins with them or is very short.
+const (
+	stopWords = " stop stopp stopper stoppen anhalten arrêt arrête arrêtez arrêter parar detener detente deténgase " +
+		"ferma fermare fermati стоп 停止 "
+	vagueStops = " alto para pare halt "
+)
+
+// politeWords may come before the word stop at the beginning.
+const politeWords = " please kindly could can would will you bitte bitten können könnten sie s il te vous plaît plait " +
+	"por favor per favore пожалуйста hi hello hey hallo bonjour dear the this bot "
+
+// How many words a text may have in which the word stop anywhere counts. A longer one must begin with it: a query about
+// bus stops is no call.
+const (
+	maxStop      = 15
+	maxVagueStop = 8
+)
+
+// SaysStop reports whether a text tells the bot to stop.
+func SaysStop(said string) bool {
+	words := strings.Fields(Spaced(said))
+	begins := true
+	for _, w := range words {
+		w = " " + w + " "
+		switch {
+		case strings.Contains(stopWords, w) && (begins || len(words) <= maxStop),
+			strings.Contains(vagueStops, w) && (begins || len(words) <= maxVagueStop):
+			return true
+		}
+		begins = begins && strings.Contains(politeWords, w)
+	}
+	return false
+}

@@ -1,0 +1,238 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/spinachbot/spinachbot/bot/phrase"
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+// Reception is what people made of a reply of ours. Nothing is answered to it; it says what the reply was worth.
+type Reception struct {
+	Verdict Verdict   `json:"verdict"`
+	By      string    `json:"by,omitempty"`   // who said so; "" where the page does not tell
+	Text    string    `json:"text,omitempty"` // [TextHash] of the comment that says so
+	At      time.Time `json:"at"`             // when it was seen
+}
+
+// Verdict is one of the ways to receive a reply.
+type Verdict string
+
+// The verdicts.
+const (
+	Thanked Verdict = "thanked"
+	Refused Verdict = "refused" // "no", "not what I meant", with or without more words
+	Struck  Verdict = "struck"  // someone struck the reply out
+	Removed Verdict = "removed" // it is gone from the page, and what it answered is not
+)
+
+// Solution is another person's query in the thread of a reply of ours, with what it returned.
+type Solution struct {
+	By     string    `json:"by"`
+	SPARQL string    `json:"sparql"`
+	Rows   int       `json:"rows"`             // of its result
+	Common int       `json:"common"`           // of these, how many our query returned as well
+	Ours   int       `json:"ours"`             // rows of our query, run at the same time; 0 when we had none
+	Same   bool      `json:"same"`             // both results are the same
+	Failed string    `json:"failed,omitempty"` // why they could not be compared
+	Tries  int       `json:"tries,omitempty"`
+	At     time.Time `json:"at"`
+	Rev    int64     `json:"rev,omitempty"`   // of the page that it was read from
+	Posted time.Time `json:"posted,omitzero"` // when it was signed
+}
+
+// Comparison is what two queries returned.
+type Comparison struct {
+	Ours, Theirs, Common int
+	Same                 bool
+	Slow                 bool // theirs did not end in time
+}
+
+// Comparer runs two queries and compares their results. ours may be empty.
+type Comparer interface {
+	Compare(ctx context.Context, ours, theirs string) (Comparison, error)
+}
+
+// Limits of what is looked at.
+const (
+	maxReceptions = 20 // kept for a reply
+	maxCompared   = 2  // queries of others compared in one reading of a page
+	maxCompares   = 3  // attempts to compare one
+)
+
+// receive notes what people made of our replies on a page: it looks at each reply of the last weeks and at the comments
+// that answer it. It posts nothing.
+func (b *Bot) receive(ctx context.Context, v *view) error {
+	posted, err := b.store.Entries(ctx, Filter{Page: b.page, States: []State{Posted},
+		SavedSince: b.now().Add(-followPages)})
+	if err != nil {
+		return err
+	}
+	runs := 0
+	quiet := sync.OnceValues(func() (bool, error) { return b.quiet(ctx) }) // asked only where something is to be done
+	for _, e := range posted {
+		p, _, present, err := b.find(ctx, v, e)
+		if err != nil {
+			return err
+		}
+		if !present || v.rev.ID < e.Rev {
+			continue // archived with its reply, or the page was read before it
+		}
+		changed := b.receiveReply(e, p)
+		followed, ferr := b.follow(ctx, e, p, quiet)
+		compared, err := b.receiveQuery(ctx, e, p, &runs, quiet)
+		if err = errors.Join(ferr, err); err != nil {
+			return err
+		}
+		changed = changed || followed
+		if !changed && !compared {
+			continue
+		}
+		if err := b.ifUnchanged(b.set(ctx, e, Posted, e.Reason)); err != nil {
+			return fmt.Errorf("note how the reply %s was received: %w", e.Key, err)
+		}
+	}
+	return nil
+}
+
+// receiveReply brings the entry's receptions up to date and reports whether any changed.
+func (b *Bot) receiveReply(e *Entry, p place) (changed bool) {
+	t, reply := forum.FindReply(p.view.page, p.view.rev.Text, e.Key, b.cfg.Account)
+	changed = b.toggle(e, Removed, reply == nil)
+	if reply == nil {
+		return changed
+	}
+	changed = b.toggle(e, Struck, forum.StruckOut(p.view.rev.Text[reply.Start:reply.End])) || changed
+	for i := range t.Comments {
+		c := &t.Comments[i]
+		if c.Author == nil || c.By(b.cfg.Account) || phrase.IsBot(*c.Author) ||
+			c.Parent != reply.ID && c.Answers != reply.ID {
+			continue
+		}
+		no, _ := phrase.Refuses(c.Text)
+		switch {
+		case len(c.Queries) == 0 && phrase.IsChatter(c.Text) && c.Text != "":
+			changed = b.received(e, Thanked, *c.Author, TextHash(c)) || changed
+		case no:
+			changed = b.received(e, Refused, *c.Author, TextHash(c)) || changed
+		}
+	}
+	return changed
+}
+
+// toggle notes a verdict that the page shows as long as it holds.
+func (b *Bot) toggle(e *Entry, v Verdict, holds bool) (changed bool) {
+	i := slices.IndexFunc(e.Receptions, func(r Reception) bool { return r.Verdict == v })
+	switch {
+	case holds && i < 0:
+		return b.received(e, v, "", "")
+	case !holds && i >= 0:
+		e.Receptions = slices.Delete(slices.Clone(e.Receptions), i, i+1)
+		return true
+	}
+	return false
+}
+
+// received notes a verdict once.
+func (b *Bot) received(e *Entry, v Verdict, by, hash string) bool {
+	known := func(r Reception) bool { return r.Verdict == v && r.By == by && r.Text == hash }
+	if slices.ContainsFunc(e.Receptions, known) || len(e.Receptions) >= maxReceptions {
+		return false
+	}
+	e.Receptions = append(slices.Clone(e.Receptions), Reception{v, by, hash, b.now()})
+	b.lg.Info("a reply was received", "entry", e.Key, "verdict", v, "by", by)
+	return true
+}
+
+// receiveQuery compares the newest query that someone else posted after our reply with ours, once.
+func (b *Bot) receiveQuery(ctx context.Context, e *Entry, p place, runs *int,
+	quiet func() (bool, error)) (changed bool, err error) {
+	theirs := b.othersSolution(e, p)
+	if theirs == nil || b.cfg.Compare == nil || *runs >= maxCompared {
+		return false, nil
+	}
+	s := Solution{By: *theirs.Author, SPARQL: theirs.Queries[len(theirs.Queries)-1].SPARQL, At: b.now(),
+		Rev: p.view.rev.ID, Posted: newOrigin("", theirs.Time).Time}
+	if old := e.Solution; old != nil && old.SPARQL == s.SPARQL {
+		if old.Failed == "" || old.Tries >= maxCompares {
+			return false, nil
+		}
+		s.Tries = old.Tries
+	}
+	if no, err := quiet(); err != nil || no {
+		return false, err
+	}
+	*runs++
+	s.Tries++
+	ours := ""
+	if e.Draft != nil {
+		ours = e.Draft.Turn.SPARQL
+	}
+	c, err := guard("the comparison of two queries", func() (Comparison, error) {
+		return b.cfg.Compare.Compare(ctx, ours, s.SPARQL)
+	})
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	if err != nil {
+		s.Failed = short(err)
+	}
+	s.Rows, s.Common, s.Ours, s.Same = c.Theirs, c.Common, c.Ours, c.Same
+	e.Solution = &s
+	b.lg.Info("another query in the thread of a reply", "entry", e.Key, "by", s.By, "rows", s.Rows, "ours", s.Ours,
+		"same", s.Same, "failed", s.Failed)
+	return true, nil
+}
+
+// othersSolution finds the last comment behind our reply in which a person posted a query; nil when there is none.
+func (b *Bot) othersSolution(e *Entry, p place) (found *forum.Comment) {
+	t, reply := forum.FindReply(p.view.page, p.view.rev.Text, e.Key, b.cfg.Account)
+	if reply == nil || t != p.thread {
+		return nil
+	}
+	for i := range t.Comments {
+		c := &t.Comments[i]
+		if c.Start > reply.Start && c.Author != nil && !c.By(b.cfg.Account) && !phrase.IsBot(*c.Author) &&
+			len(c.Queries) > 0 && c.Queries[len(c.Queries)-1].SPARQL != "" {
+			found = c
+		}
+	}
+	return found
+}
+
+// maxRefused is how many replies that failed end our part in a thread.
+const maxRefused = 2
+
+// ended says why we have no more to say in the comment's thread, or "": someone struck out or removed a reply of ours
+// there, or two of them failed.
+func (b *Bot) ended(ctx context.Context, p place) (string, error) {
+	posted, err := b.entriesOfThread(ctx, p, Posted)
+	if err != nil {
+		return "", err
+	}
+	failed := 0
+	for _, e := range posted {
+		switch {
+		case e.is(Removed):
+			return "a reply of ours in the thread was removed", nil
+		case e.is(Struck):
+			return "a reply of ours in the thread was struck out", nil
+		case e.is(Refused), e.Draft != nil && e.Draft.Reply.NoAnswer != "":
+			failed++
+		}
+	}
+	if failed >= maxRefused {
+		return fmt.Sprintf("%d replies of ours in the thread failed", failed), nil
+	}
+	return "", nil
+}
+
+// is reports whether the reply was received so.
+func (e *Entry) is(v Verdict) bool {
+	return slices.ContainsFunc(e.Receptions, func(r Reception) bool { return r.Verdict == v })
+}

@@ -1,0 +1,56 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/bot/phrase"
+)
+
+// A request that the same person posts again within repeatWithin, word for word, is not answered twice: people do so
+// when nothing happened for a while. Later it is a wish for today's data; in the same minute it is no repetition, and
+// both are answered. Under another heading the words must say more than courtesy does to be a request by themselves.
+const (
+	repeatWithin = 7 * 24 * time.Hour
+	repeatRunes  = 150
+)
+
+// repeats says which request of the same person an entry repeats, as a reason to skip it; "" for none. Of two that are
+// both open the one that was noticed first is answered, and the other one waits (NotBefore) to see that it is.
+func (b *Bot) repeats(ctx context.Context, e *Entry, p place) (string, error) {
+	if e.Kind != Request || e.Author == "" || e.Time == nil || e.Forced {
+		return "", nil
+	}
+	others, err := b.store.Entries(ctx, Filter{Page: b.page, Text: e.Text, Author: e.Author,
+		States: append([]State{Posted}, openStates...)})
+	if err != nil {
+		return "", err
+	}
+	for _, o := range others {
+		same := strings.EqualFold(phrase.Spaced(o.Heading), phrase.Spaced(e.Heading)) ||
+			utf8.RuneCountInString(phrase.Spaced(p.comment.Text)) >= repeatRunes
+		first := o.Created.Before(e.Created) || o.Created.Equal(e.Created) && o.Key < e.Key
+		switch {
+		case o.Key == e.Key || o.Kind != Request || !same || !first || b.now().Sub(o.Created) > repeatWithin:
+		case o.Time != nil && o.Time.Equal(*e.Time):
+		case o.State == Posted && (o.failed() || o.Draft != nil && o.Draft.Reply.NoAnswer != ""):
+		case o.State != Posted && b.gone(ctx, p, o):
+		default:
+			if o.State != Posted {
+				e.NotBefore = b.later(1)
+			}
+			return fmt.Sprintf("it repeats the request %s of the same person", o.Key), nil
+		}
+	}
+	return "", nil
+}
+
+// gone reports whether the comment of an open entry is no longer on the page that p is on: nothing will be answered
+// there.
+func (b *Bot) gone(ctx context.Context, p place, o *Entry) bool {
+	_, _, present, err := b.find(ctx, p.view, o)
+	return err == nil && !present
+}

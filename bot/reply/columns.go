@@ -1,0 +1,205 @@
+package reply
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// headers are words for the columns of a result, in the language of the answer's labels: for a value the name of its
+// property, for an item the name of its class, for a count a word of the reply's language, else the variable in words.
+// Variables are mostly English: there they say better what an item is than the property that leads to it.
+func headers(a *agent.Answer, vars []string, language string) []string {
+	out := make([]string, len(vars))
+	q, err := sparql.Parse(a.SPARQL)
+	if err != nil { // a query in the dialect of another graph
+		for i, v := range vars {
+			out[i] = words(v)
+		}
+		return out
+	}
+	n := &namer{a.Labels, map[string]string{}, map[string]string{}, itemColumns(a, vars)}
+	sparql.Inspect(q, n.visit)
+	number := "number"
+	if t := forum.Texts(language); t != nil {
+		number = t.Text("number")
+	}
+	for i, v := range vars {
+		switch {
+		case counted(q, v):
+			out[i] = number
+		case n.classes[v] != "":
+			out[i] = n.classes[v]
+		case language == "en" && n.items[v] && len(v) > 2 && !generic[strings.ToLower(v)]:
+			out[i] = words(v)
+		case n.values[v] != "":
+			out[i] = n.values[v]
+		}
+	}
+	times := map[string]int{}
+	for _, name := range out {
+		times[name]++
+	}
+	for i, v := range vars {
+		if out[i] == "" || times[out[i]] > 1 {
+			out[i] = words(v)
+		}
+	}
+	return out
+}
+
+// generic are names of variables that say nothing.
+var generic = map[string]bool{"item": true, "thing": true, "entity": true, "value": true, "result": true, "object": true,
+	"subject": true, "var": true}
+
+// itemColumns are the columns that hold items.
+func itemColumns(a *agent.Answer, vars []string) map[string]bool {
+	items := map[string]bool{}
+	if a.Table == nil || len(a.Table.Rows) == 0 {
+		return items
+	}
+	for i, t := range a.Table.Rows[0] {
+		if i < len(a.Table.Vars) && slices.Contains(vars, a.Table.Vars[i]) && rdf.EntityID(t.Value) != "" {
+			items[a.Table.Vars[i]] = true
+		}
+	}
+	return items
+}
+
+// namer collects what a query says about its variables.
+type namer struct {
+	labels          map[string]string
+	values, classes map[string]string // by variable: the name of the property that leads to it, of its class
+	items           map[string]bool
+}
+
+func (n *namer) visit(node sparql.Node) bool {
+	t, ok := node.(*sparql.Triples)
+	if !ok {
+		return true
+	}
+	for _, p := range append(slices.Clone(t.Properties), t.Subject.Properties()...) {
+		id := lastProperty(p.Path)
+		for _, o := range p.Objects {
+			switch {
+			case o.Kind == sparql.Var && n.values[o.Name] == "":
+				n.values[o.Name] = n.labels[id]
+			case id == "P31" && o.Kind == sparql.Const && t.Subject.Kind == sparql.Var:
+				n.classes[t.Subject.Name] = n.labels[rdf.EntityID(o.Value().Value)]
+			}
+		}
+	}
+	return true
+}
+
+// lastProperty is the ID of the property that a path ends with; "" where it may be different ones. Of an instance's
+// subclasses, wdt:P31/wdt:P279*, it is P31.
+func lastProperty(p *sparql.Path) string {
+	switch p.Kind {
+	case sparql.PathTerm:
+		return rdf.EntityID(p.IRI())
+	case sparql.PathPlus, sparql.PathStar, sparql.PathOpt:
+		return lastProperty(p.Args[0])
+	case sparql.PathSeq:
+		last := lastProperty(p.Args[len(p.Args)-1])
+		if last == "P279" {
+			return lastProperty(p.Args[0])
+		}
+		return last
+	}
+	return ""
+}
+
+// counted reports whether a column is a count.
+func counted(q *sparql.Query, name string) bool {
+	for _, item := range q.Body.Items {
+		if item.Var == name && item.Expr != nil && item.Expr.Kind == sparql.ExprAggregate && item.Expr.Op == "COUNT" {
+			return true
+		}
+	}
+	return false
+}
+
+// words is a variable's name as words: birthDate and birth_date are "birth date".
+func words(name string) string {
+	if stem := strings.TrimSuffix(name, "Label"); stem != "" {
+		name = stem
+	}
+	var b strings.Builder
+	letters := []rune(name)
+	for i, r := range letters {
+		switch {
+		case r == '_':
+			r = ' '
+		case i > 0 && unicode.IsUpper(r) && unicode.IsLower(letters[i-1]):
+			b.WriteByte(' ')
+			r = unicode.ToLower(r)
+		}
+		b.WriteRune(r)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// tree is a result of two columns of entities, one of which says where the other belongs, as a tree: each thing is in
+// it once, and it has more than two levels. nil for any other result.
+func tree(r *forum.Reply) []forum.TreeItem {
+	if len(r.Vars) != 2 || len(r.Rows) != r.Total || len(r.Rows) < 3 {
+		return nil
+	}
+	for _, row := range r.Rows {
+		if len(row) != 2 || row[0].ID == "" || row[1].ID == "" {
+			return nil
+		}
+	}
+	if t := nested(r.Rows, 0, 1); t != nil {
+		return t
+	}
+	return nested(r.Rows, 1, 0)
+}
+
+// nested is the tree of rows whose column child is below the column parent.
+func nested(rows [][]forum.Cell, child, parent int) []forum.TreeItem {
+	below, known := map[string][]forum.Cell{}, map[string]bool{}
+	for _, row := range rows {
+		if known[row[child].ID] {
+			return nil // a second parent
+		}
+		known[row[child].ID] = true
+		below[row[parent].ID] = append(below[row[parent].ID], row[child])
+	}
+	var out []forum.TreeItem
+	deepest, done := 0, map[string]bool{}
+	var add func(c forum.Cell, depth int)
+	add = func(c forum.Cell, depth int) {
+		done[c.ID] = true
+		deepest = max(deepest, depth)
+		out = append(out, forum.TreeItem{Cell: c, Depth: depth})
+		for _, b := range below[c.ID] {
+			add(b, depth+1)
+		}
+	}
+	for _, row := range rows {
+		if root := row[parent]; !known[root.ID] && !done[root.ID] {
+			add(root, 0)
+		}
+	}
+	if deepest < 2 || len(done) != len(known)+roots(out) { // a circle has no root
+		return nil
+	}
+	return out
+}
+
+func roots(items []forum.TreeItem) int {
+	n := 0
+	for _, i := range items {
+		if i.Depth == 0 {
+			n++
+		}
+	}
+	return n
+}

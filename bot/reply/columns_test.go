@@ -1,0 +1,126 @@
+package reply
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+func TestHeaders(t *testing.T) {
+	labels := map[string]string{"P2044": "Höhe über dem Meeresspiegel", "P36": "Hauptstadt", "Q8502": "Berg", "P279": "Unterklasse von",
+		"P580": "Startzeitpunkt", "P31": "ist ein(e)", "P22": "Vater", "P25": "Mutter"}
+	for query, want := range map[string]string{
+		`SELECT ?m ?h { ?m wdt:P31 wd:Q8502 ; wdt:P2044 ?h }`:                           "Berg, Höhe über dem Meeresspiegel",
+		`SELECT ?m ?h { ?m wdt:P31/wdt:P279* wd:Q8502 . OPTIONAL { ?m wdt:P2044 ?h } }`: "Berg, Höhe über dem Meeresspiegel",
+		`SELECT (COUNT(DISTINCT ?m) AS ?c) { ?m wdt:P31 wd:Q8502 }`:                     "Anzahl",
+		`SELECT ?birthPlace ?start_time { ?birthPlace p:P39 [ pq:P580 ?s ] }`:           "birth place, start time",
+		`SELECT ?p ?from { ?p p:P39 ?s . ?s pq:P580 ?from }`:                            "p, Startzeitpunkt",
+		`SELECT ?ancestor { wd:Q1 (wdt:P22|wdt:P25)+ ?ancestor }`:                       "ancestor",
+		`SELECT ?a ?b { ?a wdt:P36 ?b . ?b wdt:P36 ?a }`:                                "a, b", // both would be called "Hauptstadt"
+		`SELECT ?x ?y { { SELECT ?x { wd:Q1 wdt:P36 ?x } } wd:Q1 wdt:P999 ?y }`:         "Hauptstadt, y",
+		`SELECT ?itemLabel { ?item rdfs:label ?itemLabel }`:                             "item",
+		`SELECT ?x { not a query`:                                                       "x",
+	} {
+		_, projection, _ := strings.Cut(query, "SELECT ")
+		projection, _, _ = strings.Cut(projection, "{")
+		var vars []string
+		for _, w := range strings.Fields(strings.NewReplacer("(COUNT(DISTINCT ?m) AS", "", ")", "").Replace(projection)) {
+			vars = append(vars, strings.TrimPrefix(w, "?"))
+		}
+		got := strings.Join(headers(&agent.Answer{SPARQL: query, Labels: labels}, vars, "de"), ", ")
+		if got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+}
+
+func pairs(ids ...string) *forum.Reply {
+	r := &forum.Reply{Vars: []string{"a", "b"}, Total: len(ids) / 2}
+	for i := 0; i < len(ids); i += 2 {
+		r.Rows = append(r.Rows, []forum.Cell{{ID: ids[i]}, {ID: ids[i+1]}})
+	}
+	return r
+}
+
+func TestTree(t *testing.T) {
+	for name, tt := range map[string]struct {
+		r    *forum.Reply
+		want string
+	}{
+		"below a root":     {pairs("Q2", "Q1", "Q3", "Q1", "Q4", "Q2"), "Q1 -Q2 --Q4 -Q3"},
+		"parent first":     {pairs("Q1", "Q2", "Q2", "Q4", "Q1", "Q3"), "Q1 -Q2 --Q4 -Q3"},
+		"two roots":        {pairs("Q2", "Q1", "Q3", "Q2", "Q5", "Q4"), "Q1 -Q2 --Q3 Q4 -Q5"},
+		"flat":             {pairs("Q2", "Q1", "Q3", "Q1", "Q4", "Q1"), ""},
+		"two parents":      {pairs("Q3", "Q1", "Q3", "Q2", "Q4", "Q3", "Q5", "Q1"), ""},
+		"a circle":         {pairs("Q1", "Q2", "Q2", "Q3", "Q3", "Q1"), ""},
+		"a circle besides": {pairs("Q2", "Q1", "Q3", "Q2", "Q5", "Q6", "Q6", "Q5"), ""},
+		"too few":          {pairs("Q2", "Q1", "Q3", "Q2"), ""},
+	} {
+		var got []string
+		for _, i := range tree(tt.r) {
+			got = append(got, strings.Repeat("-", i.Depth)+i.ID)
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: %v, want %s", name, got, tt.want)
+		}
+	}
+	cut := pairs("Q2", "Q1", "Q3", "Q1", "Q4", "Q2")
+	cut.Total = 50
+	if tree(cut) != nil {
+		t.Error("a part of the result as a tree")
+	}
+}
+
+func TestCell(t *testing.T) {
+	for in, want := range map[rdf.Term]forum.Cell{
+		rdf.IRI(rdf.Entity + "Q42"):                                                        {ID: "Q42", Label: "Douglas Adams"},
+		rdf.Typed("1952-03-11T00:00:00Z", rdf.XSDDateTime):                                 {Text: "1952-03-11", Kind: "day"},
+		rdf.Typed("1952-01-01T00:00:00Z", rdf.XSDDateTime):                                 {Text: "1952", Kind: "year"},
+		rdf.Typed("-0043-03-15T00:00:00Z", rdf.XSDDateTime):                                {Text: "-0043-03-15T00:00:00Z"},
+		rdf.Typed("1952-03-11T10:00:00Z", rdf.XSDDateTime):                                 {Text: "1952-03-11T10:00:00Z"},
+		rdf.Typed("8848.86", rdf.XSDDecimal):                                               {Text: "8848.86", Kind: "number"},
+		rdf.Typed("Point(12.5 -41.9)", "http://www.opengis.net/ont/geosparql#wktLiteral"):  {Text: "-41.9, 12.5"},
+		rdf.IRI("http://commons.wikimedia.org/wiki/Special:FilePath/Sch%C3%B6n%20a_b.jpg"): {Text: "Schön a b.jpg"},
+		rdf.IRI("https://www.example.org/"):                                                {Text: "example.org"},
+		rdf.IRI("urn:x"):                                                                   {Text: "urn:x"},
+		rdf.String("007"):                                                                  {Text: "007"},
+	} {
+		if got := cell(in, map[string]string{"Q42": "Douglas Adams"}); got != want {
+			t.Errorf("%v: %+v, want %+v", in, got, want)
+		}
+	}
+}
+
+func TestSteps(t *testing.T) {
+	out := &agent.Outcome{Answer: &agent.Answer{Labels: map[string]string{"Q1008": "Elfenbeinküste", "Q3768": "Yamoussoukro"}}, Steps: []agent.Step{
+		{Action: "look_up_question", Argument: "{}", Observation: "Ivory Coast (Q1008), country in West Africa\nP36 capital: Yamoussoukro (Q3768)\nIvory@pt (Q2), film"},
+		{Action: "search_wikidata", Argument: "Ivory Coast", Observation: "Nothing was found.", Thought: "secret"},
+		{Action: "get_wikidata_entry", Argument: "Q1008", Observation: "x"},
+		{Action: "look", Argument: `{"ids": ["Q3768"]}`, Observation: "Yamoussoukro (Q3768): city"},
+		{Action: "query", Argument: `{"sparql": "ASK {}"}`, Rows: 3},
+		{Action: "query", Argument: `{"sparql": "ASK {}"}`, Failure: "timeout"},
+		{Action: "new_tool"}, {Action: "finish", Argument: `{"answer": "Yes."}`},
+	}}
+	ivory, capital := forum.Cell{ID: "Q1008", Label: "Elfenbeinküste"}, forum.Cell{ID: "Q3768", Label: "Yamoussoukro"}
+	want := []forum.Step{
+		{Kind: forum.StepNames, Things: []forum.Cell{ivory, capital}}, // the film has no part in the answer
+		{Kind: forum.StepSearch, Text: "Ivory Coast"},
+		{Kind: forum.StepLook, Things: []forum.Cell{ivory}},
+		{Kind: forum.StepLook, Things: []forum.Cell{capital}},
+		{Kind: forum.StepQuery, Rows: 3, Query: "ASK {}"}, {Kind: forum.StepQuery, Failed: true, Query: "ASK {}"}, {Kind: forum.StepOther, Text: "new_tool"},
+	}
+	if d := cmp.Diff(want, steps(out)); d != "" {
+		t.Error(d)
+	}
+	for _, k := range stepKinds {
+		if !slices.Contains([]string{"", forum.StepNames, forum.StepSearch, forum.StepLook, forum.StepQuery}, k) {
+			t.Errorf("kind %q", k)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package reply
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/text"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Figure is what a number of a result is.
+type Figure struct {
+	Column string // variable
+	Row    int
+	Unit   string // symbol or name: "km"
+	Year   string // when it was true
+}
+
+// maxUnit is how many characters of a unit are shown.
+const maxUnit = 20
+
+// AddFigures puts units and years to the numbers of a reply. A unit that all numbers of a table's column have goes into
+// its heading.
+func AddFigures(r *forum.Reply, figures []Figure) {
+	for i, name := range r.Vars {
+		units, n := map[string]bool{}, 0
+		for _, f := range figures {
+			if f.Column == name && f.Row < len(r.Rows) && i < len(r.Rows[f.Row]) {
+				c := &r.Rows[f.Row][i]
+				if c.Kind != "number" {
+					continue
+				}
+				c.Unit, c.Year = text.Clip(f.Unit, maxUnit), f.Year
+				units[c.Unit] = true
+				n++
+			}
+		}
+		if i >= len(r.Headers) || len(r.Vars) < 2 && len(r.Rows) < 2 || len(units) != 1 || units[""] || n != filled(r, i) {
+			continue
+		}
+		for unit := range units {
+			r.Headers[i] += " (" + unit + ")"
+		}
+		for _, row := range r.Rows {
+			row[i].Unit = ""
+		}
+	}
+}
+
+// filled is how many cells of a column hold something.
+func filled(r *forum.Reply, column int) (n int) {
+	for _, row := range r.Rows {
+		if row[column].Text != "" || row[column].ID != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// minWord is how many letters a variable's name has at least to be taken for a word of the question.
+const minWord = 4
+
+// AskersWords calls columns of items as the asker did, where the query's variable is a word of the question or its
+// beginning: ?land for "welche Länder". English replies do so anyway.
+func AskersWords(r *forum.Reply, question string) {
+	if r.Language == "en" || len(r.Headers) != len(r.Vars) {
+		return
+	}
+	asked := strings.FieldsFunc(fold(question), func(c rune) bool { return !unicode.IsLetter(c) })
+	for i, v := range r.Vars {
+		name := strings.TrimSuffix(v, "Label")
+		if len(r.Rows) == 0 || r.Rows[0][i].ID == "" || utf8.RuneCountInString(name) < minWord ||
+			!slices.ContainsFunc(asked, func(w string) bool { return strings.HasPrefix(w, fold(name)) }) {
+			continue
+		}
+		word := words(v)
+		if first, n := utf8.DecodeRuneInString(word); r.Language == "de" {
+			word = string(unicode.ToUpper(first)) + word[n:]
+		}
+		if !slices.Contains(r.Headers, word) {
+			r.Headers[i] = word
+		}
+	}
+}
+
+// fold is a text in lower case without accents and umlauts.
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsMark(r) {
+			return -1
+		}
+		return r
+	}, norm.NFD.String(strings.ToLower(s)))
+}

@@ -1,0 +1,54 @@
+package reply
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+func TestAddFigures(t *testing.T) {
+	number := func(s string) forum.Cell { return forum.Cell{Text: s, Kind: "number"} }
+	table := func() *forum.Reply {
+		return &forum.Reply{Vars: []string{"m", "h"}, Headers: []string{"mountain", "height"},
+			Rows: [][]forum.Cell{{{ID: "Q1"}, number("8611")}, {{ID: "Q2"}, number("100")}}}
+	}
+	for _, tt := range []struct {
+		figures []Figure
+		want    string
+	}{
+		{[]Figure{{"h", 0, "m", ""}, {"h", 1, "m", "2020"}}, "height (m) [8611   100  2020]"},
+		{[]Figure{{"h", 0, "m", ""}, {"h", 1, "ft", ""}}, "height [8611 m  100 ft ]"},
+		{[]Figure{{"h", 0, "m", ""}}, "height [8611 m  100  ]"},
+		{[]Figure{{"h", 5, "m", ""}, {"x", 0, "m", ""}, {"m", 0, "m", ""}}, "height [8611   100  ]"},
+	} {
+		r := table()
+		AddFigures(r, tt.figures)
+		a, b := r.Rows[0][1], r.Rows[1][1]
+		got := fmt.Sprintf("%s [%s %s %s %s %s %s]", r.Headers[1], a.Text, a.Unit, a.Year, b.Text, b.Unit, b.Year)
+		if got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.figures, got, tt.want)
+		}
+	}
+	one := &forum.Reply{Vars: []string{"h"}, Headers: []string{"height"}, Rows: [][]forum.Cell{{number("8611")}}}
+	if AddFigures(one, []Figure{{"h", 0, "m", ""}}); one.Headers[0] != "height" || one.Rows[0][0].Unit != "m" {
+		t.Errorf("a single value: %+v", one)
+	}
+}
+
+func TestAskersWords(t *testing.T) {
+	for _, tt := range []struct{ language, variable, question, want string }{
+		{"de", "land", "Hallo, welche Länder grenzen an Deutschland?", "Land"},
+		{"fr", "réalisateur", "Quels réalisateurs ont fait ce film ?", "réalisateur"},
+		{"de", "item", "Bitte alle Items", "Item"},
+		{"de", "country", "welche Länder grenzen an Deutschland?", "P47"},
+		{"en", "land", "which lands", "P47"},
+		{"de", "ort", "welche Orte", "P47"}, // too short to be sure
+	} {
+		r := &forum.Reply{Language: tt.language, Vars: []string{tt.variable}, Headers: []string{"P47"},
+			Rows: [][]forum.Cell{{{ID: "Q1"}}}}
+		if AskersWords(r, tt.question); r.Headers[0] != tt.want {
+			t.Errorf("%+v: %q", tt, r.Headers[0])
+		}
+	}
+}

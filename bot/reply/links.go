@@ -1,0 +1,54 @@
+package reply
+
+import "strings"
+
+// Other query services than Wikidata's ([QueryServices]) whose addresses may contain a query: QLever has its own
+// short links under the name of the data set, qlever.dev/wikidata/7Xyz1a.
+var qleverServices = []string{"qlever.dev", "qlever.cs.uni-freiburg.de", "qlever.informatik.uni-freiburg.de"}
+
+// LinksQuery reports whether an address is a link to a query. On one of the hosts given that is anything but the front
+// page, since a short link hides its target. On a query service it is an address that holds a query or the short form
+// of one; a link to the service itself is not.
+func LinksQuery(address string, hosts []string) bool {
+	host, path, params := splitAddress(address)
+	if host == "" {
+		return false
+	}
+	switch {
+	case hasHost(hosts, host):
+		return path != "" || params
+	case hasHost(QueryServices, host):
+		return params
+	case hasHost(qleverServices, host):
+		_, short, _ := strings.Cut(path, "/")
+		return params || short != "" && !strings.HasPrefix(path, "api/")
+	}
+	return false
+}
+
+// splitAddress splits a web address: the host in lower case without port and "www.", the path without surrounding
+// slashes, and whether anything follows a "?" or a "#". For other addresses the host is "".
+func splitAddress(address string) (host, path string, params bool) {
+	scheme, rest, ok := strings.Cut(address, "//")
+	if s := strings.ToLower(scheme); !ok || s != "https:" && s != "http:" && s != "" {
+		return "", "", false
+	}
+	if i := strings.IndexAny(rest, "?#"); i >= 0 {
+		params = strings.Trim(rest[i:], "?#") != ""
+		rest = rest[:i]
+	}
+	host, path, _ = strings.Cut(rest, "/")
+	host = host[strings.LastIndexByte(host, '@')+1:]
+	host, _, _ = strings.Cut(host, ":")
+	host = strings.TrimPrefix(strings.TrimSuffix(strings.ToLower(host), "."), "www.")
+	return host, strings.Trim(path, "/"), params
+}
+
+func hasHost(list []string, host string) bool {
+	for _, h := range list {
+		if strings.TrimPrefix(strings.ToLower(h), "www.") == host {
+			return true
+		}
+	}
+	return false
+}

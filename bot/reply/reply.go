@@ -1,0 +1,193 @@
+// Package reply turns what the agent found into a reply for people: what is shown of the result, how its columns are
+// called, and the steps in plain words.
+//
+//	reply.go    the parts of a reply; values as people read them
+//	columns.go  words for the columns, and results that are trees
+//	steps.go    the steps of a run
+//	result.go   a name for a result, to compare it later
+//	links.go    addresses that are links to queries
+package reply
+
+import (
+	"cmp"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// QueryServices are the hosts of Wikidata's query services, whose pages open a query that is behind the "#".
+var QueryServices = []string{"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org",
+	"query-legacy-full.wikidata.org", "query-preview.wikidata.org",
+	"commons-query.wikimedia.org", "wcqs-beta.wmflabs.org"}
+
+// noAnswers maps the agent's reasons to the fixed sentences of forum.Reply.NoAnswer.
+var noAnswers = map[agent.Reason]string{
+	agent.NoModel: "no_model", agent.NotFound: "not_found", agent.OutOfActions: "actions", agent.OutOfTime: "time",
+	agent.OutOfTokens: "money", agent.RequestMoney: "money", agent.RunMoney: "money", agent.DayMoney: "money",
+}
+
+// New turns an outcome of the agent into a reply to a person: the first rows of the result, the steps, when and
+// where the query was run. The marker is the ledger's key. Everything in it but the signature is untrusted text;
+// [forum.Compose] makes it harmless.
+func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
+	lang, _, _ := strings.Cut(strings.ToLower(out.Language), "-")
+	r := forum.Reply{Language: lang, To: to, Short: out.Short, Operator: operator, Marker: marker, Signature: "~~~~",
+		Steps: steps(out)}
+	if r.Short == "" && (out.Answer == nil || out.Answer.Assumed+out.Answer.Open == "") {
+		r.Short = out.Report
+	}
+	a := out.Answer
+	if a == nil && out.Asks != "" {
+		r.Asks, r.Short = out.Asks, ""
+		return r
+	}
+	if a == nil {
+		if r.NoAnswer = noAnswers[out.Reason]; r.NoAnswer == "" {
+			r.NoAnswer = "failed"
+		}
+		return r
+	}
+	r.Query, r.RanAt, r.Endpoint = a.SPARQL, a.RanAt, a.Endpoint
+	r.Assumed, r.LeftOpen, r.Open = a.Assumed, a.Open, open(out)
+	if _, address, ok := strings.Cut(a.Endpoint, "://"); ok { // as people write it: query.wikidata.org
+		r.Endpoint = address
+		u, err := url.Parse(a.Endpoint)
+		if err == nil && slices.Contains(QueryServices, u.Hostname()) {
+			r.Endpoint, r.QueryPage = u.Hostname(), "https://"+u.Hostname()+"/#"
+		}
+	}
+	t := a.Table
+	if t == nil {
+		return r
+	}
+	if t.Ask {
+		yes := t.Boolean
+		r.Boolean = &yes
+		return r
+	}
+	r.Vars, r.Total = t.Vars, len(t.Rows)
+	for _, row := range t.Rows[:min(len(t.Rows), forum.MaxRows)] {
+		cells := make([]forum.Cell, len(row))
+		for i, term := range row {
+			cells[i] = cell(term, a.Labels)
+		}
+		r.Rows = append(r.Rows, cells)
+	}
+	withoutLabelColumns(&r)
+	r.Headers, r.Tree = headers(a, r.Vars, lang), tree(&r)
+	return r
+}
+
+// open is what variants of the answer's query would change, although the model kept its reading.
+func open(out *agent.Outcome) []forum.Open {
+	if out.Probed == nil {
+		return nil
+	}
+	var points []forum.Open
+	for _, p := range out.Probed.Open {
+		points = append(points, Point(out, p))
+	}
+	return points
+}
+
+// Point is what a variant of an answer's query would change.
+func Point(out *agent.Outcome, p agent.Probe) forum.Open {
+	o := forum.Open{Kind: p.Kind, Come: p.Come, Gone: p.Gone, More: p.More}
+	if p.Before == 1 && p.Come == 1 && p.Gone == 1 { // another number, not more rows
+		o.Come, o.Gone = 0, 0
+	}
+	if id := rdf.EntityID(p.About); id != "" {
+		if o.Name = id; out.Answer != nil {
+			o.Name = cmp.Or(out.Answer.Labels[id], id)
+		}
+	}
+	return o
+}
+
+// withoutLabelColumns drops a column ?xLabel that only repeats the labels shown with the entities of column ?x.
+func withoutLabelColumns(r *forum.Reply) {
+	at := make(map[string]int, len(r.Vars))
+	for i, v := range r.Vars {
+		at[v] = i
+	}
+	repeats := func(label, entity int) bool {
+		for _, row := range r.Rows {
+			if row[entity].ID == "" || row[label].ID != "" || row[entity].Label != row[label].Text {
+				return false
+			}
+		}
+		return len(r.Rows) > 0
+	}
+	var keep []int
+	for i, v := range r.Vars {
+		entity, ok := at[strings.TrimSuffix(v, "Label")]
+		if !strings.HasSuffix(v, "Label") || !ok || !repeats(i, entity) {
+			keep = append(keep, i)
+		}
+	}
+	if len(keep) == len(r.Vars) {
+		return
+	}
+	vars := make([]string, len(keep))
+	for n, i := range keep {
+		vars[n] = r.Vars[i]
+	}
+	for k, row := range r.Rows {
+		cells := make([]forum.Cell, len(keep))
+		for n, i := range keep {
+			cells[n] = row[i]
+		}
+		r.Rows[k] = cells
+	}
+	r.Vars = vars
+}
+
+// cell prepares a term for people: an entity with its label, a point as latitude and longitude, a web address without
+// what is the same in all; numbers and dates with their kind. Wikidata's query service writes a date that is known to
+// the year only as the first of January: it is shown as the year.
+func cell(t rdf.Term, labels map[string]string) forum.Cell {
+	if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" && id[0] != 'L' {
+		return forum.Cell{ID: id, Label: labels[id]}
+	}
+	if m := point.FindStringSubmatch(t.Value); m != nil && t.IsLiteral() {
+		return forum.Cell{Text: m[2] + ", " + m[1]}
+	}
+	if t.IsIRI() {
+		return forum.Cell{Text: shortAddress(t.Value)}
+	}
+	switch t.Datatype {
+	case rdf.XSDDateTime, rdf.XSDDate:
+		day, _, _ := strings.Cut(t.Value, "T")
+		if year, ok := strings.CutSuffix(day, "-01-01"); ok && year != "" && strings.Trim(year, "0123456789") == "" {
+			return forum.Cell{Text: strings.TrimLeft(year, "0"), Kind: "year"}
+		}
+		if len(day) == len("2006-01-02") && (len(t.Value) == len(day) || strings.HasSuffix(t.Value, "T00:00:00Z")) {
+			return forum.Cell{Text: day, Kind: "day"}
+		}
+	case rdf.XSDInteger, rdf.XSDDecimal:
+		return forum.Cell{Text: t.Value, Kind: "number"}
+	}
+	return forum.Cell{Text: t.Value}
+}
+
+// point is a place as the query service writes it, longitude first.
+var point = regexp.MustCompile(`^(?i:point)\(([-+0-9.eE]+) ([-+0-9.eE]+)\)$`)
+
+// shortAddress is a web address as people read it: a file on Commons by its name, others by host and path.
+func shortAddress(iri string) string {
+	_, rest, ok := strings.Cut(iri, "://")
+	if !ok {
+		return iri
+	}
+	if _, file, ok := strings.Cut(rest, "/Special:FilePath/"); ok {
+		if name, err := url.PathUnescape(file); err == nil {
+			return strings.ReplaceAll(name, "_", " ")
+		}
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(rest, "www."), "/")
+}

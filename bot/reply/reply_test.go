@@ -1,0 +1,70 @@
+package reply
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// A column of labels next to the entities that carry them is left out; one that says more stays.
+func TestLabelColumns(t *testing.T) {
+	rhine, label := rdf.IRI(rdf.Entity+"Q584"), rdf.LangString("Rhine", "en")
+	labels := map[string]string{"Q584": "Rhine", "Q1653": "Danube"}
+	entity := forum.Cell{ID: "Q584", Label: "Rhine"}
+	for _, tt := range []struct {
+		name string
+		vars []string
+		rows [][]rdf.Term
+		want []string
+		row  []forum.Cell
+	}{
+		{"the same label", []string{"river", "riverLabel", "n"},
+			[][]rdf.Term{{rhine, label, rdf.Typed("3", rdf.XSDInteger)}}, []string{"river", "n"},
+			[]forum.Cell{entity, {Text: "3", Kind: "number"}}},
+		{"label first", []string{"riverLabel", "river"}, [][]rdf.Term{{label, rhine}}, []string{"river"},
+			[]forum.Cell{entity}},
+		{"another label", []string{"river", "riverLabel"}, [][]rdf.Term{{rhine, rdf.LangString("Rhein", "de")}},
+			[]string{"river", "riverLabel"}, []forum.Cell{entity, {Text: "Rhein"}}},
+		{"labels alone", []string{"riverLabel"}, [][]rdf.Term{{label}}, []string{"riverLabel"},
+			[]forum.Cell{{Text: "Rhine"}}},
+		{"one row differs", []string{"river", "riverLabel"},
+			[][]rdf.Term{{rhine, label}, {rdf.IRI(rdf.Entity + "Q1653"), rdf.LangString("Donau", "de")}},
+			[]string{"river", "riverLabel"}, []forum.Cell{entity, {Text: "Rhine"}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out := &agent.Outcome{Answer: &agent.Answer{Table: &kg.Table{Vars: tt.vars, Rows: tt.rows}, Labels: labels,
+				Endpoint: "https://query.example.org/sparql"}}
+			r := New(out, "Ada", "Op", "sb-1")
+			if d := cmp.Diff(tt.want, r.Vars); d != "" {
+				t.Error(d)
+			}
+			if d := cmp.Diff(tt.row, r.Rows[0]); d != "" {
+				t.Error(d)
+			}
+			if r.Endpoint != "query.example.org/sparql" || r.Total != len(tt.rows) {
+				t.Errorf("endpoint %q, total %d", r.Endpoint, r.Total)
+			}
+		})
+	}
+}
+
+func TestPlainArguments(t *testing.T) {
+	for argument, want := range map[string]string{
+		"Donau":        "Donau",
+		"SELECT ?x {}": "SELECT ?x {}",
+		`{"sparql":"ASK {}","returns":"a truth"}`:   "ASK {}",
+		`{"names":["a","b"],"kind":"item","n":3}`:   "item, a, b",
+		`{"answer":"It is Paris.","columns":["x"]}`: "x",
+		"{}":    "",
+		`["a"]`: `["a"]`,
+	} {
+		if got := plain(argument); got != want {
+			t.Errorf("%s: %q, want %q", argument, got, want)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package reply
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// stepKinds are how the tools of the presets are shown in a reply. What ends a run is not a step for readers; a tool
+// that is not here is named.
+var stepKinds = map[string]string{
+	"look_up_question": forum.StepNames, "look_up": forum.StepNames,
+
+	"search_wikidata": forum.StepSearch, "find": forum.StepSearch, "search": forum.StepSearch,
+	"search_entity": forum.StepSearch, "search_property": forum.StepSearch, "search_property_of_entity": forum.StepSearch,
+	"search_object_of_property": forum.StepSearch, "search_constrained": forum.StepSearch,
+	"search_autocomplete": forum.StepSearch, "search_literal": forum.StepSearch, "SearchNodes": forum.StepSearch,
+
+	"get_wikidata_entry": forum.StepLook, "look": forum.StepLook, "list": forum.StepLook, "profile": forum.StepLook,
+	"get_property_examples": forum.StepLook, "statements": forum.StepLook, "hierarchy": forum.StepLook,
+	"labels": forum.StepLook, "SearchGraphPatterns": forum.StepLook,
+
+	"execute_sparql": forum.StepQuery, "query": forum.StepQuery, "execute": forum.StepQuery,
+	"ExecuteSPARQL": forum.StepQuery, "check_and_run": forum.StepQuery,
+
+	"stop": "", "finish": "", "answer": "", "cancel": "", "answer_text": "", "cancel_text": "", "Done": "",
+}
+
+// steps returns the steps of a run for a reply. They say what was done, in the forum package's words for the reply's
+// language, and repeat nothing that the model said.
+func steps(out *agent.Outcome) []forum.Step {
+	var shown []forum.Step
+	for _, s := range out.Steps {
+		kind, known := stepKinds[s.Action]
+		if !known {
+			kind = forum.StepOther
+		}
+		step := forum.Step{Kind: kind, Rows: s.Rows, Failed: s.Failure != ""}
+		if kind == forum.StepQuery {
+			step.Query = queryOf(s.Argument)
+		}
+		switch kind {
+		case "":
+			continue
+		case forum.StepOther:
+			step.Text = s.Action
+		case forum.StepNames:
+			var heads []string
+			for _, m := range headOfLine.FindAllStringSubmatch(s.Observation, -1) {
+				if out.Answer == nil || out.Answer.Labels[m[1]] != "" { // of an answer, what it is made of
+					heads = append(heads, m[1])
+				}
+			}
+			step.Things = things(strings.Join(heads, " "), s.Observation, out)
+		case forum.StepSearch:
+			step.Text = plain(s.Argument)
+			step.Things = things(s.Observation, s.Observation, out)
+		case forum.StepLook:
+			if step.Things = things(s.Argument, s.Observation, out); len(step.Things) == 0 {
+				step.Kind, step.Text = forum.StepSearch, plain(s.Argument)
+			}
+		}
+		shown = append(shown, step)
+	}
+	return shown
+}
+
+// maxThings is how many entities of a step are kept.
+const maxThings = 4
+
+var (
+	entityInText = regexp.MustCompile(`\b[QP][1-9]\d{0,10}\b`)
+	// what was found under a word begins a line: Africa (Q15), continent
+	headOfLine = regexp.MustCompile(`(?m)^[^\n();]{1,100} \(([QP][1-9]\d{0,10})\)`)
+	// the two ways in which observations name an entity: label (Q1) and Q1 (label)
+	labelBefore = regexp.MustCompile(`([^\n;:,()"]{1,80}) \(([QP][1-9]\d{0,10})\)`)
+	labelAfter  = regexp.MustCompile(`([QP][1-9]\d{0,10})(?:: | \()"?([^\n;:,()"]{1,80})`)
+)
+
+// things are the first entities in a text, with the labels that the answer or the observation gives them.
+func things(in, observation string, out *agent.Outcome) []forum.Cell {
+	names := map[string]string{}
+	for _, m := range labelAfter.FindAllStringSubmatch(observation, -1) {
+		names[m[1]] = strings.TrimSpace(m[2])
+	}
+	for _, m := range labelBefore.FindAllStringSubmatch(observation, -1) {
+		names[m[2]] = strings.TrimSpace(m[1])
+	}
+	if out.Answer != nil {
+		maps.Copy(names, out.Answer.Labels)
+	}
+	var cells []forum.Cell
+	seen := map[string]bool{}
+	for _, id := range entityInText.FindAllString(in, -1) {
+		if !seen[id] && len(cells) < maxThings {
+			cells = append(cells, forum.Cell{ID: id, Label: names[id]})
+		}
+		seen[id] = true
+	}
+	return cells
+}
+
+// maxStepQuery is how long a step's query may be that is kept for a link, in bytes.
+const maxStepQuery = 600
+
+// queryOf is the query that a call ran; "" for a longer one, and where there is none.
+func queryOf(argument string) string {
+	q := strings.TrimSpace(plain(argument))
+	if _, err := sparql.Parse(q); err != nil || len(q) > maxStepQuery {
+		return ""
+	}
+	return q
+}
+
+// plain returns what a call was about, for people: of the JSON of a native call the query, or the texts. What such a
+// call says to the asker is in the reply anyway.
+func plain(argument string) string {
+	var args map[string]any
+	if json.Unmarshal([]byte(argument), &args) != nil {
+		return argument
+	}
+	if q, ok := args["sparql"].(string); ok {
+		return q
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if name == "answer" {
+			continue
+		}
+		switch v := args[name].(type) {
+		case string:
+			out = append(out, v)
+		case []any:
+			for _, x := range v {
+				out = append(out, fmt.Sprint(x))
+			}
+		}
+	}
+	return strings.Join(out, ", ")
+}

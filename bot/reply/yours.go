@@ -1,0 +1,116 @@
+package reply
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// Yours says what is wrong with the query that a person posted with a request, as far as its text shows: it cannot be
+// read, or it compares or shows statements in the place of values. The zero Fault says that nothing was found.
+func Yours(query string) forum.Fault {
+	q, err := sparql.Parse(query)
+	var bad *sparql.Error
+	var all sparql.Errors
+	switch {
+	case errors.As(err, &all) && len(all) > 0:
+		return forum.Fault{Kind: forum.FaultSyntax, Line: all[0].Line}
+	case errors.As(err, &bad):
+		return forum.Fault{Kind: forum.FaultSyntax, Line: bad.Line}
+	case err != nil:
+		return forum.Fault{}
+	}
+	statements := map[string]string{} // by variable, the property that leads to it
+	used := map[string]bool{}         // as the subject of a triple
+	sparql.Inspect(q, func(n sparql.Node) bool {
+		t, ok := n.(*sparql.Triples)
+		if !ok {
+			return true
+		}
+		used[t.Subject.Name] = true
+		for _, p := range t.Properties {
+			id, ok := strings.CutPrefix(p.Path.IRI(), rdf.Prop+"P")
+			for _, o := range p.Objects {
+				if ok && o.Kind == sparql.Var && strings.Trim(id, "0123456789") == "" {
+					statements[o.Name] = "P" + id
+				}
+			}
+		}
+		return true
+	})
+	wrong := ""
+	sparql.Inspect(q.Body, func(n sparql.Node) bool {
+		var as []*sparql.Expr // what is used as a value
+		switch x := n.(type) {
+		case *sparql.Expr:
+			as = values(x)
+		case *sparql.OrderKey:
+			as = []*sparql.Expr{x.Expr}
+		}
+		for _, e := range as {
+			if name := e.Variable(); name != "" && !used[name] && wrong == "" {
+				wrong = statements[name]
+			}
+		}
+		return true
+	})
+	if wrong == "" {
+		return forum.Fault{}
+	}
+	return forum.Fault{Kind: forum.FaultStatement, ID: wrong}
+}
+
+// ofValues are functions that no statement has a result of.
+var ofValues = map[string]bool{"YEAR": true, "MONTH": true, "DAY": true, "ABS": true, "ROUND": true, "CEIL": true,
+	"FLOOR": true, "SUM": true, "AVG": true}
+
+// values are the arguments of an expression that make sense as values only: what is calculated with, and what is
+// compared with something written out. To count statements, to compare them with each other and to ask whether there is
+// one are no mistakes.
+func values(e *sparql.Expr) []*sparql.Expr {
+	switch {
+	case ofValues[e.Op] || e.Kind == sparql.ExprBinary && strings.Contains("+-*/", e.Op):
+		return e.Args
+	case e.Kind == sparql.ExprBinary && e.Op != "||" && e.Op != "&&" || e.Kind == sparql.ExprIn:
+		if slices.ContainsFunc(e.Args, written) {
+			return e.Args
+		}
+	}
+	return nil
+}
+
+// written reports whether an expression is a constant that is no statement.
+func written(e *sparql.Expr) bool {
+	return e.Kind == sparql.ExprTerm && e.Term.Kind == sparql.Const &&
+		!strings.HasPrefix(e.Term.Value().Value, rdf.Entity+"statement/")
+}
+
+// Ran is the fault f of a query after it was run, with its rows.
+func Ran(f forum.Fault, rows int, slow bool, err error) forum.Fault {
+	switch {
+	case slow:
+		return forum.Fault{Kind: forum.FaultSlow}
+	case err == nil && rows == 0:
+		return forum.Fault{Kind: forum.FaultEmpty}
+	case err == nil:
+		return forum.Fault{}
+	}
+	return f
+}
+
+var itemNumber = regexp.MustCompile(`\bQ[1-9]\d*\b`)
+
+// SameItems reports whether two queries name the same items.
+func SameItems(a, b string) bool {
+	items := func(query string) []string {
+		ids := itemNumber.FindAllString(query, -1)
+		slices.Sort(ids)
+		return slices.Compact(ids)
+	}
+	return slices.Equal(items(a), items(b))
+}

@@ -1,0 +1,34 @@
+package reply
+
+import (
+	"testing"
+
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+func TestYours(t *testing.T) {
+	for query, want := range map[string]forum.Fault{
+		"SELECT ?m {\n ?m wdt:P31 wd:Q8502 ; p:P2044 ?h . FILTER(?h > 8000) }": {Kind: forum.FaultStatement, ID: "P2044"},
+		"SELECT ?m { ?m p:P2044 ?h } ORDER BY DESC(?h)":                        {Kind: forum.FaultStatement, ID: "P2044"},
+		"SELECT ?m { ?m p:P2044 ?s . ?s ps:P2044 ?h . FILTER(?h > 8000) }":     {},
+		"SELECT ?m { ?m p:P2044 ?s . ?s ps:P2044 ?h . FILTER(BOUND(?s)) }":     {},
+		// these have to do with statements
+		"SELECT ?m ?n { { SELECT ?m (COUNT(?s) AS ?n) { ?m p:P39 ?s } GROUP BY ?m } }":                    {},
+		"SELECT ?m { ?m p:P39 ?s }  GROUP BY ?m HAVING(COUNT(?s) > 2)":                                    {},
+		"SELECT ?m { ?m p:P39 ?s , ?t . FILTER(?s != ?t) }":                                               {},
+		"SELECT ?m { ?m wdt:P31 wd:Q5 . OPTIONAL { ?m p:P569 ?s } FILTER(!BOUND(?s)) }":                   {},
+		"SELECT ?m { ?m p:P39 ?s . BIND(?s AS ?t) ?t ps:P39 ?o }":                                         {},
+		"SELECT ?m { ?m p:P39 ?s . FILTER(?s IN (wds:Q1-A, wds:Q1-B)) }":                                  {},
+		"SELECT ?m { ?m p:P39 ?s . FILTER(?s = wd:Q11696) }":                                              {Kind: forum.FaultStatement, ID: "P39"},
+		"SELECT ?m { ?m p:P39 ?s . FILTER(?s IN (wd:Q1, wd:Q2)) }":                                        {Kind: forum.FaultStatement, ID: "P39"},
+		"SELECT ?m { ?m p:P569 ?s . FILTER(YEAR(?s) = 1900) }":                                            {Kind: forum.FaultStatement, ID: "P569"},
+		"SELECT ?m { ?m p:P2044 ?h . BIND(?h * 2 AS ?d) }":                                                {Kind: forum.FaultStatement, ID: "P2044"},
+		"SELECT ?m { ?m wdt:P2044 ?h . FILTER(?h > 8000) }":                                               {},
+		"SELECT ?m WHERE {\n  ?m wdt:P31 wd:Q8502 .\n  FILTER(?h > \n}":                                   {Kind: forum.FaultSyntax, Line: 4},
+		"SELECT ?m { ?m wdt:P31 wd:Q8502 . OPTIONAL { ?m p:P2044 ?x } FILTER NOT EXISTS { ?m p:P1 ?y } }": {},
+	} {
+		if got := Yours(query); got != want {
+			t.Errorf("%s: %+v, want %+v", query, got, want)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+)
+
+// Several are bots on different wikis that share a ledger. The first is the main one: its errors are those of the
+// whole; those of the others are logged, and the rest goes on. One that is blocked on its wiki is left out until the
+// program is started again, when its operator has looked into it.
+type Several struct {
+	Log  *slog.Logger
+	Bots []*Bot
+
+	blocked sync.Map // by index in Bots
+}
+
+// Round runs one round of each bot, in turn. Summaries are in the bots' order; a bot that is left out has an empty one.
+func (s *Several) Round(ctx context.Context) ([]Summary, error) {
+	return s.each(ctx, (*Bot).Round)
+}
+
+// Notice is [Bot.Notice] of each.
+func (s *Several) Notice(ctx context.Context) error {
+	_, err := s.each(ctx, (*Bot).Notice)
+	return err
+}
+
+// Publish is [Bot.Publish] of each.
+func (s *Several) Publish(ctx context.Context) error {
+	_, err := s.each(ctx, (*Bot).Publish)
+	return err
+}
+
+func (s *Several) each(ctx context.Context, do func(*Bot, context.Context) (Summary, error)) ([]Summary, error) {
+	var out []Summary
+	var first error
+	for i, b := range s.Bots {
+		if _, left := s.blocked.Load(i); left {
+			out = append(out, Summary{})
+			continue
+		}
+		sum, err := do(b, ctx)
+		out = append(out, sum)
+		switch {
+		case ctx.Err() != nil:
+			return out, ctx.Err()
+		case err != nil && i == 0:
+			first = err
+		case errors.Is(err, ErrBlocked):
+			s.blocked.Store(i, true)
+			s.Log.Error("on another wiki: it is left out until the program is started again", "wiki", b.cfg.Wiki,
+				"error", err)
+		case err != nil:
+			s.Log.Error("on another wiki", "wiki", b.cfg.Wiki, "error", err)
+		}
+	}
+	return out, first
+}
+
+// Work is [Bot.Work] of the first that has something to do.
+func (s *Several) Work(ctx context.Context) (worked bool, err error) {
+	var errs []error
+	for i, b := range s.Bots {
+		if _, left := s.blocked.Load(i); left {
+			continue
+		}
+		worked, err := b.Work(ctx)
+		if worked || ctx.Err() != nil {
+			return worked, err
+		}
+		errs = append(errs, err)
+	}
+	return false, errors.Join(errs...)
+}
+
+// Wiki is the name of the bot's wiki; "" for the main one.
+func (b *Bot) Wiki() string { return b.cfg.Wiki }

@@ -1,0 +1,98 @@
+package bot_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/bot"
+)
+
+func TestSeveralWikis(t *testing.T) {
+	w := worldOn(t, "")
+	w.wiki.put(stopPage, "run")
+	w.cfg.AnswerDelay = 0
+	other := newWiki(w.clock)
+	other.put(stopPage, "run")
+	lg := slog.New(slog.NewTextHandler(w.log, nil))
+	cfg := w.cfg
+	cfg.Wiki = "other"
+	b, err := bot.New(lg, w.store, other, w.solver, w.clock.now, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := &bot.Several{Log: lg, Bots: []*bot.Bot{w.bot(), b}}
+	round := func() {
+		t.Helper()
+		if _, err := all.Round(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	round()
+	w.clock.pass(time.Minute)
+	for _, wiki := range []*fakeWiki{w.wiki, other} { // the same request on both
+		wiki.post("Cats", "How many cats are there?", "Ann")
+	}
+	round()
+	w.want("Cats:posted Cats:posted")
+	es := w.entries()
+	if es[0].Key == es[1].Key || es[0].Page != page || es[1].Page != "other|"+page {
+		t.Errorf("the ledger has %q on %q and %q on %q", es[0].Key, es[0].Page, es[1].Key, es[1].Page)
+	}
+	for _, text := range []string{w.wiki.text(), other.text()} {
+		if n := strings.Count(text, "<!-- spinachbot:"); n != 1 {
+			t.Errorf("%d replies, want 1:\n%s", n, text)
+		}
+	}
+	other.put(stopPage, "stop") // of that wiki only
+	for _, wiki := range []*fakeWiki{w.wiki, other} {
+		wiki.post("Dogs", "How many dogs are there?", "Ann")
+	}
+	w.clock.pass(time.Minute)
+	round()
+	w.want("Cats:posted Cats:posted Dogs:posted Dogs:noticed")
+	delete(other.pages, page) // an error there does not hold up the main wiki
+	w.wiki.post("Birds", "How many birds are there?", "Ann")
+	w.clock.pass(time.Minute)
+	round()
+	if !strings.Contains(w.states(), "Birds:posted") {
+		t.Error(w.states())
+	}
+}
+
+func TestBlockedOnAnotherWiki(t *testing.T) {
+	w := worldOn(t, "")
+	w.wiki.put(stopPage, "run")
+	w.cfg.AnswerDelay = 0
+	other := newWiki(w.clock)
+	other.put(stopPage, "run")
+	lg := slog.New(slog.NewTextHandler(w.log, nil))
+	cfg := w.cfg
+	cfg.Wiki = "other"
+	b, err := bot.New(lg, w.store, other, w.solver, w.clock.now, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := &bot.Several{Log: lg, Bots: []*bot.Bot{w.bot(), b}}
+	for i := range 4 {
+		if i == 1 {
+			other.refuse = bot.ErrBlocked
+			for _, wiki := range []*fakeWiki{w.wiki, other} {
+				wiki.post("Cats", "How many cats are there?", "Ann")
+				wiki.post("Dogs", "How many dogs are there?", "Bob")
+			}
+		}
+		if sums, err := all.Round(t.Context()); err != nil || len(sums) != 2 {
+			t.Fatal(sums, err)
+		}
+		w.clock.pass(time.Hour)
+	}
+	if worked, err := all.Work(t.Context()); worked || err != nil {
+		t.Errorf("works on: %v %v", worked, err)
+	}
+	if other.saves != 1 || w.wiki.saves != 2 {
+		t.Errorf("%d saves after the block, %d on the main wiki", other.saves, w.wiki.saves)
+	}
+}

@@ -1,0 +1,141 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spinachbot/spinachbot/bot/phrase"
+	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// talkNote remembers which calls to stop were on the bot's talk page at the first start: they were for an earlier bot.
+type talkNote struct {
+	Calls []string `json:"calls"`         // see [callName]
+	Old   []string `json:"old,omitempty"` // [TextHash], of an earlier version
+}
+
+// callName tells a call from another one with the same words.
+func callName(c *forum.Comment) string {
+	by := ""
+	if c.Author != nil {
+		by = *c.Author
+	}
+	o := newOrigin(by, c.Time)
+	return TextHash(c) + " " + o.Time.Format(time.RFC3339) + " " + o.Author
+}
+
+// adopt brings the note of an earlier version up to date. Each of its hashes is taken for the first such call that is
+// on the page.
+func (n *talkNote) adopt(calls []*forum.Comment) {
+	for _, c := range calls {
+		if i := slices.Index(n.Old, TextHash(c)); i >= 0 {
+			n.Old = slices.Delete(n.Old, i, i+1)
+			n.Calls = append(n.Calls, callName(c))
+		}
+	}
+	n.Old = nil
+}
+
+// talkStop reads the bot's talk page and says why the bot must not post, or "". Anyone can stop the bot there by a
+// section or a comment that says stop. It goes on when that thread is marked resolved, taken away, or answered by the
+// operator. A page that cannot be read means stop.
+func (b *Bot) talkStop(ctx context.Context) (why string, err error) {
+	rev, err := b.wiki.Page(ctx, b.cfg.TalkPage)
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if err != nil {
+		return "the talk page cannot be read: " + short(err), nil
+	}
+	var calls []*forum.Comment
+	heading := map[*forum.Comment]string{}
+	threads := forum.Parse(b.cfg.TalkPage, rev.Text, forum.Options{}).Threads
+	top, header := lead(b.cfg.TalkPage, rev.Text, threads)
+	for i, t := range append(top, threads...) {
+		source := rev.Text
+		if i < len(top) {
+			source = header
+		}
+		for _, c := range b.stopCalls(source, &t) {
+			calls = append(calls, c)
+			heading[c] = t.Heading
+		}
+	}
+	key := "bot/talk/" + PageName(b.cfg.Wiki, b.cfg.TalkPage)
+	var note talkNote
+	known, err := getNote(ctx, b.store, key, &note)
+	if err != nil {
+		return "", err
+	}
+	if !known || len(note.Old) > 0 {
+		if note.adopt(calls); !known {
+			for _, c := range calls {
+				note.Calls = append(note.Calls, callName(c))
+			}
+		}
+		if err := putNote(ctx, b.store, key, note); err != nil {
+			return "", err
+		}
+	}
+	for _, c := range calls {
+		if !slices.Contains(note.Calls, callName(c)) {
+			return fmt.Sprintf("%s says %q on %s; the bot goes on when the thread is marked resolved or the "+
+				"operator has answered it", author(c), text.Clip(text.OneLine(heading[c]+": "+c.Text), 100), b.cfg.TalkPage), nil
+		}
+	}
+	return "", nil
+}
+
+// lead reads what was written above the first heading as a thread, and returns the text that it was read from. Without
+// a signature it is the page's own header, which may well explain how to stop the bot: that is no call, unless it uses
+// a template that says stop.
+func lead(title, text string, threads []forum.Thread) ([]forum.Thread, string) {
+	if len(threads) > 0 {
+		text = text[:threads[0].Start]
+	}
+	text = "== Top ==\n" + text
+	out := forum.Parse(title, text, forum.Options{}).Threads
+	for i := range out {
+		out[i].Comments = slices.DeleteFunc(out[i].Comments, func(c forum.Comment) bool { return c.Author == nil })
+	}
+	return out, text
+}
+
+// stopTemplates are templates that say stop.
+var stopTemplates = []string{"stop", "stopp", "bot stop", "stop bot", "emergency stop"}
+
+func author(c *forum.Comment) string {
+	if c.Author == nil {
+		return "an unsigned comment"
+	}
+	return *c.Author
+}
+
+// stopCalls lists the comments of a thread on the talk page that tell the bot to stop and that still count. A template
+// that says stop and belongs to no comment is one without words.
+func (b *Bot) stopCalls(page string, t *forum.Thread) []*forum.Comment {
+	if t.Resolved {
+		return nil
+	}
+	var out []*forum.Comment
+	at := t.Start
+	for i := range t.Comments {
+		c := &t.Comments[i]
+		source := page[at:max(at, c.End)]
+		at = max(at, c.End)
+		switch {
+		case c.By(b.cfg.Account), c.Author != nil && phrase.IsBot(*c.Author):
+		case c.By(b.cfg.Operator):
+			out = nil
+		case phrase.SaysStop(c.Text), i == 0 && phrase.SaysStop(t.Heading), forum.Uses(source, stopTemplates...):
+			out = append(out, c)
+		}
+	}
+	if forum.Uses(page[at:max(at, t.End)], stopTemplates...) {
+		out = append(out, &forum.Comment{Text: "{{stop}}"})
+	}
+	return out
+}

@@ -1,0 +1,45 @@
+package bot
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+// lateTools is how many times longer than for an edit it is waited for an answer of unknown outcome that the wiki's
+// discussion tools were to write. They read the page when they write, so an answer that comes late meets no conflict.
+const lateTools = 5
+
+// byTools makes an entry's reply fit for the wiki's discussion tools; nil where it must be a section edit: a reply with
+// a query, whose lines they would indent; one to a comment that they may take for another one, or would place elsewhere
+// than people do, in a marked block or behind an outdented comment; and every attempt after one of which it is not
+// certain that nothing was saved, for only a section edit meets a conflict with that.
+func (b *Bot) byTools(p place, e *Entry, edit Edit) *Answer {
+	reply := e.Draft.Reply
+	if b.cfg.Tools == nil || reply.Query != "" || !e.Save.sure() || e.Save != nil && e.Save.NoTools {
+		return nil
+	}
+	name := baseID(p.comment.ID)
+	_, marked := p.block()
+	moved := func(c forum.Comment) bool { return c.Answers != c.Parent }
+	same := func(q place) bool { return q.comment != p.comment && baseID(q.comment.ID) == name }
+	if marked || !strings.HasPrefix(name, "c-") || slices.ContainsFunc(p.thread.Comments, moved) ||
+		slices.ContainsFunc(p.view.order, same) {
+		return nil
+	}
+	text, err := forum.Compose(reply, ":")
+	if err != nil {
+		return nil
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		plain, ok := strings.CutPrefix(line, ":")
+		if !ok || plain == "" || strings.ContainsAny(plain[:1], ":;*#") {
+			return nil
+		}
+		lines[i] = plain
+	}
+	return &Answer{Title: edit.Title, Name: name, Text: strings.Join(lines, "\n"), Summary: edit.Summary,
+		Token: e.Key[max(0, len(e.Key)-16):], SendBefore: edit.SendBefore}
+}

@@ -1,0 +1,127 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+// Undone says that a posted reply was taken away again by the operator.
+type Undone struct {
+	By  string    `json:"by"`
+	At  time.Time `json:"at"`
+	Rev int64     `json:"rev,omitempty"` // 0 when it was gone already
+}
+
+// Undo takes a posted reply away from its page, for the operator named by. It removes the reply only while that is
+// still what the bot wrote, word for word, and nobody has answered it; the error says why it did not. The entry stays
+// posted: nothing is posted in its place.
+//
+// It goes through the gate as far as that is about the page: posting mode, stop page, {{nobots}}. The operator's [Stop]
+// does not keep it from its work: first stop, then undo.
+func (b *Bot) Undo(ctx context.Context, key, by string) (*Entry, error) {
+	e, err := Find(ctx, b.store, key)
+	if err != nil {
+		return nil, err
+	}
+	if e.State != Posted {
+		return nil, fmt.Errorf("%s is %s: only a posted reply can be undone", e.Key, e.State)
+	}
+	if wiki, title := SplitPage(e.Page); wiki != b.cfg.Wiki {
+		return nil, fmt.Errorf("%s is on another wiki (%q): nothing was undone; edit %s there", e.Key, wiki, title)
+	}
+	if e.Undone != nil && e.Undone.Rev != 0 { // without a revision, the reply may be back
+		return e, nil
+	}
+	if b.cfg.Posting == Off {
+		return nil, errors.New("nothing is written to the wiki: POSTING=off")
+	}
+	b = b.at(e.Page)
+	for range maxConflicts {
+		rev, err := b.undo(ctx, e)
+		if errors.Is(err, ErrConflict) || errors.Is(err, ErrStale) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s was not undone: %w", e.Key, err)
+		}
+		return change(ctx, b.store, e.Key, ActUndo, func(e *Entry) error {
+			e.Undone = &Undone{By: by, At: b.now(), Rev: rev}
+			return e.move(b.now(), Posted, "undone by "+by)
+		})
+	}
+	return nil, fmt.Errorf("%s was not undone: the page changes too fast; try again", e.Key)
+}
+
+// undo makes one attempt. rev is 0 when the reply is not on the page.
+func (b *Bot) undo(ctx context.Context, e *Entry) (rev int64, err error) {
+	v, err := b.read(ctx)
+	if err != nil {
+		return 0, err
+	}
+	t, c := forum.FindReply(v.page, v.rev.Text, e.Key, b.cfg.Account)
+	switch {
+	case c == nil && forum.FindMarker(v.rev.Text, e.Key) >= 0:
+		return 0, errors.New("its mark is in what reads as someone else's comment: edit the page")
+	case c == nil:
+		return 0, nil
+	}
+	if n := len(t.RepliesTo(c.ID, "")); n > 0 {
+		return 0, fmt.Errorf("it has been answered %d times, and without it the answers make no sense: edit the page", n)
+	}
+	if e.Draft == nil {
+		return 0, errors.New("the ledger does not know what was written: edit the page")
+	}
+	start, _, end, err := b.own(v.rev.Text, c, e.Draft.Reply)
+	if err != nil {
+		return 0, err
+	}
+	rest, err := forum.Without(v.rev.Text, t, start, end)
+	if err != nil {
+		return 0, fmt.Errorf("%w: edit the page", err)
+	}
+	run, err := b.stopPage(ctx)
+	switch {
+	case err != nil:
+		return 0, err
+	case run.reason != "":
+		return 0, errors.New(run.reason)
+	case b.pageDenied(v):
+		return 0, errors.New("the page wants no bots")
+	}
+	return b.wiki.Save(ctx, Edit{Title: b.title, Section: t.Section, Text: rest, BaseRev: v.rev.ID, Start: v.now,
+		SendBefore: run.until,
+		Summary:    fmt.Sprintf("Remove my own reply ([[%s|about this bot]]) %s", b.cfg.TaskPage, e.Key)})
+}
+
+// own finds the bounds of a reply on the page, with the line break after it, and where its signature begins. It is an
+// error when the text is not the reply as the bot wrote it.
+func (b *Bot) own(page string, c *forum.Comment, r forum.Reply) (start, sign, end int, err error) {
+	changed := errors.New("it is no longer what the bot wrote: edit the page")
+	start = strings.LastIndexByte(page[:c.Start], '\n') + 1
+	line := page[start:]
+	written, err := forum.Compose(r, line[:len(line)-len(strings.TrimLeft(line, ":*#"))])
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	before, after, ok := strings.Cut(written, "~~~~")
+	if !ok || !strings.HasPrefix(line, before) {
+		return 0, 0, 0, changed
+	}
+	sign = start + len(before)
+	signature, rest, _ := strings.Cut(page[sign:], "\n")
+	end = sign + len(signature)
+	if rest != "" {
+		end++
+	}
+	// The wiki has put name and time in place of the four tildes.
+	signed := strings.TrimSuffix(signature, strings.TrimRight(after, "\n"))
+	if !forum.OnlySignature(signed, b.cfg.Account, b.cfg.Forum) || end < c.End {
+		return 0, 0, 0, changed
+	}
+	return start, sign, end, nil
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/internal/store"
+)
+
+func TestLedgerReviewSeveral(t *testing.T) {
+	dir := drafted(t)
+	code, out, errs := ledgerCall(t, dir, "s\n3\ns\n2\nn\n", nil, "review", "--by", "Ben")
+	if code != exitOK || !strings.Contains(errs, `"3": want numbers from 1 to 2`) ||
+		!strings.Contains(out, "1 approved, 0 rejected, 1 left") {
+		t.Errorf("the second: %d %s\n%s", code, errs, out)
+	}
+	for _, want := range []string{"  1  0.", "  2  0.", "/wiki/"} { // confidence, and links to the threads
+		if !strings.Contains(out, want) {
+			t.Errorf("the list lacks %q:\n%s", want, out)
+		}
+	}
+	dir = drafted(t)
+	if code, out, errs = ledgerCall(t, dir, "s\n1-2\n", nil, "review"); code != exitOK || errs != "" &&
+		!strings.Contains(errs, "POSTING=off") || !strings.Contains(out, "2 approved, 0 rejected, 0 left") {
+		t.Errorf("both: %d %s\n%s", code, errs, out)
+	}
+}
+
+func TestLedgerDigest(t *testing.T) {
+	dir := drafted(t)
+	code, out, errs := ledgerCall(t, dir, "", nil, "digest", "--days", "3")
+	if code != exitOK || !strings.Contains(out, "2 waiting") || !strings.Contains(out, "spent: $0.00") ||
+		!strings.Contains(out, "\nWaiting for you\n  sb-1") {
+		t.Errorf("%d %s\n%s", code, errs, out)
+	}
+	if code, out, _ := ledgerCall(t, dir, "", nil, "digest", "--wiki"); code != exitOK || !strings.HasPrefix(out, "== 20") {
+		t.Errorf("as wikitext: %d %s", code, out)
+	}
+	if code, _, _ := ledgerCall(t, dir, "", nil, "digest", "--days", "0"); code != exitUsage {
+		t.Errorf("no days: %d", code)
+	}
+}
+
+func TestRunSetup(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "pages")
+	environ := []string{"WIKI_USER=Bo@x", "OPERATOR=Ada", "OPENAI_MODEL=gpt-x"}
+	out, errs, code := invoke(t, environ, "run", "--setup", dir)
+	if code != exitOK || strings.Count(out, dir) != 4 || !strings.Contains(out, "for  User:Bo\n") {
+		t.Fatalf("%d %s\n%s", code, errs, out)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "user-page.wikitext")); err != nil || !strings.Contains(string(b), "gpt-x") {
+		t.Errorf("%v %s", err, b)
+	}
+	if _, errs, code = invoke(t, environ, "run", "--setup", dir); code != exitFailed || !strings.Contains(errs, "there already") {
+		t.Errorf("again: %d %s", code, errs)
+	}
+	if _, errs, code = invoke(t, environ[:1], "run", "--setup", dir); code != exitUsage || !strings.Contains(errs, "OPERATOR") {
+		t.Errorf("without an operator: %d %s", code, errs)
+	}
+}
+
+// Requests of another wiki of WIKIS link there, in every command that shows links; the wiki's password is not needed.
+func TestLedgerLinksOtherWikis(t *testing.T) {
+	dir := drafted(t)
+	st, err := store.Open(t.Context(), filepath.Join(dir, ledgerFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	en, err := st.Entry(t.Context(), "sb-2000000000000000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := *en
+	other.Key, other.Page, other.Heading = "sb-4000000000000000", bot.PageName("commons", "Agora"), "Rivers"
+	if ok, err := st.Add(t.Context(), &other); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "wikis.yaml")
+	if err := os.WriteFile(file, []byte(`wikis: {commons: {api: "https://commons.example/w/api.php", user: Bo@x,
+  password: NO_SUCH_VARIABLE, forum: Agora, stop_page: "User:Bo/stop"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range [][]string{{"list"}, {"show", "sb-4"}, {"digest"}} {
+		code, out, errs := ledgerCall(t, dir, "", []string{"WIKIS=" + file}, command...)
+		if code != exitOK || strings.Contains(errs, "WIKIS") || !strings.Contains(out, "https://commons.example/wiki/Agora#Rivers") {
+			t.Errorf("%v: %d %s\n%s", command, code, errs, out)
+		}
+	}
+	if code, out, errs := ledgerCall(t, dir, "", []string{"WIKIS=" + file + "x"}, "list"); code != exitOK ||
+		!strings.Contains(errs, "have no links") || strings.Contains(out, "wiki/Agora") {
+		t.Errorf("without the file: %d %s\n%s", code, errs, out)
+	}
+}

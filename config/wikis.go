@@ -1,0 +1,159 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// WikiEntry is one more wiki in the file that WIKIS names. What is empty is as in the settings, but for the account
+// and the pages, which each wiki has of its own.
+type WikiEntry struct {
+	API      string   `yaml:"api"`
+	User     string   `yaml:"user"`
+	Password string   `yaml:"password"` // name of the environment variable that holds the bot password
+	Forum    string   `yaml:"forum"`
+	Archive  string   `yaml:"archive"` // like FORUM_ARCHIVE_PREFIX; empty: there is none
+	Stop     string   `yaml:"stop_page"`
+	OptOut   string   `yaml:"opt_out_page"`
+	Operator string   `yaml:"operator"`
+	Mentions bool     `yaml:"mentions"`
+	Pages    []string `yaml:"mention_pages"`
+	// names of the wiki's own templates; empty: Wikidata's
+	Templates struct {
+		Query    []string `yaml:"query"`
+		Resolved []string `yaml:"resolved"`
+	} `yaml:"templates"`
+	UserNamespaces []string `yaml:"user_namespaces"` // names of user pages in the wiki's languages, next to the English ones
+	// codes of the languages that the wiki is written in: the first one is that of replies to people whose language is
+	// not known, or for which there are no words
+	Languages []string  `yaml:"languages"`
+	Graph     wikiGraph `yaml:"graph"`
+}
+
+// wikiGraph is a graph of a wiki: the name of one in KG_FILE, or the addresses of a Wikibase.
+type wikiGraph struct {
+	Name      string `yaml:"name"`
+	SPARQL    string `yaml:"sparql"`
+	EntityAPI string `yaml:"entity_api"`
+}
+
+// UnmarshalYAML reads a name, or a map with the keys above.
+func (g *wikiGraph) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		return n.Decode(&g.Name)
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 { // a node does not know that unknown keys are mistakes
+		switch key := n.Content[i]; key.Value {
+		case "name", "sparql", "entity_api":
+		default:
+			return fmt.Errorf("line %d: graph has the keys name, sparql and entity_api, not %q", key.Line, key.Value)
+		}
+	}
+	type plain wikiGraph
+	return n.Decode((*plain)(g))
+}
+
+var languageCode = regexp.MustCompile(`^[a-z]{2,3}(-[a-z0-9]{2,8})*$`)
+
+var wikiName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
+
+// ReadWikis reads the file of more wikis: a map "wikis" from a name to an entry. getenv gives the secrets. It returns
+// the names in order, and for each the settings with which a bot works there. The error is a [Problems].
+func (c *Config) ReadWikis(file string, data []byte, getenv func(string) string) ([]string, map[string]*Config, error) {
+	var doc struct {
+		Wikis map[string]WikiEntry `yaml:"wikis"`
+	}
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	if err := d.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
+		return nil, nil, Problems{fmt.Errorf("WIKIS: %s: %s", file, strings.TrimPrefix(err.Error(), "yaml: "))}
+	}
+	var problems Problems
+	out := map[string]*Config{}
+	names := slices.Sorted(maps.Keys(doc.Wikis))
+	for _, name := range names {
+		w, errs := c.with(doc.Wikis[name], getenv)
+		if !wikiName.MatchString(name) {
+			errs = append(errs, errors.New("a name has small letters, digits and hyphens, and begins with a letter"))
+		}
+		for _, err := range errs {
+			problems = append(problems, fmt.Errorf("WIKIS: %s: %s: %w", file, name, err))
+		}
+		out[name] = w
+	}
+	if len(problems) > 0 {
+		return nil, nil, problems
+	}
+	return names, out, nil
+}
+
+// with is the settings for another wiki, with all that is wrong with them.
+func (c *Config) with(w WikiEntry, getenv func(string) string) (*Config, []error) {
+	var problems []error
+	one := *c
+	one.OAuth, one.OAuth2Token = OAuth{}, ""
+	set := func(key string, f field, value string) {
+		if err := f.set(&one, value); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", key, err))
+		}
+	}
+	need := func(key, value string) {
+		if strings.TrimSpace(value) == "" {
+			problems = append(problems, fmt.Errorf("%s is missing", key))
+		}
+	}
+	need("api", w.API)
+	need("user", w.User)
+	need("password", w.Password)
+	need("forum", w.Forum)
+	need("stop_page", w.Stop)
+	set("api", urlField(func(c *Config) *string { return &c.WikiAPI }), w.API)
+	set("user", strField(func(c *Config) *string { return &c.WikiUser }), w.User)
+	set("forum", titleField(func(c *Config) *string { return &c.ForumPage }), w.Forum)
+	set("stop_page", titleField(func(c *Config) *string { return &c.StopPage }), w.Stop)
+	set("opt_out_page", titleField(func(c *Config) *string { return &c.OptOutPage }), w.OptOut)
+	if w.Operator != "" {
+		set("operator", userField(func(c *Config) *string { return &c.Operator }), w.Operator)
+	}
+	set("archive", titleField(func(c *Config) *string { return &c.ArchivePrefix }), w.Archive)
+	if len(w.Pages) > 0 {
+		set("mention_pages", pagesField(func(c *Config) *[]string { return &c.MentionPages }), strings.Join(w.Pages, ","))
+	}
+	if w.Graph.Name != "" && w.Graph.SPARQL+w.Graph.EntityAPI != "" {
+		problems = append(problems, errors.New("graph: a name stands for a graph of KG_FILE; leave out sparql and entity_api"))
+	}
+	one.Graph = w.Graph.Name
+	for _, l := range w.Languages {
+		if !languageCode.MatchString(l) {
+			problems = append(problems, fmt.Errorf("languages: want codes such as de or pt-br, not %q", l))
+		}
+	}
+	one.Languages = w.Languages
+	if w.Graph.SPARQL != "" {
+		set("graph: sparql", urlField(func(c *Config) *string { return &c.SPARQLEndpoint }), w.Graph.SPARQL)
+		one.SPARQLFallback, one.EntityREST, one.VectorSearch = "", "", "" // these know Wikidata only
+	}
+	if w.Graph.EntityAPI != "" {
+		set("graph: entity_api", urlField(func(c *Config) *string { return &c.EntityAPI }), w.Graph.EntityAPI)
+	}
+	one.Mentions, one.DigestPage = "off", "" // the digest of all wikis is on the main one
+	if w.Mentions {
+		one.Mentions = "on"
+	}
+	if w.Password != "" {
+		if one.WikiPassword = Secret(getenv(w.Password)); one.WikiPassword == "" {
+			problems = append(problems, fmt.Errorf("the environment variable %s, which holds the password, is not set", w.Password))
+		}
+	}
+	one.QueryTemplates, one.ResolvedTemplates = w.Templates.Query, w.Templates.Resolved
+	one.UserNamespaces = w.UserNamespaces
+	return &one, problems
+}

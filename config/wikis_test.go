@@ -1,0 +1,72 @@
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestReadWikis(t *testing.T) {
+	base, _, err := Load(Source{Environ: []string{"WIKI_USER=Bot@x", "WIKI_PASSWORD=main-secret", "OPERATOR=Olga", "FOLLOWUP_LIMIT=3"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	getenv := func(name string) string { return map[string]string{"COMMONS": "commons-secret"}[name] }
+	names, wikis, err := base.ReadWikis("w.yaml", []byte(`wikis:
+  commons:
+    api: https://commons.wikimedia.org/w/api.php
+    user: Bot@c
+    password: COMMONS
+    forum: Commons:Queries
+    archive: Commons:Queries/Archive/
+    stop_page: User:Bot/run
+    mentions: true
+    mention_pages: [talk, "4"]
+    templates: {query: [Abfrage]}
+    languages: [de, pt-br]
+    graph: {sparql: "https://commons-query.wikimedia.org/sparql"}
+`), getenv)
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	w := wikis["commons"]
+	if w.WikiAPI != "https://commons.wikimedia.org/w/api.php" || w.WikiPassword.Reveal() != "commons-secret" ||
+		w.ForumPage != "Commons:Queries" ||
+		w.ArchivePrefix != "Commons:Queries/Archive/" || w.Mentions != "on" || len(w.MentionPages) != 2 || w.QueryTemplates[0] != "Abfrage" ||
+		w.SPARQLEndpoint != "https://commons-query.wikimedia.org/sparql" || w.SPARQLFallback != "" ||
+		len(w.Languages) != 2 || w.Languages[0] != "de" || w.Graph != "" {
+		t.Errorf("got %+v", w)
+	}
+	if w.Operator != "Olga" || w.FollowupLimit != 3 {
+		t.Error("what the file does not say is not as in the settings")
+	}
+	if base.WikiPassword.Reveal() != "main-secret" || base.Mentions != "off" {
+		t.Error("the main wiki's settings changed")
+	}
+	for _, tt := range []struct{ text, want string }{
+		{"wikis: {a: {apu: x}}", "line 1: field apu not found"},
+		{"wikis: {a: {api: ftp://x}}", "a: api: want an address"},
+		{"wikis: {a: {api: 'https://x/api.php'}}", "a: user is missing"},
+		{"wikis: {a: {languages: [German]}}", `languages: want codes such as de or pt-br, not "German"`},
+		{"wikis: {a: {graph: {sparkle: x}}}", `line 1: graph has the keys name, sparql and entity_api, not "sparkle"`},
+		{"wikis: {a: {graph: {name: x, sparql: 'https://x/'}}}", "leave out sparql and entity_api"},
+		{"wikis: {'A b': {}}", "a name has small letters"},
+		{"wikis: {a: {password: NOWHERE}}", "NOWHERE, which holds the password, is not set"},
+		{"- x", "cannot unmarshal"},
+	} {
+		_, _, err := base.ReadWikis("w.yaml", []byte(tt.text), getenv)
+		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "w.yaml") {
+			t.Errorf("%s: %v, want %q", tt.text, err, tt.want)
+		}
+	}
+	_, wikis, err = base.ReadWikis("w.yaml", []byte("wikis: {a: {api: 'https://x/api.php', user: B@c, password: COMMONS,"+
+		" forum: F, stop_page: S, graph: museum}}"), getenv)
+	if err == nil && wikis["a"].ArchivePrefix != "" {
+		t.Errorf("another wiki's archive: %s", wikis["a"].ArchivePrefix)
+	}
+	if err != nil || wikis["a"].Graph != "museum" {
+		t.Errorf("a graph by its name: %+v, %v", wikis["a"], err)
+	}
+	if names, _, err := base.ReadWikis("w.yaml", nil, getenv); err != nil || len(names) != 0 {
+		t.Errorf("an empty file: %v, %v", names, err)
+	}
+}

@@ -1,0 +1,143 @@
+package annotate
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Assignment says who is to judge which candidate: names by the candidate's ID.
+type Assignment map[string][]string
+
+// Assign gives every candidate that is not resolved to as many people as overlap says. What someone has judged counts
+// as theirs. What a person has already stays with them; the rest goes to those who have least, so that all have about
+// the same. What people who are no longer in the list had is given to others.
+func Assign(cases []Case, have Assignment, people []string, overlap int) Assignment {
+	out := Assignment{}
+	load := map[string]int{}
+	for i := range cases {
+		id := cases[i].Candidate.ID
+		var names []string
+		for _, w := range cases[i].Decided() {
+			names = append(names, w.Annotator)
+		}
+		for _, n := range have[id] {
+			if slices.Contains(people, n) && !slices.Contains(names, n) && len(names) < overlap {
+				names = append(names, n)
+			}
+		}
+		for _, n := range names {
+			load[n]++
+		}
+		if len(names) > 0 {
+			out[id] = names
+		}
+	}
+	for i := range cases {
+		if cases[i].State() == Resolved {
+			continue
+		}
+		id := cases[i].Candidate.ID
+		for len(out[id]) < overlap {
+			best := ""
+			for _, n := range people {
+				if !slices.Contains(out[id], n) && (best == "" || load[n] < load[best]) {
+					best = n
+				}
+			}
+			if best == "" {
+				break // fewer people than the overlap
+			}
+			out[id] = append(out[id], best)
+			load[best]++
+		}
+	}
+	return out
+}
+
+// Pace is how far a person is with what they have.
+type Pace struct {
+	Name     string
+	Assigned int
+	Done     int     // of these
+	Week     int     // verdicts on any candidate in the last seven days, each candidate once
+	PerDay   float64 // of that week
+	Days     int     // until the rest is done at this pace; -1 when nobody can say
+}
+
+// paceTime is how long back the pace is measured.
+const paceTime = 7 * 24 * time.Hour
+
+// Paces says of everybody who has something, or has judged something lately, how far they are.
+func Paces(cases []Case, a Assignment, events []Event, now time.Time) []Pace {
+	by := map[string]*Pace{}
+	of := func(name string) *Pace {
+		if by[name] == nil {
+			by[name] = &Pace{Name: name}
+		}
+		return by[name]
+	}
+	for i := range cases {
+		for _, n := range a[cases[i].Candidate.ID] {
+			p := of(n)
+			p.Assigned++
+			if own := cases[i].Of(n); own != nil && own.HasVerdict() || cases[i].State() == Resolved {
+				p.Done++
+			}
+		}
+	}
+	type judged struct{ who, candidate string }
+	seen := map[judged]bool{}
+	for _, e := range events {
+		key := judged{e.Who, e.Work.Candidate}
+		if e.Kind != Judged || e.Work.Annotator == Resolution || !e.Work.HasVerdict() || seen[key] ||
+			now.Sub(e.At) > paceTime {
+			continue
+		}
+		seen[key] = true
+		of(e.Who).Week++
+	}
+	var out []Pace
+	for _, p := range by {
+		p.PerDay = float64(p.Week) / 7
+		left := p.Assigned - p.Done
+		switch {
+		case left == 0:
+			p.Days = 0
+		case p.Week == 0:
+			p.Days = -1
+		default:
+			p.Days = (left*7 + p.Week - 1) / p.Week
+		}
+		out = append(out, *p)
+	}
+	slices.SortFunc(out, func(a, b Pace) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Shared is how many candidates two people both have.
+type Shared struct {
+	A, B string
+	N    int
+}
+
+// Overlaps counts, for each pair of people, the candidates that both have.
+func (a Assignment) Overlaps() []Shared {
+	n := map[[2]string]int{}
+	for _, names := range a {
+		for i, x := range names {
+			for _, y := range names[i+1:] {
+				n[[2]string{min(x, y), max(x, y)}]++
+			}
+		}
+	}
+	out := make([]Shared, 0, len(n))
+	for pair, count := range n {
+		out = append(out, Shared{pair[0], pair[1], count})
+	}
+	slices.SortFunc(out, func(a, b Shared) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
+	return out
+}
+
+// Left is what the person still has to judge.
+func (p Pace) Left() int { return p.Assigned - p.Done }

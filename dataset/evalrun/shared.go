@@ -1,0 +1,226 @@
+package evalrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/job"
+	"github.com/spinachbot/spinachbot/internal/safe"
+)
+
+// Queue is the queue of items of a run that several processes share, with what they made. internal/store implements
+// it.
+type Queue interface {
+	job.Queue
+	// AddJobs adds the jobs that are not there, and has those done again that had failed.
+	AddJobs(ctx context.Context, jobs []job.Job) error
+	// Jobs lists the jobs that are wanted in any of the states.
+	Jobs(ctx context.Context, w job.Want, states ...job.State) ([]job.Job, error)
+	// Finish ends a job and keeps the files that it made. The error is [job.ErrLost] when the claim has ended.
+	Finish(ctx context.Context, c *job.Claim, to job.State, reason string, files map[string][]byte) error
+	// Made returns the files that a job made, by name.
+	Made(ctx context.Context, key string) (map[string][]byte, error)
+}
+
+// Shared is how a process takes part in a run that it shares with others. Each has a folder of its own; in the end all
+// folders hold all items.
+type Shared struct {
+	Queue  Queue
+	Run    string        // name of the run, the same for all
+	Holder string        // a name that no other process has or had
+	Lease  time.Duration // how long the others wait for the items of a process that is gone
+	Poll   time.Duration // how often to look for items when others have the rest
+}
+
+// itemJob is the kind of the items' jobs.
+const itemJob = "item"
+
+func (s *Shared) key(it dataset.Item) string { return s.Run + " " + FileName(it.ID) }
+
+// share does what is missing of a run together with other processes.
+func (r *runner) share(ctx context.Context) error {
+	todo, err := r.plan(ctx)
+	if err != nil {
+		return err
+	}
+	missing := map[string]bool{}
+	for _, it := range todo {
+		missing[it.ID] = true
+	}
+	items := map[string]dataset.Item{} // by the keys of their jobs
+	var jobs []job.Job
+	var here []dataset.Item
+	for i, it := range r.Items {
+		if r.Chosen != nil && !r.Chosen[it.ID] {
+			continue
+		}
+		key := r.Shared.key(it)
+		items[key] = it
+		// the benchmark's order
+		at := r.Info.AsOf.Add(time.Duration(i) * time.Microsecond)
+		jobs = append(jobs, job.Job{Key: key, Kind: itemJob, Scope: r.Shared.Run, Created: at, Updated: at})
+		if !missing[it.ID] {
+			here = append(here, it)
+		}
+	}
+	if err := r.Shared.Queue.AddJobs(ctx, jobs); err != nil {
+		return err
+	}
+	for _, it := range here {
+		if err := r.offer(ctx, it); err != nil {
+			return err
+		}
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var wg sync.WaitGroup
+	for n := range r.Jobs {
+		wg.Go(func() {
+			if err := safe.Do(func() error {
+				return r.takeItems(ctx, fmt.Sprintf("%s, %d", r.Shared.Holder, n+1), items)
+			}); err != nil {
+				stop(err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return r.fetch(ctx, todo)
+}
+
+// offer gives the others an item that this folder holds from an earlier session.
+func (r *runner) offer(ctx context.Context, it dataset.Item) error {
+	c, err := r.Shared.Queue.Claim(ctx, r.Shared.Holder, job.Want{Key: r.Shared.key(it)}, r.Now(), r.Shared.Lease)
+	if errors.Is(err, job.ErrNone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return r.finish(ctx, c, it)
+}
+
+// takeItems does one item after the other until all are finished, by whomever.
+func (r *runner) takeItems(ctx context.Context, holder string, items map[string]dataset.Item) error {
+	s := r.Shared
+	want := job.Want{Kinds: []string{itemJob}, Scope: s.Run}
+	for {
+		c, err := s.Queue.Claim(ctx, holder, want, r.Now(), s.Lease)
+		if errors.Is(err, job.ErrNone) {
+			left, err := s.Queue.Jobs(ctx, want, job.Waiting, job.Running)
+			if err != nil || len(left) == 0 {
+				return err
+			}
+			if err := r.Sleep(ctx, s.Poll); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		it, known := items[c.Key]
+		if !known { // another process chose it; this one leaves it alone for a while
+			if err := s.Queue.GiveBack(ctx, c, r.Now().Add(s.Lease)); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := r.claimed(ctx, c, it); err != nil {
+			return err
+		}
+	}
+}
+
+// claimed does an item under its claim.
+func (r *runner) claimed(ctx context.Context, c *job.Claim, it dataset.Item) error {
+	kept, stop := job.Keep(ctx, r.Log, r.Shared.Queue, c, r.Shared.Lease)
+	err := r.item(kept, it)
+	lost := errors.Is(context.Cause(kept), job.ErrLost)
+	stop()
+	switch {
+	case lost && ctx.Err() == nil:
+		r.Log.Warn("an item was lost to another process", "item", it.ID)
+		return nil
+	case err != nil:
+		return errors.Join(err, r.Shared.Queue.GiveBack(context.WithoutCancel(ctx), c, time.Time{}))
+	}
+	return r.finish(ctx, c, it)
+}
+
+// finish ends an item's job with the files that this folder has of it.
+func (r *runner) finish(ctx context.Context, c *job.Claim, it dataset.Item) error {
+	k, err := r.load(it)
+	if err != nil {
+		return err
+	}
+	files := map[string][]byte{}
+	name := FileName(it.ID)
+	paths := []string{filepath.Join(goldDir, name+".json"), filepath.Join(itemsDir, name+".json")}
+	if k.item != nil && k.item.Trajectory != "" {
+		paths = append(paths, filepath.FromSlash(k.item.Trajectory))
+	}
+	for _, path := range paths {
+		data, err := os.ReadFile(r.dir.path(path))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		files[filepath.ToSlash(path)] = data
+	}
+	to, why := job.Done, ""
+	if !k.done() {
+		to = job.Failed
+		if k.item != nil && k.item.Error != nil {
+			why = string(k.item.Error.Kind)
+		}
+	}
+	err = r.Shared.Queue.Finish(ctx, c, to, why, files)
+	if errors.Is(err, job.ErrLost) { // someone else does it again, with the same result
+		return nil
+	}
+	return err
+}
+
+// fetch gets the items that others have done.
+func (r *runner) fetch(ctx context.Context, items []dataset.Item) error {
+	for _, it := range items {
+		if k, err := r.load(it); err != nil {
+			return err
+		} else if k.done() {
+			continue
+		}
+		files, err := r.Shared.Queue.Made(ctx, r.Shared.key(it))
+		if err != nil {
+			return err
+		}
+		name := FileName(it.ID)
+		// in this order: an item's file appears last, see [Run]
+		for _, path := range []string{trajDir + "/" + name + ".jsonl", goldDir + "/" + name + ".json",
+			itemsDir + "/" + name + ".json"} {
+			if data, ok := files[path]; ok {
+				if err := r.dir.write(data, filepath.FromSlash(path)); err != nil {
+					return err
+				}
+			}
+		}
+		if k, err := r.load(it); err != nil {
+			return err
+		} else if k.item != nil {
+			r.see(ctx, it, k)
+			r.count(k.item)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+package evalrun
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/dataset"
+)
+
+// WatchFile is what a run at work writes for those who watch it. It is gone when the run has put its files together.
+const WatchFile = "progress.json"
+
+// Watched is a run as people look through it, at work or not.
+type Watched struct {
+	Name     string        `json:"name"` // of the folder
+	Info     RunInfo       `json:"-"`
+	Progress Progress      `json:"progress"`
+	Working  bool          `json:"-"` // the files are not put together: the run is at work, or was cut off
+	Metrics  []string      `json:"metrics"`
+	Items    []WatchedItem `json:"items"` // those that are done
+}
+
+// WatchedItem is an item that is done.
+type WatchedItem struct {
+	ID       string   `json:"id"`
+	File     string   `json:"file"` // name of its files in the run's folder, without ending
+	Question string   `json:"question"`
+	Answered bool     `json:"answered"`
+	Reason   string   `json:"reason,omitempty"`
+	Failed   string   `json:"failed,omitempty"` // kind of failure of a service
+	Excluded string   `json:"excluded,omitempty"`
+	Scores   []Score  `json:"scores,omitempty"`
+	Class    Class    `json:"class,omitempty"` // of its error by the first metric, by rules; "" for none
+	Why      string   `json:"why,omitempty"`
+	Features []string `json:"features,omitempty"` // of the gold query
+	Steps    int      `json:"steps"`
+	USD      float64  `json:"usd"`
+	MS       int64    `json:"ms"`
+
+	Confidence float64 `json:"confidence"`
+}
+
+// State is as [ItemData.State].
+func (w *WatchedItem) State(metric string) (state, word string) {
+	it := ItemData{Result: Result{Answered: w.Answered}, Scores: w.Scores}
+	if w.Failed != "" {
+		it.Error = &Failure{Kind: w.Failed}
+	}
+	if state, word = it.State(metric); state == "unscored" {
+		word = w.Excluded
+	}
+	return state, word
+}
+
+// Score is as [ItemData.Score].
+func (w *WatchedItem) Score(metric string) (Score, bool) {
+	return (&ItemData{Scores: w.Scores}).Score(metric)
+}
+
+// StepBin is the group of the number of the item's steps.
+func (w *WatchedItem) StepBin() string { return stepBin(w.Steps) }
+
+// StepBins are the groups, smallest first.
+func StepBins() []string { return slices.Clone(stepBins) }
+
+// watching is what a run keeps for those who watch it.
+type watching struct {
+	items   map[string]WatchedItem
+	written time.Time
+}
+
+// see notes an item that is done. Its score only helps to watch: a failure is met again when the files are put
+// together.
+func (r *runner) see(ctx context.Context, it dataset.Item, k known) {
+	gold := k.gold
+	if gold == nil {
+		gold = &goldFile{Error: &Failure{}}
+	}
+	d := ItemData{Result: Result{Schema: Schema, ID: it.ID, Question: it.Question, SPARQL: k.item.SPARQL,
+		Result: k.item.Result, GoldSPARQL: it.SPARQL, Gold: gold.Result, GoldError: gold.goldFailure(),
+		Answered: k.item.Answered, Reason: k.item.Reason, Error: k.item.Error, Steps: k.item.Steps,
+		Confidence: k.item.Confidence}, Meta: k.item.Meta}
+	if d.Scorable() && r.Score != nil {
+		d.Scores, _ = r.Score(ctx, &d.Result)
+	}
+	w := r.dir.watchedItem(&d)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.watch.items == nil {
+		r.watch.items = map[string]WatchedItem{}
+	}
+	r.watch.items[it.ID] = w
+}
+
+// watchedItem is what is shown of an item; the class of its error is decided by rules.
+func (d folder) watchedItem(it *ItemData) WatchedItem {
+	w := WatchedItem{ID: it.ID, File: FileName(it.ID), Question: it.Question, Answered: it.Answered, Reason: it.Reason,
+		Excluded: it.excluded(), Scores: it.Scores, Steps: it.Steps, USD: it.Meta.Usage.USD + it.Meta.Lost.USD,
+		MS: it.Meta.MS, Confidence: it.Confidence, Features: factsOf(it.GoldSPARQL).features}
+	if it.Error != nil {
+		w.Failed = it.Error.Kind
+	}
+	if len(it.Scores) > 0 && it.Scores[0].F1 < 1 {
+		run := &RunData{Dir: string(d)}
+		events, err := run.Trajectory(it)
+		if err == nil {
+			if v, ok := Classify(it, it.Scores[0].Metric, event.Steps(events)); ok {
+				w.Class, w.Why = v.Class, v.Why
+			}
+		}
+	}
+	return w
+}
+
+// pause is the least time between two writings of the file for those who watch, where it holds many items.
+const (
+	pause = time.Second
+	many  = 500
+)
+
+// watched writes the file for those who watch; r.mu is held.
+func (r *runner) watched(always bool) {
+	now := r.Now()
+	if !always && len(r.watch.items) > many && now.Sub(r.watch.written) < pause {
+		return
+	}
+	r.watch.written = now
+	w := Watched{Name: filepath.Base(string(r.dir)), Progress: r.tally, Items: []WatchedItem{}}
+	for _, it := range r.Items {
+		if seen, ok := r.watch.items[it.ID]; ok {
+			w.Items = append(w.Items, seen)
+			if w.Metrics == nil {
+				for _, s := range seen.Scores {
+					w.Metrics = append(w.Metrics, s.Metric)
+				}
+			}
+		}
+	}
+	if err := r.dir.writeJSON(w, WatchFile); err != nil {
+		r.Log.Warn("who watches the run sees an older state", "error", err)
+	}
+}
+
+// Watch reads a run for people who look through it, also while it is at work.
+func Watch(ctx context.Context, dir string) (*Watched, error) {
+	d := folder(dir)
+	var w Watched
+	working, err := d.readJSON(&w, WatchFile)
+	if err != nil {
+		return nil, err
+	}
+	if working {
+		w.Working = true
+		_, err := d.readJSON(&w.Info, RunFile)
+		return &w, err
+	}
+	r, err := Load(ctx, dir, Metrics)
+	if err != nil {
+		return nil, err
+	}
+	w = Watched{Name: r.Name, Info: r.Info, Metrics: r.Metric,
+		Progress: Progress{Items: len(r.Items) + r.NotAsked, Done: len(r.Items)}}
+	for i := range r.Items {
+		it := &r.Items[i]
+		w.Items = append(w.Items, d.watchedItem(it))
+		w.Progress.Cost.Add(it.Meta.Usage)
+		w.Progress.Cost.Add(it.Meta.Lost)
+		if it.Answered {
+			w.Progress.Answered++
+		}
+		if it.Error != nil {
+			w.Progress.Failed++
+		}
+	}
+	return &w, nil
+}
+
+// IsRun reports whether a folder holds a run.
+func IsRun(dir string) bool {
+	st, err := os.Stat(filepath.Join(dir, RunFile))
+	return err == nil && st.Mode().IsRegular()
+}
+
+// Changed is when the run was last changed, the zero time when there is none.
+func Changed(dir string) (at time.Time) {
+	for _, name := range []string{RunFile, WatchFile, ResultsFile} {
+		if st, err := os.Stat(filepath.Join(dir, name)); err == nil && st.ModTime().After(at) {
+			at = st.ModTime()
+		}
+	}
+	return at
+}
+
+// ItemOf reads an item of a run by the name of its file, with its scores when the run is put together. The error is an
+// [fs.ErrNotExist] when there is none.
+func ItemOf(ctx context.Context, dir, file string) (*ItemData, error) {
+	if file != filepath.Base(file) || strings.HasPrefix(file, ".") {
+		return nil, fs.ErrNotExist
+	}
+	r, err := Load(ctx, dir, Metrics)
+	if err == nil {
+		for i := range r.Items {
+			if FileName(r.Items[i].ID) == file {
+				return &r.Items[i], nil
+			}
+		}
+	}
+	var k itemFile // at work: what is there of the item
+	if ok, err := folder(dir).readJSON(&k, itemsDir, file+".json"); err != nil || !ok {
+		return nil, errors.Join(err, fs.ErrNotExist)
+	}
+	it := &ItemData{Result: Result{ID: k.ID, SPARQL: k.SPARQL, Result: k.Result, Answered: k.Answered, Reason: k.Reason,
+		Error: k.Error, Steps: k.Steps, Confidence: k.Confidence}, Meta: k.Meta}
+	it.Meta.ID = k.ID
+	return it, nil
+}
+
+// Info reads what a run was made with.
+func Info(dir string) (*RunInfo, error) {
+	var info RunInfo
+	if ok, err := folder(dir).readJSON(&info, RunFile); err != nil || !ok {
+		return nil, errors.Join(err, fs.ErrNotExist)
+	}
+	return &info, nil
+}

@@ -1,0 +1,73 @@
+package forum
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/wikitext"
+)
+
+// maxStruck is how many rows of an earlier result are shown struck out.
+const maxStruck = 5
+
+// amended is the sentence that says that a reply was corrected, with the answer that it had struck out; nil for a reply
+// that was not.
+func (c *composer) amended() []string {
+	before := c.r.Before
+	if before == nil {
+		return nil
+	}
+	parts := []string{c.t.Text("amended", "time", isoTime(c.r.RanAt))}
+	said, now := encode(before.Short, MaxShort), encode(c.r.Short, MaxShort)
+	if said == now && before.Boolean == nil {
+		return parts
+	}
+	if said == "" {
+		said = (&composer{r: *before, t: c.t}).found()
+	}
+	return append(parts, "<s>"+said+"</s>")
+}
+
+// struck shows the first rows of the earlier result of a corrected reply, struck out.
+func (c *composer) struck() error {
+	if c.r.Before == nil || c.r.Before.Boolean != nil {
+		return nil
+	}
+	var rows []string
+	old := &composer{r: *c.r.Before, t: c.t, indent: c.indent}
+	for _, row := range old.r.Rows[:min(len(old.r.Rows), maxStruck)] {
+		var cells []string
+		for _, v := range row[:min(len(row), old.columns())] {
+			cell, err := old.cell(v)
+			if err != nil {
+				return err
+			}
+			if cell != "" {
+				cells = append(cells, cell)
+			}
+		}
+		if len(cells) > 0 {
+			rows = append(rows, "<s>"+strings.Join(cells, ", ")+"</s>")
+		}
+	}
+	if more := max(old.r.Total, len(old.r.Rows)) - len(rows); more > 0 && len(rows) > 0 {
+		rows = append(rows, fmt.Sprintf("<s>+ %s</s>", c.t.Number(more)))
+	}
+	if len(rows) > 0 {
+		c.block(c.line(strings.Join(rows, "; ")))
+	}
+	return nil
+}
+
+// Replace returns the new full text of the section that MediaWiki edits as number t.Section, with the bytes from start
+// to end of the page replaced. Errors wrap [ErrUnplaceable].
+func Replace(pageText string, t *Thread, start, end int, with string) (sectionText string, err error) {
+	sec, err := sectionOf(wikitext.Preprocess(pageText, wikitext.Options{}), t)
+	if err != nil {
+		return "", err
+	}
+	if start < sec.Start || end < start || sec.End < end {
+		return "", fmt.Errorf("the text is not in MediaWiki's section %d: %w", t.Section, ErrUnplaceable)
+	}
+	return pageText[sec.Start:start] + with + pageText[end:sec.End], nil
+}

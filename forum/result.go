@@ -1,0 +1,274 @@
+package forum
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// found says what the query found, where there are no other words for it.
+func (c *composer) found() string {
+	switch total := max(c.r.Total, len(c.r.Rows)); {
+	case c.r.Boolean != nil && *c.r.Boolean:
+		return c.t.Text("yes")
+	case c.r.Boolean != nil:
+		return c.t.Text("no")
+	case total == 0:
+		return c.t.Text("found_none")
+	default:
+		return c.t.Text("found", "count", total)
+	}
+}
+
+// result is what the query returned: a line for a single value, a list for a tree, else a table. Below it is what was
+// left out, and when and where the query ran.
+func (c *composer) result() error {
+	var below []string
+	rows, columns := min(len(c.r.Rows), MaxRows), c.columns()
+	switch {
+	case c.r.Boolean != nil || rows == 0 || len(c.r.Vars) == 0:
+	case len(c.r.Tree) > 0:
+		if err := c.tree(); err != nil {
+			return err
+		}
+	case c.r.single():
+		value, err := c.cell(c.r.Rows[0][0])
+		if err != nil {
+			return err
+		}
+		bare := c.r.Rows[0][0]
+		bare.Unit, bare.Year = "", ""
+		if value != "" && (bare.ID != "" || !strings.Contains(encode(c.r.Short, MaxShort), encode(c.plain(bare), maxCell))) {
+			c.block(c.line(c.t.Text("result", "value", value)))
+		}
+	default:
+		if err := c.table(rows, columns); err != nil {
+			return err
+		}
+		if hidden := len(c.r.Vars) - columns; hidden > 0 {
+			below = append(below, c.t.Text("columns", "count", hidden))
+		}
+	}
+	if err := c.struck(); err != nil {
+		return err
+	}
+	if more := c.r.Total - rows; more > 0 && rows > 0 && len(c.r.Tree) == 0 {
+		below = append([]string{c.t.Text("more", "count", more, "link", c.queryLink())}, below...)
+	}
+	if !c.r.RanAt.IsZero() && c.r.Endpoint != "" {
+		below = append(below, c.t.Text("ran", "time", isoTime(c.r.RanAt), "endpoint", encode(c.r.Endpoint, 100)))
+	}
+	if len(below) > 0 {
+		c.block(c.line(strings.Join(below, " ")))
+	}
+	return nil
+}
+
+// single reports whether the result is one value, which needs no table.
+func (r Reply) single() bool {
+	return len(r.Rows) == 1 && r.Total <= 1 && len(r.Vars) == 1 && len(r.Rows[0]) == 1
+}
+
+// queryLink is a link that opens the query, or only its words where there is none, or its address would be too long.
+func (c *composer) queryLink() string {
+	words := c.t.Text("run_query")
+	if link := c.opens(c.r.Query, words); link != "" {
+		return link
+	}
+	return words
+}
+
+// opens is a link with the words given that opens a query; "" where there is no page for it, or its address would be too
+// long.
+func (c *composer) opens(query, words string) string {
+	address := c.r.QueryPage + percent(query)
+	if c.r.QueryPage == "" || len(address) > maxLink {
+		return ""
+	}
+	return "[" + address + " " + words + "]"
+}
+
+// percent writes everything but letters, digits, "-", "." and "_" as %XX: nothing is left that could end a link.
+func percent(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+			strings.IndexByte("-._", c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// How wide a table is on a phone, in CSS pixels: a column is as wide as its longest word.
+const (
+	// PhoneWidth is what a reply's table should fit into.
+	PhoneWidth = 390
+
+	margin    = 24 // of the page, and of each level of a reply
+	maxLevels = 4  // what is deeper is narrow whatever is in it
+	padding   = 14 // of a cell
+	character = 8
+)
+
+// columns is how many columns are shown: as many as a phone has room for, at least two, at most eight.
+func (c *composer) columns() int {
+	n := min(len(c.r.Vars), maxColumns)
+	for n > 2 && c.width(n) > PhoneWidth {
+		n--
+	}
+	return n
+}
+
+// TableWidth is how wide a reply's table is at least, in CSS pixels, behind the list prefix, unless its words are broken
+// ([BreakWords]); 0 where there is none.
+func TableWidth(r Reply, indent string) int {
+	if len(r.Rows) == 0 || len(r.Vars) == 0 || len(r.Tree) > 0 || r.single() || r.Boolean != nil ||
+		Texts(r.Language) == nil {
+		return 0
+	}
+	c := &composer{r: r, t: Texts(r.Language), indent: indent}
+	return c.width(c.columns())
+}
+
+// BreakWords is the attribute of a table whose words may be broken, so that it fits a phone whatever is in it.
+const BreakWords = `style="overflow-wrap:anywhere"`
+
+// width is how wide a table with the first n columns is at least.
+func (c *composer) width(n int) int {
+	px := margin * (1 + min(len(c.indent), maxLevels))
+	for i := range n {
+		longest := longestWord(c.header(i))
+		for _, row := range c.r.Rows[:min(len(c.r.Rows), MaxRows)] {
+			if i < len(row) {
+				longest = max(longest, longestWord(c.plain(row[i])))
+			}
+		}
+		px += padding + character*min(longest, maxCell)
+	}
+	return px
+}
+
+// longestWord is the number of characters of the longest word.
+func longestWord(s string) int {
+	n := 0
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" -/\u00a0\u200b", r) }) {
+		n = max(n, utf8.RuneCountInString(w))
+	}
+	return n
+}
+
+// header is the heading of column i, not encoded.
+func (c *composer) header(i int) string {
+	if i < len(c.r.Headers) && c.r.Headers[i] != "" {
+		return c.r.Headers[i]
+	}
+	return c.r.Vars[i]
+}
+
+// table is the first rows of the result.
+func (c *composer) table(rows, columns int) error {
+	var b strings.Builder
+	b.WriteString("{| class=\"wikitable\"" + c.tableDirection())
+	if c.width(columns) > PhoneWidth {
+		b.WriteString(" " + BreakWords)
+	}
+	b.WriteString("\n!")
+	for i := range columns {
+		if i > 0 {
+			b.WriteString(" !!")
+		}
+		b.WriteString(" " + encode(c.header(i), 60))
+	}
+	for _, row := range c.r.Rows[:rows] {
+		b.WriteString("\n|-\n|")
+		for i := range columns {
+			if i > 0 {
+				b.WriteString(" ||")
+			}
+			if i >= len(row) {
+				continue
+			}
+			text, err := c.cell(row[i])
+			if err != nil {
+				return err
+			}
+			if text != "" {
+				b.WriteString(" " + text)
+			}
+		}
+	}
+	b.WriteString("\n|}")
+	c.block(b.String())
+	return nil
+}
+
+// tree is the result as a nested list.
+func (c *composer) tree() error {
+	c.indent = strings.Repeat(":", len(c.indent)) // a list below bullets would be read as their list
+	for i, item := range c.r.Tree {
+		before := -1
+		if i > 0 {
+			before = c.r.Tree[i-1].Depth
+		}
+		if item.Depth < 0 || item.Depth > before+1 {
+			return fmt.Errorf("compose reply: item %d of the tree is at depth %d below %d", i, item.Depth, before)
+		}
+		text, err := c.cell(item.Cell)
+		if err != nil {
+			return err
+		}
+		c.block(strings.Repeat("*", item.Depth+1) + " " + text)
+	}
+	return nil
+}
+
+// cell is a value as wikitext, as the language writes it.
+func (c *composer) cell(v Cell) (string, error) {
+	if v.ID == "" {
+		text := encode(c.plain(v), maxCell)
+		if v.Kind == "number" && strings.Trim(text, "0123456789 ") == "" {
+			text = strings.ReplaceAll(text, " ", "\u00a0") // 12 345 stays on one line
+		}
+		return text, nil
+	}
+	link, err := entityLink(v.ID, v.Label)
+	switch {
+	case err != nil:
+		return "", err
+	case c.r.Templates && v.ID[0] != 'L':
+		return "{{" + v.ID[:1] + "|" + v.ID[1:] + "}}", nil
+	case c.r.Numbers && v.Label != "":
+		return link + " (" + v.ID + ")", nil
+	}
+	return link, nil
+}
+
+// plain is a value as text.
+func (c *composer) plain(v Cell) string {
+	switch v.Kind {
+	case "number":
+		out := c.t.Decimal(v.Text)
+		if v.Unit != "" {
+			out += "\u00a0" + v.Unit
+		}
+		if v.Year != "" {
+			out += " (" + v.Year + ")"
+		}
+		return out
+	case "day":
+		if at, err := time.Parse(time.DateOnly, v.Text); err == nil {
+			return c.t.Date(at)
+		}
+	}
+	switch {
+	case v.ID != "" && (c.r.Templates || c.r.Numbers):
+		return v.Label + " (" + v.ID + ")"
+	case v.ID != "":
+		return v.Label
+	}
+	return v.Text
+}

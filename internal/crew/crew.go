@@ -1,0 +1,189 @@
+// Package crew is how several processes share the work on one ledger. One of them, elected, is the scheduler: it reads
+// the page and puts new requests into the ledger. One, elected, is the publisher: it posts. All of them have workers,
+// who take jobs of judging and solving from one queue.
+package crew
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/internal/leader"
+)
+
+// Names of the leases. The publisher's is the one under which earlier versions did everything, so that they do not post
+// at the same time.
+const (
+	SchedulerLease = "scheduler"
+	PublisherLease = "bot"
+)
+
+// Queues of the bell.
+const (
+	WorkQueue    = "work"
+	PublishQueue = "publish"
+)
+
+// QueueOf is the queue whose listeners do jobs of a kind, "" for none.
+func QueueOf(kind string) string {
+	switch kind {
+	case bot.Judging, bot.Solving:
+		return WorkQueue
+	case bot.Proposing, bot.Publishing, bot.Confirming:
+		return PublishQueue
+	}
+	return ""
+}
+
+// Bell wakes who waits for work. It may ring too often or not at all: everyone looks now and then without it.
+type Bell interface {
+	// Listen hands wake a value each time that there may be work in a queue and someone waits for wake, until ctx ends.
+	Listen(ctx context.Context, queue string, wake chan<- struct{})
+}
+
+// Crew is the part of one process. All fields are needed, but Bell.
+type Crew struct {
+	Log     *slog.Logger
+	Leases  leader.Leases
+	Holder  string        // see [leader.Holder]
+	Lease   time.Duration // how long the others wait when this process is gone
+	Now     func() time.Time
+	Workers int
+	Bell    Bell // nil: none
+
+	Schedule func(ctx context.Context, l leader.Lease) error           // the scheduler's work, until ctx ends
+	Publish  func(l leader.Lease) (func(context.Context) error, error) // makes the publisher's step
+	Work     func(holder string) (func(context.Context) (bool, error), error)
+}
+
+// Run takes part until ctx ends, or until someone must look: the account may not edit. It returns when the work that
+// was begun is over.
+func (c *Crew) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var wg sync.WaitGroup
+	role := func(f func(ctx context.Context) error) {
+		wg.Go(func() {
+			if err := f(ctx); err != nil {
+				stop(&failure{err})
+			}
+		})
+	}
+	lead := func(name string, f func(ctx context.Context, l leader.Lease) error) func(context.Context) error {
+		return func(ctx context.Context) error {
+			return leader.Lead(ctx, c.Log, c.Leases, leader.Options{Name: name, Holder: c.Holder, Lease: c.Lease, Now: c.Now}, f)
+		}
+	}
+	role(lead(SchedulerLease, c.Schedule))
+	role(lead(PublisherLease, c.publisher))
+	bells := c.listen(ctx, &wg, WorkQueue)
+	for i := range c.Workers {
+		work, err := c.Work(fmt.Sprintf("%s, worker %d", c.Holder, i+1))
+		if err != nil {
+			stop(&failure{err})
+			break
+		}
+		role(func(ctx context.Context) error { return c.worker(ctx, work, bells) })
+	}
+	wg.Wait()
+	var failed *failure
+	if errors.As(context.Cause(ctx), &failed) {
+		return failed.error
+	}
+	return nil
+}
+
+// failure is why a process stops taking part.
+type failure struct{ error }
+
+func (c *Crew) listen(ctx context.Context, wg *sync.WaitGroup, queue string) <-chan struct{} {
+	wake := make(chan struct{})
+	if c.Bell != nil {
+		wg.Go(func() { c.Bell.Listen(ctx, queue, wake) })
+	}
+	return wake
+}
+
+// pause waits for the bell, or for a third of the lease, after which a job of a dead worker may be free. It reports
+// whether ctx goes on.
+func (c *Crew) pause(ctx context.Context, bells <-chan struct{}) bool {
+	t := time.NewTimer(c.Lease / 3)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-bells:
+	case <-t.C:
+	}
+	return ctx.Err() == nil
+}
+
+func (c *Crew) worker(ctx context.Context, work func(context.Context) (bool, error), bells <-chan struct{}) error {
+	for ctx.Err() == nil {
+		worked, err := work(ctx)
+		if err != nil && ctx.Err() == nil {
+			c.Log.Error("a job could not be done now", "error", err)
+		}
+		if worked && err == nil {
+			continue
+		}
+		if err != nil { // a service is down: the bell is no reason to try again
+			c.pause(ctx, nil)
+			continue
+		}
+		c.pause(ctx, bells)
+	}
+	return nil
+}
+
+func (c *Crew) publisher(ctx context.Context, l leader.Lease) error {
+	step, err := c.Publish(l)
+	if err != nil {
+		return err
+	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	listening, stop := context.WithCancel(ctx)
+	defer stop()
+	bells := c.listen(listening, &wg, PublishQueue)
+	for ctx.Err() == nil {
+		err := step(ctx)
+		switch {
+		case errors.Is(err, bot.ErrBlocked):
+			return fmt.Errorf("stopped: %w", err)
+		case err != nil && ctx.Err() == nil:
+			c.Log.Error("publishing", "error", err)
+			c.pause(ctx, nil)
+			continue
+		}
+		c.pause(ctx, bells)
+	}
+	return nil
+}
+
+// Drain returns a context for work that was begun before ctx ended: it goes on for at most d afterwards, so that a
+// process that is asked to stop finishes what it can. When ctx ended because a lease was lost, it ends at once.
+func Drain(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		cause := context.Cause(ctx)
+		if errors.Is(cause, leader.ErrLost) {
+			cancel(cause)
+			return
+		}
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			cancel(cause)
+		case <-work.Done():
+		}
+	})
+	return work, func() {
+		stop()
+		cancel(context.Canceled)
+	}
+}

@@ -1,0 +1,81 @@
+package graphs
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spinachbot/spinachbot/agent"
+)
+
+// Shelf holds graphs by name for a server: each is opened when it is first asked for, and kept. It is safe for
+// concurrent use.
+type Shelf struct {
+	names []string
+	open  func(ctx context.Context, name string) (agent.Sources, error)
+
+	mu   sync.Mutex
+	kept map[string]*place
+}
+
+// place is where one graph is kept. Its lock is held while the graph is opened, so that others wait and it is opened
+// once.
+type place struct {
+	sync.Mutex
+	source *agent.Source
+}
+
+// NewShelf returns a shelf with the opened graphs in front, which o opened by these names, separated by commas, and
+// behind them all others of o's registry and the built-in slice. A graph is kept by the name that opens it: the
+// built-in slice calls itself wikidata.
+func NewShelf(o *Opener, names string, opened agent.Sources) *Shelf {
+	s := &Shelf{open: o.Open, kept: map[string]*place{}}
+	for i, name := range split(names) {
+		s.names = append(s.names, name)
+		s.kept[name] = &place{source: &opened[i]}
+	}
+	for _, name := range append(o.Registry.Names(), Embedded) {
+		if !slices.Contains(s.names, name) {
+			s.names = append(s.names, name)
+			s.kept[name] = &place{}
+		}
+	}
+	return s
+}
+
+// Names are the names of all graphs, those that were open from the beginning first.
+func (s *Shelf) Names() []string { return slices.Clone(s.names) }
+
+// Get returns graphs by their names. A graph that could not be opened is tried again the next time.
+func (s *Shelf) Get(ctx context.Context, names ...string) (out agent.Sources, err error) {
+	for _, name := range names {
+		source, err := s.get(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, *source)
+	}
+	return out, nil
+}
+
+func (s *Shelf) get(ctx context.Context, name string) (*agent.Source, error) {
+	s.mu.Lock()
+	p := s.kept[name]
+	s.mu.Unlock()
+	if p == nil {
+		return nil, fmt.Errorf("there is no graph %q; the graphs are: %s", name, strings.Join(s.names, ", "))
+	}
+	p.Lock()
+	defer p.Unlock()
+	if p.source == nil {
+		// it is kept, so it must not be half open because the one who asked first went away
+		opened, err := s.open(context.WithoutCancel(ctx), name)
+		if err != nil {
+			return nil, err
+		}
+		p.source = &opened[0]
+	}
+	return p.source, nil
+}

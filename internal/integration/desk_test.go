@@ -1,0 +1,268 @@
+//go:build integration
+
+package integration
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const operatorToken = "a-token-of-the-operator-0123456789"
+
+// bureau is a sandbox, a ledger with replies that wait, and a server with the desk.
+type bureau struct {
+	t     *testing.T
+	bin   string
+	dir   string
+	env   []string
+	url   string
+	shots string
+}
+
+func newBureau(t *testing.T, serve ...string) *bureau {
+	t.Helper()
+	b := &bureau{t: t, bin: binary(t), dir: t.TempDir(), shots: os.Getenv("DESK_SHOTS")}
+	if b.shots == "" {
+		b.shots = t.TempDir()
+	}
+	b.env = []string{"HOME=" + b.dir, "PATH=" + os.Getenv("PATH"), "OPERATOR=Quizmistress", "CONTACT=you@example.org",
+		"ANSWER_SINCE=2026-01-01", "POSTING=propose", "OPERATOR_TOKEN=" + operatorToken, "DATA_DIR=" + filepath.Join(b.dir, "data"),
+		"OPENAI_INPUT_USD_PER_MTOK=2.5", "OPENAI_OUTPUT_USD_PER_MTOK=10", "DAILY_USD_LIMIT=5"}
+	for _, line := range b.start("OPENAI_MODEL=", "sandbox", "--addr", "127.0.0.1:0") {
+		if strings.Contains(line, "=") {
+			b.env = append(b.env, line)
+		}
+	}
+	b.run("run", "--once")
+	lines := b.start("http://", append([]string{"serve", "--addr", "127.0.0.1:0"}, serve...)...)
+	b.url = strings.TrimSuffix(lines[0], "/")
+	return b
+}
+
+// start starts a program that goes on until the end of the test, and returns its lines up to the one that begins so.
+func (b *bureau) start(last string, args ...string) []string {
+	b.t.Helper()
+	cmd := exec.CommandContext(context.Background(), b.bin, args...)
+	cmd.Env, cmd.Dir, cmd.Stderr = b.env, b.dir, b.t.Output()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	var lines []string
+	for s := bufio.NewScanner(out); s.Scan(); {
+		lines = append(lines, s.Text())
+		if strings.HasPrefix(s.Text(), last) {
+			go func() { _, _ = io.Copy(io.Discard, out) }()
+			return lines
+		}
+	}
+	b.t.Fatalf("%v prints %q", args, lines)
+	return nil
+}
+
+// run runs a command to its end.
+func (b *bureau) run(args ...string) string {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, b.bin, args...)
+	cmd.Env, cmd.Dir = b.env, b.dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		b.t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// view checks a view's accessibility and keeps its picture.
+func (b *bureau) view(p *tab, name string) {
+	b.t.Helper()
+	p.accessible(name)
+	p.shot(filepath.Join(b.shots, name+".png"))
+}
+
+// login logs in by keyboard.
+func (b *bureau) login(p *tab, token, to string) {
+	p.open(b.url + to)
+	p.until(`document.activeElement.name === "token"`)
+	p.typeText(token)
+	p.press("Enter")
+	p.until(`location.pathname === ` + quote(to))
+}
+
+// click clicks the element of a selector and waits for the page that follows.
+func click(p *tab, selector string) {
+	eval[bool](p, `(document.documentElement.dataset.old = "1", document.querySelector(`+quote(selector)+`).click(), true)`)
+	p.until(`!document.documentElement.dataset.old && document.readyState === "complete"`)
+}
+
+// fill puts a text into a field, as pasting does.
+func fill(p *tab, selector, text string) {
+	eval[bool](p, `(f => { f.value = `+quote(text)+`; f.dispatchEvent(new Event("input", {bubbles: true})); return true })(document.querySelector(`+quote(selector)+`))`)
+}
+
+// A day at the desk: log in, read a preview, edit, approve, reject, several at once, stop, resume, in a real browser. The
+// bot then posts what was approved and nothing else.
+func TestDesk(t *testing.T) {
+	b := newBureau(t)
+	p := newTab(t, 1280, 900)
+	p.open(b.url + "/operator")
+	p.until(`location.pathname === "/login"`)
+	b.view(p, "desk-login")
+	p.typeText("wrong wrong wrong wrong")
+	p.press("Enter")
+	p.until(`document.querySelector(".note.bad")`)
+	b.login(p, operatorToken, "/operator")
+	waiting := eval[int](p, `document.querySelectorAll("article.reply").length`)
+	if waiting < 4 {
+		t.Fatalf("%d replies wait", waiting)
+	}
+	b.view(p, "desk-waiting")
+	p.scheme("dark")
+	p.shot(filepath.Join(b.shots, "desk-waiting-dark.png"))
+	p.scheme("light")
+
+	// one request: the wiki's preview is there, in a frame that may do nothing
+	first := eval[string](p, `document.querySelector("article.reply").id`)
+	p.open(b.url + "/operator/entry/" + first)
+	p.until(`document.querySelector("iframe.preview")`)
+	if got := eval[string](p, `document.querySelector("iframe.preview").getAttribute("sandbox") + "|" + String(document.querySelector("iframe.preview").contentDocument)`); got != "|null" {
+		t.Errorf("the frame: %s", got)
+	}
+	time.Sleep(time.Second) // the frame has no origin, so the page cannot tell when it is there
+	b.view(p, "desk-entry")
+	edited := "Here is what I found, checked by hand."
+	fill(p, "textarea", edited)
+	click(p, `button[value="edit"]`)
+	p.until(`document.querySelector(".note.good") && document.querySelector("textarea").value === ` + quote(edited))
+	eval[bool](p, `(window.scrollTo(0, document.querySelector(".history").offsetTop - 300), true)`)
+	p.shot(filepath.Join(b.shots, "desk-edited.png"))
+	click(p, `button[value="approve"]`)
+	p.until(`location.pathname === "/operator" && document.querySelector(".note.good")`)
+
+	// two are rejected at once, with a reason
+	eval[bool](p, `([...document.querySelectorAll('article.reply input[name="entry"]')].slice(0, 2).forEach(b => b.click()), true)`)
+	p.until(`document.querySelector("#chosen").textContent === "(2)"`)
+	fill(p, `#many input[name="why"]`, "not a good time")
+	p.shot(filepath.Join(b.shots, "desk-several.png"))
+	click(p, `#many button[value="reject"]`)
+	p.until(`document.querySelector(".note.good")?.textContent.includes("2 replies rejected")`)
+	if n := eval[int](p, `document.querySelectorAll("article.reply").length`); n != waiting-3 {
+		t.Errorf("%d replies wait, want %d", n, waiting-3)
+	}
+
+	// stopped, nothing is posted; let go on, the approved reply is
+	fill(p, `form[action="/operator/stop"] input`, "a look at its replies first")
+	click(p, `form[action="/operator/stop"] button`)
+	p.until(`document.querySelector('form[action="/operator/resume"]')`)
+	b.view(p, "desk-stopped")
+	b.run("run", "--once")
+	if out := b.run("ledger", "list", "--state", "posted"); strings.Contains(out, "sb-") {
+		t.Errorf("posted while stopped:\n%s", out)
+	}
+	click(p, `form[action="/operator/resume"] button`)
+	p.until(`document.querySelector('form[action="/operator/stop"]')`)
+	b.run("run", "--once")
+	out := b.run("ledger", "list", "--state", "posted")
+	if strings.Count(out, "sb-") != 1 || !strings.Contains(out, first) {
+		t.Errorf("posted:\n%s", out)
+	}
+	if out := b.run("ledger", "show", first); !strings.Contains(out, edited) || !strings.Contains(out, "approved   Quizmistress") {
+		t.Errorf("the posted reply:\n%s", out)
+	}
+
+	p.open(b.url + "/operator/changes")
+	b.view(p, "desk-changes")
+	p.open(b.url + "/operator/requests?state=rejected")
+	p.until(`document.querySelectorAll(".list > li").length === 2`)
+	b.view(p, "desk-requests")
+	phone := newTab(t, 390, 844)
+	b.login(phone, operatorToken, "/operator")
+	b.view(phone, "desk-phone")
+	if wide := eval[int](phone, `document.documentElement.scrollWidth`); wide > 390 {
+		t.Errorf("on a phone the page is %d pixels wide", wide)
+	}
+	for _, lang := range []string{"de", "fr"} {
+		p.open(b.url + "/operator?lang=" + lang)
+		p.until(`document.documentElement.lang === ` + quote(lang))
+		p.shot(filepath.Join(b.shots, "desk-"+lang+".png"))
+		if keys := eval[string](p, `(document.body.innerText.match(/\b(desk|login|frame)\.[a-z_.]+/g) ?? []).join(" ")`); keys != "" {
+			t.Errorf("%s: without words: %s", lang, keys)
+		}
+	}
+	click(p, `form[action="/logout"] button`)
+	p.until(`location.pathname === "/login"`)
+	phone.open(b.url + "/operator")
+	phone.until(`location.pathname === "/login"`) // the other login of the same person has ended, too
+}
+
+// A page of another site posts to the desk in the browser of someone who is logged in: by a form, by a script, in a
+// frame. Nothing happens.
+func TestDeskAgainstOtherSites(t *testing.T) {
+	b := newBureau(t)
+	p := newTab(t, 1000, 700)
+	b.login(p, operatorToken, "/operator")
+	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<title>evil</title><iframe id="frame" src="%[1]s/operator"></iframe>
+<form method="post" action="%[1]s/operator/stop"><input name="why" value="gotcha"></form>
+<form method="post" action="%[1]s/logout"></form>
+<script>
+fetch("%[1]s/operator/stop", {method: "POST", mode: "no-cors", credentials: "include", body: new URLSearchParams({why: "x"})}).finally(() => document.title = "fetched");
+</script>`, b.url)
+	}))
+	defer evil.Close()
+	for form := range 2 {
+		for _, host := range []string{"127.0.0.1", "localhost"} { // the same site on another port, and another site
+			p.open(strings.Replace(evil.URL, "127.0.0.1", host, 1))
+			p.until(`document.title === "fetched"`)
+			if framed := eval[bool](p, `(() => { try { return document.querySelector("#frame").contentDocument.body.innerText.includes("Log out") } catch { return false } })()`); framed {
+				t.Error("the desk is shown in another site's frame")
+			}
+			eval[bool](p, fmt.Sprintf(`(document.forms[%d].submit(), true)`, form))
+			p.until(`location.origin === ` + quote(b.url))
+			p.until(`document.body.innerText.includes("another site") || location.pathname === "/login"`)
+		}
+	}
+	p.open(b.url + "/operator")
+	p.until(`location.pathname === "/operator" && document.querySelector('form[action="/operator/stop"]')`)
+}
+
+// Without a token the desk is not shown where other machines can reach the server, and a slow request is cut off.
+func TestDeskIsClosed(t *testing.T) {
+	b := newBureau(t)
+	b.env = append(b.env, "OPERATOR_TOKEN=")
+	lines := b.start("http://", "serve", "--addr", "0.0.0.0:0", "--host", "127.0.0.1")
+	_, port, _ := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(lines[0], "/"), "http://["), "]:")
+	if port == "" {
+		port = lines[0][strings.LastIndexByte(strings.TrimSuffix(lines[0], "/"), ':')+1 : len(lines[0])-1]
+	}
+	for _, path := range []string{"/operator", "/login", "/operator/changes"} {
+		r, err := http.Get("http://127.0.0.1:" + port + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(r.Body)
+		r.Body.Close()
+		if r.StatusCode != http.StatusForbidden || !strings.Contains(string(body), "OPERATOR_TOKEN") {
+			t.Errorf("%s: %s", path, r.Status)
+		}
+	}
+}

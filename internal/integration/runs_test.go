@@ -1,0 +1,126 @@
+//go:build integration
+
+package integration
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+)
+
+// benchQuestions are questions that the sandbox's script answers.
+const benchQuestions = `{"id":"a","question":"What is the capital of Ivory Coast according to Wikidata? An item number would be nice.","sparql":"SELECT ?c WHERE { wd:Q1008 wdt:P36 ?c }"}
+{"id":"b","question":"How many landlocked countries are there in Africa?","sparql":"SELECT (COUNT(?c) AS ?n) WHERE { ?c wdt:P30 wd:Q15 }"}
+{"id":"c","question":"Which British monarchs are descendants of Queen Victoria, however many generations down?","sparql":"SELECT ?m WHERE { wd:Q9439 wdt:P40+ ?m . ?m wdt:P39 wd:Q9134365 }"}
+`
+
+// TestRunsInTheBrowser: a person finds a run, opens its tree, goes from a node to its turn, compares two runs, and
+// watches a benchmark run until it is over.
+func TestRunsInTheBrowser(t *testing.T) {
+	a := &askSite{t: t, shots: os.Getenv("RUNS_SHOTS")}
+	if a.shots == "" {
+		a.shots = t.TempDir()
+	}
+	bin := binary(t)
+	sandbox := a.start(bin, nil, "sandbox", "--addr", "127.0.0.1:0")
+	behind, err := url.Parse(sandbox)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls atomic.Int64
+	hold := make(chan struct{}) // calls after the first wait for it, once the benchmark runs
+	var bench atomic.Bool
+	proxy := httputil.NewSingleHostReverseProxy(behind)
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if bench.Load() && calls.Add(1) > 12 {
+			select {
+			case <-hold:
+			case <-r.Context().Done():
+				return
+			}
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(model.Close)
+	dir := t.TempDir()
+	env := []string{"SPARQL_ENDPOINT=" + sandbox + "/sparql", "OPENAI_BASE_URL=" + model.URL + "/v1", "OPENAI_MODEL=scripted",
+		"DATA_DIR=" + filepath.Join(dir, "data")}
+	run := func(args ...string) *exec.Cmd {
+		cmd := exec.CommandContext(context.Background(), bin, args...)
+		cmd.Dir = dir
+		cmd.Env = append([]string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}, env...)
+		return cmd
+	}
+	question := "How many landlocked countries are there in Africa?"
+	for _, args := range [][]string{{"ask", question}, {"ask", "--preset", "spinach", "--policy", "mcts", question}} {
+		if out, err := run(args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "bench.jsonl"), []byte(benchQuestions), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	base := a.start(bin, env, "serve", "--addr", "127.0.0.1:0", "--benchmarks", filepath.Join(dir, "bench"))
+
+	p := newTab(t, 1280, 900)
+	p.open(base + "/runs?q=landlocked")
+	p.until(`document.querySelectorAll("tbody tr").length === 2`)
+	a.view(p, "runs-list")
+	eval[bool](p, `document.querySelector("tbody a").click(), true`)
+	p.until(`document.querySelector(".tree svg a") && !document.querySelector("#zoom").hidden`)
+	eval[bool](p, complaints)
+	before := eval[float64](p, `document.querySelector(".tree svg").clientWidth`)
+	eval[bool](p, `document.querySelector("#zoom button:last-child").click(), true`)
+	if after := eval[float64](p, `document.querySelector(".tree svg").getBoundingClientRect().width`); after <= before {
+		t.Errorf("the picture was %v wide and is %v", before, after)
+	}
+	a.view(p, "runs-tree")
+	eval[bool](p, `document.querySelector(".tree svg a").dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true})), true`)
+	p.until(`location.hash.startsWith("#e") && document.querySelector("li:target .thought")`)
+	p.open(base + "/runs")
+	eval[bool](p, `document.querySelectorAll("input[name=run]").forEach(b => b.click()), document.querySelector("form[action='/runs/compare'] button").click(), true`)
+	p.until(`location.pathname === "/runs/compare" && document.querySelectorAll("thead th a").length === 2`)
+	a.view(p, "runs-compare")
+
+	bench.Store(true)
+	at := run("eval", "run", "--out", "bench/one", "--jobs", "1", "bench.jsonl")
+	if err := at.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = at.Process.Kill() })
+	for done := false; !done; {
+		p.open(base + "/runs/benchmarks")
+		done = eval[bool](p, `document.querySelector("tbody a") !== null`)
+	}
+	eval[bool](p, `document.querySelector("tbody a").click(), true`)
+	p.until(`document.querySelector("#live") && document.querySelectorAll("#items tr").length > 0`)
+	seen := eval[int](p, `document.querySelectorAll("#items tr").length`)
+	if seen >= 3 {
+		t.Errorf("%d items are done before they can be", seen)
+	}
+	a.view(p, "runs-live")
+	close(hold)
+	if err := at.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	p.until(`!document.querySelector("#live") && document.querySelectorAll("#items tr").length === 3`)
+	if first := eval[string](p, `document.querySelector("#items tr .badge").className`); first != "badge state-wrong" {
+		t.Errorf("the first item is %q", first)
+	}
+	a.view(p, "runs-benchmark")
+	if problems := eval[[]string](p, `window.problems ?? []`); len(problems) > 0 {
+		t.Errorf("the page complains: %v", problems)
+	}
+	narrow := newTab(t, 320, 700)
+	for _, path := range []string{"/runs", "/runs/benchmark/one", "/runs/benchmark/one/b"} {
+		narrow.open(base + path)
+		a.view(narrow, "runs-narrow")
+	}
+}

@@ -1,0 +1,144 @@
+package lesson
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// Kind is what a lesson is used for.
+type Kind string
+
+// The kinds.
+const (
+	Remark    Kind = ""          // a note, shown with the graph
+	Example   Kind = "example"   // a solved question, shown where one like it is asked
+	Candidate Kind = "candidate" // a solved question for a benchmark, shown to annotators and to no model
+)
+
+// Thread is the discussion that a lesson was learned from.
+type Thread struct {
+	Entry    string    `json:"entry"` // of the ledger: the request that was answered
+	Page     string    `json:"page"`
+	Heading  string    `json:"heading"`
+	Link     string    `json:"link"`
+	Revision int64     `json:"revision,omitempty"` // of the page, with the query; 0: not known
+	Author   string    `json:"author"`             // who wrote the query
+	Date     time.Time `json:"date,omitzero"`
+	License  string    `json:"license"`
+}
+
+// Was is an earlier text of a lesson.
+type Was struct {
+	Version int       `json:"version"`
+	Text    string    `json:"text"`
+	SPARQL  string    `json:"sparql,omitempty"`
+	State   State     `json:"state"`
+	Effect  string    `json:"effect,omitempty"`
+	Until   time.Time `json:"until"`
+}
+
+// outdate keeps the lesson's text as an earlier one.
+func (n *Note) outdate(now time.Time) {
+	n.Version = max(n.Version, 1)
+	n.Was = append(n.Was, Was{n.Version, n.Text, n.SPARQL, n.State, n.Effect, now.UTC()})
+	n.Version++
+}
+
+// maxQuestion is how many characters of a stranger's question are kept.
+const maxQuestion = 2000
+
+// Correct adds what was learned from a correction, and reports whether that is new. From says where; there is one
+// lesson of a kind from an answered request. If its text or query has changed since, it is a new version, which is
+// proposed again; a withdrawn lesson stays as it is.
+func (b *Book) Correct(n Note) (id string, changed bool, err error) {
+	if n.From == nil || n.From.Entry == "" {
+		return "", false, fmt.Errorf("a correction without a discussion")
+	}
+	if n.Text, err = clean(n.Text); err != nil {
+		return "", false, err
+	}
+	n.Question = text.Clip(strings.TrimSpace(n.Question), maxQuestion)
+	notes, err := b.List()
+	if err != nil {
+		return "", false, err
+	}
+	i := slices.IndexFunc(notes, func(o Note) bool {
+		return o.From != nil && o.From.Entry == n.From.Entry && o.Kind == n.Kind
+	})
+	if i < 0 {
+		id, err = b.Add(n)
+		return id, err == nil, err
+	}
+	old := notes[i]
+	if old.State == Withdrawn || old.SPARQL == n.SPARQL && (n.Kind != Remark || old.learned() == n.Text) {
+		return old.ID, false, nil
+	}
+	return old.ID, true, b.one(old.ID, func(o *Note) {
+		o.outdate(b.now())
+		o.Text, o.Question, o.SPARQL, o.From, o.State, o.Effect = n.Text, n.Question, n.SPARQL, n.From, Proposed, ""
+	})
+}
+
+// learned is a note's text before a person edited it.
+func (n *Note) learned() string {
+	if len(n.Was) > 0 {
+		return n.Was[0].Text
+	}
+	return n.Text
+}
+
+// Try returns the book with some lessons shown that nobody has approved, so that they can be measured. Unknown IDs are
+// [ErrNone].
+func (b *Book) Try(ids []string) (*Book, error) {
+	out := &Book{path: b.path, now: b.now, tried: map[string]bool{}}
+	for _, id := range ids {
+		if _, err := b.Get(id); err != nil {
+			return nil, err
+		}
+		out.tried[id] = true
+	}
+	return out, nil
+}
+
+// shown reports whether models see a lesson.
+func (b *Book) shown(n *Note) bool { return n.State == Approved || b.tried[n.ID] }
+
+// Examples returns the approved solved questions, for [dataset/examples].
+func (b *Book) Examples() ([]dataset.Item, error) {
+	return b.items(func(n *Note) bool { return n.Kind == Example && b.shown(n) })
+}
+
+// Candidates returns the approved candidates for a benchmark.
+func (b *Book) Candidates() ([]dataset.Item, error) {
+	return b.items(func(n *Note) bool { return n.Kind == Candidate && b.shown(n) })
+}
+
+func (b *Book) items(want func(*Note) bool) ([]dataset.Item, error) {
+	notes, err := b.List()
+	if err != nil {
+		return nil, err
+	}
+	var out []dataset.Item
+	for _, n := range notes {
+		if !want(&n) {
+			continue
+		}
+		it := dataset.Item{ID: "forum-" + n.ID, Question: n.Question, SPARQL: n.SPARQL}
+		if n.From != nil {
+			it.Title, it.URL = n.From.Heading, n.From.Link
+			from, err := json.Marshal(n.From)
+			if err != nil {
+				return nil, err
+			}
+			it.Info = map[string]json.RawMessage{"from": from}
+		}
+		out = append(out, it)
+	}
+	return out, nil
+}

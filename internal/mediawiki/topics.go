@@ -1,0 +1,135 @@
+package mediawiki
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"cgt.name/pkg/go-mwclient/params"
+)
+
+// Comment is a comment as the extension DiscussionTools reads it.
+type Comment struct {
+	ID     string // with the heading or the parent behind it: the fragment of a link to the comment
+	Name   string // "c-Author-20261122193700": without, so it holds after a move to an archive
+	Parent string // name of the comment that it answers; "" at the top
+	Topic  string // name of the heading, by which the topic is subscribed to
+}
+
+// threadItem is a heading or a comment with what is under it.
+type threadItem struct {
+	Type    string       `json:"type"`
+	ID      string       `json:"id"`
+	Name    string       `json:"name"` // of a heading; comments come without
+	Author  string       `json:"author"`
+	Time    time.Time    `json:"timestamp"`
+	Replies []threadItem `json:"replies"`
+}
+
+// Comments reads the comments of a page with DiscussionTools. The error's Code is "badvalue" on a wiki without it.
+func (c *Client) Comments(ctx context.Context, title string) ([]Comment, error) {
+	if err := checkTitle("comments", title); err != nil {
+		return nil, err
+	}
+	var a struct {
+		Info struct {
+			Items []threadItem `json:"threaditemshtml"`
+		} `json:"discussiontoolspageinfo"`
+	}
+	err := c.query(ctx, request{op: "comments", title: title, params: params.Values{"action": "discussiontoolspageinfo",
+		"page": title, "prop": "threaditemshtml"}}, &a)
+	if err != nil {
+		return nil, err
+	}
+	var out []Comment
+	seen := map[string]bool{} // what is under a sub-heading is there twice
+	var walk func(items []threadItem, parent, topic string)
+	walk = func(items []threadItem, parent, topic string) {
+		for _, i := range items {
+			if i.Type == "heading" {
+				if topic == "" || parent == "" {
+					walk(i.Replies, "", i.Name)
+				}
+				continue
+			}
+			name := "c-" + strings.ReplaceAll(i.Author, " ", "_") + "-" + i.Time.UTC().Format("20060102150405")
+			if !seen[i.ID] {
+				seen[i.ID] = true
+				out = append(out, Comment{ID: i.ID, Name: name, Parent: parent, Topic: topic})
+			}
+			walk(i.Replies, name, topic)
+		}
+	}
+	walk(a.Info.Items, "", "")
+	return out, nil
+}
+
+// Answer is a reply that DiscussionTools is to write under a comment.
+type Answer struct {
+	Title   string
+	Name    string // of the comment answered, without heading or parent; see [Comment]
+	Text    string // wikitext with its signature; the wiki indents every line of it
+	Summary string // at most 500 characters
+	// Token is a text of at most 16 characters that the wiki takes once: in the same session, the same answer sent
+	// again is not saved again.
+	Token string
+	// the last moment, on the client's clock, at which it may be sent; see [Edit]
+	SendBefore time.Time
+}
+
+// Codes of errors after which an answer was not saved, and a section edit may do: the wiki has no DiscussionTools, or
+// they do not know, or not for certain, which comment is meant, or cannot write under it.
+const noTools = "badvalue unknown_action missingparam discussiontools-commentname-notfound " +
+	"discussiontools-commentname-ambiguous comment-became-transcluded comment-comment-not-saved"
+
+// NoTools reports whether an error of [Client.Answer] says that DiscussionTools cannot write the reply.
+func NoTools(err error) bool {
+	code := CodeOf(err)
+	return code != "" && !strings.Contains(code, " ") && strings.Contains(" "+noTools+" ", " "+code+" ") ||
+		strings.HasPrefix(code, "apierror-visualeditor-docserver")
+}
+
+// Answer lets DiscussionTools write a reply under a comment. They read the page themselves: no base revision can be
+// named. The promises are those of [Client.Save]: at most one attempt can have an effect, and no wait.
+func (c *Client) Answer(ctx context.Context, a Answer) (*Saved, error) {
+	err := checkEdit(Edit{Title: a.Title, Text: a.Text, Summary: a.Summary, Create: true})
+	if err != nil {
+		return nil, err
+	}
+	if c.cfg.Anonymous {
+		return nil, &Error{Op: "save", Title: a.Title, Kind: Blocked, Code: "anonymous",
+			Info: "this client reads without an account"}
+	}
+	var out answerAnswer
+	r := request{op: "save", title: a.Title, post: true, save: true, before: a.SendBefore, params: params.Values{
+		"action": "discussiontoolsedit", "paction": "addcomment", "page": a.Title, "commentname": a.Name,
+		"wikitext": a.Text, "summary": a.Summary, "formtoken": a.Token, "autosubscribe": "no", "nocontent": "1",
+		"watchlist": "nochange"}}
+	if err := c.change(ctx, r, &out); err != nil {
+		return nil, err
+	}
+	if e := out.Answer; e.Result == "success" && e.NewRev != 0 {
+		return &Saved{RevID: e.NewRev}, nil
+	}
+	return out.Answer.result(a.Title, c.text)
+}
+
+// answerAnswer is the answer to action=discussiontoolsedit. When the save failed, it contains the editor's answer.
+type answerAnswer struct {
+	Answer struct {
+		Result string `json:"result"`
+		NewRev int64  `json:"newrevid"`
+		saveAnswer
+	} `json:"discussiontoolsedit"`
+}
+
+// Subscribe subscribes the account to a topic, given by its heading's text and name. Then replies in it come as
+// notifications. Doing it twice does no harm.
+func (c *Client) Subscribe(ctx context.Context, title, heading, topic string) error {
+	if err := checkTitle("subscribe", title); err != nil {
+		return err
+	}
+	var out struct{}
+	return c.change(ctx, request{op: "subscribe", title: title, post: true, params: params.Values{
+		"action": "discussiontoolssubscribe", "page": title + "#" + heading, "commentname": topic, "subscribe": "1"}}, &out)
+}

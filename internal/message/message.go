@@ -1,0 +1,312 @@
+// Package message has texts in several languages: sentences with placeholders and plural forms from JSON files, and
+// numbers and dates as each language writes them.
+//
+// A [Catalog] is read from any fs.FS, so each part of the program embeds the files of its own sentences: the replies in
+// package forum, the web pages in theirs. One file per language, named by its BCP 47 tag ("de.json"), holds a flat
+// object:
+//
+//	{
+//	  "greeting": "Hello {user}",
+//	  "rows": {"one": "one row", "other": "{count} rows"}
+//	}
+//
+// {name} is a placeholder. The forms of an object are CLDR's cardinal categories; {count} decides which is taken.
+// Plural rules and number formats are those of golang.org/x/text. It has no names of months: those are in this
+// package's calendar.json.
+package message
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/text/feature/plural"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+	"golang.org/x/text/number"
+
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// Catalog holds the texts of several languages. It does not change and is safe for concurrent use.
+type Catalog struct {
+	fallback *Texts
+	by       map[language.Tag]*Texts
+}
+
+// Load reads every *.json at the root of files. Each language must have all keys of the fallback language and no
+// others, the same placeholders in each, and all plural forms that its counts need: the error lists what is wrong, one
+// fault a line. So a catalog that loads is complete.
+func Load(files fs.FS, fallback language.Tag) (*Catalog, error) {
+	names, err := fs.Glob(files, "*.json")
+	if err != nil {
+		return nil, fmt.Errorf("message files: %w", err)
+	}
+	c := &Catalog{by: map[language.Tag]*Texts{}}
+	for _, name := range names {
+		tag, err := language.Parse(strings.TrimSuffix(path.Base(name), ".json"))
+		if err != nil {
+			return nil, fmt.Errorf("message file %s: its name is no language: %w", name, err)
+		}
+		b, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, fmt.Errorf("message file: %w", err)
+		}
+		t := newTexts(tag)
+		if err := json.Unmarshal(b, &t.entries); err != nil {
+			return nil, fmt.Errorf("message file %s: %w", name, text.JSON(err))
+		}
+		c.by[tag] = t
+	}
+	if c.fallback = c.by[fallback]; c.fallback == nil {
+		return nil, fmt.Errorf("message files: there is no %s.json, the language for all others", fallback)
+	}
+	var faults []string
+	for _, tag := range c.Languages() {
+		faults = append(faults, c.by[tag].faults(c.fallback)...)
+	}
+	if len(faults) > 0 {
+		return nil, fmt.Errorf("message files:\n%s", strings.Join(faults, "\n"))
+	}
+	return c, nil
+}
+
+// Languages are the languages of the catalog, sorted by their tags.
+func (c *Catalog) Languages() []language.Tag {
+	var tags []language.Tag
+	for tag := range c.by {
+		tags = append(tags, tag)
+	}
+	slices.SortFunc(tags, func(a, b language.Tag) int { return strings.Compare(a.String(), b.String()) })
+	return tags
+}
+
+// In returns the texts of the first language that the catalog has: "de-CH" gets German. Each name is a BCP 47 tag, or
+// a list as browsers send it in Accept-Language. Where none fits, and for nonsense, it is the fallback language.
+func (c *Catalog) In(names ...string) *Texts {
+	for _, name := range names {
+		if len(name) > maxNames {
+			continue
+		}
+		tags, _, err := language.ParseAcceptLanguage(name)
+		if err != nil {
+			continue
+		}
+		for _, tag := range tags {
+			for ; tag != language.Und; tag = tag.Parent() {
+				if t := c.by[tag]; t != nil {
+					return t
+				}
+			}
+		}
+		for _, tag := range tags { // zh-Hant has no parent, but readers of it read zh rather than the fallback
+			base, _ := tag.Base()
+			if t := c.by[language.Make(base.String())]; t != nil {
+				return t
+			}
+		}
+	}
+	return c.fallback
+}
+
+// maxNames is how many bytes of an Accept-Language header are read.
+const maxNames = 500
+
+// Texts are the texts of one language.
+type Texts struct {
+	tag      language.Tag
+	entries  map[string]entry
+	printer  *message.Printer
+	decimal  string // what is between a number's whole part and its fraction
+	calendar calendar
+}
+
+// entry is a sentence in its plural forms; one without a count has the form "" only.
+type entry map[string]string
+
+// UnmarshalJSON reads a string or an object of plural forms.
+func (e *entry) UnmarshalJSON(b []byte) error {
+	var one string
+	if json.Unmarshal(b, &one) == nil {
+		*e = entry{"": one}
+		return nil
+	}
+	var forms map[string]string
+	if err := json.Unmarshal(b, &forms); err != nil {
+		return err
+	}
+	*e = forms
+	return nil
+}
+
+func newTexts(tag language.Tag) *Texts {
+	latin, err := tag.SetTypeForKey("nu", "latn") // the digits that all wikis use, also in Arabic
+	if err != nil {
+		latin = tag
+	}
+	t := &Texts{tag: tag, printer: message.NewPrinter(latin), calendar: calendarOf(tag)}
+	t.decimal = strings.Trim(t.printer.Sprint(number.Decimal(1.5)), "15")
+	return t
+}
+
+// Tag is the language.
+func (t *Texts) Tag() language.Tag { return t.tag }
+
+// Direction is "rtl" for a language that is written from right to left, else "ltr": the value of HTML's attribute dir.
+func (t *Texts) Direction() string {
+	script, _ := t.tag.Script()
+	switch script.String() {
+	case "Arab", "Hebr", "Syrc", "Thaa", "Nkoo", "Adlm":
+		return "rtl"
+	}
+	return "ltr"
+}
+
+// Has reports whether there is a text with this key.
+func (t *Texts) Has(key string) bool { return t.entries[key] != nil }
+
+// Text returns a text with its placeholders filled. values are names and values in turn; int and int64 are written as
+// [Texts.Number] does, a time.Time as [Texts.Date], everything else as fmt.Sprint does. What is filled in is not read
+// for placeholders again, and nothing is escaped: that is for the caller, who knows where the text will be. An unknown
+// key returns the key.
+func (t *Texts) Text(key string, values ...any) string {
+	e, ok := t.entries[key]
+	if !ok {
+		return key
+	}
+	var pairs []string
+	form := e[""]
+	for i := 0; i+1 < len(values); i += 2 {
+		name, value := fmt.Sprint(values[i]), values[i+1]
+		if n, ok := whole(value); ok && name == "count" && form == "" {
+			form = e[t.form(n)]
+		}
+		pairs = append(pairs, "{"+name+"}", t.value(value))
+	}
+	if form == "" {
+		form = e["other"]
+	}
+	if len(pairs) == 0 {
+		return form
+	}
+	return strings.NewReplacer(pairs...).Replace(form)
+}
+
+func whole(value any) (int, bool) {
+	switch v := value.(type) {
+	case int:
+		return v, true
+	case int64:
+		return int(v), true
+	}
+	return 0, false
+}
+
+func (t *Texts) value(value any) string {
+	if n, ok := whole(value); ok {
+		return t.Number(n)
+	}
+	if at, ok := value.(time.Time); ok {
+		return t.Date(at)
+	}
+	return fmt.Sprint(value)
+}
+
+// Number writes a whole number: 12,345 in English, 12.345 in German.
+func (t *Texts) Number(n int) string { return t.printer.Sprint(number.Decimal(n)) }
+
+// Decimal writes a number that is given in digits ("-1234567.50"), digit by digit: nothing is rounded. What is not such
+// a number is returned as it is, and so is one of up to four digits before the point but for the point: it may be a
+// year, and several languages do not group it either.
+func (t *Texts) Decimal(digits string) string {
+	rest, minus := strings.CutPrefix(digits, "-")
+	before, after, point := strings.Cut(strings.TrimPrefix(rest, "+"), ".")
+	n, err := strconv.ParseUint(before, 10, 63)
+	if err != nil || point && after == "" || strings.Trim(after, "0123456789") != "" || len(before) > 1 && before[0] == '0' {
+		return digits
+	}
+	if len(before) > 4 {
+		before = t.printer.Sprint(number.Decimal(n))
+	}
+	if minus {
+		before = "−" + before
+	}
+	if point {
+		before += t.decimal + after
+	}
+	return before
+}
+
+// form is CLDR's category of a whole number in this language.
+func (t *Texts) form(n int) string {
+	if n < 0 {
+		n = -n
+	}
+	return forms[plural.Cardinal.MatchPlural(t.tag, n, 0, 0, 0, 0)]
+}
+
+var forms = map[plural.Form]string{plural.Other: "other", plural.Zero: "zero", plural.One: "one", plural.Two: "two",
+	plural.Few: "few", plural.Many: "many"}
+
+// calendar is how a language writes dates.
+type calendar struct {
+	Months []string `json:"months"` // January to December, as they are written in a date
+	Alone  []string `json:"alone"`  // the same next to a year only, where it differs
+	Day    string   `json:"day"`    // "{day} {month} {year}"
+	Month  string   `json:"month"`  // "{month} {year}"
+}
+
+//go:embed calendar.json
+var calendars embed.FS
+
+// byLanguage are the calendars of calendar.json, which the tests read.
+var byLanguage, errCalendars = readCalendars()
+
+func readCalendars() (map[string]calendar, error) {
+	b, err := calendars.ReadFile("calendar.json")
+	if err != nil {
+		return nil, err
+	}
+	var all map[string]calendar
+	return all, json.Unmarshal(b, &all)
+}
+
+func calendarOf(tag language.Tag) calendar {
+	base, _ := tag.Base()
+	return byLanguage[base.String()]
+}
+
+// Date writes a day: "5 June 2024" in English. A language without a calendar gets 2024-06-05.
+func (t *Texts) Date(at time.Time) string {
+	if t.calendar.Day == "" {
+		return at.Format(time.DateOnly)
+	}
+	return t.calendar.write(t.calendar.Day, t.calendar.Months, at)
+}
+
+// Month writes a month: "June 2024" in English. A language without a calendar gets 2024-06.
+func (t *Texts) Month(at time.Time) string {
+	if t.calendar.Month == "" {
+		return at.Format("2006-01")
+	}
+	months := t.calendar.Alone
+	if len(months) == 0 {
+		months = t.calendar.Months
+	}
+	return t.calendar.write(t.calendar.Month, months, at)
+}
+
+func (c calendar) write(pattern string, months []string, at time.Time) string {
+	month := strconv.Itoa(int(at.Month()))
+	if len(months) == 12 {
+		month = months[at.Month()-1]
+	}
+	return strings.NewReplacer("{day}", strconv.Itoa(at.Day()), "{month}", month,
+		"{year}", strconv.Itoa(at.Year())).Replace(pattern)
+}

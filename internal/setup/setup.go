@@ -1,0 +1,101 @@
+// Package setup drafts the pages that a bot's operator makes on the wiki before the bot may run: the account's user page,
+// the request for the bot's approval, the stop page, the list of people who want no replies.
+//
+// They are files that the operator reads, changes and pastes. The bot writes nothing but replies that were approved.
+package setup
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/template"
+
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+//go:embed pages
+var files embed.FS
+
+// About is what the pages say. Empty texts are left out, or marked for the operator to fill in.
+type About struct {
+	Account, Operator    string // user names
+	Forum                string // titles of pages
+	StopPage, OptOutPage string
+	Mentions             bool   // it also answers where it is named
+	Model, Server        string // the language model and the host that serves it
+	Endpoint             string // host of the query service
+	Posting              string // off, propose or on
+	PerHour, FollowUps   int
+	Contact              string
+	Version              string
+}
+
+// Draft is a page to be pasted.
+type Draft struct {
+	File  string // its name
+	Title string // of the page on the wiki
+	Text  string // wikitext
+}
+
+// Drafts returns the pages.
+func Drafts(a About) ([]Draft, error) {
+	switch {
+	case a.Account == "":
+		return nil, errors.New("set WIKI_USER: the pages name the bot's account")
+	case a.Operator == "":
+		return nil, errors.New("set OPERATOR: the pages name who runs the bot")
+	}
+	for _, name := range []string{a.Account, a.Operator} {
+		if err := forum.CheckUserName(name); err != nil {
+			return nil, err
+		}
+	}
+	if a.OptOutPage == "" {
+		a.OptOutPage = "User:" + a.Account + "/opt-out"
+	}
+	pages := []Draft{{File: "user-page", Title: "User:" + a.Account},
+		{File: "bot-request", Title: "Wikidata:Requests for permissions/Bot/" + a.Account},
+		{File: "stop-page", Title: a.StopPage}, {File: "opt-out", Title: a.OptOutPage}}
+	for i := range pages {
+		// what settings hold is shown, not used, as wikitext
+		t, err := template.New("").Funcs(template.FuncMap{"plain": func(s string) string { return forum.Plain(s, 200) }}).
+			ParseFS(files, "pages/"+pages[i].File+".wikitext")
+		if err != nil {
+			return nil, err
+		}
+		var b strings.Builder
+		if err := t.ExecuteTemplate(&b, pages[i].File+".wikitext", a); err != nil {
+			return nil, err
+		}
+		pages[i].File += ".wikitext"
+		pages[i].Text = b.String()
+	}
+	return pages, nil
+}
+
+// Write puts the drafts into a folder, which is made. It writes over nothing: drafts that are there may have been
+// changed.
+func Write(dir string, drafts []Draft) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, d := range drafts {
+		name := filepath.Join(dir, d.File)
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("%s is there already: move it away, or name another folder", name)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = f.WriteString(d.Text)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package setup
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func about() About {
+	return About{Account: "SpinachBot", Operator: "Ada L", Forum: "Wikidata:Request a query", StopPage: "User:SpinachBot/run",
+		Model: "gpt-x}} [[evil]]", Server: "models.example", Endpoint: "query.wikidata.org", Posting: "propose", PerHour: 6,
+		FollowUps: 5, Contact: "ada@example.org", Version: "1.2.3"}
+}
+
+func TestDrafts(t *testing.T) {
+	drafts, err := Drafts(about())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, d := range drafts {
+		all[d.Title] = d.Text
+		if strings.Contains(d.Text, "[[evil") || strings.Contains(d.Text, "<no value>") {
+			t.Errorf("%s:\n%s", d.Title, d.Text)
+		}
+	}
+	user := all["User:SpinachBot"]
+	// what rules on machine-made text ask for: that it is, which model, who is responsible, how to stop it
+	for _, want := range []string{"{{bot|Ada L}}", "I am a program", "language model (gpt-x", "models.example",
+		"[[User:Ada L|Ada L]]", "My operator reads each reply before", "[[User:SpinachBot/run]]", "{{nobots}}",
+		"[[User:SpinachBot/opt-out]]", "ada@example.org", "at most 6 replies an hour"} {
+		if !strings.Contains(user, want) {
+			t.Errorf("the user page lacks %s:\n%s", want, user)
+		}
+	}
+	if all["User:SpinachBot/run"] != "run" { // the bot takes exactly this, or nothing, as leave to write
+		t.Errorf("the stop page is %q", all["User:SpinachBot/run"])
+	}
+	request := all["Wikidata:Requests for permissions/Bot/SpinachBot"]
+	if !strings.Contains(request, "approves each reply before") || !strings.HasSuffix(request, "~~~~\n") {
+		t.Errorf("the request:\n%s", request)
+	}
+	a := about()
+	a.Posting = "on"
+	if drafts, err = Drafts(a); err != nil || !strings.Contains(drafts[0].Text, "without a person reading them first") {
+		t.Errorf("with posting on: %v %s", err, drafts[0].Text)
+	}
+	a.Operator = ""
+	if _, err := Drafts(a); err == nil || !strings.Contains(err.Error(), "OPERATOR") {
+		t.Errorf("without an operator: %v", err)
+	}
+}
+
+func TestWriteKeepsWhatIsThere(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "pages")
+	drafts, err := Drafts(about())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(dir, drafts); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "user-page.wikitext")
+	if err := os.WriteFile(name, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(dir, drafts); err == nil || !strings.Contains(err.Error(), "user-page.wikitext") {
+		t.Errorf("writing again: %v", err)
+	}
+	if b, _ := os.ReadFile(name); string(b) != "mine" {
+		t.Error("what was there is gone")
+	}
+}

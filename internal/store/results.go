@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spinachbot/spinachbot/internal/job"
+)
+
+// resultTables hold what was made by jobs that are not entries of the ledger: files by name.
+const resultTables = `CREATE TABLE results (
+	key TEXT NOT NULL, -- of the job
+	name TEXT NOT NULL,
+	data %s NOT NULL,
+	PRIMARY KEY (key, name)
+);`
+
+// AddJobs adds the jobs that are not there, and has those done again that had failed.
+func (s *Store) AddJobs(ctx context.Context, jobs []job.Job) error {
+	err := s.inTx(ctx, func(c conn) error {
+		for _, j := range jobs {
+			_, err := c.exec(ctx, "INSERT INTO jobs ("+jobColumns+`) VALUES (?, ?, ?, 'waiting', '', ?, ?, 0, '', 0, 0, ?, ?)
+ON CONFLICT (key) DO UPDATE SET state = 'waiting', attempts = 0, ends = 0 WHERE jobs.state = 'failed'`,
+				j.Key, j.Kind, j.Scope, micros(j.Due), micros(j.Deadline), micros(j.Created), micros(j.Updated))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return failed(err, "add %d jobs", len(jobs))
+}
+
+// Finish ends a job under its claim, done or failed, and keeps what it made, in place of what an earlier attempt did.
+// The error is [job.ErrLost] when the claim has ended; then nothing is kept.
+func (s *Store) Finish(ctx context.Context, c *job.Claim, to job.State, reason string, files map[string][]byte) error {
+	err := s.locked(ctx, func(tx conn) error {
+		if err := tx.held(ctx, c); err != nil {
+			return err
+		}
+		if _, err := tx.exec(ctx, "DELETE FROM results WHERE key = ?", c.Key); err != nil {
+			return err
+		}
+		for name, data := range files {
+			if data == nil {
+				data = []byte{}
+			}
+			_, err := tx.exec(ctx, "INSERT INTO results (key, name, data) VALUES (?, ?, ?)", c.Key, name, data)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		_, err := tx.exec(ctx, "UPDATE jobs SET state = ?, reason = ?, ends = 0 WHERE key = ?", string(to), plain(reason), c.Key)
+		return err
+	})
+	return failed(err, "finish %s", c.Key)
+}
+
+// Made returns what a job made, by name.
+func (s *Store) Made(ctx context.Context, key string) (map[string][]byte, error) {
+	rows, err := s.rows(ctx, "SELECT name, data FROM results WHERE key = ?", key)
+	if err != nil {
+		return nil, failed(err, "results of %s", key)
+	}
+	defer rows.Close()
+	out := map[string][]byte{}
+	for rows.Next() {
+		var name string
+		var data []byte
+		if err := rows.Scan(&name, &data); err != nil {
+			return nil, failed(err, "results of %s", key)
+		}
+		if out[name] = data; data == nil { // so SQLite's driver has empty bytes
+			out[name] = []byte{}
+		}
+	}
+	return out, failed(rows.Err(), "results of %s", key)
+}

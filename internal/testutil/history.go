@@ -1,0 +1,128 @@
+package testutil
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Revision is a page as one edit left it.
+type Revision struct {
+	User string
+	Text string // wikitext
+}
+
+// CheckHistory decides from nothing but requests and revisions whether an account did what it had to. requests has the
+// number of posts that want an answer under each heading; revisions is the page's whole history, oldest first. It
+// returns what is wrong: a revision of the account that is more than one reply put between what was there, a reply that
+// is missing or one too many at any time, also when it was removed later, and a reply that is not where it belongs.
+func CheckHistory(account string, requests map[string]int, revisions []Revision) (wrong []string) {
+	h := NewHistory(account)
+	h.Requests = requests
+	for _, r := range revisions {
+		h.Add(r)
+	}
+	return h.Wrong()
+}
+
+// History is [CheckHistory] for a page that is still being written.
+type History struct {
+	Requests map[string]int // posts that want an answer, by heading
+	Posted   map[string]int // replies that were posted, by heading
+	// Reply, if not nil, says what is wrong with the text of a reply; "" when nothing is.
+	Reply func(heading, reply string) string
+
+	account string
+	signed  *regexp.Regexp
+	seen    int
+	text    string // of the last revision
+	wrong   []string
+}
+
+// NewHistory returns a check of what an account does.
+func NewHistory(account string) *History {
+	return &History{Requests: map[string]int{}, Posted: map[string]int{}, account: account,
+		signed: regexp.MustCompile(`\[\[User:` + regexp.QuoteMeta(account) + `\|[^\]]*\]\][^\n]*\d\d:\d\d, \d+ \w+ \d{4} \(UTC\)`)}
+}
+
+// Text is the page as the last revision left it.
+func (h *History) Text() string { return h.text }
+
+// Add looks at the page's next revision.
+func (h *History) Add(r Revision) {
+	h.seen++
+	before := h.text
+	h.text = r.Text
+	if r.User != h.account {
+		return
+	}
+	say := func(format string, args ...any) {
+		h.wrong = append(h.wrong, fmt.Sprintf("revision %d ", h.seen)+fmt.Sprintf(format, args...))
+	}
+	at, added, pure := insertion(before, r.Text)
+	n := len(h.signed.FindAllString(added, -1))
+	switch heading := headingAt(r.Text, at); {
+	case !pure:
+		say("changes more than it adds")
+	case n != 1:
+		say("adds %d replies", n)
+	case h.Requests[heading] == 0:
+		say("adds a reply under %q, where nobody asked", heading)
+	default:
+		h.Posted[heading]++
+		if h.Reply == nil {
+			return
+		}
+		if fault := h.Reply(heading, added); fault != "" {
+			say("adds a reply under %q %s", heading, fault)
+		}
+	}
+}
+
+// Broken returns what is wrong already, whatever comes.
+func (h *History) Broken() []string {
+	wrong := slices.Clone(h.wrong)
+	for _, heading := range slices.Sorted(maps.Keys(h.Requests)) {
+		if want, got := h.Requests[heading], h.Posted[heading]; got > want {
+			wrong = append(wrong, fmt.Sprintf("%d replies were posted under %q, want %d", got, heading, want))
+		}
+	}
+	return wrong
+}
+
+// Wrong returns what is wrong with all revisions so far, as if no more came.
+func (h *History) Wrong() []string {
+	wrong := slices.Clone(h.wrong)
+	for _, heading := range slices.Sorted(maps.Keys(h.Requests)) {
+		if want, got := h.Requests[heading], h.Posted[heading]; got != want {
+			wrong = append(wrong, fmt.Sprintf("%d replies were posted under %q, want %d", got, heading, want))
+		}
+	}
+	return wrong
+}
+
+// insertion returns what text has in addition to before, and where. pure is false when part of before is gone.
+func insertion(before, text string) (at int, added string, pure bool) {
+	before, text = strings.TrimRight(before, "\n"), strings.TrimRight(text, "\n")
+	for at < len(before) && at < len(text) && before[at] == text[at] {
+		at++
+	}
+	tail := before[at:]
+	if len(text) < len(before) || !strings.HasSuffix(text, tail) {
+		return at, "", false
+	}
+	return at, text[at : len(text)-len(tail)], true
+}
+
+var sectionLine = regexp.MustCompile(`(?m)^== *(.*?) *==[ \t]*$`)
+
+// headingAt is the heading of the section in which a place is.
+func headingAt(text string, at int) string {
+	all := sectionLine.FindAllStringSubmatch(text[:at], -1)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1][1]
+}

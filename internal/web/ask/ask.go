@@ -1,0 +1,363 @@
+// Package ask is the page on which a person asks and watches the answer come. Every question has a permanent address
+// under /a/; the trajectory file is all that is kept of it, so pages outlive the program.
+//
+//	ask.go       what the pages need; the form; a question begins
+//	limit.go     who may ask, and how much at once
+//	opening.go   what people wait for goes before the work on questions
+//	asked.go     questions with their runs, in memory and in files
+//	stream.go    events as they happen, for browsers
+//	page.go      the page of a question
+//	step.go      a step changed, and the run that goes on from there
+//	review.go    turns that wait for the reader's decision
+//	result.go    the result: rows, cells, order, filter
+//	download.go  the result as files
+//	view.go      which views a result has: map, timeline, chart …
+//	row.go       which statements made a row
+//	missing.go   why something is not in a result
+//	reason.go    a query taken apart, for both
+//	editor.go    the query editor
+//	complete.go  what could stand at its cursor
+//
+// The pages work without scripts. What comes from model, graph and reader is text in templates, and text in scripts.
+package ask
+
+import (
+	"context"
+	"crypto/rand"
+	"embed"
+	"encoding/base32"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/policy"
+	"github.com/spinachbot/spinachbot/internal/ask"
+	"github.com/spinachbot/spinachbot/internal/text"
+	"github.com/spinachbot/spinachbot/internal/web/layout"
+)
+
+//go:embed all:page static words others
+var files embed.FS
+
+// Choice is how a question is worked on.
+type Choice struct{ Preset, Policy, Graph string }
+
+// Options are the parts of a [Server].
+type Options struct {
+	Log  *slog.Logger
+	Site *layout.Site
+	// Base is done when the program ends: runs live longer than the requests that start them.
+	Base context.Context
+	// Service returns who answers, with a person who decides on turns or nil.
+	Service func(ctx context.Context, c Choice, who policy.Reviewer) (*ask.Service, error)
+	// Graph returns a graph by its name.
+	Graph func(ctx context.Context, name string) (*agent.Source, error)
+	Dir   string // of the trajectories
+
+	Presets  []Preset // the usual one first
+	Graphs   []Graph  // the usual one first
+	Rate     int      // questions of a client in a minute; 0: no limit
+	Parallel int      // questions at once, at least 1
+	// ClientHeader is the header in which a proxy before the server names the client; "": the connection says it
+	ClientHeader string
+	Now          func() time.Time
+}
+
+// Preset is a way of working that can be chosen.
+type Preset struct {
+	Name, About string
+	Policies    []string
+}
+
+// Graph is one that can be chosen.
+type Graph struct{ Name, Title string }
+
+// Server is the pages.
+type Server struct {
+	Options
+	pages   *layout.Pages
+	asked   asked
+	opening openings
+	clients clients
+	slots   chan struct{}
+}
+
+// New returns the pages, and adds their files and words to the site.
+func New(o Options) *Server {
+	s := &Server{Options: o, slots: make(chan struct{}, max(o.Parallel, 1))}
+	s.asked.dir, s.asked.most, s.asked.runs = o.Dir, max(cached, o.Parallel), map[string]worked{}
+	s.clients.perMinute, s.clients.now = o.Rate, o.Now
+	o.Site.Section("ask", "/")
+	o.Site.Section("editor", "/editor")
+	o.Site.Static("ask", sub("static"))
+	o.Site.Static("vendor", sub("others"))
+	o.Site.Words(sub("words"))
+	s.pages = o.Site.Pages(sub("page"))
+	return s
+}
+
+func sub(dir string) fs.FS {
+	out, err := fs.Sub(files, dir)
+	if err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// Handlers are the pages by their patterns.
+func (s *Server) Handlers() map[string]http.Handler {
+	out := map[string]http.Handler{}
+	for pattern, f := range map[string]func(http.ResponseWriter, *http.Request) error{
+		"/{$}":                      s.form,
+		"POST /a":                   s.ask,
+		"GET /a/{id}":               s.page,
+		"GET /a/{id}/events":        s.events,
+		"POST /a/{id}/stop":         s.stop,
+		"POST /a/{id}/continue":     s.goOn,
+		"POST /a/{id}/decide":       s.decide,
+		"GET /a/{id}/step/{n}":      s.step,
+		"POST /a/{id}/step/{n}":     s.changeStep,
+		"GET /a/{id}/rows":          s.rows,
+		"GET /a/{id}/result/{kind}": s.download,
+		"GET /a/{id}/row/{n}":       s.row,
+		"GET /a/{id}/missing":       s.missing,
+		"GET /editor":               s.editor,
+		"POST /editor":              s.edit,
+		"POST /editor/check":        s.help(s.remarks),
+		"POST /editor/complete":     s.help(s.complete),
+	} {
+		out[pattern] = s.handle(f)
+	}
+	return out
+}
+
+// problem is an error for people: the key of a message, and the status.
+type problem struct {
+	status int
+	key    string
+	args   []any
+}
+
+func (p *problem) Error() string { return p.key }
+
+func refuse(status int, key string, args ...any) error { return &problem{status, key, args} }
+
+// handle answers an error with a page that says it in the reader's language.
+func (s *Server) handle(f func(http.ResponseWriter, *http.Request) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := f(w, r)
+		var p *problem
+		switch {
+		case err == nil || r.Context().Err() != nil:
+		case errors.As(err, &p):
+			if p.status == http.StatusTooManyRequests || p.status == http.StatusServiceUnavailable {
+				w.Header().Set("Retry-After", "30")
+			}
+			s.Site.Problem(w, r, p.status, s.Site.Say(r, p.key, p.args...))
+		default:
+			s.Log.Error("a page failed", "path", r.URL.Path, "error", err)
+			s.Site.Problem(w, r, http.StatusInternalServerError, s.Site.Say(r, "ask.failed"))
+		}
+	})
+}
+
+// formData is what the form shows.
+type formData struct {
+	Question string
+	Choice   Choice
+	Presets  []Preset
+	Graphs   []Graph
+	Policies []string
+	Follows  string // ID of the question that this one follows
+	Open     bool   // show the choices
+	Wikidata bool   // it is asked: there are examples for it
+}
+
+func (s *Server) formData(question string, c Choice) formData {
+	d := formData{Question: question, Choice: c, Presets: s.Presets, Graphs: s.Graphs,
+		Open: c.Preset != "" && c != s.usual() || c.Policy != ""}
+	if c.Preset == "" {
+		d.Choice = s.usual()
+	}
+	d.Wikidata = d.Choice.Graph == "wikidata"
+	for _, p := range s.Presets {
+		for _, name := range p.Policies {
+			if !slices.Contains(d.Policies, name) {
+				d.Policies = append(d.Policies, name)
+			}
+		}
+	}
+	return d
+}
+
+func (s *Server) usual() Choice {
+	return Choice{Preset: s.Presets[0].Name, Graph: s.Graphs[0].Name}
+}
+
+// form is the first page. A question in the address is filled in.
+func (s *Server) form(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		return refuse(http.StatusMethodNotAllowed, "ask.method")
+	}
+	q := r.URL.Query()
+	d := s.formData(text.Clip(q.Get("q"), maxQuestion), Choice{Preset: q.Get("preset"), Policy: q.Get("policy"), Graph: q.Get("graph")})
+	s.pages.Show(w, r, http.StatusOK, "form", layout.Page{Title: s.Site.Say(r, "ask.title"), Section: "ask", Data: d})
+	return nil
+}
+
+// Limits of what is sent.
+const (
+	maxQuestion = 4000     // characters
+	maxBody     = 64 << 10 // bytes of a form
+)
+
+// ask starts a question and leads to its page.
+func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
+	if err := readForm(w, r); err != nil {
+		return err
+	}
+	q := agent.Question{Text: strings.TrimSpace(text.Clean(r.PostFormValue("q")))}
+	switch {
+	case q.Text == "":
+		return refuse(http.StatusUnprocessableEntity, "ask.empty")
+	case utf8.RuneCountInString(q.Text) > maxQuestion:
+		return refuse(http.StatusUnprocessableEntity, "ask.long", "count", maxQuestion)
+	}
+	c := Choice{Preset: r.PostFormValue("preset"), Policy: r.PostFormValue("policy"), Graph: r.PostFormValue("graph")}
+	if before := r.PostFormValue("follows"); before != "" {
+		events, err := s.asked.events(before)
+		if err != nil {
+			return err
+		}
+		q.History = ask.Turns(events)
+		if c.Preset == "" {
+			c = choiceOf(events)
+		}
+	}
+	c, err := s.allowed(c)
+	if err != nil {
+		return err
+	}
+	a := asking{id: newID(), choice: c, begin: func(service *ask.Service, name string) (*ask.Run, error) {
+		q.ID = name
+		return service.Start(s.Base, q)
+	}}
+	if r.PostFormValue("review") != "" {
+		if c.Policy != "" {
+			return refuse(http.StatusUnprocessableEntity, "ask.review.policy")
+		}
+		a.person = newPerson(s.slots)
+		a.who = a.person
+	}
+	return s.start(w, r, a)
+}
+
+// allowed checks a choice and fills it up.
+func (s *Server) allowed(c Choice) (Choice, error) {
+	usual := s.usual()
+	if c.Preset == "" {
+		c.Preset = usual.Preset
+	}
+	if c.Graph == "" {
+		c.Graph = usual.Graph
+	}
+	at := slices.IndexFunc(s.Presets, func(p Preset) bool { return p.Name == c.Preset })
+	if at < 0 || !slices.ContainsFunc(s.Graphs, func(g Graph) bool { return g.Name == c.Graph }) {
+		return c, refuse(http.StatusUnprocessableEntity, "ask.choice")
+	}
+	if c.Policy != "" && !slices.Contains(s.Presets[at].Policies, c.Policy) {
+		return c, refuse(http.StatusUnprocessableEntity, "ask.policy", "preset", c.Preset, "policies",
+			strings.Join(s.Presets[at].Policies, ", "))
+	}
+	return c, nil
+}
+
+// asking is a run that is to begin.
+type asking struct {
+	id     string
+	choice Choice
+	who    policy.Reviewer // decides on the turns; nil: nobody
+	person *person         // a reader whom who asks, nil for none
+	begin  func(s *ask.Service, name string) (*ask.Run, error)
+}
+
+// start begins a run within the limits and leads to its page.
+func (s *Server) start(w http.ResponseWriter, r *http.Request, a asking) error {
+	defer s.opening.begin()()
+	client := s.client(r)
+	if !s.clients.may(client) {
+		return refuse(http.StatusTooManyRequests, "ask.often")
+	}
+	at := &place{slots: s.slots}
+	if a.person != nil {
+		at, a.person.client = a.person.place, client
+		if all, own := s.asked.reviews(client); all >= maxReviews || own >= maxClientReviews {
+			return refuse(http.StatusServiceUnavailable, "ask.busy")
+		}
+	}
+	if !at.try() {
+		return refuse(http.StatusServiceUnavailable, "ask.busy")
+	}
+	run, err := s.begin(r, a)
+	if err != nil {
+		at.leave()
+		return err
+	}
+	go func() {
+		defer at.leave()
+		if _, err := run.Wait(); err != nil {
+			s.Log.Warn("a question from the web page stopped", "question", a.id, "error", err)
+		}
+		s.asked.ended(a.id, run)
+	}()
+	http.Redirect(w, r, "/a/"+url.PathEscape(a.id), http.StatusSeeOther)
+	return nil
+}
+
+func (s *Server) begin(r *http.Request, a asking) (*ask.Run, error) {
+	service, err := s.Service(r.Context(), a.choice, a.who)
+	if err != nil {
+		return nil, err
+	}
+	polite := *service
+	polite.Open = s.opening.open(service.Open)
+	if a.person != nil {
+		polite.Limits.Time = 0 // people take their time
+	}
+	s.opening.hold(a.id)
+	run, err := a.begin(&polite, name(a.id))
+	if err != nil {
+		s.opening.seen(a.id)
+		return nil, err
+	}
+	s.asked.started(a.id, run, a.person)
+	return run, nil
+}
+
+// readForm reads a form that is not too large.
+func readForm(w http.ResponseWriter, r *http.Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	if err := r.ParseForm(); err != nil {
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			return refuse(http.StatusRequestEntityTooLarge, "ask.long", "count", maxQuestion)
+		}
+		return refuse(http.StatusBadRequest, "ask.form")
+	}
+	return nil
+}
+
+// newID makes an ID for a question that nobody can guess.
+func newID() string {
+	var b [10]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return strings.ToLower(base32.StdEncoding.EncodeToString(b[:]))
+}

@@ -1,0 +1,638 @@
+package ask
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/policy"
+	"github.com/spinachbot/spinachbot/internal/ask"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sandbox"
+	"github.com/spinachbot/spinachbot/internal/web/guard"
+	"github.com/spinachbot/spinachbot/internal/web/layout"
+)
+
+// asker plays the agent.
+type asker func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error)
+
+func (f asker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder, _ agent.Limits) (*agent.Outcome, error) {
+	return f(ctx, q, rec)
+}
+
+// graph is the built-in one, for all tests.
+var graph = sync.OnceValues(func() (*embedded.Graph, error) {
+	return sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 4 }})
+})
+
+// site is a server with the pages on it.
+type site struct {
+	*httptest.Server
+	t     testing.TB
+	pages *Server
+}
+
+func newSite(t testing.TB, f asker, change func(*Options)) *site {
+	t.Helper()
+	base, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	lg := slog.New(slog.DiscardHandler)
+	dir := t.TempDir()
+	o := Options{Log: lg, Site: layout.New(lg), Base: base, Dir: dir, Parallel: 1000, Now: time.Now,
+		Presets: []Preset{{Name: "spinach", Policies: []string{"linear", "mcts"}}, {Name: "bare", Policies: []string{"linear"}}},
+		Graphs:  []Graph{{"wikidata", "Wikidata"}},
+		Graph: func(context.Context, string) (*agent.Source, error) {
+			g, err := graph()
+			if err != nil {
+				return nil, err
+			}
+			return agent.Wikibase(g).Main(), nil
+		},
+		Service: func(context.Context, Choice, policy.Reviewer) (*ask.Service, error) {
+			return &ask.Service{Log: lg, Asker: f, Open: ask.Folder(dir, time.Now), Now: time.Now}, nil
+		}}
+	if change != nil {
+		change(&o)
+	}
+	s := New(o)
+	mux := http.NewServeMux()
+	for pattern, h := range s.Handlers() {
+		mux.Handle(pattern, h)
+	}
+	mux.HandleFunc("GET /static/", o.Site.ServeStatic)
+	server := httptest.NewServer(guard.Guard(mux, guard.Options{Log: lg}))
+	t.Cleanup(server.Close)
+	server.Client().Transport.(*http.Transport).MaxIdleConnsPerHost = 1000 // each client keeps its connection, as browsers do
+	server.Client().CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &site{server, t, s}
+}
+
+func (s *site) get(path string) (int, string) {
+	s.t.Helper()
+	resp, err := s.Client().Get(s.URL + path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return resp.StatusCode, string(b)
+}
+
+func (s *site) post(path string, form url.Values) *http.Response {
+	s.t.Helper()
+	resp, err := s.Client().PostForm(s.URL+path, form)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	return resp
+}
+
+// ask asks a question and returns its ID.
+func (s *site) ask(question string, more ...string) string {
+	s.t.Helper()
+	form := url.Values{"q": {question}}
+	for i := 0; i+1 < len(more); i += 2 {
+		form.Set(more[i], more[i+1])
+	}
+	resp := s.post("/a", form)
+	id, ok := strings.CutPrefix(resp.Header.Get("Location"), "/a/")
+	if resp.StatusCode != http.StatusSeeOther || !ok {
+		s.t.Fatalf("asking is answered with %s %v", resp.Status, resp.Header)
+	}
+	return id
+}
+
+// wait waits until nobody works on a question anymore.
+func (s *site) wait(id string) {
+	s.t.Helper()
+	for range 500 {
+		if s.pages.asked.run(id) == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.t.Fatal("the question is not done")
+}
+
+// message is one server-sent event.
+type message struct {
+	id   int
+	kind string
+	data told
+}
+
+// listen reads events until the stream ends, or most of them.
+func (s *site) listen(id string, after, most int, pause time.Duration) (out []message) {
+	r, err := http.NewRequest(http.MethodGet, s.URL+"/a/"+id+"/events", nil)
+	if err != nil {
+		s.t.Error(err)
+		return nil
+	}
+	r.Header.Set("Last-Event-ID", strconv.Itoa(after))
+	resp, err := s.Client().Do(r)
+	if err != nil {
+		s.t.Error(err)
+		return nil
+	}
+	defer resp.Body.Close()
+	var m message
+	for sc := bufio.NewScanner(resp.Body); sc.Scan(); {
+		field, value, _ := strings.Cut(sc.Text(), ": ")
+		switch field {
+		case "id":
+			m.id, _ = strconv.Atoi(value)
+		case "event":
+			m.kind = value
+		case "data":
+			if err := json.Unmarshal([]byte(value), &m.data); err != nil {
+				s.t.Error(err)
+			}
+		case "":
+			if m.kind != "" && m.kind != "live" {
+				out = append(out, m)
+			}
+			if m = (message{}); most > 0 && len(out) == most {
+				return out
+			}
+			time.Sleep(pause)
+		}
+	}
+	return out
+}
+
+// steps records n steps, a pause before each.
+func steps(ctx context.Context, q agent.Question, rec agent.Recorder, n int, pause func()) error {
+	for i := range n + 1 {
+		e := event.Event{Event: "step", Step: &event.Step{N: i, Thought: fmt.Sprint("thought ", i), Action: "search", Argument: "x"}}
+		if i == 0 {
+			e = event.Event{Event: "start", Format: event.Format, Question: &q, Preset: "spinach"}
+		} else {
+			pause()
+		}
+		if err := rec.Record(ctx, e); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Clients that come, go and come back get every event once and in order, while the run goes on and after it.
+func TestEventsOnceAndInOrder(t *testing.T) {
+	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
+		return &agent.Outcome{}, steps(ctx, q, rec, 40, func() { time.Sleep(2 * time.Millisecond) })
+	}, nil)
+	id := s.ask("Which?")
+	var wg sync.WaitGroup
+	for client := range 8 {
+		wg.Go(func() {
+			var got []message
+			for after, ended := 0, false; !ended; {
+				part := s.listen(id, after, 3+client*7, time.Duration(client)*time.Millisecond)
+				got = append(got, part...)
+				if len(part) == 0 {
+					t.Errorf("client %d: nothing after %d", client, after)
+					return
+				}
+				after, ended = part[len(part)-1].id, part[len(part)-1].kind == "end"
+			}
+			if len(got) != 42 || !slices.IsSortedFunc(got, func(a, b message) int { return a.id - b.id }) {
+				t.Errorf("client %d got %d events", client, len(got))
+			}
+			for i, m := range got {
+				if m.id != i+1 || m.kind == "step" && m.data.Thought != fmt.Sprint("thought ", i) {
+					t.Errorf("client %d: event %d is %+v", client, i, m)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	s.wait(id)
+	if got := s.listen(id, 40, 0, 0); len(got) != 2 || got[1].kind != "end" {
+		t.Errorf("after the end, from the file: %+v", got)
+	}
+}
+
+// A client that takes nothing is dropped; the run and the other clients do not wait for it.
+func TestSlowClientIsDropped(t *testing.T) {
+	defer func(d time.Duration) { slowest = d }(slowest)
+	slowest = 200 * time.Millisecond
+	start := make(chan struct{})
+	long := strings.Repeat("long text ", 1900)
+	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
+		if err := steps(ctx, q, rec, 1, func() {}); err != nil {
+			return nil, err
+		}
+		<-start
+		for i := range 600 {
+			if err := rec.Record(ctx, event.Event{Event: "feedback", Detail: fmt.Sprint(i, long)}); err != nil {
+				return nil, err
+			}
+		}
+		return &agent.Outcome{}, nil
+	}, nil)
+	id := s.ask("Which?")
+	conn, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET /a/%s/events HTTP/1.1\r\nHost: localhost\r\n\r\n", id)
+	time.Sleep(50 * time.Millisecond)
+	before := runtime.NumGoroutine()
+	close(start)
+	if got := s.listen(id, 0, 0, 0); len(got) != 603 || got[602].kind != "end" {
+		t.Errorf("a quick client got %d events", len(got))
+	}
+	dropped := func() bool { return runtime.NumGoroutine() < before }
+	for range 100 {
+		if dropped() {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if !dropped() {
+		t.Error("the slow client still holds a goroutine")
+	}
+}
+
+// Many live questions at once, each with two listeners, lose nothing and leave nothing behind.
+func TestManyQuestionsAtOnce(t *testing.T) {
+	newSite(t, quick(10), nil).many(60, 10)
+}
+
+// quick is a model that answers at once, after n steps.
+func quick(n int) asker {
+	return func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
+		return &agent.Outcome{}, steps(ctx, q, rec, n, func() {})
+	}
+}
+
+// many asks questions at once, each with two listeners, and returns how long their first events took.
+func (s *site) many(questions, n int) (first []time.Duration) {
+	before := runtime.NumGoroutine()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	for range questions {
+		wg.Go(func() {
+			start := time.Now()
+			id := s.ask("Which?")
+			if got := s.listen(id, 0, 1, 0); len(got) == 1 {
+				mu.Lock()
+				first = append(first, time.Since(start))
+				mu.Unlock()
+			}
+			for range 2 {
+				wg.Go(func() {
+					got := s.listen(id, 0, 0, 0)
+					if len(got) != n+2 || got[n+1].kind != "end" {
+						s.t.Errorf("%d events of %d", len(got), n+2)
+					}
+				})
+			}
+		})
+	}
+	wg.Wait()
+	s.nothingLeft(before)
+	return first
+}
+
+// nothingLeft waits until there are no more goroutines than before.
+func (s *site) nothingLeft(before int) {
+	s.Client().CloseIdleConnections()
+	for range 300 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+}
+
+// Many connections that wait through many signs of life leave nothing behind.
+func TestManyConnections(t *testing.T) { connections(t, 100, 10) }
+
+func connections(t testing.TB, n, beats int) {
+	defer func(h, s time.Duration) { heartbeat, slowest = h, s }(heartbeat, slowest)
+	heartbeat, slowest = 10*time.Millisecond, time.Minute // a busy machine must not make clients slow
+	done := make(chan struct{})
+	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
+		err := steps(ctx, q, rec, 2, func() {})
+		<-done
+		return &agent.Outcome{}, err
+	}, nil)
+	id := s.ask("Which?")
+	before := runtime.NumGoroutine()
+	var waiting, all sync.WaitGroup
+	for range n {
+		waiting.Add(1)
+		all.Go(func() {
+			resp, err := s.Client().Get(s.URL + "/a/" + id + "/events")
+			if err != nil {
+				t.Error(err)
+				waiting.Done()
+				return
+			}
+			defer resp.Body.Close()
+			seen, ends := 0, 0
+			for sc := bufio.NewScanner(resp.Body); sc.Scan(); {
+				if strings.HasPrefix(sc.Text(), ":") {
+					if seen++; seen == beats {
+						waiting.Done()
+					}
+				}
+				if sc.Text() == "event: end" {
+					ends++
+				}
+			}
+			if ends != 1 {
+				t.Errorf("the last event came %d times", ends)
+			}
+		})
+	}
+	waiting.Wait()
+	close(done)
+	all.Wait()
+	s.nothingLeft(before)
+}
+
+// A connection that waits long gets a sign of life, and no goroutine of it stays behind.
+func TestHeartbeat(t *testing.T) {
+	defer func(d time.Duration) { heartbeat = d }(heartbeat)
+	heartbeat = 5 * time.Millisecond
+	done := make(chan struct{})
+	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
+		err := steps(ctx, q, rec, 2, func() {})
+		<-done
+		return &agent.Outcome{}, err
+	}, nil)
+	id := s.ask("Which?")
+	resp, err := s.Client().Get(s.URL + "/a/" + id + "/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	beats := 0
+	var seen strings.Builder
+	for sc := bufio.NewScanner(resp.Body); sc.Scan(); {
+		seen.WriteString(sc.Text() + "\n")
+		if strings.HasPrefix(sc.Text(), ":") {
+			if beats++; beats == 20 {
+				close(done)
+			}
+		}
+	}
+	if beats < 20 || strings.Count(seen.String(), "event: step") != 2 || !strings.Contains(seen.String(), "event: end") {
+		t.Errorf("%d beats\n%s", beats, seen.String())
+	}
+}
+
+// A question is stopped by its page, and the page says so.
+func TestStop(t *testing.T) {
+	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
+		_ = steps(ctx, q, rec, 1, func() {})
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}, nil)
+	id := s.ask("Which?")
+	if status, body := s.get("/a/" + id); status != 200 || !strings.Contains(body, "http-equiv=\"refresh\"") {
+		t.Errorf("%d %s", status, body)
+	}
+	if resp := s.post("/a/"+id+"/stop", nil); resp.StatusCode != http.StatusSeeOther {
+		t.Error(resp.Status)
+	}
+	s.wait(id)
+	if _, body := s.get("/a/" + id + "?lang=de"); !strings.Contains(body, "Die Suche wurde angehalten") || strings.Contains(body, "refresh") {
+		t.Error(body)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	wait := make(chan struct{})
+	now := time.Now()
+	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
+		<-wait
+		return &agent.Outcome{}, steps(ctx, q, rec, 0, func() {})
+	}, func(o *Options) { o.Rate, o.Parallel, o.Now = 3, 2, func() time.Time { return now } })
+	defer close(wait)
+	first := s.ask("one")
+	s.ask("two")
+	for _, tt := range []struct {
+		form url.Values
+		want int
+	}{
+		{url.Values{"q": {"three"}}, http.StatusServiceUnavailable},
+		{url.Values{"q": {"four"}}, http.StatusTooManyRequests},
+		{url.Values{"q": {" \n"}}, http.StatusUnprocessableEntity},
+		{url.Values{"q": {strings.Repeat("x", 4001)}}, http.StatusUnprocessableEntity},
+		{url.Values{"q": {strings.Repeat("x", 70_000)}}, http.StatusRequestEntityTooLarge},
+		{url.Values{"q": {"x"}, "graph": {"https://evil.example/"}}, http.StatusUnprocessableEntity},
+		{url.Values{"q": {"x"}, "preset": {"../spinach"}}, http.StatusUnprocessableEntity},
+		{url.Values{"q": {"x"}, "preset": {"bare"}, "policy": {"mcts"}}, http.StatusUnprocessableEntity},
+		{url.Values{"q": {"x"}, "follows": {"../../etc/passwd"}}, http.StatusNotFound},
+	} {
+		if resp := s.post("/a", tt.form); resp.StatusCode != tt.want {
+			t.Errorf("%.60v: %s, want %d", tt.form, resp.Status, tt.want)
+		}
+	}
+	now = now.Add(time.Minute)
+	if resp := s.post("/a", url.Values{"q": {"five"}}); resp.StatusCode != http.StatusServiceUnavailable ||
+		resp.Header.Get("Retry-After") == "" {
+		t.Errorf("after a minute: %s", resp.Status)
+	}
+	if status, _ := s.get("/a/" + first); status != http.StatusOK {
+		t.Error(status)
+	}
+	for _, path := range []string{"/a/aaaaaaaaaaaaaaaa", "/a/*", "/a/..%2f..%2fx", "/a/" + first + "/row/1", "/a/" + first + "/step/9",
+		"/a/" + first + "/result/exe", "/a/" + first + "/missing?item=x"} {
+		if status, _ := s.get(path); status != http.StatusNotFound {
+			t.Errorf("%s: %d", path, status)
+		}
+	}
+}
+
+func TestClientNames(t *testing.T) {
+	s := &Server{}
+	for _, tt := range []struct{ remote, header, value, want string }{
+		{"192.0.2.7:5", "", "9.9.9.9", "192.0.2.7"},
+		{"[2001:db8:1:2:3::4]:5", "", "", "2001:db8:1:2::/64"},
+		{"[::ffff:192.0.2.7]:5", "", "", "192.0.2.7"},
+		{"127.0.0.1:5", "X-Forwarded-For", "1.1.1.1, 192.0.2.9", "192.0.2.9"},
+		{"127.0.0.1:5", "X-Forwarded-For", "", "127.0.0.1"},
+	} {
+		s.ClientHeader = tt.header
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.RemoteAddr = tt.remote
+		r.Header.Set("X-Forwarded-For", tt.value)
+		if got := s.client(r); got != tt.want {
+			t.Errorf("%+v: %s", tt, got)
+		}
+	}
+}
+
+// evil is what a stranger, a model or a label may hold.
+const evil = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)>&\u202e[[x]]{{x}}|\x00`"
+
+// Whatever question, model and graph say is text on every page and in every file, and leads nowhere but to http.
+func TestNothingBecomesMarkup(t *testing.T) {
+	table := &kg.Table{Vars: []string{"item", "itemLabel", "x" + "y"}, Rows: [][]rdf.Term{
+		{rdf.IRI(rdf.Entity + "Q1"), rdf.LangString(evil, "en"), rdf.String(evil)},
+		{rdf.IRI("javascript:alert(1)"), rdf.String("x"), rdf.IRI("data:text/html,<script>alert(1)</script>")},
+		{rdf.IRI("https://user:pw@evil.example/"), rdf.Term{}, rdf.IRI(commonsFile + "a%22%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E.jpg")},
+	}}
+	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
+		for _, e := range []event.Event{
+			{Event: "start", Format: event.Format, Question: &q, Preset: evil, Policy: evil},
+			{Event: "step", Step: &event.Step{N: 1, Thought: evil, Action: evil, Argument: `{"` + "a<b" + `":"<script>alert(1)</script>"}`, Observation: evil}},
+			{Event: "rollback", Reason: evil, To: new(int), Step: &event.Step{Action: evil, Argument: evil}},
+			{Event: "feedback", Detail: evil},
+			{Event: "final", SPARQL: "SELECT ?item WHERE { ?item ?p \"" + `<script>alert(1)</script>` + "\" } # " + strings.ReplaceAll(evil, "\x00", ""), Table: table, Endpoint: evil, KG: evil, Assumed: evil, Open: evil},
+			{Event: "end", Report: evil, Asks: evil, Detail: evil},
+		} {
+			if err := rec.Record(ctx, e); err != nil {
+				return nil, err
+			}
+		}
+		return &agent.Outcome{}, nil
+	}, nil)
+	id := s.ask(evil)
+	s.wait(id)
+	for _, path := range []string{"/?q=" + url.QueryEscape(evil) + "&preset=" + url.QueryEscape(evil), "/a/" + id, "/a/" + id + "?filter=" + url.QueryEscape(evil) + "&sort=" + url.QueryEscape(evil),
+		"/a/" + id + "/step/1", "/a/" + id + "/row/1", "/a/" + id + "/missing?item=" + url.QueryEscape(evil) + "&column=" + url.QueryEscape(evil)} {
+		status, body := s.get(path)
+		lower := strings.ToLower(body)
+		for _, bad := range []string{"<script>", "<img src=x", "href=\"javascript:", "href=\"data:", "href=\"https://user", "\x00"} {
+			if strings.Contains(lower, bad) {
+				t.Errorf("%s (%d) holds %q", path, status, bad)
+			}
+		}
+	}
+	r, err := http.NewRequest(http.MethodGet, s.URL+"/a/"+id+"/rows", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := s.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows rowsOut
+	err = json.NewDecoder(resp.Body).Decode(&rows)
+	_ = resp.Body.Close()
+	if err != nil || resp.Header.Get("X-Content-Type-Options") != "nosniff" || rows.Rows[1][0].URL != "" || rows.Rows[2][0].URL != "" {
+		t.Errorf("%v %+v", err, rows)
+	}
+	if _, wiki := s.get("/a/" + id + "/result/wiki"); strings.Contains(wiki, "{{x}}") || strings.Contains(wiki, "[[x]]") || strings.Contains(wiki, "<script") {
+		t.Error(wiki)
+	}
+	if _, md := s.get("/a/" + id + "/result/md"); strings.Contains(md, "<script") || strings.Contains(md, "<img") {
+		t.Error(md)
+	}
+	for _, kind := range []string{"csv", "tsv", "json", "md", "wiki", "rq"} {
+		resp, err := s.Client().Get(s.URL + "/a/" + id + "/result/" + kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if d := resp.Header.Get("Content-Disposition"); d != "attachment; filename=spinachbot-"+id+"."+kind {
+			t.Errorf("%s: %s", kind, d)
+		}
+	}
+}
+
+// Pages outlive the program, and a conversation goes on with what was said in it.
+func TestFollowUp(t *testing.T) {
+	var asked []agent.Question
+	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
+		asked = append(asked, q)
+		err := steps(ctx, q, rec, 1, func() {})
+		_ = rec.Record(ctx, event.Event{Event: "end", Report: "Because " + q.Text})
+		return &agent.Outcome{}, err
+	}, nil)
+	first := s.ask("one")
+	s.wait(first)
+	second := s.ask("two", "follows", first)
+	s.wait(second)
+	third := s.ask("three", "follows", second)
+	s.wait(third)
+	if h := asked[2].History; len(h) != 2 || h[0].Question != "one" || h[1].Report != "Because two" || len(h[1].Steps) != 1 {
+		t.Errorf("%+v", h)
+	}
+	again := newSite(t, nil, func(o *Options) { o.Dir = s.pages.Dir })
+	if status, body := again.get("/a/" + third); status != 200 || !strings.Contains(body, "Because two") || !strings.Contains(body, "2 earlier questions") {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+// A question whose run was cut off says so, and its stream ends.
+func TestCutOff(t *testing.T) {
+	s := newSite(t, nil, nil)
+	id := "abcdefghijklmnop"
+	f, err := event.Create(s.pages.Dir + "/web-" + id + "-20261122T100000.000.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := steps(t.Context(), agent.Question{Text: "Which?"}, f, 2, func() {}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, body := s.get("/a/" + id); !strings.Contains(body, "was cut off") {
+		t.Error(body)
+	}
+	if got := s.listen(id, 0, 0, 0); len(got) != 4 || got[3].kind != "interrupted" {
+		t.Errorf("%+v", got)
+	}
+	if entries, err := os.ReadDir(s.pages.Dir); err != nil || len(entries) != 1 {
+		t.Error(entries, err)
+	}
+}
+
+// BenchmarkManyQuestions is the load of 200 live questions at once, each with three listeners.
+func BenchmarkManyQuestions(b *testing.B) {
+	var first []time.Duration
+	s := newSite(b, quick(20), func(o *Options) { o.Parallel = 200 })
+	for b.Loop() {
+		first = append(first, s.many(200, 20)...)
+	}
+	slices.Sort(first)
+	b.ReportMetric(float64(first[len(first)/2].Milliseconds()), "ms-first-median")
+	b.ReportMetric(float64(first[len(first)*95/100].Milliseconds()), "ms-first-p95")
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	b.ReportMetric(float64(m.HeapAlloc)/1e6, "MB-heap-after")
+	b.ReportMetric(float64(m.Sys)/1e6, "MB-system")
+}
+
+// BenchmarkConnections is 2,000 connections through 5 signs of life each, 10,000 in all.
+func BenchmarkConnections(b *testing.B) {
+	for b.Loop() {
+		connections(b, 2000, 5)
+	}
+}

@@ -1,0 +1,214 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/ask"
+)
+
+// asked is the questions: those that are being worked on, and the files of all.
+type asked struct {
+	dir  string
+	most int                // finished runs in memory
+	read singleflight.Group // files that are being read now, by question
+
+	mu    sync.Mutex // never held while a file is read: every event of every browser needs it first
+	runs  map[string]worked
+	cache []entry // finished runs that were seen last, the newest at the end
+}
+
+// worked is a run that is worked on.
+type worked struct {
+	*ask.Run
+	person *person // who decides on its turns, nil for nobody
+}
+
+// entry is a finished run in memory.
+type entry struct {
+	id     string
+	events []agent.Event
+}
+
+// cached is how many finished runs are kept in memory at least; as many as may be worked on at once are kept, so that
+// browsers that follow them to the end need no file.
+const cached = 20
+
+// name is the name under which a question's trajectory is kept.
+func name(id string) string { return "web-" + id }
+
+var validID = regexp.MustCompile(`^[a-z2-7]{16}$`)
+
+func (a *asked) started(id string, run *ask.Run, p *person) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.runs[id] = worked{run, p}
+}
+
+// ended takes a run that is over from those that are worked on. Its events stay for the browsers that come for them
+// now; the file has them, too, unless it could not be written.
+func (a *asked) ended(id string, run *ask.Run) {
+	events := run.Told()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.runs, id)
+	a.keep(entry{id, events})
+}
+
+// keep puts a finished run at the end of the cache.
+func (a *asked) keep(e entry) {
+	a.cache = slices.DeleteFunc(a.cache, func(old entry) bool { return old.id == e.id })
+	if a.cache = append(a.cache, e); len(a.cache) > a.most {
+		a.cache = slices.Delete(a.cache, 0, 1)
+	}
+}
+
+// run is the run that works on a question, nil for none.
+func (a *asked) run(id string) *ask.Run {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.runs[id].Run
+}
+
+// person is who decides on the turns of a question that is worked on, nil for nobody.
+func (a *asked) person(id string) *person {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.runs[id].person
+}
+
+// reviews is how many runs people decide on, and how many of these a client asked for.
+func (a *asked) reviews(client string) (all, own int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, w := range a.runs {
+		if w.person == nil {
+			continue
+		}
+		if all++; w.person.client == client {
+			own++
+		}
+	}
+	return all, own
+}
+
+var errUnknown = refuse(http.StatusNotFound, "ask.unknown")
+
+// path is the file of a question.
+func (a *asked) path(id string) (string, error) {
+	if !validID.MatchString(id) {
+		return "", errUnknown
+	}
+	found, err := filepath.Glob(filepath.Join(a.dir, name(id)+"-*.jsonl"))
+	if err != nil || len(found) == 0 {
+		return "", errUnknown
+	}
+	return found[0], nil
+}
+
+// events are the events of a question so far. They must not be changed.
+func (a *asked) events(id string) ([]agent.Event, error) {
+	if events, ok := a.inMemory(id); ok {
+		return events, nil
+	}
+	events, err, _ := a.read.Do(id, func() (any, error) { return a.fromFile(id) })
+	if err != nil {
+		return nil, err
+	}
+	return events.([]agent.Event), nil
+}
+
+// inMemory returns the events of a run that is worked on or was seen lately.
+func (a *asked) inMemory(id string) ([]agent.Event, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if run, ok := a.runs[id]; ok {
+		return run.Told(), true
+	}
+	i := slices.IndexFunc(a.cache, func(e entry) bool { return e.id == id })
+	if i < 0 {
+		return nil, false
+	}
+	e := a.cache[i]
+	a.keep(e)
+	return e.events, true
+}
+
+func (a *asked) fromFile(id string) ([]agent.Event, error) {
+	path, err := a.path(id)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errUnknown
+	} else if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	events, err := event.Read(f)
+	if err != nil && !errors.Is(err, event.ErrTorn) || len(events) == 0 {
+		return nil, errors.Join(err, errors.New("the trajectory of a question cannot be read"))
+	}
+	if events[len(events)-1].Event == "end" { // else it may go on
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.keep(entry{id, events})
+	}
+	return events, nil
+}
+
+// forget drops what was read of a question that goes on.
+func (a *asked) forget(id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.cache = slices.DeleteFunc(a.cache, func(e entry) bool { return e.id == id })
+}
+
+// choiceOf is how a run was asked.
+func choiceOf(events []agent.Event) Choice {
+	var c Choice
+	if len(events) == 0 {
+		return c
+	}
+	c = Choice{Preset: events[0].Preset, Policy: events[0].Policy}
+	if c.Policy == reviewed {
+		c.Policy = ""
+	}
+	var names []string
+	for _, g := range events[0].Graphs {
+		names = append(names, g.Explain.Name)
+	}
+	c.Graph = strings.Join(names, ",")
+	return c
+}
+
+// howOf is how a run is worked on, for people: preset, policy, graphs.
+func howOf(start agent.Event) []string {
+	c := choiceOf([]agent.Event{start})
+	return slices.DeleteFunc([]string{c.Preset, c.Policy, c.Graph}, func(s string) bool { return s == "" })
+}
+
+// begun waits a little for a run's first event, which holds the question.
+func begun(ctx context.Context, run *ask.Run) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for range run.Batches(ctx, 0) {
+		return
+	}
+}
+
+// reviewed is the policy of a run whose turns a person decides on, or in which a step was changed.
+const reviewed = "review"

@@ -1,0 +1,88 @@
+package ask
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+)
+
+// clients counts the questions of each client.
+type clients struct {
+	perMinute int
+	now       func() time.Time
+
+	mu   sync.Mutex
+	seen map[string]*bucket
+}
+
+// bucket holds the questions that a client may ask at once.
+type bucket struct {
+	left float64
+	at   time.Time
+}
+
+// most is how many clients are remembered; those that came last are forgotten first, together.
+const most = 10_000
+
+// may reports whether a client may ask now, and counts the question. A client may ask as many questions at once as in a
+// minute.
+func (c *clients) may(client string) bool {
+	if c.perMinute <= 0 {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now, full := c.now(), float64(c.perMinute)
+	if len(c.seen) >= most {
+		for name, b := range c.seen {
+			if now.Sub(b.at) > time.Minute {
+				delete(c.seen, name)
+			}
+		}
+	}
+	b := c.seen[client]
+	if b == nil {
+		if len(c.seen) >= most {
+			return false // a flood of addresses
+		}
+		if c.seen == nil {
+			c.seen = map[string]*bucket{}
+		}
+		b = &bucket{left: full, at: now}
+		c.seen[client] = b
+	}
+	b.left = min(full, b.left+now.Sub(b.at).Minutes()*full)
+	b.at = now
+	if b.left < 1 {
+		return false
+	}
+	b.left--
+	return true
+}
+
+// client names who sends a request: its address, of IPv6 the network, since one person has all of that.
+func (s *Server) client(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	if s.ClientHeader != "" { // the last one is the proxy's own word; those before it are the client's
+		parts := strings.Split(strings.Join(r.Header.Values(s.ClientHeader), ","), ",")
+		if last := strings.TrimSpace(parts[len(parts)-1]); last != "" {
+			host = last
+		}
+	}
+	addr, err := netip.ParseAddr(host)
+	if err != nil {
+		return host
+	}
+	if addr = addr.Unmap(); addr.Is6() {
+		if p, err := addr.WithZone("").Prefix(64); err == nil {
+			return p.String()
+		}
+	}
+	return addr.String()
+}

@@ -1,0 +1,294 @@
+package ask
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/variant"
+	"github.com/spinachbot/spinachbot/internal/text"
+	"github.com/spinachbot/spinachbot/internal/web/layout"
+)
+
+// missingData is what the page shows that says why something is not in a result.
+type missingData struct {
+	ID      string
+	Words   string // what was asked for
+	Thing   Cell   // what was found
+	Others  []Cell // what else has that name
+	Columns []string
+	Column  string
+	Row     int  // it is in this row, 0 for none
+	Fits    bool // all conditions hold: a LIMIT, a group or an order leaves it out
+	Fails   []failing
+	Changes []string // of the query that would bring it in, in a few words
+	Reason  string   // key of a message when nothing can be said
+}
+
+// failing is a condition that does not hold for a thing.
+type failing struct {
+	Text string
+	Only bool   // without it the thing would be in the result
+	Has  []Cell // what the thing has instead
+	None bool   // it has no value for the property of the condition
+}
+
+// missing says why a thing is not in the result: which conditions of the query do not hold for it, and which small
+// changes of the query would bring it in.
+func (s *Server) missing(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("id")
+	events, err := s.asked.events(id)
+	if err != nil {
+		return err
+	}
+	f := final(events)
+	if f == nil || f.Table == nil || f.Table.Ask {
+		return refuse(http.StatusNotFound, "ask.noresult")
+	}
+	if !s.clients.may(s.client(r)) {
+		return refuse(http.StatusTooManyRequests, "ask.often")
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), reasonTime)
+	defer cancel()
+	d := &missingData{ID: id, Words: strings.TrimSpace(text.Clip(text.OneLine(text.Clean(r.URL.Query().Get("item"))), 200)),
+		Columns: itemColumns(f), Column: r.URL.Query().Get("column")}
+	src, err := s.Graph(ctx, f.KG)
+	if err != nil {
+		return err
+	}
+	if err := s.whyMissing(ctx, src, f, d, layout.LanguageOf(r)); err != nil {
+		s.Log.Info("why something is missing cannot be said", "question", id, "item", d.Words, "error", err)
+		d.Reason = "ask.missing.failed"
+	}
+	s.pages.Show(w, r, http.StatusOK, "missing", layout.Page{Title: s.Site.Say(r, "ask.missing.title"), Section: "ask",
+		Styles: []string{"ask/ask.css"}, Data: d})
+	return nil
+}
+
+// itemColumns are the columns of a result that hold things.
+func itemColumns(f *agent.Event) []string {
+	var out []string
+	for i, v := range f.Table.Vars {
+		if slices.ContainsFunc(f.Table.Rows, func(row []rdf.Term) bool { return row[i].IsIRI() }) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (s *Server) whyMissing(ctx context.Context, src *agent.Source, f *agent.Event, d *missingData, lang string) error {
+	switch {
+	case d.Words == "":
+		return nil
+	case !src.Explain.IsWikibase():
+		d.Reason = "ask.missing.graph"
+		return nil
+	case len(d.Columns) == 0:
+		d.Reason = "ask.missing.column"
+		return nil
+	}
+	if !slices.Contains(d.Columns, d.Column) {
+		d.Column = d.Columns[0]
+		for _, c := range f.Columns {
+			if slices.Contains(d.Columns, c) {
+				d.Column = c
+				break
+			}
+		}
+	}
+	if err := d.find(ctx, src, lang); err != nil || d.Thing.ID == "" {
+		d.Reason = "ask.missing.unknown"
+		return err
+	}
+	thing := rdf.IRI(rdf.Entity + d.Thing.ID)
+	at := slices.Index(f.Table.Vars, d.Column)
+	if d.Row = slices.IndexFunc(f.Table.Rows, func(row []rdf.Term) bool { return row[at] == thing }) + 1; d.Row > 0 {
+		return nil
+	}
+	t, err := takeApart(cmp.Or(f.Ran, f.SPARQL))
+	if err != nil {
+		return err
+	}
+	if !t.binds(d.Column) {
+		d.Reason = "ask.missing.column"
+		return nil
+	}
+	try := &trial{ctx: ctx, src: src, t: t, bound: map[string]rdf.Term{d.Column: thing}}
+	if err := try.conditions(d); err != nil {
+		return err
+	}
+	try.variants(d, cmp.Or(f.Ran, f.SPARQL))
+	for i := range d.Fails {
+		d.Fails[i].Has = s.labeled(ctx, f.KG, lang, [][]Cell{d.Fails[i].Has})[0]
+	}
+	return nil
+}
+
+// find looks up what the reader means.
+func (d *missingData) find(ctx context.Context, src *agent.Source, lang string) error {
+	q := kg.SearchQuery{Text: d.Words, Language: lang, Type: kg.Item, Limit: 6}
+	found, err := src.Graph.Search(ctx, q)
+	if err != nil {
+		return err
+	}
+	for i, hit := range found.Hits {
+		if !rdf.ValidID(hit.ID) {
+			continue
+		}
+		shown := text.OneLine(text.Clean(cmp.Or(hit.Label, hit.ID)))
+		if hit.Description != "" {
+			shown += " (" + text.OneLine(text.Clean(hit.Description)) + ")"
+		}
+		c := Cell{Kind: "item", ID: hit.ID, Text: shown, URL: entityURL(hit.ID)}
+		if i == 0 {
+			d.Thing = c
+		} else {
+			d.Others = append(d.Others, c)
+		}
+	}
+	return nil
+}
+
+// trial tries parts of a query on one thing.
+type trial struct {
+	ctx   context.Context
+	src   *agent.Source
+	t     *taken
+	bound map[string]rdf.Term
+}
+
+// holds reports whether patterns hold for the thing.
+func (x *trial) holds(patterns []sparql.Pattern) (bool, error) {
+	table, err := x.src.Graph.Query(x.ctx, x.t.solutions(patterns, x.bound, 1))
+	return !table.Empty(), err
+}
+
+// maxConditions is how many conditions of a query are tried.
+const maxConditions = 12
+
+// conditions finds those that do not hold.
+func (x *trial) conditions(d *missingData) error {
+	ok, err := x.holds(x.t.patterns)
+	if err != nil {
+		return err
+	}
+	if ok {
+		d.Fits = true
+		return nil
+	}
+	for _, c := range x.t.conditions[:min(len(x.t.conditions), maxConditions)] {
+		alone := true
+		if c.triple != nil && uses(c.triple, d.Column) {
+			if alone, err = x.holds([]sparql.Pattern{c.pattern}); err != nil {
+				return err
+			}
+		}
+		only := false
+		if rest := x.t.without(c.pattern); len(rest) > 0 {
+			if only, err = x.holds(rest); err != nil && kg.KindOf(err) != kg.SyntaxError {
+				return err
+			}
+		}
+		if alone && !only {
+			continue
+		}
+		f := failing{Text: c.Text, Only: only}
+		if c.triple == nil && only {
+			f.Has, err = x.compared(c)
+		} else {
+			f.Has, f.None, err = x.has(c.triple)
+		}
+		if err != nil {
+			return err
+		}
+		d.Fails = append(d.Fails, f)
+	}
+	return nil
+}
+
+func uses(t *sparql.Triple, name string) bool {
+	return t.Subject.Kind == sparql.Var && t.Subject.Name == name || t.Object.Kind == sparql.Var && t.Object.Name == name
+}
+
+// has is what the thing has for the property of a condition; none says that it has nothing.
+func (x *trial) has(t *sparql.Triple) (has []Cell, none bool, err error) {
+	if t == nil || t.Subject.Kind != sparql.Var || !x.bound[t.Subject.Name].Bound() || t.Path == nil {
+		return nil, false, nil
+	}
+	p := t.Path
+	for p.Kind == sparql.PathSeq && len(p.Args) > 0 {
+		p = p.Args[0]
+	}
+	if p.IRI() == "" {
+		return nil, false, nil
+	}
+	table, err := x.src.Graph.Query(x.ctx, "SELECT DISTINCT ?value WHERE { "+x.bound[t.Subject.Name].String()+" "+
+		rdf.IRI(p.IRI()).String()+" ?value . } LIMIT 5")
+	if err != nil {
+		return nil, false, err
+	}
+	for _, row := range table.Rows {
+		has = append(has, cellOf(row[0]))
+	}
+	return has, len(has) == 0, nil
+}
+
+// compared is what the thing has for the variables of a condition that is no triple, such as a filter.
+func (x *trial) compared(c condition) ([]Cell, error) {
+	table, err := x.src.Graph.Query(x.ctx, x.t.solutions(x.t.without(c.pattern), x.bound, 3))
+	if err != nil {
+		return nil, err
+	}
+	var out []Cell
+	used := variables(c.Text)
+	for i, v := range table.Vars {
+		for _, row := range table.Rows {
+			if cell := cellOf(row[i]); slices.Contains(used, v) && !x.bound[v].Bound() && cell.Kind != "" &&
+				!slices.Contains(out, cell) {
+				out = append(out, cell)
+			}
+		}
+	}
+	return out, nil
+}
+
+// variants lists the changes of a query that bring the thing in. A variant that cannot be run is left out.
+func (x *trial) variants(d *missingData, query string) {
+	e := &x.src.Explain
+	expand := func(names []string) (out []string) {
+		for _, n := range names {
+			if iri, ok := e.Expand(n); ok {
+				out = append(out, iri)
+			}
+		}
+		return out
+	}
+	o := variant.Options{Wikidata: true, Types: expand(e.Types), Labels: expand(e.Labels)}
+	if sub := expand([]string{e.Subclass}); len(sub) > 0 {
+		o.Subclass = sub[0]
+	}
+	all, err := variant.Of(query, o)
+	if err != nil {
+		return
+	}
+	for _, v := range all[:min(len(all), maxConditions)] {
+		t, err := takeApart(v.SPARQL)
+		if err != nil || !t.binds(d.Column) || v.Kind == variant.Limit || v.Kind == variant.Ties {
+			continue
+		}
+		other := *x
+		other.t = t
+		if ok, err := other.holds(t.patterns); ok && !d.Fits {
+			d.Changes = append(d.Changes, v.What)
+		} else if errors.Is(err, context.DeadlineExceeded) {
+			return
+		}
+	}
+}

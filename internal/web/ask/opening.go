@@ -1,0 +1,111 @@
+package ask
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/ask"
+)
+
+// openings are people who have seen nothing yet: of a question that was just asked, of a page that is loaded, of a
+// stream before its first event. Runs that are on their way let them go first: at each event they wait while there are
+// openings, but never longer than patience. So a person sees the beginning at once, also while hundreds of questions
+// are worked on, and no run waits forever.
+type openings struct {
+	mu    sync.Mutex
+	n     int
+	none  chan struct{}     // closed when there are none anymore; nil: there are none
+	asked map[string]func() // ends the opening of a question that nobody has seen yet
+}
+
+// patience is how long an event of a run waits for openings at most, and how long a question waits to be seen.
+const patience = 200 * time.Millisecond
+
+// begin counts an opening until the function returned is called for the first time.
+func (o *openings) begin() (done func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.n++; o.none == nil {
+		o.none = make(chan struct{})
+	}
+	return sync.OnceFunc(func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.n--; o.n == 0 {
+			close(o.none)
+			o.none = nil
+		}
+	})
+}
+
+// hold counts an opening until the question is seen, or nobody looks for it. One of the same question ends: it may be
+// asked to go on twice at once.
+func (o *openings) hold(id string) {
+	done := o.begin()
+	o.mu.Lock()
+	if o.asked == nil {
+		o.asked = map[string]func(){}
+	}
+	before := o.asked[id]
+	o.asked[id] = done
+	o.mu.Unlock()
+	if before != nil {
+		before()
+	}
+	time.AfterFunc(patience, func() { o.seen(id) })
+}
+
+// seen says that a person sees something of a question.
+func (o *openings) seen(id string) {
+	o.mu.Lock()
+	done := o.asked[id]
+	delete(o.asked, id)
+	o.mu.Unlock()
+	if done != nil {
+		done()
+	}
+}
+
+// wait waits until there are no openings, for a while.
+func (o *openings) wait(ctx context.Context) {
+	o.mu.Lock()
+	none := o.none
+	o.mu.Unlock()
+	if none == nil {
+		return
+	}
+	t := time.NewTimer(patience)
+	defer t.Stop()
+	select {
+	case <-none:
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// polite is a trajectory whose run lets openings go first.
+type polite struct {
+	ask.Trajectory
+	openings *openings
+}
+
+// Record implements [event.Recorder].
+func (p polite) Record(ctx context.Context, e event.Event) error {
+	if e.Event != "start" { // which is what openings wait for
+		p.openings.wait(ctx)
+	}
+	return p.Trajectory.Record(ctx, e)
+}
+
+// open makes a service's trajectories polite.
+func (o *openings) open(before func(string) (ask.Trajectory, error)) func(string) (ask.Trajectory, error) {
+	return func(id string) (ask.Trajectory, error) {
+		t, err := before(id)
+		if err != nil {
+			return nil, err
+		}
+		return polite{t, o}, nil
+	}
+}

@@ -1,0 +1,352 @@
+package ask
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/policy"
+	"github.com/spinachbot/spinachbot/internal/ask"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
+	"github.com/spinachbot/spinachbot/internal/text"
+	"github.com/spinachbot/spinachbot/internal/web/layout"
+)
+
+// pageData is what the page of a question shows.
+type pageData struct {
+	ID       string
+	Question string
+	Earlier  []agent.Turn // of the conversation
+	Choice   Choice
+	Started  time.Time
+	Running  bool
+	Cut      bool // nobody works on it, and it has not ended
+	GoOn     bool // it ended on its way, and can go on
+	After    int  // number of the last event that the page shows
+	Steps    []stepView
+	Answer   *answerView // nil: there is none
+	Ended    bool
+	Reason   string // why there is no answer: the end of a message's key
+	Report   string
+	Asks     string
+	Detail   string
+	Calls    int
+	Seconds  int
+	USD      float64
+	Form     formData
+	Review   bool      // the reader decides on each turn
+	Turn     *turnView // that waits for the decision, nil for none
+}
+
+// stepView is a step, or a turn that was refused.
+type stepView struct {
+	told
+	Lines []string // of the argument, where it is more than a text
+	Left  bool     // it is not on the way to where the run is now
+	gone  bool     // by a way back
+}
+
+// answerView is an answer with a part of its rows.
+type answerView struct {
+	Query      string
+	Tokens     []token
+	Graph      string
+	Endpoint   string
+	Assumed    string
+	Open       string
+	Sure       int // how likely it is right, in percent; 0: not known
+	Ask        bool
+	Boolean    bool
+	Result     *Result // the rows of this page
+	Total, All int
+	From, To   int
+	Order      order
+	Head       []column
+	Page       pageLinks
+	Views      []string
+	View       string
+	WDQS       string // link, "" for a graph that is not Wikidata
+	QLever     string
+}
+
+// column is a column's name with the link that orders the rows by it.
+type column struct {
+	Name, Link string
+	Sorted     bool
+	Down       bool
+	Number     bool // its values are numbers
+}
+
+// pageLinks lead to other rows.
+type pageLinks struct{ Before, After string }
+
+// token is a piece of a query with the kind of word that it is.
+type token struct{ Kind, Text string }
+
+// page shows a question, with its answer as soon as that is there. Without scripts a browser loads it again until then.
+func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
+	defer s.opening.begin()()
+	id := r.PathValue("id")
+	defer s.opening.seen(id)
+	run := s.asked.run(id)
+	running := run != nil
+	if running {
+		begun(r.Context(), run)
+	}
+	events, err := s.asked.events(id)
+	if err != nil {
+		return err
+	}
+	d := s.pageData(r, id, events)
+	d.Running = running && !d.Ended
+	d.Cut = !running && !d.Ended
+	d.GoOn = d.Ended && !event.Finished(events[len(events)-1].Ending().Reason)
+	page := layout.Page{Title: text.Clip(text.OneLine(d.Question), 80), Section: "ask", Data: d,
+		Styles: []string{"ask/ask.css"}, Words: []string{"ask."}}
+	if d.Running {
+		p := s.asked.person(id)
+		d.Review = p != nil
+		if d.Turn, _ = p.waiting(); d.Turn == nil { // else nothing happens until the reader decides
+			page.Refresh = 3
+		}
+		page.Scripts = []string{"ask/live.js"}
+	} else if d.Answer != nil {
+		page.Scripts = []string{"ask/result.js"}
+		page.TrustedTypes = "default" // of the map, whose library sets a few constant texts as HTML
+	}
+	s.pages.Show(w, r, http.StatusOK, "asked", page)
+	return nil
+}
+
+func (s *Server) pageData(r *http.Request, id string, events []agent.Event) *pageData {
+	d := &pageData{ID: id, After: len(events), Choice: choiceOf(events)}
+	kept := map[int]bool{}
+	for _, st := range event.Steps(events) {
+		kept[st.N] = true
+	}
+	for i, e := range events {
+		switch e.Event {
+		case "start":
+			d.Started = e.Time
+			if e.Question != nil {
+				d.Question, d.Earlier = text.Clean(e.Question.Text), e.Question.History
+			}
+		case "step", "rollback", "feedback", "try", "review":
+			if t, ok := tell(i+1, e); ok {
+				d.addStep(stepView{told: t, Lines: event.ArgumentLines(t.Argument), Left: e.Event == "step" && !kept[e.Step.N]})
+			}
+		case "end":
+			d.end(e)
+		}
+	}
+	spent, took := event.Spent(events)
+	d.Calls, d.USD, d.Seconds = spent.Calls, spent.USD, int(took.Round(time.Second)/time.Second)
+	if f := final(events); f != nil {
+		d.Answer = s.answer(r, id, f, d)
+	}
+	d.Form = s.formData("", Choice{})
+	d.Form.Follows = id
+	return d
+}
+
+// addStep adds what happened. A way back leaves the steps from the one that is decided again, also before there is
+// another one in its place.
+func (d *pageData) addStep(v stepView) {
+	if v.Verdict == event.WentBack {
+		place := 0
+		for i := range d.Steps {
+			if st := &d.Steps[i]; st.Event == "step" && !st.gone {
+				if place++; place >= v.Step {
+					st.Left, st.gone = true, true
+				}
+			}
+		}
+	}
+	d.Steps = append(d.Steps, v)
+}
+
+func (d *pageData) end(e agent.Event) {
+	d.Ended, d.Report, d.Asks = true, text.Clean(e.Report), text.Clean(e.Asks)
+	d.Detail = text.OneLine(text.Clean(e.Detail))
+	if d.Reason = e.Reason; d.Reason != "" && !knownReasons[d.Reason] {
+		d.Reason = "other"
+	}
+}
+
+// knownReasons have a message ask.reason.…
+var knownReasons = map[string]bool{"not_found": true, "actions": true, "loop": true, "time": true, "tokens": true,
+	"money": true, "day_money": true, "model_failed": true, "graph_failed": true, "cannot_publish": true, "cancelled": true,
+	"given_up": true}
+
+func (s *Server) answer(r *http.Request, id string, f *agent.Event, d *pageData) *answerView {
+	a := &answerView{Query: f.SPARQL, Tokens: highlight(f.SPARQL), Graph: s.title(f.KG), Endpoint: f.Endpoint,
+		Assumed: text.Clean(f.Assumed), Open: text.Clean(f.Open)}
+	q := r.URL.Query()
+	if t := f.Table; t != nil {
+		a.Ask, a.Boolean = t.Ask, t.Boolean
+		all := resultOf(t)
+		a.Views, a.View = viewsOf(all, f.SPARQL)
+		a.Order = orderOf(q)
+		res := all.arranged(a.Order)
+		a.Total, a.All = len(res.Rows), len(all.Rows)
+		from := min(number(q.Get("offset"), 0), a.Total)
+		to := min(from+perPage, a.Total)
+		a.From, a.To = from+1, to
+		part := *res
+		part.Rows, part.Numbers = s.labeled(r.Context(), f.KG, layout.LanguageOf(r), res.Rows[from:to]), res.Numbers[from:to]
+		part.Rows = written(part.Rows, s.Site.Texts(r).Decimal)
+		a.Result = &part
+		a.links(id, from)
+	}
+	if d.Choice.Graph == "wikidata" || strings.Contains(f.Endpoint, "wikidata") || strings.HasPrefix(d.Choice.Graph, "embedded") {
+		a.WDQS = sparql.URL(f.SPARQL)
+		if res, err := rewrite.Query(f.SPARQL, rewrite.QLever, rewrite.Options{Language: layout.LanguageOf(r),
+			DropMWAPI: true}); err == nil {
+			a.QLever = "https://qlever.dev/wikidata?query=" + url.QueryEscape(res.Text)
+		}
+	}
+	return a
+}
+
+func (s *Server) title(graph string) string {
+	for _, g := range s.Graphs {
+		if g.Name == graph {
+			return g.Title
+		}
+	}
+	return graph
+}
+
+// links are those of the table's head and foot.
+func (a *answerView) links(id string, from int) {
+	link := func(o order, offset int) string {
+		v := url.Values{}
+		if o.Sort != "" {
+			v.Set("sort", o.Sort)
+		}
+		if o.Down {
+			v.Set("down", "1")
+		}
+		if o.Filter != "" {
+			v.Set("filter", o.Filter)
+		}
+		if offset > 0 {
+			v.Set("offset", fmt.Sprint(offset))
+		}
+		u := "/a/" + id
+		if len(v) > 0 {
+			u += "?" + v.Encode()
+		}
+		return u + "#result"
+	}
+	for i, name := range a.Result.Columns {
+		sorted := a.Order.Sort == name
+		o := order{Sort: name, Down: sorted && !a.Order.Down, Filter: a.Order.Filter}
+		a.Head = append(a.Head, column{name, link(o, 0), sorted, sorted && a.Order.Down,
+			len(a.Result.Rows) > 0 && a.Result.Rows[0][i].Kind == "number"})
+	}
+	if from > 0 {
+		a.Page.Before = link(a.Order, max(0, from-perPage))
+	}
+	if from+perPage < a.Total {
+		a.Page.After = link(a.Order, from+perPage)
+	}
+}
+
+// highlight cuts a query into pieces by the kind of word, for colors.
+func highlight(query string) []token {
+	var out []token
+	rest := query
+	skip := func() {
+		for rest != "" {
+			plain := rest[:len(rest)-len(strings.TrimLeft(rest, " \t\r\n"))]
+			if plain != "" {
+				out = append(out, token{"", plain})
+			}
+			if rest = rest[len(plain):]; !strings.HasPrefix(rest, "#") {
+				return
+			}
+			comment, _, _ := strings.Cut(rest, "\n")
+			out = append(out, token{"comment", comment})
+			rest = rest[len(comment):]
+		}
+	}
+	for t := range sparql.Tokens(query) {
+		skip()
+		if !strings.HasPrefix(rest, t.Text) {
+			break
+		}
+		out = append(out, token{tokenKinds[t.Kind], t.Text})
+		rest = rest[len(t.Text):]
+	}
+	skip()
+	return append(out, token{"", rest})
+}
+
+var tokenKinds = map[sparql.TokenKind]string{sparql.TokenWord: "keyword", sparql.TokenVar: "variable",
+	sparql.TokenName: "iri", sparql.TokenIRI: "iri", sparql.TokenString: "string", sparql.TokenNumber: "number"}
+
+// stop ends the work on a question.
+func (s *Server) stop(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("id")
+	if run := s.asked.run(id); run != nil {
+		run.Cancel()
+		select {
+		case <-run.Done():
+		case <-time.After(2 * time.Second):
+		}
+	} else if _, err := s.asked.events(id); err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/a/"+url.PathEscape(id), http.StatusSeeOther)
+	return nil
+}
+
+// goOn goes on with a question whose run was cut off, as by the end of the program.
+func (s *Server) goOn(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("id")
+	if s.asked.run(id) != nil {
+		http.Redirect(w, r, "/a/"+url.PathEscape(id), http.StatusSeeOther)
+		return nil
+	}
+	events, err := s.asked.events(id)
+	if err != nil {
+		return err
+	}
+	if len(events) == 0 { // meanwhile someone else continued it
+		http.Redirect(w, r, "/a/"+url.PathEscape(id), http.StatusSeeOther)
+		return nil
+	}
+	path, err := s.asked.path(id)
+	if err != nil {
+		return err
+	}
+	c, err := s.allowed(choiceOf(events))
+	if err != nil {
+		return err
+	}
+	a := asking{id: id, choice: c, begin: func(service *ask.Service, _ string) (*ask.Run, error) {
+		run, err := service.Continue(s.Base, path)
+		if err != nil {
+			return nil, refuse(http.StatusConflict, "ask.cannotgoon", "why", text.OneLine(err.Error()))
+		}
+		s.asked.forget(id)
+		return run, nil
+	}}
+	if events[0].Policy == reviewed {
+		p := newPerson(s.slots)
+		var ok bool
+		if a.who, ok = reviewerAgain(events, p); !ok {
+			return refuse(http.StatusConflict, "ask.review.lost")
+		}
+		if a.who == policy.Reviewer(p) {
+			a.person = p
+		}
+	}
+	return s.start(w, r, a)
+}

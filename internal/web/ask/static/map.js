@@ -1,0 +1,38 @@
+import { el, ask } from "../layout/page.js";
+import { columns, link, name, others } from "./rows.js";
+
+// Leaflet sets these texts as HTML, and only these: the one policy of the page admits no others.
+const constants = ['<span aria-hidden="true">+</span>', '<span aria-hidden="true">&#x2212;</span>', '<span aria-hidden="true">&#215;</span>', "&nbsp;", "<svg/>", ""];
+let policy = null;
+
+async function leaflet() {
+  if (window.trustedTypes) policy ??= trustedTypes.createPolicy("default", { createHTML: (html) => (constants.includes(html) ? html : null) });
+  if (!document.getElementById("leaflet-style")) {
+    const style = el("link", { rel: "stylesheet", id: "leaflet-style", href: new URL("../vendor/leaflet.css", import.meta.url).href });
+    document.head.append(style);
+    await new Promise((done) => { style.onload = style.onerror = done; });
+  }
+  await import("../vendor/leaflet.js");
+  return window.L;
+}
+
+// show marks the rows' coordinates on a map of the land, which comes from this server.
+export async function show(node, data) {
+  const L = await leaflet();
+  const land = await ask(new URL("../vendor/land.json", import.meta.url).href);
+  const at = columns(data, "point"), named = name(data);
+  const holder = el("div", { class: "map", role: "application", "aria-label": "map" });
+  node.append(holder);
+  const color = (token) => getComputedStyle(document.documentElement).getPropertyValue(token).trim();
+  const map = L.map(holder, { attributionControl: false, worldCopyJump: true, maxZoom: 12, preferCanvas: true }).setView([20, 0], 1);
+  L.geoJSON(land, { interactive: false, style: { color: color("--edge"), weight: 1, fillColor: color("--card"), fillOpacity: 1 } }).addTo(map);
+  const points = [];
+  for (const row of data.rows) for (const i of at) {
+    const [lat, lon] = row[i].text.split(", ").map(Number);
+    if (!row[i].kind || !isFinite(lat) || !isFinite(lon)) continue;
+    points.push([lat, lon]);
+    const content = el("div", {}, el("b", {}, link(named(row))), el("br"), el("span", { class: "small" }, others(data, row, named(row))));
+    L.circleMarker([lat, lon], { radius: 6, color: color("--card"), weight: 1.5, fillColor: color("--main"), fillOpacity: 0.9 }).bindPopup(content).addTo(map);
+  }
+  if (points.length) map.fitBounds(points, { padding: [30, 30], maxZoom: 4 });
+}

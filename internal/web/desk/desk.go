@@ -1,0 +1,294 @@
+// Package desk is the operator's desk: what waits for approval, with previews as the wiki renders them; approving,
+// editing, rejecting, retrying, several at once; every request with its history; spending; stop and resume; what has
+// changed since yesterday.
+//
+// It works on the ledger that the bot works on, at the same time, through the functions that the ledger's commands use
+// too. It never writes to the wiki. Every page works without scripts.
+package desk
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/internal/web/layout"
+	"github.com/spinachbot/spinachbot/internal/web/login"
+)
+
+// Store is the bot's ledger and its notes.
+type Store interface {
+	bot.Ledger
+	bot.Notes
+}
+
+// Spending is what a day cost.
+type Spending struct {
+	Calls int
+	USD   float64
+}
+
+// Limits are the settings that bound the bot, for people; 0 is no limit.
+type Limits struct {
+	DayUSD, RequestUSD float64
+	RepliesPerHour     int
+}
+
+// Wiki is a wiki that the bot works on.
+type Wiki struct {
+	API     string // api.php, for links
+	Page    string // title of the forum page
+	Account string // the bot's, for the signature in previews
+	// Render returns what the wiki makes of a text on the page with the title. It is HTML that nobody has checked.
+	Render func(ctx context.Context, title, wikitext string) (string, error)
+}
+
+// Options are the parts of a [Desk].
+type Options struct {
+	Log    *slog.Logger
+	Site   *layout.Site
+	Door   *login.Door
+	Store  Store
+	Spent  func(ctx context.Context, day string) (Spending, error) // day as 2026-11-20, in UTC
+	Limits Limits
+	Wikis  map[string]Wiki // by the names of WIKIS; "" is the main one
+	// Runs returns, by the keys of entries, the addresses of the pages that show how each was worked on; may be nil
+	Runs func() map[string]string
+	Now  func() time.Time
+}
+
+// Desk is the pages below /operator.
+type Desk struct {
+	Options
+	pages    *layout.Pages
+	previews previews
+}
+
+//go:embed all:page words static
+var files embed.FS
+
+func folder(name string) fs.FS {
+	f, err := fs.Sub(files, name)
+	if err != nil {
+		panic(err) // the folders are part of the program
+	}
+	return f
+}
+
+// maxForm bounds what a form may send: a reply's text has some thousand characters, a list of entries less.
+const maxForm = 256 << 10
+
+// New makes the desk and puts its link into the frame.
+func New(o Options) *Desk {
+	o.Site.Words(folder("words"))
+	o.Site.Static("desk", folder("static"))
+	o.Site.Section("operator", "/operator")
+	return &Desk{Options: o, pages: o.Site.Pages(folder("page"))}
+}
+
+// Handler serves /operator and what is below it, to the operator only.
+func (d *Desk) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /operator", d.page(d.waiting))
+	mux.HandleFunc("POST /operator/decide", d.page(d.decide))
+	mux.HandleFunc("GET /operator/requests", d.page(d.requests))
+	mux.HandleFunc("GET /operator/entry/{key}", d.page(d.entry))
+	mux.HandleFunc("POST /operator/entry/{key}", d.page(d.change))
+	mux.HandleFunc("GET /operator/preview/{key}", d.page(d.preview))
+	mux.HandleFunc("GET /operator/changes", d.page(d.changes))
+	mux.HandleFunc("POST /operator/stop", d.page(d.stop))
+	mux.HandleFunc("POST /operator/resume", d.page(d.resume))
+	mux.HandleFunc("GET /operator/accounts", d.page(d.accounts))
+	mux.HandleFunc("POST /operator/accounts", d.page(d.changeAccounts))
+	return d.Door.Operator(mux)
+}
+
+// Address is where the request with a key is shown.
+func Address(key string) string { return "/operator/entry/" + url.PathEscape(key) }
+
+// page makes a handler of a function. Its error becomes a page.
+func (d *Desk) page(f func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		err := r.ParseForm()
+		if err == nil {
+			err = f(w, r)
+		} else {
+			err = badForm{err}
+		}
+		if err == nil || r.Context().Err() != nil {
+			return
+		}
+		status, text := d.explain(r, err)
+		d.Site.Problem(w, r, status, text)
+	}
+}
+
+type badForm struct{ error }
+
+func (b badForm) Unwrap() error { return b.error }
+
+// explain returns the status and the words for an error. What went wrong inside is in the log: it may name files and
+// addresses.
+func (d *Desk) explain(r *http.Request, err error) (int, string) {
+	var form badForm
+	var large *http.MaxBytesError
+	var problem login.Problem
+	switch {
+	case errors.As(err, &large):
+		return http.StatusRequestEntityTooLarge, d.Site.Say(r, "desk.too_large")
+	case errors.As(err, &form):
+		return http.StatusBadRequest, d.Site.Say(r, "desk.unreadable")
+	case errors.Is(err, bot.ErrNoEntry):
+		return http.StatusNotFound, d.Site.Say(r, "desk.no_entry")
+	case errors.Is(err, bot.ErrOtherDraft):
+		return http.StatusConflict, d.Site.Say(r, "desk.other_draft")
+	case errors.Is(err, login.ErrNoAccount):
+		return http.StatusNotFound, d.Site.Say(r, "desk.no_account")
+	case errors.As(err, &problem):
+		return http.StatusUnprocessableEntity, string(problem)
+	}
+	var refused refusal
+	if errors.As(err, &refused) {
+		return http.StatusConflict, refused.Error()
+	}
+	d.Log.Error("the desk failed", "path", r.URL.Path, "error", err)
+	return http.StatusInternalServerError, d.Site.Say(r, "desk.failed")
+}
+
+// refusal is an error of the ledger's functions that says what is wrong with what was asked for.
+type refusal struct{ error }
+
+func (r refusal) Unwrap() error { return r.error }
+
+// wiki is the wiki of an entry; one that is no longer in the settings has no address.
+func (d *Desk) wiki(e *bot.Entry) Wiki {
+	name, _ := bot.SplitPage(e.Page)
+	return d.Wikis[name]
+}
+
+// row is an entry as a page shows it.
+type row struct {
+	*bot.Entry
+	Name   string // of the draft
+	Thread string // address of the thread
+	Run    string // address of the run, "" when there is none
+	Class  string // of the state
+}
+
+var classes = map[bot.State]string{bot.Proposed: "wait", bot.Approved: "info", bot.Posting: "info",
+	bot.Posted: "good", bot.GaveUp: "bad", bot.Rejected: "bad", bot.Accepted: "info"}
+
+func (d *Desk) row(e *bot.Entry) row { return d.rows([]*bot.Entry{e})[0] }
+
+// Text is the reply's sentences above the query.
+func (r row) Text() string {
+	if r.Draft == nil {
+		return ""
+	}
+	if r.Draft.Reply.Asks != "" {
+		return r.Draft.Reply.Asks
+	}
+	return r.Draft.Reply.Short
+}
+
+// Can reports whether an act is possible.
+func (r row) Can(act string) bool {
+	return slices.Contains(bot.Act(act).On(), r.State) && r.may(bot.Act(act))
+}
+
+// may reports whether an entry has what an act needs.
+func (r row) may(act bot.Act) bool {
+	return r.Draft != nil || act != bot.ActApprove && act != bot.ActEdit
+}
+
+func (d *Desk) rows(entries []*bot.Entry) []row {
+	var runs map[string]string
+	if d.Runs != nil {
+		runs = d.Runs()
+	}
+	out := make([]row, len(entries))
+	for i, e := range entries {
+		out[i] = row{Entry: e, Thread: e.Link(d.wiki(e).API), Class: classes[e.State], Run: runs[e.Key]}
+		if e.Draft != nil {
+			out[i].Name = e.Draft.Name()
+		}
+	}
+	return out
+}
+
+// show answers with a page of the desk. Whoever did not log in has nothing to log out of.
+func (d *Desk) show(w http.ResponseWriter, r *http.Request, status int, name string, page layout.Page) {
+	if data, ok := page.Data.(map[string]any); ok {
+		data["Free"] = login.Of(r.Context()).Free
+	}
+	d.pages.Show(w, r, status, name, page)
+}
+
+// by is the name under which what a request does is recorded.
+func by(r *http.Request) string { return login.Of(r.Context()).Name }
+
+// act carries out one act. shown is the draft that the operator was shown.
+func (d *Desk) act(r *http.Request, what bot.Act, key, shown string) (*bot.Entry, error) {
+	if shown == "" {
+		shown = "none" // an empty name would be any draft
+	}
+	var e *bot.Entry
+	var err error
+	switch ctx, now := r.Context(), d.Now(); what {
+	case bot.ActApprove:
+		e, err = bot.ApproveShown(ctx, d.Store, now, key, shown, by(r))
+	case bot.ActEdit:
+		e, err = bot.ReviseShown(ctx, d.Store, now, key, shown, r.PostForm.Get("text"), by(r))
+	case bot.ActReject:
+		e, err = bot.Reject(ctx, d.Store, now, key, reason(r))
+	case bot.ActRetry:
+		e, err = bot.Retry(ctx, d.Store, now, key)
+	default:
+		return nil, badForm{fmt.Errorf("no act %q", what)}
+	}
+	switch {
+	case err == nil:
+		d.Log.Info("the operator's desk", "act", string(what), "entry", e.Key, "by", by(r))
+	case r.Context().Err() == nil && !errors.Is(err, bot.ErrNoEntry) && !errors.Is(err, bot.ErrOtherDraft):
+		err = refusal{err}
+	}
+	return e, err
+}
+
+// maxWhy is how long a reason may be.
+const maxWhy = 300
+
+// reason is why something is rejected, with the name of who did it.
+func reason(r *http.Request) string {
+	why := strings.Join(strings.Fields(r.PostForm.Get("why")), " ")
+	if why == "" {
+		why = "rejected by the operator"
+	}
+	return clip(why, maxWhy) + " (" + by(r) + ")"
+}
+
+// said reads which message a page shows about what was just done.
+func said(r *http.Request) string {
+	if k := r.URL.Query().Get("done"); slices.Contains([]string{"approve", "edit", "reject", "retry", "stop", "resume"}, k) {
+		return k
+	}
+	return ""
+}
+
+// back leads to a page of the desk that says what was done.
+func back(w http.ResponseWriter, r *http.Request, path, done string, n int) {
+	q := url.Values{"done": {done}}
+	if n > 1 {
+		q.Set("n", fmt.Sprint(n))
+	}
+	http.Redirect(w, r, path+"?"+q.Encode(), http.StatusSeeOther)
+}

@@ -1,0 +1,249 @@
+// Package layout is the frame that all of the server's pages share: header, style, languages, static files, headers of
+// the response. A page is a template of its own and data; what it gets from here is in its language and safe to show.
+//
+//	layout.go     a site, its sections, a page
+//	language.go   which language and which look the reader wants
+//	static.go     files for browsers, under addresses that change when a file does
+//	compress.go   answers made smaller
+//	words/        the frame's words in each language
+//	static/       the style sheet, and the script that pages build on
+//
+// A package of pages has a folder with one template a page, which defines "main", and files that begin with an
+// underscore, which all of them may use. See the example of [Site.Pages].
+package layout
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/text"
+	"github.com/spinachbot/spinachbot/internal/web/guard"
+)
+
+//go:embed static words all:page
+var own embed.FS
+
+// sections are what the header may link to, in this order. A site shows those that it was given.
+var sections = []string{"ask", "editor", "runs", "operator", "annotate"}
+
+// Site is the frame of one server. Its methods that add something are for the start; the others may be called at the
+// same time.
+type Site struct {
+	Log *slog.Logger
+
+	static   *static
+	words    *words
+	sections map[string]string
+}
+
+// New returns a site without sections.
+func New(lg *slog.Logger) *Site {
+	s := &Site{Log: lg, static: newStatic(), words: newWords(), sections: map[string]string{}}
+	s.Static("layout", sub(own, "static"))
+	s.Words(sub(own, "words"))
+	return s
+}
+
+// Section puts a link into the header: name is ask, editor, runs, operator or annotate.
+func (s *Site) Section(name, address string) {
+	if !slices.Contains(sections, name) {
+		panic("layout: no section is called " + name)
+	}
+	s.sections[name] = address
+}
+
+// Static serves the files of a folder as [Site.Address] name/file. A script may import another one of the site by its
+// relative path, such as ../layout/page.js.
+func (s *Site) Static(name string, files fs.FS) { s.static.add(name, files) }
+
+// Words adds messages: a file for each language, such as de.json. A key is the same in all of them.
+func (s *Site) Words(files fs.FS) { s.words.add(files) }
+
+// Address is where a static file is served, such as "/static/3f9a…/ask/ask.js".
+func (s *Site) Address(file string) string { return s.static.address(file) }
+
+// Page is what a page of a section shows.
+type Page struct {
+	Title   string
+	Section string   // whose link in the header is marked
+	Styles  []string // static files besides the frame's style sheet
+	Scripts []string // static files that are modules
+	Wide    bool     // as wide as the window, for tables
+	Refresh int      // seconds until a browser without scripts loads the page again; 0: never
+	// keys of messages that scripts need: all that begin with one of these
+	Words []string
+	// TrustedTypes is the name of the one Trusted Types policy that the page's scripts may make; "" for none
+	TrustedTypes string
+	Frames       bool // the page has frames with pages of this server
+	Data         any
+}
+
+// View is the root of a template: the page, and what depends on the reader.
+type View struct {
+	*Page
+	Lang  string // code of the page's language
+	Dir   string // ltr or rtl
+	Theme string // light, dark, or "" for what the browser says
+	Path  string // of the request, with its query
+
+	site *Site
+}
+
+// T is a message in the page's language. args are names and values in turn: {{$.T "ask.rows" "count" .Rows}}.
+func (v *View) T(key string, args ...any) string { return v.site.words.text(v.Lang, key, args) }
+
+// Asset is the address of a static file.
+func (v *View) Asset(file string) string { return v.site.Address(file) }
+
+// Number is n with the language's separators.
+func (v *View) Number(n int) string { return v.site.words.texts(v.Lang).Number(n) }
+
+// Date is a day as the language writes it.
+func (v *View) Date(at time.Time) string { return v.site.words.texts(v.Lang).Date(at) }
+
+// Languages are those that the reader can choose.
+func (v *View) Languages() []Language { return Languages }
+
+// With is the address of this page with a parameter changed, for links that change language or look.
+func (v *View) With(name, value string) string { return with(v.Path, name, value) }
+
+// Link is a section in the header.
+type Link struct {
+	Name, Address string
+	Here          bool
+}
+
+// Links are the header's.
+func (v *View) Links() []Link {
+	var out []Link
+	for _, name := range sections {
+		if address, ok := v.site.sections[name]; ok {
+			out = append(out, Link{name, address, name == v.Section})
+		}
+	}
+	return out
+}
+
+// Looks are the choices of colors.
+func (v *View) Looks() []Link {
+	var out []Link
+	for _, name := range []string{"auto", "light", "dark"} {
+		out = append(out, Link{Name: name, Here: name == v.Theme || name == "auto" && v.Theme == ""})
+	}
+	return out
+}
+
+// ScriptWords are the messages that the page's scripts need.
+func (v *View) ScriptWords() map[string]any { return v.site.words.some(v.Lang, v.Words) }
+
+var functions = template.FuncMap{
+	"stamp":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
+	"iso":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"clean":   text.Clean,
+	"clip":    func(n int, s string) string { return text.Clip(text.OneLine(text.Clean(s)), n) },
+	"percent": func(f float64) string { return fmt.Sprintf("%.0f %%", 100*f) },
+	"usd":     func(f float64) string { return fmt.Sprintf("$%.4f", f) },
+	"join":    strings.Join,
+	"dict":    dict,
+	"add":     func(a, b int) int { return a + b },
+}
+
+// dict is several values for a template that takes one: names and values in turn.
+func dict(pairs ...any) map[string]any {
+	m := map[string]any{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		m[fmt.Sprint(pairs[i])] = pairs[i+1]
+	}
+	return m
+}
+
+// Pages are the templates of a section.
+type Pages struct {
+	site  *Site
+	pages map[string]*template.Template
+}
+
+// Pages reads the templates of a folder. It panics on a template that cannot be read: they are part of the program.
+func (s *Site) Pages(files fs.FS) *Pages {
+	frame := template.Must(template.New("").Funcs(functions).ParseFS(own, "page/*.html"))
+	names, err := fs.Glob(files, "*.html")
+	if err != nil {
+		panic(err)
+	}
+	var shared, pages []string
+	for _, n := range names {
+		if strings.HasPrefix(n, "_") {
+			shared = append(shared, n)
+		} else {
+			pages = append(pages, n)
+		}
+	}
+	if len(shared) > 0 {
+		template.Must(frame.ParseFS(files, shared...))
+	}
+	out := &Pages{site: s, pages: map[string]*template.Template{}}
+	for _, n := range pages {
+		t := template.Must(frame.Clone())
+		out.pages[strings.TrimSuffix(n, path.Ext(n))] = template.Must(t.ParseFS(files, n))
+	}
+	return out
+}
+
+// Show answers with the page of a template's name, without ".html".
+func (p *Pages) Show(w http.ResponseWriter, r *http.Request, status int, name string, page Page) {
+	t, ok := p.pages[name]
+	if !ok {
+		panic("layout: there is no page " + name)
+	}
+	p.site.show(w, r, status, t, &page)
+}
+
+// Say returns a message in the language of a request.
+func (s *Site) Say(r *http.Request, key string, args ...any) string {
+	return s.words.text(LanguageOf(r), key, args)
+}
+
+// Problem answers with a page that says what is wrong: text is for people, and in their language.
+func (s *Site) Problem(w http.ResponseWriter, r *http.Request, status int, text string) {
+	t := template.Must(template.New("").Funcs(functions).ParseFS(own, "page/*.html"))
+	s.show(w, r, status, t, &Page{Title: s.Say(r, "frame.problem"), Data: text})
+}
+
+func (s *Site) show(w http.ResponseWriter, r *http.Request, status int, t *template.Template, page *Page) {
+	keepChoices(w, r)
+	v := &View{Page: page, Lang: LanguageOf(r), Theme: themeOf(r), Path: r.URL.RequestURI(), site: s}
+	v.Dir = DirectionOf(v.Lang)
+	var b bytes.Buffer
+	if err := t.ExecuteTemplate(&b, "frame", v); err != nil {
+		s.Log.Error("a page cannot be made", "path", r.URL.Path, "error", err)
+		http.Error(w, "This page cannot be made, by a bug of the program; its log says more.",
+			http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	policy := guard.PolicyWith(page.TrustedTypes)
+	if page.Frames {
+		policy = "frame-src 'self'; " + policy
+	}
+	h.Set("Content-Security-Policy", policy)
+	h.Add("Vary", "Accept-Language, Cookie")
+	write(w, r, status, b.Bytes())
+}
+
+func sub(f fs.FS, dir string) fs.FS {
+	out, err := fs.Sub(f, dir)
+	if err != nil {
+		panic(err)
+	}
+	return out
+}

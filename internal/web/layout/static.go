@@ -1,0 +1,112 @@
+package layout
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"maps"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+)
+
+// prefix is where static files are.
+const prefix = "/static/"
+
+// file is a static file, also compressed.
+type file struct {
+	data, zipped []byte
+	kind         string
+}
+
+// static is all files for browsers. Their addresses hold a hash of all of them: scripts can import each other by
+// relative paths, and a browser never mixes two versions of the program.
+type static struct {
+	files map[string]file
+	hash  string
+}
+
+func newStatic() *static { return &static{files: map[string]file{}} }
+
+var kinds = map[string]string{
+	".css":  "text/css; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".json": "application/json; charset=utf-8",
+	".svg":  "image/svg+xml",
+	".png":  "image/png",
+	".txt":  "text/plain; charset=utf-8",
+}
+
+// add reads a folder. It panics on a file that cannot be served: the files are part of the program.
+func (s *static) add(name string, files fs.FS) {
+	err := fs.WalkDir(files, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		kind := kinds[path.Ext(p)]
+		if kind == "" {
+			panic("layout: the kind of the static file " + p + " is not known")
+		}
+		data, err := fs.ReadFile(files, p)
+		if err != nil {
+			return err
+		}
+		s.files[name+"/"+p] = file{data, zip(data), kind}
+		return nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	sum := sha256.New()
+	for _, n := range slices.Sorted(maps.Keys(s.files)) {
+		sum.Write([]byte(n + "\x00"))
+		sum.Write(s.files[n].data)
+	}
+	s.hash = hex.EncodeToString(sum.Sum(nil))[:12]
+}
+
+func (s *static) address(name string) string {
+	if _, ok := s.files[name]; !ok {
+		panic("layout: there is no static file " + name)
+	}
+	return prefix + s.hash + "/" + name
+}
+
+// ServeStatic serves the files of [Site.Static]; it belongs at /static/. A browser may keep them for a year. Those of
+// another version are not found: a page of that version must be loaded again.
+func (s *Site) ServeStatic(w http.ResponseWriter, r *http.Request) {
+	rest, ok := strings.CutPrefix(r.URL.Path, prefix+s.static.hash+"/")
+	f, found := s.static.files[rest]
+	if !ok || !found {
+		http.NotFound(w, r)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", f.kind)
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Add("Vary", "Accept-Encoding")
+	if f.zipped != nil && takesGzip(r) {
+		h.Set("Content-Encoding", "gzip")
+		_, _ = w.Write(f.zipped)
+		return
+	}
+	_, _ = w.Write(f.data)
+}
+
+// zip compresses data as far as possible; it returns nil where that makes it no smaller.
+func zip(data []byte) []byte {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		panic(err)
+	}
+	_, _ = z.Write(data) // to memory
+	_ = z.Close()
+	if b.Len() >= len(data) {
+		return nil
+	}
+	return b.Bytes()
+}

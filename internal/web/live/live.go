@@ -1,0 +1,197 @@
+// Package live answers questions by GRASP's protocol (https://github.com/ad-freiburg/grasp), so that its clients work
+// with this program: a WebSocket at /live, POST /run, GET /knowledge_graphs. It speaks the form of 2026, and that of
+// 2025 to a client that asks in it.
+//
+//	live.go      who may ask, how many at once; /run and /knowledge_graphs
+//	session.go   one connection to /live
+//	request.go   what a client sends; earlier questions
+//	reply.go     events of a run as the protocol's messages
+//
+// What GRASP's own server does and this one does not: it serves its settings with the keys in them, lets pages of any
+// site connect, and holds up all clients while it works for one.
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/ask"
+	"github.com/spinachbot/spinachbot/internal/httpjson"
+)
+
+// Asker starts to answer a question. [*ask.Service] does.
+type Asker interface {
+	Start(ctx context.Context, q agent.Question) (*ask.Run, error)
+}
+
+// Options are the parts of a [Handler].
+type Options struct {
+	Log    *slog.Logger
+	Graphs []string // names of the graphs, the first one is asked when a client names none
+	// who answers from these graphs, at least one; the error is for the log
+	On func(ctx context.Context, graphs []string) (Asker, error)
+	// hosts whose pages may connect to /live, next to this server's own; "*" is ignored
+	Origins     []string
+	Connections int           // to /live, and requests to /run, at once; 0: 10
+	Limit       time.Duration // for a question; 0: 300 s
+	Idle        time.Duration // how long a client of /live may say nothing when it is its turn; 0: 300 s
+}
+
+// Limits of what a client may send, and defaults as GRASP's server has them.
+const (
+	maxBody     = 4 << 20 // bytes of a request; most of it is what was said before
+	maxQuestion = 4000    // characters
+	connections = 10
+	patience    = 300 * time.Second
+)
+
+// Handler is the protocol's server.
+type Handler struct {
+	Options
+	slots chan struct{}
+}
+
+// New returns the server.
+func New(o Options) *Handler {
+	if o.Connections <= 0 {
+		o.Connections = connections
+	}
+	if o.Limit <= 0 {
+		o.Limit = patience
+	}
+	if o.Idle <= 0 {
+		o.Idle = patience
+	}
+	o.Origins = slices.DeleteFunc(slices.Clone(o.Origins), func(host string) bool { return host == "*" })
+	return &Handler{Options: o, slots: make(chan struct{}, o.Connections)}
+}
+
+// Parts are the protocol's paths, as patterns of [http.ServeMux].
+func (h *Handler) Parts() map[string]http.Handler {
+	return map[string]http.Handler{"GET /live": http.HandlerFunc(h.live), "POST /run": http.HandlerFunc(h.run),
+		"GET /knowledge_graphs": http.HandlerFunc(h.knowledgeGraphs)}
+}
+
+// enter takes a place among the clients, if there is one. leave gives it back.
+func (h *Handler) enter() bool {
+	select {
+	case h.slots <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (h *Handler) leave() { <-h.slots }
+
+// failure is the protocol's answer to what cannot be done.
+type failure struct {
+	Error string `json:"error"`
+}
+
+const errBusy = "too many questions at once; try again in a minute"
+
+// knowledgeGraphs answers with the names of the graphs.
+func (h *Handler) knowledgeGraphs(w http.ResponseWriter, _ *http.Request) {
+	httpjson.Write(w, http.StatusOK, h.Graphs)
+}
+
+// run answers one question, with the message that ends a run at /live. The run ends when the client goes away.
+func (h *Handler) run(w http.ResponseWriter, r *http.Request) {
+	var raw json.RawMessage
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&raw); err != nil {
+		status, why := http.StatusBadRequest, "the request is not JSON"
+		var big *http.MaxBytesError
+		if errors.As(err, &big) {
+			status, why = http.StatusRequestEntityTooLarge, "the request is too long"
+		}
+		httpjson.Write(w, status, failure{why})
+		return
+	}
+	req, why := h.read(raw)
+	if why != "" {
+		httpjson.Write(w, http.StatusBadRequest, failure{why})
+		return
+	}
+	if !h.enter() {
+		w.Header().Set("Retry-After", "60")
+		httpjson.Write(w, http.StatusServiceUnavailable, failure{errBusy})
+		return
+	}
+	defer h.leave()
+	ctx, cancel := context.WithTimeout(r.Context(), h.Limit)
+	defer cancel()
+	run, err := h.start(ctx, req)
+	if err != nil {
+		httpjson.Write(w, http.StatusInternalServerError, failure{errFailed})
+		return
+	}
+	var events []event.Event
+	for _, e := range run.Events(r.Context(), 0) {
+		if e.Event != "live" {
+			events = append(events, e)
+		}
+	}
+	if r.Context().Err() != nil {
+		return // nobody is listening anymore
+	}
+	if ctx.Err() != nil {
+		httpjson.Write(w, http.StatusGatewayTimeout, failure{errTime})
+		return
+	}
+	out, err := output(req, events)
+	if err != nil {
+		h.Log.ErrorContext(ctx, "a question by GRASP's protocol failed", "error", err)
+		httpjson.Write(w, http.StatusInternalServerError, failure{errFailed})
+		return
+	}
+	httpjson.Write(w, http.StatusOK, out)
+}
+
+const errTime = "the time for the question is over"
+
+const errFailed = "the question could not be answered; the server's log says why"
+
+// start begins to answer a request.
+func (h *Handler) start(ctx context.Context, req *request) (*ask.Run, error) {
+	asker, err := h.On(ctx, req.graphs)
+	if err == nil {
+		var run *ask.Run
+		if run, err = asker.Start(ctx, req.question); err == nil {
+			return run, nil
+		}
+	}
+	h.Log.ErrorContext(ctx, "a question by GRASP's protocol cannot be asked", "error", err)
+	return nil, err
+}
+
+// live talks with one client over a WebSocket until it goes away. Pages of other sites are refused, and so are clients
+// for which there is no place.
+func (h *Handler) live(w http.ResponseWriter, r *http.Request) {
+	c, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: h.Origins})
+	if err != nil {
+		h.Log.DebugContext(r.Context(), "a client of /live was refused", "error", err)
+		return // Accept has answered
+	}
+	defer c.CloseNow() //nolint:errcheck // it is gone either way
+	if !h.enter() {
+		_ = c.Close(websocket.StatusTryAgainLater, errBusy)
+		return
+	}
+	defer h.leave()
+	c.SetReadLimit(maxBody)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	s := &session{h: h, conn: c, in: make(chan []byte)}
+	go s.listen(ctx, cancel)
+	s.serve(ctx)
+}

@@ -1,0 +1,173 @@
+package live
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/render"
+)
+
+// task is GRASP's name of what is done here.
+const task = "sparql-qa"
+
+// wireRequest is what a client sends. Clients of 2025 say question where those of 2026 say input.
+type wireRequest struct {
+	Task     string          `json:"task"`
+	Input    json.RawMessage `json:"input"`
+	Question *string         `json:"question"`
+	Graphs   []string        `json:"knowledge_graphs"`
+	Past     *past           `json:"past"`
+}
+
+// past is what was said before: the messages and known IRIs of the output before.
+type past struct {
+	Questions []string  `json:"questions"` // 2025
+	Messages  []message `json:"messages"`
+	Known     []string  `json:"known"`
+}
+
+// request is a question that can be asked.
+type request struct {
+	question agent.Question
+	graphs   []string
+	old      bool // in the form of 2025
+	past     past
+}
+
+// read reads a request. why says what is wrong with it, "" when nothing is.
+func (h *Handler) read(data []byte) (r *request, why string) {
+	var w wireRequest
+	if err := json.Unmarshal(data, &w); err != nil {
+		return nil, `the request cannot be read: want {"task":"sparql-qa","input":"…","knowledge_graphs":["…"],"past":null}`
+	}
+	if w.Task != "" && w.Task != task {
+		return nil, fmt.Sprintf("unknown task %q: this server answers %s", render.Clip(w.Task, 40), task)
+	}
+	r = &request{graphs: w.Graphs, question: agent.Question{ID: "live"}}
+	switch {
+	case w.Question != nil && len(w.Input) == 0:
+		r.old, r.question.Text = true, *w.Question
+	case json.Unmarshal(w.Input, &r.question.Text) != nil:
+		return nil, "input must be the question as a text"
+	}
+	if strings.TrimSpace(r.question.Text) == "" {
+		return nil, "the question is empty"
+	}
+	if utf8.RuneCountInString(r.question.Text) > maxQuestion {
+		return nil, fmt.Sprintf("the question has more than %d characters", maxQuestion)
+	}
+	if len(r.graphs) == 0 {
+		r.graphs = h.Graphs[:1]
+	}
+	for i, g := range r.graphs {
+		if !slices.Contains(h.Graphs, g) {
+			return nil, fmt.Sprintf("there is no graph %q; the graphs are: %s", render.Clip(g, 40),
+				strings.Join(h.Graphs, ", "))
+		}
+		if slices.Contains(r.graphs[:i], g) {
+			return nil, fmt.Sprintf("the graph %q is named twice", g)
+		}
+	}
+	if w.Past != nil {
+		r.past = *w.Past
+		r.question.History = r.past.turns()
+	}
+	return r, ""
+}
+
+// message is a message of a conversation as the OpenAI protocol writes it. Content may come as another type than text,
+// which is passed over.
+type message struct {
+	Role       string     `json:"role"`
+	Content    text       `json:"content"`
+	ToolCalls  []toolCall `json:"tool_calls,omitempty"`
+	ToolCallID string     `json:"tool_call_id,omitempty"`
+}
+
+type toolCall struct {
+	ID       string   `json:"id"`
+	Type     string   `json:"type"` // function
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name      string `json:"name"`
+	Arguments text   `json:"arguments"`
+}
+
+// text is a JSON string; anything else is read as the JSON that it is, null as nothing.
+type text string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (t *text) UnmarshalJSON(data []byte) error {
+	var s string
+	switch {
+	case json.Unmarshal(data, &s) == nil:
+		*t = text(s)
+	default:
+		*t = text(bytes.TrimSpace(data))
+	}
+	return nil
+}
+
+// What is read of earlier questions: a prompt grows with them.
+const (
+	maxSteps = 30    // of a question
+	maxText  = 4000  // characters of a thought, an observation or a report
+	maxQuery = 20000 // characters of a query or an argument
+)
+
+// turns reads the earlier questions out of the messages: a user's message begins one, calls and their results are its
+// steps, and the call of answer or cancel ends it.
+func (p *past) turns() (out []agent.Turn) {
+	step := map[string]int{} // by the ID of the call: where its result goes
+	for _, m := range p.Messages {
+		if m.Role == "user" && m.Content != "" {
+			out, step = append(out, agent.Turn{Question: clip(m.Content, maxText)}), map[string]int{}
+			continue
+		}
+		if len(out) == 0 {
+			continue
+		}
+		t := &out[len(out)-1]
+		for i, c := range m.ToolCalls {
+			if c.Function.end(t) || len(t.Steps) == maxSteps {
+				continue
+			}
+			s := agent.Step{N: len(t.Steps) + 1, Action: render.Clip(c.Function.Name, 100),
+				Argument: clip(c.Function.Arguments, maxQuery)}
+			if i == 0 {
+				s.Thought = clip(m.Content, maxText)
+			}
+			step[c.ID], t.Steps = len(t.Steps), append(t.Steps, s)
+		}
+		if i, ok := step[m.ToolCallID]; ok && m.Role == "tool" {
+			t.Steps[i].Observation = clip(m.Content, maxText)
+		}
+	}
+	if len(p.Questions) == len(out) { // where a message holds more than the question
+		for i, q := range p.Questions {
+			out[i].Question = render.Clip(q, maxText)
+		}
+	}
+	return out
+}
+
+// end reads the call that ends a question, if this is one.
+func (f *function) end(t *agent.Turn) bool {
+	if f.Name != "answer" && f.Name != "cancel" {
+		return false
+	}
+	var args struct{ SPARQL, Answer, Explanation string }
+	if json.Unmarshal([]byte(f.Arguments), &args) == nil {
+		t.SPARQL, t.Report = render.Clip(args.SPARQL, maxQuery), render.Clip(args.Answer+args.Explanation, maxText)
+	}
+	return true
+}
+
+func clip(t text, most int) string { return render.Clip(string(t), most) }

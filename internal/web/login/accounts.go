@@ -1,0 +1,199 @@
+package login
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// noteKey is where accounts and the signing key are kept.
+const noteKey = "web/logins"
+
+// maxAccounts bounds what an operator can make: each login looks at all of them.
+const maxAccounts = 200
+
+// book is the note.
+type book struct {
+	Secret   []byte    `json:"secret"`
+	Logouts  int64     `json:"logouts"` // of the operator
+	Accounts []account `json:"accounts,omitempty"`
+}
+
+// account is someone whom the operator has let in.
+type account struct {
+	Name    string    `json:"name"`
+	Hash    []byte    `json:"hash"` // SHA-256 of the token, which has 128 random bits: nothing to guess
+	Logouts int64     `json:"logouts"`
+	Made    time.Time `json:"made"`
+}
+
+func (b *book) account(name string) *account {
+	i := slices.IndexFunc(b.Accounts, func(a account) bool { return a.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &b.Accounts[i]
+}
+
+// books reads and writes the note. Changes by two processes at the same moment may lose one of them; there is one
+// operator.
+type books struct {
+	notes  Notes
+	random io.Reader
+	mu     sync.Mutex // of changes
+}
+
+// read returns the book, and makes it at the first time.
+func (s *books) read(ctx context.Context) (*book, error) {
+	b, ok, err := s.get(ctx)
+	if err != nil || ok {
+		return b, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b, ok, err = s.get(ctx); err != nil || ok { // someone else was faster
+		return b, err
+	}
+	b = &book{Secret: make([]byte, 32)}
+	if _, err := io.ReadFull(s.random, b.Secret); err != nil {
+		return nil, err
+	}
+	return b, s.put(ctx, b)
+}
+
+func (s *books) get(ctx context.Context) (*book, bool, error) {
+	raw, ok, err := s.notes.Get(ctx, noteKey)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	b := new(book)
+	if err := json.Unmarshal(raw, b); err != nil || len(b.Secret) == 0 {
+		return nil, false, fmt.Errorf("the note %s of the ledger cannot be read: %w", noteKey, err)
+	}
+	return b, true, nil
+}
+
+func (s *books) put(ctx context.Context, b *book) error {
+	raw, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	return s.notes.Put(ctx, noteKey, raw)
+}
+
+// change reads the book, changes it and writes it.
+func (s *books) change(ctx context.Context, f func(*book) error) error {
+	if _, err := s.read(ctx); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b, _, err := s.get(ctx)
+	if err != nil {
+		return err
+	}
+	if err := f(b); err != nil {
+		return err
+	}
+	return s.put(ctx, b)
+}
+
+func (s *books) logout(ctx context.Context, u User) error {
+	return s.change(ctx, func(b *book) error {
+		if u.Operator {
+			b.Logouts++
+		} else if a := b.account(u.Name); a != nil {
+			a.Logouts++
+		}
+		return nil
+	})
+}
+
+// Account is someone whom the operator has let in.
+type Account struct {
+	Name string
+	Made time.Time
+}
+
+// Accounts lists the accounts in the order of their names.
+func (d *Door) Accounts(ctx context.Context) ([]Account, error) {
+	b, err := d.books.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Account, len(b.Accounts))
+	for i, a := range b.Accounts {
+		out[i] = Account{a.Name, a.Made}
+	}
+	slices.SortFunc(out, func(a, b Account) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+// Problem is an error that is meant for the person who asked for something.
+type Problem string
+
+func (p Problem) Error() string { return string(p) }
+
+// ErrNoAccount: there is no account with this name.
+var ErrNoAccount = errors.New("there is no such account")
+
+// Add makes an account and returns its token, which is shown once and not kept. The name comes cleaned.
+func (d *Door) Add(ctx context.Context, name string) (token string, err error) {
+	return d.renew(ctx, func(b *book, hash []byte) error {
+		switch {
+		case slices.ContainsFunc(b.Accounts, func(a account) bool { return strings.EqualFold(a.Name, name) }):
+			return Problem("There is an account named " + name + " already. Make a new token for it instead.")
+		case strings.EqualFold(name, d.Name):
+			return Problem("This is the operator's own name. Give the annotator another one.")
+		case len(b.Accounts) >= maxAccounts:
+			return Problem(fmt.Sprintf("There are %d accounts, and no more are possible. Remove one first.", maxAccounts))
+		}
+		b.Accounts = append(b.Accounts, account{Name: name, Hash: hash, Made: d.Now().UTC()})
+		return nil
+	})
+}
+
+// Renew makes a new token for an account. The old one is no longer valid, nor is any login with it.
+func (d *Door) Renew(ctx context.Context, name string) (token string, err error) {
+	return d.renew(ctx, func(b *book, hash []byte) error {
+		a := b.account(name)
+		if a == nil {
+			return ErrNoAccount
+		}
+		a.Hash = hash
+		return nil
+	})
+}
+
+func (d *Door) renew(ctx context.Context, f func(b *book, hash []byte) error) (string, error) {
+	secret := make([]byte, 16)
+	if _, err := io.ReadFull(d.Random, secret); err != nil {
+		return "", err
+	}
+	token := hex.EncodeToString(secret)
+	hash := sha256.Sum256([]byte(token))
+	if err := d.books.change(ctx, func(b *book) error { return f(b, hash[:]) }); err != nil {
+		return "", err
+	}
+	return token, nil
+}
+
+// Remove deletes an account. Its annotations stay.
+func (d *Door) Remove(ctx context.Context, name string) error {
+	return d.books.change(ctx, func(b *book) error {
+		n := len(b.Accounts)
+		b.Accounts = slices.DeleteFunc(b.Accounts, func(a account) bool { return a.Name == name })
+		if len(b.Accounts) == n {
+			return ErrNoAccount
+		}
+		return nil
+	})
+}

@@ -1,0 +1,298 @@
+// Package login decides who may see the pages that are not for everybody. There is one operator, who knows a token from
+// the settings, and there are accounts that the operator makes for annotators, each with a token of its own.
+//
+// Who logs in gets a cookie, signed with a key kept in the store. It is bound to the token: a token that changes,
+// an account that is removed and a logout end its cookies, in every process that uses the same store. Tokens are
+// compared in constant time, and of an account's token only a hash is kept. After some failures a client has to wait,
+// and after many everybody has, so that no token can be guessed.
+//
+// Requests that other sites' pages send are refused by internal/web/guard before they come here.
+package login
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"embed"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/web/guard"
+	"github.com/spinachbot/spinachbot/internal/web/layout"
+)
+
+//go:embed page words
+var files embed.FS
+
+func folder(name string) fs.FS {
+	f, err := fs.Sub(files, name)
+	if err != nil {
+		panic(err) // the folders are part of the program
+	}
+	return f
+}
+
+// Notes keeps small values by name; internal/store implements it.
+type Notes interface {
+	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
+	Put(ctx context.Context, key string, value []byte) error
+}
+
+// Options are the parts of a [Door].
+type Options struct {
+	Log    *slog.Logger
+	Notes  Notes
+	Token  string // the operator's; empty: see Local
+	Name   string // the operator's, for the record; "operator" when empty
+	Now    func() time.Time
+	Random io.Reader
+	// Local says that only this machine reaches the server. Then, without a Token, whoever reaches it is the operator.
+	Local bool
+	Site  *layout.Site // the frame of the pages
+}
+
+// User is who sent a request.
+type User struct {
+	Name     string
+	Operator bool
+	Free     bool // nobody had to log in
+}
+
+// Lifetime is how long a login lasts.
+const Lifetime = 7 * 24 * time.Hour
+
+// MinToken is how many characters a token must have.
+const MinToken = 16
+
+// maxForm bounds what a login may send.
+const maxForm = 4 << 10
+
+// Door lets people in. It is safe for concurrent use.
+type Door struct {
+	Options
+	tries tries
+	books books
+	pages *layout.Pages
+}
+
+// New makes a door. A token that is too short is an error: it could be guessed.
+func New(o Options) (*Door, error) {
+	if o.Token != "" && len(o.Token) < MinToken {
+		return nil, fmt.Errorf("OPERATOR_TOKEN has %d characters; it needs at least %d that nobody can guess: "+
+			"openssl rand -hex 24 makes one", len(o.Token), MinToken)
+	}
+	if o.Name == "" {
+		o.Name = "operator"
+	}
+	o.Site.Words(folder("words"))
+	d := &Door{Options: o, books: books{notes: o.Notes, random: o.Random}, pages: o.Site.Pages(folder("page"))}
+	d.tries.now = o.Now
+	return d, nil
+}
+
+// Handler serves /login and /logout.
+func (d *Door) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /login", d.form)
+	mux.HandleFunc("POST /login", d.enter)
+	mux.HandleFunc("POST /logout", d.leave)
+	return mux
+}
+
+// user is the key of a [User] in a context.
+type user struct{}
+
+// Of returns who sent the request with this context; the zero User when nobody was asked.
+func Of(ctx context.Context) User {
+	u, _ := ctx.Value(user{}).(User)
+	return u
+}
+
+// Operator lets only the operator through.
+func (d *Door) Operator(next http.Handler) http.Handler {
+	return d.only(next, func(u User) bool { return u.Operator })
+}
+
+// Anybody lets everyone through who is logged in.
+func (d *Door) Anybody(next http.Handler) http.Handler {
+	return d.only(next, func(User) bool { return true })
+}
+
+func (d *Door) only(next http.Handler, may func(User) bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if why := d.closed(); why != "" {
+			d.refuse(w, r, http.StatusForbidden, why)
+			return
+		}
+		u, ok, err := d.User(r)
+		switch {
+		case err != nil:
+			d.failed(w, r, err)
+		case !ok && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+			http.Redirect(w, r, "/login?to="+escape(r.URL.RequestURI()), http.StatusSeeOther)
+		case !ok:
+			d.ask(w, r, http.StatusUnauthorized, "/", "login.over")
+		case !may(u):
+			d.refuse(w, r, http.StatusForbidden, "login.operator_only", "name", u.Name)
+		default:
+			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), user{}, u)))
+		}
+	})
+}
+
+// closed is the message that says why nobody may come in, or "".
+func (d *Door) closed() string {
+	if d.Token != "" || d.Local {
+		return ""
+	}
+	return "login.no_token"
+}
+
+// User returns who sent a request. ok is false for a stranger.
+func (d *Door) User(r *http.Request) (u User, ok bool, err error) {
+	if d.Token == "" && d.Local {
+		if fromHere(r) {
+			return User{Name: d.Name, Operator: true, Free: true}, true, nil
+		}
+		return User{}, false, nil
+	}
+	b, err := d.books.read(r.Context())
+	if err != nil {
+		return User{}, false, err
+	}
+	for _, c := range r.Cookies() { // another site under the same domain may have set one of the same name
+		if c.Name != cookieName(secure(r)) {
+			continue
+		}
+		if u, ok := d.check(b, c.Value); ok {
+			return u, true, nil
+		}
+	}
+	return User{}, false, nil
+}
+
+// fromHere reports whether a request comes from this machine, and not by way of a proxy that says so.
+func fromHere(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	for _, h := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
+		if r.Header.Get(h) != "" {
+			return false
+		}
+	}
+	return err == nil && guard.Loopback(host)
+}
+
+// secure reports whether the browser reached the page by HTTPS, or must have: only loopback names may do without.
+func secure(r *http.Request) bool {
+	host := r.Host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	return encrypted(r) || !guard.Loopback(host)
+}
+
+func encrypted(r *http.Request) bool {
+	return r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
+}
+
+// cookieName has the prefix by which browsers keep other hosts of the same domain from setting it.
+func cookieName(secure bool) string {
+	if secure {
+		return "__Host-spinachbot"
+	}
+	return "spinachbot"
+}
+
+// session is what a cookie says.
+type session struct {
+	Name     string `json:"n"`
+	Operator bool   `json:"o,omitempty"`
+	Issued   int64  `json:"i"` // Unix seconds
+}
+
+func (d *Door) issue(b *book, u User) (string, error) {
+	text, err := json.Marshal(session{u.Name, u.Operator, d.Now().Unix()})
+	if err != nil {
+		return "", err
+	}
+	key, ok := d.keyOf(b, u)
+	if !ok {
+		return "", errors.New("the account is not there any more")
+	}
+	body := base64.RawURLEncoding.EncodeToString(text)
+	return body + "." + base64.RawURLEncoding.EncodeToString(mac(key, body)), nil
+}
+
+// check reads a cookie's value.
+func (d *Door) check(b *book, value string) (User, bool) {
+	body, given, ok := strings.Cut(value, ".")
+	if !ok {
+		return User{}, false
+	}
+	text, err1 := base64.RawURLEncoding.DecodeString(body)
+	sum, err2 := base64.RawURLEncoding.DecodeString(given)
+	var s session
+	if err1 != nil || err2 != nil || json.Unmarshal(text, &s) != nil {
+		return User{}, false
+	}
+	u := User{Name: s.Name, Operator: s.Operator}
+	key, ok := d.keyOf(b, u)
+	if !ok || !hmac.Equal(sum, mac(key, body)) {
+		return User{}, false
+	}
+	age := d.Now().Sub(time.Unix(s.Issued, 0))
+	return u, age >= -time.Minute && age < Lifetime
+}
+
+// keyOf is the key that a user's cookies are signed with. It changes with the token and with every logout.
+func (d *Door) keyOf(b *book, u User) ([]byte, bool) {
+	if u.Operator {
+		hash := sha256.Sum256([]byte(d.Token))
+		return mac(b.Secret, fmt.Sprintf("operator %x %d", hash, b.Logouts)), d.Token != "" && u.Name == d.Name
+	}
+	a := b.account(u.Name)
+	if a == nil {
+		return nil, false
+	}
+	return mac(b.Secret, fmt.Sprintf("account %x %d %s", a.Hash, a.Logouts, a.Name)), true
+}
+
+func mac(key []byte, text string) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte(text))
+	return h.Sum(nil)
+}
+
+// who finds the user whose token this is. It takes the same time whoever that is.
+func (d *Door) who(b *book, token string) (User, bool) {
+	given := sha256.Sum256([]byte(token))
+	var found User
+	ok := false
+	own := sha256.Sum256([]byte(d.Token))
+	if subtle.ConstantTimeCompare(given[:], own[:])&btoi(d.Token != "") == 1 {
+		found, ok = User{Name: d.Name, Operator: true}, true
+	}
+	for i := range b.Accounts {
+		if subtle.ConstantTimeCompare(given[:], b.Accounts[i].Hash) == 1 {
+			found, ok = User{Name: b.Accounts[i].Name}, true
+		}
+	}
+	return found, ok
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

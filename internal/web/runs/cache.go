@@ -1,0 +1,71 @@
+package runs
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// kept is how many files or folders a cache holds.
+const kept = 12
+
+// cache keeps what was read last. It is safe for concurrent use; two who ask at the same time may both read.
+type cache[T any] struct {
+	mu    sync.Mutex
+	of    map[string]remembered[T]
+	order []string // oldest first
+}
+
+type remembered[T any] struct {
+	changed time.Time
+	size    int64
+	value   T
+}
+
+// get returns what read makes of the file at path, as long as its time and size are the same.
+func (c *cache[T]) get(path string, changed time.Time, size int64, read func() (T, error)) (T, error) {
+	c.mu.Lock()
+	have, ok := c.of[path]
+	c.mu.Unlock()
+	if ok && have.changed.Equal(changed) && have.size == size {
+		return have.value, nil
+	}
+	value, err := read()
+	if err != nil {
+		return value, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of == nil {
+		c.of = map[string]remembered[T]{}
+	}
+	if _, ok := c.of[path]; !ok {
+		if c.order = append(c.order, path); len(c.order) > kept {
+			delete(c.of, c.order[0])
+			c.order = c.order[1:]
+		}
+	}
+	c.of[path] = remembered[T]{changed, size, value}
+	return value, nil
+}
+
+// number is a whole number in an address, 0 for none.
+func number(r *http.Request, name string) int {
+	n, err := strconv.Atoi(r.URL.Query().Get(name))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// word is a value in an address.
+func word(r *http.Request, name string) string { return strings.TrimSpace(r.URL.Query().Get(name)) }
+
+// with is the address with one parameter changed.
+func with(r *http.Request, name string, value int) string {
+	q := r.URL.Query()
+	q.Set(name, strconv.Itoa(value))
+	return "?" + q.Encode()
+}

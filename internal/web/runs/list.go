@@ -1,0 +1,233 @@
+package runs
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/web/layout"
+)
+
+// entry is a run in the list.
+type entry struct {
+	Name     string // of the file, without ending
+	Question string
+	Source   string // who asked: ask, bot, challenge, live, mcp, web, …; triage for a judgment
+	Preset   string
+	Begun    time.Time
+	Ended    bool
+	Ending   string // "answered" or the reason; "" for a run that goes on or was cut off
+	Usage    llm.Usage
+	Sure     float64 // confidence of an answer
+
+	changed time.Time
+	size    int64
+}
+
+// Address is where the run is shown.
+func (e *entry) Address() string { return "/runs/question/" + escape(e.Name) }
+
+// EndingKey is the key of the message for the ending.
+func (e *entry) EndingKey() string { return endingKey(e.Ending) }
+
+// reasons are those that have a message runs.reason.…
+var reasons = []string{"actions", "cancelled", "cannot_publish", "day_money", "given_up", "graph_failed", "loop",
+	"model_failed", "money", "not_found", "time", "tokens"}
+
+// endingKey is the key of the message for an ending; a reason without one is shown as it is.
+func endingKey(reason string) string {
+	if slices.Contains(reasons, reason) {
+		return "runs.reason." + reason
+	}
+	return reason
+}
+
+// Good says that there is an answer.
+func (e *entry) Good() bool { return e.Ending == answered }
+
+const answered = "answered"
+
+// index is what is known of the files in a folder.
+type index struct {
+	mu    sync.Mutex
+	known map[string]entry // by name
+}
+
+const ending = ".jsonl"
+
+// all returns the runs in a folder, the newest first. A folder that does not exist has none. Files that were read
+// before and did not change are not read again; one that cannot be read is left out.
+func (x *index) all(dir string) ([]entry, error) {
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	now := make(map[string]entry, len(files))
+	for _, f := range files {
+		name, ok := strings.CutSuffix(f.Name(), ending)
+		info, err := f.Info()
+		if !ok || err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		e, ok := x.known[name]
+		if !ok || e.size != info.Size() || !e.changed.Equal(info.ModTime()) {
+			if e, err = readEntry(dir, name, info); err != nil {
+				continue
+			}
+		}
+		now[name] = e
+	}
+	x.known = now
+	out := make([]entry, 0, len(now))
+	for _, e := range now {
+		out = append(out, e)
+	}
+	slices.SortFunc(out, func(a, b entry) int {
+		if c := b.Begun.Compare(a.Begun); c != 0 {
+			return c
+		}
+		return strings.Compare(b.Name, a.Name)
+	})
+	return out, nil
+}
+
+// How much of a file is read for the list: its first line, and its end.
+const (
+	maxHead = 1 << 20
+	maxTail = 256 << 10
+)
+
+// readEntry reads the first and the last event of a file.
+func readEntry(dir, name string, info fs.FileInfo) (e entry, err error) {
+	e = entry{Name: name, changed: info.ModTime(), size: info.Size(), Begun: info.ModTime(), Source: source(name)}
+	f, err := os.OpenInRoot(dir, name+ending)
+	if err != nil {
+		return e, err
+	}
+	defer f.Close()
+	head, err := bufio.NewReader(io.LimitReader(f, maxHead)).ReadBytes('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return e, err
+	}
+	var first event.Event
+	if json.Unmarshal(head, &first) == nil && first.Event == "start" {
+		if e.Preset = first.Preset; !first.Time.IsZero() {
+			e.Begun = first.Time
+		}
+		if first.Question != nil {
+			e.Question = first.Question.Text
+		}
+	}
+	if _, err := f.Seek(max(0, info.Size()-maxTail), io.SeekStart); err != nil {
+		return e, err
+	}
+	tail, err := io.ReadAll(io.LimitReader(f, maxTail))
+	if err != nil {
+		return e, err
+	}
+	lines := bytes.Split(bytes.TrimRight(tail, "\n"), []byte("\n"))
+	var last event.Event
+	if json.Unmarshal(lines[len(lines)-1], &last) == nil && last.Event == "end" {
+		e.Ended, e.Sure = true, last.Confidence
+		if e.Ending = last.Reason; last.Reason == "" {
+			e.Ending = answered
+		}
+		if last.Usage != nil {
+			e.Usage = *last.Usage
+		}
+	}
+	return e, nil
+}
+
+// sources are the IDs of questions that are asked elsewhere than on a wiki.
+var sources = []string{"ask", "challenge", "live", "mcp", "web"}
+
+// Who asked, other than the sources above: the bot for a request, or only to judge a post.
+const (
+	fromBot    = "bot"
+	fromTriage = "triage"
+)
+
+// source says who asked, by the name of a file: ID-20261120T101500.000.
+func source(name string) string {
+	id, triage := runID(name)
+	base, _, _ := strings.Cut(id, "-")
+	switch {
+	case triage:
+		return fromTriage
+	case slices.Contains(sources, base):
+		return base
+	}
+	return fromBot
+}
+
+// perPage is how many runs or items a page shows.
+const perPage = 50
+
+// endings are the choices of the filter by ending; others means all reasons without an answer.
+var endings = []string{answered, "unanswered", "open"}
+
+func (e *entry) is(what string) bool {
+	switch what {
+	case answered:
+		return e.Good()
+	case "unanswered":
+		return e.Ended && !e.Good()
+	case "open":
+		return !e.Ended
+	}
+	return true
+}
+
+// list is the page of all questions.
+type list struct {
+	Entries []entry
+	Pager   pager
+	Search  string
+	Sources []option
+	Endings []option
+	Most    int // how many can be compared
+}
+
+func (p *Pages) questions(w http.ResponseWriter, r *http.Request) {
+	all, err := p.list.all(p.Trajectories)
+	if err != nil {
+		p.missing(w, r, err)
+		return
+	}
+	var from []string
+	for _, e := range all {
+		from = append(from, e.Source)
+	}
+	search, src, how := word(r, "q"), word(r, "from"), word(r, "ending")
+	words := strings.Fields(strings.ToLower(search))
+	found := slices.DeleteFunc(all, func(e entry) bool {
+		if src == "" && e.Source == fromTriage || src != "" && e.Source != src || !e.is(how) {
+			return true
+		}
+		text := strings.ToLower(e.Question + " " + e.Name + " " + e.Preset)
+		return slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+	})
+	l := list{Search: search, Most: mostCompared, Pager: paged(r, len(found), perPage),
+		Sources: options(src, sorted(from), func(s string) string { return p.Site.Say(r, "runs.from."+s) }),
+		Endings: options(how, endings, func(s string) string { return p.Site.Say(r, "runs.ending."+s) })}
+	l.Entries = found[l.Pager.From:l.Pager.To]
+	p.pages.Show(w, r, http.StatusOK, "list", layout.Page{Title: p.Site.Say(r, "runs.questions"), Section: "runs",
+		Styles: []string{"runs/runs.css"}, Wide: true, Data: &l})
+}

@@ -1,0 +1,63 @@
+package runs
+
+import (
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+)
+
+// judged is at the end of the ID of a run that only judges whether a post is a request.
+const judged = "-triage"
+
+// runID is the ID in the name of a run's file, ID-20261120T101500.000, and whether the run only judges a post.
+func runID(name string) (id string, triage bool) {
+	id = name
+	if i := strings.LastIndexByte(name, '-'); i > 0 {
+		id = name[:i]
+	}
+	return strings.CutSuffix(id, judged)
+}
+
+// Latest returns the address of the newest run of each ID, such as the key of a request. A run that judges whether a
+// post is a request counts where there is no other.
+func (p *Pages) Latest() map[string]string {
+	files, err := os.ReadDir(p.Trajectories) // by name: later times come later
+	if err != nil {
+		p.Log.Debug("the folder of the trajectories cannot be read", "error", err)
+	}
+	out, solved := map[string]string{}, map[string]bool{}
+	for _, f := range files {
+		name, ok := strings.CutSuffix(f.Name(), ending)
+		if !ok {
+			continue
+		}
+		id, triage := runID(name)
+		if triage && solved[id] {
+			continue
+		}
+		solved[id] = !triage
+		e := entry{Name: name}
+		out[id] = e.Address()
+	}
+	return out
+}
+
+// request leads from the key of a request to its newest run: replies on the wiki link it so.
+func (p *Pages) request(w http.ResponseWriter, r *http.Request) {
+	to := p.Latest()[r.PathValue("key")]
+	if to == "" {
+		p.missing(w, r, fs.ErrNotExist)
+		return
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// ledgerEntry is the address of the request that a run belongs to, "" for one that nobody asked on a wiki.
+func (p *Pages) ledgerEntry(r *http.Request, name string) string {
+	if from := source(name); p.Request == nil || from != fromBot && from != fromTriage {
+		return ""
+	}
+	id, _ := runID(name)
+	return p.Request(r.Context(), id)
+}

@@ -1,0 +1,148 @@
+// Package runs shows what was done: the questions of the bot, of ask and of the server, from the trajectories in a
+// folder, and benchmark runs from theirs, also while they are at work. It reads files and changes nothing.
+//
+//	runs.go         addresses, who is served
+//	list.go         the questions, found and filtered
+//	request.go      which runs belong to which request of the bot
+//	trajectory.go   one run: its turns, its tree; several side by side
+//	benchmark.go    benchmark runs: their items, filtered, with a column for each run
+//
+// Every text on the pages may be a stranger's, a graph's or a model's: it is shown as text.
+package runs
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/web/layout"
+)
+
+//go:embed all:page static words
+var own embed.FS
+
+// Options are the parts of the pages.
+type Options struct {
+	Log          *slog.Logger
+	Site         *layout.Site
+	Trajectories string   // the folder of the trajectories of single questions
+	Benchmarks   []string // folders of benchmark runs, or folders that hold such folders
+	// Request returns the address of the page of a request of the bot by its ledger key, "" for none; may be nil
+	Request func(ctx context.Context, key string) string
+	Now     func() time.Time
+}
+
+// Pages are the section's pages.
+type Pages struct {
+	Options
+	pages *layout.Pages
+	list  index
+	runs  cache[*run]
+	bench cache[*benchmark]
+}
+
+// New adds the section to the site.
+func New(o Options) *Pages {
+	o.Site.Section("runs", "/runs")
+	o.Site.Static("runs", part("static"))
+	o.Site.Words(part("words"))
+	p := &Pages{Options: o, pages: o.Site.Pages(part("page"))}
+	p.list.known = map[string]entry{}
+	return p
+}
+
+func part(dir string) fs.FS {
+	out, err := fs.Sub(own, dir)
+	if err != nil {
+		panic(err) // part of the program
+	}
+	return out
+}
+
+// Handler serves /runs and what lies below it.
+func (p *Pages) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /runs", p.questions)
+	mux.HandleFunc("GET /runs/question/{name}", p.question)
+	mux.HandleFunc("GET /runs/question/{name}/state.json", p.questionState)
+	mux.HandleFunc("GET /runs/question/{name}/events.jsonl", p.questionFile)
+	mux.HandleFunc("GET /runs/compare", p.compare)
+	mux.HandleFunc("GET /runs/benchmarks", p.benchmarks)
+	mux.HandleFunc("GET /runs/benchmark/{name}", p.benchmark)
+	mux.HandleFunc("GET /runs/benchmark/{name}/state.json", p.benchmarkState)
+	mux.HandleFunc("GET /runs/benchmark/{name}/{item}", p.item)
+	mux.HandleFunc("GET /runs/{key}", p.request)
+	mux.HandleFunc("/runs/", func(w http.ResponseWriter, r *http.Request) { p.missing(w, r, fs.ErrNotExist) })
+	return mux
+}
+
+// missing says that something is not there, or cannot be read.
+func (p *Pages) missing(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, fs.ErrNotExist) {
+		p.Site.Problem(w, r, http.StatusNotFound, p.Site.Say(r, "runs.missing"))
+		return
+	}
+	p.Log.ErrorContext(r.Context(), "a run cannot be shown", "path", r.URL.Path, "error", err)
+	p.Site.Problem(w, r, http.StatusInternalServerError, p.Site.Say(r, "runs.unreadable"))
+}
+
+// fileName reports whether a name from an address is that of a file in a folder.
+func fileName(name string) bool {
+	return name != "" && name == filepath.Base(name) && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, "/\\\x00")
+}
+
+// pager is a list in pages.
+type pager struct {
+	Page, Pages     int
+	From, To, Total int
+	Before, After   string // addresses, "" for none
+}
+
+// paged cuts a list of n into pages of a size; page is what the address asks for, counted from 1.
+func paged(r *http.Request, n, size int) pager {
+	p := pager{Page: max(number(r, "page"), 1), Pages: max((n+size-1)/size, 1), Total: n}
+	p.Page = min(p.Page, p.Pages)
+	p.From, p.To = (p.Page-1)*size, min(p.Page*size, n)
+	if p.Page > 1 {
+		p.Before = with(r, "page", p.Page-1)
+	}
+	if p.Page < p.Pages {
+		p.After = with(r, "page", p.Page+1)
+	}
+	return p
+}
+
+// Start is the number of the page's first entry, counted from 1.
+func (p pager) Start() int { return min(p.From+1, p.Total) }
+
+// option is a choice in a filter.
+type option struct {
+	Value, Text string
+	Chosen      bool
+}
+
+func options(chosen string, values []string, say func(string) string) (out []option) {
+	for _, v := range values {
+		out = append(out, option{v, say(v), v == chosen})
+	}
+	return out
+}
+
+func plainWords(s string) string { return s }
+
+// sorted are the different values, without the empty one.
+func sorted(values []string) []string {
+	out := slices.Clone(values)
+	slices.Sort(out)
+	return slices.DeleteFunc(slices.Compact(out), func(s string) bool { return s == "" })
+}
+
+func escape(s string) string { return url.PathEscape(s) }

@@ -1,0 +1,303 @@
+package runs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/dataset/evalrun"
+	"github.com/spinachbot/spinachbot/internal/httpjson"
+	"github.com/spinachbot/spinachbot/internal/text"
+	"github.com/spinachbot/spinachbot/internal/treeview"
+	"github.com/spinachbot/spinachbot/internal/web/layout"
+)
+
+// run is a trajectory as its page shows it.
+type run struct {
+	Name    string
+	Start   event.Event
+	Final   *event.Event
+	End     *event.Event // nil for a run that goes on or was cut off
+	Turns   []evalrun.ShownEvent
+	Events  int
+	Took    time.Duration
+	Tree    *treeview.Tree // nil where nothing branches
+	Answer  evalrun.ShownRows
+	Torn    bool
+	changed time.Time
+}
+
+// Ending is "answered", a reason, or "" for a run without an end.
+func (x *run) Ending() string {
+	switch {
+	case x.End == nil:
+		return ""
+	case x.End.Reason == "":
+		return answered
+	}
+	return x.End.Reason
+}
+
+// EndingKey is the key of the message for the ending.
+func (x *run) EndingKey() string { return endingKey(x.Ending()) }
+
+// Good says that there is an answer.
+func (x *run) Good() bool { return x.Ending() == answered }
+
+// Question is what was asked.
+func (x *run) Question() string {
+	if x.Start.Question == nil {
+		return x.Name
+	}
+	return x.Start.Question.Text
+}
+
+// read reads a trajectory in a folder.
+func (p *Pages) read(dir, name string) (*run, error) {
+	if !fileName(name) {
+		return nil, fs.ErrNotExist
+	}
+	f, err := os.OpenInRoot(dir, name+ending)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return p.runs.get(dir+"/"+name, info.ModTime(), info.Size(), func() (*run, error) {
+		events, err := event.Read(io.LimitReader(f, info.Size()))
+		if err != nil && !errors.Is(err, event.ErrTorn) {
+			return nil, err
+		}
+		x := runOf(name, events)
+		x.Torn, x.changed = err != nil, info.ModTime()
+		return x, nil
+	})
+}
+
+func runOf(name string, events []event.Event) *run {
+	x := &run{Name: name, Turns: evalrun.ShowEvents(events), Events: len(events)}
+	for i := range events {
+		switch e := &events[i]; e.Event {
+		case "start":
+			x.Start = *e
+		case "final":
+			x.Final = e
+		case "end":
+			x.End = e
+		}
+	}
+	if n := len(events); n > 0 {
+		x.Took = events[n-1].Time.Sub(events[0].Time).Round(time.Millisecond)
+		if x.Took > time.Minute {
+			x.Took = x.Took.Round(time.Second)
+		}
+	}
+	if x.Final != nil && x.Final.Table != nil {
+		if table, err := x.Final.Table.MarshalJSON(); err == nil {
+			x.Answer = evalrun.ShowRows(bindings(table))
+		}
+	}
+	if tree := treeview.Of(events); tree.Branches() {
+		x.Tree = tree
+	}
+	return x
+}
+
+// bindings are the rows of a result, or its truth value.
+func bindings(table []byte) json.RawMessage {
+	var doc struct {
+		Boolean json.RawMessage `json:"boolean"`
+		Results struct {
+			Bindings json.RawMessage `json:"bindings"`
+		} `json:"results"`
+	}
+	if json.Unmarshal(table, &doc) == nil && len(doc.Boolean) > 0 {
+		return doc.Boolean
+	}
+	return doc.Results.Bindings
+}
+
+// turnsPerPage is how many turns a page shows: a run may have thousands.
+const turnsPerPage = 100
+
+// view is the page of one run.
+type view struct {
+	*run
+	Shown   []evalrun.ShownEvent
+	Pager   pager
+	Tools   []option
+	Failed  bool // only turns that failed or were refused are shown
+	Picture template.HTML
+	Nodes   int // of the picture
+	More    bool
+	Item    *itemView // in a benchmark
+	File    string    // address of the events
+	Request string    // address of the bot's request, "" for none
+	ID      string    // of the question: its other runs have the same
+}
+
+// show fills in what the address asks for of a run.
+func (p *Pages) view(r *http.Request, x *run) *view {
+	v := &view{run: x, Failed: word(r, "failed") != ""}
+	tool := word(r, "tool")
+	var tools []string
+	shown := make([]evalrun.ShownEvent, 0, len(x.Turns))
+	place := map[int]int{} // by event: in the list that is shown
+	for _, t := range x.Turns {
+		tools = append(tools, t.Tool)
+		if tool != "" && t.Tool != tool || v.Failed && t.Failure == "" && t.Refused == "" {
+			continue
+		}
+		place[t.ID] = len(shown)
+		shown = append(shown, t)
+	}
+	v.Tools = options(tool, sorted(tools), plainWords)
+	v.Pager = paged(r, len(shown), turnsPerPage)
+	v.Shown = shown[v.Pager.From:v.Pager.To]
+	if x.Tree != nil {
+		v.Nodes = treeview.Nodes
+		if n := number(r, "nodes"); n > 0 {
+			v.Nodes = min(n, 1000)
+		}
+		v.More = v.Nodes < 1000 && len(x.Turns) > v.Nodes
+		v.Picture = template.HTML(x.Tree.Inline(v.Nodes, func(n *treeview.Node) string { //nolint:gosec // chart escapes
+			at, ok := place[n.ID]
+			if !ok {
+				return "?#steps"
+			}
+			return fmt.Sprintf("?page=%d&nodes=%d#e%d", at/turnsPerPage+1, v.Nodes, n.ID)
+		}))
+	}
+	return v
+}
+
+// watchTime is how long after its last change a run without an end is looked at again.
+const watchTime = 15 * time.Minute
+
+// page is the frame of a run's page. One that goes on is looked at again.
+func (p *Pages) page(r *http.Request, v *view) layout.Page {
+	out := layout.Page{Title: text.Clip(text.OneLine(text.Clean(v.Question())), 120), Section: "runs", Styles: []string{"runs/runs.css"},
+		Scripts: []string{"runs/runs.js"}, Words: []string{"runs.zoom"}, Wide: v.Tree != nil, Data: v}
+	if v.End == nil && p.Now().Sub(v.changed) < watchTime {
+		out.Refresh = 5
+	}
+	return out
+}
+
+// Watched says that a page looks for what is new.
+func (v *view) Watched() bool { return v.End == nil && v.Item == nil }
+
+func (p *Pages) question(w http.ResponseWriter, r *http.Request) {
+	x, err := p.read(p.Trajectories, r.PathValue("name"))
+	if err != nil {
+		p.missing(w, r, err)
+		return
+	}
+	v := p.view(r, x)
+	v.File = "/runs/question/" + escape(x.Name) + "/events.jsonl"
+	v.Request = p.ledgerEntry(r, x.Name)
+	v.ID, _ = runID(x.Name)
+	p.pages.Show(w, r, http.StatusOK, "run", p.page(r, v))
+}
+
+// questionState tells a page that watches a run whether there is more.
+func (p *Pages) questionState(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	if !fileName(name) {
+		http.NotFound(w, r)
+		return
+	}
+	f, err := os.OpenInRoot(p.Trajectories, name+ending)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	httpjson.Write(w, http.StatusOK, map[string]int64{"changed": info.ModTime().UnixMilli()})
+}
+
+// Changed is the state of the run that the page shows, as questionState tells it.
+func (x *run) Changed() int64 { return x.changed.UnixMilli() }
+
+// questionFile sends the events as they are in the file.
+func (p *Pages) questionFile(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	if !fileName(name) {
+		http.NotFound(w, r)
+		return
+	}
+	f, err := os.OpenInRoot(p.Trajectories, name+ending)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	defer f.Close()
+	w.Header().Set("Content-Type", "application/jsonl; charset=utf-8")
+	w.Header().Set("Content-Disposition", "attachment")
+	_, _ = io.Copy(w, f)
+}
+
+// mostCompared is how many runs are shown side by side.
+const mostCompared = 4
+
+// compared is a page with runs side by side, turn by turn.
+type compared struct {
+	Runs  []*run
+	Turns [][]*evalrun.ShownEvent // a line of them for each turn; nil where a run has fewer
+	More  int                     // turns that are not shown
+}
+
+// compare shows the runs that the address names by run=NAME.
+func (p *Pages) compare(w http.ResponseWriter, r *http.Request) {
+	names := r.URL.Query()["run"]
+	if len(names) < 2 || len(names) > mostCompared {
+		p.Site.Problem(w, r, http.StatusBadRequest, p.Site.Say(r, "runs.compare.choose", "most", mostCompared))
+		return
+	}
+	c := compared{}
+	most := 0
+	for _, name := range names {
+		x, err := p.read(p.Trajectories, name)
+		if err != nil {
+			p.missing(w, r, err)
+			return
+		}
+		c.Runs, most = append(c.Runs, x), max(most, len(x.Turns))
+	}
+	for i := range min(most, turnsPerPage) {
+		line := make([]*evalrun.ShownEvent, len(c.Runs))
+		for j, x := range c.Runs {
+			if i < len(x.Turns) {
+				line[j] = &x.Turns[i]
+			}
+		}
+		c.Turns = append(c.Turns, line)
+	}
+	c.More = most - len(c.Turns)
+	p.pages.Show(w, r, http.StatusOK, "compare", layout.Page{Title: p.Site.Say(r, "runs.compare"), Section: "runs",
+		Styles: []string{"runs/runs.css"}, Wide: true, Data: &c})
+}
+
+// Same says whether all runs did the same at a turn.
+func (c *compared) Same(line []*evalrun.ShownEvent) bool {
+	return !slices.ContainsFunc(line, func(e *evalrun.ShownEvent) bool {
+		return e == nil || line[0] == nil || strings.TrimSpace(e.Call) != strings.TrimSpace(line[0].Call)
+	})
+}

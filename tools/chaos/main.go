@@ -1,0 +1,141 @@
+// Command chaos is the fault laboratory: the real program on a real MediaWiki with a scripted model. A proxy in front
+// of every outside part injects faults, and processes are killed, stopped and cut off while people ask. It ends with
+// exactly one right reply to each request, or a recorded reason; a checker that knows only the requests and the page's
+// revisions decides. See docs/chaos.md.
+//
+//	go run ./tools/chaos -requests 1000 -workers 3
+//
+// A seed decides which call of which part fails and how, and what happens to the processes when. The same seed replays
+// that schedule; which request meets which fault depends on timing, too.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// options are the command's flags.
+type options struct {
+	seed     uint64
+	requests int
+	duration time.Duration
+	workers  int
+	jobs     int
+	inflight int
+	faults   float64
+	every    time.Duration
+	lease    time.Duration
+	settle   time.Duration
+	preset   string
+	bin      string
+	dir      string
+}
+
+func main() {
+	o := options{}
+	flag.Uint64Var(&o.seed, "seed", 0, "`number` that decides all faults; 0: a new one")
+	flag.IntVar(&o.requests, "requests", 1000, "`number` of requests, follow-ups not counted")
+	flag.DurationVar(&o.duration, "duration", 24*time.Hour, "no new requests after this `time`")
+	flag.IntVar(&o.workers, "workers", 1, "`number` of processes: 1 with SQLite, more with PostgreSQL")
+	flag.IntVar(&o.jobs, "jobs", 2, "with PostgreSQL: the `number` of requests that a process works on at once")
+	flag.IntVar(&o.inflight, "inflight", 10, "`number` of requests that wait at once")
+	flag.Float64Var(&o.faults, "faults", 0.03, "`share` of calls that fail; of saves eight times as many")
+	flag.DurationVar(&o.every, "every", 25*time.Second, "mean `time` between two events such as kill -9")
+	flag.DurationVar(&o.lease, "lease", 5*time.Second, "`time` after which a process counts as gone")
+	flag.DurationVar(&o.settle, "settle", 10*time.Minute, "`time` for what is still open after the last fault")
+	flag.StringVar(&o.preset, "preset", "best", "`name` of the bot's way of working")
+	flag.StringVar(&o.bin, "bin", "", "the program's `file`; empty: it is built")
+	flag.StringVar(&o.dir, "dir", "", "`folder` for logs and data, kept; empty: a temporary one, deleted when all is well")
+	flag.Parse()
+	if o.seed == 0 {
+		o.seed = uint64(time.Now().UnixNano())
+	}
+	if err := run(o); err != nil {
+		fmt.Fprintf(os.Stderr, "chaos: %v\nthe same schedule again: go run ./tools/chaos -seed %d -requests %d -workers %d\n", err, o.seed,
+			o.requests, o.workers)
+		os.Exit(1)
+	}
+}
+
+var assignment = regexp.MustCompile(`(?m)^([A-Z_]+)='?(.*?)'?$`)
+
+// script runs one of the repository's scripts and reads the settings that it prints.
+func script(env []string, args ...string) (map[string]string, string, error) {
+	cmd := exec.Command("bash", args...) //nolint:noctx // a script of ours
+	cmd.Env, cmd.Stderr = append(os.Environ(), env...), os.Stderr
+	out, err := cmd.Output()
+	vars := map[string]string{}
+	for _, m := range assignment.FindAllStringSubmatch(string(out), -1) {
+		vars[m[1]] = m[2]
+	}
+	return vars, strings.TrimSpace(string(out)), err
+}
+
+func run(o options) (err error) {
+	keep := o.dir != ""
+	if !keep {
+		if o.dir, err = os.MkdirTemp("", "chaos"); err != nil {
+			return err
+		}
+	}
+	if o.dir, err = filepath.Abs(o.dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(o.dir, 0o755); err != nil { //nolint:gosec // PostgreSQL runs as a user of its own
+		return err
+	}
+	_ = os.Chmod(o.dir, 0o755) //nolint:gosec // the same
+	defer func() {
+		if err == nil && !keep {
+			_ = os.RemoveAll(o.dir)
+		}
+	}()
+	fmt.Printf("seed %d, logs in %s\n", o.seed, o.dir)
+	l := &lab{o: o, began: time.Now()}
+	defer l.close()
+	if err := l.open(); err != nil {
+		return err
+	}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	l.interrupted = stop
+	if err := l.play(); err != nil {
+		return err
+	}
+	wrong := l.verdict()
+	l.report()
+	if len(wrong) > 0 {
+		return fmt.Errorf("%d things are wrong:\n%s", len(wrong), strings.Join(wrong, "\n"))
+	}
+	fmt.Println("every request has exactly one right reply or a recorded reason, and nobody else's text has changed")
+	return nil
+}
+
+// table prints how often each fault was played.
+func (l *lab) table() {
+	l.schedule.mu.Lock()
+	defer l.schedule.mu.Unlock()
+	for _, part := range slices.Sorted(maps.Keys(l.schedule.count)) {
+		n := 0
+		for _, c := range l.schedule.count[part] {
+			n += c
+		}
+		fmt.Printf("%s: %d calls, %d faults\n", part, l.schedule.calls[part], n)
+		for _, f := range slices.Sorted(maps.Keys(l.schedule.count[part])) {
+			fmt.Printf("  %5d %s\n", l.schedule.count[part][f], f)
+		}
+	}
+	for _, e := range slices.Sorted(maps.Keys(l.events)) {
+		fmt.Printf("%5d %s\n", l.events[e], e)
+	}
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// sums is the file that is signed.
+const sums = "SHA256SUMS"
+
+// signer and namespace are what a signature is for; see ALLOWED SIGNERS in ssh-keygen(1).
+const signer, namespace = "spinachbot", "spinachbot-release"
+
+// sign signs the checksums with an SSH key and checks the signature with its public half, as a user will: the folder gets
+// SHA256SUMS.sig and allowed_signers.
+func sign(dir, key string) error {
+	public, err := exec.Command("ssh-keygen", "-y", "-f", key).Output()
+	if err != nil {
+		if public, err = os.ReadFile(key + ".pub"); err != nil { // a key in an agent, or with a passphrase
+			return fmt.Errorf("the public half of the signing key: %w", err)
+		}
+	}
+	words := strings.Fields(string(public))
+	if len(words) < 2 {
+		return fmt.Errorf("%s: not an SSH key", key)
+	}
+	allowed := fmt.Sprintf("%s namespaces=%q %s %s\n", signer, namespace, words[0], words[1])
+	path := filepath.Join(dir, sums)
+	if err := os.WriteFile(filepath.Join(dir, "allowed_signers"), []byte(allowed), 0o644); err != nil {
+		return err
+	}
+	if out, err := exec.Command("ssh-keygen", "-Y", "sign", "-n", namespace, "-f", key, path).CombinedOutput(); err != nil {
+		return fmt.Errorf("signing: %w: %s", err, out)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	check := exec.Command("ssh-keygen", "-Y", "verify", "-n", namespace, "-I", signer,
+		"-f", filepath.Join(dir, "allowed_signers"), "-s", path+".sig")
+	check.Stdin = bytes.NewReader(data)
+	out, err := check.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("the signature does not verify: %w: %s", err, out)
+	}
+	fmt.Print(string(out))
+	return nil
+}

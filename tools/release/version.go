@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// version says what is released.
+type version struct {
+	tag    string    // such as v1.2.0; empty when the commit has none
+	commit string    // full
+	date   time.Time // of the commit
+	git    bool      // the sources are a clone
+}
+
+// String is the version's name in file names and notes.
+func (v version) String() string {
+	if v.tag != "" {
+		return v.tag
+	}
+	return "unreleased-" + v.commit[:12]
+}
+
+// file is the name of what is released for a platform, without its ending.
+func (v version) file(target string) string {
+	return "spinachbot_" + v.String() + "_" + strings.ReplaceAll(target, "/", "_")
+}
+
+// versionOf asks git, or reads the file VERSION, which `git archive` fills in.
+func versionOf(dir string) (version, error) {
+	if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+		return gitVersion(dir)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "VERSION"))
+	if err != nil {
+		return version{}, fmt.Errorf("the sources are neither a clone nor an archive of one: %w", err)
+	}
+	return parseVersion(string(b))
+}
+
+func gitVersion(dir string) (version, error) {
+	dirty, err := git(dir, "status", "--porcelain", "--untracked-files=no")
+	if err != nil {
+		return version{}, err
+	}
+	if dirty != "" {
+		return version{}, fmt.Errorf("the files differ from the last commit, which is what a release is made of: "+
+			"commit or stash\n%s", dirty)
+	}
+	line, err := git(dir, "log", "-1", "--format=%H %cI")
+	if err != nil {
+		return version{}, err
+	}
+	tag, err := git(dir, "tag", "--points-at", "HEAD", "--list", "v*", "--sort=-v:refname")
+	if err != nil {
+		return version{}, err
+	}
+	tag, _, _ = strings.Cut(tag, "\n")
+	v, err := parseVersion(line + " " + tag)
+	v.git = true
+	return v, err
+}
+
+// parseVersion reads commit, date and decorations such as "(HEAD -> main, tag: v1.2.0)" or a bare tag.
+func parseVersion(s string) (v version, err error) {
+	s = strings.TrimSpace(s)
+	if strings.Contains(s, "$Format") {
+		return v, errors.New("VERSION is not filled in: make the archive with git archive")
+	}
+	commit, rest, _ := strings.Cut(s, " ")
+	date, tags, _ := strings.Cut(rest, " ")
+	if v.date, err = time.Parse(time.RFC3339, date); err != nil || len(commit) < 40 {
+		return v, fmt.Errorf("%q: want a commit and its date", s)
+	}
+	v.commit, v.date = commit, v.date.UTC()
+	for _, word := range strings.FieldsFunc(tags, func(r rune) bool { return strings.ContainsRune(" (),", r) }) {
+		if strings.HasPrefix(word, "v") && len(word) > 1 && word[1] >= '0' && word[1] <= '9' {
+			v.tag = word
+			break
+		}
+	}
+	return v, nil
+}
+
+// export puts the sources into a new folder: the last commit's, or the archive's.
+func export(sources, dir string, v version) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if !v.git {
+		return os.CopyFS(dir, os.DirFS(sources))
+	}
+	archive := exec.Command("git", "-C", sources, "archive", "--format=tar", v.commit)
+	unpack := exec.Command("tar", "-x", "-C", dir)
+	var complaint bytes.Buffer
+	archive.Stderr, unpack.Stderr = &complaint, &complaint
+	var err error
+	if unpack.Stdin, err = archive.StdoutPipe(); err != nil {
+		return err
+	}
+	if err = unpack.Start(); err == nil {
+		err = errors.Join(archive.Run(), unpack.Wait())
+	}
+	if err != nil {
+		return fmt.Errorf("exporting the commit: %w: %s", err, &complaint)
+	}
+	return nil
+}
+
+func git(dir string, args ...string) (string, error) {
+	c := exec.Command("git", append([]string{"-C", dir}, args...)...)
+	var complaint bytes.Buffer
+	c.Stderr = &complaint
+	out, err := c.Output()
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(complaint.String()))
+	}
+	return strings.TrimSpace(string(out)), nil
+}

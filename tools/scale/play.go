@@ -1,0 +1,415 @@
+package scale
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/bot/bottest"
+	"github.com/spinachbot/spinachbot/internal/crew"
+	"github.com/spinachbot/spinachbot/internal/job"
+	"github.com/spinachbot/spinachbot/internal/kg/remote"
+	"github.com/spinachbot/spinachbot/internal/leader"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Setting is one column of the tables: how much is asked of what.
+type Setting struct {
+	Load    float64 // times the requests of the archive's months
+	Workers int     // ten in a process
+	Wikis   int     // forums that share the load
+	Own     bool    // a query service of our own: no budget, and four times as fast
+	Raised  bool    // the limits on replies and money are raised with the load
+	Days    int
+	Seed    uint64
+}
+
+// Result is what became of the requests.
+type Result struct {
+	Requests, Answered, GivenUp, Open int
+	Median, P95                       time.Duration // from a post to its reply, of those that were answered
+	USD                               float64       // an answer
+	Waits                             []Wait        // by what, longest first
+}
+
+// Wait is how long requests waited for one thing, on average over all requests.
+type Wait struct {
+	For  string
+	Mean time.Duration
+}
+
+const (
+	lease      = 10 * time.Minute // longer than in operation, where nothing dies: fewer renewals to play
+	dailyUSD   = 5.0
+	notice     = "their delay and the schedule"
+	workers    = "a worker"
+	endpoint   = "the query service's budget"
+	money      = "the day's money"
+	publishing = "the wiki and the publisher"
+	work       = "model and queries"
+)
+
+// system is everything that the processes share.
+type system struct {
+	Setting
+	ledger *bottest.Memory
+	wikis  []*wiki
+	days   *llm.MemoryDays
+	pace   remote.BudgetStore
+	model  *service
+	graph  *service
+	bells  *bells
+
+	mu     sync.Mutex
+	leases map[string]leader.Lease
+	waits  map[string]time.Duration
+	held   map[string]int
+}
+
+// Play plays a setting in a testing/synctest bubble.
+func Play(ctx context.Context, s Setting) (*Result, error) {
+	days := s.Days + 3
+	sys := &system{Setting: s, ledger: bottest.NewMemory(), days: llm.NewMemoryDays(), pace: remote.NewMemoryStore(),
+		leases: map[string]leader.Lease{}, waits: map[string]time.Duration{}, held: map[string]int{},
+		model: &service{down: newOutages(seeded(s.Seed, "model"), days)},
+		graph: &service{down: newOutages(seeded(s.Seed, "graph"), days), taken: taken},
+		bells: &bells{wake: map[string][]chan<- struct{}{}}}
+	for i := range s.Wikis {
+		sys.wikis = append(sys.wikis, newWiki(s.Seed, fmt.Sprint(i), days))
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var all sync.WaitGroup
+	errs := make(chan error, 100)
+	for n := range (s.Workers + 9) / 10 {
+		c, err := sys.process(n)
+		if err != nil {
+			return nil, err
+		}
+		all.Go(func() { errs <- c.Run(ctx) })
+	}
+	time.Sleep(20 * time.Minute) // the first start has seen the pages
+	for i, w := range sys.wikis {
+		all.Go(func() { sys.people(ctx, i, w) })
+	}
+	time.Sleep(time.Duration(days) * 24 * time.Hour)
+	stop()
+	all.Wait()
+	time.Sleep(2 * time.Hour) // the last bells
+	close(errs)
+	for err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return sys.result()
+}
+
+// people ask for as long as the setting says, and archive what was answered. Each day is as busy as a month drawn from
+// the archive.
+func (s *system) people(ctx context.Context, n int, w *wiki) {
+	rng := seeded(s.Seed, "people", fmt.Sprint(n))
+	keep := min(24*time.Hour, time.Duration(float64(7*24*time.Hour)/s.Load))
+	for day := 0; ctx.Err() == nil; day++ {
+		start := time.Now()
+		var asks []float64
+		if day < s.Days {
+			a := float64(perMonth[rng.IntN(len(perMonth))]) / 30 * s.Load / float64(s.Wikis)
+			for at := rng.ExpFloat64() / a; at < 1; at += rng.ExpFloat64() / a {
+				asks = append(asks, at*86400)
+			}
+		}
+		for hour := range 24 {
+			for len(asks) > 0 && asks[0] < 3600*float64(hour+1) {
+				if sleep(ctx, time.Until(start.Add(seconds(asks[0])))) != nil {
+					return
+				}
+				asks = asks[1:]
+				w.ask(fmt.Sprint("User", rng.IntN(max(20, int(20*s.Load)))))
+			}
+			if sleep(ctx, time.Until(start.Add(time.Duration(hour+1)*time.Hour))) != nil {
+				return
+			}
+			w.archive(keep)
+		}
+	}
+}
+
+// process makes one process with its share of the workers.
+func (s *system) process(n int) (*crew.Crew, error) {
+	lg := slog.New(slog.DiscardHandler)
+	solver, err := s.solver(lg, n)
+	if err != nil {
+		return nil, err
+	}
+	holder := fmt.Sprint("process ", n)
+	bots := func(holder string) (*bot.Several, error) {
+		all := &bot.Several{Log: lg}
+		for i, w := range s.wikis {
+			cfg := bot.Config{Page: forumPage, Account: account, Operator: "Olga", StopPage: "User:SpinachBot/run",
+				Posting: bot.On, AnswerDelay: 15 * time.Minute, FollowupLimit: 5, RepliesPerHour: int(6 * s.more()),
+				RepliesPerDay: int(60 * s.more()), RequestsPerUser: 10, ThreadCooldown: time.Minute, ReplyOnFailure: true,
+				Holder: holder, Lease: lease, Held: s.count}
+			if i > 0 {
+				cfg.Wiki = fmt.Sprint("wiki", i)
+			}
+			b, err := bot.New(lg, s, w, solver, time.Now, cfg)
+			if err != nil {
+				return nil, err
+			}
+			all.Bots = append(all.Bots, b)
+		}
+		return all, nil
+	}
+	return &crew.Crew{Log: lg, Leases: s, Holder: holder, Lease: lease, Now: time.Now, Bell: s.bells,
+		Workers: min(10, s.Workers-10*n),
+		Schedule: func(ctx context.Context, _ leader.Lease) error {
+			b, err := bots(holder + ", scheduler")
+			for err == nil && ctx.Err() == nil { // WATCH_SCHEDULE: every ten minutes
+				_ = b.Notice(ctx) // an error is for the next time
+				_ = sleep(ctx, time.Until(time.Now().Truncate(10*time.Minute).Add(10*time.Minute)))
+			}
+			return err
+		},
+		Publish: func(leader.Lease) (func(context.Context) error, error) {
+			b, err := bots(holder + ", publisher")
+			return b.Publish, err
+		},
+		Work: func(holder string) (func(context.Context) (bool, error), error) {
+			b, err := bots(holder)
+			return b.Work, err
+		}}, nil
+}
+
+// more is how much higher than their defaults the limits are.
+func (s *system) more() float64 {
+	if s.Raised {
+		return max(1, s.Load)
+	}
+	return 1
+}
+
+func (s *system) count(check string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held[check]++
+}
+
+func (s *system) wait(what string, d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waits[what] += d
+}
+
+// clock is the bubble's.
+type clock struct{}
+
+func (clock) Now() time.Time                                   { return time.Now() }
+func (clock) Sleep(ctx context.Context, d time.Duration) error { return sleep(ctx, d) }
+
+// The ledger rings the bell.
+
+func (s *system) Entry(ctx context.Context, key string) (*bot.Entry, error) {
+	return s.ledger.Entry(ctx, key)
+}
+func (s *system) Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error) {
+	return s.ledger.Entries(ctx, f)
+}
+
+func (s *system) Add(ctx context.Context, e *bot.Entry) (bool, error) {
+	defer s.bells.ring(e.Job())
+	return s.ledger.Add(ctx, e)
+}
+
+func (s *system) Update(ctx context.Context, e *bot.Entry) error {
+	defer s.bells.ring(e.Job())
+	return s.ledger.Update(ctx, e)
+}
+
+func (s *system) Get(ctx context.Context, key string) ([]byte, bool, error) {
+	return s.ledger.Get(ctx, key)
+}
+func (s *system) Put(ctx context.Context, key string, v []byte) error {
+	return s.ledger.Put(ctx, key, v)
+}
+func (s *system) Change(ctx context.Context, key string, f func([]byte) ([]byte, error)) error {
+	return s.ledger.Change(ctx, key, f)
+}
+
+func (s *system) Claim(ctx context.Context, holder string, w job.Want, now time.Time,
+	lease time.Duration) (*job.Claim, error) {
+	return s.ledger.Claim(ctx, holder, w, now, lease)
+}
+
+func (s *system) Renew(ctx context.Context, c *job.Claim, lease time.Duration) error {
+	return s.ledger.Renew(ctx, c, lease)
+}
+
+func (s *system) GiveBack(ctx context.Context, c *job.Claim, due time.Time) error {
+	return s.ledger.GiveBack(ctx, c, due)
+}
+
+// Acquire implements [leader.Leases]. No process of this simulation dies, so the first one keeps the lease.
+func (s *system) Acquire(_ context.Context, name, holder string, _ time.Duration) (leader.Lease, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l, taken := s.leases[name]
+	if !taken {
+		l = leader.Lease{Name: name, Holder: holder, Fence: 1}
+		s.leases[name] = l
+	}
+	return l, l.Holder == holder, nil
+}
+
+// Release implements [leader.Leases].
+func (s *system) Release(context.Context, leader.Lease) error { return nil }
+
+// bells wake who waits for work when it is due, as package bell does.
+type bells struct {
+	mu   sync.Mutex
+	wake map[string][]chan<- struct{}
+}
+
+func (b *bells) Listen(ctx context.Context, queue string, wake chan<- struct{}) {
+	b.mu.Lock()
+	b.wake[queue] = append(b.wake[queue], wake)
+	b.mu.Unlock()
+	<-ctx.Done()
+}
+
+func (b *bells) ring(j job.Job) {
+	queue := crew.QueueOf(j.Kind)
+	wait := time.Until(j.Due)
+	if j.State != job.Waiting || queue == "" || wait > time.Hour {
+		return
+	}
+	go func() {
+		time.Sleep(max(wait, 0) + 20*time.Millisecond)
+		b.mu.Lock()
+		listeners := slices.Clone(b.wake[queue])
+		b.mu.Unlock()
+		for _, wake := range listeners {
+			select {
+			case wake <- struct{}{}:
+				return
+			case <-time.After(100 * time.Millisecond): // all workers of this process are busy
+			}
+		}
+	}()
+}
+
+// result counts what became of the requests and what they waited for.
+func (s *system) result() (*Result, error) {
+	entries, err := s.ledger.Entries(context.Background(), bot.Filter{})
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{}
+	for _, w := range s.wikis {
+		r.Requests += len(w.asked) - 1
+	}
+	var delays []time.Duration
+	for _, e := range entries {
+		name, _ := bot.SplitPage(e.Page)
+		var n int
+		_, _ = fmt.Sscanf(name, "wiki%d", &n)
+		asked := s.wikis[n].asked[e.Heading]
+		at := map[bot.State]time.Time{}
+		for _, c := range e.History {
+			at[c.To] = c.At
+		}
+		s.waits[notice] += e.Created.Sub(asked)
+		drafted, posted := at[bot.Proposed], at[bot.Posted]
+		if drafted.IsZero() {
+			drafted = cmp.Or(drafted, e.Updated)
+		}
+		s.waits[workers] += drafted.Sub(e.Created) // less what it was worked on, below
+		switch {
+		case e.State == bot.Posted:
+			r.Answered++
+			delays = append(delays, posted.Sub(asked))
+			s.waits[s.publisher()] += posted.Sub(drafted)
+		case e.State.Open():
+			r.Open++
+			if !at[bot.Proposed].IsZero() {
+				s.waits[s.publisher()] += time.Since(drafted)
+			}
+		default:
+			r.GivenUp++
+		}
+	}
+	r.Open += r.Requests - len(entries)
+	s.waits[workers] = max(0, s.waits[workers]-s.waits[work]-s.waits[money])
+	s.waits[work] -= s.waits[endpoint]
+	slices.Sort(delays)
+	if n := len(delays); n > 0 {
+		r.Median, r.P95 = delays[n/2], delays[min(n-1, n*95/100)]
+		r.USD = s.spent() / float64(n)
+	}
+	for what, d := range s.waits {
+		r.Waits = append(r.Waits, Wait{what, d / time.Duration(max(1, r.Requests))})
+	}
+	slices.SortFunc(r.Waits, func(a, b Wait) int {
+		return cmp.Or(cmp.Compare(b.Mean, a.Mean), strings.Compare(a.For, b.For))
+	})
+	return r, nil
+}
+
+// publisher names what holds drafts up: the limit that the gate met most often.
+func (s *system) publisher() string {
+	switch hour, day := s.held["hour"], s.held["day"]; {
+	case day > hour:
+		return "REPLIES_PER_DAY"
+	case hour > 0:
+		return "REPLIES_PER_HOUR"
+	}
+	return publishing
+}
+
+func (s *system) spent() (usd float64) {
+	for day := time.Now().AddDate(0, 0, -s.Days-5); !day.After(time.Now()); day = day.AddDate(0, 0, 1) {
+		u, err := s.days.Spent(context.Background(), day.UTC().Format(time.DateOnly))
+		if err == nil {
+			usd += u.USD
+		}
+	}
+	return usd
+}
+
+// Print writes a row of the table.
+func (r *Result) Print(w io.Writer, s Setting) {
+	share := func(n int) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(max(1, r.Requests))) }
+	graph, limits := "WDQS", "default"
+	if s.Own {
+		graph = "own"
+	}
+	if s.Raised {
+		limits = "raised"
+	}
+	binds := "nothing"
+	for _, x := range r.Waits {
+		if x.For != notice && x.For != work && x.Mean > 10*time.Minute {
+			binds = fmt.Sprintf("%s (%s)", x.For, round(x.Mean))
+			break
+		}
+	}
+	fmt.Fprintf(w, "| %g | %d | %d | %s | %s | %d | %s | %s | $%.3f | %s | %s | %s |\n", s.Load, s.Workers,
+		s.Wikis, graph, limits, r.Requests, round(r.Median), round(r.P95), r.USD, share(r.GivenUp), share(r.Open), binds)
+}
+
+func round(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%.1f d", d.Hours()/24)
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%.1f h", d.Hours())
+	}
+	return fmt.Sprintf("%.0f min", d.Minutes())
+}

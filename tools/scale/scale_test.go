@@ -1,0 +1,68 @@
+package scale
+
+import (
+	"os"
+	"reflect"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func play(t *testing.T, s Setting) (r *Result) {
+	synctest.Test(t, func(t *testing.T) {
+		var err error
+		if r, err = Play(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return r
+}
+
+// Twenty times the load of today for a day: all are answered. A seed plays the same again.
+func TestScale(t *testing.T) {
+	s := Setting{Load: 20, Workers: 3, Wikis: 1, Days: 1, Seed: 1}
+	r := play(t, s)
+	// 27 queries a month are 18 in a day at twenty times, and the months differ.
+	if r.Requests < 5 || r.Requests > 80 || r.Answered+r.GivenUp+r.Open != r.Requests || r.Answered < r.Requests*9/10 {
+		t.Errorf("%+v", r)
+	}
+	if r.Median < 15*time.Minute || r.P95 < r.Median || r.USD < 0.01 || r.USD > 0.2 {
+		t.Errorf("%+v", r)
+	}
+	if again := play(t, s); again.Requests != r.Requests || again.Answered != r.Answered {
+		t.Errorf("the same seed: %+v, then %+v", r, again)
+	}
+	s.Seed = 2
+	if other := play(t, s); reflect.DeepEqual(other, r) {
+		t.Error("another seed plays the same")
+	}
+}
+
+// A service of 50 seconds of query time a minute answers no more than that, however many ask. A question has three
+// queries of 1.2 s * exp(1.3²/2) = 2.8 s on average, cut at 60 s: some 8 s, so some six are answered a minute, and
+// a few more from what the account holds at the start.
+func TestBench(t *testing.T) {
+	rate := func(s Setting) float64 {
+		var took time.Duration
+		var err error
+		synctest.Test(t, func(t *testing.T) { took, _, _, err = Bench(t.Context(), s, 150) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return 150 / took.Minutes()
+	}
+	if n := rate(Setting{Workers: 30, Seed: 1}); n > 8 || n < 4 {
+		t.Errorf("%.1f questions a minute", n)
+	}
+	if n := rate(Setting{Workers: 30, Seed: 1, Own: true}); n < 20 {
+		t.Errorf("%.1f questions a minute at a service of our own", n)
+	}
+}
+
+// TestTables prints the tables of docs/scale.md; `make scale` runs it.
+func TestTables(t *testing.T) {
+	if os.Getenv("SCALE") == "" {
+		t.Skip("prints tables for `make scale` only")
+	}
+	tables(t, os.Stdout)
+}
