@@ -1,10 +1,14 @@
 # make help lists what there is.
 FUZZTIME ?= 5s
+N ?= 1000000
 FUZZTIME_DIALECT ?= 30s
 # Integration tests that leave something to chance: not for the gate.
 RANDOM_TESTS = ^TestKilledAtRandomMoments$$|^TestHarvest$$/^kills$$
 
-.PHONY: help build test race lint lint-golangci fuzz integration integration-random engines replay bench-graph eval-slice env-example confirm-slice demo bench bench-harvest ci full
+# Those that say nothing new of most changes and take minutes: the full gate runs them.
+HEAVY_TESTS = ^TestCalledWithoutNotifications$$|^TestThroughput$$|^TestAbuseFilter$$|^TestRepliesAndCorrections$$
+
+.PHONY: release licenses help build test race lint lint-golangci fuzz integration integration-heavy integration-random engines replay bench-graph eval-slice env-example confirm-slice demo web-assets bench bench-harvest simulate scale chaos soak ci full
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 18
@@ -25,7 +29,7 @@ lint: ## formatting, vet, linters
 
 lint-golangci: ## golangci-lint, from its own module so that its dependencies are not ours
 	cd .ci/lint && GOFLAGS=-mod=mod go build -o "$$OLDPWD/.ci/lint/golangci-lint" github.com/golangci/golangci-lint/v2/cmd/golangci-lint
-	./.ci/lint/golangci-lint run --timeout 10m ./...
+	./.ci/lint/golangci-lint run --allow-parallel-runners --timeout 10m ./...
 
 fuzz: ## search with every fuzz target for FUZZTIME, with those of the SPARQL dialect and its evaluation for FUZZTIME_DIALECT
 	bash .ci/fuzz.sh $(FUZZTIME) $(FUZZTIME_DIALECT)
@@ -38,7 +42,10 @@ bench-graph: ## the embedded graph compared with other SPARQL engines on the sam
 	go run ./tools/graphbench
 
 integration: ## against real servers; fails when one is missing
-	bash .ci/integration.sh -skip '$(RANDOM_TESTS)'
+	bash .ci/integration.sh -skip '$(RANDOM_TESTS)|$(HEAVY_TESTS)'
+
+integration-heavy: ## scenes on an older MediaWiki and of corrections, the abuse filter, and what one to three workers get done
+	PARTS=program bash .ci/integration.sh -run '$(HEAVY_TESTS)'
 
 integration-random: ## the program killed at random moments, against real servers
 	PARTS=program bash .ci/integration.sh -run '$(RANDOM_TESTS)'
@@ -56,6 +63,19 @@ eval-slice: ## a benchmark run on a slice of Wikidata, killed ten times: make ev
 confirm-slice: ## confirm the built-in slice against reference data: make confirm-slice SHARED=folder
 	go run ./tools/confirmslice -quiet $(SHARED)
 
+simulate: ## N random schedules of crashes, lost saves, clock steps and posts against the bot; then mistakes planted into it
+	GOGC=400 SIMULATE=$(N) go test -count 1 -timeout 24h -run '^TestSimulation$$' -v ./bot
+	SIMULATE_MUTANTS=20000 go test -count 1 -timeout 24h -run '^TestMutants$$' -v ./bot
+
+chaos: ## REQUESTS requests on a real MediaWiki while everything fails, with WORKERS processes; SEED= of a failing run replays its schedule
+	go run ./tools/chaos -requests $(or $(REQUESTS),1000) -workers $(or $(WORKERS),1) -seed $(or $(SEED),0) -duration $(or $(DURATION),24h) $(CHAOS)
+
+soak: ## ROUNDS rounds of the bot, a request in each fourth: memory, files, goroutines and the ledger's size must stay flat
+	SOAK=$(or $(ROUNDS),20000) go test -count 1 -timeout 24h -run '^TestSoak$$' -v ./cmd/spinachbot
+
+scale: ## how the bot does at 1 to 1,000 times today's requests, on a simulated clock: the tables of docs/scale.md
+	SCALE=1 go test -count 1 -timeout 2h -run '^TestTables$$' -v ./tools/scale
+
 bench-harvest: ## ten years of a busy forum harvested from a local wiki: time and memory
 	go build -o "$${TMPDIR:-/tmp}/spinachbot-bench" ./cmd/spinachbot
 	go run ./tools/benchharvest "$${TMPDIR:-/tmp}/spinachbot-bench"
@@ -63,8 +83,17 @@ bench-harvest: ## ten years of a busy forum harvested from a local wiki: time an
 env-example: ## write .env.example from the list of settings
 	go run ./cmd/spinachbot config print --example > .env.example
 
+release: ## archives for all platforms, built twice and compared, bills of materials, notes, checksums, in dist/; RELEASE_KEY=file of an SSH key signs them
+	cd tools/release && go run .
+
+licenses: ## write docs/licenses.md and NOTICE from what is compiled in
+	cd tools/release && go run ./licenses
+
 demo: ## the bot at work on its own small wiki
 	go run ./cmd/spinachbot demo
+
+web-assets: ## what the web pages use of other projects, from npm
+	cd tools/webassets && npm ci --no-audit --no-fund && node build.mjs ../../internal/web/ask/others
 
 ci: ## the gate: deterministic, needs no arguments
 	bash .ci/run

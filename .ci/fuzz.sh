@@ -5,6 +5,8 @@
 # $FUZZTIME_DIALECT, else 30s). All targets run, also after a failure. To fuzz one target for long:
 # go test ./internal/sparql -run '^$' -fuzz '^FuzzPrint$' -fuzztime 1h
 #
+# With FUZZ_BUDGET, such as 45m, all targets together run that long: each gets a share, those with LONGTIME four.
+#
 # When the time ends while a worker is busy, Go's fuzzer sometimes reports "context deadline exceeded" although no input failed. Only such a
 # run is repeated.
 set -euo pipefail
@@ -37,15 +39,37 @@ fuzz() { # package target
   return 1
 }
 
+# targets lists package and target of each.
+targets() {
+  local file
+  for file in $(grep -rlE '^func Fuzz[A-Z]' --include='*_test.go' . | sort); do
+    grep -ohE '^func Fuzz[A-Za-z0-9_]+' "$file" | sed "s#^func #$(dirname "$file") #" | sort -u
+  done
+}
+
+if [ -n "${FUZZ_BUDGET:-}" ]; then
+  time=1 long=4
+  shares=0
+  while read -r package target; do shares=$((shares + $(fuzztime "$package" "$target"))); done < <(targets)
+  case $FUZZ_BUDGET in
+    *h) seconds=$((${FUZZ_BUDGET%h} * 3600)) ;;
+    *m) seconds=$((${FUZZ_BUDGET%m} * 60)) ;;
+    *s) seconds=${FUZZ_BUDGET%s} ;;
+    *) echo "FUZZ_BUDGET: want a time such as 90s, 45m or 2h"; exit 2 ;;
+  esac
+  share=$((seconds / shares))
+  [ "$share" -gt 0 ] || { echo "FUZZ_BUDGET: $FUZZ_BUDGET is less than a second for each of $shares shares"; exit 2; }
+  time=${share}s long=$((4 * share))s
+  echo "a budget of $FUZZ_BUDGET: $time for a target, $long for one of the dialect"
+fi
+
 n=0
 failed=()
-for file in $(grep -rlE '^func Fuzz[A-Z]' --include='*_test.go' . | sort); do
-  for target in $(grep -ohE '^func Fuzz[A-Za-z0-9_]+' "$file" | sed 's/^func //' | sort -u); do
-    echo "$(dirname "$file") $target"
-    fuzz "$(dirname "$file")" "$target" || failed+=("$(dirname "$file") $target")
-    n=$((n + 1))
-  done
-done
+while read -r package target; do
+  echo "$package $target"
+  fuzz "$package" "$target" < /dev/null || failed+=("$package $target")
+  n=$((n + 1))
+done < <(targets)
 echo "$n fuzz targets, ${#failed[@]} failed"
 [ "$n" -gt 0 ]
 if [ "${#failed[@]}" -gt 0 ]; then

@@ -5,11 +5,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 parts=${PARTS:-wiki program engines}
 part() { [[ " $parts " == *" $1 "* ]]; }
-for tool in php chromium strace; do
+for tool in php chromium strace npm; do
   command -v "$tool" >/dev/null || { echo "$tool is missing; .ci/run installs what the integration run needs"; exit 1; }
 done
 dir=$(mktemp -d)
-trap 'bash tools/realwiki/stop.sh "$dir" >/dev/null 2>&1 || true; bash tools/postgres/stop.sh "$dir/postgres" >/dev/null 2>&1 || true; rm -rf "$dir"' EXIT
+trap 'kill ${engines:-} 2>/dev/null || true; bash tools/realwiki/stop.sh "$dir" >/dev/null 2>&1 || true; bash tools/postgres/stop.sh "$dir/postgres" >/dev/null 2>&1 || true; rm -rf "$dir"' EXIT
 chmod 755 "$dir" # PostgreSQL runs as a user of its own
 if part wiki; then
   echo "--- the wiki client and the sandbox's wiki against MediaWiki"
@@ -20,21 +20,23 @@ if part wiki; then
   go test -tags integration -count=1 ./internal/sandbox/wiki/
   for v in $(compgen -e | grep -E '^(WIKI_|REALWIKI_|FORUM_)'); do unset "$v"; done
 fi
+if part engines; then
+  bash tools/engines/install.sh
+  bash .ci/engines.sh > "$dir/engines.txt" 2>&1 & # at the same time as the program's tests, which mostly wait
+  engines=$!
+fi
 if part program; then
   echo "--- the ledger in PostgreSQL"
   settings=$(bash tools/postgres/start.sh "$dir/postgres")
   export "${settings?}"
   go test -count=1 ./internal/store/
   echo "--- the program"
-  if ! command -v npm >/dev/null; then
-    sudo=""; [ "$(id -u)" = 0 ] || sudo=sudo
-    $sudo apt-get update -q && DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -q --no-install-recommends npm
-  fi
   npm install --silent --no-audit --no-fund --no-save --prefix "$dir/axe" axe-core@4.14.1 # accessibility checker, injected into pages by the tests only
   export AXE_CORE="$dir/axe/node_modules/axe-core/axe.min.js"
   go test -tags integration -count=1 -timeout 45m "$@" ./internal/integration/
 fi
 if part engines; then
   echo "--- the dialect and the embedded graph against other engines"
-  bash .ci/engines.sh
+  wait "$engines" || { cat "$dir/engines.txt"; exit 1; }
+  cat "$dir/engines.txt"
 fi
