@@ -33,7 +33,8 @@ if part program; then
   echo "--- the program"
   npm install --silent --no-audit --no-fund --no-save --prefix "$dir/axe" axe-core@4.14.1 # accessibility checker, injected into pages by the tests only
   export AXE_CORE="$dir/axe/node_modules/axe-core/axe.min.js"
-  go test -tags integration -count=1 -timeout 45m "$@" ./internal/integration/
+  # Each test is named with its time when it ends, so that a run that is cut off tells where.
+  go test -tags integration -count=1 -timeout 30m -v "$@" ./internal/integration/ 2>&1 | grep -v '^=== '
 fi
 if part engines; then
   echo "--- the dialect and the embedded graph against other engines"

@@ -102,6 +102,8 @@ func (a *askSite) startKill(bin string, env []string, args ...string) (base stri
 		_ = cmd.Wait()
 	})
 	a.t.Cleanup(kill)
+	silent := time.AfterFunc(time.Minute, kill)
+	defer silent.Stop()
 	for sc := bufio.NewScanner(out); sc.Scan(); {
 		if found := address.FindString(sc.Text()); found != "" {
 			go func() { _, _ = io.Copy(io.Discard, out) }()

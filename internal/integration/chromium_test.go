@@ -43,7 +43,7 @@ func newTab(t *testing.T, width, height int64) *tab {
 	t.Cleanup(stopAlloc)
 	ctx, stop := chromedp.NewContext(alloc)
 	t.Cleanup(stop)
-	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	t.Cleanup(cancel)
 	p := &tab{t: t, ctx: ctx}
 	p.do(chromedp.EmulateViewport(width, height))
@@ -76,7 +76,7 @@ func eval[T any](p *tab, expression string) T {
 // until waits for the page to be loaded and a JavaScript expression to be true, also while the page changes.
 func (p *tab) until(expression string) {
 	p.t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if ok, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](`document.readyState === "complete" && !!(`+expression+
 			`)`)); err == nil && ok {
 			return

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -49,6 +50,8 @@ func TestRunsInTheBrowser(t *testing.T) {
 		proxy.ServeHTTP(w, r)
 	}))
 	t.Cleanup(model.Close)
+	release := sync.OnceFunc(func() { close(hold) })
+	t.Cleanup(release) // a call still held, of a test that failed, would keep the server from closing
 	dir := t.TempDir()
 	env := []string{"SPARQL_ENDPOINT=" + sandbox + "/sparql", "OPENAI_BASE_URL=" + model.URL + "/v1", "OPENAI_MODEL=scripted",
 		"DATA_DIR=" + filepath.Join(dir, "data")}
@@ -106,7 +109,7 @@ func TestRunsInTheBrowser(t *testing.T) {
 		t.Errorf("%d items are done before they can be", seen)
 	}
 	a.view(p, "runs-live")
-	close(hold)
+	release()
 	if err := at.Wait(); err != nil {
 		t.Fatal(err)
 	}

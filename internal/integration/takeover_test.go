@@ -60,13 +60,23 @@ func (w *world) works(name string) *process {
 // eventually waits for a condition.
 func (w *world) eventually(what string, ok func() bool) {
 	w.t.Helper()
-	for range 150 {
+	for range 300 {
 		if ok() {
 			return
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
 	w.t.Fatalf("it did not happen: %s", what)
+}
+
+// within waits for a channel to be closed.
+func (w *world) within(what string, done <-chan struct{}) {
+	w.t.Helper()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		w.t.Fatalf("it did not happen: %s", what)
+	}
 }
 
 // database makes an empty database for a test and returns its address.
@@ -102,13 +112,15 @@ func TestTakeover(t *testing.T) {
 	w.eventually("a leads", func() bool { return strings.Contains(a.said(), "this process leads") })
 	b := w.works("b")
 	w.eventually("b stands by", func() bool { return strings.Contains(b.said(), "standing by") })
-	stopped, release, arrived := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	stopped, held, arrived := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	release := sync.OnceFunc(func() { close(held) })
+	t.Cleanup(release)
 	var mine atomic.Int64 // number of the first edit
 	w.hooks.reset(func(c call) bool {
 		if isEdit(c) && mine.CompareAndSwap(0, int64(c.n)) {
 			a.signal(syscall.SIGSTOP)
 			close(stopped)
-			<-release
+			<-held
 		}
 		return true
 	}, func(c call) bool {
@@ -118,10 +130,10 @@ func TestTakeover(t *testing.T) {
 		return true
 	})
 	w.alice.ask(w.page, "Held up", capital)
-	<-stopped
+	w.within("a edits", stopped)
 	w.eventually("b replies", func() bool { return reply("Held up") == 1 })
-	close(release)
-	<-arrived
+	release()
+	w.within("the first edit arrives", arrived)
 	a.signal(syscall.SIGCONT)
 	w.eventually("a notices", func() bool { return strings.Contains(a.said(), "leads no more") })
 	time.Sleep(5 * time.Second)

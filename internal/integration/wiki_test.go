@@ -5,7 +5,9 @@ package integration
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -14,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -210,13 +213,36 @@ func str(v any, path ...string) string {
 	return s
 }
 
-// binary builds the program once.
+// binaryDir is the folder of the program under test, for all tests of the run.
+var binaryDir string
+
+func TestMain(m *testing.M) {
+	var err error
+	if binaryDir, err = os.MkdirTemp("", "spinachbot-*"); err != nil {
+		log.Fatal(err)
+	}
+	code := m.Run()
+	if err := os.RemoveAll(binaryDir); err != nil {
+		log.Print(err)
+	}
+	os.Exit(code)
+}
+
+// build builds the program, the first time it is called.
+var build = sync.OnceValues(func() (path string, err error) {
+	path = filepath.Join(binaryDir, "spinachbot")
+	if out, err := exec.CommandContext(context.Background(), "go", "build", "-o", path, "../../cmd/spinachbot").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// binary returns the path of the program.
 func binary(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "spinachbot")
-	cmd := exec.CommandContext(context.Background(), "go", "build", "-o", path, "../../cmd/spinachbot")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	path, err := build()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return path
 }
