@@ -357,7 +357,10 @@ func (b *Bot) answer(ctx context.Context, e *Entry) error {
 	if err := b.solve(ctx, e); err != nil || e.State != Proposed {
 		return err
 	}
-	return b.publish(ctx, e)
+	if err := b.publish(ctx, e); !errors.Is(err, errFull) {
+		return err
+	}
+	return nil
 }
 
 // each calls do for the due entries in a state, oldest first, each under a claim of its job. An entry that an operator's
@@ -375,11 +378,12 @@ func (b *Bot) each(ctx context.Context, state State, do func(context.Context, *E
 			continue
 		}
 		err := b.claimed(ctx, e, do)
-		if errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry) {
+		switch {
+		case errors.Is(err, errFull):
+			return nil // the others need not be looked at, which takes some reads of the wiki each
+		case errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry):
 			b.lg.Info("entry changed by someone else, left for the next round", "entry", e.Key)
-			continue
-		}
-		if err != nil {
+		case err != nil:
 			return err
 		}
 	}

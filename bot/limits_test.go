@@ -141,6 +141,31 @@ func TestRepliesPerDay(t *testing.T) {
 	w.want("Cats 0:posted Cats 1:posted Cats 2:posted")
 }
 
+// While the replies of the day are used up, a round looks at one of those that wait, not at each: with a thousand of
+// them that would be thousands of reads of the wiki every ten minutes.
+func TestManyWait(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.RepliesPerDay = 1
+	w.round()
+	for i := range 20 {
+		w.wiki.post(fmt.Sprint("Cats ", i), "Which cats are there?", fmt.Sprint("User", i))
+	}
+	w.clock.pass(time.Hour)
+	w.round()
+	reads := 0
+	w.wiki.onRead = func(string) { reads++ }
+	w.clock.pass(time.Hour)
+	w.round()
+	if reads == 0 || reads > 20 {
+		t.Errorf("%d reads in a round in which nothing may be posted", reads)
+	}
+	w.clock.pass(23 * time.Hour)
+	w.round()
+	if got := w.states(); strings.Count(got, ":posted") != 2 || strings.Count(got, ":approved") != 18 {
+		t.Error(got)
+	}
+}
+
 // Two replies in one thread are at least the pause apart.
 func TestThreadCooldown(t *testing.T) {
 	w := started(t)

@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// errFull says that no reply at all may be posted now: those of the hour or the day are used up.
+var errFull = errors.New("no more replies now")
+
 // publish posts a proposed or approved reply if it may be posted now.
 func (b *Bot) publish(ctx context.Context, e *Entry) error {
 	if b.cfg.Posting == Off || e.State == Proposed && b.needsApproval(e) != "" {
@@ -57,7 +60,10 @@ func (b *Bot) attempt(ctx context.Context, e *Entry) (again bool, err error) {
 		return false, b.set(ctx, e, GaveUp, g.reason)
 	case !g.open:
 		b.lg.Info("held", "entry", e.Key, "reason", g.reason)
-		return false, nil
+		if g.check == "hour" || g.check == "day" {
+			err = errFull
+		}
+		return false, err
 	}
 	edit := Edit{Title: b.title, Section: p.thread.Section, Text: text.after,
 		Summary: b.summaryOf(p, e), BaseRev: p.view.rev.ID, Start: p.view.now, SendBefore: g.until}
@@ -131,10 +137,7 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wik
 func (b *Bot) posted(ctx context.Context, e *Entry, rev int64, how string) error {
 	e.Rev, e.NotBefore, e.Lapsed = rev, time.Time{}, false
 	// The reply is on the wiki, whatever the context says by now.
-	if err := b.set(context.WithoutCancel(ctx), e, Posted, how); err != nil {
-		return err
-	}
-	return nil
+	return b.set(context.WithoutCancel(ctx), e, Posted, how)
 }
 
 // recover finds out what happened to saves of unknown outcome: the program ended during them, or they got no answer.
