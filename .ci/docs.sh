@@ -24,7 +24,8 @@ for page in "${pages[@]}"; do
   git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$tmp/copy"
   cd "$tmp/copy"
   set -m # a process group of its own, so that what the page leaves running can be ended
-  env -u OPENAI_API_KEY -u OPENAI_BASE_URL bash -euxo pipefail "$tmp/page.sh" > "$tmp/out" 2> "$tmp/err" &
+  # Blocks wait for servers in loops: one that never starts must not hold the gate up for long.
+  env -u OPENAI_API_KEY -u OPENAI_BASE_URL timeout --kill-after 10 900 bash -euxo pipefail "$tmp/page.sh" > "$tmp/out" 2> "$tmp/err" &
   group=$!
   set +m
   if ! wait "$group"; then

@@ -92,6 +92,8 @@ func killWhen(t *testing.T, cmd *exec.Cmd, due func() bool) (dead bool) {
 	go func() { ended <- cmd.Wait() }()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
+	late := time.AfterFunc(5*time.Minute, func() { _ = cmd.Process.Kill() }) // it hangs: the test fails by its status
+	defer late.Stop()
 	for {
 		select {
 		case err := <-ended:

@@ -145,7 +145,9 @@ func (v *vault) crash(ready *regexp.Regexp, look func(said string), args ...stri
 	if err := c.Process.Signal(syscall.SIGQUIT); err != nil {
 		v.t.Fatal(err)
 	}
+	late := time.AfterFunc(time.Minute, func() { _ = c.Process.Kill() })
 	_ = c.Wait()
+	late.Stop()
 	if !strings.Contains(out.text(), "SIGQUIT") || !strings.Contains(out.text(), "goroutine ") {
 		v.t.Errorf("%v does not crash with its stacks:\n%s", args, out.text())
 	}
@@ -283,8 +285,10 @@ func (v *vault) secretsAtWork(planted []string) {
 		v.t.Fatal(err)
 	}
 	v.t.Cleanup(func() { _ = sandbox.Process.Kill(); _ = sandbox.Wait() })
-	for !strings.Contains(said.text(), "OPENAI_MODEL") {
-		time.Sleep(20 * time.Millisecond)
+	for began := time.Now(); !strings.Contains(said.text(), "OPENAI_MODEL"); time.Sleep(20 * time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			v.t.Fatalf("the sandbox does not start:\n%s", said.text())
+		}
 	}
 	target, err := url.Parse(address.FindString(said.text()))
 	if err != nil {
@@ -373,8 +377,13 @@ func (v *vault) quick(calls ...[]string) {
 			v.t.Fatal(err)
 		}
 		stop := time.AfterFunc(4*time.Second, func() { _ = c.Process.Signal(os.Interrupt) })
+		kill := time.AfterFunc(time.Minute, func() {
+			v.t.Errorf("spinachbot %v does not end", args)
+			_ = c.Process.Kill()
+		})
 		all.Go(func() {
 			defer stop.Stop()
+			defer kill.Stop()
 			_ = c.Wait()
 		})
 	}
