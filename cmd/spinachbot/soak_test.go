@@ -19,6 +19,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,11 +40,16 @@ type soaking struct {
 	client *http.Client
 	token  string
 	asked  int
+	ahead  atomic.Int64 // nanoseconds: how far the clocks of bot and wiki are ahead of the machine's
 }
+
+// tick is how much later it is with each round, as with the usual WATCH_SCHEDULE.
+const tick = 10 * time.Minute
 
 // TestSoak runs many rounds with the bot's real parts and looks at what they leave behind, a quarter of the run each:
 // memory, goroutines and file descriptors stay what they were, and a request costs the same room on the disk. SOAK is
-// the number of rounds; each fourth one has a request.
+// the number of rounds; each fourth one has a request. The clocks of bot and wiki go on by ten minutes with each round:
+// 20,000 are 139 days.
 func TestSoak(t *testing.T) {
 	rounds, _ := strconv.Atoi(os.Getenv("SOAK"))
 	if rounds == 0 {
@@ -68,7 +74,7 @@ func TestSoak(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	e := &env{now: time.Now}
+	e := &env{now: s.now}
 	b, err := wireBot(t.Context(), quietLogger(), cfg, st, e, modelSettings(cfg), policy(cfg, false, time.Second), metrics.New("soak", e.now))
 	if err != nil {
 		t.Fatal(err)
@@ -84,6 +90,7 @@ func TestSoak(t *testing.T) {
 		"ledger bytes", "per req.", "seconds")
 	began := time.Now()
 	for n := 1; n <= rounds; n++ {
+		s.later()
 		if n%4 == 0 {
 			s.ask()
 		}
@@ -180,7 +187,9 @@ func TestSoakServer(t *testing.T) {
 	if os.Getenv("SOAK_SERVER") == "" {
 		t.Skip("part of TestSoak")
 	}
-	w, err := wiki.Open(quietLogger(), wiki.Config{SiteName: "soak", Now: time.Now, Random: rand.Reader, Accounts: []wiki.Account{
+	var ahead atomic.Int64
+	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	w, err := wiki.Open(quietLogger(), wiki.Config{SiteName: "soak", Now: now, Random: rand.Reader, Accounts: []wiki.Account{
 		{Name: sandboxBot, Login: sandboxLogin, Password: soakPassword, Groups: []string{"bot"}},
 		{Name: "Clerk", Login: "Clerk@soak", Password: soakPassword}}})
 	if err != nil {
@@ -197,7 +206,16 @@ func TestSoakServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(sandbox.Handler(quietLogger(), sandbox.Parts{Graph: graph, Wiki: w, ForumPage: soakPage, Script: script}))
+	mux := http.NewServeMux()
+	mux.Handle("/", sandbox.Handler(quietLogger(), sandbox.Parts{Graph: graph, Wiki: w, ForumPage: soakPage, Script: script}))
+	mux.HandleFunc("POST /ahead", func(_ http.ResponseWriter, r *http.Request) {
+		d, err := time.ParseDuration(r.FormValue("by"))
+		if err != nil {
+			t.Error(err)
+		}
+		ahead.Store(int64(d))
+	})
+	srv := httptest.NewServer(mux)
 	defer srv.Close()
 	fmt.Println("SOAK " + srv.URL)
 	_, _ = io.Copy(io.Discard, os.Stdin)
@@ -236,7 +254,7 @@ func (s *soaking) open() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.client = &http.Client{Jar: jar}
+	s.client = &http.Client{Jar: jar, Timeout: time.Minute}
 	token := func(kind string) string {
 		var got struct {
 			Query struct{ Tokens map[string]string }
@@ -252,6 +270,19 @@ func (s *soaking) open() {
 		s.t.Fatalf("the clerk cannot log in: %s", answer)
 	}
 	s.token = token("csrf")
+}
+
+func (s *soaking) now() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
+
+// later moves the clocks on.
+func (s *soaking) later() {
+	s.t.Helper()
+	d := time.Duration(s.ahead.Add(int64(tick)))
+	resp, err := s.client.PostForm(s.url+"/ahead", url.Values{"by": {d.String()}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	resp.Body.Close()
 }
 
 // keptThreads is how many threads stay on the page; the older ones are archived.
@@ -281,7 +312,7 @@ func (s *soaking) ask() {
 	s.asked++
 	who := fmt.Sprintf("Visitor %d", s.asked)
 	threads = append(threads, fmt.Sprintf("Request %d ==\nWhat is the capital of Ivory Coast according to Wikidata? (No. %d) [[User:%s|%s]] ([[User talk:%s|talk]]) %s",
-		s.asked, s.asked, who, who, who, time.Now().UTC().Format("15:04, 2 January 2006 (UTC)")))
+		s.asked, s.asked, who, who, who, s.now().UTC().Format("15:04, 2 January 2006 (UTC)")))
 	out = s.call(url.Values{"action": {"edit"}, "title": {soakPage}, "text": {strings.Join(threads, "\n== ")}, "token": {s.token}})
 	if !strings.Contains(string(out), `"Success"`) {
 		s.t.Fatalf("the request is not posted: %s", out)
