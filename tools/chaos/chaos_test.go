@@ -121,7 +121,7 @@ func TestFaults(t *testing.T) {
 				answer, status = err == nil, resp.StatusCode
 			}
 			if f == late {
-				for calls.Load() == 0 { // it comes
+				for n := 0; calls.Load() == 0 && n < 500; n++ { // it comes
 					time.Sleep(20 * time.Millisecond)
 				}
 			}

@@ -10,6 +10,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"maps"
@@ -52,7 +53,7 @@ func main() {
 	flag.Float64Var(&o.faults, "faults", 0.03, "`share` of calls that fail; of saves eight times as many")
 	flag.DurationVar(&o.every, "every", 25*time.Second, "mean `time` between two events such as kill -9")
 	flag.DurationVar(&o.lease, "lease", 5*time.Second, "`time` after which a process counts as gone")
-	flag.DurationVar(&o.settle, "settle", 10*time.Minute, "`time` for what is still open after the last fault")
+	flag.DurationVar(&o.settle, "settle", 12*time.Minute, "after the last fault: the `time` without any change after which what is open counts as lost")
 	flag.StringVar(&o.preset, "preset", "best", "`name` of the bot's way of working")
 	flag.StringVar(&o.bin, "bin", "", "the program's `file`; empty: it is built")
 	flag.StringVar(&o.dir, "dir", "", "`folder` for logs and data, kept; empty: a temporary one, deleted when all is well")
@@ -71,7 +72,9 @@ var assignment = regexp.MustCompile(`(?m)^([A-Z_]+)='?(.*?)'?$`)
 
 // script runs one of the repository's scripts and reads the settings that it prints.
 func script(env []string, args ...string) (map[string]string, string, error) {
-	cmd := exec.Command("bash", args...) //nolint:noctx // a script of ours
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", args...)
 	cmd.Env, cmd.Stderr = append(os.Environ(), env...), os.Stderr
 	out, err := cmd.Output()
 	vars := map[string]string{}
