@@ -73,8 +73,8 @@ chaos: ## REQUESTS requests on a real MediaWiki while everything fails, with WOR
 soak: ## ROUNDS rounds of the bot, a request in each fourth: memory, files, goroutines and the ledger's size must stay flat
 	SOAK=$(or $(ROUNDS),20000) go test -count 1 -timeout 24h -run '^TestSoak$$' -v ./cmd/spinachbot
 
-scale: ## how the bot does at 1 to 1,000 times today's requests, on a simulated clock: the tables of docs/scale.md
-	SCALE=1 go test -count 1 -timeout 2h -run '^TestTables$$' -v ./tools/scale
+scale: ## how the bot does at 1 to 1,000 times today's requests, on a simulated clock: the tables and plots of docs/scale.md
+	SCALE=1 SCALE_FIGURES=$(CURDIR)/docs/figures go test -count 1 -timeout 2h -run '^TestTables$$' -v ./tools/scale
 
 bench-harvest: ## ten years of a busy forum harvested from a local wiki: time and memory
 	go build -o "$${TMPDIR:-/tmp}/spinachbot-bench" ./cmd/spinachbot

@@ -3,12 +3,14 @@ package scale
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spinachbot/spinachbot/bot"
@@ -27,6 +29,7 @@ type Setting struct {
 	Wikis   int     // forums that share the load
 	Own     bool    // a query service of our own: no budget, and four times as fast
 	Raised  bool    // the limits on replies and money are raised with the load
+	Deaths  float64 // each process is killed every so many hours, on average; 0: never
 	Days    int
 	Seed    uint64
 }
@@ -37,6 +40,7 @@ type Result struct {
 	Median, P95                       time.Duration // from a post to its reply, of those that were answered
 	USD                               float64       // an answer
 	Waits                             []Wait        // by what, longest first
+	Deaths                            int           // of processes
 }
 
 // Wait is how long requests waited for one thing, on average over all requests.
@@ -46,7 +50,9 @@ type Wait struct {
 }
 
 const (
-	lease      = 10 * time.Minute // longer than in operation, where nothing dies: fewer renewals to play
+	longLease  = 10 * time.Minute // longer than in operation, where nothing dies: fewer renewals to play
+	shortLease = time.Minute
+	restart    = 30 * time.Second // until a service manager has started a process that died again
 	dailyUSD   = 5.0
 	notice     = "their delay and the schedule"
 	workers    = "a worker"
@@ -69,15 +75,18 @@ type system struct {
 
 	mu     sync.Mutex
 	leases map[string]leader.Lease
+	ends   map[string]time.Time // of leases
 	waits  map[string]time.Duration
 	held   map[string]int
+	died   int
 }
 
 // Play plays a setting in a testing/synctest bubble.
 func Play(ctx context.Context, s Setting) (*Result, error) {
 	days := s.Days + 3
 	sys := &system{Setting: s, ledger: bottest.NewMemory(), days: llm.NewMemoryDays(), pace: remote.NewMemoryStore(),
-		leases: map[string]leader.Lease{}, waits: map[string]time.Duration{}, held: map[string]int{},
+		leases: map[string]leader.Lease{}, ends: map[string]time.Time{}, waits: map[string]time.Duration{},
+		held:  map[string]int{},
 		model: &service{down: newOutages(seeded(s.Seed, "model"), days)},
 		graph: &service{down: newOutages(seeded(s.Seed, "graph"), days), taken: taken},
 		bells: &bells{wake: map[string][]chan<- struct{}{}}}
@@ -89,11 +98,7 @@ func Play(ctx context.Context, s Setting) (*Result, error) {
 	var all sync.WaitGroup
 	errs := make(chan error, 100)
 	for n := range (s.Workers + 9) / 10 {
-		c, err := sys.process(n)
-		if err != nil {
-			return nil, err
-		}
-		all.Go(func() { errs <- c.Run(ctx) })
+		all.Go(func() { errs <- sys.keep(ctx, n) })
 	}
 	time.Sleep(20 * time.Minute) // the first start has seen the pages
 	for i, w := range sys.wikis {
@@ -142,25 +147,68 @@ func (s *system) people(ctx context.Context, n int, w *wiki) {
 	}
 }
 
-// process makes one process with its share of the workers.
-func (s *system) process(n int) (*crew.Crew, error) {
-	lg := slog.New(slog.DiscardHandler)
-	solver, err := s.solver(lg, n)
+// keep runs the nth process, which a service manager starts again when it was killed.
+func (s *system) keep(ctx context.Context, n int) error {
+	rng := seeded(s.Seed, "deaths", fmt.Sprint(n))
+	solver, err := s.solver(slog.New(slog.DiscardHandler), n)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	holder := fmt.Sprint("process ", n)
-	bots := func(holder string) (*bot.Several, error) {
+	for start := 1; ; start++ {
+		p := &process{system: s}
+		life, end := context.WithCancel(ctx)
+		stop := func() bool { return true }
+		if s.Deaths > 0 {
+			stop = time.AfterFunc(seconds(rng.ExpFloat64()*s.Deaths*3600), func() {
+				p.dead.Store(true)
+				end()
+			}).Stop
+		}
+		err := p.crew(fmt.Sprintf("process %d, start %d", n, start), min(10, s.Workers-10*n), solver).Run(life)
+		stop()
+		end()
+		if !p.dead.Load() {
+			return err
+		}
+		s.mu.Lock()
+		s.died++
+		s.mu.Unlock()
+		if sleep(ctx, restart) != nil {
+			return nil
+		}
+	}
+}
+
+// process is one process as the ledger and the leases see it. Once it is dead, nothing that it still does changes
+// anything.
+type process struct {
+	*system
+	dead atomic.Bool
+}
+
+var errDead = errors.New("this process is dead")
+
+func (s *system) lease() time.Duration {
+	if s.Deaths > 0 {
+		return shortLease
+	}
+	return longLease
+}
+
+// crew makes the process with its share of the workers.
+func (p *process) crew(holder string, workers int, solver *solver) *crew.Crew {
+	lg := slog.New(slog.DiscardHandler)
+	bots := func(holder string, took time.Time) (*bot.Several, error) {
 		all := &bot.Several{Log: lg}
-		for i, w := range s.wikis {
+		for i, w := range p.wikis {
 			cfg := bot.Config{Page: forumPage, Account: account, Operator: "Olga", StopPage: "User:SpinachBot/run",
-				Posting: bot.On, AnswerDelay: 15 * time.Minute, FollowupLimit: 5, RepliesPerHour: int(6 * s.more()),
-				RepliesPerDay: int(60 * s.more()), RequestsPerUser: 10, ThreadCooldown: time.Minute, ReplyOnFailure: true,
-				Holder: holder, Lease: lease, Held: s.count}
+				Posting: bot.On, AnswerDelay: 15 * time.Minute, FollowupLimit: 5, RepliesPerHour: int(6 * p.more()),
+				RepliesPerDay: int(60 * p.more()), RequestsPerUser: 10, ThreadCooldown: time.Minute, ReplyOnFailure: true,
+				Holder: holder, Lease: p.lease(), TookOver: took, Held: p.count}
 			if i > 0 {
 				cfg.Wiki = fmt.Sprint("wiki", i)
 			}
-			b, err := bot.New(lg, s, w, solver, time.Now, cfg)
+			b, err := bot.New(lg, p, w, solver, time.Now, cfg)
 			if err != nil {
 				return nil, err
 			}
@@ -168,10 +216,9 @@ func (s *system) process(n int) (*crew.Crew, error) {
 		}
 		return all, nil
 	}
-	return &crew.Crew{Log: lg, Leases: s, Holder: holder, Lease: lease, Now: time.Now, Bell: s.bells,
-		Workers: min(10, s.Workers-10*n),
+	return &crew.Crew{Log: lg, Leases: p, Holder: holder, Lease: p.lease(), Now: time.Now, Bell: p.bells, Workers: workers,
 		Schedule: func(ctx context.Context, _ leader.Lease) error {
-			b, err := bots(holder + ", scheduler")
+			b, err := bots(holder+", scheduler", time.Time{})
 			for err == nil && ctx.Err() == nil { // WATCH_SCHEDULE: every ten minutes
 				_ = b.Notice(ctx) // an error is for the next time
 				_ = sleep(ctx, time.Until(time.Now().Truncate(10*time.Minute).Add(10*time.Minute)))
@@ -179,13 +226,13 @@ func (s *system) process(n int) (*crew.Crew, error) {
 			return err
 		},
 		Publish: func(leader.Lease) (func(context.Context) error, error) {
-			b, err := bots(holder + ", publisher")
+			b, err := bots(holder+", publisher", time.Now())
 			return b.Publish, err
 		},
 		Work: func(holder string) (func(context.Context) (bool, error), error) {
-			b, err := bots(holder)
+			b, err := bots(holder, time.Time{})
 			return b.Work, err
-		}}, nil
+		}}
 }
 
 // more is how much higher than their defaults the limits are.
@@ -216,60 +263,96 @@ func (clock) Sleep(ctx context.Context, d time.Duration) error { return sleep(ct
 
 // The ledger rings the bell.
 
-func (s *system) Entry(ctx context.Context, key string) (*bot.Entry, error) {
-	return s.ledger.Entry(ctx, key)
+func (p *process) Entry(ctx context.Context, key string) (*bot.Entry, error) {
+	return p.ledger.Entry(ctx, key)
 }
-func (s *system) Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error) {
-	return s.ledger.Entries(ctx, f)
-}
-
-func (s *system) Add(ctx context.Context, e *bot.Entry) (bool, error) {
-	defer s.bells.ring(e.Job())
-	return s.ledger.Add(ctx, e)
+func (p *process) Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error) {
+	return p.ledger.Entries(ctx, f)
 }
 
-func (s *system) Update(ctx context.Context, e *bot.Entry) error {
-	defer s.bells.ring(e.Job())
-	return s.ledger.Update(ctx, e)
-}
-
-func (s *system) Get(ctx context.Context, key string) ([]byte, bool, error) {
-	return s.ledger.Get(ctx, key)
-}
-func (s *system) Put(ctx context.Context, key string, v []byte) error {
-	return s.ledger.Put(ctx, key, v)
-}
-func (s *system) Change(ctx context.Context, key string, f func([]byte) ([]byte, error)) error {
-	return s.ledger.Change(ctx, key, f)
-}
-
-func (s *system) Claim(ctx context.Context, holder string, w job.Want, now time.Time,
-	lease time.Duration) (*job.Claim, error) {
-	return s.ledger.Claim(ctx, holder, w, now, lease)
-}
-
-func (s *system) Renew(ctx context.Context, c *job.Claim, lease time.Duration) error {
-	return s.ledger.Renew(ctx, c, lease)
-}
-
-func (s *system) GiveBack(ctx context.Context, c *job.Claim, due time.Time) error {
-	return s.ledger.GiveBack(ctx, c, due)
-}
-
-// Acquire implements [leader.Leases]. No process of this simulation dies, so the first one keeps the lease.
-func (s *system) Acquire(_ context.Context, name, holder string, _ time.Duration) (leader.Lease, bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l, taken := s.leases[name]
-	if !taken {
-		l = leader.Lease{Name: name, Holder: holder, Fence: 1}
-		s.leases[name] = l
+func (p *process) Add(ctx context.Context, e *bot.Entry) (bool, error) {
+	if p.dead.Load() {
+		return false, errDead
 	}
-	return l, l.Holder == holder, nil
+	defer p.bells.ring(e.Job())
+	return p.ledger.Add(ctx, e)
+}
+
+func (p *process) Update(ctx context.Context, e *bot.Entry) error {
+	if p.dead.Load() {
+		return errDead
+	}
+	defer p.bells.ring(e.Job())
+	return p.ledger.Update(ctx, e)
+}
+
+func (p *process) Get(ctx context.Context, key string) ([]byte, bool, error) {
+	return p.ledger.Get(ctx, key)
+}
+
+func (p *process) Put(ctx context.Context, key string, v []byte) error {
+	if p.dead.Load() {
+		return errDead
+	}
+	return p.ledger.Put(ctx, key, v)
+}
+
+func (p *process) Change(ctx context.Context, key string, f func([]byte) ([]byte, error)) error {
+	if p.dead.Load() {
+		return errDead
+	}
+	return p.ledger.Change(ctx, key, f)
+}
+
+func (p *process) Claim(ctx context.Context, holder string, w job.Want, now time.Time,
+	lease time.Duration) (*job.Claim, error) {
+	if p.dead.Load() {
+		return nil, errDead
+	}
+	return p.ledger.Claim(ctx, holder, w, now, lease)
+}
+
+func (p *process) Renew(ctx context.Context, c *job.Claim, lease time.Duration) error {
+	if p.dead.Load() {
+		return errDead
+	}
+	return p.ledger.Renew(ctx, c, lease)
+}
+
+func (p *process) GiveBack(ctx context.Context, c *job.Claim, due time.Time) error {
+	if p.dead.Load() {
+		return errDead
+	}
+	return p.ledger.GiveBack(ctx, c, due)
+}
+
+// Acquire implements [leader.Leases].
+func (p *process) Acquire(_ context.Context, name, holder string, d time.Duration) (leader.Lease, bool, error) {
+	if p.dead.Load() {
+		return leader.Lease{}, false, errDead
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l, over := p.leases[name], !time.Now().Before(p.ends[name])
+	if l.Holder != holder && !over {
+		return l, false, nil
+	}
+	if l.Holder != holder || over {
+		l = leader.Lease{Name: name, Holder: holder, Fence: l.Fence + 1}
+	}
+	p.leases[name], p.ends[name] = l, time.Now().Add(d)
+	return l, true, nil
 }
 
 // Release implements [leader.Leases].
-func (s *system) Release(context.Context, leader.Lease) error { return nil }
+func (p *process) Release(_ context.Context, l leader.Lease) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.dead.Load() && p.leases[l.Name] == l {
+		p.ends[l.Name] = time.Time{}
+	}
+	return nil
+}
 
 // bells wake who waits for work when it is due, as package bell does.
 type bells struct {
@@ -282,6 +365,9 @@ func (b *bells) Listen(ctx context.Context, queue string, wake chan<- struct{}) 
 	b.wake[queue] = append(b.wake[queue], wake)
 	b.mu.Unlock()
 	<-ctx.Done()
+	b.mu.Lock()
+	b.wake[queue] = slices.DeleteFunc(slices.Clone(b.wake[queue]), func(w chan<- struct{}) bool { return w == wake })
+	b.mu.Unlock()
 }
 
 func (b *bells) ring(j job.Job) {
@@ -311,9 +397,12 @@ func (s *system) result() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{}
+	r := &Result{Deaths: s.died}
 	for _, w := range s.wikis {
 		r.Requests += len(w.asked) - 1
+		if w.doubled > 0 {
+			return nil, fmt.Errorf("%d requests have two replies", w.doubled)
+		}
 	}
 	var delays []time.Duration
 	for _, e := range entries {
@@ -400,8 +489,9 @@ func (r *Result) Print(w io.Writer, s Setting) {
 			break
 		}
 	}
-	fmt.Fprintf(w, "| %g | %d | %d | %s | %s | %d | %s | %s | $%.3f | %s | %s | %s |\n", s.Load, s.Workers,
-		s.Wikis, graph, limits, r.Requests, round(r.Median), round(r.P95), r.USD, share(r.GivenUp), share(r.Open), binds)
+	fmt.Fprintf(w, "| %g | %d | %d | %s | %s | %d | %d | %s | %s | $%.3f | %s | %s | %s |\n", s.Load, s.Workers,
+		s.Wikis, graph, limits, r.Deaths, r.Requests, round(r.Median), round(r.P95), r.USD, share(r.GivenUp),
+		share(r.Open), binds)
 }
 
 func round(d time.Duration) string {

@@ -3,43 +3,84 @@ package scale
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 )
 
-func tables(t *testing.T, w io.Writer) {
-	days := map[float64]int{1: 60, 10: 10, 100: 3, 1000: 1}
-	fmt.Fprintln(w, "| load | workers | wikis | queries | limits | requests | median | p95 | an answer | given up | "+
-		"still waiting | longest wait for |")
-	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-	row := func(s Setting) {
-		s.Days, s.Seed = days[s.Load], 1
-		play(t, s).Print(w, s)
-	}
+// rows are the settings of the first table, in its order; seed and days are filled in.
+func rows() (all []Setting) {
 	for _, load := range []float64{1, 10, 100, 1000} {
 		for _, workers := range []int{1, 3, 30} {
-			row(Setting{Load: load, Workers: workers, Wikis: 1})
+			all = append(all, Setting{Load: load, Workers: workers, Wikis: 1})
 		}
 	}
 	for _, load := range []float64{100, 1000} {
 		for _, workers := range []int{1, 3, 30} {
-			row(Setting{Load: load, Workers: workers, Wikis: 1, Raised: true})
+			all = append(all, Setting{Load: load, Workers: workers, Wikis: 1, Raised: true})
 		}
-		row(Setting{Load: load, Workers: 3, Wikis: 5})
-		row(Setting{Load: load, Workers: 3, Wikis: 5, Raised: true, Own: true})
-		row(Setting{Load: load, Workers: 30, Wikis: 5, Raised: true, Own: true})
+		all = append(all, Setting{Load: load, Workers: 3, Wikis: 1, Raised: true, Own: true},
+			Setting{Load: load, Workers: 3, Wikis: 5},
+			Setting{Load: load, Workers: 3, Wikis: 5, Raised: true},
+			Setting{Load: load, Workers: 3, Wikis: 5, Raised: true, Own: true},
+			Setting{Load: load, Workers: 30, Wikis: 5, Raised: true, Own: true},
+			Setting{Load: load, Workers: 3, Wikis: 1, Raised: true, Deaths: 1},
+			Setting{Load: load, Workers: 30, Wikis: 1, Raised: true, Deaths: 1})
+	}
+	days := map[float64]int{1: 60, 10: 10, 100: 3, 1000: 1}
+	for i := range all {
+		all[i].Days, all[i].Seed = days[all[i].Load], 1
+	}
+	return all
+}
+
+// tables prints both tables, and draws them into figures when that is a folder.
+func tables(t *testing.T, w io.Writer, figures string) {
+	fmt.Fprintln(w, "| load | workers | wikis | queries | limits | deaths | requests | median | p95 | an answer | given up | "+
+		"still waiting | longest wait for |")
+	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+	waits := []curve{{name: "default limits"}, {name: "limits raised"}}
+	for _, s := range rows() {
+		r := play(t, s)
+		r.Print(w, s)
+		if s.Workers != 3 || s.Wikis != 1 || s.Own || s.Deaths > 0 {
+			continue
+		}
+		p := point{s.Load, r.Median.Hours()}
+		if !s.Raised {
+			waits[0].points = append(waits[0].points, p)
+		}
+		if s.Raised || s.Load < 100 { // at a low load no limit is reached
+			waits[1].points = append(waits[1].points, p)
+		}
 	}
 	fmt.Fprintln(w, "\n| workers | queries | a minute | a million takes | costs | refused |")
 	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- |")
-	for _, own := range []bool{false, true} {
+	rates := []curve{{name: "WDQS"}, {name: "own service"}}
+	for i, own := range []bool{false, true} {
 		for _, workers := range []int{1, 3, 30, 300} {
-			bench(t, w, Setting{Workers: workers, Own: own, Seed: 1})
+			rate := bench(t, w, Setting{Workers: workers, Own: own, Seed: 1})
+			rates[i].points = append(rates[i].points, point{float64(workers), rate})
+		}
+	}
+	if figures == "" {
+		return
+	}
+	for name, svg := range map[string]string{
+		"scale-waits.svg": logPlot("Half of the requests have their reply within", "hours, three workers, one wiki",
+			"times today's requests", waits),
+		"scale-bench.svg": logPlot("Questions of a benchmark answered a minute", "by the number of workers, ten in a process",
+			"workers", rates),
+	} {
+		if err := os.WriteFile(filepath.Join(figures, name), []byte(svg), 0o644); err != nil { //nolint:gosec // a picture
+			t.Fatal(err)
 		}
 	}
 }
 
 // bench prints a row of the benchmark's table, from a thousand questions.
-func bench(t *testing.T, w io.Writer, s Setting) {
+func bench(t *testing.T, w io.Writer, s Setting) (rate float64) {
 	const questions = 1000
 	synctest.Test(t, func(t *testing.T) {
 		took, usd, failed, err := Bench(t.Context(), s, questions)
@@ -50,7 +91,9 @@ func bench(t *testing.T, w io.Writer, s Setting) {
 		if s.Own {
 			graph = "own"
 		}
-		fmt.Fprintf(w, "| %d | %s | %.1f | %.0f d | $%.0f | %.1f %% |\n", s.Workers, graph, questions/took.Minutes(),
+		rate = questions / took.Minutes()
+		fmt.Fprintf(w, "| %d | %s | %.1f | %.0f d | $%.0f | %.1f %% |\n", s.Workers, graph, rate,
 			took.Hours()/24*1e6/questions, usd*1e6, 100*failed)
 	})
+	return rate
 }
