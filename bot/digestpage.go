@@ -11,11 +11,14 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// digestNote says for which day a digest was last sent to the wiki, or might have been. It is written before the edit:
-// a day whose edit has no known outcome is not tried again. A missing digest does less harm than two.
+// digestNote says for which day a digest was last sent to the wiki, or might have been. It is written before the edit.
+// What became of an edit of unknown outcome is looked for as with a reply: on the page and in the history, once it can
+// no longer arrive. Then another one is made, which would meet a conflict with the first.
 type digestNote struct {
-	Day string `json:"day"`
-	Rev int64  `json:"rev,omitempty"` // 0: not known
+	Day   string `json:"day"`
+	Rev   int64  `json:"rev,omitempty"`   // 0: not known
+	Save  *Save  `json:"save,omitempty"`  // of unknown outcome
+	Tries int    `json:"tries,omitempty"` // edits of unknown outcome on that day
 }
 
 func (b *Bot) digestKey() string { return "bot/digest/" + PageName(b.cfg.Wiki, b.cfg.DigestPage) }
@@ -36,31 +39,28 @@ func (c *Config) checkDigest() error {
 	return nil
 }
 
-// WriteDigest writes the digest of the last day above those of earlier days on the page of the digest, at most once a
-// day and not before its hour. It does nothing while there is no such page in the configuration, or posting is off.
-// spent says what the day cost.
+// WriteDigest writes the digest of the last day above those of earlier days on the page of the digest, once a day and
+// not before its hour. It does nothing while there is no such page in the configuration, or posting is off. write makes
+// the section, with the day as its heading, of what happened from a time up to another.
 //
 // It is gated like a reply, as far as that is about the page: posting mode, operator's stop, stop page, {{nobots}}. The
 // page must be there: the bot makes none. It is not called from several processes at once: one of them watches.
-func (b *Bot) WriteDigest(ctx context.Context, spent func(context.Context) (string, error)) error {
+func (b *Bot) WriteDigest(ctx context.Context,
+	write func(ctx context.Context, from, to time.Time) (string, error)) error {
 	now := b.now().UTC()
 	if b.cfg.DigestPage == "" || b.cfg.Posting == Off || now.Hour() < b.cfg.DigestHour {
 		return nil
 	}
 	today := now.Format(time.DateOnly)
 	var note digestNote
-	if _, err := getNote(ctx, b.store, b.digestKey(), &note); err != nil || note.Day == today {
+	_, err := getNote(ctx, b.store, b.digestKey(), &note)
+	if err != nil || note.Day == today && (note.Save == nil || note.Tries >= maxConflicts) {
 		return err
 	}
-	entries, err := List(ctx, b.store)
+	text, err := write(ctx, now.AddDate(0, 0, -1), now)
 	if err != nil {
 		return err
 	}
-	cost, err := spent(ctx)
-	if err != nil {
-		return err
-	}
-	text := NewDigest(entries, now.AddDate(0, 0, -1), now).Wikitext(cost)
 	for range maxConflicts {
 		err = b.writeDigest(ctx, today, text, note)
 		if !errors.Is(err, ErrConflict) && !errors.Is(err, ErrStale) {
@@ -101,6 +101,14 @@ func (b *Bot) writeDigest(ctx context.Context, day, text string, before digestNo
 	if strings.ContainsAny(lead, "<{") {
 		return errors.New("the page has < or { above its first heading, so the end of that part is unclear; remove them")
 	}
+	summary := "Digest of " + day
+	note := digestNote{Day: day, Tries: 1}
+	if before.Day == day {
+		note.Save, note.Tries = before.Save, before.Tries+1
+		if done, err := b.digestSent(ctx, before, summary, rev); done || err != nil {
+			return err
+		}
+	}
 	if strings.Contains(rev.Text, "== "+day+" ==") {
 		return putNote(ctx, b.store, b.digestKey(), digestNote{Day: day, Rev: rev.ID})
 	}
@@ -110,19 +118,40 @@ func (b *Bot) writeDigest(ctx context.Context, day, text string, before digestNo
 	} else if why != "" {
 		return errors.New(why)
 	}
-	if err := putNote(ctx, b.store, b.digestKey(), digestNote{Day: day}); err != nil {
+	// Section 0 is what is above the first heading: the other days stay as they are.
+	edit := Edit{Title: b.cfg.DigestPage, Section: 0, Text: lead + text, BaseRev: rev.ID,
+		Start: rev.Now, SendBefore: run.until, Summary: fmt.Sprintf("%s ([[%s|about this bot]])", summary, b.cfg.TaskPage)}
+	note.Save = note.Save.next(edit, b.now(), run.now)
+	if err := putNote(ctx, b.store, b.digestKey(), note); err != nil {
 		return err
 	}
-	// Section 0 is what is above the first heading: the other days stay as they are.
-	saved, err := b.wiki.Save(ctx, Edit{Title: b.cfg.DigestPage, Section: 0, Text: lead + text, BaseRev: rev.ID,
-		Start: rev.Now, SendBefore: run.until,
-		Summary: fmt.Sprintf("Digest of %s ([[%s|about this bot]])", day, b.cfg.TaskPage)})
+	saved, err := b.wiki.Save(ctx, edit)
 	switch {
 	case err == nil:
 		return putNote(context.WithoutCancel(ctx), b.store, b.digestKey(), digestNote{Day: day, Rev: saved})
 	case errors.Is(err, ErrConflict), errors.Is(err, ErrStale), errors.Is(err, ErrNotSaved):
 		// certainly nothing was saved
 		return errors.Join(err, putNote(context.WithoutCancel(ctx), b.store, b.digestKey(), before))
+	case errors.Is(err, ErrRefused), errors.Is(err, ErrBlocked):
+		// not tried again on this day
+		return errors.Join(err, putNote(context.WithoutCancel(ctx), b.store, b.digestKey(), digestNote{Day: day}))
 	}
-	return err // refused, or unknown: not tried again on this day
+	return err // unknown
+}
+
+// digestSent looks for a digest whose edit has no known outcome. done means that there is nothing to write now.
+func (b *Bot) digestSent(ctx context.Context, note digestNote, summary string, rev *Revision) (done bool, err error) {
+	if strings.Contains(rev.Text, "== "+note.Day+" ==") {
+		return true, putNote(ctx, b.store, b.digestKey(), digestNote{Day: note.Day, Rev: rev.ID})
+	}
+	if b.mayArrive(&view{asked: b.now(), now: rev.Now}, note.Save) {
+		return true, nil
+	}
+	edits, err := b.wiki.OwnEdits(ctx, b.cfg.DigestPage, note.Save.First.Add(-clockSlack))
+	for _, edit := range edits {
+		if edit.RevID > note.Save.FirstRev && (edit.Hidden || strings.HasPrefix(edit.Summary, summary)) {
+			return true, putNote(ctx, b.store, b.digestKey(), digestNote{Day: note.Day, Rev: edit.RevID})
+		}
+	}
+	return false, err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/bot/digest"
 )
 
 const digestPage = "User:SpinachBot/digest"
@@ -29,7 +30,9 @@ func digesting(t *testing.T) *world {
 }
 
 func (w *world) digest() error {
-	return w.bot().WriteDigest(context.Background(), func(context.Context) (string, error) { return "$1.25", nil })
+	return w.bot().WriteDigest(context.Background(), func(_ context.Context, from, to time.Time) (string, error) {
+		return digest.New(w.entries(), from, to).Wikitext("$1.25"), nil
+	})
 }
 
 // hours lets so many hours pass; a new bot looks in each, as after restarts.
@@ -112,20 +115,25 @@ func TestDigestIsGated(t *testing.T) {
 	}
 }
 
-// An edit of unknown outcome is not made again, whether it was saved, is saved later, or was not; the next day has its
-// own digest.
-func TestDigestIsWrittenAtMostOnce(t *testing.T) {
+// An edit of unknown outcome is made again only when it is neither on the page nor in the history and can no longer
+// arrive; a day has one digest, whatever became of the first edit, and the next day its own.
+func TestDigestIsWrittenOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
-		do   func(w *world)
-		want int // digests of the first day, at the end of it
+		do          func(w *world)
+		want, saves int // digests of the first day, at the end of it
 	}{
-		"the answer is lost": {func(w *world) { w.wiki.lost = true }, 1},
-		"it arrives late":    {func(w *world) { w.wiki.late = true }, 1},
-		"it got lost":        {func(w *world) { w.wiki.refuse = fmt.Errorf("cut: %w", bot.ErrUnknown) }, 0},
-		"refused":            {func(w *world) { w.wiki.refuse = bot.ErrRefused }, 0},
+		"the answer is lost": {func(w *world) { w.wiki.lost = true }, 1, 1},
+		"the answer is lost, and someone removes it": {func(w *world) {
+			w.wiki.lost = true
+			_ = w.digest()
+			w.wiki.put(digestPage, digestLead)
+		}, 0, 1},
+		"it arrives late": {func(w *world) { w.wiki.late = true }, 1, 2},
+		"it got lost":     {func(w *world) { w.wiki.refuse = fmt.Errorf("cut: %w", bot.ErrUnknown) }, 1, 2},
+		"refused":         {func(w *world) { w.wiki.refuse = bot.ErrRefused }, 0, 1},
 		"the program ends while it is sent": {func(w *world) {
 			w.wiki.onSave = func() { w.wiki.onSave = nil; panic("killed") }
-		}, 0},
+		}, 1, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := digesting(t)
@@ -140,10 +148,10 @@ func TestDigestIsWrittenAtMostOnce(t *testing.T) {
 			w.hours(5)
 			w.wiki.arrive()
 			w.hours(5)
-			if n := strings.Count(w.wiki.textOf(digestPage), "== "+day+" =="); n != tt.want || w.wiki.saves != 1 {
+			if n := strings.Count(w.wiki.textOf(digestPage), "== "+day+" =="); n != tt.want || w.wiki.saves != tt.saves {
 				t.Errorf("%d digests, %d saves, want %d\n%s", n, w.wiki.saves, tt.want, w.wiki.textOf(digestPage))
 			}
-			if w.hours(14); w.wiki.saves != 2 {
+			if w.hours(14); w.wiki.saves != tt.saves+1 {
 				t.Errorf("the next day: %d saves", w.wiki.saves)
 			}
 		})

@@ -1,6 +1,9 @@
 package bot
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Change is one line of an entry's history: what became of it, when and why.
 type Change struct {
@@ -24,4 +27,22 @@ func (e *Entry) record(now time.Time, to State, reason string) {
 	if len(e.History) > keptFirst+keptLast {
 		e.History = append(e.History[:keptFirst:keptFirst], e.History[keptFirst+1:]...)
 	}
+}
+
+// Changes is the entry's life: how it began, and each change of its state or of its draft's text. What only says that
+// it is being worked on is left out.
+func (e *Entry) Changes() []Change {
+	out := []Change{{At: e.Created, To: Noticed}}
+	for _, c := range e.History {
+		last := out[len(out)-1]
+		if c.To != last.To || strings.HasPrefix(c.Reason, editedBy) {
+			out = append(out, c)
+		} else if c.Reason != "" && len(out) > 1 {
+			out[len(out)-1].Reason = c.Reason // the latest word on the same state
+		}
+	}
+	if last := out[len(out)-1]; last.To != e.State { // an entry from before histories were kept
+		out = append(out, Change{e.Updated, e.State, e.Reason})
+	}
+	return out
 }

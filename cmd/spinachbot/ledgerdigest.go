@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/bot/digest"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/setup"
@@ -35,7 +36,7 @@ func ledgerDigestCommand(e *env) *cobra.Command {
 				return err
 			}
 			now := e.now()
-			d := bot.NewDigest(entries, now.AddDate(0, 0, -*days), now)
+			d := digest.New(entries, now.AddDate(0, 0, -*days), now)
 			spent, err := spentLately(ctx, l.st, l.cfg, now, *days)
 			if err != nil {
 				return err

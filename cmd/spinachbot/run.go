@@ -21,6 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/bot/digest"
 	"github.com/spinachbot/spinachbot/bot/earlier"
 	"github.com/spinachbot/spinachbot/bot/figures"
 	"github.com/spinachbot/spinachbot/config"
@@ -295,8 +296,16 @@ func (r *running) round(ctx context.Context, b *bot.Several) error {
 
 // digest writes the daily digest when it is due.
 func (r *running) digest(ctx context.Context, b *bot.Several) error {
-	return b.Bots[0].WriteDigest(ctx, func(ctx context.Context) (string, error) {
-		return spentLately(ctx, r.st, r.cfg, r.e.now(), 1)
+	return b.Bots[0].WriteDigest(ctx, func(ctx context.Context, from, to time.Time) (string, error) {
+		spent, err := spentLately(ctx, r.st, r.cfg, to, 1)
+		if err != nil {
+			return "", err
+		}
+		entries, err := bot.List(ctx, r.st)
+		if err != nil {
+			return "", err
+		}
+		return digest.New(entries, from, to).Wikitext(spent), nil
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/bot/digest"
 	"github.com/spinachbot/spinachbot/internal/text"
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
@@ -280,11 +281,11 @@ func (d *Desk) changes(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	digest := bot.NewDigest(all, since, d.Now())
+	happened := digest.New(all, since, d.Now())
 	d.show(w, r, http.StatusOK, "changes", layout.Page{
 		Title: d.Site.Say(r, "desk.changes"), Section: "operator", Styles: []string{"desk/desk.css"},
 		Data: map[string]any{"Tab": "changes", "Days": days, "Choices": []int{1, 3, 7, 31}, "Events": events[:len(events)-cut],
-			"Cut": cut, "Money": money, "Limits": d.Limits, "Digest": digest, "Classes": classes},
+			"Cut": cut, "Money": money, "Limits": d.Limits, "Digest": happened, "Classes": classes},
 	})
 	return nil
 }

@@ -1,4 +1,5 @@
-package bot
+// Package digest says what happened in a time, for the operator: as text, and as a section of a wiki page.
+package digest
 
 import (
 	"cmp"
@@ -7,55 +8,38 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Changes is the entry's life: how it began, and each change of its state or of its draft's text. What only says that
-// it is being worked on is left out.
-func (e *Entry) Changes() []Change {
-	out := []Change{{At: e.Created, To: Noticed}}
-	for _, c := range e.History {
-		last := out[len(out)-1]
-		if c.To != last.To || strings.HasPrefix(c.Reason, editedBy) {
-			out = append(out, c)
-		} else if c.Reason != "" && len(out) > 1 {
-			out[len(out)-1].Reason = c.Reason // the latest word on the same state
-		}
-	}
-	if last := out[len(out)-1]; last.To != e.State { // an entry from before histories were kept
-		out = append(out, Change{e.Updated, e.State, e.Reason})
-	}
-	return out
-}
-
 // Digest is what happened in a time, for the operator.
 type Digest struct {
 	From, To  time.Time
-	Posted    []*Entry // replies that came onto the wiki
-	Thanked   []*Entry // someone said thanks for the reply
-	Corrected []*Entry // another person's query in the thread returns something else
-	Refused   []*Entry // someone said no to the reply, struck it out or removed it
-	Returned  []*Entry // follow-ups that were noticed: someone came back to a reply
-	Rejected  []*Entry // by the operator
-	GaveUp    []*Entry
-	Skipped   int      // comments that were judged not to be requests
-	Waiting   []*Entry // for the operator, at the end of the time
-	Open      int      // other requests that are under way
+	Posted    []*bot.Entry // replies that came onto the wiki
+	Thanked   []*bot.Entry // someone said thanks for the reply
+	Corrected []*bot.Entry // another person's query in the thread returns something else
+	Refused   []*bot.Entry // someone said no to the reply, struck it out or removed it
+	Returned  []*bot.Entry // follow-ups that were noticed: someone came back to a reply
+	Rejected  []*bot.Entry // by the operator
+	GaveUp    []*bot.Entry
+	Skipped   int          // comments that were judged not to be requests
+	Waiting   []*bot.Entry // for the operator, at the end of the time
+	Open      int          // other requests that are under way
 }
 
-// NewDigest makes a digest of what changed from a time on, up to another. What waits is what waits now.
-func NewDigest(entries []*Entry, from, to time.Time) *Digest {
+// New makes a digest of what changed from a time on, up to another. What waits is what waits now.
+func New(entries []*bot.Entry, from, to time.Time) *Digest {
 	d := &Digest{From: from, To: to}
 	within := func(t time.Time) bool { return !t.Before(from) && t.Before(to) || t.Equal(to) }
 	for _, e := range entries {
 		switch {
-		case e.State == Proposed:
+		case e.State == bot.Proposed:
 			d.Waiting = append(d.Waiting, e)
 		case e.State.Open():
 			d.Open++
 		}
-		if e.Kind == FollowUp && within(e.Created) && e.State != Skipped {
+		if e.Kind == bot.FollowUp && within(e.Created) && e.State != bot.Skipped {
 			d.Returned = append(d.Returned, e)
 		}
 		d.received(e, within)
@@ -65,30 +49,32 @@ func NewDigest(entries []*Entry, from, to time.Time) *Digest {
 			continue
 		}
 		switch last.To {
-		case Posted:
+		case bot.Posted:
 			d.Posted = append(d.Posted, e)
-		case Rejected:
+		case bot.Rejected:
 			d.Rejected = append(d.Rejected, e)
-		case GaveUp:
+		case bot.GaveUp:
 			d.GaveUp = append(d.GaveUp, e)
-		case Skipped:
+		case bot.Skipped:
 			d.Skipped++
 		}
 	}
-	for _, list := range [][]*Entry{d.Posted, d.Thanked, d.Corrected, d.Refused, d.Returned, d.Rejected, d.GaveUp,
+	for _, list := range [][]*bot.Entry{d.Posted, d.Thanked, d.Corrected, d.Refused, d.Returned, d.Rejected, d.GaveUp,
 		d.Waiting} {
-		slices.SortStableFunc(list, func(a, b *Entry) int { return cmp.Compare(a.Updated.UnixNano(), b.Updated.UnixNano()) })
+		slices.SortStableFunc(list, func(a, b *bot.Entry) int {
+			return cmp.Compare(a.Updated.UnixNano(), b.Updated.UnixNano())
+		})
 	}
 	return d
 }
 
 // received puts an entry into the lists of what people made of its reply.
-func (d *Digest) received(e *Entry, within func(time.Time) bool) {
+func (d *Digest) received(e *bot.Entry, within func(time.Time) bool) {
 	thanked, refused := false, false
 	for _, r := range e.Receptions {
 		if within(r.At) {
-			thanked = thanked || r.Verdict == Thanked
-			refused = refused || r.Verdict != Thanked
+			thanked = thanked || r.Verdict == bot.Thanked
+			refused = refused || r.Verdict != bot.Thanked
 		}
 	}
 	if thanked {
@@ -112,12 +98,12 @@ func (d *Digest) counts() string {
 // groups are the digest's lists under their titles.
 func (d *Digest) groups() []struct {
 	Title string
-	List  []*Entry
+	List  []*bot.Entry
 	Why   bool // with the reason
 } {
 	return []struct {
 		Title string
-		List  []*Entry
+		List  []*bot.Entry
 		Why   bool
 	}{{"Waiting for you", d.Waiting, false}, {"Posted", d.Posted, false}, {"Thanked", d.Thanked, false},
 		{"Corrected by another query", d.Corrected, false}, {"Refused, struck out or removed", d.Refused, false},
@@ -129,7 +115,7 @@ func (d *Digest) groups() []struct {
 const dayFormat = "2006-01-02 15:04"
 
 // Text writes the digest as plain text. link gives the address of an entry's thread; spent says what the time cost.
-func (d *Digest) Text(spent string, link func(*Entry) string) string {
+func (d *Digest) Text(spent string, link func(*bot.Entry) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "SpinachBot, %s to %s UTC\n", d.From.UTC().Format(dayFormat), d.To.UTC().Format(dayFormat))
 	fmt.Fprintf(&b, "%s, %d under way; spent: %s\n", d.counts(), d.Open, spent)

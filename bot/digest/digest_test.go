@@ -1,4 +1,4 @@
-package bot_test
+package digest_test
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/bot/digest"
 )
 
 func TestDigest(t *testing.T) {
@@ -27,7 +28,7 @@ func TestDigest(t *testing.T) {
 	entries[0].Receptions = []bot.Reception{{Verdict: bot.Thanked, At: hour(2)}, {Verdict: bot.Struck, At: hour(1)}}
 	entries[1].Receptions = []bot.Reception{{Verdict: bot.Thanked, At: hour(40)}} // before the time
 	entries[1].Solution = &bot.Solution{By: "Ben", SPARQL: "SELECT", At: hour(2)}
-	d := bot.NewDigest(append(entries, back), hour(24), now)
+	d := digest.New(append(entries, back), hour(24), now)
 	keys := func(list []*bot.Entry) (out string) {
 		for _, e := range list {
 			out += " " + e.Key
