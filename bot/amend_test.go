@@ -122,6 +122,29 @@ func TestAmend(t *testing.T) {
 	}
 }
 
+// Two processes that both think that they publish correct a reply once: the ledger takes the note of one.
+func TestAmendedByOne(t *testing.T) {
+	for run := 1; run <= 2; run++ {
+		w, r := amending(t, "", "Q144")
+		before := w.wiki.text()
+		w.clock.pass(3 * time.Minute)
+		other := w.bot()
+		r.onRun = func() {
+			if r.runs == run {
+				r.onRun = nil
+				if _, err := other.Round(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		w.round()
+		w.wantAmended("", before, true)
+		if w.wiki.saves != 2 {
+			t.Errorf("%d saves, want one of the reply and one of the correction", w.wiki.saves)
+		}
+	}
+}
+
 // What keeps a reply from being corrected.
 func TestNotAmended(t *testing.T) {
 	for name, change := range map[string]func(w *world, r *fakeRerunner){

@@ -1,8 +1,10 @@
 package bot
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -33,6 +35,10 @@ func (b *Bot) doubted(ctx context.Context, p place, e *Entry, out *agent.Outcome
 		return nil, why, nil
 	}
 	asked, err := b.askedBefore(ctx, p, e)
+	asks := reply.Question(out, e.Language)
+	if err == nil && !asked && asks != "" {
+		asked, err = b.askedByAnother(ctx, p, e)
+	}
 	if err != nil {
 		return nil, "", err
 	}
@@ -43,7 +49,7 @@ func (b *Bot) doubted(ctx context.Context, p place, e *Entry, out *agent.Outcome
 	}
 	b.lg.Info("not answered", "entry", e.Key, "reason", why, "asks", !asked && out.Asks != "")
 	question := *out
-	question.Asks = reply.Question(out, e.Language)
+	question.Asks = asks
 	question.Answer, question.Report, question.Ending = nil, "", agent.Ending{Reason: agent.NotFound, Detail: why}
 	if asked {
 		question.Asks = ""
@@ -130,4 +136,36 @@ func (b *Bot) askedBefore(ctx context.Context, p place, e *Entry) (bool, error) 
 		}
 	}
 	return false, nil
+}
+
+// askedByAnother takes the thread's one question for an entry and reports whether another entry has it already. Several
+// workers may draft replies in a thread at the same moment: the note is changed in one transaction, so only one asks.
+// An entry that came to its end without a question on the page, or is to be posted without one, gives it free.
+func (b *Bot) askedByAnother(ctx context.Context, p place, e *Entry) (asked bool, err error) {
+	key := "bot/asks/" + hashKey(b.page, p.root())
+	was, _, err := b.store.Get(ctx, key)
+	if err != nil {
+		return false, err
+	}
+	free := len(was) == 0 || string(was) == e.Key
+	if !free {
+		other, err := b.store.Entry(ctx, string(was))
+		if err != nil && !errors.Is(err, ErrNoEntry) {
+			return false, err
+		}
+		free = err != nil || !other.mayAsk()
+	}
+	err = b.store.Change(ctx, key, func(now []byte) ([]byte, error) {
+		if asked = !free || !bytes.Equal(now, was); asked {
+			return nil, nil
+		}
+		return []byte(e.Key), nil
+	})
+	return asked, err
+}
+
+// mayAsk reports whether the entry's reply is a question, on the page or before, or may become one.
+func (e *Entry) mayAsk() bool {
+	asks := e.Draft != nil && e.Draft.Reply.Asks != ""
+	return e.State.Open() && (asks || e.Draft == nil) || e.State == Posted && asks
 }

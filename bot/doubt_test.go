@@ -197,3 +197,56 @@ func TestOthersDoNotChoose(t *testing.T) {
 		}
 	}
 }
+
+// TestTwoWorkersAskOnce: two workers draft replies in a thread at the same moment, both unsure: one of them asks.
+func TestTwoWorkersAskOnce(t *testing.T) {
+	for _, silent := range []bool{false, true} { // the one who may ask comes to nothing
+		w := started(t)
+		w.cfg.AnswerConfidence, w.cfg.AskBack, w.cfg.Lease = 0.5, true, time.Minute
+		w.solver.asks = whichCats
+		w.wiki.put(page, w.wiki.text()+"\n:[[User:SpinachBot]], which cats are black? "+w.wiki.sign("Bob"))
+		w.clock.pass(time.Hour)
+		worker := func(name string) *bot.Bot {
+			w.cfg.Holder = name
+			return w.bot()
+		}
+		first, second := worker("a"), worker("b")
+		work := func(b *bot.Bot) {
+			t.Helper()
+			if worked, err := b.Work(t.Context()); err != nil || !worked {
+				t.Fatalf("worked %v: %v; %s", worked, err, w.states())
+			}
+		}
+		if _, err := first.Notice(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		work(first)
+		w.want("Cats:accepted Cats:noticed")
+		w.solver.onSolve = func() { // while the first works, the second judges and solves the other
+			w.solver.onSolve = nil
+			work(second)
+			work(second)
+		}
+		work(first)
+		w.want("Cats:proposed Cats:proposed")
+		if silent {
+			for _, e := range w.entries() {
+				if e.Draft.Reply.Asks != "" {
+					if _, err := bot.Reject(t.Context(), w.store, w.clock.now(), e.Key, "no"); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			w.wiki.put(page, w.wiki.text()+"\n:[[User:SpinachBot]], which cats are white? "+w.wiki.sign("Carl"))
+			w.clock.pass(time.Hour)
+		}
+		w.cfg.Holder = ""
+		for range 3 {
+			w.round()
+			w.clock.pass(time.Hour)
+		}
+		if n := strings.Count(w.wiki.text(), "I have a question:"); n != 1 || w.replies("Cats") != 2 {
+			t.Errorf("silent %v: %d questions, %d replies, %s:\n%s", silent, n, w.replies("Cats"), w.states(), w.wiki.text())
+		}
+	}
+}
