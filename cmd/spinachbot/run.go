@@ -248,7 +248,8 @@ const hourly = "5 * * * *"
 // retention is what the settings say about keeping.
 func (r *running) retention() *retain.Retention {
 	return &retain.Retention{Log: r.lg, Wiki: adapter.Wiki{Client: r.parts.wiki}, Store: r.st, Now: r.e.now,
-		Dir: filepath.Join(r.cfg.DataDir, trajectories), Trajectories: r.cfg.KeepTrajectories,
+		Lessons: openLessons(r.e, r.cfg.DataDir),
+		Dir:     filepath.Join(r.cfg.DataDir, trajectories), Trajectories: r.cfg.KeepTrajectories,
 		Page: r.cfg.ForumPage, Archive: r.cfg.ArchivePrefix, Removed: r.cfg.KeepRemoved}
 }
 

@@ -85,6 +85,41 @@ func (b *Book) Correct(n Note) (id string, changed bool, err error) {
 	})
 }
 
+// Forget takes the words of strangers from what was learned from answered requests, named by their entries, and reports
+// how many lessons that changed. Solved questions and candidates go, in whatever state they are, for they are nothing
+// else; of a note, which is in our own words, the reference to the discussion goes.
+func (b *Book) Forget(entries []string) (n int, err error) {
+	if len(entries) == 0 {
+		return 0, nil
+	}
+	concerned := func(o Note) bool { return o.From != nil && slices.Contains(entries, o.From.Entry) }
+	notes, err := b.List()
+	if err != nil || !slices.ContainsFunc(notes, func(o Note) bool { return concerned(o) && !o.forgotten() }) {
+		return 0, err
+	}
+	err = b.change(func(notes []Note) ([]Note, error) {
+		n = 0
+		var left []Note
+		for _, o := range notes {
+			if concerned(o) && !o.forgotten() {
+				if n++; o.Kind != Remark {
+					continue
+				}
+				o.Source, o.Question, o.SPARQL, o.Changed = forgotten, "", "", b.now().UTC()
+				o.From = &Thread{Entry: o.From.Entry, Date: o.From.Date, License: o.From.License}
+			}
+			left = append(left, o)
+		}
+		return left, nil
+	})
+	return n, err
+}
+
+// forgotten is the source of a note whose discussion is no longer on the wiki.
+const forgotten = "the forum: a discussion that is no longer there"
+
+func (n *Note) forgotten() bool { return n.Kind == Remark && n.Source == forgotten }
+
 // learned is a note's text before a person edited it.
 func (n *Note) learned() string {
 	if len(n.Was) > 0 {

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,12 +36,20 @@ type Store interface {
 	Forget(ctx context.Context, key string) error
 }
 
+// Lessons are what was learned from discussions.
+type Lessons interface {
+	// Forget takes strangers' words from what was learned from requests, named by their entries' keys.
+	Forget(entries []string) (n int, err error)
+}
+
 // Retention says what is kept for how long.
 type Retention struct {
 	Log   *slog.Logger
 	Wiki  Wiki
 	Store Store
 	Now   func() time.Time
+
+	Lessons Lessons // may be nil
 
 	Dir          string        // of the trajectories
 	Trajectories time.Duration // since they were last written; [Forever]: always
@@ -114,7 +124,8 @@ func (r *Retention) each(f func(path, key string, written time.Time) error) erro
 func gone(key string) string { return "gone " + key }
 
 // RemovedPosts erases the words of posts that have been missing from the forum page and its archive for longer than
-// they are kept, and deletes their trajectories. A post counts as there while its words or its signature are. Of
+// they are kept, and deletes their trajectories and what lessons hold of
+// them. A post counts as there while its words or its signature are. Of
 // another page the archive is not known: its posts count as gone only when the page is. When a page cannot be read, or
 // the archive is not where it should be, nothing is erased. Posts on other wikis are theirs to look after.
 func (r *Retention) RemovedPosts(ctx context.Context) error {
@@ -126,10 +137,17 @@ func (r *Retention) RemovedPosts(ctx context.Context) error {
 		return err
 	}
 	byPage := map[string][]*bot.Entry{}
+	var erased []string // earlier: what was learned since, or by an older version, goes as well
 	for _, e := range all {
+		if !e.HasWords() {
+			erased = append(erased, e.Key)
+		}
 		if wiki, title := bot.SplitPage(e.Page); wiki == r.Name && e.HasWords() {
 			byPage[title] = append(byPage[title], e)
 		}
+	}
+	if err := r.forget(erased); err != nil {
+		return err
 	}
 	var missing []*bot.Entry
 	for page, entries := range byPage {
@@ -140,6 +158,18 @@ func (r *Retention) RemovedPosts(ctx context.Context) error {
 		missing = append(missing, lost...)
 	}
 	return r.erase(ctx, missing)
+}
+
+// forget takes the words of posts from what was learned.
+func (r *Retention) forget(entries []string) error {
+	if r.Lessons == nil {
+		return nil
+	}
+	n, err := r.Lessons.Forget(entries)
+	if n > 0 {
+		r.Log.Info("lessons from posts that are no longer on the wiki were erased", "lessons", n)
+	}
+	return err
 }
 
 // missing returns the entries whose posts are no longer there, and takes the notes from the others.
@@ -227,13 +257,16 @@ func (r *Retention) erase(ctx context.Context, missing []*bot.Entry) error {
 			due[e.Key] = true
 		}
 	}
-	// Trajectories first: after a crash between the two, the entry is found again.
+	// Trajectories and lessons first: after a crash before its turn, the entry is found again.
 	if err := r.each(func(path, key string, _ time.Time) error {
 		if due[key] {
 			return os.Remove(path)
 		}
 		return nil
 	}); err != nil {
+		return err
+	}
+	if err := r.forget(slices.Sorted(maps.Keys(due))); err != nil {
 		return err
 	}
 	for _, e := range missing {

@@ -9,12 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/lesson"
 )
 
 const (
@@ -184,6 +186,51 @@ func TestRemovedPosts(t *testing.T) {
 		t.Errorf("notes are left: %v", w.ledger.notes)
 	}
 	w.run("")
+}
+
+// What was learned from a post goes with its words; what was learned from others stays.
+func TestLessonsOfRemovedPosts(t *testing.T) {
+	w := newWorld(t)
+	path := filepath.Join(t.TempDir(), "lessons.jsonl")
+	book := lesson.Open(path, w.Now)
+	w.Lessons = book
+	learn := func(key, word string) {
+		t.Helper()
+		from := &lesson.Thread{Entry: key, Page: page, Heading: "About " + word, Link: "https://w/#About_" + word, Author: "Ben"}
+		for _, n := range []lesson.Note{
+			{Kind: lesson.Example, Text: "Solved: About " + word, Question: "Which " + word, SPARQL: "SELECT ?" + word + " {}"},
+			{Kind: lesson.Candidate, Text: "Solved: About " + word, Question: "Which " + word, SPARQL: "SELECT ?" + word + " {}"},
+			{Text: "Found on the forum: use P" + strconv.Itoa(len(word)) + "."},
+		} {
+			n.KG, n.Source, n.From = "wikidata", "the forum: About "+word, from
+			if _, _, err := book.Correct(n); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	learn("sb-0000000000000001", "lake")
+	learn("sb-0000000000000002", "river")
+	if err := book.Approve("n4", true); err != nil { // an example that is in use
+		t.Fatal(err)
+	}
+	w.run("")
+	w.now = w.now.AddDate(0, 0, 31)
+	w.run("")
+	w.expect("lake hill castle")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes, err := book.List()
+	if err != nil || len(notes) != 4 || strings.Contains(string(text), "river") || !strings.Contains(string(text), "Which lake") ||
+		!strings.Contains(string(text), "use P5.") || strings.Count(string(text), "Ben") != 3 {
+		t.Errorf("%d notes are left: %v\n%s", len(notes), err, text)
+	}
+	learn("sb-0000000000000002", "river") // by a process that had read the post before
+	w.run("")
+	if text, _ := os.ReadFile(path); strings.Contains(string(text), "river") {
+		t.Errorf("learned after it was erased:\n%s", text)
+	}
 }
 
 // A post that comes back, and one whose words were changed, are there.
