@@ -186,6 +186,15 @@ func TestCallsThatAreNotAnswered(t *testing.T) {
 			w.cfg.OptOutPage = "User:SpinachBot/opt-out"
 			w.wiki.put("User:SpinachBot/opt-out", "* [[User:Zoe]]\n* [[User talk:ann]]")
 		}, "noticed"},
+		{"a person who wants no bots and got another name", chat, ping, func(w *world) {
+			w.wiki.put("User talk:Ann", "#REDIRECT [[User talk:Anna]]")
+			w.wiki.put("User talk:Anna", "{{nobots}}")
+		}, "noticed"},
+		{"a person on the list who got another name", chat, ping, func(w *world) {
+			w.cfg.OptOutPage = "User:SpinachBot/opt-out"
+			w.wiki.put("User:SpinachBot/opt-out", "* [[User:Anna]]")
+			w.wiki.put("User talk:Ann", "#WEITERLEITUNG: [[User talk:anna|Anna]]")
+		}, "noticed"},
 		{"only its name", chat, "[[User:SpinachBot]]", nil, "noticed"},
 		{"thanks", chat, "Thank you, [[User:SpinachBot]]!", nil, "noticed"},
 		{"a deleted page", "", ping, nil, "the page was deleted"},

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -148,23 +149,30 @@ func archived(title string) string {
 func (b *Bot) welcome(v *view) bool { return forum.Welcomed(b.head(v), b.cfg.Account) }
 
 // userDenied reports whether a person wants no replies from us: by {{nobots}} or {{bots|deny=…}} on the person's talk
-// page, or by being linked on the opt-out list.
+// page, or by being linked on the opt-out list. What someone said before the account got another name still counts, and
+// so does what is said under that name.
 func (b *Bot) userDenied(ctx context.Context, author string) (bool, error) {
 	if author == "" {
 		return false, nil
-	}
-	if b.cfg.OptOutPage != "" {
-		list, err := b.wiki.Page(ctx, b.cfg.OptOutPage)
-		if err != nil {
-			return false, err
-		}
-		if forum.Lists(list.Text, author) {
-			return true, nil
-		}
 	}
 	talk, err := b.wiki.Page(ctx, "User talk:"+author)
 	if err != nil {
 		return false, err
 	}
-	return forum.Denied(forum.Head(talk.Text), b.cfg.Account), nil
+	names := []string{author}
+	if to := forum.RenamedTo(talk.Text); to != "" && to != forum.UserName(author) {
+		if talk, err = b.wiki.Page(ctx, "User talk:"+to); err != nil {
+			return false, err
+		}
+		names = append(names, to)
+	}
+	denied := forum.Denied(forum.Head(talk.Text), b.cfg.Account)
+	if denied || b.cfg.OptOutPage == "" {
+		return denied, nil
+	}
+	list, err := b.wiki.Page(ctx, b.cfg.OptOutPage)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(names, func(name string) bool { return forum.Lists(list.Text, name) }), nil
 }

@@ -1,6 +1,7 @@
 package forum
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -93,6 +94,23 @@ func Lists(text, user string) bool {
 		pos = max(pos, d.End)
 	}
 	return links(len(text))
+}
+
+// redirect is a text that leads to another page; each language has its own word for it.
+var redirect = regexp.MustCompile(`^\s*#\pL+\s*:?\s*\[\[([^\]|#]+)`)
+
+// RenamedTo reads what a person's page says after the account got another name: the page leads to the same one of that
+// name. It is "" on any other page.
+func RenamedTo(text string) string {
+	m := redirect.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	user, page := newNames(Options{}).userOf(m[1])
+	if !page {
+		return ""
+	}
+	return UserName(user)
 }
 
 // Head is the part of a page before its first thread.
