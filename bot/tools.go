@@ -9,6 +9,7 @@ import (
 
 // lateTools is how many times longer than for an edit it is waited for an answer of unknown outcome that the wiki's
 // discussion tools were to write. They read the page when they write, so an answer that comes late meets no conflict.
+// With the default grace period it is ten minutes; OAuth 1.0a signatures are good for five.
 const lateTools = 5
 
 // byTools makes an entry's reply fit for the wiki's discussion tools; nil where it must be a section edit: a reply with

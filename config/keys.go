@@ -80,7 +80,7 @@ func Keys() []Key {
 			"where it answers when it is named, comma-separated: talk (all talk pages), the number of a namespace, a title, or the beginning of one with *",
 			pagesField(func(c *Config) *[]string { return &c.MentionPages })},
 		{"DISCUSSION_TOOLS", Forum, "on",
-			"on: replies without a query are posted by DiscussionTools where the wiki has them, unless DATABASE_URL is set; off: every reply is a section edit",
+			"on: replies without a query are posted by DiscussionTools where the wiki has them, unless DATABASE_URL or WIKI_OAUTH2_TOKEN is set; off: every reply is a section edit",
 			enumField(func(c *Config) *string { return &c.DiscussionTools }, "on", "off")},
 		{"PING", Forum, "none", "who is notified by a reply; none: nobody; asker: the person who is answered",
 			enumField(func(c *Config) *string { return &c.Ping }, "none", "asker")},

@@ -183,7 +183,7 @@ const htmlTimeout = 3 * time.Minute
 // newReader makes a client of the configured wiki that reads: as the configured account, or without logging in.
 func newReader(lg *slog.Logger, cfg *config.Config) (*mediawiki.Client, error) {
 	if cfg.WikiPassword != "" || cfg.OAuth2Token != "" || !cfg.OAuth.Empty() {
-		return newWiki(lg, cfg)
+		return newWiki(lg, cfg, "")
 	}
 	ua, err := userAgent(cfg, isLoopback(cfg.WikiAPI))
 	if err != nil {

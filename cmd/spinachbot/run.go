@@ -434,7 +434,11 @@ func wireParts(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *sto
 	if err != nil {
 		return nil, err
 	}
-	wiki, err := newWiki(lg, cfg)
+	session, err := sessionFile(cfg)
+	if err != nil {
+		return nil, err
+	}
+	wiki, err := newWiki(lg, cfg, session)
 	if err != nil {
 		return nil, err
 	}
@@ -477,9 +481,16 @@ func wireParts(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *sto
 		return st.Entries(ctx, bot.Filter{States: []bot.State{bot.Posted}})
 	}
 	return &botParts{lg: lg, wiki: wiki, service: service, harvest: h, now: now, counts: counts,
-		mentions: cfg.Mentions == "on", tools: cfg.DiscussionTools == "on" && cfg.DatabaseURL == "",
+		mentions: cfg.Mentions == "on", tools: toolsMayPost(cfg),
 		compare: earlier.Comparer{Graph: sources[0].Graph}, similar: similar,
 		rerun: earlier.Rerunner{Source: sources[0], Now: now}, figures: figures.Finder{Graph: sources[0].Graph}}, nil
+}
+
+// toolsMayPost reports whether replies may be posted by DiscussionTools, which know no base revision: in a single
+// process, whose late requests the wiki refuses. It does so where the session has ended, or, with OAuth 1.0a, the time
+// in the signature is more than five minutes ago; a request with an OAuth 2 token never gets too old.
+func toolsMayPost(cfg *config.Config) bool {
+	return cfg.DiscussionTools == "on" && cfg.DatabaseURL == "" && cfg.OAuth2Token.Reveal() == ""
 }
 
 // job is something else that is done on a schedule while the bot watches.

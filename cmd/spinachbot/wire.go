@@ -2,7 +2,9 @@ package main
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -133,8 +135,8 @@ func newModel(lg *slog.Logger, mcfg llm.Config, dailyUSD float64, days llm.DaySt
 	return llm.NewClient(lg, mcfg, wrap.around(rt), systemClock{}, randomFloat, budget)
 }
 
-// newWiki makes the client of the configured wiki.
-func newWiki(lg *slog.Logger, cfg *config.Config) (*mediawiki.Client, error) {
+// newWiki makes the client of the configured wiki. session is a file for its session, "" for none; see sessionFile.
+func newWiki(lg *slog.Logger, cfg *config.Config, session string) (*mediawiki.Client, error) {
 	ua, err := userAgent(cfg, isLoopback(cfg.WikiAPI))
 	if err != nil {
 		return nil, err
@@ -145,12 +147,26 @@ func newWiki(lg *slog.Logger, cfg *config.Config) (*mediawiki.Client, error) {
 	}
 	return mediawiki.New(lg, mediawiki.Config{
 		API: cfg.WikiAPI, User: cfg.WikiUser, Password: cfg.WikiPassword.Reveal(), UserAgent: ua,
-		Account: account(cfg.WikiUser), Bearer: cfg.OAuth2Token.Reveal(),
+		Account: account(cfg.WikiUser), Bearer: cfg.OAuth2Token.Reveal(), Session: session,
 		OAuth: mediawiki.OAuth{
 			ConsumerToken: cfg.OAuth.ConsumerToken.Reveal(), ConsumerSecret: cfg.OAuth.ConsumerSecret.Reveal(),
 			AccessToken: cfg.OAuth.AccessToken.Reveal(), AccessSecret: cfg.OAuth.AccessSecret.Reveal(),
 		},
 	}, rt, systemClock{})
+}
+
+// sessions is the folder in DATA_DIR of the sessions on wikis. They are as secret as passwords, and no backup has them.
+const sessions = "sessions"
+
+// sessionFile names the file of the session of the account on the wiki, and makes its folder. Only the bot that holds
+// the lock of the data folder may use it.
+func sessionFile(cfg *config.Config) (string, error) {
+	dir := filepath.Join(cfg.DataDir, sessions)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("cannot make the folder for sessions: %w", err)
+	}
+	sum := sha256.Sum256([]byte(cfg.WikiAPI + "\x00" + cfg.WikiUser))
+	return filepath.Join(dir, hex.EncodeToString(sum[:8])+".json"), nil
 }
 
 // account is the account's name in a bot password's login name: SpinachBot of SpinachBot@posts.

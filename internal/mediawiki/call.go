@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	mwclient "cgt.name/pkg/go-mwclient"
 	"cgt.name/pkg/go-mwclient/params"
 
 	"github.com/spinachbot/spinachbot/internal/politehttp"
@@ -24,6 +25,8 @@ type request struct {
 	save   bool      // it changes the wiki: it never waits, and a missing answer is Unknown
 	anon   bool      // asserts no account, as the login
 	before time.Time // if not zero, it is not sent later
+
+	in *mwclient.Client // with the cookies of another session; nil: the client's own
 }
 
 // envelope is what every answer may contain besides its result.
@@ -117,6 +120,9 @@ func (c *Client) send(ctx context.Context, r request, out any) error {
 	defer cancel()
 	x := &exchange{ctx: callCtx, next: c.base}
 	mw := c.library()
+	if r.in != nil {
+		mw = *r.in
+	}
 	mw.SetHTTPClient(&http.Client{Transport: x, CheckRedirect: noRedirect})
 	call := mw.GetRaw
 	if r.post {

@@ -32,6 +32,9 @@ type Config struct {
 	MaxLag    int      // seconds; 0: 5
 	Attempts  int      // of a read; 0: 6
 	Timeout   time.Duration
+	// Session is the path of a file that remembers the session under way, with which a client that logs in with a
+	// password ends late requests; see session.go. Only one client may use it. "": none.
+	Session string
 }
 
 // OAuth holds the four tokens of an owner-only OAuth 1.0a consumer (Special:OAuthConsumerRegistration/propose).

@@ -25,7 +25,13 @@ func (c *Client) loggedIn(ctx context.Context) error {
 	}
 	name := ""
 	if c.cfg.Password != "" {
+		if err := c.endSession(ctx); err != nil {
+			return err
+		}
 		if err := c.login(ctx, &name); err != nil {
+			return err
+		}
+		if err := c.keepSession(); err != nil {
 			return err
 		}
 	} else {

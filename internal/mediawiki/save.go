@@ -83,7 +83,11 @@ func (c *Client) change(ctx context.Context, r request, out any) error {
 		case lostSession(f.Code) && !relogged && c.forget() == nil:
 			relogged = true
 		default:
-			return changeError(r, f)
+			e := changeError(r, f)
+			if e.Kind == Unknown && c.cfg.Session != "" {
+				_ = c.forget() // the next request logs in, and so ends the session in which this one may still arrive
+			}
+			return e
 		}
 	}
 }
@@ -101,7 +105,7 @@ func (c *Client) ready(ctx context.Context) error {
 
 // changeError returns the error of an earlier request as the error of the change. A failure before the change was sent
 // is never Unknown.
-func changeError(r request, e *Error) error {
+func changeError(r request, e *Error) *Error {
 	if e.Op == r.op {
 		return e
 	}

@@ -1,0 +1,153 @@
+package mediawiki
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/spinachbot/spinachbot/internal/politehttp"
+)
+
+// visited is a wiki with sessions, as MediaWiki has them: a login begins one, a logout ends it, and a request that
+// asserts an account in a session that has ended does nothing.
+type visited struct {
+	mu    sync.Mutex
+	n     int
+	live  map[string]bool
+	seen  []string // "login 1", "logout 1", "read 2", "save 2"
+	lose  bool     // the connection of a save is cut
+	busy  bool     // logouts are refused for now
+	still bool     // logouts are refused for good
+}
+
+func (v *visited) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	_ = r.ParseMultipartForm(1 << 20)
+	id := ""
+	if c, err := r.Cookie("session"); err == nil {
+		id = c.Value
+	}
+	note := func(what string) { v.seen = append(v.seen, what+" "+id) }
+	switch f := r.Form; {
+	case f.Get("assert") != "" && !v.live[id]:
+		note("refused")
+		_, _ = io.WriteString(w, `{"error":{"code":"assertuserfailed","info":"no"}}`)
+	case f.Get("type") == "login":
+		_, _ = io.WriteString(w, `{"query":{"tokens":{"logintoken":"abc+\\"}}}`)
+	case f.Get("action") == "login":
+		v.n++
+		id = fmt.Sprint(v.n)
+		v.live[id] = true
+		note("login")
+		http.SetCookie(w, &http.Cookie{Name: "session", Value: id, Path: "/", HttpOnly: true})
+		_, _ = io.WriteString(w, `{"login":{"result":"Success","lgusername":"Test Bot"}}`)
+	case f.Get("action") == "logout" && v.busy:
+		_, _ = io.WriteString(w, `{"error":{"code":"readonly","info":"later"}}`)
+	case f.Get("action") == "logout" && v.still:
+		_, _ = io.WriteString(w, `{"error":{"code":"cannotlogout","info":"never"}}`)
+	case f.Get("action") == "logout":
+		note("logout")
+		delete(v.live, id)
+		_, _ = io.WriteString(w, `{}`)
+	case f.Get("action") == "edit":
+		if note("save"); v.lose {
+			hangUp(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, `{"edit":{"result":"Success","newrevid":12}}`)
+	case f.Get("prop") == "revisions":
+		note("read")
+		_, _ = io.WriteString(w, `{"query":{"tokens":{"csrftoken":"fromread+\\"},"pages":[{"title":"T","revisions":[{"revid":11,"slots":{"main":{"contentmodel":"wikitext","content":"text"}}}]}]}}`)
+	case f.Get("meta") == "tokens":
+		token := `+\\`
+		if v.live[id] {
+			token = `mine+\\`
+		}
+		_, _ = io.WriteString(w, `{"query":{"tokens":{"csrftoken":"`+token+`"}}}`)
+	}
+}
+
+// A session ends when it is unknown what became of a save in it, and before the next process begins its own.
+func TestSessionEnds(t *testing.T) {
+	v := &visited{live: map[string]bool{}}
+	srv := httptest.NewServer(v)
+	t.Cleanup(srv.Close)
+	file := filepath.Join(t.TempDir(), "session.json")
+	client := func() *Client {
+		c, err := New(slog.New(slog.DiscardHandler), Config{API: srv.URL + "/w/api.php", User: "Test Bot@x",
+			Password: "secretpassword", UserAgent: "Test/1 (test@example.org)", Session: file, Attempts: 1}, nil, politehttp.NewManualClock(start))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	expect := func(want string) {
+		t.Helper()
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		if got := strings.Join(v.seen, ", "); got != want {
+			t.Errorf("the wiki saw %q, want %q", got, want)
+		}
+		v.seen = nil
+	}
+	read := func(c *Client, ok bool) {
+		t.Helper()
+		if _, err := c.Page(t.Context(), "T"); (err == nil) != ok {
+			t.Errorf("reading: %v", err)
+		}
+	}
+	first := client()
+	read(first, true)
+	expect("login 1, read 1")
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file of the session: %v, %v", info, err)
+	}
+	if _, err := first.Save(t.Context(), edit); err != nil {
+		t.Error(err)
+	}
+	v.lose = true
+	if _, err := first.Save(t.Context(), edit); err == nil {
+		t.Error("a lost answer is no error")
+	}
+	v.lose = false
+	expect("save 1, save 1")
+	read(first, true)
+	expect("logout 1, login 2, read 2")
+
+	// The process is killed; the next one ends its session first, and does nothing before that has succeeded.
+	second := client()
+	v.busy = true
+	read(second, false)
+	expect("")
+	v.busy = false
+	read(second, true)
+	expect("logout 2, login 3, read 3")
+	// A late request of the killed process comes to nothing, though its own client would log in again for the next.
+	var out struct{}
+	err := first.send(t.Context(), request{op: "save", post: true, save: true, params: first.editParams(edit)}, &out)
+	if CodeOf(err) != "assertuserfailed" {
+		t.Errorf("a late request of an old session: %v", err)
+	}
+	expect("refused 2")
+
+	// A session that the wiki has ended already, and a wiki that ends none: the work goes on.
+	delete(v.live, "3")
+	read(client(), true)
+	expect("login 4, read 4")
+	v.still = true
+	read(client(), true)
+	expect("login 5, read 5")
+	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read(client(), true)
+	expect("login 6, read 6")
+}
