@@ -323,7 +323,7 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = syscall.Kill(-long.Process.Pid, syscall.SIGKILL); _ = long.Wait() }()
-		deadline := time.Now().Add(20 * time.Second)
+		deadline := time.Now().Add(time.Minute)
 		for w.hooks.count() == 0 && time.Now().Before(deadline) {
 			time.Sleep(20 * time.Millisecond)
 		}

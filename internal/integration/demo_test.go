@@ -183,7 +183,7 @@ func (b *browser) post(action, after string, fields url.Values) {
 
 func (b *browser) eventually(what string, done func() bool) {
 	b.t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		if done() {
 			return
 		}

@@ -142,7 +142,7 @@ func runW3C(t *testing.T, x w3cTest) {
 		t.Fatal(err)
 	}
 	g := loadTurtle(t, x.data...)
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	got, err := g.Query(ctx, "BASE <file://"+x.query+">\n"+string(text))
 	if err != nil {
