@@ -122,6 +122,7 @@ func (a *asking) run(ctx context.Context, args []string) int {
 	missed(e, opts.Preset, pool)
 	opts.Examples = a.examples.force
 	a.review.reviewer(e, cfg, &opts)
+	a.review.label = sources.Main().Labels
 	if pool != nil {
 		sources = withExamples(sources, pool)
 	}

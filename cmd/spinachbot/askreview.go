@@ -25,6 +25,7 @@ type reviewFlags struct {
 	gold     string
 	by       *string
 	terminal people.Terminal
+	label    agent.Labeler // of the items in the right answer; may be nil
 }
 
 func (f *reviewFlags) declare(c *cmdline) {
@@ -77,12 +78,29 @@ func (f *reviewFlags) reviewer(e *env, cfg *config.Config, opts *agent.Options) 
 	}
 	t := &f.terminal
 	t.Screen, t.In, t.By = console.New(e.stdout, e.environ), bufio.NewReader(e.stdin), operatorName(e, cfg, *f.by)
+	if console.Typed(e.stdin) {
+		t.Forget = func() { console.Forget(e.stdin) }
+	}
 	if editor := e.editor(); editor != "" {
 		t.Edit = func(ctx context.Context, text, below string) (string, error) {
 			return console.Edit(ctx, editor, text, below, e.stdin, e.stdout, e.stderr)
 		}
 	}
 	opts.Reviewer, opts.Stream = t, false
+}
+
+// named is what is right, with the names of the items in its result where the graph knows them.
+func (f *reviewFlags) named(ctx context.Context, language string) people.Gold {
+	g := f.terminal.Gold
+	ids := g.IDs()
+	if f.label == nil || len(ids) == 0 {
+		return g
+	}
+	labels, err := f.label.Labels(ctx, ids, []string{cmp.Or(language, "en"), "mul", "en"})
+	if err != nil {
+		return g // the numbers are right, too
+	}
+	return g.Named(labels)
 }
 
 // ask asks, or goes on, with the person's decisions.
@@ -109,6 +127,7 @@ func (f *reviewFlags) ask(ctx context.Context, a *asking, service *ask.Service, 
 			return fail(a.e, fmt.Errorf("ask: %w", err))
 		}
 	}
+	f.terminal.Gold = f.named(ctx, a.language)
 	f.terminal.Begin(q.Text)
 	run, err := a.start(ctx, service, q, dir)
 	if err != nil {

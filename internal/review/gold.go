@@ -2,9 +2,11 @@ package review
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 	"github.com/spinachbot/spinachbot/internal/text"
@@ -14,6 +16,49 @@ import (
 type Gold struct {
 	SPARQL string // a query, "" for none
 	Answer string // its result, as lines; "" for none
+
+	rows [][]string // of the result, as far as they are shown
+	more string     // what is said of the others
+}
+
+// IDs returns the items and properties in the result, each once.
+func (g Gold) IDs() (out []string) {
+	for _, row := range g.rows {
+		for _, cell := range row {
+			if rdf.ValidID(cell) && !slices.Contains(out, cell) {
+				out = append(out, cell)
+			}
+		}
+	}
+	return out
+}
+
+// Named returns g with the names of items next to their numbers, and columns one below the other.
+func (g Gold) Named(labels map[string]string) Gold {
+	var wide []int
+	rows := make([][]string, len(g.rows))
+	for i, row := range g.rows {
+		for c, cell := range row {
+			if label := labels[cell]; label != "" {
+				cell = text.OneLine(label) + " (" + cell + ")"
+			}
+			rows[i] = append(rows[i], cell)
+			if c == len(wide) {
+				wide = append(wide, 0)
+			}
+			wide[c] = max(wide[c], console.Cells(cell))
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		line := ""
+		for c, cell := range row {
+			line += cell + strings.Repeat(" ", wide[c]-console.Cells(cell)+2)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	g.Answer = strings.TrimSpace(b.String() + g.more)
+	return g
 }
 
 // Find returns the item of a benchmark with an ID or, in any spelling of white space, a question.
@@ -39,22 +84,22 @@ func GoldOf(it dataset.Item) Gold {
 	}
 	if b, ok := it.Boolean(); ok {
 		g.Answer = fmt.Sprint(b)
+		return g
 	}
 	rows, _ := it.Bindings()
 	columns := it.Columns(rows)
 	for i, row := range rows {
 		if i == mostRows {
-			g.Answer += fmt.Sprintf("… and %s\n", text.Count(len(rows)-i, "more row"))
+			g.more = fmt.Sprintf("… and %s", text.Count(len(rows)-i, "more row"))
 			break
 		}
 		var cells []string
 		for _, c := range columns {
 			cells = append(cells, strings.TrimPrefix(text.OneLine(row[c].Value), rdf.Entity))
 		}
-		g.Answer += strings.Join(cells, "  ") + "\n"
+		g.rows = append(g.rows, cells)
 	}
-	g.Answer = strings.TrimSpace(g.Answer)
-	return g
+	return g.Named(nil)
 }
 
 // mostRows is how many rows of the right answer are shown.

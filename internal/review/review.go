@@ -31,6 +31,9 @@ type Terminal struct {
 	// Edit opens a text in the person's editor and returns the edited text; below is read-only. If Edit is nil, there
 	// is no editor, and edits are typed.
 	Edit func(ctx context.Context, text, below string) (string, error)
+	// Forget drops what was typed and not read yet: a turn is decided on only after it was shown. nil: all input counts,
+	// as that of a file.
+	Forget func()
 
 	question string
 	asked    bool         // before, in this sitting
@@ -59,6 +62,10 @@ func (t *Terminal) Review(ctx context.Context, l policy.Look) (policy.Decision, 
 	t.look = l
 	t.steps(l)
 	t.turn(l)
+	if t.Forget != nil && t.lines == nil {
+		t.Forget()
+		_, _ = t.In.Discard(t.In.Buffered()) // so many are there
+	}
 	for {
 		d, done, err := t.ask(ctx, l)
 		if err != nil {

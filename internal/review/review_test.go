@@ -172,11 +172,43 @@ func TestFind(t *testing.T) {
 		t.Errorf("an ID comes before a question: %+v %v", it, err)
 	}
 	it, err := Find(items, "where is it?")
-	if g := GoldOf(it); err != nil || g != (Gold{"SELECT", "x  y"}) {
+	if g := GoldOf(it); err != nil || g.SPARQL != "SELECT" || g.Answer != "x  y" {
 		t.Errorf("%+v %v", g, err)
 	}
 	if _, err := Find(items, "When?"); err == nil {
 		t.Error("found what is not there")
+	}
+}
+
+// Items in the right answer have their names, and columns are one below the other; what has no name keeps its number.
+func TestGoldNamed(t *testing.T) {
+	const q = `{"type":"uri","value":"http://www.wikidata.org/entity/`
+	g := GoldOf(dataset.Item{ID: "1", SPARQL: "SELECT", Answers: []byte(`[{"a":` + q + `Q1"},"b":{"type":"literal","value":"5"}},` +
+		`{"a":` + q + `Q23"},"b":` + q + `Q1"}}]`)})
+	if d := cmp.Diff([]string{"Q1", "Q23"}, g.IDs()); d != "" {
+		t.Error(d)
+	}
+	want := "High Tar (Q1)  5\nQ23            High Tar (Q1)"
+	if got := g.Named(map[string]string{"Q1": "High\nTar"}).Answer; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if many := GoldOf(dataset.Item{Answers: []byte(`[` + strings.Repeat(`{"a":`+q+`Q1"}},`, 11) + `{"a":` + q + `Q1"}}]`)}); !strings.HasSuffix(many.Answer,
+		"Q1\n… and 2 more rows") {
+		t.Errorf("%q", many.Answer)
+	}
+}
+
+// An Enter that was typed before the turn was shown decides nothing on it.
+func TestTypedEarly(t *testing.T) {
+	early := bufio.NewReader(io.MultiReader(strings.NewReader("\n\n"), strings.NewReader("b\n")))
+	if _, err := early.Peek(1); err != nil { // as a terminal's input of which a part was read
+		t.Fatal(err)
+	}
+	dropped := 0
+	term := &Terminal{Screen: console.New(io.Discard, nil), In: early, Forget: func() { dropped++ }}
+	d, err := term.Review(t.Context(), look)
+	if err != nil || d.Verdict != event.WentBack || dropped != 1 {
+		t.Errorf("%+v %v, dropped %d times; want the answer that came after the turn", d, err, dropped)
 	}
 }
 
