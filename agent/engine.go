@@ -23,15 +23,18 @@ import (
 
 // Options are the settings of an [Engine] that are the same for all questions. The zero value is good.
 type Options struct {
-	Preset   *preset.Preset        // the way of working; nil: [preset.Default]
-	Policy   string                // how its steps are searched; "": the preset's first
-	Runs     int                   // independent tries, for policies that make several; 0: as the policy thinks good
-	Doubt    float64               // a run whose answer is less sure than this, 0 to 1, also makes a question to the asker
-	Variants []step.Variant        // how the tries differ, Preset's own first; nil: see [step.Runner.Try]
-	Reviewer policy.Reviewer       // a person who decides on each turn, instead of Policy; nil: nobody
-	Examples int                   // solved questions to show before the first turn; 0: as the preset says
-	Notes    int                   // approved notes in the prompt, at most; 0: as the preset says
-	Notebook tool.Notebook         // for a preset that takes notes
+	Preset   *preset.Preset  // the way of working; nil: [preset.Default]
+	Policy   string          // how its steps are searched; "": the preset's first
+	Runs     int             // independent tries, for policies that make several; 0: as the policy thinks good
+	Doubt    float64         // a run whose answer is less sure than this, 0 to 1, also makes a question to the asker
+	Variants []step.Variant  // how the tries differ, Preset's own first; nil: see [step.Runner.Try]
+	Reviewer policy.Reviewer // a person who decides on each turn, instead of Policy; nil: nobody
+	Examples int             // solved questions to show before the first turn; 0: as the preset says
+	Notes    int             // approved notes in the prompt, at most; 0: as the preset says
+	Notebook tool.Notebook   // for a preset that takes notes
+	// Right reports whether an answer is known to be right: a search that branches goes on until one is. nil: nothing is
+	// known, as with every question that somebody really asks.
+	Right    func(ctx context.Context, a *Answer) bool
 	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's own services; nil: none
 	// Faithful compares what the model says to the asker with the result, has it corrected once, and leaves out sentences
 	// that hold what nothing shows; see package faithful.
@@ -177,7 +180,7 @@ func (e *Engine) ask(ctx context.Context, q Question, rec Recorder, limits Limit
 		NoTools: &e.noTools, NoStrict: &e.noStrict, Live: live,
 		Log: e.lg, Model: e.model, Sources: e.sources, Now: e.now, Preset: e.opts.Preset,
 		Dialect: tool.Dialect{Services: e.opts.Services}, Notebook: e.opts.Notebook,
-		Runs: e.opts.Runs, Variants: e.opts.Variants,
+		Runs: e.opts.Runs, Variants: e.opts.Variants, Right: e.opts.Right,
 		Question: q, Events: event.NewLog(rec, e.now, 0), Meter: step.NewMeter(limits, e.now),
 	}}
 	out = &Outcome{}
@@ -207,6 +210,9 @@ func (e *Engine) limits(l Limits) Limits {
 		if p.Total > 0 {
 			p.Total = max(p.Total, p.Counted)
 		}
+	}
+	if l.Calls <= 0 && policy.Trees(e.opts.Policy) {
+		l.Calls = e.opts.Preset.Search.Calls
 	}
 	if l.Total <= 0 && p.Total > 0 {
 		l.Total = max(p.Total, l.Counted)

@@ -498,3 +498,56 @@ func TestGenerateHostile(t *testing.T) {
 		t.Errorf("a tag was closed from within:\n%s", first)
 	}
 }
+
+// TestGenerateInTree: a preset that writes whole queries searches a tree, too. What they are written from is looked up
+// once, before the root; each query is an action, and one that returns something ends its branch with an answer. A
+// sample is not asked for with the preset's seed: a server with one choice a call would repeat it.
+func TestGenerateInTree(t *testing.T) {
+	x := newGenerating(fence(emptyQuery), fence(goodQuery), fence(goodQuery), fence(wrongQuery))
+	x.model.tasks[llm.Judge] = "Points: 2 of 2"
+	p, err := preset.Named(x.preset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Search, err = p.Search.With("n=2,k=2,judgments=1"); err != nil {
+		t.Fatal(err)
+	}
+	rec := &memory{}
+	out, err := New(slog.New(slog.DiscardHandler), x.model, Sources{x.source}, ticking(),
+		Options{Preset: p, Policy: "mcts"}).Ask(t.Context(), Question{ID: "q", Text: rivers, Language: "en"}, rec, Limits{})
+	if err != nil || out.Answer == nil || x.model.used != 4 {
+		t.Fatalf("%v %+v, %d turns used", err, out, x.model.used)
+	}
+	analyzed := 0
+	for _, r := range x.model.requests {
+		if r.Purpose == "analyze" {
+			analyzed++
+		}
+		if r.Purpose == "act" && r.Seed != nil {
+			t.Errorf("a sample is asked for with seed %d", *r.Seed)
+		}
+	}
+	if v := rec.of("vote"); analyzed != 1 || len(v) != 1 || v[0].Groups[0].Weight != 2 {
+		t.Errorf("analyzed %d times, votes %+v", analyzed, v)
+	}
+	for _, e := range rec.of("visit") { // what was looked up is above the root
+		if len(e.Path) > 2 {
+			t.Errorf("a path of %d steps", len(e.Path))
+		}
+	}
+}
+
+// TestGenerateLinear: one action after the other is that preset's usual way, which looks up first.
+func TestGenerateLinear(t *testing.T) {
+	x := newGenerating(fence(emptyQuery), fence(goodQuery))
+	p, err := preset.Named(x.preset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := New(slog.New(slog.DiscardHandler), x.model, Sources{x.source}, ticking(),
+		Options{Preset: p, Policy: "linear"}).Ask(t.Context(), Question{ID: "q", Text: rivers, Language: "en"}, &memory{},
+		Limits{})
+	if err != nil || out.Answer == nil || len(x.model.requests) == 0 || x.model.requests[0].Purpose != "analyze" {
+		t.Fatalf("%v %+v", err, out)
+	}
+}

@@ -1,8 +1,19 @@
 package agent
 
 import (
+	"context"
+	"fmt"
 	"log/slog"
+	"math"
+	"regexp"
+	"strings"
+	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
 // TestBestInTree: a preset with tool calls, several in a turn, searches a tree on the embedded graph. A turn of two
@@ -27,6 +38,11 @@ func TestBestInTree(t *testing.T) {
 		t.Fatalf("%d answers are left, the outcome is %+v", len(m.turns), out)
 	}
 	says(t, out.Answer.SPARQL, "wd:Q40 wdt:P36 ?city")
+	for _, r := range m.requests {
+		if r.Purpose == llm.Judge { // it sees actions by these names
+			says(t, r.Messages[0].Content, "query: Runs a SPARQL query", "\nfind(names", "finish: Ends the work")
+		}
+	}
 	var paths []int
 	var values []float64
 	for _, e := range rec.events {
@@ -42,5 +58,202 @@ func TestBestInTree(t *testing.T) {
 	}
 	if n := len(rec.of("vote")); n != 1 {
 		t.Errorf("%d votes", n)
+	}
+}
+
+// The queries of TestTreeOnGraph, by the short names of their turns.
+var mountainQueries = map[string]string{
+	"highest": "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P2044 ?h } ORDER BY DESC(?h) LIMIT 1",
+	"all":     "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 }",
+	"again":   "SELECT ?mountain WHERE { ?mountain wdt:P17 wd:Q40 ; wdt:P31 wd:Q8502 }", // the same rows as all
+	"none":    "SELECT ?m WHERE { ?m wdt:P31 wd:Q40 }",
+}
+
+// branching is a model for a tree. A turn is a short name: of a query, "end", or what is searched for. What was done so
+// far is a path of them.
+type branching struct {
+	turns  map[string][2]string // by path
+	scores map[string][2]int    // of the two judgments, by path
+
+	mu     sync.Mutex
+	asked  []string
+	judged []string
+}
+
+var doneAction = regexp.MustCompile(`(?m)^Action: (\w+)\((.*)\)$`)
+
+func pathOf(text string) string {
+	var out []string
+	for _, m := range doneAction.FindAllStringSubmatch(text, -1) {
+		name := m[2]
+		switch m[1] {
+		case "stop":
+			name = "end"
+		case "execute_sparql":
+			for short, q := range mountainQueries {
+				if q == m[2] {
+					name = short
+				}
+			}
+		}
+		out = append(out, name)
+	}
+	return strings.Join(out, "/")
+}
+
+func (m *branching) Complete(_ context.Context, req llm.Request) (*llm.Response, error) {
+	var shown []string
+	for _, x := range req.Messages[1:] {
+		shown = append(shown, x.Content)
+	}
+	at := pathOf(strings.Join(shown, "\n"))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	resp := &llm.Response{Usage: llm.Usage{Calls: 1}}
+	say := func(text string) {
+		resp.Choices = append(resp.Choices, llm.Choice{Content: text, FinishReason: "stop"})
+	}
+	switch req.Purpose {
+	case "act":
+		m.asked = append(m.asked, at)
+		turns, ok := m.turns[at]
+		if !ok {
+			return nil, fmt.Errorf("no turns after %q", at)
+		}
+		for _, name := range turns {
+			switch q := mountainQueries[name]; {
+			case name == "end":
+				say(do("stop()"))
+			case q != "":
+				say(do("execute_sparql(" + q + ")"))
+			default:
+				say(do("search_wikidata(" + name + ")"))
+			}
+		}
+	case llm.Judge:
+		m.judged = append(m.judged, at)
+		scores, ok := m.scores[at]
+		if !ok {
+			return nil, fmt.Errorf("nothing is to be judged after %q", at)
+		}
+		for _, s := range scores {
+			say(fmt.Sprintf("Elements: x\nFound: x\nScore: %d", s))
+		}
+	default:
+		say("High Tar.")
+	}
+	return resp, nil
+}
+
+// mountains is the model of TestTreeOnGraph.
+func mountains() *branching {
+	return &branching{
+		turns: map[string][2]string{"": {"Tarland", "mountain"}, "Tarland": {"highest", "none"},
+			"mountain": {"all", "again"}, "mountain/all": {"end", "highest"}, "Tarland/highest": {"end", "end"},
+			"Tarland/none": {"all", "end"}, "mountain/all/highest": {"end", "end"}},
+		scores: map[string][2]int{"Tarland": {40, 60}, "mountain": {30, 30}, "Tarland/highest": {80, 80},
+			"mountain/all": {60, 40}, "mountain/all/end": {40, 40}, "mountain/all/highest": {90, 90},
+			"Tarland/highest/end": {100, 100}, "Tarland/none/all": {20, 20}, "mountain/all/highest/end": {60, 60}},
+	}
+}
+
+// askTree searches the embedded graph with the preset spinach and parameters for the search.
+func askTree(t *testing.T, m *branching, parameters string) (*Outcome, *memory) {
+	t.Helper()
+	p := preset.Default()
+	var err error
+	if p.Search, err = p.Search.With(parameters); err != nil {
+		t.Fatal(err)
+	}
+	p.Diagnose = false
+	rec := &memory{}
+	out, err := New(slog.New(slog.DiscardHandler), m, peaksGraph(t), ticking(), Options{Preset: p, Policy: "mcts"}).
+		Ask(t.Context(), Question{Text: "Which is the highest mountain of Tarland?", Language: "en"}, rec, Limits{})
+	if err != nil {
+		t.Fatalf("%v; asked at %q, judged %q", err, m.asked, m.judged)
+	}
+	return out, rec
+}
+
+// TestTreeOnGraph searches the embedded graph with the tools and prompts of the preset spinach. All its numbers were
+// worked out by hand, with c = √2 (the paper's) and an expected depth of 2: a reward of the third action loses a half
+// (decay 0.5), one of the fourth everything. U is w/n + √(2 ln N/n).
+//
+//	1 root: Tarland 0.5, mountain 0.3                U(Tarland) = 0.5 + √(2 ln 2) = 1.677, U(mountain) = 1.477
+//	2 Tarland: highest 0.8; none has no rows: 0      U(Tarland) = 1.3/3 + √(2 ln 4/3) = 1.395, U(mountain) = 1.965
+//	3 mountain: all 0.5; again shows the same rows   U(Tarland) = 1.469, U(mountain) = 0.8/2 + √(2 ln 5/2) = 1.669
+//	4 mountain/all: end 0.4, worth 0.2; highest 0.9, U(Tarland) = 1.572, U(mountain) = 1.45/4 + √(2 ln 7/4) = 1.349
+//	  worth 0.45                                     below Tarland: U(highest) = 0.8 + √(2 ln 3) = 2.282, U(none) = 1.482
+//	5 Tarland/highest: end 1, worth 0.5; the second  U(Tarland) = 1.8/4 + √(2 ln 8/4) = 1.470, U(mountain) = 1.382;
+//	  sample is the same                             below Tarland only none is open
+//	6 Tarland/none: all 0.2, worth 0.1; the end is   U(Tarland) = 1.9/5 + √(2 ln 9/5) = 1.317, U(mountain) = 1.411;
+//	  refused, since none returned nothing           below mountain only all/highest is open
+//	7 mountain/all/highest: end 0.6, worth 0         three branches have answers: two with High Tar, one with both
+func TestTreeOnGraph(t *testing.T) {
+	m := mountains()
+	out, rec := askTree(t, m, "n=2,k=3,judgments=2,expected=2,decay=0.5,parallel=1")
+	if out.Answer == nil {
+		t.Fatalf("%+v; asked at %q, judged %q", out, m.asked, m.judged)
+	}
+	if d := cmp.Diff([]string{"", "Tarland", "mountain", "mountain/all", "Tarland/highest", "Tarland/none",
+		"mountain/all/highest"}, m.asked); d != "" {
+		t.Errorf("expanded (-want +got):\n%s", d)
+	}
+	type figures struct {
+		W float64
+		N int
+	}
+	steps, got, closed := map[int]string{}, map[string]figures{}, map[string]string{}
+	for _, e := range rec.events {
+		switch e.Event {
+		case "step":
+			steps[e.ID] = pathOf("Action: " + e.Step.Action + "(" + e.Step.Argument + ")")
+		case "visit":
+			at := got[""]
+			got[""] = figures{at.W + *e.Value, at.N + 1}
+			path := ""
+			for _, id := range e.Path {
+				path = strings.TrimPrefix(path+"/"+steps[id], "/")
+				got[path] = figures{got[path].W + *e.Value, got[path].N + 1}
+			}
+		case "leaf":
+			closed[fmt.Sprint(len(closed)+1, " ", steps[e.Parent])] = e.Reason
+		}
+	}
+	want := map[string]figures{"": {3.35, 10}, "Tarland": {1.9, 5}, "mountain": {1.45, 5}, "Tarland/highest": {1.3, 2},
+		"Tarland/none": {0.1, 2}, "mountain/all": {1.15, 4}, "mountain/all/end": {0.2, 1},
+		"mountain/all/highest": {0.45, 2}, "Tarland/highest/end": {0.5, 1}, "Tarland/none/all": {0.1, 1},
+		"mountain/all/highest/end": {0, 1}}
+	if d := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })); d != "" {
+		t.Errorf("w and n (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff(map[string]string{"1 again": "repeated", "2 end": "answered", "3 end": "answered",
+		"4 end": "answered"}, closed); d != "" {
+		t.Errorf("branches that ended (-want +got):\n%s", d)
+	}
+	votes := rec.of("vote")
+	if len(votes) != 1 || len(votes[0].Groups) != 2 || votes[0].Groups[0].Weight != 2 || votes[0].Groups[1].Weight != 1 {
+		t.Fatalf("the votes are %+v", votes)
+	}
+	if rows := out.Answer.Table.Rows; len(rows) != 1 || !strings.HasSuffix(rows[0][0].Value, "/Q51") {
+		t.Errorf("the answer is %v, want High Tar", rows)
+	}
+	if o := out.Steps[0].Observation; len(out.Steps) != 3 || !strings.Contains(o, "Q40") || !strings.Contains(o, "Tarland") {
+		t.Errorf("the way to the answer is %+v; want the one that the judge liked better", out.Steps)
+	}
+}
+
+// TestTreeCalls: a search makes no more calls of the model than it may, also when several states are judged at once, and
+// ends with the best that was found by then: here a query that was run, since no branch has ended.
+func TestTreeCalls(t *testing.T) {
+	for calls, answer := range map[int]bool{2: false, 4: true, 5: true} {
+		m := mountains()
+		out, _ := askTree(t, m, fmt.Sprintf("n=2,k=3,judgments=2,expected=2,decay=0.5,calls=%d", calls))
+		if n := len(m.asked) + len(m.judged); n != calls || (out.Answer != nil) != answer {
+			t.Errorf("%d calls of %d, %+v", n, calls, out)
+		}
+		if !answer && (out.Reason != OutOfTokens || !strings.Contains(out.Detail, "2 calls of the model made, the limit is 2")) {
+			t.Errorf("the end is %+v", out.Ending)
+		}
 	}
 }

@@ -49,6 +49,7 @@ type Listener interface {
 //	score     Value, Values, Detail: what a judge thinks of the state whose last step is the parent
 //	visit     Path, Value: a simulation of a search passed this reward up
 //	leaf      Reason: why the branch ends at the parent
+//	searched  Reason, Detail: why the search ended
 //	try       Preset, Detail: the next of several independent tries begins, and how it differs; Reason for one that
 //	          is left out
 //	vote      Groups, Reason, Detail: answers were compared by their results, and one was chosen

@@ -12,6 +12,24 @@ type Tree struct {
 	Decay       float64 `json:"decay,omitempty"`       // what a reward loses for each step beyond Expected, 0 to 1
 	Expected    int     `json:"expected,omitempty"`    // steps of a branch, as expected
 	Seed        uint64  `json:"seed,omitempty"`
+	Gold        bool    `json:"gold,omitempty"` // the search ends with an answer that is right by gold, not by Answers
+}
+
+// The reasons why a search ends, besides limits and failures.
+const (
+	SearchedAnswers     = "answers"     // as many branches as it wanted ended with an answer
+	SearchedSimulations = "simulations" // as many expansions were made as it may make
+	SearchedAll         = "all"         // nothing is left to expand
+	SearchedRight       = "right"       // an answer is right by gold
+)
+
+// Searched reports whether a search ended for one of these reasons, not for a limit or a failure.
+func Searched(reason string) bool {
+	switch reason {
+	case SearchedAnswers, SearchedSimulations, SearchedAll, SearchedRight:
+		return true
+	}
+	return false
 }
 
 // The reasons why a branch ends.

@@ -15,9 +15,16 @@ import (
 const maxFailed = 3
 
 // grow expands nodes until enough branches have ended with an answer, nothing is left to expand, or a limit is reached.
-// The error is what must end the run at once.
+// Where it is known what is right, an answer that is right is enough, and no number of others. The error is what must
+// end the run at once.
 func (t *tree) grow(ctx context.Context) error {
-	for sim := 0; sim < t.p.Simulations && len(t.found) < t.p.Answers; {
+	enough := func() bool {
+		if t.Right != nil {
+			return t.right != nil
+		}
+		return len(t.found) >= t.p.Answers
+	}
+	for sim := 0; sim < t.p.Simulations && !enough(); {
 		x := t.way.next(t)
 		if x == nil {
 			return nil
@@ -211,6 +218,9 @@ func (t *tree) close(ctx context.Context, x *node) error {
 	switch {
 	case c.Outcome == step.Ended && c.Final.Answer != nil && (c.State.EndsOnQuery() || !c.State.EndsByWord()):
 		t.found = append(t.found, x)
+		if t.right == nil && t.Right != nil && t.Right(ctx, c.Final.Answer) {
+			t.right = x
+		}
 		return t.end(ctx, x, event.LeafAnswered, "")
 	case c.Outcome == step.Ended && c.Final.Answer != nil:
 		return t.end(ctx, x, event.LeafEmpty, "the step before the end is no query with a result")

@@ -60,19 +60,19 @@ func searches() (names []string) {
 // Branches reports whether a policy is a search that branches.
 func Branches(name string) bool { return slices.Contains(searches(), name) }
 
-// For returns the policies of a preset that names some: these, those that make several tries, and the searches that
-// branch where one of its own takes a step at a time.
+// Trees reports whether a policy is a search that branches, or may end with one.
+func Trees(name string) bool { return Branches(name) || name == "auto" }
+
+// For returns the policies of a preset that names some: these, one action after the other, those that make several
+// tries, and the searches that branch.
 func For(own []string) []string {
 	own = slices.Clone(own)
 	for _, p := range policies() {
-		if p.many && !slices.Contains(own, p.name) {
+		if (p.many || p.name == "linear") && !slices.Contains(own, p.name) {
 			own = append(own, p.name)
 		}
 	}
-	if slices.Contains(own, "linear") || slices.Contains(own, "consistent") {
-		return slices.Concat(own, slices.DeleteFunc(searches(), func(s string) bool { return slices.Contains(own, s) }))
-	}
-	return own
+	return slices.Concat(own, slices.DeleteFunc(searches(), func(s string) bool { return slices.Contains(own, s) }))
 }
 
 // Named returns the policy with a name.
@@ -91,8 +91,19 @@ func Named(name string) (Policy, error) {
 }
 
 // Linear is the loop of the SPINACH paper (section 4.2): one action after the other, until the model stops or a limit
-// is reached. After a second refusal in a row the work goes back to before the action that was done twice.
+// is reached. After a second refusal in a row the work goes back to before the action that was done twice. A preset
+// that looks things up first works as [Generate] says.
 func Linear(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
+	if generates(r) {
+		return Generate(ctx, r, s)
+	}
+	return line(ctx, r, s)
+}
+
+// generates reports whether the preset writes its queries from what is looked up first.
+func generates(r *step.Runner) bool { return slices.Contains(r.Preset.Policies, "generate") }
+
+func line(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	for {
 		if h := r.Check(s); h != nil {
 			return s, step.Final{Ending: h.Ending}, nil
@@ -138,7 +149,7 @@ func Generate(ctx context.Context, r *step.Runner, s step.State) (step.State, st
 	if err != nil {
 		return s, step.Final{}, err
 	}
-	s, f, err := Linear(ctx, r, s)
+	s, f, err := line(ctx, r, s)
 	if err == nil && f.Answer == nil {
 		f = r.GaveUp(s, f)
 	}

@@ -55,7 +55,7 @@ type Decision struct {
 // it. Every decision is in the log before it is carried out.
 func Review(who Reviewer) Policy {
 	return func(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
-		if slices.Contains(r.Preset.Policies, "generate") { // its queries are written from what is looked up first
+		if generates(r) {
 			var err error
 			if s, err = r.Retrieve(ctx, s); err != nil {
 				return s, step.Final{}, err

@@ -14,11 +14,19 @@ import (
 // settle ends the search: the result that most branches agree on is the answer. When none ended with one, the executed
 // query that the scorer thinks most of is.
 func (t *tree) settle(ctx context.Context) (step.State, step.Final, error) {
+	reason, detail := t.over()
+	if err := t.Events.Branch(t.root.at).Record(ctx, event.Event{Event: "searched", Reason: reason,
+		Detail: detail}); err != nil {
+		return t.root.child.State, step.Final{}, err
+	}
 	if len(t.found) == 0 {
 		return t.fallBack(ctx)
 	}
 	groups := t.groups()
 	winner := groups[0][0]
+	if t.right != nil {
+		winner = t.right
+	}
 	logged := make([]event.Group, len(groups))
 	for i, g := range groups {
 		a := g[0].child.Final.Answer
@@ -36,8 +44,25 @@ func (t *tree) settle(ctx context.Context) (step.State, step.Final, error) {
 	return s.Ended(b.At()), f, err
 }
 
-// groups returns the branches with answers by their results, the largest group first, of equally large ones that with
-// the higher mean value, then that which was found first; within a group what the scorer thinks more of first.
+// over says why the search ends, as one of event.SearchedAnswers and those after it or as the limit or failure that it
+// ran into, and in words.
+func (t *tree) over() (reason, detail string) {
+	switch {
+	case t.halted != nil:
+		return string(t.halted.Reason), t.halted.Detail
+	case t.right != nil:
+		return event.SearchedRight, "an answer is right by gold"
+	case t.Right == nil && len(t.found) >= t.p.Answers:
+		return event.SearchedAnswers, fmt.Sprintf("%d branches ended with an answer", len(t.found))
+	case t.way.next(t) == nil:
+		return event.SearchedAll, "every branch has ended"
+	}
+	return event.SearchedSimulations, fmt.Sprintf("%d expansions were made", t.p.Simulations)
+}
+
+// groups returns the branches with answers by their results: the one with the answer that is known to be right first,
+// then the largest, of equally large ones that with the higher mean value, then that which was found first; within a
+// group what the scorer thinks more of first.
 func (t *tree) groups() (out [][]*node) {
 	at := map[string]int{}
 	for _, x := range t.found {
@@ -52,8 +77,14 @@ func (t *tree) groups() (out [][]*node) {
 	for _, g := range out {
 		slices.SortFunc(g, better)
 	}
+	right := func(g []*node) int {
+		if t.right != nil && slices.Contains(g, t.right) {
+			return 1
+		}
+		return 0
+	}
 	slices.SortStableFunc(out, func(a, b []*node) int {
-		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(mean(b), mean(a)))
+		return cmp.Or(cmp.Compare(right(b), right(a)), cmp.Compare(len(b), len(a)), cmp.Compare(mean(b), mean(a)))
 	})
 	return out
 }
@@ -70,6 +101,10 @@ func mean(g []*node) float64 {
 func (t *tree) why(groups [][]*node, i int) string {
 	first, g := groups[0], groups[i]
 	switch {
+	case t.right != nil && i == 0:
+		return "right by gold"
+	case t.right != nil:
+		return "not right by gold"
 	case i == 0 && (len(groups) == 1 || len(groups[1]) < len(first)):
 		return "most branches"
 	case i == 0 && mean(groups[1]) < mean(first):

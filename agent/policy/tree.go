@@ -79,6 +79,7 @@ type tree struct {
 	nodes  []*node          // in the order of creation
 	states map[string]*node // by what was done
 	found  []*node          // with answers that count
+	right  *node            // the first of them that is known to be right, where that is known
 	rnd    *rand.Rand
 	failed int           // expansions in a row that the model failed
 	halted *event.Ending // what ended the search before its time
@@ -87,6 +88,12 @@ type tree struct {
 
 // search is the policy that searches this way. Whatever stops it, the best of what was found is the answer.
 func (w way) search(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
+	if generates(r) {
+		var err error
+		if s, err = r.Retrieve(ctx, s); err != nil {
+			return s, step.Final{}, err
+		}
+	}
 	t, err := w.begin(ctx, r, s)
 	if err == nil {
 		err = t.grow(ctx)
@@ -101,6 +108,7 @@ func (w way) search(ctx context.Context, r *step.Runner, s step.State) (step.Sta
 func (w way) begin(ctx context.Context, r *step.Runner, s step.State) (*tree, error) {
 	p := *r.Preset
 	p.Sampling.N, p.Sampling.Temperature = p.Search.Samples, p.Search.Temperature
+	p.Sampling.Seed = nil // with one, a server that returns a sample at a time would always return the same
 	r = r.Shared()
 	r.Preset, r.Live = &p, nil
 	t := &tree{Runner: r, way: w, p: p.Search, states: map[string]*node{}, rnd: rand.New(rand.NewPCG(p.Search.Seed, 1))}
@@ -120,7 +128,7 @@ func (w way) begin(ctx context.Context, r *step.Runner, s step.State) (*tree, er
 func (t *tree) says() *event.Tree {
 	p := t.p
 	out := &event.Tree{Policy: t.way.name, Samples: p.Samples, Simulations: p.Simulations, Depth: p.Depth,
-		Answers: p.Answers}
+		Answers: p.Answers, Gold: t.Right != nil}
 	if t.way.scorer == unscored {
 		return out
 	}

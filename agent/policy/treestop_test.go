@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/step"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
@@ -113,19 +115,26 @@ func TestLimits(t *testing.T) {
 		parameters string
 		answer     bool
 		reason     event.Reason
+		over       string // why the search ended
 	}{
-		{"simulations", event.Limits{}, "n=2,simulations=2", true, event.Answered},
-		{"calls", event.Limits{Calls: 4}, "n=2", true, event.Answered}, // act, two judgments, act: the end is not judged
-		{"money", event.Limits{USD: 0.04}, "n=2", true, event.Answered},
-		{"calls, before a branch has ended", event.Limits{Calls: 1}, "n=2", true, event.Answered}, // the executed query
-		{"k", event.Limits{}, "n=2,k=1", true, event.Answered},
+		{"simulations", event.Limits{}, "n=2,simulations=2", true, event.Answered, "simulations"},
+		// act, two judgments, act: the end is not judged
+		{"calls", event.Limits{Calls: 4}, "n=2", true, event.Answered, "tokens"},
+		{"money", event.Limits{USD: 0.04}, "n=2", true, event.Answered, "money"},
+		// the executed query
+		{"calls, before a branch has ended", event.Limits{Calls: 1}, "n=2", true, event.Answered, "tokens"},
+		{"k", event.Limits{}, "n=2,k=1", true, event.Answered, "answers"},
+		{"everything", event.Limits{}, "n=1,k=2,depth=2", true, event.Answered, "all"},
 	} {
 		w := &world{acts: acts, scores: map[string][]string{"q1": {"Score: 90"}, "a": {"Score: 10"}}}
 		g := w.search(t, "mcts", tt.limits, tt.parameters)
+		if e := g.log.of("searched"); len(e) != 1 || e[0].Reason != tt.over {
+			t.Errorf("%s: the search ended with %+v, want %q", tt.name, e, tt.over)
+		}
 		if g.err != nil || (g.final.Answer != nil) != tt.answer || g.final.Ending.Reason != tt.reason {
 			t.Errorf("%s: %v, answer %+v, ending %+v", tt.name, g.err, g.final.Answer, g.final.Ending)
 		}
-		if tt.limits.Calls > 0 && len(w.requests) > tt.limits.Calls+1 {
+		if tt.limits.Calls > 0 && len(w.requests) > tt.limits.Calls {
 			t.Errorf("%s: %d calls", tt.name, len(w.requests))
 		}
 	}
@@ -176,5 +185,39 @@ func TestJudgments(t *testing.T) {
 	g := w.search(t, "mcts", event.Limits{}, "n=1,k=1")
 	if g.err != nil || g.final.Answer == nil || !strings.Contains(g.log.of("score")[0].Detail, "the judge failed") {
 		t.Errorf("a judge that fails once: %v, %+v", g.err, g.log.of("score")[0])
+	}
+}
+
+// Where it is known what is right, a search goes on beyond k until an answer is, and ends with that one, whatever the
+// judge and the votes say: MCTS-KBQA's distant supervision (section 3.4 of the paper; G.7).
+func TestUntilRight(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		right string // what the answer's query must be about
+		k     string
+		want  string
+		why   []string
+		asked int
+	}{
+		{"the second answer", "wd:Q2", "k=1", "wd:Q2", []string{"right by gold", "not right by gold"}, 6},
+		{"the first answer", "wd:Q1", "k=5", "wd:Q1", []string{"right by gold"}, 4},
+		{"none", "wd:Q7", "k=1", "wd:Q1", []string{"as many branches as another result, judged better",
+			"as many branches, judged worse: 0.70, not 1.00"}, 6},
+	} {
+		w, rec := byHand(), &log{}
+		r := w.runner(t, rec, event.Limits{}, handParameters[:4]+tt.k+handParameters[7:]+",simulations=6")
+		r.Right = func(_ context.Context, a *step.Answer) bool { return strings.Contains(a.Ran, tt.right) }
+		_, f, err := wayOf("mcts").search(t.Context(), r, r.Start(0))
+		if err != nil || f.Answer == nil || !strings.Contains(f.Answer.Ran, tt.want) || len(w.asked) != tt.asked {
+			t.Errorf("%s: %v, %+v after %d expansions", tt.name, err, f.Answer, len(w.asked))
+			continue
+		}
+		var why []string
+		for _, g := range rec.of("vote")[0].Groups {
+			why = append(why, g.Why)
+		}
+		if d := cmp.Diff(tt.why, why); d != "" || !rec.of("tree")[0].Tree.Gold {
+			t.Errorf("%s (-want +got):\n%s", tt.name, d)
+		}
 	}
 }

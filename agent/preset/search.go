@@ -22,6 +22,7 @@ type Search struct {
 	Judging     float64 `json:"judging"`     // temperature of judgments
 	Parallel    int     `json:"parallel"`    // samples carried out, and states judged, at the same time
 	Seed        uint64  `json:"seed"`        // of random scores
+	Calls       int     `json:"calls"`       // of the model in the whole run, at most; 0: any number
 }
 
 // Expected depths of the paper: of its questions on Freebase, and on KQA Pro's part of Wikidata.
@@ -38,7 +39,7 @@ func usualSearch() Search {
 
 // searchKeys names the parameters in the order in which they are explained.
 var searchKeys = []string{"n", "k", "simulations", "depth", "judgments", "c", "decay", "expected", "temperature",
-	"judging", "parallel", "seed"}
+	"judging", "parallel", "seed", "calls"}
 
 // With returns the parameters with those in text changed: "n=2,k=2". The error is for people.
 func (s Search) With(text string) (Search, error) {
@@ -74,6 +75,9 @@ func (s Search) check() error {
 		if n.n < 1 || n.n > n.most {
 			wrong = append(wrong, fmt.Errorf("%q is %d; it must be 1 to %d", n.name, n.n, n.most))
 		}
+	}
+	if s.Calls < 0 {
+		wrong = append(wrong, fmt.Errorf(`"calls" is %d; it must be 0 or more`, s.Calls))
 	}
 	if s.Explore < 0 || s.Expected < 0 || s.Temperature < 0 || s.Judging < 0 {
 		wrong = append(wrong, errors.New(`"c", "expected", "temperature" or "judging" is below 0`))

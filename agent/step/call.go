@@ -18,14 +18,19 @@ func (r *Runner) complete(ctx context.Context, b *event.Branch, req llm.Request,
 		if h := r.Meter.check(); h != nil {
 			return nil, h
 		}
+		if h := r.Meter.enter(); h != nil {
+			return nil, h
+		}
 		req.Messages, req.Subject = messages(short), r.Question.Text
 		resp, callErr := r.Model.Complete(ctx, req)
 		sent := req
 		sent.Live, sent.Facts = nil, nil
 		ev := event.Event{Event: "model", Request: &sent, Response: resp}
+		var used llm.Usage
 		if resp != nil {
-			r.Meter.spend(resp.Usage)
+			used = resp.Usage
 		}
+		r.Meter.leave(used)
 		if callErr != nil {
 			ev.Error, ev.Cause = callErr.Error(), event.CauseOf(callErr)
 		}

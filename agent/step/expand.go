@@ -62,6 +62,8 @@ type Runner struct {
 	Live      func(llm.Delta) // sees what the model writes while it writes; nil: nobody looks
 	Runs      int             // independent tries, for policies that make several; 0: as many as the policy thinks good
 	Variants  []Variant       // how the tries differ, in turn; none: as [Runner.Try] says
+	// reports whether an answer is known to be right, by which a search that branches ends; nil: nothing is known
+	Right func(ctx context.Context, a *Answer) bool
 }
 
 // speak returns the protocol of the preset, or the one for servers without tool calls.

@@ -26,7 +26,15 @@ func (r *Runner) JudgePrompt(direct bool) string {
 	if direct {
 		name = "judge_direct.tmpl"
 	}
-	return r.Preset.Say(name, map[string]any{"Tools": r.Preset.Toolset().Describe(r.Preset.Show)})
+	var tools []string
+	for _, t := range r.Preset.Toolset() {
+		text := t.Describe(r.Preset.Show)
+		if !strings.HasPrefix(text, t.Name+"(") { // with native calls the name is not in the text
+			text = t.Name + ": " + text
+		}
+		tools = append(tools, text)
+	}
+	return r.Preset.Say(name, map[string]any{"Tools": tools})
 }
 
 // Score is what a judge thinks of a state.

@@ -19,6 +19,7 @@ type Meter struct {
 
 	mu      sync.Mutex
 	usage   llm.Usage
+	flying  int // calls of the model that are under way
 	repairs map[string]int
 }
 
@@ -56,10 +57,28 @@ func (m *Meter) Usage() llm.Usage {
 	return m.usage
 }
 
-func (m *Meter) spend(u llm.Usage) {
+// enter lets a call of the model begin, unless those that were made and those under way are as many as there may be.
+func (m *Meter) enter() *event.Halt {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if n := m.usage.Calls + m.flying; m.limits.Calls > 0 && n >= m.limits.Calls {
+		return outOfCalls(n, m.limits.Calls)
+	}
+	m.flying++
+	return nil
+}
+
+// leave ends a call that [Meter.enter] let begin, with what it took.
+func (m *Meter) leave(u llm.Usage) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.flying--
 	m.usage.Add(u)
+}
+
+func outOfCalls(made, limit int) *event.Halt {
+	return event.NewHalt(event.OutOfTokens, spent(llm.Calls, float64(made), float64(limit)),
+		"%d calls of the model made, the limit is %d", made, limit)
 }
 
 // Deadline returns a context that ends with the run's time limit, so that a call in flight ends too.
@@ -91,8 +110,7 @@ func (m *Meter) check() *event.Halt {
 	case l.Time > 0 && m.Elapsed() >= l.Time:
 		return event.NewHalt(event.OutOfTime, event.ErrOutOfTime, "the limit of %s has passed", l.Time)
 	case l.Calls > 0 && u.Calls >= l.Calls:
-		return event.NewHalt(event.OutOfTokens, spent(llm.Calls, float64(u.Calls), float64(l.Calls)),
-			"%d calls of the model made, the limit is %d", u.Calls, l.Calls)
+		return outOfCalls(u.Calls, l.Calls)
 	case l.Tokens > 0 && tokens >= l.Tokens:
 		return event.NewHalt(event.OutOfTokens, spent(llm.InputTokens, float64(tokens), float64(l.Tokens)),
 			"%d tokens used, the limit is %d", tokens, l.Tokens)

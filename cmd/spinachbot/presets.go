@@ -68,7 +68,7 @@ func (f *presetFlags) options(usual string) (agent.Options, error) {
 			strings.Join(has, ", "))}
 	}
 	policy := cmp.Or(f.policy, p.Policies[0])
-	if f.tree != "" && !search.Branches(policy) {
+	if f.tree != "" && !search.Trees(policy) {
 		return agent.Options{}, usageError{fmt.Errorf("--tree: the policy %s does not branch; use --policy mcts", policy)}
 	}
 	if f.kind != "" {

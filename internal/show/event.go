@@ -41,7 +41,7 @@ func (t *Trace) Event(w io.Writer, ev event.Event) {
 		s := ev.Step
 		fmt.Fprintf(w, "%d. %s\n   %s\n%s\n   (%d ms)\n\n", s.N, text.Clean(s.Thought),
 			indented(callText(s.Action, s.Argument)), margin+indented(s.Observation), s.MS)
-	case "tree", "score", "leaf", "vote":
+	case "tree", "score", "leaf", "searched", "vote":
 		searchEvent(w, ev)
 	case "review":
 		showReview(w, ev)

@@ -91,6 +91,8 @@ func (v *Run) searchJSON(e event.Event) bool {
 		m["value"], m["path"] = e.Value, e.Path
 	case "leaf":
 		m["reason"] = e.Reason
+	case "searched":
+		m["reason"], m["detail"] = e.Reason, e.Detail
 	case "vote":
 		m["groups"], m["detail"] = e.Groups, e.Detail
 	case "end", "final":
@@ -117,6 +119,8 @@ func searchEvent(w io.Writer, ev event.Event) {
 		}
 	case "leaf":
 		fmt.Fprintf(w, "   the branch ends here: %s\n\n", text.OneLine(text.Clean(ev.Reason)))
+	case "searched":
+		fmt.Fprintf(w, "the search ended: %s\n\n", text.OneLine(text.Clean(ev.Detail)))
 	case "vote":
 		by := ""
 		if ev.Reason != "" {

@@ -58,6 +58,32 @@ mcts, 2 steps, 1 answered, answer found
 	}
 }
 
+// What ended a search before its time is said in every view; what ends it in order is not in the summary.
+func TestSearchStopped(t *testing.T) {
+	for reason, want := range map[string]bool{"money": true, event.SearchedAnswers: false} {
+		events := searched()
+		ended := event.Event{ID: 8, Parent: 2, Event: "searched", Reason: reason, Detail: "0.05 US dollars used, the limit is 0.05"}
+		events = append(append(events[:7:7], ended), events[7:]...)
+		var lines, objects, trace strings.Builder
+		people, programs := &Run{Screen: console.New(&lines, nil)}, &Run{Screen: console.New(&objects, nil), AsJSON: true}
+		for _, e := range events {
+			people.Event(e)
+			programs.Event(e)
+			(&Trace{}).Event(&trace, e)
+		}
+		const said = "stopped: 0.05 US dollars used, the limit is 0.05"
+		if strings.Contains(lines.String(), said) != want {
+			t.Errorf("%s: lines\n%s", reason, &lines)
+		}
+		if !strings.Contains(objects.String(), `"event":"searched"`) || !strings.Contains(objects.String(), `"reason":"`+reason+`"`) {
+			t.Errorf("%s: objects\n%s", reason, &objects)
+		}
+		if !strings.Contains(trace.String(), "the search ended: 0.05 US dollars used") {
+			t.Errorf("%s: trace\n%s", reason, &trace)
+		}
+	}
+}
+
 // A trajectory of a search ends with its tree; of another it does not.
 func TestTree(t *testing.T) {
 	var b strings.Builder

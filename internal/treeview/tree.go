@@ -68,6 +68,7 @@ type Tree struct {
 	Ends        map[string]int // branches that ended, by the reason
 	Groups      []event.Group
 	Vote        string // why the answer was chosen, in the vote's words
+	Stopped     string // the limit or failure that ended the search before its time, in words; "" for none
 	SPARQL      string // of the answer, "" without one
 	Ended       bool
 	Reason      string // why there is no answer
@@ -140,6 +141,10 @@ func (t *Tree) Add(e event.Event) {
 		t.visit(e)
 	case "leaf":
 		t.leaf(at, e)
+	case "searched":
+		if !event.Searched(e.Reason) {
+			t.Stopped = e.Detail
+		}
 	case "vote":
 		t.vote(e)
 	case "final":
@@ -302,6 +307,9 @@ func (t *Tree) Summary() string {
 		if n := t.Ends[reason]; n > 0 {
 			out = append(out, fmt.Sprintf("%d %s", n, words(reason)))
 		}
+	}
+	if t.Stopped != "" {
+		out = append(out, "stopped: "+oneLine(text.Clip(t.Stopped, 160)))
 	}
 	switch {
 	case t.Answered():
