@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	search "github.com/spinachbot/spinachbot/agent/policy"
 	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
@@ -35,7 +36,7 @@ type evalRunFlags struct {
 	asOf                       string
 	ids, forms                 fileList
 	jobs, limit, tries         int
-	usd                        float64
+	usd, untilF1               float64
 	timeout                    time.Duration
 	skip, json, golden         bool
 	lessons                    string
@@ -63,6 +64,7 @@ func (f *evalRunFlags) declare(c *cmdline) {
 	c.fs.DurationVar(&f.timeout, "query-timeout", 60*time.Second, "time `limit` for a query on a graph held in memory")
 	c.fs.StringVar(&f.lessons, "lessons", "", "show also these lessons, `IDs` with commas between, though nobody has approved them: to measure what they do")
 	c.fs.BoolVar(&f.golden, "golden-entities", false, "tell the model which entities the gold query names, as Interactive-KBQA's experiments do")
+	c.fs.Float64Var(&f.untilF1, "until-f1", 0, "let searches that branch go on until an answer has this `F1` against gold, from 0 to 1, by the measure kbqa; to make training data, such as 0.67, not to measure")
 	c.fs.BoolVar(&f.skip, "skip-unscorable", false, "do not ask the items whose gold query fails or returns nothing")
 	c.fs.Var(&f.forms, "also", "write the outputs in this `form`, too: "+orList(formNames())+"; may be given again")
 	c.fs.BoolVar(&f.json, "json", false, "print the summary as one JSON object")
@@ -98,6 +100,9 @@ func evalRunCommand(e *env) *cobra.Command {
 		opts, err := f.preset.options(preset.Usual)
 		if err != nil {
 			return fail(e, fmt.Errorf("eval run: %w", err))
+		}
+		if f.untilF1 > 0 && !search.Branches(opts.Policy) {
+			return misuse(e, "eval run: --until-f1: the policy %s does not branch; use --policy mcts", opts.Policy)
 		}
 		items, hash, err := readBenchmark(e, rest[0])
 		if err != nil {
@@ -150,6 +155,8 @@ func (f *evalRunFlags) check(rest []string) error {
 		return errors.New("--jobs and --tries must be 1 or more")
 	case f.limit < 0 || !(f.usd >= 0):
 		return errors.New("--limit and --usd-limit must be positive")
+	case !(f.untilF1 >= 0 && f.untilF1 <= 1):
+		return fmt.Errorf("--until-f1 %g: want a figure from 0 to 1, such as 0.67", f.untilF1)
 	case f.record != "" && f.recorded != "":
 		return errors.New("--record and --recorded cannot be used together")
 	}

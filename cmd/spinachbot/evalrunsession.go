@@ -124,8 +124,8 @@ func (s *evalSession) run(ctx context.Context) int {
 		Log: s.lg, Dir: s.flags.out, Info: info, Items: s.items, Chosen: s.chosen, New: s.asker, Model: s.modelFor,
 		Sources: s.sources,
 		Replay:  s.replay, Limits: runLimits(s.cfg), Language: s.flags.language, Golden: s.flags.golden,
-		SkipUnscorable: s.flags.skip,
-		Jobs:           s.flags.jobs, Tries: s.flags.tries, Shared: shared,
+		SkipUnscorable: s.flags.skip, UntilF1: s.flags.untilF1, UntilBy: evalrun.MetricKBQA,
+		Jobs: s.flags.jobs, Tries: s.flags.tries, Shared: shared,
 		Forms: s.flags.alsoIn(), Score: evalrun.Metrics, Now: s.e.now, Sleep: systemClock{}.Sleep, Account: s.account,
 		Progress: func(pr evalrun.Progress) { p.Show(pr.String()) },
 	})
@@ -330,10 +330,14 @@ func (s *evalSession) describeParts() {
 	if x := s.opts.Preset.Exemplars; x.N > 0 {
 		s.settings["question kind"] = x.Kind
 	}
-	if !search.Branches(s.opts.Policy) {
+	if !search.Trees(s.opts.Policy) {
 		return
 	}
 	s.settings["tree"] = s.opts.Preset.Search.String()
+	if f1 := s.flags.untilF1; f1 > 0 {
+		fmt.Fprintln(s.e.stderr, "spinachbot: the answers of this run are chosen by gold: its scores say nothing about a model")
+		s.settings["until-f1"] = fmt.Sprintf("%g by %s: answers are chosen by gold", f1, evalrun.MetricKBQA)
+	}
 	if s.cfg.OpenAIJudgeModel != "" {
 		s.settings["judge"] = s.cfg.OpenAIJudgeModel
 	}
@@ -475,7 +479,9 @@ func (s *evalSession) openModel(ctx context.Context) error {
 
 // asker returns an agent for one attempt at one item.
 func (s *evalSession) asker(p evalrun.Parts) ask.Asker {
-	return agent.New(p.Log, p.Model, p.Sources, p.Now, s.opts)
+	opts := s.opts
+	opts.Right = p.Right
+	return agent.New(p.Log, p.Model, p.Sources, p.Now, opts)
 }
 
 // modelFor returns the model for one attempt at an item: the record's when it holds the question, else the scripted or

@@ -87,6 +87,8 @@ func TestPresetFlags(t *testing.T) {
 		{[]string{"ask", "--preset-file", broken, "--preset", "list"}, exitUsage, "exclude each other"},
 		{[]string{"ask", "--policy", "generate", "Who?"}, exitUsage, "linear, vote, auto, bfs"},
 		{[]string{"ask", "--tree", "n=2", "Who?"}, exitUsage, "does not branch"},
+		{[]string{"eval", "run", "--until-f1", "0.67", "--out", "x", "b.jsonl"}, exitUsage, "does not branch"},
+		{[]string{"eval", "run", "--policy", "mcts", "--until-f1", "67", "--out", "x", "b.jsonl"}, exitUsage, "from 0 to 1"},
 		{[]string{"ask", "--policy", "mcts", "--tree", "width=2", "Who?"}, exitUsage, "the parameters are n, k"},
 	} {
 		if _, errs, code := invoke(t, nil, tt.args...); code != tt.code || !strings.Contains(errs, tt.want) {

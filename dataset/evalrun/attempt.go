@@ -30,7 +30,7 @@ func (r *runner) ask(ctx context.Context, it dataset.Item, k known) (*itemFile, 
 		return out, nil
 	}
 	for try := 1; ; try++ {
-		a, err := r.attempt(ctx, it)
+		a, err := r.attempt(ctx, it, k.gold)
 		if err != nil {
 			return nil, err
 		}
@@ -74,12 +74,13 @@ type attempt struct {
 }
 
 // attempt makes one try. The error stops the run.
-func (r *runner) attempt(ctx context.Context, it dataset.Item) (*attempt, error) {
+func (r *runner) attempt(ctx context.Context, it dataset.Item, gold *goldFile) (*attempt, error) {
 	a := &attempt{started: r.Now()}
 	parts, err := r.parts(it)
 	if err != nil {
 		return nil, err
 	}
+	parts.Right = r.right(it, gold)
 	q := agent.Question{ID: it.ID, Text: it.Question, Language: r.Language}
 	if it.Language != "" {
 		q.Language = it.Language
@@ -109,7 +110,7 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item) (*attempt, error)
 		if _, err := r.dir.freshTrajectory(FileName(it.ID)); err != nil {
 			return nil, err
 		}
-		return r.attempt(ctx, it)
+		return r.attempt(ctx, it, gold)
 	case event.IsWriteError(err):
 		return nil, err
 	case err == nil && stopsRun(a.out.Reason):
@@ -124,6 +125,25 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item) (*attempt, error)
 		return a, err
 	}
 	return a, nil
+}
+
+// right returns what tells an answer that is right by gold, nil where that does not matter or nothing is gold.
+func (r *runner) right(it dataset.Item, gold *goldFile) func(context.Context, *agent.Answer) bool {
+	known := Result{ID: it.ID, Gold: gold.Result, GoldError: gold.Error, GoldSPARQL: gold.SPARQL}
+	if r.UntilF1 <= 0 || !known.Scorable() {
+		return nil
+	}
+	return func(ctx context.Context, a *agent.Answer) bool {
+		said := known
+		var err error
+		if said.Result, err = bindings(a.Answers()); err != nil {
+			return false
+		}
+		scores, err := r.Score(ctx, &said)
+		return err == nil && slices.ContainsFunc(scores, func(s Score) bool {
+			return s.Metric == r.UntilBy && s.F1 >= r.UntilF1
+		})
+	}
 }
 
 // begin asks, or goes on with a search that branches where a crash cut it off: it may have cost much.

@@ -31,6 +31,9 @@ type Config struct {
 	Language       string // of the questions, "" to have the model find it out
 	Golden         bool   // name the entities of the gold query to the model
 	SkipUnscorable bool   // do not ask items whose gold query failed or is empty
+	// searches that branch go on until an answer has this F1 against gold, by UntilBy; 0: they know nothing of gold
+	UntilF1 float64
+	UntilBy string // name of the metric
 
 	Jobs  int // items at once, default 1
 	Tries int // attempts at an item or a gold query that a service fails, default 3

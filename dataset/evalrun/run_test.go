@@ -15,6 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
@@ -294,5 +295,40 @@ func TestOtherSettings(t *testing.T) {
 	again, err := Begin(dir, first.Settings, time.Time{}, Session{Started: at.Add(time.Hour), Version: "2"})
 	if err != nil || !again.AsOf.Equal(at) || len(again.Sessions) != 2 {
 		t.Errorf("%+v, %v", again, err)
+	}
+}
+
+// With a threshold the asker is told which answers are right by gold, by the metric that is named; not where nothing is
+// gold, and not without a threshold.
+func TestRunUntilF1(t *testing.T) {
+	t.Parallel()
+	items := bench("answer ROWS a | ROWS a b c", "answer ROWS e | FAIL timeout", "answer ROWS d | ROWS")
+	told := map[string]func(context.Context, *agent.Answer) bool{}
+	for _, until := range []float64{0.67, 0} {
+		w := newWorld(t, t.TempDir(), items)
+		w.UntilF1, w.UntilBy, w.Score = until, MetricKBQA, Metrics
+		made := w.New
+		i := 0
+		w.New = func(p Parts) ask.Asker {
+			told[items[i].ID] = p.Right
+			i++
+			return made(p)
+		}
+		w.run(t)
+		if until == 0 {
+			break
+		}
+		// F1 of one of three is 0.5, of two of three 0.8
+		for rows, want := range map[string]bool{"ROWS a": false, "ROWS a b": true, "ROWS c b a": true, "ROWS x": false} {
+			if got := told["a"](t.Context(), &agent.Answer{Ran: rows, Table: rowsOf(rows)}); got != want {
+				t.Errorf("%s: right %v", rows, got)
+			}
+		}
+		if told["b"] != nil || told["c"] != nil {
+			t.Error("something is right where gold failed or is empty")
+		}
+	}
+	if told["a"] != nil {
+		t.Error("something is right without a threshold")
 	}
 }
