@@ -81,7 +81,10 @@ func (r *Runner) shapeless(s *State, end tool.End) *Refusal {
 	if s.shapeTold {
 		return nil
 	}
-	problems := r.shapeProblems(*s, k.table, end.Columns)
+	var problems []string
+	for _, f := range ShapeFaults(r.Question.Text, k.table, end.Columns, s.returns) {
+		problems = append(problems, r.say(string(f.Kind), f))
+	}
 	if len(problems) == 0 {
 		return nil
 	}
@@ -93,29 +96,47 @@ func (r *Runner) shapeless(s *State, end tool.End) *Refusal {
 // howMany finds questions for a number, in the languages that most questions are in.
 var howMany = regexp.MustCompile(`(?i)\b(how many|wie ?viele|combien d|cu[aá]nt[ao]s|quant[ei])\b`)
 
-// shapeProblems says what of an answer's columns may be wrong, a sentence each.
-func (r *Runner) shapeProblems(s State, t *kg.Table, named []string) []string {
+// ShapeFault is what of an answer's columns may be wrong.
+type ShapeFault struct {
+	Kind               ShapeKind
+	Column, Item       string   // a name, and what it names
+	Columns, Announced []string // that answer, and that were announced to answer
+}
+
+// ShapeKind is the kind of a fault. It is the name of the text that the model reads.
+type ShapeKind string
+
+// The kinds of faults.
+const (
+	ShapeLabel  ShapeKind = "shape_label"  // a name in place of its item
+	ShapeFewer  ShapeKind = "shape_fewer"  // columns that were announced are missing
+	ShapeMore   ShapeKind = "shape_more"   // there are more than were announced
+	ShapeNumber ShapeKind = "shape_number" // the question asks how many, and there is no number
+)
+
+// ShapeFaults returns what of the columns of an answer to a question may be wrong. named are those that the model says
+// answer, none for all of the table's; announced those that it said before it saw a result.
+func ShapeFaults(question string, t *kg.Table, named, announced []string) []ShapeFault {
 	columns := named
 	if len(columns) == 0 {
 		columns = t.Vars
 	}
 	columns = tool.WithoutLabels(columns, t.Vars)
-	var out []string
+	var out []ShapeFault
 	for _, c := range columns {
 		if base, label := tool.NameOf(t, c); label && !slices.Contains(t.Vars, base) {
-			out = append(out, r.say("shape_label", map[string]any{"Column": c, "Item": base}))
+			out = append(out, ShapeFault{Kind: ShapeLabel, Column: c, Item: base})
 		}
 	}
-	data := map[string]any{"Announced": s.returns, "Columns": columns}
-	switch announced := tool.WithoutLabels(s.returns, s.returns); {
-	case len(announced) == 0:
-	case len(columns) < len(announced):
-		out = append(out, r.say("shape_fewer", data))
-	case len(columns) > len(announced):
-		out = append(out, r.say("shape_more", data))
+	switch meant := tool.WithoutLabels(announced, announced); {
+	case len(meant) == 0:
+	case len(columns) < len(meant):
+		out = append(out, ShapeFault{Kind: ShapeFewer, Columns: columns, Announced: announced})
+	case len(columns) > len(meant):
+		out = append(out, ShapeFault{Kind: ShapeMore, Columns: columns, Announced: announced})
 	}
-	if len(t.Rows) > 1 && howMany.MatchString(r.Question.Text) && !tool.HasNumber(t, columns) {
-		out = append(out, r.say("shape_number", nil))
+	if len(t.Rows) > 1 && howMany.MatchString(question) && !tool.HasNumber(t, columns) {
+		out = append(out, ShapeFault{Kind: ShapeNumber})
 	}
 	return out
 }

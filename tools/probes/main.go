@@ -7,6 +7,10 @@
 // QUESTIONS is a benchmark in any form that package dataset reads; its gold queries are the right ones. LOG holds the
 // queries of a system: SPINACH's log, or a JSON array of {"question", "final_sparql": {"sparql"}}. FILE is a JSON
 // object whose lists hold IDs of questions that are left out.
+//
+// The same is measured of the check of an answer's shape (step.ShapeFaults): of how many right and wrong queries the
+// model would be told something, as if it had announced as many columns as the gold query has, and how often the result
+// would be better by our fair measure, which counts surplus columns: without the surplus, or with items for names.
 package main
 
 import (
@@ -24,6 +28,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/probe"
+	"github.com/spinachbot/spinachbot/agent/step"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/score"
 	"github.com/spinachbot/spinachbot/internal/kg"
@@ -44,7 +49,8 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: probes [flags] GRAPH QUESTIONS")
 		os.Exit(2)
 	}
-	b := &bench{settings: probe.Settings{Queries: *queries, Seconds: 60}, verbose: *verbose, out: os.Stdout}
+	b := &bench{settings: probe.Settings{Queries: *queries, Seconds: 60}, verbose: *verbose, out: os.Stdout,
+		shapes: map[bool]map[step.ShapeKind]*sum{true: {}, false: {}}}
 	for k := range strings.SplitSeq(*off, ",") {
 		b.settings.Off = append(b.settings.Off, variant.Kind(k))
 	}
@@ -60,6 +66,7 @@ type bench struct {
 	verbose  bool
 	out      io.Writer
 	graph    *embedded.Graph
+	shapes   map[bool]map[step.ShapeKind]*sum // of right and wrong queries
 }
 
 // sum adds up the probes of one kind.
@@ -163,6 +170,9 @@ func (b *bench) report(ctx context.Context, gold, queries map[string]string) err
 		}
 		right := f1 > 0.999
 		count[right]++
+		if err := b.shape(ctx, question, query, want, table, right); err != nil {
+			return err
+		}
 		began := time.Now()
 		probes, err := b.probe(ctx, query, table, &asked, right)
 		if err != nil {
@@ -216,7 +226,7 @@ func (b *bench) report(ctx context.Context, gold, queries map[string]string) err
 		fmt.Fprintf(b.out, "\n%d %s queries: the model is told something on %d (%.1f %%); one of it is better on %d; "+
 			"%.1f queries each\n\n", count[right], name, disturbed[right], 100*float64(disturbed[right])/float64(count[right]),
 			helped[right], float64(asked[right])/float64(count[right]))
-		if err := b.table(kinds[right]); err != nil {
+		if err := errors.Join(b.table(kinds[right]), b.shapeTable(right)); err != nil {
 			return err
 		}
 	}
@@ -258,6 +268,10 @@ func (b *bench) probe(ctx context.Context, query string, table *kg.Table, asked 
 
 // f1 is SPINACH's measure.
 func (b *bench) f1(ctx context.Context, want, got *kg.Table) (float64, error) {
+	return b.score(ctx, want, got, score.MetricSpinach)
+}
+
+func (b *bench) score(ctx context.Context, want, got *kg.Table, m score.Metric) (float64, error) {
 	w, err := rowsOf(want)
 	if err != nil {
 		return 0, err
@@ -266,11 +280,12 @@ func (b *bench) f1(ctx context.Context, want, got *kg.Table) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	s, err := score.CompareJSON(ctx, w, g, score.Hint{}, score.Limits{}, score.MetricSpinach)
+	s, err := score.CompareJSON(ctx, w, g, score.Hint{}, score.Limits{}, m)
 	if err != nil {
 		return 0, err
 	}
-	return s.Spinach.F1, nil
+	f1, _, _ := s.F1EM(m)
+	return f1, nil
 }
 
 // rowsOf writes a result as package score reads it.
