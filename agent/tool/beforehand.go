@@ -16,17 +16,18 @@ import (
 // BeforehandName is what the program looks up before the model's first turn.
 const BeforehandName = "look_up_question"
 
-// Bounds of what is looked up beforehand, and of what of it is shown.
+// Bounds of what is looked up beforehand, and of what of it is shown. Those of lists were measured: what came behind
+// was never needed (tools/used, docs/best.md).
 const (
 	beforehandFinds   = 36 // searches for things, and for properties
-	beforehandItems   = 8  // things
-	beforehandPages   = 6  // of these, with their properties
+	beforehandItems   = 5  // things
+	beforehandPages   = 4  // of these, with their properties
 	beforehandClasses = 2  // classes whose members are described
-	beforehandProps   = 12 // properties
-	beforehandOut     = 14 // properties of a thing
+	beforehandProps   = 8  // properties
+	beforehandOut     = 8  // properties of a thing
 	fewMembers        = 3  // a class with fewer is not described
 	fewOut            = 6  // so few of a thing are shown with their values
-	beforehandIn      = 6  // properties that lead to a thing
+	beforehandIn      = 4  // properties that lead to a thing
 	beforehandShape   = 14 // properties of a class's members
 	beforehandSolved  = 3  // solved questions
 	beforehandText    = 70 // characters of a description

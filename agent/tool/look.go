@@ -16,11 +16,12 @@ import (
 // LookName is the action that shows pages of several things at once.
 const LookName = "look"
 
-// Bounds of look.
+// Bounds of look. Those of the lists were measured, see tools/used.
 const (
 	maxLooks      = 6
 	pageOut       = 40 // properties of a page
-	pageIn        = 12 // properties that lead to it
+	pageRest      = 10 // further ones, without values
+	pageIn        = 4  // properties that lead to it
 	pageValues    = 4  // values of a property
 	pageTriples   = 4000
 	pageIncoming  = 1000 // triples that lead to a thing and are looked at
@@ -233,7 +234,7 @@ func (n namer) page(p *page) []string {
 		lines = append(lines, "  "+n.iri(r.property)+": "+n.values(r))
 	}
 	if len(rest) > 0 {
-		lines = append(lines, "  "+say("page_rest", mostOf(rest, pageOut)))
+		lines = append(lines, "  "+say("page_rest", mostOf(rest, pageRest)))
 	}
 	if len(p.in) == 0 {
 		return append(lines, "  "+say("page_unused", nil))
