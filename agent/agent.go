@@ -55,6 +55,8 @@ type (
 	Question = event.Question
 	Thread   = event.Thread
 	Turn     = event.Turn
+	Post     = event.Post
+	Opening  = event.Opening
 	Step     = event.Step
 	Limits   = event.Limits
 	Ending   = event.Ending
@@ -128,14 +130,6 @@ type Outcome struct {
 	Elapsed    time.Duration
 }
 
-// Post is one post of a thread for [Engine.Triage]: who said what.
-type Post struct {
-	Author  string
-	Text    string   // as read, queries replaced by [query]
-	Queries []string // the queries in it, in order
-	Ours    bool     // posted by the bot
-}
-
 // Triage is what a thread's last post is to us.
 type Triage struct {
 	Request bool // it asks for a query, for data that a query can return, or for a change to a query
@@ -143,6 +137,8 @@ type Triage struct {
 	Question string
 	Language string
 	Why      string // one line for the log
+	// what the model was shown and did first, for [Question]; nil where the judgment was a call of its own
+	Opening *Opening
 }
 
 // Wikibase is [tool.Wikibase].

@@ -176,13 +176,8 @@ func (e *Engine) ask(ctx context.Context, q Question, rec Recorder, limits Limit
 	if l, ok := rec.(event.Listener); ok && e.opts.Stream {
 		live = l.Live
 	}
-	r := &run{doubt: e.opts.Doubt, faithful: e.opts.Faithful, Runner: &step.Runner{
-		NoTools: &e.noTools, NoStrict: &e.noStrict, Live: live,
-		Log: e.lg, Model: e.model, Sources: e.sources, Now: e.now, Preset: e.opts.Preset,
-		Dialect: tool.Dialect{Services: e.opts.Services}, Notebook: e.opts.Notebook,
-		Runs: e.opts.Runs, Variants: e.opts.Variants, Right: e.opts.Right,
-		Question: q, Events: event.NewLog(rec, e.now, 0), Meter: step.NewMeter(limits, e.now),
-	}}
+	r := &run{doubt: e.opts.Doubt, faithful: e.opts.Faithful,
+		Runner: e.runner(q, event.NewLog(rec, e.now, 0), limits, live)}
 	out = &Outcome{}
 	defer func() {
 		if p := recover(); p != nil {

@@ -30,7 +30,7 @@ func TestWireConventions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := en.Triage(t.Context(), hostile, []Post{{Author: `A" b`, Text: hostile, Queries: []string{hostile}},
-		{Author: "B", Text: hostile, Ours: true}}, nil); err != nil {
+		{Author: "B", Text: hostile, Ours: true}}, nil, Limits{}); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]int{}
@@ -101,10 +101,10 @@ func TestTriage(t *testing.T) {
 		fails   bool
 	}{
 		{"a request", []string{`{"request": true, "language": "de", "question": "Wer?", "why": "asks"}`}, Triage{true, "Wer?",
-			"de", "asks"}, false},
-		{"in a fence, with words around", []string{"Sure:\n```json\n{\"request\": \"yes\", \"language\": \"English\", \"question\": \"Who?\"}\n```\nDone."}, Triage{true, "Who?", "en", ""}, false},
+			"de", "asks", nil}, false},
+		{"in a fence, with words around", []string{"Sure:\n```json\n{\"request\": \"yes\", \"language\": \"English\", \"question\": \"Who?\"}\n```\nDone."}, Triage{true, "Who?", "en", "", nil}, false},
 		{"no request", []string{`{"request": false, "why": "thanks"}`}, Triage{Why: "thanks"}, false},
-		{"repaired", []string{"It is a request.", `{"request": true, "question": "Who?"}`}, Triage{true, "Who?", "", ""},
+		{"repaired", []string{"It is a request.", `{"request": true, "question": "Who?"}`}, Triage{true, "Who?", "", "", nil},
 			false},
 		{"a request without a question", []string{`{"request": true}`, `{"request": true, "question": " "}`}, Triage{}, true},
 		{"garbage", []string{"???", "{"}, Triage{}, true},
@@ -112,7 +112,7 @@ func TestTriage(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := &sequence{answers: tt.answers}
-			got, err := newEngine(m, &fakeGraph{}).Triage(t.Context(), "h", posts, nil)
+			got, err := newEngine(m, &fakeGraph{}).Triage(t.Context(), "h", posts, nil, Limits{})
 			if (err != nil) != tt.fails {
 				t.Fatalf("error %v", err)
 			}
@@ -124,7 +124,7 @@ func TestTriage(t *testing.T) {
 			}
 		})
 	}
-	if _, err := newEngine(&sequence{}, &fakeGraph{}).Triage(t.Context(), "h", nil, nil); err == nil {
+	if _, err := newEngine(&sequence{}, &fakeGraph{}).Triage(t.Context(), "h", nil, nil, Limits{}); err == nil {
 		t.Error("no posts, no error")
 	}
 }

@@ -35,9 +35,12 @@ const (
 // thread's. An answer of the model that cannot be read is asked for once more. The error is the model's
 // (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]), ctx's, or says that no answer could be read; nothing
 // is known about the post then. Posts are untrusted: whatever they say, all that comes out is the [Triage]. The calls
-// go to rec, which may be nil, in a trajectory of their own: start with preset "triage", model, end with the judgment
-// in Detail.
-func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec Recorder) (*Triage, error) {
+// go to rec, which may be nil, in a trajectory of their own: in Detail.
+//
+// Where the preset wants it (rules.triage) and the model's server knows tool calls, the call is also the first turn of
+// the work on the question, which goes on with it: see [Triage].Opening. limits are those of that work.
+func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec Recorder,
+	limits Limits) (*Triage, error) {
 	if len(posts) == 0 {
 		return nil, fmt.Errorf("agent: triage of the thread %q: it has no posts", render.Clip(heading, 80))
 	}
@@ -45,8 +48,9 @@ func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec R
 	for i := range shown {
 		shown[i].Text = render.Clip(shown[i].Text, triageLength)
 	}
-	b := event.NewLog(rec, e.now, 0).Branch(0)
-	t, err := e.triage(ctx, b, heading, shown)
+	events := event.NewLog(rec, e.now, 0)
+	b := events.Branch(0)
+	t, err := e.triage(ctx, events, b, &Opening{Heading: heading, Posts: shown}, e.limits(limits))
 	if event.IsWriteError(err) {
 		return nil, err
 	}
@@ -66,17 +70,32 @@ func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec R
 	return t, b.Record(ctx, Event{Event: "end", Detail: detail + ": " + t.Why, Language: t.Language})
 }
 
-// triage asks, and asks once more when the answer cannot be read.
-func (e *Engine) triage(ctx context.Context, b *event.Branch, heading string, posts []Post) (*Triage, error) {
-	if err := b.Record(ctx, Event{Event: "start", Format: event.Format, Preset: "triage",
-		Detail: render.Clip(render.Fold(heading), 200)}); err != nil {
+// triage asks together with the first turn of the work where that is possible, else alone.
+func (e *Engine) triage(ctx context.Context, events *event.Log, b *event.Branch, o *Opening,
+	limits Limits) (*Triage, error) {
+	if err := b.Record(ctx, Event{Event: "start", Format: event.Format, Preset: "triage", Graphs: e.sources.Log(),
+		Detail: render.Clip(render.Fold(o.Heading), 200)}); err != nil {
 		return nil, err
 	}
+	if e.opens(o) {
+		if t, err := e.open(ctx, events, b, o, limits); t != nil || err != nil {
+			return t, err
+		}
+	}
+	t, err := e.judge(ctx, b, o.Heading, o.Posts)
+	if err == nil && t.Request && o.Turn != nil {
+		t.Opening = o
+	}
+	return t, err
+}
+
+// judge asks for nothing but the judgment, and asks once more when it cannot be read.
+func (e *Engine) judge(ctx context.Context, b *event.Branch, heading string, posts []Post) (*Triage, error) {
 	again := ""
 	for range 2 {
 		user := triageTexts.Say("triage_user", map[string]any{"Heading": render.Fold(heading), "Posts": posts,
 			"Again": again})
-		req := llm.Request{Purpose: "triage", Subject: posts[len(posts)-1].whole(), MaxTokens: 2000,
+		req := llm.Request{Purpose: "triage", Subject: posts[len(posts)-1].Whole(), MaxTokens: 2000,
 			Messages: []llm.Message{{Role: llm.System, Content: triageTexts.Say("triage.tmpl", nil)}, {Role: llm.User,
 				Content: user}}}
 		resp, err := e.model.Complete(ctx, req)
@@ -91,17 +110,15 @@ func (e *Engine) triage(ctx context.Context, b *event.Branch, heading string, po
 			return nil, err
 		}
 		t, why := parseTriage(resp.Text())
+		if why == "" && t.Request && t.Question == "" {
+			why = `"question" was empty although "request" was true`
+		}
 		if why == "" {
 			return t, nil
 		}
 		again = why
 	}
 	return nil, fmt.Errorf("%w: %s", event.ErrUnreadable, again)
-}
-
-// whole is a post's text with its queries.
-func (p Post) whole() string {
-	return strings.Join(append([]string{p.Text}, p.Queries...), "\n[query]\n")
 }
 
 // parseTriage reads the model's JSON object; why says what is wrong with it.
@@ -118,9 +135,6 @@ func parseTriage(text string) (t *Triage, why string) {
 	t = &Triage{Request: request, Question: str("question"), Why: render.Clip(render.Fold(str("why")), 300)}
 	if l, known := tool.LanguageOf(str("language")); known {
 		t.Language = l.Code
-	}
-	if request && t.Question == "" {
-		return nil, `"question" was empty although "request" was true`
 	}
 	return t, ""
 }

@@ -402,6 +402,9 @@ func (b *Bot) set(ctx context.Context, e *Entry, to State, reason string) error 
 	if err := e.move(b.now(), to, reason); err != nil {
 		return err
 	}
+	if to != Accepted { // what was begun has come to its end
+		e.Opening = nil
+	}
 	if err := b.store.Update(ctx, e); err != nil || from == to {
 		return err
 	}

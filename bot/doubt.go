@@ -95,7 +95,7 @@ func (b *Bot) chosen(ctx context.Context, e *Entry, p place, t *agent.Triage) er
 		if t.Question == "" || !t.Request {
 			t.Question = p.comment.Text
 		}
-		t.Request, t.Why = true, "it answers our question"
+		t.Request, t.Why, t.Opening = true, "it answers our question", nil
 		t.Language = cmp.Or(asked.Language, t.Language)
 		t.Question = asked.Question + "\n\nAsked back: " + asked.Draft.Reply.Asks + "\nThe answer: " + t.Question
 		if i := phrase.Choice(p.comment.Text, counts(asked.Draft.Choices)); i >= 0 && !theirs {

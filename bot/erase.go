@@ -25,7 +25,7 @@ func (e *Entry) Erase(now time.Time) bool {
 		d.Reply, d.Wikitext, d.Diff, d.Turn, d.Drafted, d.Faults = forum.Reply{}, "", "", agent.Turn{}, "", nil
 		d.Ran, d.Choices = "", nil
 	}
-	e.Solution, e.Amendment, e.Chosen = nil, nil, ""
+	e.Solution, e.Amendment, e.Chosen, e.Opening = nil, nil, "", nil
 	if e.Save != nil {
 		e.Save.Error = ""
 	}

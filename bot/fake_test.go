@@ -16,6 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot/bottest"
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/store"
 )
@@ -296,6 +297,7 @@ type fakeSolver struct {
 	query   string  // what it answers; query when empty
 	says    string  // the answer in words
 	echo    bool    // its reports repeat the question
+	opens   bool    // its judgments are also the first turn of the work
 	brief   bool    // its replies have no steps
 	sure    float64 // confidence of its answers
 	asks    string  // its question to the poster
@@ -318,8 +320,13 @@ func (s *fakeSolver) Triage(_ context.Context, _, heading string, posts []agent.
 			return nil, err
 		}
 	}
-	return &agent.Triage{Request: !strings.Contains(last.Text, "announcement"), Question: last.Text, Language: "en",
-		Why: "by the fake"}, nil
+	t := &agent.Triage{Request: !strings.Contains(last.Text, "announcement"), Question: last.Text, Language: "en",
+		Why: "by the fake"}
+	if s.opens {
+		t.Opening = &agent.Opening{Heading: heading, Posts: posts, Looked: "what is there",
+			Turn: &llm.Choice{Content: "I look."}}
+	}
+	return t, nil
 }
 
 func (s *fakeSolver) Solve(ctx context.Context, key string, q agent.Question) (*agent.Outcome, error) {

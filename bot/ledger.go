@@ -160,6 +160,8 @@ type Entry struct {
 	Chosen   string `json:"chosen,omitempty"`   // query of the reading that the poster chose when we asked
 	Question string `json:"question,omitempty"` // what the agent is asked
 	Language string `json:"language,omitempty"`
+	// what the agent did first, in the call that judged the comment, until the question is answered
+	Opening *agent.Opening `json:"opening,omitempty"`
 
 	Starts    int       `json:"starts,omitempty"`    // starts of triage or solver during which the program ended
 	Failures  int       `json:"failures,omitempty"`  // transient failures of triage or solver

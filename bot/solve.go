@@ -191,7 +191,7 @@ func (b *Bot) judge(ctx context.Context, e *Entry) error {
 		}
 		return b.set(ctx, e, Skipped, why)
 	}
-	e.Question, e.Language = t.Question, b.language(t.Language)
+	e.Question, e.Language, e.Opening = t.Question, b.language(t.Language), t.Opening
 	if e.Question == "" {
 		e.Question = question(p)
 	}
@@ -274,7 +274,7 @@ func (b *Bot) solve(ctx context.Context, e *Entry) error {
 	if ok, err := b.begin(ctx, e, "being solved"); err != nil || !ok {
 		return err
 	}
-	q := agent.Question{ID: e.Key, Text: e.Question, Language: e.Language, Thread: thread(p)}
+	q := agent.Question{ID: e.Key, Text: e.Question, Language: e.Language, Thread: thread(p), Opening: e.Opening}
 	if q.History, err = b.history(ctx, e, p); err != nil {
 		return err
 	}

@@ -2,9 +2,11 @@ package event
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
 // Recorder keeps the log: one call an event, in the order of their IDs. When it returns from a step, a rollback, a
@@ -25,6 +27,9 @@ type Question struct {
 	// do so; nil otherwise
 	Entities []string `json:"entities,omitempty"`
 
+	// the conversation that began when the post was judged, which the work goes on with; nil: there is none
+	Opening *Opening `json:"opening,omitempty"`
+
 	// where it was asked, for those who keep copies of it away from the model; it is shown to nobody
 	Thread *Thread `json:"-"`
 }
@@ -34,6 +39,28 @@ type Thread struct {
 	Heading string
 	Posts   []string // texts of the comments up to the question
 	Queries []string // those in the comments
+}
+
+// Post is one post of a thread: who said what.
+type Post struct {
+	Author  string   `json:"author,omitempty"`
+	Text    string   `json:"text"`              // as read, queries replaced by [query]
+	Queries []string `json:"queries,omitempty"` // the queries in it, in order
+	Ours    bool     `json:"ours,omitempty"`    // posted by the bot
+}
+
+// Whole is a post's text with its queries.
+func (p Post) Whole() string {
+	return strings.Join(append([]string{p.Text}, p.Queries...), "\n[query]\n")
+}
+
+// Opening is a conversation that began with the judgment of a post: what the model was shown, and what it did first,
+// in the same turn.
+type Opening struct {
+	Heading string      `json:"heading,omitempty"`
+	Posts   []Post      `json:"posts"`            // of the thread; the last one is judged
+	Looked  string      `json:"looked,omitempty"` // what was looked up before the turn
+	Turn    *llm.Choice `json:"turn,omitempty"`   // the turn without its judgment; nil: it held nothing else
 }
 
 // Turn is an earlier question of the same conversation and what was done and said.

@@ -68,6 +68,7 @@ type Preset struct {
 	tools     tool.Set
 	proto     protocol.Protocol
 	dialogues *exemplar.Set
+	judging   bool // see [Preset.Judging]
 }
 
 // Limits are the published limits of a run. The caller's limits take precedence.
@@ -362,9 +363,20 @@ func (p *Preset) System(s Situation) string {
 
 func (p *Preset) systemData(s Situation) map[string]any {
 	return map[string]any{"Tools": p.tools.Describe(p.Show), "Counted": s.Counted, "Tries": s.Counted - s.Given,
-		"Graphs": s.Graphs, "Notes": s.Notes[:min(len(s.Notes), p.Notes.N)],
+		"Graphs": s.Graphs, "Judging": p.judging, "Notes": s.Notes[:min(len(s.Notes), p.Notes.N)],
 		"Dialect": p.Show.Dialect, "Exemplars": s.Exemplars}
 }
+
+// Judging returns a copy of the preset for work that begins with the judgment of a post: it has the tool for that, and
+// the prompt says so.
+func (p *Preset) Judging() *Preset {
+	out := *p
+	out.tools, out.judging = append(slices.Clone(p.tools), tool.TriageTool), true
+	return &out
+}
+
+// Judges reports whether the work begins with the judgment of a post.
+func (p *Preset) Judges() bool { return p.judging }
 
 // leastVaried is the lowest temperature of a varied preset: below it, samples of most models hardly differ.
 const leastVaried = 0.7

@@ -31,6 +31,8 @@ type Rules struct {
 	Number bool `json:"number"` // each observation begins with the number of its step
 	// the answer's columns are compared with those that were announced and with the question, see shape.go in step
 	Shape bool `json:"shape"`
+	// the judgment of a post and the first turn of the work on it are one call
+	Triage bool `json:"triage"`
 	// look up the names and relations of the question before the model's first turn
 	Beforehand bool `json:"beforehand"`
 }

@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -21,7 +22,7 @@ func (r *Runner) complete(ctx context.Context, b *event.Branch, req llm.Request,
 		if h := r.Meter.enter(); h != nil {
 			return nil, h
 		}
-		req.Messages, req.Subject = messages(short), r.Question.Text
+		req.Messages, req.Subject = messages(short), cmp.Or(req.Subject, r.Question.Text)
 		resp, callErr := r.Model.Complete(ctx, req)
 		sent := req
 		sent.Live, sent.Facts = nil, nil

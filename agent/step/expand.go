@@ -5,6 +5,7 @@
 //	expand.go   Runner.Expand: the step, and its halves Propose and Carry
 //	choose.go   what came of a sample, for policies that choose among several
 //	branch.go   states side by side, for policies that branch
+//	open.go     the first turn of work that begins with the judgment of a post
 //	judge.go    what a judge thinks of a state
 //	state.go    states, which are values
 //	rule.go     which actions are refused: repetitions and stops without a result
@@ -112,6 +113,11 @@ func (r *Runner) Start(at int) State {
 	s := State{at: at, root: at, messages: 2}
 	s = r.seeing(s, strings.Join(r.Question.Entities, "\n"), nil)
 	s = r.seeing(s, r.Question.Text+"\n"+strings.Join(r.Preset.Rules.Known, " ")+"\n"+r.Exemplars+"\n"+r.Preset.Say("act.tmpl", map[string]any{}), nil)
+	if r.Preset.Judges() {
+		for _, p := range r.Question.Opening.Posts {
+			s = r.seeing(s, p.Whole(), nil)
+		}
+	}
 	for _, t := range r.Question.History {
 		s = r.seeing(s, t.Question+"\n"+t.SPARQL, nil)
 		for _, x := range t.Steps {
@@ -442,8 +448,7 @@ func (r *Runner) conversation(s State) protocol.Conversation {
 	}
 	c := protocol.Conversation{System: r.Preset.System(preset.Situation{Counted: l.Counted, Given: s.given(),
 		Graphs: r.Sources.Descriptions(), Notes: r.Sources.Notes(), Exemplars: r.Exemplars}), Notes: notes(0), Bad: s.bad,
-		Question: r.Preset.Say("question_user", map[string]any{"Question": r.Question.Text, "Entities": r.Question.Entities,
-			"Language": r.Language.Name, "Earlier": r.Question.History})}
+		Question: r.asked()}
 	if s.bad != nil {
 		c.BadNotes = append([]string{s.hint}, counter[max(0, len(counter)-1):]...)
 	}
@@ -467,6 +472,15 @@ func (r *Runner) conversation(s State) protocol.Conversation {
 		asides(i + 1)
 	}
 	return c
+}
+
+// asked is the question as the model sees it: with its earlier turns, or the thread whose last post was judged.
+func (r *Runner) asked() string {
+	if r.Preset.Judges() {
+		return r.Preset.Say("thread_user", r.Question.Opening)
+	}
+	return r.Preset.Say("question_user", map[string]any{"Question": r.Question.Text, "Entities": r.Question.Entities,
+		"Language": r.Language.Name, "Earlier": r.Question.History})
 }
 
 // hurry is what is said when few steps are left.

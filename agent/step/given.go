@@ -58,7 +58,15 @@ func (r *Runner) Begin(ctx context.Context, s State) (State, error) {
 		if err != nil {
 			return s, err
 		}
-		if s, err = r.Give(ctx, s, tools[0], map[string]any{}, nil); err != nil {
+		given := *tools[0]
+		if o := r.Question.Opening; o != nil && o.Looked != "" { // when the post was judged
+			given.Run = func(context.Context, *tool.Env, json.RawMessage) (tool.Result, error) {
+				return tool.Result{Text: o.Looked}, nil
+			}
+		} else if o != nil && o.Turn != nil {
+			return s, nil // the graph failed then
+		}
+		if s, err = r.Give(ctx, s, &given, map[string]any{}, nil); err != nil {
 			return s, err
 		}
 	}
@@ -207,6 +215,16 @@ func (r *Runner) GaveUp(s State, f Final) Final {
 	f.Ending = event.Ending{Reason: event.NotFound, Detail: r.say("gave_up_detail", len(s.steps)-s.given())}
 	f.Text = r.say("gave_up", nil)
 	return f
+}
+
+// Given is what the first step shows that the model did not ask for, "" where there is none.
+func (s State) Given() string {
+	for _, k := range s.steps {
+		if k.given {
+			return k.Observation
+		}
+	}
+	return ""
 }
 
 // given is how many steps of the state the model did not ask for.

@@ -16,13 +16,29 @@ import (
 //	look.go          pages of several things at once
 //	phrases.go       the names that a question may hold
 //	beforehand.go    what is looked up before the model's first turn; beforehandtext.go writes it
-var bestTools = Set{queryTool, lookTool, finishTool, beforehandTool}
+var bestTools = Set{queryTool, lookTool, finishTool, beforehandTool, TriageTool}
 
 // The names of the tools of the preset best.
 const (
 	QueryName  = "query"
 	FinishName = "finish"
+	TriageName = "triage"
 )
+
+// triageArgs are the arguments of the action triage, of which package agent reads the judgment.
+type triageArgs struct {
+	Request  bool    `json:"request" about:"the last post is a request to you"`
+	Question *string `json:"question" about:"the request as one text that can be understood without the thread, in the poster's language, close to their words, with the query that it is about; left out when the last post can be understood alone"`
+	Language string  `json:"language" about:"code of the language of the last post: en, de, fr, …"`
+	Why      string  `json:"why" about:"one short line for the log"`
+}
+
+// TriageTool judges a post, in the first turn of the work on it. It is only there for such work, see
+// Judging in package preset.
+var TriageTool = typed(&Tool{Name: TriageName, Text: "best_triage.md"},
+	func(context.Context, *Env, triageArgs) (Result, error) {
+		return Result{Text: say("triage_again", nil)}, nil // the first one is taken out of its turn
+	})
 
 // QueryArgs are the arguments of the action query.
 type QueryArgs struct {

@@ -43,7 +43,8 @@ type Continuer interface {
 
 // Triager judges the last post of a thread, as [*agent.Engine] does.
 type Triager interface {
-	Triage(ctx context.Context, heading string, posts []agent.Post, rec agent.Recorder) (*agent.Triage, error)
+	Triage(ctx context.Context, heading string, posts []agent.Post, rec agent.Recorder,
+		limits agent.Limits) (*agent.Triage, error)
 }
 
 // Trajectory keeps the events of one run; see [event.File]. Close completes it.
@@ -132,7 +133,7 @@ func (s *Service) Solve(ctx context.Context, key string, q agent.Question) (*age
 // Errors are those of [agent.Engine.Triage], or say that the trajectory could not be written.
 func (s *Service) Triage(ctx context.Context, key, heading string, posts []agent.Post) (t *agent.Triage, err error) {
 	r, err := s.start(ctx, key+"-triage", func(ctx context.Context, r *Run) (err error) {
-		t, err = s.Triager.Triage(ctx, heading, posts, r)
+		t, err = s.Triager.Triage(ctx, heading, posts, r, s.Limits)
 		return err
 	})
 	if err != nil {

@@ -332,7 +332,8 @@ func TestTriage(t *testing.T) {
 
 type triagerFunc func(ctx context.Context, rec agent.Recorder) (*agent.Triage, error)
 
-func (f triagerFunc) Triage(ctx context.Context, _ string, _ []agent.Post, rec agent.Recorder) (*agent.Triage, error) {
+func (f triagerFunc) Triage(ctx context.Context, _ string, _ []agent.Post, rec agent.Recorder,
+	_ agent.Limits) (*agent.Triage, error) {
 	return f(ctx, rec)
 }
 

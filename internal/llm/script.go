@@ -45,6 +45,9 @@ import (
 //	== report
 //	The answer is …
 //
+// A judgment of a post that is also the first turn of the work, where the tools are said to have one named triage, is
+// the text under "== triage" as the arguments of a call of that tool, behind the calls of "== act 1 tools".
+//
 // The text under "== request" is a snippet of the post (for triage) or of the question (for all other tasks); white
 // space counts as one space. Task and text come from the request's metadata, not from its messages, so that the
 // prompts can change freely. When snippets of several requests match, the longest wins. Several samples of one answer

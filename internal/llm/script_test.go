@@ -262,3 +262,44 @@ func TestScriptedJudge(t *testing.T) {
 		}
 	}
 }
+
+// TestScriptedOpening: a judgment that may also be the first turn of the work is that turn with the judgment as its
+// last call; it fails as both sections say. Without the tool, and without a first turn for the tools, it is the text.
+func TestScriptedOpening(t *testing.T) {
+	h := mustScript(t, "== request\nq\n== triage fail 503\n{\"request\": true}\n== act 1\nAction: search(x)\n"+
+		"== act 1 tools fail 429\nI ask.\nCall: query {\"sparql\": \"ASK {}\"}\n").Handler()
+	body := func(tools ...string) string {
+		var list []string
+		for _, name := range tools {
+			list = append(list, `{"type":"function","function":{"name":"`+name+`"}}`)
+		}
+		return `{"model":"m","messages":[{"role":"user","content":"u"}],"metadata":{"purpose":"triage","subject":"q"},"tools":[` +
+			strings.Join(list, ",") + `]}`
+	}
+	for i, want := range []int{503, 429, 200} {
+		if code, m := post(t, h, body("query", "triage")); code != want {
+			t.Fatalf("attempt %d: %d %v, want %d", i+1, code, m, want)
+		}
+	}
+	for _, tt := range []struct {
+		tools []string
+		text  string
+		calls []string
+	}{
+		{[]string{"query", "triage"}, "I ask.", []string{`query {"sparql": "ASK {}"}`, `triage {"request": true}`}},
+		{[]string{"query"}, `{"request": true}`, nil},
+		{[]string{"other", "triage"}, `{"request": true}`, nil},
+	} {
+		_, m := post(t, h, body(tt.tools...))
+		msg := m["choices"].([]any)[0].(map[string]any)["message"].(map[string]any)
+		var calls []string
+		list, _ := msg["tool_calls"].([]any)
+		for _, c := range list {
+			f := c.(map[string]any)["function"].(map[string]any)
+			calls = append(calls, f["name"].(string)+" "+f["arguments"].(string))
+		}
+		if d := cmp.Diff(tt.calls, calls); d != "" || msg["content"] != tt.text {
+			t.Errorf("%v: %q %s", tt.tools, msg["content"], d)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -89,12 +90,12 @@ func (s *scriptServer) complete(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	messages := req.messages()
-	section, status, code, err := s.find(req)
+	sections, status, code, err := s.find(req)
 	if err != nil {
 		writeServiceError(w, status, code, "invalid_request_error", err.Error())
 		return
 	}
-	if status, fails := s.nextFailure(section); fails {
+	if status, fails := s.nextFailure(sections); fails {
 		if status == 0 {
 			panic(http.ErrAbortHandler) // net/http's way to cut the connection
 		}
@@ -105,15 +106,16 @@ func (s *scriptServer) complete(w http.ResponseWriter, r *http.Request) {
 			fmt.Sprintf("the script says that this attempt fails with %d", status))
 		return
 	}
-	if out := answer(req, messages, section); req.Stream {
+	if out := answer(req, messages, sections); req.Stream {
 		out.stream(w, req.StreamOptions.IncludeUsage)
 	} else {
 		httpjson.Write(w, http.StatusOK, out)
 	}
 }
 
-// find returns the section that answers a request, or the status, code and text with which it is refused.
-func (s *scriptServer) find(asked chatRequest) (*scriptSection, int, string, error) {
+// find returns the section that answers a request, or the status, code and text with which it is refused. A judgment
+// that is also the first turn of the work has two.
+func (s *scriptServer) find(asked chatRequest) ([]*scriptSection, int, string, error) {
 	call, err := readCall(asked.Metadata)
 	if err != nil {
 		return nil, http.StatusBadRequest, "no_purpose", err
@@ -123,12 +125,18 @@ func (s *scriptServer) find(asked chatRequest) (*scriptSection, int, string, err
 		return nil, http.StatusNotFound, codeNoScript,
 			errors.New("the scripted model has no script for this request; set OPENAI_API_KEY or OPENAI_BASE_URL to use a real one")
 	}
-	section := req.section(call.task, call.arg, asked.toolNames())
+	tools := asked.toolNames()
+	section := req.section(call.task, call.arg, tools)
 	if section == nil {
 		return nil, http.StatusBadRequest, "no_script_section",
 			fmt.Errorf("the script of line %d has no section %q", req.line, strings.TrimSpace(call.task+" "+call.arg))
 	}
-	return section, 0, "", nil
+	if call.task == taskTriage && slices.Contains(tools, taskTriage) {
+		if first := req.section(taskAct, "1", tools); first != nil && first.tools {
+			return []*scriptSection{section, first}, 0, "", nil
+		}
+	}
+	return []*scriptSection{section}, 0, "", nil
 }
 
 // toolNames returns the names of the request's tools.
@@ -143,19 +151,20 @@ func (r chatRequest) toolNames() []string {
 	return names
 }
 
-// nextFailure counts an attempt at the section and says whether and how it fails.
-func (s *scriptServer) nextFailure(section *scriptSection) (status int, fails bool) {
-	if len(section.fail) == 0 {
-		return 0, false
-	}
+// nextFailure counts an attempt at the sections and says whether and how it fails.
+func (s *scriptServer) nextFailure(sections []*scriptSection) (status int, fails bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := s.asked[section]
-	s.asked[section]++
-	if n >= len(section.fail) {
-		return 0, false
+	for _, section := range sections {
+		n := s.asked[section]
+		if len(section.fail) > 0 {
+			s.asked[section]++
+		}
+		if n < len(section.fail) {
+			return section.fail[n], true
+		}
 	}
-	return section.fail[n], true
+	return 0, false
 }
 
 // messages returns the request's messages with their text parts joined.
@@ -222,7 +231,8 @@ type scriptToolCall struct {
 
 // answer makes the response: the samples in order, the last one again when more are asked for. Where the request has
 // tools, the calls of a sample become tool calls.
-func answer(req chatRequest, messages []Message, section *scriptSection) *scriptAnswer {
+func answer(req chatRequest, messages []Message, sections []*scriptSection) *scriptAnswer {
+	section := sections[len(sections)-1]
 	limit := req.MaxTokens + req.MaxCompletionTokens
 	in, out := 3, 0
 	for _, m := range messages {
@@ -231,7 +241,11 @@ func answer(req chatRequest, messages []Message, section *scriptSection) *script
 	a := &scriptAnswer{ID: fmt.Sprintf("chatcmpl-script-%d", section.line), Object: "chat.completion",
 		Model: cmp.Or(req.Model, ScriptModel)}
 	for i := range max(req.N, 1) {
-		text := cutAtStop(section.samples[min(i, len(section.samples)-1)], req.stops())
+		text := section.samples[min(i, len(section.samples)-1)]
+		if len(sections) > 1 { // the judgment, and what is done first
+			text = strings.TrimSuffix(text, "\n") + "\nCall: " + taskTriage + " " + sections[0].samples[0]
+		}
+		text = cutAtStop(text, req.stops())
 		reason := "stop"
 		if limit > 0 && countTokens(text) > limit {
 			text, reason = cutAtTokens(text, limit), "length"

@@ -103,7 +103,7 @@ func TestAgentAnswersTheSeededRequests(t *testing.T) {
 	e, ctx := engine(t, agent.Options{}), context.Background()
 	for _, want := range expectations(t) {
 		t.Run(want.Snippet, func(t *testing.T) {
-			triage, err := e.Triage(ctx, "", []agent.Post{posts[want.Snippet]}, nil)
+			triage, err := e.Triage(ctx, "", []agent.Post{posts[want.Snippet]}, nil, agent.Limits{})
 			if err != nil || !triage.Request || triage.Language != want.Language {
 				t.Fatalf("triage returns %+v, %v", triage, err)
 			}
@@ -134,7 +134,7 @@ func TestAgentAnswersTheSeededRequests(t *testing.T) {
 		return strings.HasPrefix(p.Text,
 			"Just a word of thanks")
 	})]
-	if triage, err := e.Triage(ctx, "", []agent.Post{thanks}, nil); err != nil || triage.Request {
+	if triage, err := e.Triage(ctx, "", []agent.Post{thanks}, nil, agent.Limits{}); err != nil || triage.Request {
 		t.Errorf("thanks are taken for a request: %+v, %v", triage, err)
 	}
 }

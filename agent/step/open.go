@@ -1,0 +1,33 @@
+package step
+
+import (
+	"context"
+
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// First asks for the first turn of work that begins with the judgment of a post, and carries nothing out. The turn is
+// nil where the model's server knows no tool calls. s is the state after the call, subject the post for the scripted
+// model. Errors are as for [Runner.Expand].
+func (r *Runner) First(ctx context.Context, s State, subject string) (State, *llm.Choice, error) {
+	p := r.Preset
+	req := llm.Request{Purpose: "triage", Subject: subject, Temperature: p.Sampling.Temperature,
+		TopP: p.Sampling.TopP, MaxTokens: p.Sampling.MaxTokens, Seed: p.Sampling.Seed, Facts: r.Facts(s)}
+	b := r.Events.Branch(s.at)
+	resp, speaker, err := r.propose(ctx, b, req, s)
+	for r.lacks(speaker, err) {
+		if r.NoTools != nil && r.NoTools.Load() {
+			s.at = b.At()
+			return s, nil, nil
+		}
+		resp, speaker, err = r.propose(ctx, b, req, s)
+	}
+	if err != nil {
+		return s, nil, err
+	}
+	s.at = b.At()
+	if len(resp.Choices) == 0 {
+		return s, &llm.Choice{}, nil
+	}
+	return s, &resp.Choices[0], nil
+}
