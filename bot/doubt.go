@@ -127,15 +127,9 @@ func (b *Bot) settled(ctx context.Context, p place, e *Entry) (bool, error) {
 // interrogation.
 func (b *Bot) askedBefore(ctx context.Context, p place, e *Entry) (bool, error) {
 	earlier, err := b.entriesOfThread(ctx, p, Posted)
-	if err != nil {
-		return false, err
-	}
-	for _, t := range earlier {
-		if t.Key != e.Key && t.Draft != nil && t.Draft.Reply.Asks != "" {
-			return true, nil
-		}
-	}
-	return false, nil
+	return slices.ContainsFunc(earlier, func(t *Entry) bool {
+		return t.Key != e.Key && t.Draft != nil && t.Draft.Reply.Asks != ""
+	}), err
 }
 
 // askedByAnother takes the thread's one question for an entry and reports whether another entry has it already. Several
