@@ -304,3 +304,28 @@ func TestBestReplay(t *testing.T) {
 		t.Errorf("%+v, %v", again, err)
 	}
 }
+
+// TestBestPluralNames: the plural of a name is looked for as a name, too, where nothing has the plural itself.
+func TestBestPluralNames(t *testing.T) {
+	b := embedded.NewBuilder()
+	if err := b.Read("data.ttl", strings.NewReader(peaks+`wd:Q60 rdfs:label "Super Bowl"@en . wd:Q61 rdfs:label "Super"@en .
+		wd:Q62 rdfs:label "Tar Kings"@en . wd:Q63 rdfs:label "Tar King"@en .
+		wd:Q70 wdt:P31 wd:Q60 . wd:Q71 wdt:P31 wd:Q60 .`)); err != nil {
+		t.Fatal(err)
+	}
+	g := b.Graph(embedded.Options{Name: "test"})
+	for question, want := range map[string][2]string{
+		"Which Super Bowls were held before 1980?": {"Super Bowl (Q60)", "Super (Q61)"},
+		"Who are the Tar Kings?":                   {"Tar Kings (Q62)", "Tar King (Q63)"},
+	} {
+		m := &turnModel{turns: []string{`finish {"no_answer": true, "answer": "None."}`}}
+		if _, err := with(m, Wikibase(g), best(t)).Ask(t.Context(),
+			Question{Text: question}, nil, Limits{}); err != nil {
+			t.Fatal(err)
+		}
+		first := m.requests[0].Messages[len(m.requests[0].Messages)-1].Content
+		if !strings.Contains(first, want[0]) || strings.Contains(first, want[1]) {
+			t.Errorf("%s: want %q and not %q in\n%s", question, want[0], want[1], first)
+		}
+	}
+}

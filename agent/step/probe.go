@@ -47,11 +47,21 @@ func (r *Runner) probed(ctx context.Context, b *event.Branch, s State, a *Answer
 	s.probes = probed{answer: a, all: all}
 	text := ""
 	if len(probe.Moved(all)) > 0 && r.Check(s) == nil && ctx.Err() == nil {
-		text = r.say("probes_shown", r.shownProbes(ctx, env, probe.Moved(all)))
+		text = r.say("probes_shown", r.decision(r.shownProbes(ctx, env, probe.Moved(all))))
 	}
 	err = b.Record(ctx, event.Event{Event: "probe", Probes: all, Detail: text})
 	s.at = b.At()
 	return s, text, err
+}
+
+// decision is what the model is told of variants: where the end of the work can be called on a query that was not run,
+// that is one turn less.
+func (r *Runner) decision(probes any) map[string]any {
+	data := map[string]any{"Probes": probes, "Stop": "", "Query": ""}
+	if t := r.Preset.Toolset().Find(tool.FinishName); t != nil {
+		data["Stop"], data["Query"] = t.Name, "sparql"
+	}
+	return data
 }
 
 // shownProbes writes probes for the model.

@@ -87,8 +87,9 @@ type thing struct {
 
 // lookedFor is a search for a phrase.
 type lookedFor struct {
-	phrase *phrase // nil: for the question as a whole
-	query  kg.FindQuery
+	phrase  *phrase // nil: for the question as a whole
+	query   kg.FindQuery
+	instead bool // only where the phrase as it is written is the name of nothing
 }
 
 // find searches for the things that the question names, then for properties in what is left of it. Numbers that it has
@@ -102,20 +103,21 @@ func (q *questioned) find(ctx context.Context) error {
 			if strings.HasPrefix(id, "P") {
 				typ = kg.Property
 			}
-			things = append(things, lookedFor{&phrase{text: id, name: true}, kg.FindQuery{Text: id, Type: typ, Limit: 1,
-				External: true}})
+			things = append(things, lookedFor{phrase: &phrase{text: id, name: true}, query: kg.FindQuery{Text: id, Type: typ,
+				Limit: 1, External: true}})
 		}
 	}
 	for i := range phrases {
 		p := &phrases[i]
-		texts := []string{p.text}
-		if !p.name {
-			texts = spellings(p.text)
+		texts := spellings(p.text)
+		if p.name {
+			texts = nameSpellings(p.text)
+		} else {
 			slices.Reverse(texts) // the singular is the name of a class
 		}
 		for j, t := range texts {
 			if j == 0 || len(phrases) < maxPhrases/3 {
-				things = append(things, lookedFor{p, kg.FindQuery{Text: t, Type: kg.Item, Limit: namesakes}})
+				things = append(things, lookedFor{p, kg.FindQuery{Text: t, Type: kg.Item, Limit: namesakes}, p.name && j > 0})
 			}
 		}
 	}
@@ -135,7 +137,7 @@ func (q *questioned) find(ctx context.Context) error {
 		}
 	}
 	rest := q.without(taken)
-	properties := []lookedFor{{nil, kg.FindQuery{Text: rest, Type: kg.Property, Limit: 6, Meaning: true}}}
+	properties := []lookedFor{{query: kg.FindQuery{Text: rest, Type: kg.Property, Limit: 6, Meaning: true}}}
 	if rest == "" {
 		properties = nil
 	}
@@ -143,8 +145,8 @@ func (q *questioned) find(ctx context.Context) error {
 		p := &phrases[i]
 		if !p.name && !slices.ContainsFunc(taken, func(t phrase) bool { return t.name && t.from <= p.from && p.to <= t.to }) {
 			texts := spellings(p.text)
-			properties = append(properties, lookedFor{p, kg.FindQuery{Text: texts[len(texts)-1], Type: kg.Property, Limit: 3,
-				Meaning: p.run}})
+			properties = append(properties, lookedFor{phrase: p, query: kg.FindQuery{Text: texts[len(texts)-1],
+				Type: kg.Property, Limit: 3, Meaning: p.run}})
 		}
 	}
 	if found, properties, err = q.search(ctx, properties); err == nil {
@@ -228,7 +230,7 @@ func (q *questioned) without(taken []phrase) string {
 func (q *questioned) chooseThings(all []lookedFor, found []*kg.SearchResult) (taken []phrase) {
 	for _, exactly := range []bool{true, false} {
 		for i, s := range all {
-			if s.query.Type != kg.Item || !open(s.phrase, taken, exactly) {
+			if s.query.Type != kg.Item || !open(s.phrase, taken, exactly) || s.instead && slices.Contains(taken, *s.phrase) {
 				continue
 			}
 			hits := slices.DeleteFunc(heldBack(found[i].Hits, s.query.Text, false), func(h kg.Hit) bool {

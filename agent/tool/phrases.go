@@ -268,6 +268,24 @@ func spellings(text string) []string {
 	return []string{text}
 }
 
+// nameSpellings returns a name and, where its last word may be a plural, the name in the singular: "Super Bowls" are
+// members of a class that is called Super Bowl.
+func nameSpellings(name string) []string {
+	at := strings.LastIndexByte(name, ' ') + 1
+	last := []rune(name[at:])
+	if len(last) == 0 {
+		return []string{name}
+	}
+	first := last[0]
+	last[0] = unicode.ToLower(first)
+	one := []rune(singular(string(last)))
+	one[0] = first
+	if s := name[:at] + string(one); s != name {
+		return []string{name, s}
+	}
+	return []string{name}
+}
+
 // singular returns the singular of an English plural; words with a capital stay.
 func singular(w string) string {
 	if first, n := utf8.DecodeRuneInString(w); unicode.IsUpper(first) || len(w) < n+3 || strings.HasSuffix(w, "ss") ||
