@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/spinachbot/spinachbot/agent"
@@ -33,6 +34,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Asker starts to answer a question. [*ask.Service] does.
@@ -92,11 +94,33 @@ func New(o Options) *sdk.Server {
 // sessionTime is how long a session over HTTP is kept after its last request.
 const sessionTime = 10 * time.Minute
 
+// maxSessions is how many sessions over HTTP there may be at once. Each costs memory until it is closed or times out,
+// and a request without a session begins one.
+const maxSessions = 500
+
 // Handler serves the protocol's streamable HTTP transport, with sessions, so that a client can cancel a call that is on
 // its way.
 func Handler(m *sdk.Server) http.Handler {
-	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return m },
+	next := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return m },
 		&sdk.StreamableHTTPOptions{SessionTimeout: sessionTime, MaxRequestBodyBytes: 1 << 20})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Session-Id") == "" && atLeast(m, maxSessions) {
+			w.Header().Set("Retry-After", "60")
+			http.Error(w, "Many clients are connected. Wait a minute, then try again.", http.StatusServiceUnavailable)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// atLeast reports whether a server has so many sessions.
+func atLeast(m *sdk.Server, n int) bool {
+	for range m.Sessions() {
+		if n--; n <= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // guard limits the time of a call and turns a panic into an error.
@@ -111,8 +135,39 @@ func (s *server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 				}
 			}
 		}()
-		return next(ctx, method, req)
+		res, err = next(ctx, method, req)
+		return brief(res), briefly(err)
 	}
+}
+
+// maxError is how many characters of an error a client is told.
+const maxError = 2000
+
+// brief shortens the words of an error and takes out what would turn them around: the SDK tells a client what was wrong
+// with its arguments by quoting them, a megabyte of them if there is one.
+func brief(res sdk.Result) sdk.Result {
+	r, ok := res.(*sdk.CallToolResult)
+	if !ok || !r.IsError {
+		return res
+	}
+	for _, c := range r.Content {
+		if t, ok := c.(*sdk.TextContent); ok {
+			t.Text = text.Clip(text.Clean(t.Text), maxError)
+		}
+	}
+	return r
+}
+
+// briefly is the same for an error of the protocol.
+func briefly(err error) error {
+	var wire *jsonrpc.Error
+	switch {
+	case err == nil || len(err.Error()) <= maxError:
+		return err
+	case errors.As(err, &wire):
+		return &jsonrpc.Error{Code: wire.Code, Message: text.Clip(text.Clean(wire.Message), maxError)}
+	}
+	return problem(text.Clip(text.Clean(err.Error()), maxError))
 }
 
 // graphName is the argument kg of a call: a name of Graphs, "" for the main one.
