@@ -41,6 +41,7 @@ type pageData struct {
 	Rules   []pageRule
 	Runs    []pageRun
 	Items   []pageRow // worst first
+	Filters []pageFilter
 	Several bool
 }
 
@@ -64,7 +65,8 @@ type pageRow struct {
 	Anchor   string
 	ID       string
 	Question string
-	States   string // of the runs, for the filter; "differ" when they are not the same
+	States   string // of the runs by the report's measure; "differ" when they are not the same
+	Marks    string // classes for the filters
 	Runs     []pageItem
 	Link     string // to the item's own page; "" where the page holds it
 	worst    int
@@ -79,6 +81,7 @@ type pageItem struct {
 	State    string // one of States
 	Word     string
 	F1       string
+	States   []pageState // by each measure, the report's first
 	Class    Class
 	Why      string
 	By       string
@@ -93,6 +96,9 @@ type pageItem struct {
 	PredRows ShownRows
 	Events   []ShownEvent
 	File     string
+
+	features []string // of the gold query
+	steps    string   // group of their number
 }
 
 // ShownRows are the first rows of a result; Note says how many there are, or what it is.
@@ -161,10 +167,7 @@ func (r *Report) Bundle() ([]dataset.File, error) {
 
 // pageData is what the pages show.
 func (r *Report) pageData() (*pageData, error) {
-	sum := sha256.Sum256([]byte(pageStyle))
-	d := &pageData{Title: "Benchmark report", Metric: r.Metric, Style: template.CSS(pageStyle), Several: len(r.Runs) > 1,
-		Policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-			"'; base-uri 'none'; form-action 'none'"}
+	d := &pageData{Title: "Benchmark report", Metric: r.Metric, Several: len(r.Runs) > 1}
 	var names []string
 	for i := range r.Runs {
 		names = append(names, r.Runs[i].Name)
@@ -202,8 +205,17 @@ func (r *Report) pageData() (*pageData, error) {
 		d.Runs = append(d.Runs, r.Runs[i].page(r.Metric))
 	}
 	var err error
-	d.Items, err = r.rows(anchors)
-	return d, err
+	if d.Items, err = r.rows(anchors); err != nil {
+		return nil, err
+	}
+	var rules string
+	d.Filters, rules = r.filters(d.Items)
+	style := pageStyle + rules
+	sum := sha256.Sum256([]byte(style))
+	d.Style = template.CSS(style) //nolint:gosec // the rules have numbers and our own words only
+	d.Policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; base-uri 'none'; form-action 'none'"
+	return d, nil
 }
 
 func (d *pageData) add(to *[]pageBlock, t Table, link func(string) string) {
@@ -214,7 +226,7 @@ func (d *pageData) add(to *[]pageBlock, t Table, link func(string) string) {
 
 // rows are the items of all runs, with a column for each run. Those that went worst come first.
 func (r *Report) rows(anchors map[string]int) ([]pageRow, error) {
-	out := make([]pageRow, len(anchors))
+	out, measures := make([]pageRow, len(anchors)), r.measures()
 	for id, n := range anchors {
 		row := &out[n]
 		row.Anchor, row.ID, row.worst = fmt.Sprintf("i%d", n), plain(id), len(States)
@@ -222,7 +234,8 @@ func (r *Report) rows(anchors map[string]int) ([]pageRow, error) {
 		for i := range r.Runs {
 			run := &r.Runs[i]
 			p := pageItem{State: absent, Word: "not asked"}
-			if it := run.Item(id); it != nil {
+			it := run.Item(id)
+			if it != nil {
 				if row.Question == "" {
 					row.Question = plain(it.Question)
 				}
@@ -231,7 +244,7 @@ func (r *Report) rows(anchors map[string]int) ([]pageRow, error) {
 					return nil, err
 				}
 			}
-			p.Run, p.Index = run.Name, run.color
+			p.Run, p.Index, p.States = run.Name, run.color, statesOf(it, measures)
 			row.worst = min(row.worst, slices.Index(States, p.State))
 			if !slices.Contains(seen, p.State) {
 				seen = append(seen, p.State)
@@ -442,7 +455,7 @@ func (i *ItemData) State(metric string) (state, word string) {
 func (run *RunReport) pageItem(it *ItemData, metric string) (pageItem, error) {
 	p := pageItem{Steps: it.Steps, Reason: it.Reason, Gold: shown(it.GoldSPARQL, pageArgument),
 		Pred: shown(it.SPARQL, pageArgument), GoldRows: ShowRows(it.Gold), PredRows: ShowRows(it.Result.Result),
-		File: it.Meta.Trajectory}
+		File: it.Meta.Trajectory, features: factsOf(it.GoldSPARQL).features, steps: stepBin(it.Steps)}
 	s, scored := it.Score(metric)
 	if scored {
 		p.F1 = fmt.Sprintf("%.0f", 100*s.F1)

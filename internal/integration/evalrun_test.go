@@ -250,5 +250,37 @@ func TestEvalReport(t *testing.T) {
 		t.Error("the filter shows items of another kind")
 	}
 	p.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#items .f-all").click()`))
+	shown := `[...document.querySelectorAll("#items details.item")].filter(d => d.checkVisibility()).length`
+	choose := func(label, value string) {
+		t.Helper()
+		p.until(`(() => { const s = [...document.querySelectorAll(".choice")].find(l => l.textContent.startsWith(` + quote(label) + `)).querySelector("select"); s.value = ` + quote(value) + `; return s.value === ` + quote(value) + `; })()`)
+	}
+	all := eval[int](p, shown)
+	for _, label := range []string{"steps", "class of error", "feature of the gold query"} {
+		found := eval[[]string](p, `[...[...document.querySelectorAll(".choice")].find(l => l.textContent.startsWith(`+quote(label)+`))?.querySelectorAll("option") ?? []].map(o => o.textContent)`)
+		if len(found) < 2 || found[0] != "all" {
+			t.Errorf("%s: the choices are %q", label, found)
+			continue
+		}
+		sum := 0
+		for _, value := range found[1:] {
+			choose(label, value)
+			if n := eval[int](p, shown); n < 1 || n > all {
+				t.Errorf("%s %s: %d of %d items", label, value, n, all)
+			} else {
+				sum += n
+			}
+		}
+		if choose(label, "all"); eval[int](p, shown) != all || label == "steps" && sum < all {
+			t.Errorf("%s: all shows %d of %d items, its values %d", label, eval[int](p, shown), all, sum)
+		}
+	}
+	choose("measure", "grasp")
+	p.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#items .f-differ").click()`))
+	if n := eval[int](p, shown); n < 1 || n >= all {
+		t.Errorf("by another measure, the runs differ in %d of %d items", n, all)
+	}
+	p.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#items .f-all").click()`))
+	choose("measure", "spinach")
 	p.accessible("the report")
 }

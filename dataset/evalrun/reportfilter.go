@@ -1,0 +1,140 @@
+package evalrun
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The list of items can be filtered by measure, class of error, feature of the gold query and number of steps, as the
+// pages of runs at work can be. The page has no script: each choice has a class, each item has the classes of what it
+// is, and rules of style, made for the page, hide the items without those of the choice.
+
+// pageFilter is a choice above the list; the first value of all but the measure is "all".
+type pageFilter struct {
+	Label string
+	All   bool // there is a value for all items
+	Items []pageChoice
+}
+
+// pageChoice is a value: Class is that of its option, such as k-2.
+type pageChoice struct{ Class, Text string }
+
+// pageState is what became of an item in a run by one measure.
+type pageState struct {
+	Class string // of the measure, such as m-0
+	State string
+	Word  string
+	F1    string
+}
+
+// measures are the report's measures, its own first.
+func (r *Report) measures() []string {
+	out := []string{r.Metric}
+	for _, m := range r.Runs[0].Metric {
+		if !slices.Contains(out, m) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// filters makes the choices, and the rules of style that obey them.
+func (r *Report) filters(items []pageRow) (filters []pageFilter, style string) {
+	var css strings.Builder
+	choices := func(label, kind string, all bool, values []string) {
+		if len(values) < 2 && !all || len(values) == 0 {
+			return
+		}
+		f := pageFilter{Label: label, All: all}
+		for i, v := range values {
+			f.Items = append(f.Items, pageChoice{fmt.Sprintf("%s-%d", kind, i), v})
+			if all {
+				fmt.Fprintf(&css, ".items:has(.p%[1]s-%[2]d:checked) .item:not(.%[1]s-%[2]d)", kind, i)
+				css.WriteString("{display:none}\n")
+			}
+		}
+		filters = append(filters, f)
+	}
+	measures := r.measures()
+	choices("measure", "m", false, measures)
+	for i := range measures {
+		chosen := ""
+		if len(measures) > 1 {
+			chosen = fmt.Sprintf(":has(.pm-%d:checked)", i)
+			fmt.Fprintf(&css, ".items%s .item .badge:not(.m-%d){display:none}\n", chosen, i)
+		}
+		for _, state := range append(slices.Clone(States), "differ") {
+			fmt.Fprintf(&css, ".items%s:has(.f-%s:checked) .item:not(.m%d-%[2]s){display:none}\n", chosen, state, i)
+		}
+	}
+	var classes, features, steps []string
+	for i := range items {
+		for _, p := range items[i].Runs {
+			classes, features, steps = append(classes, string(p.Class)), append(features, p.features...), append(steps, p.steps)
+		}
+	}
+	known := func(order, have []string) []string {
+		return slices.DeleteFunc(slices.Clone(order), func(s string) bool { return !slices.Contains(have, s) })
+	}
+	var order []string
+	for _, c := range Classes {
+		order = append(order, string(c))
+	}
+	classes, steps = known(order, classes), known(stepBins, steps)
+	slices.Sort(features)
+	features = slices.Compact(features)
+	choices("class of error", "k", true, classes)
+	choices("feature of the gold query", "q", true, features)
+	choices("steps", "s", true, steps)
+	for i := range items {
+		mark := func(kind string, values []string, v string) {
+			if n := slices.Index(values, v); n >= 0 {
+				items[i].Marks += fmt.Sprintf(" %s-%d", kind, n)
+			}
+		}
+		for _, p := range items[i].Runs {
+			mark("k", classes, string(p.Class))
+			mark("s", steps, p.steps)
+			for _, f := range p.features {
+				mark("q", features, f)
+			}
+		}
+		for n := range measures {
+			items[i].Marks += states(n, items[i].Runs)
+		}
+	}
+	return filters, css.String()
+}
+
+// states are the classes of what became of an item by the measure n in all runs.
+func states(n int, runs []pageItem) (out string) {
+	var seen []string
+	for _, p := range runs {
+		if s := p.States[n].State; !slices.Contains(seen, s) {
+			seen = append(seen, s)
+		}
+	}
+	if len(seen) > 1 {
+		seen = append(seen, "differ")
+	}
+	for _, s := range seen {
+		out += fmt.Sprintf(" m%d-%s", n, s)
+	}
+	return out
+}
+
+// statesOf is what became of an item by each measure; it may be nil, for one that a run does not have.
+func statesOf(it *ItemData, measures []string) (out []pageState) {
+	for i, m := range measures {
+		p := pageState{Class: fmt.Sprintf("m-%d", i), State: absent, Word: "not asked"}
+		if it != nil {
+			p.State, p.Word = it.State(m)
+			if s, ok := it.Score(m); ok {
+				p.F1 = fmt.Sprintf("%.0f", 100*s.F1)
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
