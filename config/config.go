@@ -119,6 +119,7 @@ type Config struct {
 	EntityAPI                         string // empty: the API that belongs to SPARQLEndpoint
 	KGFile, Contact                   string
 	OperatorToken                     Secret
+	PicturesURL                       string // [Off], or empty: see its key
 
 	origin map[string]string // by key: see Origin
 	raw    map[string]string // by key: the value as given

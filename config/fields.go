@@ -116,6 +116,23 @@ func urlField(f func(*Config) *string) field {
 	}}
 }
 
+// Off is the value of a setting that switches something off.
+const Off = "off"
+
+// offField reads an address, or the word off.
+func offField(f func(*Config) *string) field {
+	out := urlField(f)
+	read := out.set
+	out.set = func(c *Config, v string) error {
+		if v != Off {
+			return read(c, v)
+		}
+		*f(c) = v
+		return nil
+	}
+	return out
+}
+
 // Loopback reports whether a host name or address means this machine: localhost, or an address such as 127.0.0.1.
 func Loopback(host string) bool {
 	ip := net.ParseIP(host)

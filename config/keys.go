@@ -199,5 +199,7 @@ func Keys() []Key {
 
 		{"OPERATOR_TOKEN", Web, "", "opens the operator's desk of serve, which may approve replies and stop the bot; 16 characters or more that nobody can guess, such as from openssl rand -hex 24; without it the desk is shown on loopback addresses only",
 			secretField(func(c *Config) *Secret { return &c.OperatorToken })},
+		{"PICTURES_URL", Web, "", "where serve gets the pictures that results name; the name of a file is added; off: results link pictures and show none; empty: Wikimedia Commons, or off with a SPARQL_ENDPOINT on this machine",
+			offField(func(c *Config) *string { return &c.PicturesURL })},
 	}
 }

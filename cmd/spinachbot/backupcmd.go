@@ -54,7 +54,8 @@ func backUp(ctx context.Context, e *env, cfg *config.Config, name string) (m *ba
 	if _, err := os.Stat(cfg.DataDir); err != nil {
 		return nil, fmt.Errorf("there is no folder %s: --data-dir names another one", cfg.DataDir)
 	}
-	src := backup.Source{Dir: cfg.DataDir, Version: version(), Skip: []string{"lock", "index", sessions}, Copy: store.CopyFile}
+	src := backup.Source{Dir: cfg.DataDir, Version: version(), Skip: []string{"lock", "index", sessions, picturesFolder},
+		Copy: store.CopyFile}
 	if hasLedger(cfg) {
 		st, err := openLedger(ctx, cfg)
 		if err != nil {

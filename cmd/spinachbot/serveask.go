@@ -35,6 +35,7 @@ func (s *serving) askPages(ctx context.Context, lg *slog.Logger, cfg *config.Con
 	site *layout.Site, reg *registry.Registry) *webask.Server {
 	o := webask.Options{Log: lg, Site: site, Base: ctx, Dir: dir, Rate: s.ask.rate, Parallel: s.ask.parallel,
 		ClientHeader: s.ask.header, Now: s.e.now}
+	o.Pictures = newPictures(lg, s.e, cfg, counting(counts, "pictures"))
 	o.Presets = append(o.Presets, webask.Preset{Name: opts.Preset.Name, About: opts.Preset.About,
 		Policies: search.For(opts.Preset.Policies)})
 	for _, name := range preset.Names() {

@@ -29,6 +29,7 @@ var rules = []struct {
 	{"internal/wikitext", "", "a reader of text, good for any wiki"},
 	{"internal/logid", "", "an ID in a context concerns no noun of ours"},
 	{"internal/politehttp", "", "politeness to servers is not a concept of this program"},
+	{"internal/picture", "internal/politehttp internal/safe", "pictures by the names of files; it knows neither results nor pages"},
 	{"internal/httprr", "", "recording HTTP concerns no noun of ours"},
 	{"internal/sparql", "internal/rdf", "the dialect is pure: it can be used, fuzzed and trusted without a graph"},
 	{"internal/sparql/check", "internal/sparql internal/rdf", "reads the tree: probable mistakes"},

@@ -27,6 +27,7 @@ type askSite struct {
 	base  string
 	shots string
 
+	commons  *commons // the service of pictures
 	bin, dir string   // of the program, and its DATA_DIR
 	env      []string // its settings
 
@@ -65,8 +66,9 @@ func newAskSite(t *testing.T) *askSite {
 	}))
 	t.Cleanup(model.Close)
 	t.Cleanup(func() { a.let(-1) }) // a call still held, of a test that failed, would keep the server from closing
+	a.commons = newCommons(t)
 	a.env = []string{"SPARQL_ENDPOINT=" + sandbox + "/sparql", "OPENAI_BASE_URL=" + model.URL + "/v1",
-		"OPENAI_MODEL=scripted", "DATA_DIR=" + a.dir}
+		"OPENAI_MODEL=scripted", "DATA_DIR=" + a.dir, "PICTURES_URL=" + a.commons.URL + "/wiki/Special:FilePath/"}
 	a.base, _ = a.serve("127.0.0.1:0")
 	return a
 }
@@ -336,6 +338,10 @@ func (a *askSite) languagesAndSizes(p *tab) {
 		small.until(answered)
 		small.until(`document.querySelector("#tab-table").click() ?? true`)
 		a.view(small, fmt.Sprintf("ask-result-%d", width))
+		small.unswiped("a result", ".never")
+		small.until(`document.querySelector("#tab-chart").click() ?? document.querySelector(".chart svg")`)
+		small.unswiped("a chart", ".never")
+		small.until(`document.querySelector("#tab-table").click() ?? true`)
 		small.until(`(document.documentElement.dir = "rtl") === "rtl"`)
 		a.view(small, fmt.Sprintf("ask-rtl-%d", width))
 	}

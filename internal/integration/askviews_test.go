@@ -3,16 +3,23 @@
 package integration
 
 import (
+	"strings"
 	"testing"
 )
 
-// The view that a query's line asks for is the first one that is seen, as in the query service; pictures are links, and
-// nothing is loaded from their site.
+// The view that a query's line asks for is the first one that is seen, as in the query service; nothing is loaded from
+// another site.
 func TestDefaultViewsInTheBrowser(t *testing.T) {
 	a := newAskSite(t)
 	p := newTab(t, 1280, 900)
 	for _, v := range []struct{ question, view, there string }{
 		{"What do the flags of the Nordic countries look like?", "images", `.imagegrid a[href='https://commons.wikimedia.org/wiki/File:Flag%20of%20Sweden.svg']`},
+		{"Show the populations of Europe's larger countries as boxes", "chart", `svg rect.tile`},
+		{"Show the populations of Europe's larger countries as bubbles", "chart", `svg circle.tile`},
+		{"How do area and population of Europe's countries compare?", "chart", `svg circle.dot`},
+		{"How many people has each capital of Europe's countries?", "dimensions", `svg polyline.strand`},
+		{"Which countries of Europe border which, as a tree?", "tree", `.branches li li`},
+		{"Where are the mountains, in colors by continent?", "map", `.legend input`},
 		{"When did each president of the United States begin?", "timeline", `.timeline li`},
 	} {
 		a.ask(p, v.question)
@@ -22,7 +29,11 @@ func TestDefaultViewsInTheBrowser(t *testing.T) {
 			t.Errorf("%s: the table is shown, too", v.view)
 		}
 		p.until(`document.querySelector("#result").scrollIntoView() ?? true`)
-		a.view(p, "ask-default-"+v.view)
+		name := "ask-default-" + v.view
+		if v.view == "chart" {
+			name += "-" + eval[string](p, `document.querySelector(".chart-kind select").value`)
+		}
+		a.view(p, name)
 		if from := eval[[]string](p, `performance.getEntriesByType("resource").map(e => e.name).filter(n => !n.startsWith(location.origin))`); len(from) > 0 {
 			t.Errorf("%s: loaded from elsewhere: %q", v.view, from)
 		}
@@ -54,5 +65,67 @@ func TestArabicInTheBrowser(t *testing.T) {
 		a.view(p, name)
 		p.scheme("dark")
 		p.shot(a.shots + "/" + name + "-dark.png")
+	}
+}
+
+// What strangers write into a graph is text in every view: nothing of it runs, leads elsewhere or is loaded.
+func TestHostileAnswerInTheBrowser(t *testing.T) {
+	a := newAskSite(t)
+	p := newTab(t, 1280, 900)
+	a.ask(p, "What would a stranger write into the graph?")
+	p.until(answered)
+	id := eval[string](p, `document.querySelector("#asked").dataset.id`)
+	if views := eval[string](p, `document.querySelector("#views").dataset.views`); views != "table map timeline images chart graph tree dimensions" {
+		t.Errorf("the views are %s", views)
+	}
+	for _, step := range []string{"map", "timeline", "images", "chart:bar", "chart:line", "chart:area", "chart:scatter", "chart:bubble", "chart:treemap",
+		"graph", "tree", "dimensions", "row/1", "missing?item=%3Cscript%3Etop.hacked%3D1%3C%2Fscript%3E"} {
+		view, kind, _ := strings.Cut(step, ":")
+		if strings.ContainsAny(view, "/?") {
+			p.open(a.base + "/a/" + id + "/" + view)
+		} else {
+			p.open(a.base + "/a/" + id)
+			p.until(answered)
+			eval[bool](p, complaints)
+			p.until(`document.querySelector("#tab-` + view + `").click() ?? true`)
+			p.until(`document.querySelector("#other-view[data-shown=` + view + `]")`)
+		}
+		if kind != "" {
+			p.until(`(() => { const s = document.querySelector(".chart-kind select"); s.value = ` + quote(kind) + `; s.dispatchEvent(new Event("change")); return document.querySelector(".chart svg"); })()`)
+		}
+		switch view {
+		case "map": // open a mark's words
+			p.until(`document.querySelector(".leaflet-container canvas")`)
+			p.until(`(() => { const c = document.querySelector(".leaflet-container canvas").getBoundingClientRect(); for (let y = 8; y < c.height; y += 4) for (let x = 8; x < c.width; x += 4) { if (document.querySelector(".leaflet-popup")) return true; for (const kind of ["mousemove", "mousedown", "mouseup", "click"]) document.querySelector(".leaflet-container canvas").dispatchEvent(new MouseEvent(kind, {bubbles: true, clientX: c.left + x, clientY: c.top + y})); } return document.querySelector(".leaflet-popup"); })()`)
+		case "images":
+			p.until(`document.querySelectorAll(".frame.without").length === 2 && [...document.querySelectorAll(".frame img")].some(i => i.naturalWidth === 330)`)
+		}
+		if eval[bool](p, `"hacked" in window`) {
+			t.Fatalf("%s: a script of a stranger ran", step)
+		}
+		if bad := eval[[]string](p, `[...document.querySelectorAll("main a, main area, main svg a")].map(e => e.getAttribute("href") ?? "").filter(h => !/^(https?:\/\/|\/|#|\?)/.test(h))`); len(bad) > 0 {
+			t.Errorf("%s: links lead to %q", step, bad)
+		}
+		if n := eval[int](p, `document.querySelectorAll("main script, main img:not(.frame img), main iframe, main [onerror], main [onload], main object").length`); n > 0 {
+			t.Errorf("%s: %d elements that the page does not have", step, n)
+		}
+		if found := eval[[]string](p, "window.problems ?? []"); len(found) > 0 {
+			t.Errorf("%s: the browser complains: %q", step, found)
+		}
+		if from := eval[[]string](p, `performance.getEntriesByType("resource").map(e => e.name).filter(n => !n.startsWith(location.origin))`); len(from) > 0 {
+			t.Errorf("%s: loaded from elsewhere: %q", step, from)
+		}
+	}
+	// a picture opened as a page of its own, were it active, could do nothing
+	for _, row := range []string{"1", "2"} {
+		p.open(a.base + "/a/" + id + "/picture/" + row + "/file")
+		if text := eval[string](p, `document.body.innerText`); !strings.Contains(text, "cannot be shown") {
+			t.Errorf("picture %s: %q", row, text)
+		}
+	}
+	for _, file := range a.commons.files() {
+		if strings.Contains(file, "<") {
+			t.Errorf("asked for %q", file)
+		}
 	}
 }

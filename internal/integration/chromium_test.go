@@ -179,5 +179,14 @@ func (p *tab) accessible(view string) {
 	p.scheme("light")
 }
 
+// unswiped checks that a narrow page can be read without swiping sideways: no part of it is wider than its place, but for
+// those that a selector names.
+func (p *tab) unswiped(view, but string) {
+	p.t.Helper()
+	if wide := eval[[]string](p, `[...document.querySelectorAll("main .scroll, main .tree, main table")].filter(e => e.checkVisibility() && !e.closest(`+quote(but)+`) && e.scrollWidth > e.clientWidth + 1).map(e => e.outerHTML.slice(0, 120) + " " + e.scrollWidth + " > " + e.clientWidth)`); len(wide) > 0 {
+		p.t.Errorf("%s must be swiped:\n%s", view, strings.Join(wide, "\n"))
+	}
+}
+
 // quote writes a string for JavaScript.
 func quote(s string) string { return fmt.Sprintf("%q", s) }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -40,7 +41,9 @@ func (a answering) Ask(ctx context.Context, q agent.Question, rec agent.Recorder
 			return nil, err
 		}
 	}
-	table := &kg.Table{Vars: []string{"item", "itemLabel"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q64"), rdf.LangString("Berlin", "en")}}}
+	const commons = "http://commons.wikimedia.org/wiki/Special:FilePath/"
+	table := &kg.Table{Vars: []string{"item", "itemLabel", "flag", "seal"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q64"), rdf.LangString("Berlin", "en"),
+		rdf.IRI(commons + "Flag.svg"), rdf.IRI(commons + "Seal.svg")}}}
 	const query = "SELECT ?item ?itemLabel WHERE { wd:Q183 wdt:P36 ?item . ?item rdfs:label ?itemLabel . FILTER(LANG(?itemLabel) = \"en\") }"
 	for _, e := range []event.Event{
 		{Event: "step", Step: &event.Step{N: 1, Thought: "so", Action: "execute_sparql", Argument: query, Observation: "Q64", Rows: 1, MS: 3}},
@@ -51,6 +54,16 @@ func (a answering) Ask(ctx context.Context, q agent.Question, rec agent.Recorder
 		}
 	}
 	return &agent.Outcome{}, nil
+}
+
+// pictures has a flag, and a seal that cannot be had now.
+type pictures struct{}
+
+func (pictures) Get(_ context.Context, file string) (string, []byte, error) {
+	if file == "Flag.svg" {
+		return "image/png", []byte("\x89PNG"), nil
+	}
+	return "", nil, errors.New("busy")
 }
 
 // asked are the IDs of an answered question, and of one that waits for a decision.
@@ -66,7 +79,7 @@ func askPages(t *testing.T) (*Options, asked) {
 	o := apis(nil, nil)
 	dir := t.TempDir()
 	o.Site = layout.New(o.Log)
-	pages := webask.New(webask.Options{Log: o.Log, Site: o.Site, Base: t.Context(), Dir: dir, Parallel: 10, Now: time.Now,
+	pages := webask.New(webask.Options{Log: o.Log, Site: o.Site, Base: t.Context(), Dir: dir, Parallel: 10, Now: time.Now, Pictures: pictures{},
 		Presets: []webask.Preset{{Name: "spinach", Policies: []string{"linear"}}}, Graphs: []webask.Graph{{Name: "wikidata", Title: "Wikidata"}},
 		Graph: func(context.Context, string) (*agent.Source, error) { return agent.Wikibase(graph).Main(), nil },
 		Service: func(_ context.Context, _ webask.Choice, who policy.Reviewer) (*ask.Service, error) {
@@ -112,6 +125,8 @@ func pagesSeen(o *Options, ids asked) []exchange {
 		{o, "GET", done + "/step/1", "", "", 200}, {o, "GET", done + "/step/9", "", "", 404},
 		{o, "POST", done + "/step/1", "turn=", "", 422}, {o, "POST", done + "/step/9", "turn=x", "", 404},
 		{o, "GET", done + "/row/1", "", "", 200}, {o, "GET", done + "/row/9", "", "", 404},
+		{o, "GET", done + "/picture/1/flag", "", "", 200}, {o, "GET", done + "/picture/1/item", "", "", 404},
+		{o, "GET", done + "/picture/1/seal", "", "", 503},
 		{o, "GET", done + "/missing?item=Paris", "", "", 200}, {o, "GET", waits + "/missing?item=Paris", "", "", 404},
 		{o, "GET", "/editor", "", "", 200}, {o, "POST", "/editor", "query=ASK%20%7B%7D&do=check", "", 200}, {o, "POST", "/editor", strings.Repeat(long, 3), "", 413},
 		{o, "POST", "/editor/check", `{"query":"SELECT ?c WHERE { ?c wdt:P36 wd:Q64 } LIMT 3"}`, "", 200},

@@ -12,6 +12,7 @@
 //	result.go    the result: rows, cells, order, filter
 //	download.go  the result as files
 //	view.go      which views a result has: map, timeline, chart …
+//	picture.go   pictures that the result names, through this server
 //	row.go       which statements made a row
 //	missing.go   why something is not in a result
 //	reason.go    a query taken apart, for both
@@ -60,6 +61,8 @@ type Options struct {
 	// Graph returns a graph by its name.
 	Graph func(ctx context.Context, name string) (*agent.Source, error)
 	Dir   string // of the trajectories
+	// Pictures fetches the pictures of results; nil: they are links only
+	Pictures Pictures
 
 	Presets  []Preset // the usual one first
 	Graphs   []Graph  // the usual one first
@@ -115,23 +118,24 @@ func sub(dir string) fs.FS {
 func (s *Server) Handlers() map[string]http.Handler {
 	out := map[string]http.Handler{}
 	for pattern, f := range map[string]func(http.ResponseWriter, *http.Request) error{
-		"/{$}":                      s.form,
-		"POST /a":                   s.ask,
-		"GET /a/{id}":               s.page,
-		"GET /a/{id}/events":        s.events,
-		"POST /a/{id}/stop":         s.stop,
-		"POST /a/{id}/continue":     s.goOn,
-		"POST /a/{id}/decide":       s.decide,
-		"GET /a/{id}/step/{n}":      s.step,
-		"POST /a/{id}/step/{n}":     s.changeStep,
-		"GET /a/{id}/rows":          s.rows,
-		"GET /a/{id}/result/{kind}": s.download,
-		"GET /a/{id}/row/{n}":       s.row,
-		"GET /a/{id}/missing":       s.missing,
-		"GET /editor":               s.editor,
-		"POST /editor":              s.edit,
-		"POST /editor/check":        s.help(s.remarks),
-		"POST /editor/complete":     s.help(s.complete),
+		"/{$}":                             s.form,
+		"POST /a":                          s.ask,
+		"GET /a/{id}":                      s.page,
+		"GET /a/{id}/events":               s.events,
+		"POST /a/{id}/stop":                s.stop,
+		"POST /a/{id}/continue":            s.goOn,
+		"POST /a/{id}/decide":              s.decide,
+		"GET /a/{id}/step/{n}":             s.step,
+		"POST /a/{id}/step/{n}":            s.changeStep,
+		"GET /a/{id}/rows":                 s.rows,
+		"GET /a/{id}/result/{kind}":        s.download,
+		"GET /a/{id}/row/{n}":              s.row,
+		"GET /a/{id}/missing":              s.missing,
+		"GET /a/{id}/picture/{n}/{column}": s.picture,
+		"GET /editor":                      s.editor,
+		"POST /editor":                     s.edit,
+		"POST /editor/check":               s.help(s.remarks),
+		"POST /editor/complete":            s.help(s.complete),
 	} {
 		out[pattern] = s.handle(f)
 	}

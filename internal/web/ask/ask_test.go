@@ -2,8 +2,11 @@ package ask
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -17,6 +20,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -335,9 +339,11 @@ func (s *site) nothingLeft(before int) {
 }
 
 // Many connections that wait through many signs of life leave nothing behind.
-func TestManyConnections(t *testing.T) { connections(t, 100, 10) }
+func TestManyConnections(t *testing.T) { connections(t, 100, 10, time.Minute) }
 
-func connections(t testing.TB, n, beats int) {
+// connections opens n streams of one question, waits until each had its signs of life, ends the question, and looks for
+// what is left. It returns how many signs came in all.
+func connections(t testing.TB, n, beats int, limit time.Duration) (signs int64) {
 	defer func(h, s time.Duration) { heartbeat, slowest = h, s }(heartbeat, slowest)
 	heartbeat, slowest = 10*time.Millisecond, time.Minute // a busy machine must not make clients slow
 	done := make(chan struct{})
@@ -348,30 +354,23 @@ func connections(t testing.TB, n, beats int) {
 	}, nil)
 	id := s.ask("Which?")
 	before := runtime.NumGoroutine()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
 	var waiting, all sync.WaitGroup
+	var sum atomic.Int64
 	for range n {
 		waiting.Add(1)
 		all.Go(func() {
-			resp, err := s.Client().Get(s.URL + "/a/" + id + "/events")
-			if err != nil {
-				t.Error(err)
-				waiting.Done()
-				return
-			}
-			defer resp.Body.Close()
-			seen, ends := 0, 0
-			for sc := bufio.NewScanner(resp.Body); sc.Scan(); {
-				if strings.HasPrefix(sc.Text(), ":") {
-					if seen++; seen == beats {
-						waiting.Done()
-					}
+			alive := sync.OnceFunc(waiting.Done)
+			defer alive()
+			seen, ends, err := s.beats(ctx, id, func(seen int) {
+				if seen >= beats {
+					alive()
 				}
-				if sc.Text() == "event: end" {
-					ends++
-				}
-			}
-			if ends != 1 {
-				t.Errorf("the last event came %d times", ends)
+			})
+			sum.Add(int64(seen))
+			if err != nil || seen < beats || ends != 1 {
+				t.Errorf("%d signs of life, the last event came %d times (%v)", seen, ends, err)
 			}
 		})
 	}
@@ -379,6 +378,42 @@ func connections(t testing.TB, n, beats int) {
 	close(done)
 	all.Wait()
 	s.nothingLeft(before)
+	return sum.Load()
+}
+
+// beats follows a question to its end over a connection of its own, and tells how many signs of life it had so far.
+func (s *site) beats(ctx context.Context, id string, tell func(seen int)) (seen, ends int, err error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.Listener.Addr().String())
+	if err != nil {
+		return 0, 0, err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	if _, err := fmt.Fprintf(conn, "GET /a/%s/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", id); err != nil {
+		return 0, 0, err
+	}
+	sign, end := []byte(": still there\n"), []byte("event: end\n")
+	buf, kept := make([]byte, 2048), 0
+	for {
+		n, err := conn.Read(buf[kept:])
+		part := buf[:kept+n]
+		seen += bytes.Count(part, sign)
+		ends += bytes.Count(part, end)
+		tell(seen)
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return seen, ends, err
+		}
+		kept = 0
+		for k := min(len(sign)-1, len(part)); k > 0; k-- { // the beginning of a line whose end is still to come
+			if tail := part[len(part)-k:]; bytes.HasPrefix(sign, tail) || bytes.HasPrefix(end, tail) {
+				kept = copy(buf, tail)
+				break
+			}
+		}
+	}
 }
 
 // A connection that waits long gets a sign of life, and no goroutine of it stays behind.
@@ -500,7 +535,7 @@ const evil = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)>
 
 // Whatever question, model and graph say is text on every page and in every file, and leads nowhere but to http.
 func TestNothingBecomesMarkup(t *testing.T) {
-	table := &kg.Table{Vars: []string{"item", "itemLabel", "x" + "y"}, Rows: [][]rdf.Term{
+	table := &kg.Table{Vars: []string{"item", "itemLabel", evil}, Rows: [][]rdf.Term{
 		{rdf.IRI(rdf.Entity + "Q1"), rdf.LangString(evil, "en"), rdf.String(evil)},
 		{rdf.IRI("javascript:alert(1)"), rdf.String("x"), rdf.IRI("data:text/html,<script>alert(1)</script>")},
 		{rdf.IRI("https://user:pw@evil.example/"), rdf.Term{}, rdf.IRI(commonsFile + "a%22%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E.jpg")},
@@ -511,6 +546,8 @@ func TestNothingBecomesMarkup(t *testing.T) {
 			{Event: "step", Step: &event.Step{N: 1, Thought: evil, Action: evil, Argument: `{"` + "a<b" + `":"<script>alert(1)</script>"}`, Observation: evil}},
 			{Event: "rollback", Reason: evil, To: new(int), Step: &event.Step{Action: evil, Argument: evil}},
 			{Event: "feedback", Detail: evil},
+			{Event: "probe", Detail: evil},
+			{Event: "vote", Detail: evil},
 			{Event: "final", SPARQL: "SELECT ?item WHERE { ?item ?p \"" + `<script>alert(1)</script>` + "\" } # " + strings.ReplaceAll(evil, "\x00", ""), Table: table, Endpoint: evil, KG: evil, Assumed: evil, Open: evil},
 			{Event: "end", Report: evil, Asks: evil, Detail: evil},
 		} {
@@ -630,9 +667,22 @@ func BenchmarkManyQuestions(b *testing.B) {
 	b.ReportMetric(float64(m.Sys)/1e6, "MB-system")
 }
 
-// BenchmarkConnections is 2,000 connections through 5 signs of life each, 10,000 in all.
+// -beats 10000 is the whole of what the page must bear; it takes minutes, see docs/developer.md.
+var beats = flag.Int("beats", 5, "signs of life of each connection in BenchmarkConnections")
+
+// BenchmarkConnections is 2,000 connections through signs of life.
 func BenchmarkConnections(b *testing.B) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var signs int64
 	for b.Loop() {
-		connections(b, 2000, 5)
+		signs += connections(b, 2000, *beats, time.Hour)
 	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	b.ReportMetric(float64(signs)/float64(b.N), "signs")
+	b.ReportMetric(float64(signs)/b.Elapsed().Seconds(), "signs/s")
+	b.ReportMetric((float64(after.HeapAlloc)-float64(before.HeapAlloc))/1e6, "MB-heap-more")
+	b.ReportMetric(float64(after.Sys)/1e6, "MB-system")
 }

@@ -68,8 +68,7 @@ type answerView struct {
 	Order      order
 	Head       []column
 	Page       pageLinks
-	Views      []string
-	View       string
+	Seen       seen
 	WDQS       string // link, "" for a graph that is not Wikidata
 	QLever     string
 }
@@ -136,7 +135,7 @@ func (s *Server) pageData(r *http.Request, id string, events []agent.Event) *pag
 			if e.Question != nil {
 				d.Question, d.Earlier = text.Clean(e.Question.Text), e.Question.History
 			}
-		case "step", "rollback", "feedback", "try", "review":
+		case "step", "rollback", "feedback", "probe", "try", "vote", "review":
 			if t, ok := tell(i+1, e); ok {
 				d.addStep(stepView{told: t, Lines: event.ArgumentLines(t.Argument), Left: e.Event == "step" && !kept[e.Step.N]})
 			}
@@ -190,7 +189,7 @@ func (s *Server) answer(r *http.Request, id string, f *agent.Event, d *pageData)
 	if t := f.Table; t != nil {
 		a.Ask, a.Boolean = t.Ask, t.Boolean
 		all := resultOf(t)
-		a.Views, a.View = viewsOf(all, f.SPARQL)
+		a.Seen = viewsOf(all, f.SPARQL)
 		a.Order = orderOf(q)
 		res := all.arranged(a.Order)
 		a.Total, a.All = len(res.Rows), len(all.Rows)

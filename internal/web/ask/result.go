@@ -290,6 +290,8 @@ type rowsOut struct {
 	Numbers []int    `json:"numbers"`
 	Total   int      `json:"total"` // rows that fit the filter
 	All     int      `json:"all"`
+	// a cell that is an image has its picture at /a/ID/picture/NUMBER/COLUMN
+	Pictures bool `json:"pictures,omitempty"`
 }
 
 // rows sends a part of the result as JSON: from offset, at most limit, in the order of sort and down, with the words of
@@ -309,7 +311,7 @@ func (s *Server) rows(w http.ResponseWriter, r *http.Request) error {
 	from := min(number(q.Get("offset"), 0), len(res.Rows))
 	to := min(from+min(number(q.Get("limit"), perPage), mostRows), len(res.Rows))
 	out := rowsOut{Columns: res.Columns, Rows: res.Rows[from:to], Numbers: res.Numbers[from:to], Total: len(res.Rows),
-		All: len(all.Rows)}
+		All: len(all.Rows), Pictures: s.Pictures != nil}
 	if len(out.Rows) <= 500 {
 		out.Rows = s.labeled(r.Context(), f.KG, layout.LanguageOf(r), out.Rows)
 	}

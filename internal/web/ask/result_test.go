@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -116,13 +117,30 @@ func TestViews(t *testing.T) {
 	}{
 		{"a b", "#defaultView:Map\nSELECT …", row(item("Q1"), point), "table map", "map"},
 		{"a b", "#defaultView:Map\nSELECT …", row(item("Q1"), n), "table chart", "table"},
-		{"a b c", " # defaultview: timeline {…}\nSELECT …", row(item("Q1"), date, n), "table timeline chart", "timeline"},
-		{"a b", "", row(item("Q1"), item("Q2")), "table graph", "table"},
+		{"a b c", " # defaultview: timeline {…}\nSELECT …", row(item("Q1"), date, n), "table timeline chart dimensions", "timeline"},
+		{"a b", "", row(item("Q1"), item("Q2")), "table graph tree", "table"},
+		{"a b", "#defaultView:Tree", row(item("Q1"), item("Q2")), "table graph tree", "tree"},
+		{"a b", "#defaultView:BubbleChart", row(item("Q1"), n), "table chart", "chart bubble"},
+		{"a b", "#defaultView:TreeMap", row(item("Q1"), n), "table chart", "chart treemap"},
+		{"a b c", "#defaultView:ScatterChart", row(item("Q1"), n, n), "table chart dimensions", "chart scatter"},
+		{"a b c", "#defaultView:Dimensions", row(item("Q1"), n, n), "table chart dimensions", "dimensions"},
+		{"a aLabel b kind kindLabel", `#defaultView:Map{"hide": ["?b", "?nothing", 5], "layer": "?kindLabel"}`,
+			row(item("Q1"), n, point, item("Q2"), n), "table map graph tree", "map layers kind"},
+		{"a aLabel b kind kindLabel", `#defaultView:Map{"hide": ["?b", "?nothing"], "layer": "?kindLabel"}`,
+			row(item("Q1"), n, point, item("Q2"), n), "table map graph tree", "map hides b layers kind"},
+		{"a b", `#defaultView:Map{"hide": "?b", "layer": "?<script>"}`, row(item("Q1"), point), "table map", "map hides b"},
 		{"a", "#defaultView:ImageGrid", row(rdf.IRI(commonsFile + "a.jpg")), "table images", "images"},
 		{"a", "#defaultView:Nonsense", row(n), "table", "table"},
 	} {
-		has, first := viewsOf(resultOf(&kg.Table{Vars: strings.Fields(tt.vars), Rows: tt.rows}), tt.query)
-		if got := strings.Join(has, " "); got != tt.want || first != tt.first {
+		res := viewsOf(resultOf(&kg.Table{Vars: strings.Fields(tt.vars), Rows: tt.rows}), tt.query)
+		first := strings.TrimSpace(res.First + " " + res.Kind)
+		if len(res.Hide) > 0 {
+			first += " hides " + strings.Join(res.Hide, " ")
+		}
+		if res.Layer != "" {
+			first += " layers " + res.Layer
+		}
+		if got := strings.Join(res.Has, " "); got != tt.want || first != tt.first {
 			t.Errorf("%q: %s, first %s", tt.query, got, first)
 		}
 	}
@@ -342,5 +360,31 @@ func TestPanic(t *testing.T) {
 	_ = resp.Body.Close()
 	if status, _ := s.get("/"); resp.StatusCode != http.StatusInternalServerError || status != http.StatusOK {
 		t.Errorf("%s, then %d", resp.Status, status)
+	}
+}
+
+// An answer that was held back for a look at variants of its query is seen on the page and by those who watch; one that
+// was taken as it is leaves no note.
+func TestHeldBack(t *testing.T) {
+	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
+		for _, e := range []event.Event{{Event: "start", Format: event.Format, Question: &q, Preset: "best"},
+			{Event: "probe", Detail: ""}, {Event: "probe", Detail: "Without the filter, three more rows come."}, {Event: "end"}} {
+			if err := rec.Record(ctx, e); err != nil {
+				return nil, err
+			}
+		}
+		return &agent.Outcome{}, nil
+	}, nil)
+	id := s.ask("Which?")
+	s.wait(id)
+	for lang, note := range map[string]string{"en": "The answer was held back", "de": "Die Antwort wurde zurückgehalten", "fr": "La réponse a été retenue"} {
+		_, body := s.get("/a/" + id + "?lang=" + lang)
+		if strings.Count(body, "<summary>"+note) != 1 || !strings.Contains(body, "three more rows come") {
+			t.Errorf("%s: %s", lang, body)
+		}
+	}
+	got := s.listen(id, 0, 0, 0)
+	if len(got) != 3 || got[1].kind != "probe" || got[1].data.Text != "Without the filter, three more rows come." {
+		t.Errorf("%+v", got)
 	}
 }

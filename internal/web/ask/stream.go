@@ -59,8 +59,10 @@ func tell(n int, e agent.Event) (t told, ok bool) {
 		s := e.Step
 		t.Step, t.Thought, t.Action, t.Rows, t.MS = s.N, text.Clean(s.Thought), text.Clean(s.Action), s.Rows, s.MS
 		t.Argument, t.Observation = text.Clean(s.Argument), text.Clip(text.Clean(s.Observation), maxShown)
-	case "rollback", "feedback", "try", "vote", "live":
-		t.Text = text.Clean(e.Detail)
+	case "rollback", "feedback", "probe", "try", "vote", "live":
+		if t.Text = text.Clean(e.Detail); t.Text == "" && e.Event == "probe" {
+			return t, false // the model was told nothing: its answer was taken as it is
+		}
 		if e.Event == "rollback" && e.Step != nil {
 			t.Action, t.Argument = text.Clean(e.Step.Action), text.Clean(e.Step.Argument)
 		}

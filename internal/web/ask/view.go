@@ -1,23 +1,45 @@
 package ask
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
 // views are the ways in which a result can be seen, in the order of their tabs.
-var views = []string{"table", "map", "timeline", "images", "chart", "graph"}
+var views = []string{"table", "map", "timeline", "images", "chart", "graph", "tree", "dimensions"}
 
-// named are the names in a query's #defaultView line, as the query service's page knows them.
-var named = map[string]string{"table": "table", "map": "map", "timeline": "timeline", "imagegrid": "images",
-	"barchart": "chart", "linechart": "chart", "areachart": "chart", "scatterchart": "chart", "bubblechart": "chart",
-	"graph": "graph", "tree": "graph", "dimensions": "table", "treemap": "chart"}
+// named are the names in a query's #defaultView line, as the query service's page knows them
+// (https://www.wikidata.org/wiki/Wikidata:SPARQL_query_service/Wikidata_Query_Help/Result_Views): the view, and of a
+// chart its kind.
+var named = map[string][2]string{"table": {"table"}, "map": {"map"}, "timeline": {"timeline"}, "imagegrid": {"images"},
+	"barchart": {"chart", "bar"}, "linechart": {"chart", "line"}, "areachart": {"chart", "area"},
+	"scatterchart": {"chart", "scatter"}, "bubblechart": {"chart", "bubble"}, "treemap": {"chart", "treemap"},
+	"graph": {"graph"}, "tree": {"tree"}, "dimensions": {"dimensions"}}
 
-var defaultView = regexp.MustCompile(`(?mi)^\s*#\s*defaultView\s*:\s*([a-z]+)`)
+// defaultView is such a line; options in JSON may follow the name.
+var defaultView = regexp.MustCompile(`(?mi)^[ \t]*#[ \t]*defaultView[ \t]*:[ \t]*([a-z]+)[ \t]*(\{.*\})?`)
 
-// viewsOf are the views that a result has, and the one that is shown first: what the query says, else the table.
-func viewsOf(res *Result, query string) (has []string, first string) {
+// Limits of what is drawn, in rows.
+const (
+	mostLinks = 500
+	mostTree  = 5000
+)
+
+// seen is how a result can be seen.
+type seen struct {
+	Has   []string // views
+	First string   // the view that is shown first: what the query says, else the table
+	Kind  string   // of a chart, "" for what fits
+	Hide  []string // columns that a view does not describe things by
+	Layer string   // column whose values are layers of a map; "" for the usual one
+}
+
+// viewsOf says how a result can be seen.
+func viewsOf(res *Result, query string) seen {
 	count := map[string]int{}
 	for i := range res.Columns {
 		at := slices.IndexFunc(res.Rows, func(row []Cell) bool { return row[i].Kind != "" })
@@ -25,20 +47,64 @@ func viewsOf(res *Result, query string) (has []string, first string) {
 			count[res.Rows[at][i].Kind]++
 		}
 	}
+	plain := count["item"] + count["text"] + count["link"] + count["number"] + count["date"]
+	out := seen{First: "table"}
 	for _, v := range views {
 		ok := map[string]bool{"table": true, "map": count["point"] > 0, "timeline": count["date"] > 0,
-			"images": count["image"] > 0,
-			"chart":  count["number"] > 0 && len(res.Columns) > 1 && len(res.Rows) > 1,
-			"graph":  count["item"] > 1 && len(res.Rows) <= 500}[v]
+			"images":     count["image"] > 0,
+			"chart":      count["number"] > 0 && len(res.Columns) > 1 && len(res.Rows) > 1,
+			"graph":      count["item"] > 1 && len(res.Rows) <= mostLinks,
+			"tree":       count["item"] > 1 && len(res.Rows) <= mostTree,
+			"dimensions": plain > 2 && len(res.Rows) > 1}[v]
 		if ok {
-			has = append(has, v)
+			out.Has = append(out.Has, v)
 		}
 	}
-	first = "table"
-	if m := defaultView.FindStringSubmatch(query); m != nil {
-		if v := named[strings.ToLower(m[1])]; slices.Contains(has, v) {
-			first = v
+	m := defaultView.FindStringSubmatch(query)
+	if m == nil {
+		return out
+	}
+	v := named[strings.ToLower(m[1])]
+	if !slices.Contains(out.Has, v[0]) {
+		return out
+	}
+	out.First, out.Kind = v[0], v[1]
+	out.options(res, m[2])
+	return out
+}
+
+// options reads the options of the line: what is hidden, and which column has a map's layers. Others are left out.
+func (o *seen) options(res *Result, line string) {
+	var options struct {
+		Hide  json.RawMessage `json:"hide"`
+		Layer string          `json:"layer"`
+	}
+	if line == "" || json.Unmarshal([]byte(line), &options) != nil {
+		return
+	}
+	var hide []string
+	if one := ""; json.Unmarshal(options.Hide, &one) == nil {
+		hide = []string{one}
+	} else if json.Unmarshal(options.Hide, &hide) != nil {
+		hide = nil
+	}
+	for _, h := range hide {
+		if c := res.column(h); c != "" {
+			o.Hide = append(o.Hide, c)
 		}
 	}
-	return has, first
+	o.Layer = res.column(options.Layer)
+}
+
+// column is the column of a variable, such as ?city; also of one with labels, which is merged with that of the things.
+// "" for none.
+func (res *Result) column(variable string) string {
+	name := strings.TrimLeft(variable, "?$")
+	if base, ok := sparql.LabelBase(name); ok && !slices.Contains(res.Columns, name) {
+		name = base
+	}
+	if !slices.Contains(res.Columns, name) {
+		return ""
+	}
+	return name
 }

@@ -1,45 +1,147 @@
-import { el, number } from "../layout/page.js";
-import { columns, name } from "./rows.js";
+import { el, number, t } from "../layout/page.js";
+import { columns, cut, name, naming, room, value } from "./rows.js";
 
-const most = 60;
+const most = { bar: 60, bubble: 120, treemap: 120 }; // things in a chart
+const colors = 8;
+const drawings = { bar: bars, line: (...a) => across(...a, "line"), area: (...a) => across(...a, "area"), scatter: (...a) => across(...a, "scatter"), bubble, treemap };
 
-// show draws bars of the first column of numbers, or a line where the other column is dates.
+// show draws the numbers of a result, as the query's line #defaultView says or as the reader chooses.
 export function show(node, data) {
-  const at = columns(data, "number")[0];
-  const dates = columns(data, "date");
-  const named = name(data);
-  const rows = data.rows.filter((row) => row[at].kind && isFinite(Number(row[at].text)));
-  if (dates.length) line(node, data, rows, at, dates[0]);
-  else bars(node, data, rows.slice(0, most), at, named);
+  const xy = axes(data);
+  const kinds = Object.keys(drawings).filter((kind) => xy || !["line", "area", "scatter"].includes(kind));
+  let kind = kinds.includes(data.kind) ? data.kind : xy?.date ? "line" : "bar";
+  const place = el("div", { class: "chart" });
+  const draw = () => { place.replaceChildren(); drawings[kind](place, data); };
+  node.append(el("label", { class: "row small chart-kind" }, el("span", {}, t("ask.chart")), el("select", { onchange: (event) => { kind = event.target.value; draw(); } }, kinds.map((k) => el("option", { value: k, selected: k === kind }, t("ask.chart." + k))))), place);
+  draw();
 }
 
-function bars(node, data, rows, at, named) {
-  const wide = 900, left = 260, high = 24;
-  const values = rows.map((row) => Number(row[at].text));
-  const least = Math.min(0, ...values), scale = (wide - left - 110) / (Math.max(0, ...values) - least || 1);
+function drawing(wide, high, label, ...parts) {
+  return el("svg", { class: "drawing", viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, role: "img", "aria-label": label, direction: "ltr" }, ...parts);
+}
+
+// sized are the things of a chart with one number each, the largest first where order is by size.
+function sized(data, kind) {
+  const at = columns(data, "number")[0], named = name(data);
+  const all = data.rows.map((row) => ({ label: named(row).text, v: value(row[at]) })).filter((x) => isFinite(x.v) && (kind === "bar" || x.v > 0));
+  if (kind !== "bar") all.sort((a, b) => b.v - a.v);
+  return { at, all: all.slice(0, most[kind]), cut: all.length - most[kind] };
+}
+
+// rest says how many things there was no room for.
+function rest(node, things) { if (things.cut > 0) node.append(el("p", { class: "note small" }, t("ask.view.part", { count: things.all.length }))); }
+
+function bars(node, data) {
+  const things = sized(data, "bar"), rows = things.all;
+  const wide = room(node, 280, 1100), left = Math.min(260, wide * 0.36), high = 24, end = wide > 500 ? 110 : 84;
+  const values = rows.map((row) => row.v);
+  const least = Math.min(0, ...values), scale = (wide - left - end) / (Math.max(0, ...values) - least || 1);
   const x = (v) => left + (v - least) * scale;
-  node.append(el("div", { class: "scroll" }, el("svg", { class: "drawing", viewBox: `0 0 ${wide} ${rows.length * high + 30}`, width: wide, role: "img", "aria-label": data.columns[at], direction: "ltr" },
-    el("text", { x: left, y: 16 }, data.columns[at]),
-    rows.map((row, i) => el("g", {}, el("title", {}, `${named(row).text}: ${number(values[i])}`),
-      el("text", { x: left - 8, y: 40 + i * high, "text-anchor": "end" }, cut(named(row).text)),
-      el("rect", { class: "bar", x: Math.min(x(0), x(values[i])), y: 27 + i * high, width: Math.max(1, Math.abs(x(values[i]) - x(0))), height: high - 7 }),
-      el("text", { x: Math.max(x(0), x(values[i])) + 6, y: 40 + i * high }, number(values[i])))))));
+  rest(node, things);
+  node.append(drawing(wide, rows.length * high + 30, data.columns[things.at],
+    el("text", { x: left, y: 16 }, data.columns[things.at]),
+    rows.map((row, i) => el("g", {}, el("title", {}, `${row.label}: ${number(row.v)}`),
+      el("text", { x: left - 8, y: 40 + i * high, "text-anchor": "end" }, cut(row.label, Math.floor(left / 6.6))),
+      el("rect", { class: "bar", x: Math.min(x(0), x(row.v)), y: 27 + i * high, width: Math.max(1, Math.abs(x(row.v) - x(0))), height: high - 7 }),
+      el("text", { x: Math.max(x(0), x(row.v)) + 6, y: 40 + i * high }, number(row.v))))));
 }
 
-function line(node, data, rows, at, date) {
-  const points = rows.map((row) => ({ x: time(row[date].text), y: Number(row[at].text), label: row[date].text })).filter((p) => isFinite(p.x)).sort((a, b) => a.x - b.x);
+// axes are the columns that go across and up: dates before numbers across; null when there is only one to show.
+function axes(data) {
+  const numbers = columns(data, "number"), dates = columns(data, "date");
+  if (dates.length && numbers.length) return { x: dates[0], y: numbers[0], date: true };
+  return numbers.length > 1 ? { x: numbers[0], y: numbers[1], date: false } : null;
+}
+
+// series are the points by what names the rows, where a few names come again and again; else all together.
+function series(data, at) {
+  const by = naming(data), names = new Map();
+  for (const row of data.rows) {
+    const p = { x: value(row[at.x]), y: value(row[at.y]), label: row[at.x].text, name: by === at.x || by === at.y ? "" : row[by].text };
+    if (!isFinite(p.x) || !isFinite(p.y)) continue;
+    if (!names.has(p.name)) names.set(p.name, []);
+    names.get(p.name).push(p);
+  }
+  const all = [...names.values()];
+  for (const points of all) points.sort((a, b) => a.x - b.x);
+  return all.length > 1 && all.length <= colors && all.some((points) => points.length > 1) ? all : [all.flat().sort((a, b) => a.x - b.x)];
+}
+
+// ticks are round numbers between two others.
+function ticks(low, high, want) {
+  const raw = (high - low || 1) / want, power = 10 ** Math.floor(Math.log10(raw)), unit = [1, 2, 5, 10].find((m) => m * power >= raw) * power;
+  const out = [];
+  for (let v = Math.ceil(low / unit) * unit; v <= high + unit / 1e6; v += unit) out.push(Math.abs(v) < unit / 1e6 ? 0 : v);
+  return out;
+}
+
+// across draws points by two columns, joined by lines, with the ground below them filled, or alone.
+function across(node, data, form) {
+  const at = axes(data), all = series(data, at), points = all.flat();
   if (!points.length) return;
-  const wide = 900, high = 360, left = 90, bottom = 40;
-  const xs = points.map((p) => p.x), ys = points.map((p) => p.y);
-  const x0 = Math.min(...xs), x1 = Math.max(...xs), y0 = Math.min(0, ...ys), y1 = Math.max(...ys);
-  const x = (v) => left + ((v - x0) / (x1 - x0 || 1)) * (wide - left - 20), y = (v) => high - bottom - ((v - y0) / (y1 - y0 || 1)) * (high - bottom - 20);
-  node.append(el("div", { class: "scroll" }, el("svg", { class: "drawing", viewBox: `0 0 ${wide} ${high}`, width: wide, role: "img", "aria-label": data.columns[at], direction: "ltr" },
-    [0, 0.25, 0.5, 0.75, 1].map((f) => { const v = y0 + f * (y1 - y0); return el("g", {}, el("line", { class: "axis", x1: left, x2: wide - 20, y1: y(v), y2: y(v) }), el("text", { x: left - 8, y: y(v) + 4, "text-anchor": "end" }, number(Math.round(v * 100) / 100))); }),
-    el("polyline", { class: "line", points: points.map((p) => `${x(p.x)},${y(p.y)}`).join(" ") }),
-    points.map((p) => el("circle", { class: "node", cx: x(p.x), cy: y(p.y), r: 3 }, el("title", {}, `${p.label}: ${number(p.y)}`))),
-    el("text", { x: left, y: high - 12 }, points[0].label), el("text", { x: wide - 20, y: high - 12, "text-anchor": "end" }, points[points.length - 1].label))));
+  const wide = room(node, 280, 1100), high = 380, left = wide > 500 ? 96 : 74, bottom = 58, top = 24;
+  const xs = points.map((p) => p.x), ys = points.map((p) => p.y), few = form === "scatter" ? Math.min(...ys) : Math.min(0, ...ys);
+  const x0 = Math.min(...xs), x1 = Math.max(...xs), y0 = few, y1 = Math.max(...ys);
+  const x = (v) => left + ((v - x0) / (x1 - x0 || 1)) * (wide - left - 24), y = (v) => high - bottom - ((v - y0) / (y1 - y0 || 1)) * (high - bottom - top);
+  const years = at.date ? ticks(x0 / 372, x1 / 372, wide > 500 ? 8 : 4).filter((v) => Number.isInteger(v)).map((v) => [v * 372 + 32, String(v)]) : ticks(x0, x1, wide > 500 ? 8 : 4).map((v) => [v, number(v)]);
+  const shape = (list) => list.map((p) => `${x(p.x).toFixed(1)},${y(p.y).toFixed(1)}`).join(" ");
+  if (all.length > 1) node.append(el("ul", { class: "legend small" }, all.map((list, i) => el("li", { class: `s${i}` }, el("span", { dir: "auto" }, list[0].name)))));
+  node.append(drawing(wide, high, `${data.columns[at.x]}, ${data.columns[at.y]}`,
+    el("text", { x: 4, y: 14 }, data.columns[at.y]), el("text", { x: wide - 24, y: high - 8, "text-anchor": "end" }, data.columns[at.x]),
+    ticks(y0, y1, 6).map((v) => el("g", {}, el("line", { class: "axis", x1: left, x2: wide - 24, y1: y(v), y2: y(v) }), el("text", { x: left - 8, y: y(v) + 4, "text-anchor": "end" }, number(v)))),
+    years.filter(([v]) => v >= x0 && v <= x1).map(([v, label]) => el("g", {}, el("line", { class: "axis", x1: x(v), x2: x(v), y1: high - bottom, y2: high - bottom + 5 }), el("text", { x: x(v), y: high - bottom + 20, "text-anchor": "middle" }, label))),
+    all.map((list, i) => el("g", { class: `s${i}` },
+      form === "area" && el("polygon", { class: "area", points: `${x(list[0].x)},${y(Math.max(y0, 0))} ${shape(list)} ${x(list[list.length - 1].x)},${y(Math.max(y0, 0))}` }),
+      form !== "scatter" && el("polyline", { class: "line", points: shape(list) }),
+      form === "scatter" && points.length <= 40 && list.map((p) => el("text", { class: "quiet", x: x(p.x) + (x(p.x) > wide * 0.75 ? -8 : 8), y: y(p.y) + 4, "text-anchor": x(p.x) > wide * 0.75 ? "end" : "start" }, cut(p.name, 18))),
+      (form === "scatter" || list.length <= 400) && list.map((p) => el("circle", { class: "dot", cx: x(p.x), cy: y(p.y), r: form === "scatter" ? 5 : 3 }, el("title", {}, `${p.name ? p.name + ", " : ""}${p.label}: ${number(p.y)}`)))))));
 }
 
-function time(text) { const [, sign, year, month = "1", day = "1"] = /^(-?)(\d+)(?:-(\d+))?(?:-(\d+))?/.exec(text) ?? []; return year === undefined ? NaN : (sign ? -1 : 1) * Number(year) * 372 + Number(month) * 31 + Number(day); }
+// bubble packs circles whose areas are the numbers, the largest in the middle.
+function bubble(node, data) {
+  const things = sized(data, "bubble"), wide = room(node, 280, 1100), sum = things.all.reduce((n, x) => n + x.v, 0);
+  const placed = [];
+  for (const x of things.all) {
+    const r = Math.max(5, Math.sqrt(x.v / sum) * wide * 0.42);
+    let angle = 0, away = 0, at = { x: 0, y: 0 };
+    while (placed.some((p) => Math.hypot(p.x - at.x, p.y - at.y) < p.r + r + 2)) {
+      angle += 0.35;
+      away += 0.9;
+      at = { x: away * Math.cos(angle), y: away * Math.sin(angle) * 0.75 };
+    }
+    placed.push({ ...at, r, ...x });
+  }
+  const low = (f) => Math.min(0, ...placed.map(f)), high = (f) => Math.max(1, ...placed.map(f));
+  const x0 = low((p) => p.x - p.r), x1 = high((p) => p.x + p.r), y0 = low((p) => p.y - p.r), y1 = high((p) => p.y + p.r), scale = Math.min(1, (wide - 8) / (x1 - x0));
+  rest(node, things);
+  node.append(drawing(wide, (y1 - y0) * scale + 8, data.columns[things.at], placed.map((p, i) => {
+    const cx = (p.x - (x0 + x1) / 2) * scale + wide / 2, cy = (p.y - y0) * scale + 4, r = p.r * scale;
+    return el("g", { class: `s${i % colors}` }, el("title", {}, `${p.label}: ${number(p.v)}`), el("circle", { class: "tile", cx, cy, r }), words(p, cx, cy, r * 1.8, r * 1.4));
+  })));
+}
 
-function cut(text) { return text.length > 38 ? text.slice(0, 37) + "…" : text; }
+// treemap fills a field with boxes whose areas are the numbers: each part is halved along its longer side.
+function treemap(node, data) {
+  const things = sized(data, "treemap"), wide = room(node, 280, 1100), high = wide > 500 ? 480 : 560, boxes = [];
+  const fill = (list, x, y, w, h) => {
+    if (!list.length) return;
+    if (list.length === 1) { boxes.push({ ...list[0], x, y, w, h }); return; }
+    const sum = list.reduce((n, b) => n + b.v, 0);
+    let at = 1, part = list[0].v;
+    while (at < list.length - 1 && part + list[at].v / 2 < sum / 2) part += list[at++].v;
+    const share = part / sum;
+    if (w > h) { fill(list.slice(0, at), x, y, w * share, h); fill(list.slice(at), x + w * share, y, w * (1 - share), h); } else { fill(list.slice(0, at), x, y, w, h * share); fill(list.slice(at), x, y + h * share, w, h * (1 - share)); }
+  };
+  fill(things.all, 0, 0, wide, high);
+  rest(node, things);
+  node.append(drawing(wide, high, data.columns[things.at], boxes.map((b, i) => el("g", { class: `s${i % colors}` }, el("title", {}, `${b.label}: ${number(b.v)}`),
+    el("rect", { class: "tile", x: b.x + 1, y: b.y + 1, width: Math.max(0, b.w - 2), height: Math.max(0, b.h - 2) }), words(b, b.x + b.w / 2, b.y + b.h / 2, b.w - 10, b.h - 6)))));
+}
+
+// words are a thing's name and number within a width and a height, as far as they fit.
+function words(thing, x, y, wide, high) {
+  const room = Math.floor(wide / 6.6);
+  if (room < 3 || high < 14) return null;
+  const two = high >= 32;
+  return [el("text", { x, y: two ? y - 3 : y + 4, "text-anchor": "middle" }, cut(thing.label, room)), two && number(thing.v).length <= room && el("text", { class: "quiet", x, y: y + 13, "text-anchor": "middle" }, number(thing.v))];
+}

@@ -34,6 +34,7 @@ const shows = {
   start(e) { say("ask.begun", { how: e.text ?? "" }); },
   end() { source.close(); location.reload(); },
 };
+shows.probe = (e) => list.append(el("li", { class: "aside soft small", "data-n": e.n }, el("details", {}, el("summary", {}, t("ask.event.probe")), el("pre", { class: "seen", tabindex: 0, dir: "auto" }, e.text))));
 for (const kind of ["rollback", "feedback", "try", "vote"]) {
   shows[kind] = (e) => list.append(el("li", { class: "aside soft small", "data-n": e.n }, t("ask.event." + kind), " ", e.text && el("span", { dir: "auto" }, e.text), e.action && el("code", {}, e.action)));
 }

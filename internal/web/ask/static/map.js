@@ -1,4 +1,4 @@
-import { el, ask } from "../layout/page.js";
+import { el, ask, t } from "../layout/page.js";
 import { columns, link, name, others } from "./rows.js";
 
 // Leaflet sets these texts as HTML, and only these: the one policy of the page admits no others.
@@ -21,18 +21,25 @@ export async function show(node, data) {
   const L = await leaflet();
   const land = await ask(new URL("../vendor/land.json", import.meta.url).href);
   const at = columns(data, "point"), named = name(data);
-  const holder = el("div", { class: "map", role: "application", "aria-label": "map" });
+  const holder = el("div", { class: "map", role: "application", "aria-label": t("ask.view.map") });
   node.append(holder);
+  // a canvas knows no light-dark()
+  const resolved = (text) => { const probe = node.appendChild(el("span")); probe.style.color = text; const out = getComputedStyle(probe).color; probe.remove(); return out; };
   const color = (token) => getComputedStyle(document.documentElement).getPropertyValue(token).trim();
   const map = L.map(holder, { attributionControl: false, worldCopyJump: true, maxZoom: 12, preferCanvas: true }).setView([20, 0], 1);
   L.geoJSON(land, { interactive: false, style: { color: color("--edge"), weight: 1, fillColor: color("--card"), fillOpacity: 1 } }).addTo(map);
-  const points = [];
+  const points = [], layer = data.columns.indexOf(data.layer ?? "layer"), layers = new Map();
+  const kindOf = (row) => row[layer]?.text ?? "";
+  if (layer >= 0) for (const row of data.rows) if (!layers.has(kindOf(row))) layers.set(kindOf(row), { n: layers.size % 8, group: L.layerGroup().addTo(map) });
+  const legend = [...layers].map(([text, { n, group }]) => el("li", { class: `s${n}` }, el("label", {}, el("input", { type: "checkbox", checked: true, onchange: (event) => { if (event.target.checked) group.addTo(map); else group.remove(); } }), " ", el("span", { dir: "auto" }, text || "–"))));
+  if (legend.length > 1) node.prepend(el("ul", { class: "legend small" }, legend));
+  const main = resolved(color("--main")), paint = legend.map((item) => resolved(getComputedStyle(item).getPropertyValue("--c").trim() || color("--main")));
   for (const row of data.rows) for (const i of at) {
     const [lat, lon] = row[i].text.split(", ").map(Number);
     if (!row[i].kind || !isFinite(lat) || !isFinite(lon)) continue;
     points.push([lat, lon]);
     const content = el("div", {}, el("b", {}, link(named(row))), el("br"), el("span", { class: "small" }, others(data, row, named(row))));
-    L.circleMarker([lat, lon], { radius: 6, color: color("--card"), weight: 1.5, fillColor: color("--main"), fillOpacity: 0.9 }).bindPopup(content).addTo(map);
+    L.circleMarker([lat, lon], { radius: 6, color: color("--card"), weight: 1.5, fillColor: paint[layers.get(kindOf(row))?.n] ?? main, fillOpacity: 0.9 }).bindPopup(content).addTo(layers.get(kindOf(row))?.group ?? map);
   }
   if (points.length) map.fitBounds(points, { padding: [30, 30], maxZoom: 4 });
 }

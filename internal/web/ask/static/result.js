@@ -23,7 +23,7 @@ async function show(view) {
   other.replaceChildren(el("p", { class: "empty" }, el("span", { class: "spinner", "aria-hidden": "true" })));
   other.removeAttribute("data-shown");
   try {
-    rows ??= await ask(`/a/${id}/rows?limit=${most}`);
+    rows ??= Object.assign(await ask(`/a/${id}/rows?limit=${most}`), { kind: holder.dataset.kind, layer: holder.dataset.layer, hide: (holder.dataset.hide ?? "").split(" ") });
     const module = await import(`./${view}.js`);
     if (mine !== latest) return;
     other.replaceChildren();

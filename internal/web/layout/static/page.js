@@ -26,7 +26,7 @@ export function el(tag, props = {}, ...children) {
   node.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
   return node;
 }
-const svgTags = new Set(["svg", "g", "path", "circle", "line", "rect", "text", "title", "polyline", "marker", "defs"]);
+const svgTags = new Set(["svg", "g", "path", "circle", "line", "rect", "text", "title", "polyline", "polygon", "marker", "defs"]);
 
 // safe is an address that a link may have: of this server, or http and https; "" for any other, such as javascript:.
 export function safe(address) {

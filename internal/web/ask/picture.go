@@ -1,0 +1,84 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Pictures fetches pictures by the names of their files, and says what kind each is, such as image/png. An error that
+// is a [fs.ErrNotExist] says that there is none that a page may show.
+type Pictures interface {
+	Get(ctx context.Context, file string) (kind string, data []byte, err error)
+}
+
+// picture sends the picture that a cell of the result names: rows are counted from 1 as in the query's order, a column
+// has its name. Nothing that a request holds becomes the name of a file: that comes from the stored result alone.
+func (s *Server) picture(w http.ResponseWriter, r *http.Request) error {
+	if s.Pictures == nil {
+		return refuse(http.StatusNotFound, "ask.noresult")
+	}
+	events, err := s.asked.events(r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	f := final(events)
+	if f == nil || f.Table == nil {
+		return refuse(http.StatusNotFound, "ask.noresult")
+	}
+	file := pictureAt(f.Table, number(r.PathValue("n"), 0), r.PathValue("column"))
+	if file == "" {
+		return refuse(http.StatusNotFound, "ask.noresult")
+	}
+	kind, data, err := s.Pictures.Get(r.Context(), file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return refuse(http.StatusNotFound, "ask.nopicture")
+	case err != nil:
+		s.Log.DebugContext(r.Context(), "no picture", "file", file, "error", err)
+		return refuse(http.StatusServiceUnavailable, "ask.nopicture")
+	case !slices.Contains(bitmaps, kind):
+		return refuse(http.StatusNotFound, "ask.nopicture")
+	}
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox") // of a picture that is opened as a page
+	h.Set("Cache-Control", "private, max-age=86400")
+	_ = http.NewResponseController(w).SetWriteDeadline(s.Now().Add(time.Minute)) // not all writers can
+	_, _ = w.Write(data)                                                         // the client may be gone
+	return nil
+}
+
+// bitmaps are the kinds of pictures that can hold nothing active.
+var bitmaps = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
+
+// pictureAt is the name of the file that a cell of a result names, "" for none.
+func pictureAt(t *kg.Table, n int, column string) string {
+	i := slices.Index(t.Vars, column)
+	if i < 0 || n < 1 || n > len(t.Rows) || i >= len(t.Rows[n-1]) || t.Rows[n-1][i].Kind != rdf.IRIKind {
+		return ""
+	}
+	return commonsName(t.Rows[n-1][i].Value)
+}
+
+// commonsName is the name of a file of Wikimedia Commons, "" for an IRI that is none.
+func commonsName(iri string) string {
+	file, ok := strings.CutPrefix(iri, commonsFile)
+	if !ok {
+		return ""
+	}
+	plain, err := url.PathUnescape(file)
+	if err != nil {
+		return ""
+	}
+	return strings.ReplaceAll(plain, "_", " ")
+}
