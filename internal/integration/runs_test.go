@@ -4,6 +4,7 @@ package integration
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -121,9 +122,14 @@ func TestRunsInTheBrowser(t *testing.T) {
 	if problems := eval[[]string](p, `window.problems ?? []`); len(problems) > 0 {
 		t.Errorf("the page complains: %v", problems)
 	}
-	narrow := newTab(t, 320, 700)
-	for _, path := range []string{"/runs", "/runs/benchmark/one", "/runs/benchmark/one/b"} {
-		narrow.open(base + path)
-		a.view(narrow, "runs-narrow")
+	p.open(base + "/runs")
+	compare := eval[string](p, `"/runs/compare?" + [...document.querySelectorAll("input[name=run]")].slice(0, 2).map(i => "run=" + i.value).join("&")`)
+	for _, width := range []int64{320, 390} {
+		narrow := newTab(t, width, 800)
+		for name, path := range map[string]string{"list": "/runs", "benchmarks": "/runs/benchmarks", "benchmark": "/runs/benchmark/one", "item": "/runs/benchmark/one/b", "compare": compare} {
+			narrow.open(base + path)
+			a.view(narrow, fmt.Sprintf("runs-%s-%d", name, width))
+			narrow.unswiped(path, ".tree")
+		}
 	}
 }

@@ -295,6 +295,19 @@ func (p *Pages) compare(w http.ResponseWriter, r *http.Request) {
 		Styles: []string{"runs/runs.css"}, Wide: true, Data: &c})
 }
 
+// Letter names a run on the page, and Letters all of them: where there is no room side by side, runs are below each
+// other.
+func (c *compared) Letter(i int) string { return string(rune('A' + i)) }
+
+// Letters are those of all runs, which did the same.
+func (c *compared) Letters() string {
+	out := make([]string, len(c.Runs))
+	for i := range out {
+		out[i] = c.Letter(i)
+	}
+	return strings.Join(out, " = ")
+}
+
 // Same says whether all runs did the same at a turn.
 func (c *compared) Same(line []*evalrun.ShownEvent) bool {
 	return !slices.ContainsFunc(line, func(e *evalrun.ShownEvent) bool {

@@ -27,7 +27,8 @@ if (watched) {
 const live = document.getElementById("live");
 if (live) {
   const item = (row) => el("tr", {}, el("td", { class: "question", dir: "auto" }, `${row.question} `, el("span", { class: "soft small" }, row.id)), ...row.cells.map(cell));
-  const cell = (c) => el("td", {}, c.address ? el("a", { href: c.address, class: `badge state-${c.state}` }, c.f1 ? `${c.word} ${c.f1}` : c.word) : c.word,
+  const names = [...document.querySelectorAll("table.items thead th")].slice(1).map((th) => th.textContent);
+  const cell = (c, i) => el("td", { "data-label": names.length > 1 && names[i] }, c.address ? el("a", { href: c.address, class: `badge state-${c.state}` }, c.f1 ? `${c.word} ${c.f1}` : c.word) : c.word,
     c.address && el("span", { class: "soft small" }, ` ${[c.class, t("runs.stepcount", { count: c.steps }), c.usd].filter(Boolean).join(" · ")}`));
   const figures = (of, _, all) => el("div", { class: "of" }, all.length > 1 && el("h2", {}, of.name),
     el("dl", { class: "figures" }, ...of.figures.map((f) => el("div", {}, el("dt", {}, f.label), el("dd", {}, f.value)))));
