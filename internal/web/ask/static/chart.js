@@ -85,6 +85,13 @@ function across(node, data, form) {
   const x = (v) => left + ((v - x0) / (x1 - x0 || 1)) * (wide - left - 24), y = (v) => high - bottom - ((v - y0) / (y1 - y0 || 1)) * (high - bottom - top);
   const years = at.date ? ticks(x0 / 372, x1 / 372, wide > 500 ? 8 : 4).filter((v) => Number.isInteger(v)).map((v) => [v * 372 + 32, String(v)]) : ticks(x0, x1, wide > 500 ? 8 : 4).map((v) => [v, number(v)]);
   const shape = (list) => list.map((p) => `${x(p.x).toFixed(1)},${y(p.y).toFixed(1)}`).join(" ");
+  const written = []; // where names are, so that none is written over another
+  const note = (p) => {
+    const right = x(p.x) <= wide * 0.75, text = cut(p.name, 18), from = x(p.x) + (right ? 8 : -8 - text.length * 6.2), to = from + text.length * 6.2;
+    if (!text || written.some((w) => w.from < to && from < w.to && Math.abs(w.y - y(p.y)) < 13)) return null;
+    written.push({ from, to, y: y(p.y) });
+    return el("text", { class: "quiet halo", x: x(p.x) + (right ? 8 : -8), y: y(p.y) + 4, "text-anchor": right ? "start" : "end" }, text);
+  };
   if (all.length > 1) node.append(el("ul", { class: "legend small" }, all.map((list, i) => el("li", { class: `s${i}` }, el("span", { dir: "auto" }, list[0].name)))));
   node.append(drawing(wide, high, `${data.columns[at.x]}, ${data.columns[at.y]}`,
     el("text", { x: 4, y: 14 }, data.columns[at.y]), el("text", { x: wide - 24, y: high - 8, "text-anchor": "end" }, data.columns[at.x]),
@@ -93,7 +100,7 @@ function across(node, data, form) {
     all.map((list, i) => el("g", { class: `s${i}` },
       form === "area" && el("polygon", { class: "area", points: `${x(list[0].x)},${y(Math.max(y0, 0))} ${shape(list)} ${x(list[list.length - 1].x)},${y(Math.max(y0, 0))}` }),
       form !== "scatter" && el("polyline", { class: "line", points: shape(list) }),
-      form === "scatter" && points.length <= 40 && list.map((p) => el("text", { class: "quiet", x: x(p.x) + (x(p.x) > wide * 0.75 ? -8 : 8), y: y(p.y) + 4, "text-anchor": x(p.x) > wide * 0.75 ? "end" : "start" }, cut(p.name, 18))),
+      form === "scatter" && points.length <= 200 && list.map(note).filter(Boolean),
       (form === "scatter" || list.length <= 400) && list.map((p) => el("circle", { class: "dot", cx: x(p.x), cy: y(p.y), r: form === "scatter" ? 5 : 3 }, el("title", {}, `${p.name ? p.name + ", " : ""}${p.label}: ${number(p.y)}`)))))));
 }
 

@@ -19,5 +19,5 @@ export function show(node, data) {
   });
   node.append(el("div", { class: "scroll", tabindex: 0 }, el("svg", { class: "drawing", viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, role: "img", "aria-label": at.map((c) => data.columns[c]).join(", "), direction: "ltr" },
     rows.map((row) => el("polyline", { class: "strand", points: scales.map((s, i) => (row[s.c].kind ? `${place(i)},${s.y(row[s.c]).toFixed(1)}` : null)).filter((p) => p && !p.includes("NaN")).join(" ") }, el("title", {}, at.map((c) => row[c].text).join(" · ")))),
-    scales.map((s, i) => el("g", {}, el("line", { class: "edge", x1: place(i), x2: place(i), y1: top, y2: low }), el("text", { x: place(i), y: 18, "text-anchor": "middle" }, data.columns[s.c]), s.marks.map(([y, label]) => el("text", { x: place(i) + 6, y: y + 4 }, cut(label, 18))))))));
+    scales.map((s, i) => el("g", {}, el("line", { class: "edge", x1: place(i), x2: place(i), y1: top, y2: low }), el("text", { x: place(i), y: 18, "text-anchor": "middle" }, data.columns[s.c]), s.marks.map(([y, label]) => el("text", { class: "halo", x: place(i) + 6, y: y + 4 }, cut(label, 18))))))));
 }

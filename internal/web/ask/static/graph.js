@@ -34,5 +34,5 @@ export function show(node, data) {
   }
   node.append(el("div", { class: "scroll" }, el("svg", { class: "drawing", viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, role: "group", "aria-label": data.columns.join(", ") },
     lines.map(([a, b]) => el("line", { class: "edge", x1: a.x, y1: a.y, x2: b.x, y2: b.y })),
-    all.map((p) => { const address = safe(p.url); const mark = [el("circle", { class: "node", cx: p.x, cy: p.y, r: 5 + Math.min(8, Math.sqrt(p.links)) }), el("text", { x: p.x + 10, y: p.y + 4 }, cut(p.text, 24)), el("title", {}, p.text)]; return address ? el("svg:a", { href: address, rel: "noopener noreferrer" }, mark) : el("g", {}, mark); }))));
+    all.map((p) => { const address = safe(p.url); const mark = [el("circle", { class: "node", cx: p.x, cy: p.y, r: 5 + Math.min(8, Math.sqrt(p.links)) }), el("text", { class: "halo", x: p.x + 10, y: p.y + 4 }, cut(p.text, 24)), el("title", {}, p.text)]; return address ? el("svg:a", { href: address, rel: "noopener noreferrer" }, mark) : el("g", {}, mark); }))));
 }
