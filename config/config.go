@@ -73,7 +73,7 @@ type Config struct {
 	Wikis                                        string // file of more wikis; see [Config.ReadWikis]
 	// of a wiki in that file; empty: Wikidata's
 	QueryTemplates, ResolvedTemplates, UserNamespaces, Languages []string
-	Graph                                                        string // name of a graph of KG_FILE; empty: SPARQLEndpoint's
+	Graph                                                        string // name of a graph in KG_FILE; empty: SPARQLEndpoint's
 
 	DiscussionTools string // "on" or "off"
 	Ping            string // "none" or "asker"
@@ -99,9 +99,9 @@ type Config struct {
 	DigestHour                     int
 
 	DataDir string
-	// how long is kept: trajectories, and words of posts that are no longer on the wiki; below 0: for ever
+	// how long trajectories, and the words of posts that are no longer on the wiki, are kept; negative: forever
 	KeepTrajectories, KeepRemoved time.Duration
-	DatabaseURL                   Secret // an address that holds a password
+	DatabaseURL                   Secret // an address that may have a password
 
 	OpenAIKey                         Secret
 	OpenAIBaseURL                     string
@@ -146,7 +146,7 @@ func (c *Config) Value(key string) string {
 	return v
 }
 
-// Secrets returns the values of all secret settings, for what must keep them out of a text.
+// Secrets returns the values of all secret settings, for code that must keep them out of texts.
 func (c *Config) Secrets() []string {
 	var out []string
 	for _, k := range Keys() {
@@ -160,15 +160,15 @@ func (c *Config) Secrets() []string {
 // HasModel reports whether a language model is configured, by a key or by the address of a server that may need none.
 func (c *Config) HasModel() bool { return c.OpenAIKey != "" || c.OpenAIBaseURL != "" }
 
-// Source is where settings come from. Flags has the keys' names, not the flags'.
+// Source is where settings come from. Flags is keyed by setting names, not flag names.
 type Source struct {
 	DotEnv     io.Reader // content of the file of settings; nil when there is none
-	DotEnvName string    // how messages name that file; empty: .env
+	DotEnvName string    // the file's name in messages; empty: .env
 	Environ    []string  // as os.Environ returns it
 	Flags      map[string]string
 }
 
-// Problems are all that is wrong with the settings.
+// Problems lists everything that is wrong with the settings.
 type Problems []error
 
 // Error lists the problems, one a line.
@@ -253,7 +253,7 @@ func (c *Config) check() (p Problems) {
 		p = append(p, errors.New("WIKI_PASSWORD and WIKI_OAUTH_*: set only one of them"))
 	}
 	if c.OAuth2Token != "" && (c.WikiPassword != "" || !c.OAuth.Empty()) {
-		p = append(p, errors.New("WIKI_OAUTH2_TOKEN: set neither WIKI_PASSWORD nor WIKI_OAUTH_* beside it"))
+		p = append(p, errors.New("WIKI_OAUTH2_TOKEN: do not also set WIKI_PASSWORD or WIKI_OAUTH_*"))
 	}
 	if strings.ContainsFunc(c.OAuth2Token.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }) {
 		p = append(p, errors.New("WIKI_OAUTH2_TOKEN: want one word of letters, digits and punctuation, as the wiki showed it"))

@@ -8,19 +8,19 @@ import (
 	"github.com/joho/godotenv"
 )
 
-// dotEnv is what a file of settings holds.
+// dotEnv is the content of a settings file.
 type dotEnv struct {
 	name   string            // of the file, for messages
 	values map[string]string // by key
-	lines  map[string]int    // by key: where it is set last, from 1
+	lines  map[string]int    // by key: the line where it is last set, from 1
 }
 
-// at returns the place of a key's line, such as ".env:3".
+// at returns the position of a key's line, such as ".env:3".
 func (d *dotEnv) at(key string) string { return fmt.Sprintf("%s:%d", d.name, d.lines[key]) }
 
-// readDotEnv reads a file of settings line by line, so that it can name every line that is wrong. No setting has a
-// value of several lines. A byte order mark and Windows line ends are taken. Messages never quote a line, which may
-// hold a secret.
+// readDotEnv reads a settings file line by line, so that it can report every wrong line. Values cannot span several
+// lines. A byte order mark and Windows line endings are accepted. Messages never quote a line, since it may contain a
+// secret.
 func readDotEnv(r io.Reader, name string) (d *dotEnv, problems Problems) {
 	d = &dotEnv{name: name, values: map[string]string{}, lines: map[string]int{}}
 	if r == nil {
@@ -51,7 +51,8 @@ func readDotEnv(r io.Reader, name string) (d *dotEnv, problems Problems) {
 	return d, problems
 }
 
-// lineKey returns the key that a line sets, "" for a comment or a blank line, or what is wrong with the line.
+// lineKey returns the key that a line sets, or "" for a comment or a blank line. problem describes what is wrong with
+// the line.
 func lineKey(line string) (key, wrong string) {
 	const form = `want KEY=value or KEY="value"`
 	m, err := godotenv.Unmarshal(line)

@@ -41,7 +41,7 @@ func hostsField(f func(*Config) *[]string) field {
 	}}
 }
 
-// titleField reads a page title. What MediaWiki forbids in a title is an error here rather than at the first edit.
+// titleField reads a page title. What MediaWiki forbids in a title is reported here rather than at the first edit.
 func titleField(f func(*Config) *string) field {
 	return field{set: func(c *Config, v string) error {
 		if strings.ContainsAny(v, "[]{}|<>#") || hasControl(v) || len(v) > 255 {
@@ -153,7 +153,7 @@ func durField(f func(*Config) *time.Duration) field {
 	}}
 }
 
-// daysField reads a number of days, such as 180d. An empty value means for ever, which is -1.
+// daysField reads a number of days, such as 180d. An empty value means forever, stored as -1.
 func daysField(f func(*Config) *time.Duration) field {
 	return field{set: func(c *Config, v string) error {
 		if v == "" {

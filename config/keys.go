@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Group says what a setting is about, so that a command can show the settings it reads.
+// Group is the subject of a setting, so that a command can show the settings it reads.
 type Group string
 
 // The groups, in the order in which they are shown.
@@ -22,17 +22,17 @@ const (
 
 // Key describes one setting: a line of .env.example, a flag, an environment variable and a field of [Config].
 type Key struct {
-	Name    string // as in .env and in the environment
+	Name    string // its name in .env and in the environment
 	Group   Group
 	Default string
 	Doc     string // one line, for help and .env.example
 	field
 }
 
-// field says how a value is read into a [Config] and how it may be shown.
+// field describes how a value is read into a [Config] and how it may be shown.
 type field struct {
-	Secret bool // never shown, and has no flag
-	URL    bool // an address; its parameters are never shown
+	Secret bool // never shown; has no flag
+	URL    bool // an address whose parameters are never shown
 	set    func(c *Config, value string) error
 }
 
@@ -68,27 +68,27 @@ func Keys() []Key {
 		{"FORUM_PAGE", Forum, "Wikidata:Request a query", "the page that the bot watches",
 			titleField(func(c *Config) *string { return &c.ForumPage })},
 		{"FORUM_ARCHIVE_PREFIX", Forum, "Wikidata:Request a query/Archive/",
-			"start of the titles of archive pages, before YYYY/MM",
+			"beginning of the titles of archive pages, before YYYY/MM",
 			titleField(func(c *Config) *string { return &c.ArchivePrefix })},
 		{"STOP_PAGE", Forum, "User:SpinachBot/run", "the bot writes only while this page is empty or says run",
 			titleField(func(c *Config) *string { return &c.StopPage })},
 		{"OPERATOR", Forum, "", "user name of the person who runs the bot, named in every reply",
 			userField(func(c *Config) *string { return &c.Operator })},
-		{"MENTIONS", Forum, "off", "on: the bot also answers where it is named, on other pages than FORUM_PAGE; see docs/mentions.md",
+		{"MENTIONS", Forum, "off", "on: the bot also answers where it is mentioned on pages other than FORUM_PAGE; see docs/mentions.md",
 			enumField(func(c *Config) *string { return &c.Mentions }, "off", "on")},
 		{"MENTION_PAGES", Forum, "talk,4",
-			"where it answers when it is named, comma-separated: talk (all talk pages), the number of a namespace, a title, or the beginning of one with *",
+			"where it answers when it is mentioned, comma-separated: talk (all talk pages), the number of a namespace, a title, or the beginning of one with *",
 			pagesField(func(c *Config) *[]string { return &c.MentionPages })},
 		{"DISCUSSION_TOOLS", Forum, "on",
 			"on: replies without a query are posted by DiscussionTools where the wiki has them, unless DATABASE_URL or WIKI_OAUTH2_TOKEN is set; off: every reply is a section edit",
 			enumField(func(c *Config) *string { return &c.DiscussionTools }, "on", "off")},
 		{"PING", Forum, "none", "who is notified by a reply; none: nobody; asker: the person who is answered",
 			enumField(func(c *Config) *string { return &c.Ping }, "none", "asker")},
-		{"OPT_OUT_PAGE", Forum, "", "a page that links to the users who want no replies; empty: only {{nobots}} on their talk pages counts",
+		{"OPT_OUT_PAGE", Forum, "", "a page that links to the users who do not want replies; empty: only {{nobots}} on their talk pages counts",
 			titleField(func(c *Config) *string { return &c.OptOutPage })},
-		{"DIGEST_PAGE", Forum, "", "a subpage of the account's user page, such as User:SpinachBot/digest, to which the bot writes what ledger digest prints, once a day; empty: it does not",
+		{"DIGEST_PAGE", Forum, "", "a subpage of the account's user page, such as User:SpinachBot/digest, to which the bot writes the output of ledger digest once a day; empty: it does not",
 			titleField(func(c *Config) *string { return &c.DigestPage })},
-		{"DIGEST_HOUR", Forum, "6", "the hour, in UTC, from which on DIGEST_PAGE is written",
+		{"DIGEST_HOUR", Forum, "6", "the hour, in UTC, after which DIGEST_PAGE is written",
 			intField(func(c *Config) *int { return &c.DigestHour })},
 		{"WIKIS", Forum, "", "YAML file with more wikis that the bot works on; docs/mentions.md describes it",
 			strField(func(c *Config) *string { return &c.Wikis })},
@@ -104,7 +104,7 @@ func Keys() []Key {
 			durField(func(c *Config) *time.Duration { return &c.AnswerDelay })},
 		{"ANSWER_SINCE", Bot, "", "answer requests posted since this time (2026-11-20 or 2026-11-20T12:00:00Z); empty: since the first start",
 			timeField(func(c *Config) *time.Time { return &c.AnswerSince })},
-		{"FOLLOWUP_LIMIT", Bot, "5", "how many more replies the bot may post in a thread after its first",
+		{"FOLLOWUP_LIMIT", Bot, "5", "how many replies the bot may post in a thread after its first",
 			intField(func(c *Config) *int { return &c.FollowupLimit })},
 		{"REPLIES_PER_HOUR", Bot, "6", "how many replies the bot may post in any hour, over all threads; at least 1",
 			intField(func(c *Config) *int { return &c.RepliesPerHour })},
@@ -115,16 +115,16 @@ func Keys() []Key {
 		{"THREAD_COOLDOWN", Bot, "1m", "how long the bot waits between two replies in a thread",
 			durField(func(c *Config) *time.Duration { return &c.ThreadCooldown })},
 		{"CORRECT_AFTER", Bot, "2m",
-			"how long after a reply was posted its query is run again; when that returns something else, the reply is corrected while nobody has answered it; 0s: never",
+			"how long after posting a reply the bot runs its query again; if the result differs and nobody has answered the reply, it is corrected; 0s: never",
 			durField(func(c *Config) *time.Duration { return &c.CorrectAfter })},
 		{"ANSWER_PRESET", Bot, "best", "how questions are worked on, by the bot and where --preset is not given; ask --preset list explains them",
 			strField(func(c *Config) *string { return &c.AnswerPreset })},
 		{"ANSWER_EXAMPLES", Bot, "0", "how many solved questions of DATA_DIR/harvest the bot's model is shown before it begins, never of the same thread; 0: none",
 			intField(func(c *Config) *int { return &c.AnswerExamples })},
-		{"ANSWER_NOTES", Bot, "on", "on: the bot's model is shown the notes on the graph that lessons approve has approved; off: none",
+		{"ANSWER_NOTES", Bot, "on", "on: the bot's model is shown the approved notes on the graph (see lessons approve); off: none",
 			enumField(func(c *Config) *string { return &c.AnswerNotes }, "on", "off")},
 		{"ANSWER_CONFIDENCE", Bot, "0",
-			"the bot posts no answer that is less likely right than this, 0 to 1; 0: it posts every answer",
+			"the bot posts no answer that is less likely to be right than this, 0 to 1; 0: it posts every answer",
 			shareField(func(c *Config) *float64 { return &c.AnswerConfidence })},
 		{"LOW_CONFIDENCE", Bot, "ask",
 			"what it does with such an answer; ask: it asks the poster one question instead, once a thread; silent: it posts nothing",
@@ -165,7 +165,7 @@ func Keys() []Key {
 			usdField(func(c *Config) *float64 { return &c.InputUSD })},
 		{"OPENAI_OUTPUT_USD_PER_MTOK", Limits, "", "price of a million output tokens in US dollars",
 			usdField(func(c *Config) *float64 { return &c.OutputUSD })},
-		{"OPENAI_JUDGE_INPUT_USD_PER_MTOK", Limits, "", "the same for OPENAI_JUDGE_MODEL; empty, and so the next: the model's prices",
+		{"OPENAI_JUDGE_INPUT_USD_PER_MTOK", Limits, "", "the same for OPENAI_JUDGE_MODEL; if this and the next are empty: the model's prices",
 			usdField(func(c *Config) *float64 { return &c.JudgeInputUSD })},
 		{"OPENAI_JUDGE_OUTPUT_USD_PER_MTOK", Limits, "", "price of a million of its output tokens in US dollars",
 			usdField(func(c *Config) *float64 { return &c.JudgeOutputUSD })},

@@ -13,14 +13,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// WikiEntry is one more wiki in the file that WIKIS names. What is empty is as in the settings, but for the account
-// and the pages, which each wiki has of its own.
+// WikiEntry is one more wiki in the file that WIKIS names. An empty field takes its value from the settings, except for
+// the account and the pages, which each wiki must name.
 type WikiEntry struct {
 	API      string   `yaml:"api"`
 	User     string   `yaml:"user"`
 	Password string   `yaml:"password"` // name of the environment variable that holds the bot password
 	Forum    string   `yaml:"forum"`
-	Archive  string   `yaml:"archive"` // like FORUM_ARCHIVE_PREFIX; empty: there is none
+	Archive  string   `yaml:"archive"` // like FORUM_ARCHIVE_PREFIX; empty: no archive
 	Stop     string   `yaml:"stop_page"`
 	OptOut   string   `yaml:"opt_out_page"`
 	Operator string   `yaml:"operator"`
@@ -31,9 +31,8 @@ type WikiEntry struct {
 		Query    []string `yaml:"query"`
 		Resolved []string `yaml:"resolved"`
 	} `yaml:"templates"`
-	UserNamespaces []string `yaml:"user_namespaces"` // names of user pages in the wiki's languages, next to the English ones
-	// codes of the languages that the wiki is written in: the first one is that of replies to people whose language is
-	// not known, or for which there are no words
+	UserNamespaces []string `yaml:"user_namespaces"` // names of the user namespaces in the wiki's languages, besides the English ones
+	// codes of the wiki's languages; the first is used in replies to people whose language is unknown or has no messages
 	Languages []string  `yaml:"languages"`
 	Graph     wikiGraph `yaml:"graph"`
 }
@@ -50,7 +49,7 @@ func (g *wikiGraph) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		return n.Decode(&g.Name)
 	}
-	for i := 0; i+1 < len(n.Content); i += 2 { // a node does not know that unknown keys are mistakes
+	for i := 0; i+1 < len(n.Content); i += 2 { // decoding a node does not reject unknown keys
 		switch key := n.Content[i]; key.Value {
 		case "name", "sparql", "entity_api":
 		default:
@@ -66,7 +65,7 @@ var languageCode = regexp.MustCompile(`^[a-z]{2,3}(-[a-z0-9]{2,8})*$`)
 var wikiName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
 
 // ReadWikis reads the file of more wikis: a map "wikis" from a name to an entry. getenv gives the secrets. It returns
-// the names in order, and for each the settings with which a bot works there. The error is a [Problems].
+// the names in order and, for each, the settings of the bot on that wiki. The error is a [Problems].
 func (c *Config) ReadWikis(file string, data []byte, getenv func(string) string) ([]string, map[string]*Config, error) {
 	var doc struct {
 		Wikis map[string]WikiEntry `yaml:"wikis"`
@@ -95,7 +94,7 @@ func (c *Config) ReadWikis(file string, data []byte, getenv func(string) string)
 	return names, out, nil
 }
 
-// with is the settings for another wiki, with all that is wrong with them.
+// with returns the settings for another wiki, and all problems with them.
 func (c *Config) with(w WikiEntry, getenv func(string) string) (*Config, []error) {
 	var problems []error
 	one := *c
@@ -128,7 +127,7 @@ func (c *Config) with(w WikiEntry, getenv func(string) string) (*Config, []error
 		set("mention_pages", pagesField(func(c *Config) *[]string { return &c.MentionPages }), strings.Join(w.Pages, ","))
 	}
 	if w.Graph.Name != "" && w.Graph.SPARQL+w.Graph.EntityAPI != "" {
-		problems = append(problems, errors.New("graph: a name stands for a graph of KG_FILE; leave out sparql and entity_api"))
+		problems = append(problems, errors.New("graph: a name refers to a graph in KG_FILE; leave out sparql and entity_api"))
 	}
 	one.Graph = w.Graph.Name
 	for _, l := range w.Languages {
@@ -139,7 +138,7 @@ func (c *Config) with(w WikiEntry, getenv func(string) string) (*Config, []error
 	one.Languages = w.Languages
 	if w.Graph.SPARQL != "" {
 		set("graph: sparql", urlField(func(c *Config) *string { return &c.SPARQLEndpoint }), w.Graph.SPARQL)
-		one.SPARQLFallback, one.EntityREST, one.VectorSearch = "", "", "" // these know Wikidata only
+		one.SPARQLFallback, one.EntityREST, one.VectorSearch = "", "", "" // these work only with Wikidata
 	}
 	if w.Graph.EntityAPI != "" {
 		set("graph: entity_api", urlField(func(c *Config) *string { return &c.EntityAPI }), w.Graph.EntityAPI)

@@ -37,15 +37,15 @@ Exit status: 3 when no answer was found, 4 when the service of the model or of t
 	a.preset.declare(c, answerPreset, listPresets)
 	a.examples.declare(c)
 	c.fs.StringVar(&a.history, "history", "", "`file` with earlier turns: a trajectory, or JSON lines {\"question\":…,\"sparql\":…,\"report\":…}")
-	c.fs.StringVar(&a.goOn, "continue", "", "go on with the `run` that was cut off: its trajectory, or the start of its ID, such as ask; the other flags as they were")
+	c.fs.StringVar(&a.goOn, "continue", "", "continue the `run` that was cut off, named by its trajectory or the start of its ID, such as ask; repeat the other flags")
 	c.fs.StringVar(&a.record, "record", "", "write all exchanges with model and graph to this new `file`, without secrets")
-	c.fs.StringVar(&a.replay, "replay", "", "answer from a `file` of --record, without network; question and settings must be the same")
+	c.fs.StringVar(&a.replay, "replay", "", "answer from a `file` of --record, without a network; the question and settings must be the same")
 	a.review.declare(c)
 	c.fs.StringVar(&a.language, "language", "", "language `code` of the question (default: detected)")
 	return c.command(a.run)
 }
 
-// asking is one call of the command ask: its flags.
+// asking holds the flags of the ask command.
 type asking struct {
 	e *env
 	c *cmdline
@@ -131,7 +131,7 @@ func (a *asking) run(ctx context.Context, args []string) int {
 	return a.ask(ctx, newAsk(lg, engine, cfg, dir, e.now), q, dir)
 }
 
-// solved are the solved questions that the model may be shown; nil for none.
+// solved holds the solved questions that the model may be shown, or nil for none.
 func (a *asking) solved(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store.Store,
 	wrap wrapper) (*examples.Pool, error) {
 	f := a.examples.own(cfg.DataDir)
@@ -146,7 +146,7 @@ func (a *asking) solved(ctx context.Context, lg *slog.Logger, cfg *config.Config
 	return pool, byMeaning(lg, a.e, cfg, pool, st, st, wrap)
 }
 
-// asked returns the options and the question that the flags and arguments hold.
+// asked returns the options and the question given by the flags and arguments.
 func (a *asking) asked(cfg *config.Config, args []string) (opts agent.Options, question string, err error) {
 	if err := a.review.check(a); err != nil {
 		return opts, "", usageError{err}
@@ -175,12 +175,12 @@ func (a *asking) earlier() ([]agent.Turn, error) {
 	return ask.History(data)
 }
 
-// question returns the question that the arguments hold or, for "-", standard input; none for a run that goes on.
+// question returns the question from the arguments or, for "-", from standard input. A continued run needs none.
 func (a *asking) question(args []string) (string, error) {
 	question := strings.TrimSpace(strings.Join(args, " "))
 	if a.goOn != "" {
 		if question != "" || a.history != "" {
-			return "", errors.New("--continue has its question and its history in the trajectory")
+			return "", errors.New("--continue takes the question and the history from the trajectory")
 		}
 		return "", nil
 	}
@@ -221,7 +221,7 @@ func (a *asking) ask(ctx context.Context, service *ask.Service, q agent.Question
 	return exitOK
 }
 
-// start begins the run, or goes on with one that was cut off.
+// start begins a run or continues one that was cut off.
 func (a *asking) start(ctx context.Context, service *ask.Service, q agent.Question, dir string) (*ask.Run, error) {
 	if a.goOn == "" {
 		return service.Start(ctx, q)
@@ -233,7 +233,7 @@ func (a *asking) start(ctx context.Context, service *ask.Service, q agent.Questi
 	return service.Continue(ctx, path)
 }
 
-// continued is the file of the run that goes on.
+// continued is the file of the run that is continued.
 func (a *asking) continued(dir string) (string, error) {
 	if _, err := os.Stat(a.goOn); err == nil {
 		return a.goOn, nil

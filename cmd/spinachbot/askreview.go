@@ -34,11 +34,11 @@ func (f *reviewFlags) declare(c *cmdline) {
 	f.by = byFlag(c)
 }
 
-// check says what is wrong with the flags together.
+// check finds flags that contradict each other.
 func (f *reviewFlags) check(a *asking) error {
 	switch {
 	case !f.on && (f.gold != "" || *f.by != ""):
-		return errors.New("--gold and --by go with --review")
+		return errors.New("--gold and --by need --review")
 	case !f.on:
 		return nil
 	case a.json:
@@ -71,7 +71,7 @@ func (f *reviewFlags) findGold(a *asking, question *string) error {
 	return nil
 }
 
-// reviewer completes the agent's options.
+// reviewer adds the review to the agent's options.
 func (f *reviewFlags) reviewer(e *env, cfg *config.Config, opts *agent.Options) {
 	if !f.on {
 		return
@@ -103,7 +103,7 @@ func (f *reviewFlags) named(ctx context.Context, language string) people.Gold {
 	return g.Named(labels)
 }
 
-// ask asks, or goes on, with the person's decisions.
+// ask starts or continues a run in which the person decides on every turn.
 func (f *reviewFlags) ask(ctx context.Context, a *asking, service *ask.Service, q agent.Question, dir string) int {
 	service.Limits.Time = 0 // people take their time
 	name, open := "", service.Open
@@ -143,7 +143,7 @@ func (f *reviewFlags) ask(ctx context.Context, a *asking, service *ask.Service, 
 		}
 	}
 	if err != nil && !errors.Is(err, event.ErrChanged) || err == nil && !event.Finished(end.Reason) {
-		fmt.Fprintf(screen, "go on with: spinachbot ask --review --continue %s (and the other flags as they were)\n", name)
+		fmt.Fprintf(screen, "continue with: spinachbot ask --review --continue %s (and the other flags as they were)\n", name)
 	}
 	switch {
 	case err != nil:
@@ -156,7 +156,7 @@ func (f *reviewFlags) ask(ctx context.Context, a *asking, service *ask.Service, 
 	return noAnswerStatus(a.e, end)
 }
 
-// reviewed says what the review took so far.
+// reviewed prints how long the review has taken so far.
 func reviewed(screen *console.Screen, name string) {
 	if c, ok := event.CountReview(eventsOf(name)); ok {
 		fmt.Fprintln(screen, people.Summary(c))
@@ -170,6 +170,6 @@ func eventsOf(name string) []event.Event {
 		return nil
 	}
 	defer f.Close()
-	events, _ := event.Read(f) // whoever goes on with the file says what is wrong with it
+	events, _ := event.Read(f) // whoever continues the file reports what is wrong with it
 	return events
 }

@@ -21,7 +21,7 @@ import (
 func backupCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "backup FILE", "write everything that the bot has to a file",
 		`Writes the ledger (also from DATABASE_URL), the trajectories and what was harvested and annotated to a new FILE, a
-gzipped tar archive, or to standard output for -. The bot may go on working. Indexes are left out: index build makes
+gzipped tar archive, or to standard output for -. The bot may keep running. Indexes are left out: index build makes
 them again.`, config.Data)
 	return c.command(func(ctx context.Context, rest []string) int {
 		name, ok := c.oneFile(rest)
@@ -76,7 +76,7 @@ func backUp(ctx context.Context, e *env, cfg *config.Config, name string) (m *ba
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // it is gone when all went well
+	defer func() { _ = os.Remove(f.Name()) }() // already renamed if all went well
 	defer f.Close()
 	if m, err = backup.Write(ctx, f, src, e.now()); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func backUp(ctx context.Context, e *env, cfg *config.Config, name string) (m *ba
 func restoreCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "restore FILE", "put back what backup wrote",
 		`Puts the files of a backup into DATA_DIR, which must be missing or empty, after it has compared each with what was
-written. FILE is - for standard input. The ledger is a file then; migrate moves it to DATABASE_URL. What the bot posted
+written. FILE is - for standard input. The ledger is then a file; migrate moves it to DATABASE_URL. What the bot posted
 after the backup is found again on the wiki by the marks of its replies, and nothing is posted twice.`, config.Data)
 	return c.command(func(ctx context.Context, rest []string) int {
 		name, ok := c.oneFile(rest)

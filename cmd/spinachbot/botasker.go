@@ -32,7 +32,7 @@ type botAsker struct {
 
 	mu   sync.Mutex
 	pool *examples.Pool
-	read [3]time.Time // the times of the files that pool was read from
+	read [3]time.Time // modification times of the files that pool was read from
 }
 
 // mostNotes is how many approved notes the bot's model is shown: GRASP's number.
@@ -66,7 +66,7 @@ func (b *botAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder
 	return b.engine(sources, opts).Ask(ctx, q, rec, limits)
 }
 
-// itself are the question and its discussion as items of a benchmark, so that no copy of them is shown.
+// itself returns the question and its discussion as benchmark items, so that no copy of them is shown.
 func itself(q agent.Question) []dataset.Item {
 	items := []dataset.Item{{ID: q.ID, Question: q.Text}}
 	if q.Thread != nil {
@@ -78,7 +78,7 @@ func itself(q agent.Question) []dataset.Item {
 	return items
 }
 
-// solved returns the solved questions of the harvest, none before the first one.
+// solved returns the solved questions of the harvest. Before the first harvest there are none.
 func (b *botAsker) solved(ctx context.Context) (*examples.Pool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
-// exitStatus is a status other than 0 with which a command ended; what there was to say is printed.
+// exitStatus is a nonzero exit status of a command that has already printed its messages.
 type exitStatus int
 
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
@@ -26,7 +26,7 @@ func status(code int) error {
 	return exitStatus(code)
 }
 
-// group makes a command that only holds others.
+// group makes a command that only has subcommands.
 func group(e *env, name, short string, subs ...*cobra.Command) *cobra.Command {
 	g := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs, SuggestionsMinimumDistance: 2}
 	g.AddCommand(subs...)
@@ -94,7 +94,7 @@ func commandName(cmd *cobra.Command) string {
 	return strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()), " ")
 }
 
-// unknownCommand answers a word that is not a subcommand of cmd.
+// unknownCommand reports a word that is not a subcommand of cmd.
 func unknownCommand(e *env, cmd *cobra.Command, word string) int {
 	name, hint := "", "see "+cmd.CommandPath()+" -h"
 	if cmd.HasParent() {
@@ -119,7 +119,7 @@ func orList(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-// noArguments answers arguments of a command that takes none; ok says that there are none.
+// noArguments reports arguments given to a command that takes none. It returns true if there are none.
 func (c *cmdline) noArguments(args []string) (ok bool) {
 	if len(args) > 0 {
 		misuse(c.e, "%s: takes no arguments; leave out %s", commandName(c.cmd), strings.Join(args, " "))
@@ -143,7 +143,7 @@ func nearest(word string, words []string, otherwise string) string {
 	return "; " + otherwise
 }
 
-// flagError answers a flag that does not exist or has a wrong value.
+// flagError reports a flag that does not exist or has an invalid value.
 func flagError(e *env, cmd *cobra.Command, err error) int {
 	name := commandName(cmd)
 	if name != "" {
@@ -167,7 +167,7 @@ func flagError(e *env, cmd *cobra.Command, err error) int {
 	return misuse(e, "%s%v; see %s -h", name, err, cmd.CommandPath())
 }
 
-// wholeWord finds the argument with one dash of which only the end was reported, as "elp" of -help.
+// wholeWord finds the single-dash argument of which only the end was reported, such as "elp" for -help.
 func wholeWord(args []string, end string) string {
 	for _, a := range args {
 		if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, end) {
@@ -177,8 +177,8 @@ func wholeWord(args []string, end string) string {
 	return "-" + end
 }
 
-// shortFlag answers a word with one dash. Flags had one dash in Go's manner once, so -json is understood, and refused
-// with the right spelling: with one dash it would mean five flags.
+// shortFlag reports a word with one dash. Flags used to have one dash, as in Go, so -json gets an error with the right
+// spelling instead of being read as four flags.
 func shortFlag(cmd *cobra.Command, word string) string {
 	long, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	if cmd.Flags().Lookup(long) != nil {
@@ -193,7 +193,7 @@ func suggestFlag(cmd *cobra.Command, name string) string {
 	return nearest("--"+name, names, "see "+cmd.CommandPath()+" -h")
 }
 
-// wantedValue says what a flag's value must look like.
+// wantedValue describes what a flag's value must look like.
 func wantedValue(err *pflag.InvalidValueError) string {
 	switch err.GetFlag().Value.Type() {
 	case "bool":
@@ -212,7 +212,7 @@ func wantedValue(err *pflag.InvalidValueError) string {
 
 const helpWidth = 100
 
-// helpColumns is how wide help may be.
+// helpColumns is the maximum width of help.
 func helpColumns(w io.Writer) int {
 	if width := console.New(w, nil).Width(); width > 0 {
 		return min(width, helpWidth)
@@ -252,7 +252,7 @@ func paragraph(w io.Writer, text string) {
 	}
 }
 
-// item prints a term and, after it, its description. The description's lines are aligned.
+// item prints a term followed by its description, with the description's lines aligned.
 func item(w io.Writer, term, text string) {
 	indent := console.Cells(term) + 1
 	for i, l := range console.Wrap(text, helpColumns(w)-indent) {
@@ -263,7 +263,7 @@ func item(w io.Writer, term, text string) {
 	}
 }
 
-// valueName is the annotation of a flag with the name of its value, which is in backquotes in its declaration.
+// valueName is the flag annotation that holds the name of its value, the backquoted word of its declaration.
 const valueName = "value"
 
 func valueOf(f *pflag.Flag) string {
@@ -273,7 +273,7 @@ func valueOf(f *pflag.Flag) string {
 	return "value"
 }
 
-// command completes c with what it does. run returns an exit status and has printed what there was to say.
+// command sets what c does. run returns an exit status and has printed all messages.
 func (c *cmdline) command(run func(ctx context.Context, args []string) int) *cobra.Command {
 	c.fs.VisitAll(func(f *pflag.Flag) {
 		name, text := pflag.UnquoteUsage(f)

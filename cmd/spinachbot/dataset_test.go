@@ -112,7 +112,7 @@ func TestDatasetExportAndVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	if code, out, _ := call(t, "dataset", "verify", "--kg", "embedded", file); code != exitFailed || !strings.Contains(out,
-		"empty    no rows, were 17") || !strings.Contains(out, "2 items: 1 same, 1 empty") {
+		"empty    no rows, had 17") || !strings.Contains(out, "2 items: 1 same, 1 empty") {
 		t.Errorf("verify of an empty item: %d %s", code, out)
 	}
 }

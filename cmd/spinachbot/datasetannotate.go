@@ -83,7 +83,7 @@ name. docs/annotating.md explains the work.`,
 	})
 }
 
-// annotating opens what the page for annotators of a harvest's folder needs. The store is to be closed.
+// annotating opens what the annotators' page needs for a harvest's folder. The caller closes the store.
 func annotating(ctx context.Context, lg *slog.Logger, e *env, cfg *config.Config, graphName, dir string) (web.Options,
 	*store.Store, error) {
 	candidates := &candidateFile{dir: dir}
@@ -105,7 +105,7 @@ func annotating(ctx context.Context, lg *slog.Logger, e *env, cfg *config.Config
 	}, st, nil
 }
 
-// wantLoopback refuses addresses that other machines can reach.
+// wantLoopback rejects addresses that other machines can reach.
 func wantLoopback(addr string) error {
 	if err := console.CheckAddress(addr, "127.0.0.1:8090"); err != nil {
 		return err
@@ -117,7 +117,7 @@ func wantLoopback(addr string) error {
 	return nil
 }
 
-// servePage answers requests until ctx is done.
+// servePage serves requests until ctx is done.
 func servePage(ctx context.Context, listener net.Listener, h http.Handler) error {
 	return serveUntil(ctx, &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}, listener)
 }
@@ -148,13 +148,13 @@ func datasetGraph(lg *slog.Logger, e *env, name string, cfg *config.Config,
 	return labeled{source.Graph, source.Labels}, entry.Title, nil
 }
 
-// labeled is a graph with its labels.
+// labeled is a graph that also looks up labels.
 type labeled struct {
 	tool.Graph
 	tool.Labeler
 }
 
-// candidateFile reads a harvest's candidates and sees when a later harvest has replaced them.
+// candidateFile reads a harvest's candidates and notices when a later harvest has replaced them.
 type candidateFile struct {
 	dir  string
 	mu   sync.Mutex
@@ -174,15 +174,15 @@ func (f *candidateFile) read() ([]dataset.Candidate, error) {
 func (f *candidateFile) changed() bool {
 	info, err := os.Stat(filepath.Join(f.dir, dataset.CandidatesFile))
 	if err != nil {
-		return false // half replaced, or gone: what was read stays
+		return false // half replaced, or gone: keep what was read
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.seen == nil || !info.ModTime().Equal(f.seen.ModTime()) || info.Size() != f.seen.Size()
 }
 
-// readGolds reads what annotators keep: what was validated, or with included also what one has kept and nobody
-// disputes.
+// readGolds reads what the annotators kept: validated items or, with included, also items that one annotator kept and
+// nobody disputes.
 func readGolds(ctx context.Context, dir string, st annotate.Store, validated bool) ([]dataset.Candidate, []release.Gold,
 	error) {
 	candidates, cases, err := readCases(ctx, dir, st)

@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/release"
 )
 
-// goldFlags are the flags of commands that work on what annotators keep.
+// goldFlags are the flags of commands that work on items kept by annotators.
 type goldFlags struct{ state, format, name *string }
 
 func newGoldFlags(c *cmdline, format bool) *goldFlags {
@@ -33,8 +33,8 @@ func newGoldFlags(c *cmdline, format bool) *goldFlags {
 	return g
 }
 
-// read opens the folder's annotations and returns what they keep. Nothing kept is an error: an empty benchmark is a
-// mistake.
+// read opens the folder's annotations and returns the items that were kept. It is an error if there are none: an empty
+// benchmark is a mistake.
 func (g *goldFlags) read(ctx context.Context, dir string) ([]dataset.Candidate, []release.Gold, error) {
 	st, err := openAnnotations(ctx, dir)
 	if err != nil {
@@ -45,7 +45,7 @@ func (g *goldFlags) read(ctx context.Context, dir string) ([]dataset.Candidate, 
 	if err == nil && len(golds) == 0 {
 		err = fmt.Errorf("nothing in %s is %s yet", dir, *g.state)
 		if *g.state == "validated" {
-			err = fmt.Errorf("%w; --state included takes what one person has kept", err)
+			err = fmt.Errorf("%w; --state included also takes what only one person kept", err)
 		}
 	}
 	return candidates, golds, err
@@ -53,8 +53,8 @@ func (g *goldFlags) read(ctx context.Context, dir string) ([]dataset.Candidate, 
 
 func datasetExportCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "export [--format F] [--state S] [--out FILE] DIR",
-		"write the items that annotators keep as a benchmark file",
-		`Writes what annotators keep as a benchmark: SPINACH's JSON, which its own evaluation reads; GRASP's JSON
+		"write the items that annotators kept as a benchmark file",
+		`Writes the items that annotators kept as a benchmark: SPINACH's JSON, which its own evaluation reads; GRASP's JSON
 lines, with the queries rewritten for QLever and the annotated query in info.wdqs_sparql; or QALD JSON, with the
 stored answers.`)
 	flags := newGoldFlags(c, true)
@@ -211,7 +211,7 @@ requires.`)
 	})
 }
 
-// describe gathers what a card tells.
+// describe gathers what a card needs.
 func describe(ctx context.Context, dir string, flags *goldFlags, d *release.Description) error {
 	var err error
 	if d.Candidates, d.Golds, err = flags.read(ctx, dir); err != nil {

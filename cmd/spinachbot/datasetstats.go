@@ -127,7 +127,7 @@ func readItems(e *env, name string) ([]dataset.Item, dataset.Format, error) {
 	return items, format, nil
 }
 
-// bindingsOf takes the rows out of a result that is a whole SPARQL JSON document.
+// bindingsOf extracts the rows from a result that is a complete SPARQL JSON document.
 func bindingsOf(result json.RawMessage) json.RawMessage {
 	if !bytes.HasPrefix(bytes.TrimSpace(result), []byte("{")) {
 		return bytes.TrimSpace(result)
@@ -149,7 +149,7 @@ func writeCharts(dir string, force bool, r *stats.Report) error {
 	return dataset.WriteFiles(force, files...)
 }
 
-// statistics are the tables of the items as plain text, for the benchmark's card.
+// statistics returns the items' tables as plain text, for the benchmark's card.
 func statistics(items []dataset.Item) (string, error) {
 	var b strings.Builder
 	err := stats.Compute(items, dataset.SPINACH, nil).WriteText(&b)

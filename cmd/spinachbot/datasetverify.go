@@ -64,7 +64,7 @@ file.`,
 			}
 			defer f.Close()
 			if len(rest) < len(checks) {
-				fmt.Fprintf(e.stderr, "%s: %d of %d items are verified; going on\n", *reportFile, len(checks)-len(rest),
+				fmt.Fprintf(e.stderr, "%s: %d of %d items are verified; continuing\n", *reportFile, len(checks)-len(rest),
 					len(checks))
 			}
 			v.file, checks = lines(f), rest
@@ -121,7 +121,7 @@ type verification struct {
 	sum    release.Summary
 }
 
-// lines writes values as lines of JSON.
+// lines writes values as JSON lines.
 func lines(w io.Writer) *json.Encoder {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
@@ -134,8 +134,8 @@ type reportLine struct {
 	Summary json.RawMessage `json:"summary"`
 }
 
-// resume opens a report to write on, counts what is in it, and gives the checks that are left. A line that was cut off
-// while it was written goes. A report that has its summary is complete, and kept; so is one of other items.
+// resume opens an existing report, counts its lines, and returns the checks that are left. A line that was cut off is
+// removed. A report with a summary is complete and is left alone, and so is a report about other items.
 func (v *verification) resume(name string, checks []release.Check) (*os.File, []release.Check, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -143,7 +143,7 @@ func (v *verification) resume(name string, checks []release.Check) (*os.File, []
 	}
 	rest, err := v.resumeFrom(f, checks)
 	if err != nil {
-		_ = f.Close() // the error says more
+		_ = f.Close() // the error is more useful
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return f, rest, nil
@@ -200,13 +200,13 @@ func (v *verification) report(d release.Drift) error {
 	case d.Status == release.Changed:
 		words += fmt.Sprintf(", were %d: +%d -%d", *d.StoredRows, d.Added, d.Removed)
 	case d.Status == release.Empty && d.StoredRows != nil:
-		words = fmt.Sprintf("no rows, were %d", *d.StoredRows)
+		words = fmt.Sprintf("no rows, had %d", *d.StoredRows)
 	}
 	_, err := fmt.Fprintf(v.w, "%-20s %-8s %s\n", d.ID, d.Status, words)
 	return err
 }
 
-// end writes the sum.
+// end writes the summary.
 func (v *verification) end() error {
 	if v.file != nil {
 		if err := v.file.Encode(v.sum); err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// demoSince lies before every seeded request, so that the bot's first start in the demo answers them.
+// demoSince is before every seeded request, so that the bot answers them when the demo first starts.
 var demoSince = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func demoCommand(e *env) *cobra.Command {
@@ -101,7 +101,7 @@ func (d *demo) run(ctx context.Context, o sandboxOptions) error {
 	}()
 
 	own := d.point(sb)
-	own.DatabaseURL = "" // a demo has a ledger of its own
+	own.DatabaseURL = "" // a demo has its own ledger
 	st, err := openLedger(ctx, own)
 	if err != nil {
 		return err
@@ -128,8 +128,8 @@ func (d *demo) run(ctx context.Context, o sandboxOptions) error {
 	return err
 }
 
-// forumAndLedger refuses a data folder that has the ledger of a forum which is gone: the bot would take every request
-// on a new one for answered.
+// forumAndLedger rejects a data folder whose ledger belongs to a forum that is gone: the bot would consider every
+// request on a new forum answered.
 func forumAndLedger(dir string) error {
 	has := func(name string) bool {
 		_, err := os.Stat(filepath.Join(dir, name))
@@ -141,7 +141,7 @@ func forumAndLedger(dir string) error {
 	return nil
 }
 
-// point aims the settings at the sandbox. The model is the scripted one unless one is configured.
+// point directs the settings to the sandbox. The scripted model is used unless another one is configured.
 func (d *demo) point(sb *sandboxServer) *config.Config {
 	cfg := *d.cfg
 	cfg.WikiAPI, cfg.WikiUser, cfg.WikiPassword = sb.url+"/w/api.php", sandboxLogin, config.Secret(sb.password)

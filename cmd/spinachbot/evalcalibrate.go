@@ -25,7 +25,7 @@ With --out the weights are written to a file. The program uses those that it was
 (agent/confidence/weights.json). With --measure nothing is fitted: the weights in a file, or with the word builtin the
 program's own, are measured on the runs.`
 
-// builtinWeights is the value of --measure that means the program's own.
+// builtinWeights is the value of --measure for the program's own weights.
 const builtinWeights = "builtin"
 
 func evalCalibrateCommand(e *env) *cobra.Command {
@@ -36,7 +36,7 @@ func evalCalibrateCommand(e *env) *cobra.Command {
 	metric := c.choice("metric", evalrun.MetricSpinach, "`measure` by whose exact match an answer is right: "+
 		orList(measures()[1:]), measures()[1:]...)
 	measure := c.fs.String("measure", "", "measure the weights in this `file`, or builtin, instead of fitting")
-	note := c.fs.String("on", "", "`words` about the runs, kept with the weights")
+	note := c.fs.String("on", "", "a `note` about the runs, kept with the weights")
 	asJSON := c.fs.Bool("json", false, "print the weights, or with --measure their quality, as one JSON object")
 	return c.command(func(ctx context.Context, rest []string) int {
 		switch {

@@ -104,7 +104,7 @@ func evalReportCommand(e *env) *cobra.Command {
 	})
 }
 
-// reportModel makes the client of the configured model, with the day's account.
+// reportModel makes a client for the configured model that counts toward the day's spending.
 func reportModel(ctx context.Context, c *cmdline) (agent.Model, func(), error) {
 	cfg, ok := c.load()
 	if !ok {

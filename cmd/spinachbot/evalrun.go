@@ -49,9 +49,9 @@ func (f *evalRunFlags) declare(c *cmdline) {
 	f.examples.declare(c)
 	c.graphFlag(&f.kg, graphs.Main, graphsUsage)
 	c.fs.Var(&f.data, "data", "`file` with triples (.ttl, .nt, each also .gz) to hold in memory instead; may be given again")
-	c.fs.StringVar(&f.out, "out", "", "`folder` of the run, which a later call continues")
+	c.fs.StringVar(&f.out, "out", "", "`folder` of the run; running the command again continues it")
 	c.fs.IntVar(&f.jobs, "jobs", 4, "`number` of items at once")
-	c.fs.BoolVar(&f.workers, "workers", false, "share the items, over DATABASE_URL, with all processes that run this command with the same settings and the same name of the folder --out; each ends with all items")
+	c.fs.BoolVar(&f.workers, "workers", false, "share the items, through DATABASE_URL, with all processes that run this command with the same settings and the same folder name in --out; each ends up with all items")
 	c.fs.IntVar(&f.limit, "limit", 0, "ask only this `number` of items, from the top of the file")
 	c.fs.Var(&f.ids, "ids", "only the items with these `IDs`, separated by commas; may be given again")
 	c.fs.Float64Var(&f.usd, "usd-limit", 0, "the most the run may cost over all its sessions, in US `dollars`; it stops cleanly before that")
@@ -62,7 +62,7 @@ func (f *evalRunFlags) declare(c *cmdline) {
 	c.fs.StringVar(&f.language, "language", "", "language `code` of the questions (default: the file's, or detected)")
 	c.fs.StringVar(&f.asOf, "as-of", "", "`time` that NOW() returns in a graph held in memory, such as 2025-01-31T00:00:00Z (default: when the run started)")
 	c.fs.DurationVar(&f.timeout, "query-timeout", 60*time.Second, "time `limit` for a query on a graph held in memory")
-	c.fs.StringVar(&f.lessons, "lessons", "", "show also these lessons, `IDs` with commas between, though nobody has approved them: to measure what they do")
+	c.fs.StringVar(&f.lessons, "lessons", "", "also show these lessons, `IDs` separated by commas, although nobody has approved them, to measure their effect")
 	c.fs.BoolVar(&f.golden, "golden-entities", false, "tell the model which entities the gold query names, as Interactive-KBQA's experiments do")
 	c.fs.Float64Var(&f.untilF1, "until-f1", 0, "let searches that branch go on until an answer has this `F1` against gold, from 0 to 1, by the measure kbqa; to make training data, such as 0.67, not to measure")
 	c.fs.BoolVar(&f.skip, "skip-unscorable", false, "do not ask the items whose gold query fails or returns nothing")
@@ -74,7 +74,7 @@ const evalRunDoc = `Asks every question of a benchmark (SPINACH's, GRASP's or QA
 candidates) and keeps everything in the folder of --out: results.jsonl, meta.jsonl, summary.json, the gold answers
 with their time, and the trajectory of every run.
 
-Of --examples, no question of FILE and nothing that nearly is one is ever shown.
+Solved questions of --examples that are in FILE, or nearly so, are never shown.
 
 Run the same command again to continue after an interruption, also after kill -9. Items that a service failed are
 asked again. Other settings for the same folder are refused.
@@ -136,7 +136,7 @@ func evalRunCommand(e *env) *cobra.Command {
 		} else if err != nil {
 			return fail(e, err)
 		}
-		defer func() { _ = release() }() // the operating system frees it in any case
+		defer func() { _ = release() }() // the operating system releases it anyway
 		s := &evalSession{e: e, lg: c.logger(slog.LevelWarn), cfg: cfg, flags: &f, opts: opts, items: items, chosen: chosen,
 			hash: hash}
 		defer s.close()
@@ -144,7 +144,7 @@ func evalRunCommand(e *env) *cobra.Command {
 	})
 }
 
-// check looks at what flags can be wrong in.
+// check finds mistakes in the flags.
 func (f *evalRunFlags) check(rest []string) error {
 	switch {
 	case len(rest) != 1:
@@ -187,7 +187,7 @@ func formNames() (out []string) {
 	return out
 }
 
-// alsoIn are the forms of --also.
+// alsoIn returns the forms of --also.
 func (f *evalRunFlags) alsoIn() (out []evalrun.Form) {
 	for _, name := range f.forms {
 		out = append(out, evalrun.Form(name))
@@ -240,7 +240,7 @@ func hashOf(data []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:16])
 }
 
-// hashFile names a file's content, for the settings of a run.
+// hashFile returns a hash of a file's content, for the settings of a run.
 func hashFile(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

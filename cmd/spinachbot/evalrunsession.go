@@ -35,7 +35,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// evalSession is one process's work on a run: its settings turned into parts.
+// evalSession is one process's work on a run, made from its settings.
 type evalSession struct {
 	e      *env
 	lg     *slog.Logger
@@ -47,20 +47,20 @@ type evalSession struct {
 	hash   string // of the benchmark
 
 	settings evalrun.Settings
-	store    *store.Store // nil where nothing outside this machine is called
-	shared   *store.Store // with the queue of --workers, else nil
+	store    *store.Store // nil if nothing outside this machine is called
+	shared   *store.Store // set with --workers, else nil
 
-	sharedRun string // name of the run in it
+	sharedRun string // name of the run in the queue
 
 	wrap     wrapper
 	account  *evalrun.Account
 	sources  agent.Sources
 	script   *llm.Script
-	model    agent.Model                  // configured or scripted; nil when there is none
-	recorded map[string]agent.RecordedRun // by question, white space folded
-	replay   *evalrun.Recording           // a run that was done before
+	model    agent.Model                  // configured or scripted; nil if there is none
+	recorded map[string]agent.RecordedRun // by question, with white space folded
+	replay   *evalrun.Recording           // a finished run
 	closers  []func() error
-	book     *lesson.Book // with the lessons that are tried
+	book     *lesson.Book // including the lessons to try
 }
 
 func (s *evalSession) close() {
@@ -105,7 +105,7 @@ func (s *evalSession) run(ctx context.Context) int {
 	if err != nil {
 		return fail(s.e, fmt.Errorf("eval run: %w", err))
 	}
-	if s.replay == nil { // which has what was shown
+	if s.replay == nil { // it has what was shown
 		missed(s.e, s.opts.Preset, pool)
 	}
 	if s.opts.Examples = s.flags.examples.force; pool != nil {
@@ -153,8 +153,8 @@ func (s *evalSession) run(ctx context.Context) int {
 	return exitOK
 }
 
-// share returns how the items are shared with other processes, nil when they are not, and the time that NOW() returns,
-// which the first of them says.
+// share returns how the items are shared with other processes, or nil if they are not, and the time that NOW() returns,
+// which the first process decides.
 func (s *evalSession) share(ctx context.Context, asOf time.Time) (*evalrun.Shared, time.Time, error) {
 	if !s.flags.workers {
 		return nil, asOf, nil
@@ -183,7 +183,7 @@ func (s *evalSession) share(ctx context.Context, asOf time.Time) (*evalrun.Share
 		Poll: 500 * time.Millisecond}, asOf, err
 }
 
-// readModels reads script and record.
+// readModels reads the script and the recording.
 func (s *evalSession) readModels() (err error) {
 	if s.flags.script != "" {
 		if s.script, err = readScript(s.flags.script); err != nil {
@@ -196,7 +196,7 @@ func (s *evalSession) readModels() (err error) {
 			return err
 		}
 		if s.script != nil {
-			return usageError{errors.New("a recorded run answers for the graph, too: it cannot be used with --script")}
+			return usageError{errors.New("a recorded run also replays the graph: it cannot be used with --script")}
 		}
 		replay = ""
 	}
@@ -216,7 +216,7 @@ func (s *evalSession) readModels() (err error) {
 	return nil
 }
 
-// readRecordedRuns reads a log of SPINACH's evaluation; nil when the file is something else: a tape.
+// readRecordedRuns reads a log of SPINACH's evaluation. It returns nil if the file is something else: a tape.
 func readRecordedRuns(path string) (map[string]agent.RecordedRun, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -241,7 +241,7 @@ func readRecordedRuns(path string) (map[string]agent.RecordedRun, error) {
 	return out, nil
 }
 
-// describe lists the settings that decide the run's results.
+// describe lists the settings that affect the run's results.
 func (s *evalSession) describe() error {
 	if err := s.openLessons(); err != nil {
 		return fmt.Errorf("eval run: --lessons: %w", err)
@@ -325,7 +325,7 @@ func (s *evalSession) describe() error {
 	return nil
 }
 
-// describeParts adds what worked dialogues and a search that branches depend on.
+// describeParts adds the settings that affect worked dialogues and branching searches.
 func (s *evalSession) describeParts() {
 	if x := s.opts.Preset.Exemplars; x.N > 0 {
 		s.settings["question kind"] = x.Kind
@@ -343,12 +343,12 @@ func (s *evalSession) describeParts() {
 	}
 }
 
-// configured reports whether the model of the settings is asked.
+// configured reports whether the run uses the configured model.
 func (s *evalSession) configured() bool {
 	return s.script == nil && s.recorded == nil && s.replay == nil
 }
 
-// openLessons opens the book, with what --lessons names.
+// openLessons opens the lessons, including those that --lessons names.
 func (s *evalSession) openLessons() (err error) {
 	ids := strings.FieldsFunc(s.flags.lessons, func(r rune) bool { return r == ',' || r == ' ' })
 	if s.book, err = openLessons(s.e, s.cfg.DataDir).Try(ids); err != nil {
@@ -364,7 +364,7 @@ func (s *evalSession) describeNotes() error {
 	}
 	names := strings.Split(strings.ReplaceAll(s.flags.kg, graphs.Embedded, graphs.Main), ",")
 	if len(s.flags.data) > 0 {
-		names = []string{graphs.Main, graphs.Data} // which of them is seen when the files are read
+		names = []string{graphs.Main, graphs.Data} // which one it is becomes clear when the files are read
 	}
 	var all []string
 	for _, name := range names {
@@ -380,7 +380,7 @@ func (s *evalSession) describeNotes() error {
 	return nil
 }
 
-// openStore opens the accounts: the run's always, the day's where money or a public endpoint is used.
+// openStore opens the accounts: always the run's, and the day's if money or a public endpoint is used.
 func (s *evalSession) openStore(ctx context.Context) (err error) {
 	var days llm.DayStore = llm.NewMemoryDays()
 	if s.local() {
@@ -404,13 +404,13 @@ func (s *evalSession) openStore(ctx context.Context) (err error) {
 	return err
 }
 
-// local reports whether nothing outside this machine is asked.
+// local reports whether the run uses nothing outside this machine.
 func (s *evalSession) local() bool {
 	return s.replay != nil || (len(s.flags.data) > 0 || s.flags.kg == graphs.Embedded) && (s.script != nil ||
 		s.recorded != nil)
 }
 
-// openGraph opens the graph. One in memory has the run's own time as NOW() and a constant as RAND(), so that a run can
+// openGraph opens the graph. In a graph in memory, NOW() is the run's own time and RAND() a constant, so that a run can
 // be repeated.
 func (s *evalSession) openGraph(ctx context.Context, asOf time.Time) error {
 	opts := embedded.Options{Name: "built-in slice of Wikidata", Now: func() time.Time { return asOf },
@@ -443,7 +443,7 @@ func (s *evalSession) openGraph(ctx context.Context, asOf time.Time) error {
 	return nil
 }
 
-// budgets keeps what endpoints allow: in the store, when there is one.
+// budgets tracks what endpoints allow, in the store if there is one.
 func (s *evalSession) budgets() remote.BudgetStore {
 	if s.store == nil {
 		return remote.NewMemoryStore()
@@ -451,7 +451,7 @@ func (s *evalSession) budgets() remote.BudgetStore {
 	return s.store
 }
 
-// openModel starts the scripted model, or makes the client of the configured one.
+// openModel starts the scripted model or makes a client for the configured one.
 func (s *evalSession) openModel(ctx context.Context) error {
 	settings, daily := modelSettings(s.cfg), s.cfg.DailyUSD
 	switch {
@@ -467,7 +467,7 @@ func (s *evalSession) openModel(ctx context.Context) error {
 		settings.BaseURL, settings.Model, settings.APIKey, daily = "http://"+l.Addr().String()+"/v1", llm.ScriptModel,
 			llm.Secret{}, 0
 	case s.recorded != nil, s.replay != nil:
-		return nil // what it does not hold has no model
+		return nil // questions that are not in it have no model
 	}
 	client, err := newModel(s.lg, settings, daily, s.account, s.e.now, s.wrap)
 	if err != nil {
@@ -484,8 +484,8 @@ func (s *evalSession) asker(p evalrun.Parts) ask.Asker {
 	return agent.New(p.Log, p.Model, p.Sources, p.Now, opts)
 }
 
-// modelFor returns the model for one attempt at an item: the record's when it holds the question, else the scripted or
-// the configured one.
+// modelFor returns the model for one attempt at an item: the recorded one if the recording has the question, else the
+// scripted or configured one.
 func (s *evalSession) modelFor(it dataset.Item) agent.Model {
 	if run, ok := s.recorded[text.Fold(it.Question)]; ok {
 		return agent.NewRecordedModel(run)

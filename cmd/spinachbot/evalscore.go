@@ -70,7 +70,7 @@ func evalScoreCommand(e *env) *cobra.Command {
 	c.fs.Var(&f.data, "data", "`file` with triples (.ttl, .nt, each also .gz) to get missing rows from; may be given again")
 	c.fs.Var(&f.results, "results", "`file` with results to get missing rows from: JSON lines {\"sparql\":…,\"result\":…}, or outputs that hold rows; may be given again")
 	c.fs.StringVar(&f.keep, "keep", "", "`file` that keeps the rows from the graph, for the next time")
-	c.fs.StringVar(&f.log, "log", "", "SPINACH's log `file` for its outputs, which has the number of steps")
+	c.fs.StringVar(&f.log, "log", "", "SPINACH's log `file` for its outputs, with the numbers of steps")
 	c.fs.BoolVar(&f.json, "json", false, "print one JSON object")
 	c.fs.DurationVar(&f.limit, "time-limit", time.Minute,
 		"time `limit` for one item and measure; beyond it, bounds are shown instead of the score")
@@ -88,7 +88,7 @@ func evalScoreCommand(e *env) *cobra.Command {
 			Name: f.metric, Metrics: f.metrics(), Limit: f.limit, Stdin: e.stdin,
 			Progress: func(done, asked int) { progress.Show(fmt.Sprintf("%d items scored, %d queries run", done, asked)) },
 		}
-		defer func() { _ = s.Close() }() // each line was written to the disk when it came
+		defer func() { _ = s.Close() }() // each line was synced when it was written
 		var cfg *config.Config
 		if f.kg != "" && f.kg != graphs.Embedded {
 			var ok bool
@@ -127,16 +127,16 @@ func evalScoreCommand(e *env) *cobra.Command {
 	})
 }
 
-// advice says how to give eval score what a file needs.
+// advice explains how to give eval score what a file needs.
 var advice = map[scorefile.Need]string{
 	scorefile.NeedGold:    "say --gold FILE",
-	scorefile.NeedRows:    "say --results FILE, --kg NAME or --data FILE to get them from",
+	scorefile.NeedRows:    "add --results FILE, --kg NAME or --data FILE to get them",
 	scorefile.NeedOutputs: "name the file of the outputs, and this one with --gold; eval run makes outputs",
 	scorefile.NeedGRASP:   "use --metric grasp, or its outputs with --gold and --kg or --results",
 	scorefile.NeedKBQA:    "use --metric kbqa",
 }
 
-// read hands the scorer what the flags name.
+// read gives the scorer the files that the flags name.
 func (f *scoreFlags) read(s *scorefile.Scorer) error {
 	for _, name := range f.results {
 		if err := s.ReadResults(name); err != nil {
@@ -175,7 +175,7 @@ func (f *scoreFlags) graph(ctx context.Context, e *env, cfg *config.Config, lg *
 		if err != nil {
 			return nil, done, err
 		}
-		done = func() { _ = st.Close() } // its writes were seen to
+		done = func() { _ = st.Close() } // its writes were checked
 		sources, err := openGraphs(ctx, lg, e, f.kg, cfg, st, nil)
 		if err != nil {
 			return nil, done, err
@@ -185,7 +185,7 @@ func (f *scoreFlags) graph(ctx context.Context, e *env, cfg *config.Config, lg *
 	return g, done, err
 }
 
-// tell prints the documents, one for each file.
+// tell prints one document for each file.
 func (f *scoreFlags) tell(e *env, docs []*scorefile.Document, metrics []score.Metric) int {
 	var best *scorefile.Best
 	if len(docs) > 1 {
@@ -218,7 +218,7 @@ func (f *scoreFlags) tell(e *env, docs []*scorefile.Document, metrics []score.Me
 	return exitOK
 }
 
-// firstOdd names the first item that cannot be read.
+// firstOdd returns the first item that cannot be read.
 func firstOdd(docs []*scorefile.Document) string {
 	for _, d := range docs {
 		if len(d.Odd) > 0 {

@@ -70,7 +70,7 @@ func TestExamplesByMeaning(t *testing.T) {
 		return shown, errs
 	}
 	if got, errs := ask(environ); got != "mayor" || m.embedded.Load() != 0 ||
-		!strings.Contains(errs, "warning: 1 item of --examples left out, because the query is no SPARQL: bad-1") {
+		!strings.Contains(errs, "warning: 1 item of --examples left out, because the query is not SPARQL: bad-1") {
 		t.Errorf("by words: %q, %d texts embedded, said:\n%s", got, m.embedded.Load(), errs)
 	}
 	environ = append(environ, "OPENAI_EMBEDDING_MODEL=e")

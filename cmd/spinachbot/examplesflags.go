@@ -38,13 +38,13 @@ func (f *exampleFlags) declare(c *cmdline) {
 // forumLessons is the source of solved questions that were learned on the forum.
 const forumLessons = "corrections on the forum"
 
-// learned adds the solved questions of the lessons.
+// learned adds the solved questions learned as lessons.
 func (f *exampleFlags) learned(book *lesson.Book) (err error) {
 	f.lessons, err = book.Examples()
 	return err
 }
 
-// check looks at what the flags can be wrong in; have says that there are solved questions without --examples.
+// check finds mistakes in the flags. have means that there are solved questions even without --examples.
 func (f *exampleFlags) check(have bool) error {
 	switch {
 	case f.force < 0:
@@ -55,7 +55,7 @@ func (f *exampleFlags) check(have bool) error {
 	return nil
 }
 
-// read reads the solved questions without those that held holds back; nil when none were named.
+// read reads the solved questions except those that held holds back. It returns nil if none were named.
 func (f *exampleFlags) read(ctx context.Context, e *env, lg *slog.Logger, held *examples.Held) (*examples.Pool, error) {
 	if len(f.paths)+len(f.lessons) == 0 {
 		return nil, nil
@@ -68,7 +68,7 @@ func (f *exampleFlags) read(ctx context.Context, e *env, lg *slog.Logger, held *
 		}
 	}
 	if ids := pool.Broken(); len(ids) > 0 {
-		fmt.Fprintf(e.stderr, "spinachbot: warning: %s of --examples left out, because the query is no SPARQL: %s\n",
+		fmt.Fprintf(e.stderr, "spinachbot: warning: %s of --examples left out, because the query is not SPARQL: %s\n",
 			text.Count(len(ids), "item"), listed(ids))
 	}
 	if held == nil {
@@ -80,7 +80,7 @@ func (f *exampleFlags) read(ctx context.Context, e *env, lg *slog.Logger, held *
 		why = append(why, fmt.Sprintf("%s %d", reason, gone[reason]))
 	}
 	if left.Len() == 0 {
-		fmt.Fprintf(e.stderr, "spinachbot: warning: none of the solved questions of %s is shown: all of them are too near to a question of the benchmark\n",
+		fmt.Fprintf(e.stderr, "spinachbot: warning: none of the solved questions of %s is shown: all of them are too similar to questions of the benchmark\n",
 			text.OneLine(strings.Join(pool.Sources(), ", ")))
 	}
 	lg.Info("solved questions", "files", strings.Join(pool.Sources(), ", "), "held_back", strings.Join(why, ", "), "left",
@@ -88,7 +88,7 @@ func (f *exampleFlags) read(ctx context.Context, e *env, lg *slog.Logger, held *
 	return left, nil
 }
 
-// listed names the first of several IDs.
+// listed returns the first few of several IDs as text.
 func listed(ids []string) string {
 	const most = 10
 	out := text.OneLine(strings.Join(ids[:min(len(ids), most)], ", "))
@@ -98,7 +98,7 @@ func listed(ids []string) string {
 	return out
 }
 
-// missed says, once, that a preset works with solved questions and there are none.
+// missed warns, once, that a preset shows solved questions and there are none.
 func missed(e *env, p *preset.Preset, pool *examples.Pool) {
 	if pool == nil && (p.Examples.N > 0 && p.Examples.Force != "" || p.Generate.Examples > 0) {
 		fmt.Fprintf(e.stderr, "spinachbot: warning: the preset %s shows solved questions, and there are none: name a file with --examples\n",
@@ -106,7 +106,7 @@ func missed(e *env, p *preset.Preset, pool *examples.Pool) {
 	}
 }
 
-// addExamples adds what a path holds. Of the folder of a harvest that is annotated, the items that annotators kept come
+// addExamples adds the examples found at a path. In an annotated harvest's folder, the items that annotators kept come
 // first.
 func addExamples(ctx context.Context, pool *examples.Pool, path string) error {
 	if _, err := os.Stat(filepath.Join(path, annotationsFile)); err != nil {
@@ -128,7 +128,7 @@ func addExamples(ctx context.Context, pool *examples.Pool, path string) error {
 	return pool.Harvest(path, items)
 }
 
-// own are the flags, with the candidates of the scheduled harvest where no file was named and there is one.
+// own returns the flags, with the candidates of the scheduled harvest, if there is one, when no file was named.
 func (f *exampleFlags) own(dataDir string) *exampleFlags {
 	out := *f
 	folder := filepath.Join(dataDir, harvestFolder)
@@ -138,11 +138,11 @@ func (f *exampleFlags) own(dataDir string) *exampleFlags {
 	return &out
 }
 
-// hasEmbeddings reports whether someone has set OPENAI_EMBEDDING_MODEL, as for searches.
+// hasEmbeddings reports whether OPENAI_EMBEDDING_MODEL is set, as for searches.
 func hasEmbeddings(cfg *config.Config) bool { return cfg.Origin("OPENAI_EMBEDDING_MODEL") != "default" }
 
-// byMeaning makes pool, which may be nil, rank by meaning, where an embedding model is set. Vectors are kept in keep,
-// unless wrap has every exchange recorded or replayed.
+// byMeaning makes pool, which may be nil, rank by meaning if an embedding model is set. Vectors are stored in keep,
+// unless wrap records or replays every exchange.
 func byMeaning(lg *slog.Logger, e *env, cfg *config.Config, pool *examples.Pool, days llm.DayStore,
 	keep examples.Vectors, wrap wrapper) error {
 	if pool == nil || !hasEmbeddings(cfg) {
@@ -161,7 +161,7 @@ func byMeaning(lg *slog.Logger, e *env, cfg *config.Config, pool *examples.Pool,
 	return nil
 }
 
-// fingerprint names the solved questions for the settings of a run.
+// fingerprint identifies the solved questions in the settings of a run.
 func (f *exampleFlags) fingerprint() (string, error) {
 	var out []string
 	for _, path := range f.paths {

@@ -29,7 +29,7 @@ The form of the output:
      "level":1,"parent":"…","under":"…","text":"…","queries":[
       {"kind":"template|link|code","name":"SPARQL","sparql":"…","salvaged":false}]}]}]}
 
-A query in a link also has the link's "url". Behind a short link (see --short-links) the URL is all there is, and
+A query in a link also has the link's "url". For a short link (see --short-links) only the URL is known, and
 "sparql" is empty.`
 
 func forumCommand(e *env) *cobra.Command {
@@ -61,7 +61,7 @@ func forumParseCommand(e *env) *cobra.Command {
 		f.format = *format
 		switch {
 		case f.source != "" && f.format != "html":
-			return misuse(e, "forum parse: --wikitext goes with --format html; the wikitext alone is FILE")
+			return misuse(e, "forum parse: --wikitext needs --format html; to read wikitext alone, give it as FILE")
 		case len(args) != 1:
 			return misuse(e, "forum parse: want one FILE, or - for standard input; got %d", len(args))
 		}
@@ -71,7 +71,7 @@ func forumParseCommand(e *env) *cobra.Command {
 		case ctx.Err() != nil:
 			err = ctx.Err()
 		case len(page.Threads) == 0:
-			err = fmt.Errorf("this is no talk page, since no thread is in it: want %s", map[string]string{
+			err = fmt.Errorf("this is not a talk page: it has no threads; want %s", map[string]string{
 				"wikitext": "wikitext with headings (== … ==) and signed comments; HTML needs --format html",
 				"html":     "Parsoid's HTML, from rest.php/v1/page/TITLE/html",
 			}[f.format])
@@ -111,7 +111,7 @@ func (f *forumFlags) parse(file string, stdin io.Reader) (*forum.Page, error) {
 	return forum.ParseHTML(title, bytes.NewReader(text), opts)
 }
 
-// readPage reads a file or, for "-", standard input. It refuses what is longer than limit bytes and what is not text.
+// readPage reads a file or, for "-", standard input. It rejects input that is longer than limit bytes or is not text.
 func readPage(file string, stdin io.Reader, limit int) (text []byte, name string, err error) {
 	in := stdin
 	if file == "-" {

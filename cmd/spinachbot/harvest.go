@@ -56,7 +56,7 @@ func harvestCommand(e *env) *cobra.Command {
 	f := harvestFlags{
 		from: c.fs.String("from", "", "first `month` to read, such as 2016-07"), to: c.fs.String("to", "",
 			"last `month` to read"),
-		source: c.choice("source", "both", "`what` is read of a page: html, wikitext, or both, which are then compared; html falls back to wikitext", "both", "html", "wikitext"),
+		source: c.choice("source", "both", "`form` in which pages are read: html, wikitext, or both, which are then compared; html falls back to wikitext", "both", "html", "wikitext"),
 		out:    c.fs.String("out", "", "`folder` for the files (required)"),
 		noRun:  c.fs.Bool("no-run", false, "only read: run no query, resolve no short link"),
 		retry:  c.fs.Bool("retry", false, "run queries again that timed out or failed; with SPARQL_FALLBACK also those that the endpoint refused"),
@@ -93,7 +93,7 @@ func (f *harvestFlags) harvest(ctx context.Context, e *env, c *cmdline, cfg *con
 		return fail(e, err)
 	}
 	show := &harvestProgress{screen: e.screen()}
-	lg := c.logger(slog.LevelInfo) // someone is waiting: tell them when the wiki or the endpoint asks for a pause
+	lg := c.logger(slog.LevelInfo) // someone is waiting: report when the wiki or the endpoint asks for a pause
 	unlock, err := store.Lock(opts.Dir)
 	if err != nil {
 		return fail(e, err)
@@ -152,7 +152,7 @@ func (f *harvestFlags) options(cfg *config.Config) (harvest.Options, error) {
 	return o, nil
 }
 
-// harvestParts wires a harvest that stands alone: its own clients, its budgets in its own database.
+// harvestParts wires a harvest that runs by itself, with its own clients and with its budgets in its own database.
 func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() time.Time,
 	suggest bool) (harvest.Parts, error) {
 	wiki, err := newReader(lg, cfg)
@@ -161,7 +161,7 @@ func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func
 	}
 	var budgets remote.BudgetStore = st
 	if isLoopback(cfg.SPARQLEndpoint) {
-		budgets = remote.NewMemoryStore() // a server on this machine has no budget to keep to
+		budgets = remote.NewMemoryStore() // a server on this machine needs no budget
 	}
 	graph, err := newGraph(lg, cfg, budgets, nil)
 	if err != nil {
@@ -176,11 +176,11 @@ func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func
 	return wireHarvest(lg, cfg, wiki, graph, model, st, now)
 }
 
-// htmlTimeout is how long the wiki may take to render an archive page. A busy month has a megabyte, which Parsoid needs
-// a minute for when it is in no cache.
+// htmlTimeout is how long the wiki may take to render an archive page. A busy month has a megabyte of wikitext; when it
+// is not cached, Parsoid needs a minute for it.
 const htmlTimeout = 3 * time.Minute
 
-// newReader makes a client of the configured wiki that reads: as the configured account, or without logging in.
+// newReader makes a read-only client for the configured wiki, logged in as the configured account or not at all.
 func newReader(lg *slog.Logger, cfg *config.Config) (*mediawiki.Client, error) {
 	if cfg.WikiPassword != "" || cfg.OAuth2Token != "" || !cfg.OAuth.Empty() {
 		return newWiki(lg, cfg, "")
@@ -193,8 +193,8 @@ func newReader(lg *slog.Logger, cfg *config.Config) (*mediawiki.Client, error) {
 		systemClock{})
 }
 
-// scheduledHarvest runs the harvest of HARVEST_SCHEDULE alongside the bot, with the bot's own clients, so that each
-// server still gets one request at a time, and with its budgets.
+// scheduledHarvest runs the harvest of HARVEST_SCHEDULE alongside the bot. It uses the bot's clients and budgets, so
+// that each server still gets one request at a time.
 type scheduledHarvest struct {
 	lg    *slog.Logger
 	cfg   *config.Config
@@ -248,7 +248,7 @@ func bots(cfg *config.Config) []string {
 	return out
 }
 
-// ownFolder refuses a folder with candidates that no harvest of ours made: they would be replaced.
+// ownFolder rejects a folder with candidates that were not made by one of our harvests, since they would be replaced.
 func ownFolder(dir string) error {
 	_, err := os.Stat(filepath.Join(dir, dataset.CandidatesFile))
 	if err == nil {

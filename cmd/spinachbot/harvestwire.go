@@ -68,14 +68,14 @@ func endpoint(address string, g harvest.Graph) harvest.Endpoint {
 	return e
 }
 
-// newShortLinks makes what asks the link shorteners of the settings.
+// newShortLinks makes the client for the configured link shorteners.
 func newShortLinks(cfg *config.Config) (*adapter.ShortLinks, error) {
 	hosts, local := cfg.ShortlinkHosts, true
 	for _, h := range hosts {
 		local = local && isLoopback("http://"+h)
 	}
-	// Where everything else is on this machine nobody needs to set CONTACT, and foreign shorteners are not asked: their
-	// links wait.
+	// When everything else is on this machine, CONTACT need not be set and foreign shorteners are not asked: their links
+	// wait.
 	mute := !local && cfg.Contact == "" && isLoopback(cfg.WikiAPI) && isLoopback(cfg.SPARQLEndpoint)
 	if mute {
 		hosts = slices.DeleteFunc(slices.Clone(hosts), func(h string) bool { return !isLoopback("http://" + h) })
@@ -96,10 +96,11 @@ func newShortLinks(cfg *config.Config) (*adapter.ShortLinks, error) {
 	return s, nil
 }
 
-// harvestProgress shows how far a harvest is: one line that is written over on a terminal, else a line a page.
+// harvestProgress shows the progress of a harvest: on a terminal as one line that is overwritten, else as one line per
+// page.
 type harvestProgress struct {
 	screen *console.Screen
-	pages  int // of the last line that was printed
+	pages  int // of the last printed line
 }
 
 func (p *harvestProgress) show(x harvest.Progress) {
@@ -112,7 +113,7 @@ func (p *harvestProgress) show(x harvest.Progress) {
 		}
 		return
 	}
-	left := "time left not known yet"
+	left := "time left unknown"
 	if x.Left >= 0 {
 		left = "about " + x.Left.Round(time.Second).String() + " left"
 	}

@@ -29,20 +29,20 @@ const indexBuildDoc = `Makes an index of the names of a graph's entities and pro
 the searches of the agent. docs/index.md explains it.
 
 The names come from tables (--entities, --properties) in GRASP's form: tab-separated with the columns label, score,
-synonyms, id, infos, and if you like language, uses, external, noise; or from a graph (--kg, --data, --endpoint), page
-by page. A pull from a graph that was interrupted goes on where it stopped when the same command is run again.
+synonyms, id, infos, and optionally language, uses, external, noise; or from a graph (--kg, --data, --endpoint), page
+by page. If a pull from a graph is interrupted, running the same command again continues it.
 
 An earlier index in DIR stays in use until the new one is whole. With --embed the index holds vectors of the
 properties' names, made by OPENAI_EMBEDDING_MODEL, for searches by meaning.`
 
-const indexSearchDoc = `Finds entities and properties by the words of their names, each word whole or begun, in any order;
-one wrong letter is forgiven. QUERY - reads queries from standard input, one a line.
+const indexSearchDoc = `Finds entities and properties by the words of their names, whole words or beginnings of words,
+in any order; one wrong letter is forgiven. QUERY - reads queries from standard input, one a line.
 
 With --meaning, properties are ranked by meaning: by the vectors of the index when it was built with --embed, else by
 the stems of words in names and descriptions. External identifiers and noise are found only by their whole names, or
 with --external.
 
-With --json each query gives a line:
+With --json, each query prints one line:
 
   {"query":"…","hits":[{"iri":"…","type":"entity|property","label":"…","score":1.0,"aliases":["…"],"info":"…",
     "uses":12,"language":"en","match":"exact|words|typo|some|meaning","name":"…"}],"more":true}
@@ -101,7 +101,7 @@ func indexBuildCommand(e *env) *cobra.Command {
 	})
 }
 
-// wrong says what is wrong with the flags.
+// wrong describes what is wrong with the flags.
 func (b *indexBuild) wrong() string {
 	sources := 0
 	for _, on := range []bool{b.kg != "", b.endpoint != "", len(b.data) > 0, b.Entities+b.Properties != ""} {
@@ -138,7 +138,7 @@ func (b *indexBuild) run(ctx context.Context, e *env, cfg *config.Config, lg *sl
 		if err := b.connect(ctx, e, cfg, lg, st); err != nil {
 			return err
 		}
-	} else if err := b.connect(ctx, e, cfg, lg, nil); err != nil { // nothing that has a budget is asked
+	} else if err := b.connect(ctx, e, cfg, lg, nil); err != nil { // nothing with a budget is asked
 		return err
 	}
 	b.Now, b.Lock = e.now(), store.Lock
@@ -156,7 +156,7 @@ func (b *indexBuild) run(ctx context.Context, e *env, cfg *config.Config, lg *sl
 	return err
 }
 
-// openInto opens the OpenSearch that gets the names. What is pulled is kept in DATA_DIR meanwhile.
+// openInto opens the OpenSearch that receives the names. Meanwhile, pulled names are kept in DATA_DIR.
 func (b *indexBuild) openInto(e *env, cfg *config.Config, lg *slog.Logger) error {
 	o, err := newGraphs(lg, e, cfg, remote.NewMemoryStore(), nil)
 	if err != nil {
@@ -175,7 +175,7 @@ func (b *indexBuild) openInto(e *env, cfg *config.Config, lg *slog.Logger) error
 	return nil
 }
 
-// connect opens the source and the embedding model. st keeps budgets; it is there for what has some.
+// connect opens the source and the embedding model. st stores the budgets of services that have one.
 func (b *indexBuild) connect(ctx context.Context, e *env, cfg *config.Config, lg *slog.Logger, st *store.Store) error {
 	g := build.Graph{Languages: commas(strings.ToLower(b.languages)), Page: b.page, Limit: b.limit,
 		Describe: build.WikidataNames()}
@@ -255,14 +255,14 @@ func indexSearchCommand(e *env) *cobra.Command {
 	c.fs.BoolVar(&s.Query.Meaning, "meaning", false, "rank by meaning")
 	c.fs.BoolVar(&s.Query.External, "external", false, "also find external identifiers and noise")
 	c.fs.BoolVar(&s.JSON, "json", false, "print a line of JSON for each query")
-	verify := c.fs.Bool("verify", false, "compare the checksums of the whole index first; without a query, only that")
+	verify := c.fs.Bool("verify", false, "first verify the checksums of the whole index; without a query, do only that")
 	return c.command(func(ctx context.Context, args []string) int {
 		s.Query.Type = lookup.Type(*kind)
 		switch {
 		case (*dir == "") == (*name == ""):
 			return misuse(e, "index search: name the folder of the index with --index DIR, or a graph of KG_FILE that has one with --kg; index build makes one")
 		case len(args) == 0 && !*verify, len(args) > 0 && strings.TrimSpace(strings.Join(args, "")) == "":
-			return misuse(e, "index search: what shall be found? give a QUERY, or - for standard input")
+			return misuse(e, "index search: what should be searched for? give a QUERY, or - for standard input")
 		case s.Query.Limit < 1 || s.Query.Offset < 0 || s.Query.Limit+s.Query.Offset > lookup.MaxHits:
 			return misuse(e, "index search: --limit must be positive, and with --offset at most %d", lookup.MaxHits)
 		}
@@ -280,14 +280,14 @@ func indexSearchCommand(e *env) *cobra.Command {
 		}
 		if *verify {
 			if !ok {
-				return misuse(e, "index search: --verify reads a file; OpenSearch looks after its own")
+				return misuse(e, "index search: --verify checks an index file; OpenSearch checks its own data")
 			}
 			if err := file.Verify(ctx); err != nil {
 				return fail(e, fmt.Errorf("index search: %w", err))
 			}
 		}
 		if len(args) == 0 {
-			fmt.Fprintln(e.stdout, "the checksums are right")
+			fmt.Fprintln(e.stdout, "the checksums are correct")
 			return exitOK
 		}
 		s.Index, s.Out = index, bufio.NewWriter(e.stdout)

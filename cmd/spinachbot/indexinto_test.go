@@ -41,7 +41,7 @@ func TestOpenSearch(t *testing.T) {
 		{environ, "index search --kg company berl", 0, []string{"1. Berlin, also known as German capital <http://e/Q64>"}},
 		{environ, "index search --kg company capital german", 0, []string{"1. Berlin"}},
 		{environ, "kg show company", 0, []string{"opensearch:", "login: $SEARCH_LOGIN"}},
-		{environ, "index search --kg company --verify", 2, []string{"OpenSearch looks after its own"}},
+		{environ, "index search --kg company --verify", 2, []string{"OpenSearch checks its own data"}},
 		{environ, "index search --kg embedded a", 2, []string{"comes with the program"}},
 		{environ, "index search --kg company --index x a", 2, []string{"--index DIR, or a graph"}},
 		{environ, "index build --into company --out x --entities t.tsv", 2, []string{"leave out --out"}},

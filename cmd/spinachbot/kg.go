@@ -29,7 +29,7 @@ const graphUsage = "knowledge `graph`: wikidata (SPARQL_ENDPOINT), embedded (the
 // graphsUsage is the help of --kg where a question may use several graphs.
 const graphsUsage = graphUsage + "; several, separated by commas, for presets that can use them"
 
-// graphFlag declares --kg. Its value is checked when the settings, which name more graphs, have been read.
+// graphFlag declares --kg. Its value is checked after the settings, which name more graphs, have been read.
 func (c *cmdline) graphFlag(p *string, value, usage string) {
 	c.fs.StringVar(p, "kg", value, usage)
 	c.complete("kg", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -51,7 +51,7 @@ func titles(r *registry.Registry) (out []cobra.Completion) {
 	return out
 }
 
-// newGraphs makes what opens the graphs of the settings. A wrong KG_FILE is a *badSettings.
+// newGraphs makes the opener for the configured graphs. The error for an invalid KG_FILE is a *badSettings.
 func newGraphs(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.BudgetStore, wrap wrapper) (*graphs.Opener,
 	error) {
 	reg, err := graphs.ReadFile(cfg.KGFile)
@@ -71,7 +71,7 @@ func newGraphs(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.Budge
 		Builtin:   func() (*embedded.Graph, error) { return builtinGraph(e.now) }}, nil
 }
 
-// embedder is the model of OPENAI_EMBEDDING_MODEL. It is nil while nobody has set that: searches then compare stems,
+// embedder returns the model named by OPENAI_EMBEDDING_MODEL, or nil if that is not set: searches then compare stems
 // and cost nothing.
 func embedder(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.BudgetStore, wrap wrapper) (lookup.Embedder,
 	error) {
@@ -89,7 +89,7 @@ func embedder(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.Budget
 	return model.Embedder(cfg.OpenAIEmbeddingModel), nil
 }
 
-// knownGraphs says whether --kg names graphs of the settings.
+// knownGraphs checks that the graphs that --kg names exist.
 func knownGraphs(cfg *config.Config, names string) error {
 	reg, err := graphs.ReadFile(cfg.KGFile)
 	if err != nil {
@@ -123,7 +123,7 @@ func kgCommand(e *env) *cobra.Command {
 		kgListCommand(e), kgShowCommand(e), kgAddCommand(e), kgCheckCommand(e), kgShapeCommand(e))
 }
 
-// kgRun makes a command of what it does with the graphs of the settings.
+// kgRun makes a command from a function of the configured graphs.
 func (c *cmdline) kgRun(do func(ctx context.Context, o *graphs.Opener, cfg *config.Config,
 	args []string) int) *cobra.Command {
 	return c.command(func(ctx context.Context, args []string) int {
@@ -141,7 +141,7 @@ func (c *cmdline) kgRun(do func(ctx context.Context, o *graphs.Opener, cfg *conf
 		defer st.Close()
 		read := *cfg
 		if _, err := os.Stat(cfg.KGFile); errors.Is(err, fs.ErrNotExist) && c.cmd.Name() == "add" {
-			read.KGFile = "" // add makes the file
+			read.KGFile = "" // add creates the file
 		}
 		o, err := newGraphs(c.logger(slog.LevelWarn), c.e, &read, st, nil)
 		if err != nil {
@@ -153,7 +153,7 @@ func (c *cmdline) kgRun(do func(ctx context.Context, o *graphs.Opener, cfg *conf
 
 func kgListCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "list [flags]", "list the graphs",
-		"Lists the graphs that --kg can name, with dialect, statement model and address. What is marked unconfirmed has an address that nobody has checked.",
+		"Lists the graphs that --kg can name, with dialect, statement model and address. For graphs marked unconfirmed, nobody has checked the address.",
 		config.Data, config.Graph)
 	return c.kgRun(func(_ context.Context, o *graphs.Opener, _ *config.Config, args []string) int {
 		if !c.noArguments(args) {
@@ -166,7 +166,7 @@ func kgListCommand(e *env) *cobra.Command {
 
 func kgShowCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "show [flags] NAME", "print the entry of a graph",
-		"Prints the entry of a graph in the form of KG_FILE, and what was measured of its gaps.", config.Data, config.Graph)
+		"Prints the entry of a graph in the form of KG_FILE, and its measured gaps.", config.Data, config.Graph)
 	return c.kgRun(func(_ context.Context, o *graphs.Opener, _ *config.Config, args []string) int {
 		if len(args) != 1 {
 			return misuse(e, "kg show: which graph? spinachbot kg show NAME; kg list lists them")
@@ -184,14 +184,14 @@ func kgAddCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "add [flags] URL", "ask an endpoint what its graph is, and write an entry for it into KG_FILE",
 		`Asks the SPARQL endpoint at URL, by a few dozen queries with a time limit each, for the graph's classes, labels,
 descriptions, languages, prefixes and statement model, and adds an entry to KG_FILE, which is made if it is missing.
-What the file has already stays as it is.`, config.Data, config.Graph)
+What the file already has stays as it is.`, config.Data, config.Graph)
 	name := c.fs.String("name", "", "`name` of the graph (default: made of the address)")
 	return c.kgRun(func(ctx context.Context, o *graphs.Opener, cfg *config.Config, args []string) int {
 		if len(args) != 1 {
 			return misuse(e, "kg add: which endpoint? spinachbot kg add http://127.0.0.1:8890/sparql")
 		}
 		if cfg.KGFile == "" {
-			return misuse(e, "kg add: KG_FILE names the file that gets the entry: spinachbot kg add --kg-file graphs.yaml URL")
+			return misuse(e, "kg add: set KG_FILE to the file for the entry: spinachbot kg add --kg-file graphs.yaml URL")
 		}
 		draft, err := o.Draft(*name, args[0])
 		if err != nil {

@@ -68,8 +68,8 @@ func TestKG(t *testing.T) {
 		{"index build --out iy --kg embedded --languages en,klingon,xx", 2, []string{`no language has the code "klingon", "xx"`}},
 		{"index build --out iy --kg embedded --languages bat-smg,simple,eo", 0, []string{"warning: the index has no entity",
 			"in the languages bat-smg, simple, eo"}},
-		{"index search --index ix --verify", 0, []string{"the checksums are right"}},
-		{"index search --index ix", 2, []string{"what shall be found?"}},
+		{"index search --index ix --verify", 0, []string{"the checksums are correct"}},
+		{"index search --index ix", 2, []string{"what should be searched for?"}},
 		{"kg add ftp://x/", 2, []string{"is no http or https address"}},
 		{"kg add " + address + " --name Büro", 2, []string{`"Büro" cannot be a graph's name`}},
 		{"kg add " + gone + " --name gone", 4, []string{"connection refused"}},
@@ -92,7 +92,7 @@ func TestKG(t *testing.T) {
 		}
 	}
 	if _, errs, code := invoke(t, nil, "index", "search", "--index", "ix", " "); code != 2 || !strings.Contains(errs,
-		"what shall be found?") {
+		"what should be searched for?") {
 		t.Errorf("a blank query: exit %d, %s", code, errs)
 	}
 	dead := "graphs: {dead: {endpoint: \"" + gone + "\"}}"

@@ -31,7 +31,7 @@ func openLedger(ctx context.Context, cfg *config.Config) (*store.Store, error) {
 	return store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
 }
 
-// hasLedger reports whether there may be a ledger, without making one.
+// hasLedger reports whether there may be a ledger, without creating one.
 func hasLedger(cfg *config.Config) bool {
 	if cfg.DatabaseURL != "" {
 		return true
@@ -90,7 +90,7 @@ func ledgerApproveCommand(e *env) *cobra.Command {
 	})
 }
 
-// rejected is the reason of a rejection for which none was named.
+// rejected is the reason recorded for a rejection when none was given.
 const rejected = "rejected by the operator"
 
 func ledgerRejectCommand(e *env) *cobra.Command {
@@ -110,7 +110,7 @@ func ledgerRetryCommand(e *env) *cobra.Command {
 	})
 }
 
-// change completes a command that changes each of the entries it is given.
+// change sets up a command that changes each of the given entries.
 func (c *cmdline) change(verb bot.Act, do func(context.Context, *ledger, string) (*bot.Entry, error)) *cobra.Command {
 	c.cmd.ValidArgsFunction = c.completeEntries(verb.On()...)
 	return c.command(func(ctx context.Context, args []string) int {
@@ -124,7 +124,7 @@ func (c *cmdline) change(verb bot.Act, do func(context.Context, *ledger, string)
 	})
 }
 
-// each calls do for all IDs, also after one has failed, and returns all errors.
+// each calls do for all IDs, even after one has failed, and returns all errors.
 func each(ids []string, do func(id string) error) error {
 	var errs []error
 	for _, id := range ids {
@@ -133,14 +133,14 @@ func each(ids []string, do func(id string) error) error {
 	return errors.Join(errs...)
 }
 
-// withLedger opens the ledger of the settings and returns the exit status of what do says.
+// withLedger opens the configured ledger, calls do, and returns the exit status.
 func (c *cmdline) withLedger(ctx context.Context, asJSON bool, do func(l *ledger) error) int {
 	cfg, ok := c.load()
 	if !ok {
 		return exitUsage
 	}
 	if !hasLedger(cfg) {
-		return fail(c.e, fmt.Errorf("there is no ledger in %s: the bot makes it at its first round; --data-dir names another folder", cfg.DataDir))
+		return fail(c.e, fmt.Errorf("there is no ledger in %s: the bot creates it in its first round; --data-dir names another folder", cfg.DataDir))
 	}
 	st, err := openLedger(ctx, cfg)
 	if err != nil {
@@ -155,7 +155,7 @@ func (c *cmdline) withLedger(ctx context.Context, asJSON bool, do func(l *ledger
 	return exitOK
 }
 
-// wikiAPIs are the addresses of all wikis by their names; of those in WIKIS only when that can be read.
+// wikiAPIs returns the addresses of all wikis by name, including those in WIKIS if that file can be read.
 func wikiAPIs(e *env, cfg *config.Config) map[string]string {
 	more, err := wikisToRead(cfg)
 	if err != nil {
@@ -168,7 +168,7 @@ func wikiAPIs(e *env, cfg *config.Config) map[string]string {
 	return out
 }
 
-// ledger is the open ledger, for people.
+// ledger is an open ledger for people to work on.
 type ledger struct {
 	show.Ledger
 	e    *env
@@ -213,7 +213,7 @@ func (l *ledger) list(ctx context.Context, states []bot.State) error {
 	return nil
 }
 
-// warnOff says why approved replies are not posted, where that is because posting is off.
+// warnOff warns that approved replies are not posted because posting is off.
 func (l *ledger) warnOff(entries []*bot.Entry) {
 	n := 0
 	for _, en := range entries {
@@ -250,7 +250,7 @@ func (l *ledger) show(ctx context.Context, ids []string, diff, wikitext bool) er
 	return nil
 }
 
-// changed says what an entry has become.
+// changed prints the new state of an entry.
 func (l *ledger) changed(en *bot.Entry, err error) error {
 	if err == nil {
 		fmt.Fprintf(l.e.stdout, "%s  %s\n", en.Key, text.OneLine(show.State(en)))
@@ -267,7 +267,7 @@ func stateNames() string {
 	return strings.Join(names, ", ")
 }
 
-// completeStates offers states, also behind a comma.
+// completeStates offers states, also after a comma.
 func completeStates(_ *cobra.Command, _ []string, given string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	before := given[:strings.LastIndexByte(given, ',')+1]
 	var out []cobra.Completion
@@ -322,7 +322,7 @@ func (c *cmdline) completeEntries(states ...bot.State) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		defer st.Close()
-		entries, _ := bot.List(cmd.Context(), st, states...) // without them there is nothing to offer
+		entries, _ := bot.List(cmd.Context(), st, states...) // without a ledger there is nothing to offer
 		var out []cobra.Completion
 		for _, en := range entries {
 			if !slices.Contains(args, en.Key) {

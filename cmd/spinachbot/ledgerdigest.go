@@ -16,8 +16,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-const digestDoc = `Prints what happened in the last day: what waits for you, what was posted, who came back to a reply, what
-was refused or given up, and what it cost.
+const digestDoc = `Prints what happened in the last day: what waits for you, what was posted, who came back to a reply,
+what was rejected or given up, and what it cost.
 
 With --wiki it is wikitext, to be pasted into a page. With DIGEST_PAGE, the bot writes it once a day itself.`
 
@@ -51,8 +51,8 @@ func ledgerDigestCommand(e *env) *cobra.Command {
 	})
 }
 
-// spentLately says what the last days cost together, with the limit of a day. Days begin at midnight UTC; of the first
-// one, all of it counts.
+// spentLately describes what the last days cost together, with the limit for a day. Days begin at midnight UTC; the
+// first day counts in full.
 func spentLately(ctx context.Context, st *store.Store, cfg *config.Config, now time.Time, days int) (string, error) {
 	usd := 0.0
 	for i := range days + 1 {
@@ -98,6 +98,6 @@ func setupPages(e *env, cfg *config.Config, dir string) int {
 	for _, d := range drafts {
 		fmt.Fprintf(out, "%s/%s  for  %s\n", dir, d.File, d.Title)
 	}
-	fmt.Fprintln(e.stderr, "Read them, change what is not so, and paste them into these pages of the wiki. The bot does not write them.")
+	fmt.Fprintln(e.stderr, "Read them, correct what is not true, and paste them into these pages of the wiki. The bot does not write them.")
 	return exitOK
 }

@@ -15,8 +15,8 @@ import (
 
 func ledgerJobsCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "jobs [flags]", "list the jobs that wait or are being done",
-		`Lists the jobs that wait or are being done, also the items of benchmark runs with --workers: what is to be done next for
-an entry, how often it was begun, when it is due, until when it must be done, and which worker has it.`, config.Data)
+		`Lists the jobs that wait or are being done, also the items of benchmark runs with --workers: the next step for
+an entry, how often it was started, when it is due, its deadline, and which worker has it.`, config.Data)
 	states := c.fs.String("state", "waiting,running", "only these `states`, separated by commas: waiting, running, done, failed")
 	asJSON := c.fs.Bool("json", false, "print one JSON object a job")
 	return c.command(func(ctx context.Context, args []string) int {

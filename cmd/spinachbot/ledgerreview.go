@@ -37,13 +37,13 @@ func ledgerReviewCommand(e *env) *cobra.Command {
 	})
 }
 
-// review is one sitting.
+// review is one review session.
 type review struct {
 	*ledger
 	by                       string
 	in                       *bufio.Reader
 	approved, rejected, left int
-	rest                     []*bot.Entry // what is left, from the entry that is shown on
+	rest                     []*bot.Entry // what is left, beginning with the entry that is shown
 }
 
 func (r *review) run(ctx context.Context, ids []string) error {
@@ -122,7 +122,7 @@ func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bo
 			return false, ctx.Err()
 		case errors.Is(err, io.EOF):
 			return false, nil
-		case err != nil: // such as a state that forbids it: shown, and asked again
+		case err != nil: // such as a state that forbids it: print the error and ask again
 			fmt.Fprintln(r.e.stderr, "spinachbot:", text.Clean(err.Error()))
 		case done:
 			*count++
@@ -146,10 +146,10 @@ func (r *review) approve(ctx context.Context, shown *bot.Entry) error {
 	}
 	*shown = *en
 	r.Entry(shown)
-	return errors.New("the reply has changed since it was shown; look at it again, above")
+	return errors.New("the reply has changed since it was shown; the new text is above")
 }
 
-// edit has the text of a reply changed and shows the result.
+// edit lets the user change the text of a reply and shows the result.
 func (r *review) edit(ctx context.Context, en *bot.Entry) error {
 	now, err := bot.Find(ctx, r.st, en.Key)
 	if err != nil {
@@ -177,7 +177,7 @@ func (r *review) edit(ctx context.Context, en *bot.Entry) error {
 	return err
 }
 
-// ask prompts and reads a line. Ctrl-C ends the waiting.
+// ask prompts and reads a line. Ctrl-C stops waiting.
 func (r *review) ask(ctx context.Context, prompt string) (string, error) {
 	fmt.Fprint(r.Out, prompt)
 	type line struct {
@@ -221,7 +221,7 @@ func ledgerEditCommand(e *env) *cobra.Command {
 		case len(args) == 0:
 			return misuse(e, "ledger edit: which entry? spinachbot ledger edit ID; spinachbot ledger list shows the IDs")
 		case *file != "" && len(args) > 1:
-			return misuse(e, "ledger edit: --text goes with one ID, got %d", len(args))
+			return misuse(e, "ledger edit: --text needs exactly one ID, got %d", len(args))
 		case *file == "" && editor == "":
 			return misuse(e, "ledger edit: no editor is known; set EDITOR, or give the new text with --text FILE or --text -")
 		}
@@ -236,7 +236,7 @@ func (l *ledger) editOne(ctx context.Context, id, file, editor, by string) error
 	if err != nil {
 		return err
 	}
-	if en.Draft == nil || !slices.Contains(bot.ActEdit.On(), en.State) { // said before anything is typed
+	if en.Draft == nil || !slices.Contains(bot.ActEdit.On(), en.State) { // reported before anything is typed
 		return fmt.Errorf("edit %s: it is %s; only a draft that waits can be edited", en.Key, en.State)
 	}
 	var text string
@@ -253,7 +253,7 @@ func (l *ledger) editOne(ctx context.Context, id, file, editor, by string) error
 	return l.changed(l.revise(ctx, en, text, by))
 }
 
-// revise writes another text, unless it is the one that is there.
+// revise replaces the text, unless the new one is the same.
 func (l *ledger) revise(ctx context.Context, en *bot.Entry, given, by string) (*bot.Entry, error) {
 	if text.Fold(given) == text.Fold(en.Draft.Reply.Short) {
 		return en, errors.New("nothing was changed")

@@ -17,15 +17,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-const undoDoc = `Takes posted replies away from the wiki, one edit each. A reply is removed only while it is still word for word what
-the bot wrote and nobody has answered it. The edits go through the same checks as
+const undoDoc = `Removes posted replies from the wiki, one edit each. A reply is removed only while it is still word
+for word what the bot wrote and nobody has answered it. The edits go through the same checks as
 replies: POSTING, the stop page, {{nobots}}.
 Nothing is posted in place of what was removed.
 
 spinachbot ledger list --state posted lists all replies of the bot.`
 
 func ledgerUndoCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "undo [flags] ID...", "take posted replies away from the wiki", undoDoc, config.Data, config.Wiki,
+	c := newCmdline(e, "undo [flags] ID...", "remove posted replies from the wiki", undoDoc, config.Data, config.Wiki,
 		config.Forum, config.Bot)
 	by := byFlag(c)
 	yes := c.fs.Bool("yes", false, "do not ask first")
@@ -40,7 +40,7 @@ func ledgerUndoCommand(e *env) *cobra.Command {
 	})
 }
 
-// undo takes replies away, after asking.
+// undo asks for confirmation and removes replies.
 func (l *ledger) undo(ctx context.Context, lg *slog.Logger, ids []string, by string, yes bool) error {
 	entries, err := l.find(ctx, ids)
 	if err != nil {
@@ -50,8 +50,8 @@ func (l *ledger) undo(ctx context.Context, lg *slog.Logger, ids []string, by str
 		fmt.Fprintf(l.e.stdout, "%s  %s  %s: %s\n", en.Key, en.State, en.Author, text.OneLine(en.Heading))
 	}
 	if !yes {
-		fmt.Fprintf(l.e.stderr, "Take these %d replies away from the wiki? [y/N] ", len(entries))
-		said, _ := bufio.NewReader(l.e.stdin).ReadString('\n') // no answer is no
+		fmt.Fprintf(l.e.stderr, "Remove these %d replies from the wiki? [y/N] ", len(entries))
+		said, _ := bufio.NewReader(l.e.stdin).ReadString('\n') // no answer means no
 		if s := strings.ToLower(strings.TrimSpace(said)); s != "y" && s != "yes" {
 			return errors.New("nothing was undone; answer y, or use --yes")
 		}

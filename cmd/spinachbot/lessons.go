@@ -54,7 +54,7 @@ func withNotes(book *lesson.Book, sources agent.Sources) (agent.Sources, error) 
 	return out, nil
 }
 
-// onLessons is a command that works on the notes.
+// onLessons makes a command that works on the notes.
 func onLessons(c *cmdline, least, most int, want string, do func(ctx context.Context, b *lesson.Book,
 	args []string) error) *cobra.Command {
 	return c.command(func(ctx context.Context, args []string) int {
@@ -75,7 +75,7 @@ func onLessons(c *cmdline, least, most int, want string, do func(ctx context.Con
 func lessonsListCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "list [flags]", "list the notes",
 		"Lists the notes on graphs: ID, graph, state, when it was learned, and the note. Only approved notes are shown to models.", config.Data)
-	all := c.fs.Bool("all", false, "also withdrawn notes")
+	all := c.fs.Bool("all", false, "also list withdrawn notes")
 	asJSON := c.fs.Bool("json", false, "print one JSON object a note")
 	return onLessons(c, 0, 0, "lessons list: takes no arguments", func(_ context.Context, b *lesson.Book,
 		_ []string) error {
@@ -100,7 +100,7 @@ func lessonsListCommand(e *env) *cobra.Command {
 
 func lessonsShowCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "show ID...", "show notes with their source and effect",
-		"Shows all that is known of notes: source, model, dates, and what was measured.", config.Data)
+		"Shows all that is known about notes: source, model, dates, and what was measured.", config.Data)
 	return onLessons(c, 1, -1, "lessons show: which notes? spinachbot lessons show ID...; lessons list shows the IDs",
 		func(_ context.Context, b *lesson.Book, ids []string) error {
 			for _, id := range ids {
@@ -116,10 +116,10 @@ func lessonsShowCommand(e *env) *cobra.Command {
 
 func lessonsApproveCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "approve [flags] ID...", "show notes to models from now on",
-		`Approves notes. They are in the prompts of presets that show notes or solved questions from then on, as material
+		`Approves notes. From then on they are in the prompts of presets that show notes or solved questions, as material
 and not as instructions. What was learned on the forum must have been measured: eval run --lessons ID, then lessons measure.`,
 		config.Data)
-	unmeasured := c.fs.Bool("unmeasured", false, "approve also what was not measured")
+	unmeasured := c.fs.Bool("unmeasured", false, "also approve lessons that were not measured")
 	return onLessons(c, 1, -1, "lessons approve: which notes? lessons list shows the IDs", func(_ context.Context,
 		b *lesson.Book, ids []string) error {
 		for _, id := range ids {
@@ -136,7 +136,7 @@ and not as instructions. What was learned on the forum must have been measured: 
 }
 
 func lessonsWithdrawCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "withdraw ID...", "show notes to models no more",
+	c := newCmdline(e, "withdraw ID...", "stop showing notes to models",
 		"Withdraws notes. They are kept, so that they are not learned again.", config.Data)
 	return onLessons(c, 1, -1, "lessons withdraw: which notes? lessons list shows the IDs", func(_ context.Context,
 		b *lesson.Book, ids []string) error {
@@ -152,8 +152,8 @@ func lessonsWithdrawCommand(e *env) *cobra.Command {
 
 func lessonsCollectCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "collect", "propose what people corrected on the forum",
-		`Reads the ledger and proposes, of each correction that was accepted on the forum, a solved question, a note on its
-properties, and a candidate for a benchmark. Nothing of it is used before it is approved.`, config.Data, config.Wiki,
+		`Reads the ledger and, for each correction that was accepted on the forum, proposes a solved question, a note on its
+properties, and a candidate for a benchmark. None of them is used before it is approved.`, config.Data, config.Wiki,
 		config.Graph)
 	var graph string
 	c.graphFlag(&graph, graphs.Main, graphUsage)
@@ -202,7 +202,7 @@ func collectLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Co
 	main := sources.Main()
 	labels, err := main.Labels.Labels(ctx, lesson.Mentioned(queries...), []string{"en"})
 	if err != nil {
-		lg.Warn("notes name no labels", "error", err)
+		lg.Warn("notes contain no labels", "error", err)
 	}
 	return earlier.Learn(openLessons(e, cfg.DataDir), found, main.Name(), cfg.WikiAPI, labels)
 }
@@ -243,7 +243,7 @@ func lessonsEditCommand(e *env) *cobra.Command {
 }
 
 func lessonsMeasureCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "measure --without RUN --with RUN ID...", "keep what notes were measured to do",
+	c := newCmdline(e, "measure --without RUN --with RUN ID...", "keep the measured effect of notes",
 		"Compares two runs of eval run, made without and with the notes, and keeps the figures with them.", config.Data)
 	without := c.fs.String("without", "", "`folder` of the run without the notes")
 	with := c.fs.String("with", "", "`folder` of the run with them")
@@ -269,7 +269,8 @@ func lessonsMeasureCommand(e *env) *cobra.Command {
 func lessonsLearnCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "learn [flags] FILE|FOLDER...", "propose notes from finished runs",
 		`Has the model read runs, check on the graph what it suspects, and propose notes. A FOLDER is one of
-trajectories or of eval run; of the latter the model is told which answers are right, and the right query. The notes are shown to no model until a person approves them.`, config.Data, config.Model,
+trajectories or of eval run; for the latter, the model is told which answers are right, and the right query. The notes
+are shown to no model until a person approves them.`, config.Data, config.Model,
 		config.Limits, config.Graph)
 	var graph string
 	c.graphFlag(&graph, graphs.Main, graphUsage)
@@ -294,10 +295,10 @@ trajectories or of eval run; of the latter the model is told which answers are r
 	})
 }
 
-// maxTask is how long the text for the note-taker may be, in bytes: a question's length, with room for 16 notes.
+// maxTask is the maximum length of the text for the note-taker, in bytes: that of a question, plus room for 16 notes.
 const maxTask = 15_500
 
-// learnLessons reads runs and returns how many notes there are more than before.
+// learnLessons reads runs and returns how many notes were added.
 func learnLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Config, graph string, paths []string,
 	limit int) (int, error) {
 	runs, err := transcript.ReadRuns(paths)
@@ -357,8 +358,8 @@ func learnLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Conf
 	return len(after) - len(before), err
 }
 
-// worstFirst orders runs by how right their answers are, as far as that is known; of the others those without an answer
-// are first.
+// worstFirst sorts runs by how correct their answers are, as far as that is known. Among the others, those without an
+// answer come first.
 func worstFirst(runs []transcript.FileRun, judged evalrun.Judged) []transcript.FileRun {
 	score := func(r transcript.FileRun) float64 {
 		if _, f1, ok := judged.Known(r.Path); ok {

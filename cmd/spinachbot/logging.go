@@ -7,9 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/logid"
 )
 
-// logger writes to standard error: from the level on, or everything with -v. Unless it shows everything that the level
-// [slog.LevelInfo] names, failures that are tried again are counted only, and the program says at its end how many they
-// were.
+// logger writes to standard error: messages of the level and above, or everything with -v. Unless it includes
+// [slog.LevelInfo], failures that are retried are only counted, and the program prints their number at its end.
 func (c *cmdline) logger(level slog.Level) *slog.Logger {
 	if c.verbose != nil && *c.verbose {
 		level = slog.LevelDebug

@@ -1,11 +1,11 @@
 // Command spinachbot answers requests for SPARQL queries on a wiki page, and is the tool kit around that: see
 // `spinachbot -h`.
 //
-// main.go holds signals, exit statuses and the tree of commands; cli.go what all commands share; settings.go how a
-// command gets its settings; wire.go turns settings into the concrete parts; each command has its own file.
+// main.go has the signals, exit statuses and the tree of commands, cli.go what all commands share, settings.go how a
+// command gets its settings, and wire.go how settings become concrete parts. Each command has its own file.
 //
-// The package is over 6,000 lines: what is here is the flags, help and wiring of all commands, and each server, page
-// and kind of bot adds some. The wiring of run and serve would be the first to move into packages of its own.
+// The package is over 6,000 lines: it has the flags, help and wiring of all commands, and each server, page and kind of
+// bot adds some. The wiring of run and serve would be the first to move into packages of its own.
 package main
 
 import (
@@ -43,7 +43,7 @@ const (
 	exitInterrupted = 130
 )
 
-// env is what a command gets from the world: nothing below main reads it in another way.
+// env is all that a command gets from the outside; nothing below main reads it in any other way.
 type env struct {
 	stdin   io.Reader
 	stdout  io.Writer
@@ -52,16 +52,16 @@ type env struct {
 	now     func() time.Time
 	args    []string // as given, for messages
 	retries console.Retries
-	secrets *politehttp.Scrubber // of the settings that were read; nil: none
+	secrets *politehttp.Scrubber // of the settings that were read; nil if none
 }
 
-// newEnv is the process's own.
+// newEnv returns the process's own environment.
 func newEnv() *env {
 	return &env{stdin: os.Stdin, stdout: &console.Output{File: os.Stdout}, stderr: os.Stderr, environ: os.Environ(),
 		now: time.Now}
 }
 
-// scrub returns a text without the secrets of the settings.
+// scrub returns a text with the configured secrets removed.
 func (e *env) scrub(text string) string {
 	if e.secrets == nil {
 		return text
@@ -134,7 +134,7 @@ func main() {
 }
 
 // run executes a command and returns the exit status. It turns a panic into an error message, so that no stack trace
-// reaches a user as the only word.
+// reaches a user as the only message.
 func run(ctx context.Context, e *env, args []string) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -161,7 +161,7 @@ func run(ctx context.Context, e *env, args []string) (code int) {
 // execute finds the command and runs it.
 func execute(ctx context.Context, e *env, args []string) int {
 	root := newRoot(e)
-	root.SetArgs(append([]string{}, verbFirst(root, args)...)) // nil would mean os.Args
+	root.SetArgs(append([]string{}, verbFirst(root, args)...)) // nil would make cobra use os.Args
 	err := root.ExecuteContext(ctx)
 	var status exitStatus
 	switch {
@@ -192,11 +192,11 @@ func fail(e *env, err error) int {
 // usageError is an error about the call, such as two flags that cannot be used together.
 type usageError struct{ error }
 
-// Unwrap returns the error itself.
+// Unwrap returns the wrapped error.
 func (u usageError) Unwrap() error { return u.error }
 
-// unopened reports whether a file or folder is not there, is of the wrong kind, or may not be opened or made: the call
-// or a setting names a wrong one. What is wrong inside a file is another matter.
+// unopened reports whether a file or folder is missing, is of the wrong kind, or may not be opened or created, which
+// means that an argument or a setting names the wrong one. Errors in a file's content are not included.
 func unopened(err error) bool {
 	for _, why := range []error{fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, syscall.ENOTDIR, syscall.EISDIR} {
 		if errors.Is(err, why) {
@@ -206,8 +206,7 @@ func unopened(err error) bool {
 	return false
 }
 
-// serviceFailed reports whether the wiki or the query service failed, also after the pauses and repetitions of its
-// client.
+// serviceFailed reports whether the wiki or the query service failed even after its client's pauses and retries.
 func serviceFailed(err error) bool {
 	kind, wiki := mediawiki.KindOf(err)
 	return wiki && kind == mediawiki.Transient || kg.KindOf(err) == kg.Down || errors.Is(err, harvest.ErrEndpointDown) ||

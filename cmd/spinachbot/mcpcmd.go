@@ -89,7 +89,7 @@ spinachbot serve offers the same at /mcp. docs/serving.md says how to register i
 	})
 }
 
-// leaveOpen is a writer that its user need not close.
+// leaveOpen is a writer whose Close does nothing.
 type leaveOpen struct{ io.Writer }
 
 // Close does nothing.

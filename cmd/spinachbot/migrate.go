@@ -14,9 +14,9 @@ import (
 
 func migrateCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "migrate [flags]", "move the ledger from a file to a PostgreSQL database",
-		`Copies the ledger, the notes and the days' sums from DATA_DIR to the empty database at DATABASE_URL, compares both
-row by row, and marks the file, so that no bot works on it any more. Stop the bot first. Trajectories and harvests stay
-where they are. Nothing is lost when it fails: run it again.`, config.Data)
+		`Copies the ledger, the notes and the daily totals from DATA_DIR to the empty database at DATABASE_URL, compares both
+row by row, and marks the file, so that no bot uses it any more. Stop the bot first. Trajectories and harvests stay
+where they are. If it fails, nothing is lost: run it again.`, config.Data)
 	return c.command(func(ctx context.Context, rest []string) int {
 		if !c.noArguments(rest) {
 			return exitUsage
@@ -26,13 +26,13 @@ where they are. Nothing is lost when it fails: run it again.`, config.Data)
 			return exitUsage
 		}
 		if cfg.DatabaseURL == "" {
-			return misuse(e, "migrate: DATABASE_URL is empty: where is the ledger to be moved?")
+			return misuse(e, "migrate: DATABASE_URL is empty: where should the ledger be moved?")
 		}
 		m, err := migrate(ctx, cfg)
 		if err != nil {
 			return fail(e, err)
 		}
-		fmt.Fprintf(e.stdout, "moved %d entries with their jobs, %d notes and the sums of %d days\n", m.Entries, m.Notes, m.Days)
+		fmt.Fprintf(e.stdout, "moved %d entries with their jobs, %d notes and the totals of %d days\n", m.Entries, m.Notes, m.Days)
 		return exitOK
 	})
 }

@@ -22,8 +22,8 @@ func profilesFlag(c *cmdline) *string {
 	return c.fs.String("pprof", "", "loopback `address`, such as 127.0.0.1:6060, at which go tool pprof finds profiles; nobody else can reach it")
 }
 
-// profiles serves profiles at a loopback address until ctx is done. It has a listener of its own, so that no proxy
-// before the program's other pages can make it public.
+// profiles serves profiles at a loopback address until ctx is done. It has its own listener, so that no proxy in front
+// of the program's other pages can make it public.
 func profiles(ctx context.Context, lg *slog.Logger, address string) error {
 	if address == "" {
 		return nil
@@ -36,7 +36,7 @@ func profiles(ctx context.Context, lg *slog.Logger, address string) error {
 	return aside(ctx, lg, "--pprof", address, guard.Guard(health.Profiles(), guard.Options{Log: lg}))
 }
 
-// aside serves something next to a command's work until ctx is done.
+// aside runs a server alongside a command's work until ctx is done.
 func aside(ctx context.Context, lg *slog.Logger, flag, address string, h http.Handler) error {
 	if err := console.CheckAddress(address, "127.0.0.1:6060"); err != nil {
 		return usageError{fmt.Errorf("%s: %w", flag, err)}
@@ -50,14 +50,14 @@ func aside(ctx context.Context, lg *slog.Logger, flag, address string, h http.Ha
 		ErrorLog: slog.NewLogLogger(lg.Handler(), slog.LevelDebug)}
 	go func() {
 		if err := serveUntil(ctx, server, listener); err != nil {
-			lg.ErrorContext(ctx, "the listener ended", "for", flag, "error", err)
+			lg.ErrorContext(ctx, "the listener stopped", "for", flag, "error", err)
 		}
 	}()
 	return nil
 }
 
-// watched serves a bot's counters and health until ctx is done. Under an address that every machine reaches any name is
-// answered, as probes use numbers.
+// watched serves a bot's counters and health until ctx is done. On an address that other machines can reach, any host
+// name is accepted, since probes use IP addresses.
 func watched(ctx context.Context, lg *slog.Logger, address string, counts *metrics.Metrics, ready health.Check) error {
 	if address == "" {
 		return nil
@@ -73,7 +73,7 @@ func watched(ctx context.Context, lg *slog.Logger, address string, counts *metri
 	return aside(ctx, lg, "--metrics-addr", address, guard.Guard(mux, guard.Options{Log: lg, Hosts: hosts}))
 }
 
-// ledgerReady says whether the ledger can be read.
+// ledgerReady reports whether the ledger can be read.
 func ledgerReady(st *store.Store, now func() time.Time) health.Check {
 	return func(ctx context.Context) error {
 		_, err := st.Spent(ctx, now().UTC().Format(time.DateOnly))
@@ -81,7 +81,7 @@ func ledgerReady(st *store.Store, now func() time.Time) health.Check {
 	}
 }
 
-// countLedger adds what the ledger says to the counters.
+// countLedger adds the ledger's figures to the counters.
 func countLedger(counts *metrics.Metrics, st *store.Store, now func() time.Time) {
 	counts.Gauges("ledger_entries", "Entries of the ledger, by state.", "state",
 		func(ctx context.Context) (map[string]float64, error) {
@@ -93,7 +93,7 @@ func countLedger(counts *metrics.Metrics, st *store.Store, now func() time.Time)
 			return ledgerCounts(ctx, st, map[string]float64{string(bot.Request): 0, string(bot.FollowUp): 0},
 				func(e *bot.Entry) (string, float64) { return string(e.Kind), of(e.State == bot.Posted) })
 		})
-	counts.Gauges("queue_depth", "Entries of the ledger that wait, by whom they wait for: the bot or its operator.", "for",
+	counts.Gauges("queue_depth", "Ledger entries that are waiting, by whom they wait for: the bot or its operator.", "for",
 		func(ctx context.Context) (map[string]float64, error) {
 			return ledgerCounts(ctx, st, map[string]float64{"bot": 0, "operator": 0},
 				func(e *bot.Entry) (string, float64) {
@@ -117,7 +117,7 @@ func of(b bool) float64 {
 	return 0
 }
 
-// ledgerCounts adds what each entry counts for to sums.
+// ledgerCounts adds each entry to the sums.
 func ledgerCounts(ctx context.Context, st *store.Store, sums map[string]float64,
 	value func(*bot.Entry) (label string, n float64)) (map[string]float64, error) {
 	entries, err := st.Entries(ctx, bot.Filter{})
@@ -133,5 +133,5 @@ func counting(counts *metrics.Metrics, service string) wrapper {
 	return func(rt http.RoundTripper) http.RoundTripper { return counts.Transport(service, rt) }
 }
 
-// newRequestID names a request in the log.
+// newRequestID returns an ID for a request in the log.
 func newRequestID() string { return strconv.FormatUint(randomUint64(), 36) }

@@ -22,16 +22,16 @@ import (
 type presetFlags struct {
 	name, file, policy, tree, kind string
 	runs                           int
-	presets                        fileList // further ones, for the tries of a vote
+	presets                        fileList // more presets, for the tries of a vote
 }
 
 // listPresets is the value of --preset that explains them.
 const listPresets = "list"
 
-// answerPreset is what help says of the default of a command that answers as the bot does.
+// answerPreset is how help describes the default of a command that answers as the bot does.
 const answerPreset = "the setting ANSWER_PRESET, best unless it is set"
 
-// declare declares the flags. usual says in words which preset is used when none is named.
+// declare declares the flags. usual describes the preset that is used when none is named.
 func (f *presetFlags) declare(c *cmdline, usual string, more ...string) {
 	usage := "`system` to work like: " + orList(preset.Names())
 	if len(more) > 0 {
@@ -42,7 +42,7 @@ func (f *presetFlags) declare(c *cmdline, usual string, more ...string) {
 	c.choiceVar(&f.policy, "policy", "", "`policy` that chooses the next step: "+orList(search.Names())+
 		" (default: the preset's)", search.Names()...)
 	c.fs.StringVar(&f.tree, "tree", "", "`parameters` of a policy that branches, such as n=2,k=2,judgments=1 (default: the preset's; see docs/trees.md)")
-	c.choiceVar(&f.kind, "question-kind", "", "`how` the question's kind is found, where a preset has worked dialogues by kind: model or words (default: the preset's)",
+	c.choiceVar(&f.kind, "question-kind", "", "`how` the question's kind is determined, if a preset has worked dialogues by kind: model or words (default: the preset's)",
 		preset.KindByModel, preset.KindByWords)
 	c.fs.IntVar(&f.runs, "runs", 0, "most independent `tries` of the policies vote and auto (default 3)")
 	c.fs.Var(&f.presets, "presets", "`presets` of these tries, separated by commas, used in turn; the first is also --preset")
@@ -87,7 +87,7 @@ func (f *presetFlags) options(usual string) (agent.Options, error) {
 	return agent.Options{Preset: p, Policy: policy, Runs: f.runs, Variants: variants}, nil
 }
 
-// one returns the preset of the run, and of the first try where there are several.
+// one returns the preset of the run or, if there are several tries, of the first.
 func (f *presetFlags) one(variants []step.Variant, usual string) (*preset.Preset, error) {
 	switch {
 	case f.file != "":
@@ -104,7 +104,7 @@ func (f *presetFlags) one(variants []step.Variant, usual string) (*preset.Preset
 	return p, nil
 }
 
-// maxRuns is how many tries a question may have.
+// maxRuns is the maximum number of tries for a question.
 const maxRuns = 20
 
 // variants returns the presets of a vote's tries, or nil when they all use the same one.
@@ -127,13 +127,13 @@ func (f *presetFlags) variants() ([]step.Variant, error) {
 	case f.file != "":
 		return nil, usageError{errors.New("--presets and --preset-file exclude each other")}
 	case f.name != "" && f.name != out[0].Preset.Name:
-		return nil, usageError{fmt.Errorf("--preset %s and --presets %s differ in the first; leave --preset out", f.name,
+		return nil, usageError{fmt.Errorf("--preset %s differs from the first of --presets %s; leave --preset out", f.name,
 			out[0].Preset.Name)}
 	}
 	return out, nil
 }
 
-// tries describes the tries of a vote for the settings of a run, "" where there is one.
+// tries describes the tries of a vote in the settings of a run; "" if there is only one.
 func (f *presetFlags) tries(o agent.Options) string {
 	if !search.ManyTries(o.Policy) {
 		return ""
@@ -145,7 +145,7 @@ func (f *presetFlags) tries(o agent.Options) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", o.Runs, strings.Join(names, ",")))
 }
 
-// fingerprint names the preset for the settings of a run: a file with a hash of what it says.
+// fingerprint identifies the preset in the settings of a run; for a file it includes a hash of the content.
 func (f *presetFlags) fingerprint(p *preset.Preset) (string, error) {
 	if f.file == "" {
 		return p.Name, nil
@@ -165,7 +165,7 @@ func (f *presetFlags) fingerprint(p *preset.Preset) (string, error) {
 	return fmt.Sprintf("%s sha256:%x", p.Name, h.Sum(nil)[:16]), nil
 }
 
-// list explains the presets.
+// list prints an explanation of the presets.
 func (f *presetFlags) list(w io.Writer) error {
 	if f.file != "" {
 		return errors.New("--preset list and --preset-file exclude each other")

@@ -1,4 +1,4 @@
-// Over 500 lines: how `run` is put together, in the order in which its parts are made.
+// Over 500 lines: it puts `run` together, in the order in which its parts are made.
 
 package main
 
@@ -42,19 +42,19 @@ import (
 
 func runCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "run [--once] [--dry-run] [--setup DIR] [flags]", "run the bot",
-		`Watches FORUM_PAGE and answers requests. At its first start the bot leaves alone the threads that are there
-already. POSTING is off until you enable it.`,
+		`Watches FORUM_PAGE and answers requests. At its first start the bot ignores the threads that are already there.
+POSTING is off until you enable it.`,
 		config.Wiki, config.Forum, config.Bot, config.Data, config.Model, config.Limits, config.Graph)
 	once := c.fs.Bool("once", false, "do one round, then exit")
-	dry := c.fs.Bool("dry-run", false, "nothing is written to the wiki; see the drafts with spinachbot ledger")
+	dry := c.fs.Bool("dry-run", false, "write nothing to the wiki; see the drafts with spinachbot ledger")
 	grace := c.fs.Duration("unknown-grace", 2*time.Minute,
-		"how long a save may still arrive after the wiki's response was lost, as a `duration`")
+		"how long after a lost response of the wiki a save may still arrive, as a `duration`")
 	retry := c.fs.Duration("retry-delay", 5*time.Minute,
-		"how long until a step that failed is tried again, as a `duration`; doubled each time, up to 2 hours")
+		"how long until a failed step is retried, as a `duration`; doubled each time, up to 2 hours")
 	setupDir := c.fs.String("setup", "", "write drafts of the wiki pages that a new bot needs into this `folder`, and do nothing else")
 	lease := c.fs.Duration("lease", 30*time.Second,
-		"with DATABASE_URL: how long the other processes wait when one is gone, as a `duration`")
-	metricsAddr := c.fs.String("metrics-addr", "", "`address` for /metrics, /healthz and /readyz, such as 127.0.0.1:9490; none when left out")
+		"with DATABASE_URL: how long the other processes wait before they take over from one that is gone, as a `duration`")
+	metricsAddr := c.fs.String("metrics-addr", "", "`address` for /metrics, /healthz and /readyz, such as 127.0.0.1:9490 (default: none)")
 	pprof := profilesFlag(c)
 	workers := c.fs.Int("workers", 1,
 		"with DATABASE_URL: the `number` of requests that this process works on at once; 0: it does not judge and solve")
@@ -110,7 +110,7 @@ already. POSTING is off until you enable it.`,
 	})
 }
 
-// policy is the bot's policy in the settings.
+// policy returns the bot's policy from the settings.
 func policy(cfg *config.Config, dry bool, grace time.Duration) bot.Config {
 	return bot.Config{
 		Page: cfg.ForumPage, Account: account(cfg.WikiUser), Operator: cfg.Operator, StopPage: cfg.StopPage,
@@ -128,7 +128,7 @@ func policy(cfg *config.Config, dry bool, grace time.Duration) bot.Config {
 	}
 }
 
-// running is one call of the command run.
+// running is one call of the run command.
 type running struct {
 	e       *env
 	lg      *slog.Logger
@@ -143,14 +143,14 @@ type running struct {
 	others  []otherWiki
 }
 
-// otherWiki is a wiki of the file that WIKIS names.
+// otherWiki is a wiki from the file that WIKIS names.
 type otherWiki struct {
 	name  string
 	cfg   *config.Config
 	parts *botParts
 }
 
-// wire makes what bots are made of, for every wiki.
+// wire makes the parts of the bots of all wikis.
 func (r *running) wire(ctx context.Context) (err error) {
 	if r.parts, err = wireParts(ctx, r.lg, r.cfg, r.st, r.e, modelSettings(r.cfg), r.counts); err != nil {
 		return err
@@ -176,7 +176,7 @@ func moreWikis(cfg *config.Config) ([]string, map[string]*config.Config, error) 
 	return readWikis(cfg, os.Getenv)
 }
 
-// wikisToRead reads the same file for those who only read the wikis, and need none of the secrets that it names.
+// wikisToRead reads the same file for commands that only read the wikis and need none of the secrets that it names.
 func wikisToRead(cfg *config.Config) (map[string]*config.Config, error) {
 	_, all, err := readWikis(cfg, func(string) string { return "not needed for reading" })
 	return all, err
@@ -213,8 +213,8 @@ func (r *running) bots(st bot.Store, pol bot.Config) (*bot.Several, error) {
 	return all, nil
 }
 
-// drainTime is how long work that was begun may go on when the program is asked to stop. With what it takes to note
-// the end it is less than the 30 seconds that service managers wait.
+// drainTime is how long work that was begun may continue after the program is asked to stop. Together with the time for
+// recording the end, it is less than the 30 seconds that service managers wait.
 const drainTime = 20 * time.Second
 
 func (r *running) run(ctx context.Context) (err error) {
@@ -239,13 +239,13 @@ func (r *running) run(ctx context.Context) (err error) {
 	})
 }
 
-// daily is when what is kept no longer is deleted.
+// daily is when expired data is deleted.
 const daily = "47 2 * * *"
 
-// hourly is when the bot looks whether a digest is due.
+// hourly is when the bot checks whether a digest is due.
 const hourly = "5 * * * *"
 
-// retention is what the settings say about keeping.
+// retention returns the settings for how long data is kept.
 func (r *running) retention() *retain.Retention {
 	return &retain.Retention{Log: r.lg, Wiki: adapter.Wiki{Client: r.parts.wiki}, Store: r.st, Now: r.e.now,
 		Lessons: openLessons(r.e, r.cfg.DataDir),
@@ -253,7 +253,7 @@ func (r *running) retention() *retain.Retention {
 		Page: r.cfg.ForumPage, Archive: r.cfg.ArchivePrefix, Removed: r.cfg.KeepRemoved}
 }
 
-// removedPosts erases what is no longer on any of the wikis. One that fails does not keep the others from it.
+// removedPosts erases posts that are no longer on any of the wikis. A failure on one wiki does not stop the others.
 func (r *running) removedPosts(ctx context.Context) error {
 	errs := []error{r.retention().RemovedPosts(ctx)}
 	for _, o := range r.others {
@@ -267,8 +267,8 @@ func (r *running) removedPosts(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// deleteOld deletes old trajectories, now and daily, until the function that it returns is called. Every process has
-// trajectories of its own.
+// deleteOld deletes old trajectories, now and daily, until the returned function is called. Every process has its own
+// trajectories.
 func (r *running) deleteOld(ctx context.Context) (stop func()) {
 	if r.cfg.KeepTrajectories < 0 {
 		return func() {}
@@ -310,7 +310,7 @@ func (r *running) digest(ctx context.Context, b *bot.Several) error {
 	})
 }
 
-// watch does a step on the page's schedule, and what is on other schedules.
+// watch does a step on the page's schedule, and runs the jobs that have other schedules.
 func (r *running) watch(ctx context.Context, b *bot.Several, step func(context.Context) error) error {
 	var jobs []job
 	if r.cfg.DigestPage != "" {
@@ -325,7 +325,7 @@ func (r *running) watch(ctx context.Context, b *bot.Several, step func(context.C
 	return watch(ctx, r.lg, step, r.cfg.WatchSchedule, jobs...)
 }
 
-// shared shares the work on the database with other processes.
+// shared shares the work with other processes that use the same database.
 func (r *running) shared(ctx context.Context) error {
 	r.pol.Holder, r.pol.Lease = leader.Holder(), r.lease
 	publisher := func(l leader.Lease) (*bot.Several, error) {
@@ -372,7 +372,7 @@ func (r *running) shared(ctx context.Context) error {
 		}}
 	bells, err := bell.Open(ctx, r.lg, r.cfg.DatabaseURL.Reveal())
 	if err != nil {
-		r.lg.Warn("new work is found by looking only, every third of --lease", "error", err)
+		r.lg.Warn("new work is found only by polling, every third of --lease", "error", err)
 	} else {
 		defer bells.Close()
 		c.Bell = bells
@@ -397,7 +397,7 @@ type botParts struct {
 	harvest *scheduledHarvest
 	counts  *metrics.Metrics
 	now     func() time.Time
-	// whether pages that mention the account are looked at, too
+	// whether pages that mention the account are read, too
 	mentions bool
 	tools    bool // replies without a query are posted by DiscussionTools where the wiki has them
 }
@@ -426,7 +426,7 @@ func wireBot(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store
 	return parts.bot(st, pol)
 }
 
-// wireParts makes the clients of bots and, of the same clients, the harvest that may run next to them.
+// wireParts makes the clients of the bots and, from the same clients, the harvest that may run alongside them.
 func wireParts(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store.Store, e *env, mcfg llm.Config,
 	counts *metrics.Metrics) (*botParts, error) {
 	now := e.now
@@ -443,7 +443,7 @@ func wireParts(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *sto
 		return nil, err
 	}
 	if _, err := graphs.ReadFile(cfg.KGFile); err != nil {
-		lg.Warn("KG_FILE has mistakes; the bot goes on with Wikidata alone", "err", err)
+		lg.Warn("KG_FILE has mistakes; the bot continues with Wikidata alone", "err", err)
 	}
 	graph, err := newGraph(lg, cfg, st, counting(counts, "graph"))
 	if err != nil {
@@ -493,7 +493,7 @@ func toolsMayPost(cfg *config.Config) bool {
 	return cfg.DiscussionTools == "on" && cfg.DatabaseURL == "" && cfg.OAuth2Token.Reveal() == ""
 }
 
-// job is something else that is done on a schedule while the bot watches.
+// job is another task that runs on a schedule while the bot watches.
 type job struct {
 	setting, schedule string
 	run               func(ctx context.Context) error
@@ -503,14 +503,14 @@ type job struct {
 // schedule's interval is not doubled.
 func watch(ctx context.Context, lg *slog.Logger, step func(context.Context) error, schedule string, jobs ...job) error {
 	if schedule == "" {
-		return usageError{errors.New("WATCH_SCHEDULE is empty: when is the page to be looked at?")}
+		return usageError{errors.New("WATCH_SCHEDULE is empty: when should the page be read?")}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var turn sync.Mutex
 	round := func() {
 		if !turn.TryLock() {
-			lg.Info("the last round is still running; this one is left out")
+			lg.Info("the last round is still running; this one is skipped")
 			return
 		}
 		defer turn.Unlock()
@@ -538,7 +538,7 @@ func watch(ctx context.Context, lg *slog.Logger, step func(context.Context) erro
 	cr.Start()
 	<-ctx.Done()
 	<-cr.Stop().Done()
-	turn.Lock()   // let the first round end, too
+	turn.Lock()   // wait for the first round, too
 	turn.Unlock() //nolint:staticcheck // only the waiting matters
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		return err
@@ -552,7 +552,7 @@ func oneAtATime(ctx context.Context, lg *slog.Logger, j job) func() {
 	var turn sync.Mutex
 	return func() {
 		if !turn.TryLock() {
-			lg.Info("the last run is not over; this one is left out", "schedule", j.setting)
+			lg.Info("the last run is not over; this one is skipped", "schedule", j.setting)
 			return
 		}
 		defer turn.Unlock()

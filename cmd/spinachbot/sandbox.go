@@ -39,7 +39,7 @@ func sandboxCommand(e *env) *cobra.Command {
 (a small wiki, and entity search over the data), /wiki/… (the wiki's pages) and /v1/chat/completions (the scripted
 model). It prints its address and the settings that point a bot at it.
 
-The graph is held in memory: enough for some million triples. Larger data needs a real server.`,
+The graph is kept in memory, which is enough for some million triples. Larger data needs a real server.`,
 		config.Data, config.Forum)
 	c.hide("STOP_PAGE", "OPERATOR", "SHORTLINK_HOSTS")
 	addr := c.fs.String("addr", "127.0.0.1:8485", "`address` to listen on; port 0 takes a free one")
@@ -98,13 +98,13 @@ type sandboxOptions struct {
 	script, page string
 	timeout      time.Duration
 	title        string // of the forum page
-	// what titles of archive pages begin with; with the seeded forum page, one archive page is seeded too
+	// prefix of the titles of archive pages; together with the seeded forum page, one archive page is seeded
 	archive  string
 	wikiFile string
 	notice   string // at the top of the forum page
 }
 
-// sandboxServer is the sandbox, listening.
+// sandboxServer is the running sandbox.
 type sandboxServer struct {
 	lg       *slog.Logger
 	url      string
@@ -120,8 +120,8 @@ func builtinGraph(now func() time.Time) (*embedded.Graph, error) {
 	return sandbox.Graph(embedded.Options{Name: "built-in slice of Wikidata", Now: now, Random: randomUint64})
 }
 
-// sandboxParallel is how many queries the sandbox runs at once. The graph shares its memory out among them, and small
-// ones get theirs however many greedy ones there are; so a place need not be scarce for the sake of the others.
+// sandboxParallel is how many queries the sandbox runs at once. The graph divides its memory among them, and small
+// queries get theirs however many greedy ones there are; so the number need not be low to protect the others.
 const sandboxParallel = 128
 
 func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions) (_ *sandboxServer, err error) {
@@ -175,7 +175,7 @@ func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions)
 		return nil, console.ListenProblem(o.addr, err)
 	}
 	if tcp, ok := s.listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		lg.Warn("the sandbox is reachable from other machines; it is not made for the open internet", "address",
+		lg.Warn("the sandbox is reachable from other machines; it is not meant for the open internet", "address",
 			s.listener.Addr().String())
 	}
 	s.url = "http://" + s.listener.Addr().String()
@@ -216,8 +216,8 @@ func seedWiki(w *wiki.Wiki, o sandboxOptions) error {
 	return nil
 }
 
-// ownHost refuses requests under a foreign name when the sandbox listens on loopback, so that no page on the internet
-// can reach it through a name of its own that points here.
+// ownHost rejects requests under a foreign host name when the sandbox listens on loopback, so that no page on the
+// internet can reach it through its own host name that points here.
 func ownHost(addr net.Addr, next http.Handler) http.Handler {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsLoopback() {
@@ -232,12 +232,12 @@ func ownHost(addr net.Addr, next http.Handler) http.Handler {
 	})
 }
 
-// serve answers requests until ctx is done.
+// serve handles requests until ctx is done.
 func (s *sandboxServer) serve(ctx context.Context) error {
 	return serveUntil(ctx, s.server, s.listener)
 }
 
-// serveUntil answers requests until ctx is done; requests under way get two seconds to end.
+// serveUntil handles requests until ctx is done; requests in progress then get two seconds to finish.
 func serveUntil(ctx context.Context, server *http.Server, listener net.Listener) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()

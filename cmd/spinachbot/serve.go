@@ -44,8 +44,8 @@ func serveCommand(e *env) *cobra.Command {
   /metrics       counters for Prometheus
   /healthz       200 while the program lives; /readyz: 200 while it can work
   /openapi.json  a description of all these for programs
-It answers under loopback names, and under those of --host. Every question costs money: REQUEST_USD_LIMIT and
-DAILY_USD_LIMIT hold for all of them together with the bot's.
+It accepts loopback host names, and those of --host. Every question costs money: REQUEST_USD_LIMIT and
+DAILY_USD_LIMIT apply to all of them and the bot's together.
 
 Desk and runs ask for OPERATOR_TOKEN. Without one they are shown on a loopback address only, to everyone on this machine.`,
 		config.Data, config.Model, config.Limits, config.Graph, config.Wiki, config.Forum, config.Web)
@@ -53,7 +53,7 @@ Desk and runs ask for OPERATOR_TOKEN. Without one they are shown on a loopback a
 		"WIKI_OAUTH_ACCESS_SECRET", "FORUM_ARCHIVE_PREFIX", "STOP_PAGE", "SHORTLINK_HOSTS")
 	s := &serving{e: e, c: c}
 	c.fs.StringVar(&s.addr, "addr", "127.0.0.1:8490", "`address` to listen on; port 0 takes a free one")
-	c.fs.Var(&s.hosts, "host", "host `name` under which the server is reached, such as that of a proxy before it; may be given again")
+	c.fs.Var(&s.hosts, "host", "host `name` under which the server is reached, such as that of a proxy in front of it; may be given again")
 	c.graphFlag(&s.graph, graphs.Main, graphsUsage)
 	s.preset.declare(c, answerPreset)
 	c.fs.Var(&s.datasets, "dataset", "`IRI` of the challenge's dataset that is answered from the graph of --kg; may be given again; more in KG_FILE, key text2sparql")
@@ -67,7 +67,7 @@ Desk and runs ask for OPERATOR_TOKEN. Without one they are shown on a loopback a
 	return c.command(s.run)
 }
 
-// serving is one call of the command serve: its flags.
+// serving is one call of the serve command, with its flags.
 type serving struct {
 	e *env
 	c *cmdline
@@ -82,7 +82,7 @@ type serving struct {
 	ask             askFlags
 	annotate        string
 	examples        string
-	closing         []io.Closer // what the pages have open
+	closing         []io.Closer // what the pages opened
 }
 
 func (s *serving) run(ctx context.Context, rest []string) int {
@@ -197,8 +197,8 @@ func (s *serving) handler(ctx context.Context, lg *slog.Logger, cfg *config.Conf
 	}), nil
 }
 
-// challenged returns who answers for the datasets that KG_FILE names: each graph with its own solver. A graph that
-// cannot be opened is left out, with a warning.
+// challenged returns the solvers for the datasets that KG_FILE names, one for each graph. A graph that cannot be opened
+// is left out, with a warning.
 func (s *serving) challenged(ctx context.Context, lg *slog.Logger, o *graphs.Opener,
 	solver func(agent.Sources) challenge.Solver) map[string]challenge.Solver {
 	out := map[string]challenge.Solver{}

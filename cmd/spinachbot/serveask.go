@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// askFlags are those of the page on which people ask.
+// askFlags are the flags for the page on which people ask.
 type askFlags struct {
 	rate, parallel int
 	header         string
@@ -25,7 +25,7 @@ type askFlags struct {
 
 func (f *askFlags) declare(c *cmdline) {
 	c.fs.IntVar(&f.rate, "ask-rate", 10, "questions a minute that one client may ask on the page; 0: no limit")
-	c.fs.IntVar(&f.parallel, "ask-jobs", 8, "questions of the page that are worked on at once")
+	c.fs.IntVar(&f.parallel, "ask-jobs", 8, "questions from the page that are worked on at once")
 	c.fs.StringVar(&f.header, "client-header", "", "`header` in which a proxy names the client, such as X-Forwarded-For (default: the connection's address)")
 }
 

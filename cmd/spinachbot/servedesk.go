@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/runs"
 )
 
-// private adds the pages that are not for everybody: the login, the operator's desk, and the runs, whose trajectories
+// private adds the pages that are not for everyone: the login, the operator's desk, and the runs, whose trajectories
 // are in dir.
 func (s *serving) private(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store.Store, dir string,
 	site *layout.Site, pages map[string]http.Handler) error {
@@ -64,7 +64,7 @@ func (s *serving) private(ctx context.Context, lg *slog.Logger, cfg *config.Conf
 	return s.annotators(ctx, lg, cfg, site, door, pages)
 }
 
-// annotators adds the page for annotators, for everybody who is logged in.
+// annotators adds the page for annotators, for everyone who is logged in.
 func (s *serving) annotators(ctx context.Context, lg *slog.Logger, cfg *config.Config, site *layout.Site,
 	door *login.Door, pages map[string]http.Handler) error {
 	graph, _, _ := strings.Cut(s.graph, ",")
@@ -93,17 +93,17 @@ func (s *serving) annotators(ctx context.Context, lg *slog.Logger, cfg *config.C
 	return nil
 }
 
-// close closes what the pages have open.
+// close closes what the pages opened.
 func (s *serving) close() {
 	for _, c := range s.closing {
-		_ = c.Close() // what was written is durable already
+		_ = c.Close() // what was written is already durable
 	}
 }
 
-// deskWikis are the wikis of the settings as the desk needs them.
+// deskWikis returns the configured wikis as the desk needs them.
 func deskWikis(lg *slog.Logger, cfg *config.Config) (map[string]desk.Wiki, error) {
 	all, err := wikisToRead(cfg)
-	if err != nil { // the main wiki's requests can be seen meanwhile
+	if err != nil { // the main wiki's requests can still be seen
 		lg.Warn("requests of other wikis have no links and previews", "error", err)
 	}
 	out := map[string]desk.Wiki{}

@@ -18,7 +18,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// cmdline is the command line of one command: its own flags, and one flag for every setting of the groups it reads.
+// cmdline is the command line of one command: its own flags, and one flag for every setting in the groups that it
+// reads.
 type cmdline struct {
 	cmd      *cobra.Command
 	fs       *pflag.FlagSet
@@ -27,7 +28,7 @@ type cmdline struct {
 	envFile  *string
 	verbose  *bool
 	settings map[string]string // flag to setting
-	hidden   []string          // settings that help does not show
+	hidden   []string          // settings that the help does not show
 }
 
 // settingWords are the values of settings that take one of a few words, for completions.
@@ -72,7 +73,7 @@ func newCmdline(e *env, use, short, doc string, groups ...config.Group) *cmdline
 	return c
 }
 
-// hide leaves settings out of the help of a command that reads others of their groups.
+// hide removes settings from the help of a command that reads only others of their groups.
 func (c *cmdline) hide(names ...string) {
 	for _, k := range config.Keys() {
 		if !slices.Contains(names, k.Name) {
@@ -85,7 +86,7 @@ func (c *cmdline) hide(names ...string) {
 	}
 }
 
-// environmentNote says, for the manual page, how the settings are named outside the command line.
+// environmentNote explains, for the manual page, the settings' names in the environment.
 func environmentNote(groups map[config.Group]bool) string {
 	var secrets []string
 	for _, k := range config.Keys() {
@@ -100,7 +101,7 @@ func environmentNote(groups map[config.Group]bool) string {
 	return note
 }
 
-// usage prints all that the command can be told.
+// usage prints all flags and settings of the command.
 func (c *cmdline) usage(w io.Writer) {
 	fmt.Fprintf(w, "usage: %s\n\n", c.cmd.UseLine())
 	paragraph(w, c.cmd.Long)
@@ -161,7 +162,7 @@ func (c *cmdline) loadQuietly() (*config.Config, bool) {
 	return quiet.load()
 }
 
-// load reads the settings. Problems are printed, all at once, and end the command with exit code 2.
+// load reads the settings. If there are problems, it prints all of them and the command ends with exit status 2.
 func (c *cmdline) load() (*config.Config, bool) {
 	src := config.Source{Environ: c.e.environ, Flags: map[string]string{}}
 	named := false
@@ -183,7 +184,7 @@ func (c *cmdline) load() (*config.Config, bool) {
 	for _, w := range warnings {
 		fmt.Fprintln(c.e.stderr, "spinachbot: warning:", w)
 	}
-	if exposed := harden.Exposed("the file of settings", *c.envFile); exposed != "" && hasSecret(cfg) {
+	if exposed := harden.Exposed("the settings file", *c.envFile); exposed != "" && hasSecret(cfg) {
 		fmt.Fprintln(c.e.stderr, "spinachbot: warning:", exposed)
 	}
 	c.e.secrets = politehttp.NewScrubber(cfg.Secrets()...)
@@ -194,7 +195,7 @@ func (c *cmdline) load() (*config.Config, bool) {
 	return cfg, true
 }
 
-// hasSecret reports whether the file of settings holds a secret.
+// hasSecret reports whether the settings file has a secret.
 func hasSecret(cfg *config.Config) bool {
 	return slices.ContainsFunc(config.Keys(), func(k config.Key) bool {
 		o := cfg.Origin(k.Name)
@@ -202,7 +203,7 @@ func hasSecret(cfg *config.Config) bool {
 	})
 }
 
-// warnOfData says when other users of the machine can read DATA_DIR, which holds drafts and every word of the model.
+// warnOfData warns if other users of the machine can read DATA_DIR, which has drafts and everything the model said.
 func (c *cmdline) warnOfData(cfg *config.Config) {
 	if exposed := harden.Exposed("DATA_DIR", cfg.DataDir); exposed != "" {
 		fmt.Fprintln(c.e.stderr, "spinachbot: warning:", exposed)

@@ -47,7 +47,7 @@ func completionCommand(e *env) *cobra.Command {
 		case "powershell":
 			err = root.GenPowerShellCompletionWithDesc(e.stdout)
 		default:
-			return misuse(e, "completion: there are no completions for the shell %q; want %s", args[0], orList(shells))
+			return misuse(e, "completion: the shell %q is not supported; want %s", args[0], orList(shells))
 		}
 		if err != nil {
 			return fail(e, fmt.Errorf("cannot write the script: %w", err))
@@ -85,7 +85,7 @@ func writeManual(root *cobra.Command, dir string) error {
 	return doc.GenManTree(root, header, dir)
 }
 
-// manualNote is the annotation with what a command's manual page says below its description.
+// manualNote is the annotation with the text below the description in a command's manual page.
 const manualNote = "manual"
 
 func addNotes(cmd *cobra.Command) {

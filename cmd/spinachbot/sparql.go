@@ -19,7 +19,7 @@ and the output are
 JSON lines: {"id":…,"sparql":"…"}. Every line for an input that failed has an "error". The exit status is 1 when any
 input failed.`
 
-// builtinLabels are the labels of the built-in graph, which is opened when the first label is needed.
+// builtinLabels looks up labels in the built-in graph, which is opened when the first label is needed.
 func builtinLabels() tool.LabelSource {
 	var graph *embedded.Graph
 	return func(ctx context.Context, ids, languages []string) (map[string]string, error) {
@@ -36,7 +36,7 @@ func builtinLabels() tool.LabelSource {
 
 func sparqlCommand(e *env) *cobra.Command { return sparqlCommandWith(e, builtinLabels()) }
 
-// sparqlCommandWith is the command with labels from elsewhere.
+// sparqlCommandWith makes the command with another source of labels.
 func sparqlCommandWith(e *env, source tool.LabelSource) *cobra.Command {
 	return group(e, "sparql", "check, format, rewrite or explain queries",
 		sparqlCheckCommand(e), sparqlFormatCommand(e, source), sparqlRewriteCommand(e), sparqlExplainCommand(e, source))
@@ -69,7 +69,7 @@ func sparqlFormatCommand(e *env, source tool.LabelSource) *cobra.Command {
 	labels := c.choice("labels", "", "`how` labels are shown: comment (at the end of the line) or replace (instead of the IDs)",
 		"comment\tat the end of the line", "replace\tin place of the IDs")
 	c.fs.StringVar(&r.Language, "language", "en", "`language` of labels")
-	c.fs.BoolVar(&r.OneLine, "one-line", false, "print all on one line; this drops comments and says so")
+	c.fs.BoolVar(&r.OneLine, "one-line", false, "print everything on one line; this drops comments, with a warning")
 	c.fs.BoolVar(&r.URL, "url", false, "print a link to the query service's page")
 	c.fs.BoolVar(&r.Posting, "posting", false, "print the posting form, which is safe in a wiki template")
 	return c.command(func(ctx context.Context, files []string) int {
@@ -105,7 +105,7 @@ func sparqlExplainCommand(e *env, source tool.LabelSource) *cobra.Command {
 	return c.command(func(ctx context.Context, files []string) int { return answerQueries(ctx, e, r, files) })
 }
 
-// answerQueries handles the files.
+// answerQueries processes the files.
 func answerQueries(ctx context.Context, e *env, c *tool.Run, files []string) int {
 	if len(files) == 0 {
 		files = []string{"-"}

@@ -31,11 +31,12 @@ type trainingFlags struct {
 
 func traceExportCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "export [flags] [FILE|FOLDER]...", "write trajectories as training data",
-		`Writes runs for training: the conversation with the model on the question, as it was sent, and where it is from.
-Without an argument it takes all of DATA_DIR/trajectories; a folder may be that of eval run, or with --as preference
-that of a harvest. A FILE that ends in .json is a dialogue or annotation of Interactive-KBQA's program. Of openai, sft and
-preference the same text is written once, and of several runs on a question the best. docs/training.md says what is
-written. An answered run is not a right one: --min-f1 chooses by gold.`, config.Data)
+		`Writes runs for training: the conversation with the model about the question, as it was sent, and where it comes
+from. Without an argument it takes all of DATA_DIR/trajectories; a folder may be that of eval run, or with --as
+preference that of a harvest. A FILE that ends in .json is a dialogue or annotation of Interactive-KBQA's program. With
+openai, sft and preference, the same text is written only once, and only the best of several runs on a question.
+docs/training.md says what is written. A run with an answer need not be right: --min-f1 selects runs by their gold
+answers.`, config.Data)
 	f := &trainingFlags{
 		as: c.choice("as", transcript.AsOpenAI, "`form`: openai (messages with tool calls, for fine-tuning), sft (dialogue of texts, with a mark of what to learn), "+
 			"preference (of two turns the better one, from reviews, searches and corrections in the forum), "+
@@ -43,14 +44,14 @@ written. An answered run is not a right one: --min-f1 chooses by gold.`, config.
 			transcript.AsOpenAI, transcript.AsSFT, transcript.AsPreference, transcript.AsDialogue, transcript.AsExemplars),
 		all:     c.fs.Bool("all", false, "also runs without an answer"),
 		several: c.fs.Bool("several", false, "also further runs on a question, or on one in nearly the same words"),
-		minF1:   c.fs.Float64("min-f1", 0, "only runs of eval run whose answer has this `F1` or more against gold, such as 0.67; of a search, the way to its best answer"),
+		minF1:   c.fs.Float64("min-f1", 0, "only runs of eval run whose answer has this `F1` or more against gold, such as 0.67; of a search, the path to its best answer"),
 		measure: c.choice("metric", evalrun.MetricKBQA, "`measure` of --min-f1: "+orList(measures()[1:]), measures()[1:]...),
-		license: c.fs.String("license", "", "`license` of the lines, such as cc-by-sa-4.0; a folder wants one"),
+		license: c.fs.String("license", "", "`license` of the lines, such as cc-by-sa-4.0; required for a folder"),
 		name:    c.fs.String("name", "", "the data set's `name`, for its card"),
 		out:     c.fs.String("out", "", "`path` to write to instead of standard output: a file (NAME.jsonl), or a folder for the lines and a data card, or for interactive-kbqa"),
 		force:   c.fs.Bool("force", false, forceUsage),
 	}
-	c.fs.Var(&f.not, "not", "`file` with test items, a benchmark in any form: nothing near to one is written; may be given again")
+	c.fs.Var(&f.not, "not", "`file` with test items, a benchmark in any form: nothing similar to one is written; may be given again")
 	return c.command(func(ctx context.Context, paths []string) int {
 		cfg, ok := c.load()
 		if !ok {
@@ -81,7 +82,7 @@ written. An answered run is not a right one: --min-f1 chooses by gold.`, config.
 	})
 }
 
-// unread names what could not be read.
+// unread reports what could not be read.
 func unread(e *env, files []string) int {
 	for _, why := range files {
 		fmt.Fprintln(e.stderr, "spinachbot: warning: not read:", text.Clean(why))
@@ -99,12 +100,12 @@ func (f *trainingFlags) each() error {
 			*f.as)
 	}
 	if *f.as == transcript.AsDialogue && (*f.out == "" || *f.out == "-") {
-		return fmt.Errorf("--as %s writes a file a run; name a folder with --out", *f.as)
+		return fmt.Errorf("--as %s writes one file per run; name a folder with --out", *f.as)
 	}
 	return nil
 }
 
-// exportEach writes runs to a file or to standard output, or, of a form with a file a run, to a folder.
+// exportEach writes runs to a file or to standard output or, for a form with one file per run, to a folder.
 func exportEach(ctx context.Context, e *env, x transcript.Exporter, paths []string, out string, force bool) int {
 	judged, err := evalrun.Judge(ctx, paths)
 	if err != nil {
@@ -146,7 +147,7 @@ func exportEach(ctx context.Context, e *env, x transcript.Exporter, paths []stri
 	return unread(e, n.Unread)
 }
 
-// options reads what the flags say.
+// options turns the flags into options.
 func (f *trainingFlags) options(e *env) (o training.Options, d *training.Description, err error) {
 	o = training.Options{As: *f.as, All: *f.all, Several: *f.several, MinF1: *f.minF1, Measure: *f.measure,
 		Excluded: readExcluded}
@@ -160,7 +161,7 @@ func (f *trainingFlags) options(e *env) (o training.Options, d *training.Descrip
 			return o, d, fmt.Errorf("--license: %w", err)
 		}
 	} else if f.folder() {
-		return o, d, errors.New("a folder becomes a data set that others may get: say with --license under which license its lines are (those of your own runs are yours to choose; questions of a benchmark are under its license)")
+		return o, d, errors.New("a folder becomes a data set that others may get: name the license of its lines with --license (for your own runs you choose it; questions of a benchmark are under its license)")
 	}
 	d.License = o.License
 	for _, path := range f.not {
@@ -178,7 +179,7 @@ func (f *trainingFlags) options(e *env) (o training.Options, d *training.Descrip
 	return o, d, nil
 }
 
-// folder reports whether --out is a folder: one that is there, or a name that is not that of a file of lines.
+// folder reports whether --out is a folder: an existing one, or a name that does not end like a file of lines.
 func (f *trainingFlags) folder() bool {
 	if *f.out == "" || *f.out == "-" {
 		return false
@@ -189,7 +190,7 @@ func (f *trainingFlags) folder() bool {
 	return filepath.Ext(*f.out) != ".jsonl"
 }
 
-// write writes the lines, and into a folder the card.
+// write writes the lines and, into a folder, the card.
 func (f *trainingFlags) write(e *env, x *training.Export, d *training.Description) error {
 	var b bytes.Buffer
 	for _, l := range x.Lines {
@@ -212,7 +213,7 @@ func (f *trainingFlags) write(e *env, x *training.Export, d *training.Descriptio
 		dataset.File{Name: filepath.Join(*f.out, "README.md"), Content: x.Card(d)})
 }
 
-// tell says what was written and what was not.
+// tell reports what was written and what was not.
 func (f *trainingFlags) tell(e *env, x *training.Export) {
 	var why []string
 	for _, reason := range x.Reasons() {
@@ -224,6 +225,6 @@ func (f *trainingFlags) tell(e *env, x *training.Export) {
 	}
 	fmt.Fprintln(e.stderr, out)
 	if len(f.not) > 0 {
-		fmt.Fprintf(e.stderr, "%d held back as near to test items\n", x.Held())
+		fmt.Fprintf(e.stderr, "%d held back because they are similar to test items\n", x.Held())
 	}
 }

@@ -16,10 +16,10 @@ import (
 
 func traceTreeCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "tree [flags] [FILE|KEY|-]", "draw the tree of a search as a picture",
-		`Draws the steps of a run that branched as an SVG picture, which any browser shows: the way to the answer first,
-then what else was tried, with values, visits and why each branch ended. What has no room is folded and counted. The
-trajectory is found as by trace show.`, config.Data)
-	nodes := c.fs.Int("nodes", treeview.Nodes, "about so many `steps` are drawn; the way to the answer always is")
+		`Draws the steps of a run that branched as an SVG picture, which any browser shows: the path to the answer first,
+then what else was tried, with values, visits and why each branch ended. Steps for which there is no room are folded
+and counted. The trajectory is found as by trace show.`, config.Data)
+	nodes := c.fs.Int("nodes", treeview.Nodes, "draw about this many `steps`; the path to the answer is always drawn")
 	out := c.fs.String("out", "", "`file` to write instead of standard output")
 	force := c.fs.Bool("force", false, forceUsage)
 	c.cmd.ValidArgsFunction = c.completeEntries()
@@ -44,7 +44,7 @@ trajectory is found as by trace show.`, config.Data)
 		}
 		tree := treeview.Of(events)
 		if tree.Steps == 0 {
-			return fail(e, errors.New("trace tree: there are no steps in this trajectory; trace show shows what there is"))
+			return fail(e, errors.New("trace tree: this trajectory has no steps; trace show shows what it has"))
 		}
 		svg := tree.SVG(*nodes)
 		if *out != "" && *out != "-" {
@@ -59,7 +59,7 @@ trajectory is found as by trace show.`, config.Data)
 	})
 }
 
-// readTrace reads the trajectory that name stands for. A torn last line is said on standard error.
+// readTrace reads the trajectory that name refers to. A torn last line is reported on standard error.
 func readTrace(e *env, command, dataDir, name string) ([]event.Event, error) {
 	in, source, err := openTrace(e, dataDir, name)
 	if err != nil {
@@ -73,7 +73,7 @@ func readTrace(e *env, command, dataDir, name string) ([]event.Event, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %s: %w", command, source, err)
 	case len(events) == 0:
-		return nil, fmt.Errorf("%s: %s: there are no events in it; want a trajectory", command, source)
+		return nil, fmt.Errorf("%s: %s: it has no events; want a trajectory", command, source)
 	}
 	return events, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/buildinfo"
 )
 
-// version names the program's build in one word.
+// version returns the program's build as one word.
 func version() string { return buildinfo.Read().Short() }
 
 func versionCommand(e *env) *cobra.Command {

@@ -36,7 +36,8 @@ func randomUint64() uint64 {
 
 func randomFloat() float64 { return float64(randomUint64()>>11) / (1 << 53) }
 
-// userAgent names the program, its version, its operator's contact and, when there is one, its account.
+// userAgent returns a User-Agent with the program's name and version, its operator's contact and its account, if there
+// is one.
 func userAgent(cfg *config.Config, loopback bool) (string, error) {
 	contact := cfg.Contact
 	if contact == "" && loopback {
@@ -70,7 +71,7 @@ func entityAPI(endpoint string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/w/api.php"}).String()
 }
 
-// wrapper puts something around a transport: a recorder or a player. nil leaves it as it is.
+// wrapper wraps a transport in a recorder or a player. nil leaves it as it is.
 type wrapper func(http.RoundTripper) http.RoundTripper
 
 func (w wrapper) around(rt http.RoundTripper) http.RoundTripper {
@@ -80,7 +81,7 @@ func (w wrapper) around(rt http.RoundTripper) http.RoundTripper {
 	return w(rt)
 }
 
-// newGraph makes the client of the configured query service and its entity API.
+// newGraph makes a client for the configured query service and its entity API.
 func newGraph(lg *slog.Logger, cfg *config.Config, store remote.BudgetStore, wrap wrapper) (*wikidata.Client, error) {
 	api := cfg.EntityAPI
 	if api == "" {
@@ -104,13 +105,13 @@ func newGraph(lg *slog.Logger, cfg *config.Config, store remote.BudgetStore, wra
 	wcfg := wikidata.Config{SPARQL: cfg.SPARQLEndpoint, Fallback: cfg.SPARQLFallback,
 		FallbackDialect: cfg.SPARQLFallbackDialect, API: api, REST: cfg.EntityREST, Vector: cfg.VectorSearch, UserAgent: ua}
 	if local {
-		// A server on this machine has no budget to keep to.
+		// A server on this machine needs no budget.
 		wcfg.Pace = remote.Pace{Time: time.Hour, TimeRate: time.Hour, Errors: 1e6, ErrorRate: 1e6}
 	}
 	return wikidata.New(lg, wcfg, wrap.around(rt), systemClock{}, randomFloat, store)
 }
 
-// modelSettings are what of the settings concerns the language model.
+// modelSettings are the settings of the language model.
 func modelSettings(cfg *config.Config) llm.Config {
 	return llm.Config{
 		BaseURL: cfg.OpenAIBaseURL, APIKey: llm.NewSecret(cfg.OpenAIKey.Reveal()), Model: cfg.OpenAIModel,
@@ -120,7 +121,7 @@ func modelSettings(cfg *config.Config) llm.Config {
 	}
 }
 
-// newModel makes the client of a language model; days keeps what each day cost.
+// newModel makes a client for a language model; days stores what each day cost.
 func newModel(lg *slog.Logger, mcfg llm.Config, dailyUSD float64, days llm.DayStore, now func() time.Time,
 	wrap wrapper) (*llm.Client, error) {
 	base := mcfg.BaseURL
@@ -135,7 +136,7 @@ func newModel(lg *slog.Logger, mcfg llm.Config, dailyUSD float64, days llm.DaySt
 	return llm.NewClient(lg, mcfg, wrap.around(rt), systemClock{}, randomFloat, budget)
 }
 
-// newWiki makes the client of the configured wiki. session is a file for its session, "" for none; see sessionFile.
+// newWiki makes a client for the configured wiki. session is a file for its session, "" for none; see sessionFile.
 func newWiki(lg *slog.Logger, cfg *config.Config, session string) (*mediawiki.Client, error) {
 	ua, err := userAgent(cfg, isLoopback(cfg.WikiAPI))
 	if err != nil {
@@ -169,7 +170,7 @@ func sessionFile(cfg *config.Config) (string, error) {
 	return filepath.Join(dir, hex.EncodeToString(sum[:8])+".json"), nil
 }
 
-// account is the account's name in a bot password's login name: SpinachBot of SpinachBot@posts.
+// account returns the account's name in a bot password's login name, such as SpinachBot for SpinachBot@posts.
 func account(login string) string {
 	name, _, _ := strings.Cut(login, "@")
 	return strings.ReplaceAll(name, "_", " ")
@@ -180,13 +181,13 @@ func runLimits(cfg *config.Config) agent.Limits {
 	return agent.Limits{Time: cfg.RequestTime, USD: cfg.RequestUSD}
 }
 
-// errNoModel says how to get a model.
+// errNoModel tells how to configure a model.
 var errNoModel = errors.New("no language model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL for any server that speaks the OpenAI protocol")
 
 // trajectories is the folder of trajectories in DATA_DIR.
 const trajectories = "trajectories"
 
-// trajectoryDir makes and names the folder of the trajectories in a data folder.
+// trajectoryDir creates the trajectories' folder in a data folder and returns its name.
 func trajectoryDir(dataDir string) (string, error) {
 	dir := filepath.Join(dataDir, trajectories)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
