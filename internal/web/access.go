@@ -9,13 +9,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/logid"
 )
 
-// requestID is the header that carries a request's ID from a proxy to us, and to the client.
+// requestID is the header that carries a request's ID from a proxy to us, and from us to the client.
 const requestID = "X-Request-Id"
 
 var goodID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// access gives each request an ID, counts it and writes it to the log: the path without its query, which may hold a
-// question. What a proxy named is kept.
+// access assigns each request an ID, counts it and logs its path, without the query string, which may contain a
+// question. An ID set by a proxy is kept.
 func access(next http.Handler, o *Options) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get(requestID)
@@ -27,9 +27,9 @@ func access(next http.Handler, o *Options) http.Handler {
 		r = r.WithContext(ctx)
 		out := &answer{ResponseWriter: w, status: http.StatusOK}
 		began := o.Now()
-		defer func() { // also when the handler ends its connection by a panic
+		defer func() { // even if the handler aborts its connection with a panic
 			took := o.Now().Sub(began)
-			path := "other" // only paths of the server become names of time series
+			path := "other" // only the server's own paths become labels of time series
 			if r.Pattern != "" {
 				path = strings.TrimSuffix(r.Pattern[strings.IndexByte(r.Pattern, '/'):], "{$}")
 			}
@@ -47,10 +47,10 @@ func access(next http.Handler, o *Options) http.Handler {
 	})
 }
 
-// quiet are paths that programs ask for all the time.
+// quiet lists paths that programs request all the time.
 var quiet = map[string]bool{"/healthz": true, "/readyz": true, "/metrics": true, "/static/": true}
 
-// method is a method that may be the name of a time series.
+// method returns a method that is safe as a label of a time series.
 func method(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
@@ -60,7 +60,7 @@ func method(m string) string {
 	return "other"
 }
 
-// answer notes what is answered.
+// answer records what was answered.
 type answer struct {
 	http.ResponseWriter
 	status  int

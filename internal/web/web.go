@@ -1,4 +1,4 @@
-// Package web puts the server's pages and APIs together. Each of them is a package of its own below this one.
+// Package web puts the server's pages and APIs together. Each of them is a package below this one.
 package web
 
 import (
@@ -26,11 +26,11 @@ func serveOpenAPI(w http.ResponseWriter, _ *http.Request) {
 // Options are the parts of the server.
 type Options struct {
 	Log       *slog.Logger
-	Hosts     []string     // names next to the loopback ones, see [guard.Options]
+	Hosts     []string     // names besides the loopback ones, see [guard.Options]
 	Challenge http.Handler // the TEXT2SPARQL API
 	MCP       http.Handler // the Model Context Protocol
 	Metrics   http.Handler
-	NewID     func() string // of a request, for the log; nil: requests are neither named nor logged
+	NewID     func() string // ID of a request, for the log; nil: requests have no IDs and are not logged
 	Now       func() time.Time
 	// counts a request: the pattern of its path, "other" for none; may be nil
 	Watch  func(path, method string, status int, took time.Duration)
@@ -72,7 +72,7 @@ func routes(o *Options) map[string]http.Handler {
 	return out
 }
 
-// root answers at /: the challenge's client, or people.
+// root serves /, for the challenge's client and for people.
 func (o *Options) root() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("dataset") {

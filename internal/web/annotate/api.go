@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// maxBody bounds a request; a query has at most some kilobytes.
+// maxBody limits a request's size; a query has at most a few kilobytes.
 const maxBody = 1 << 20
 
 // api makes a handler of a function for scripts: JSON in, JSON out. Errors are {"error":"…"}, and "current" when the
@@ -47,7 +47,7 @@ func (s *Server) api(f func(r *http.Request, who string) (any, error)) http.Hand
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		w.WriteHeader(status)
 		if err := json.NewEncoder(w).Encode(out); err != nil {
-			s.Log.Info("an answer did not get through", "path", r.URL.Path, "error", err)
+			s.Log.Info("an answer could not be sent", "path", r.URL.Path, "error", err)
 		}
 	}
 }
@@ -80,7 +80,7 @@ func read[T any](r *http.Request) (*T, error) {
 	return v, nil
 }
 
-// target returns the case that an edit is about and the work to change, in the state in which the edit wants it.
+// target returns the case that an edit is about and the work to change, in the state that the edit expects.
 func (s *Server) target(r *http.Request, who string, e *edit) (*annotate.Case, *annotate.Work, error) {
 	c, err := s.caseOf(r.Context(), e.Candidate)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Server) store(r *http.Request, who string, w *annotate.Work, kind annot
 	return err
 }
 
-// apiSave saves texts. A verdict holds as long as the query is the one that it was given on.
+// apiSave saves texts. A verdict is valid as long as the query has not changed since.
 func (s *Server) apiSave(r *http.Request, who string) (any, error) {
 	e, err := read[edit](r)
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *Server) apiSave(r *http.Request, who string) (any, error) {
 	return map[string]any{"work": w, "withdrawn": withdrawn}, nil
 }
 
-// apiDecide saves texts and verdict.
+// apiDecide saves the texts and the verdict.
 func (s *Server) apiDecide(r *http.Request, who string) (any, error) {
 	e, err := read[edit](r)
 	if err != nil {
@@ -181,7 +181,7 @@ func (s *Server) apiDecide(r *http.Request, who string) (any, error) {
 	return map[string]any{"work": w, "next": next}, err
 }
 
-// keepRun stores the rows of a changed query; the person who changed it must have seen that it returns some.
+// keepRun stores the rows of a changed query; the annotator must have run it and seen rows.
 func (s *Server) keepRun(who, query string) error {
 	t := s.runs.get(who, sparql.NormalForm(query))
 	if t == nil {
@@ -193,7 +193,7 @@ func (s *Server) keepRun(who, query string) error {
 	return s.Keep(query, t)
 }
 
-// after says where to go after a verdict: to the comparison when it is open now, else to the next candidate.
+// after returns where to go after a verdict: to the comparison if it is now open, else to the next candidate.
 func (s *Server) after(r *http.Request, who string, e *edit, w *annotate.Work) (string, error) {
 	cases, _, err := s.cases(r.Context())
 	if err != nil {
@@ -213,7 +213,7 @@ func (s *Server) after(r *http.Request, who string, e *edit, w *annotate.Work) (
 	return next, nil
 }
 
-// apiUndo withdraws who's last verdict that is still valid, on any candidate. Texts stay as they are.
+// apiUndo withdraws the annotator's last valid verdict, on any candidate. Texts stay as they are.
 func (s *Server) apiUndo(r *http.Request, who string) (any, error) {
 	events, err := s.Store.WorkEvents(r.Context(), "", who)
 	if err != nil {

@@ -22,11 +22,11 @@ type side struct {
 	SameQuery bool            // as the harvested one
 }
 
-// compareData is what the page that compares shows.
+// compareData is the data of the comparison page.
 type compareData struct {
 	*annotate.Case
 	Sides         []side
-	Final         *annotate.Work // the resolution, or what it would start with
+	Final         *annotate.Work // the resolution, or its starting point
 	Differences   []string       // keys of messages
 	Resolved      bool
 	Filter        filter
@@ -36,7 +36,7 @@ type compareData struct {
 	PermalinkSafe string
 }
 
-// compare shows all verdicts on a candidate side by side, and what comes of them.
+// compare shows all verdicts on a candidate side by side, and the resolution.
 func (s *Server) compare(w http.ResponseWriter, r *http.Request, who string) error {
 	id := r.PathValue("id")
 	cases, c, err := s.among(r.Context(), id)
@@ -99,15 +99,16 @@ func otherSide(other, query string) []text.DiffLine {
 type historyRow struct {
 	annotate.Event
 	What  string
-	Saves int             // edits in a row that are shown as one
+	Saves int             // consecutive edits that are shown as one
 	Lines []text.DiffLine // what changed in the query
 	Mine  bool
 }
 
-// together is how far apart edits may be that are shown as one.
+// together is the maximum time between edits that are shown as one.
 const together = 5 * time.Minute
 
-// history shows what was done to a candidate: everything once the comparison is open, one's own before.
+// history shows what was done to a candidate: everything once the comparison is open, before that only the reader's own
+// changes.
 func (s *Server) history(w http.ResponseWriter, r *http.Request, who string) error {
 	c, err := s.caseOf(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -150,7 +151,7 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, who string) err
 	return nil
 }
 
-// what words an event.
+// what describes an event in words.
 func (s *Server) what(r *http.Request, e *annotate.Event) string {
 	key := "annotate.did." + string(e.Kind)
 	if e.Kind == annotate.Judged {
@@ -167,10 +168,10 @@ func (s *Server) what(r *http.Request, e *annotate.Event) string {
 type personCount struct {
 	Name                                          string
 	Include, Modify, Exclude, Skip, Draft, Solved int
-	Unseen                                        int // verdicts that the reader must not know yet
+	Unseen                                        int // verdicts that the reader must not see yet
 }
 
-// agreement shows how far annotators agree, and who did how much.
+// agreement shows how much annotators agree, and how much each has done.
 func (s *Server) agreement(w http.ResponseWriter, r *http.Request, who string) error {
 	cases, works, err := s.cases(r.Context())
 	if err != nil {

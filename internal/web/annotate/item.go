@@ -19,10 +19,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// guidelines are how a question is worded (SPINACH, section 3.2), in our words, by the keys of their messages.
+// guidelines are the rules for wording a question (SPINACH, section 3.2), in our words, as message keys.
 var guidelines = []string{"complete", "constraints", "apart", "person", "optional", "returned", "duplicates"}
 
-// itemData is what the page of a candidate shows.
+// itemData is the data of a candidate's page.
 type itemData struct {
 	*annotate.Case
 	Own               *annotate.Work // never nil
@@ -43,7 +43,7 @@ type itemData struct {
 	QueriesOfComments map[int][]dataset.Query
 }
 
-// source is a text of the query that can be looked at next to the edited one.
+// source is a form of the query that can be shown next to the edited one.
 type source struct{ Key, Text string }
 
 type nearOne struct {
@@ -51,7 +51,7 @@ type nearOne struct {
 	Heading, URL string
 }
 
-// pageData is what the script of a page gets.
+// pageData is the data passed to a page's script.
 type pageData struct {
 	Candidate  string          `json:"candidate"`
 	Resolution bool            `json:"resolution"`
@@ -135,7 +135,7 @@ func (s *Server) item(w http.ResponseWriter, r *http.Request, who string) error 
 	return nil
 }
 
-// sources are the forms of the candidate's query that can be looked at.
+// sources returns the forms of the candidate's query that can be shown.
 func sources(d *dataset.Candidate) []source {
 	var out []source
 	for _, x := range []source{{"labels", d.Annotated}, {"original", d.Original}, {"cleaned", d.Cleaned}} {
@@ -146,7 +146,7 @@ func sources(d *dataset.Candidate) []source {
 	return out
 }
 
-// webAddress returns an address only when it is one of the web.
+// webAddress returns an address if it is an http or https address, else "".
 func webAddress(s string) string {
 	if strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://") {
 		return s
@@ -154,7 +154,7 @@ func webAddress(s string) string {
 	return ""
 }
 
-// shownTable is a result as a page shows it.
+// shownTable is a result as shown on a page.
 type shownTable struct {
 	Head     []string
 	Rows     [][]cell
@@ -199,7 +199,7 @@ func showTable(t *kg.Table) *shownTable {
 	return out
 }
 
-// sampleTable shows the sample of a harvested result. A sample that cannot be read makes a table without rows.
+// sampleTable shows the sample of a harvested result. A sample that cannot be read becomes a table without rows.
 func sampleTable(r *dataset.Result) *shownTable {
 	body := `{"head":{"vars":[]},"results":{"bindings":[]}}`
 	head, err := json.Marshal(r.Head)
@@ -234,7 +234,7 @@ func showTerm(t rdf.Term) cell {
 	return cell{Text: t.Value, Kind: "text"}
 }
 
-// entityAddress is the page of an entity.
+// entityAddress returns the address of an entity's page.
 func entityAddress(id string) string {
 	switch id[0] {
 	case 'P':
@@ -248,8 +248,8 @@ func entityAddress(id string) string {
 // maxLabels bounds how many labels of a result are asked for.
 const maxLabels = 150
 
-// label puts labels next to the IDs of a table whose query brings none, if the graph returns them soon; a table without
-// them is fine.
+// label adds labels to the IDs of a table whose query returns none, if the graph returns them soon; a table without
+// labels is acceptable.
 func (s *Server) label(ctx context.Context, t *shownTable) {
 	var ids []string
 	for _, row := range t.Rows {
@@ -277,7 +277,7 @@ func (s *Server) label(ctx context.Context, t *shownTable) {
 	}
 }
 
-// namesOf returns the names of a query's numbers: those of the graph, else the labels that the harvest brought. pending
+// namesOf returns the names of a query's IDs: those in the graph, else the labels stored by the harvest. pending
 // reports that more are coming.
 func (s *Server) namesOf(ctx context.Context, c *dataset.Candidate, q *sparql.Query) (found map[string]annotate.Name,
 	pending bool) {

@@ -16,7 +16,7 @@ import (
 var boxes = []annotate.Box{annotate.ForMe, annotate.Todo, annotate.Validate, annotate.Skipped, annotate.Mine,
 	annotate.Confirm, annotate.Differ, annotate.Done, annotate.Every}
 
-// filter is a [annotate.Filter] that travels in addresses.
+// filter is an [annotate.Filter] that can be written into addresses.
 type filter struct {
 	annotate.Filter
 	base string // of addresses
@@ -33,7 +33,7 @@ func (s *Server) readFilter(q url.Values) filter {
 	return filter{f, s.Base}
 }
 
-// Query writes the filter as the part of an address after the question mark.
+// Query returns the filter as a query string.
 func (f filter) Query() string {
 	v := url.Values{}
 	for key, value := range map[string]string{"box": string(f.Box), "flag": f.Flag, "year": f.Year, "feature": f.Feature,
@@ -68,7 +68,7 @@ func (s *Server) cases(ctx context.Context) ([]annotate.Case, []annotate.Work, e
 	return out, works, nil
 }
 
-// among reads all cases and finds one of them. The error is fit for people.
+// among reads all cases and finds one of them. The error can be shown to people.
 func (s *Server) among(ctx context.Context, id string) ([]annotate.Case, *annotate.Case, error) {
 	cases, _, err := s.cases(ctx)
 	if err != nil {
@@ -91,7 +91,7 @@ type row struct {
 	Draft   bool
 }
 
-// rowFor says of a case what who may know.
+// rowFor returns what the person may know about a case.
 func rowFor(c *annotate.Case, who string, f filter) row {
 	r := row{Case: c, URL: f.base + "/item/" + c.Candidate.ID + "?" + f.Query(), Verdict: c.VerdictFor(who)}
 	own := c.Of(who)
@@ -130,7 +130,7 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request, who string) error
 	f := s.readFilter(r.URL.Query())
 	if r.URL.Query().Get("box") == "" &&
 		slices.ContainsFunc(cases, func(c annotate.Case) bool { return c.In(annotate.ForMe, who) }) {
-		f.Box = annotate.ForMe // what one was given comes first
+		f.Box = annotate.ForMe // one's assigned candidates come first
 	}
 	type tab struct {
 		Box     annotate.Box
@@ -198,8 +198,8 @@ func sorted(m map[string]bool) []string {
 	return out
 }
 
-// neighbors returns the addresses of the candidates before and after id among those that the filter chooses, and where
-// id is among them, in words. At the end of the queue next is its first one; both are "" when there is no other.
+// neighbors returns the addresses of the candidates before and after id among those that the filter selects, and the
+// position of id in words. At the end of the queue, next is the first candidate; both are "" if there is no other.
 func (s *Server) neighbours(r *http.Request, cases []annotate.Case, f filter, who, id string) (before, after,
 	place string) {
 	var chosen []*annotate.Case
@@ -220,7 +220,7 @@ func (s *Server) neighbours(r *http.Request, cases []annotate.Case, f filter, wh
 	switch f.Box {
 	case annotate.Mine, annotate.Done, annotate.Every:
 		place = s.Site.Say(r, "annotate.place", "n", here+1, "all", len(chosen))
-	default: // a decision takes a candidate out of these: every next one would be "1 of" so many
+	default: // a decision removes a candidate from these: every next one would be "1 of" a number
 		place = s.Site.Say(r, "annotate.left", "n", left)
 	}
 	if here < 0 || len(chosen) < 2 {

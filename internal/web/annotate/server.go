@@ -37,22 +37,22 @@ type Options struct {
 	Store      annotate.Store
 	Graph      Graph
 	GraphName  string                                    // shown with results
-	Candidates func() ([]dataset.Candidate, error)       // reads them; called at the start and when Changed says so
+	Candidates func() ([]dataset.Candidate, error)       // called at the start and when Changed reports true
 	Changed    func() bool                               // whether there are new candidates; nil: never
 	Keep       func(query string, table *kg.Table) error // stores the rows of a query that an annotator changed
 	Now        func() time.Time
 
-	Base string       // path below which the page is, such as /annotate; empty: the root
-	Site *layout.Site // the frame of the pages; nil: a site of its own, whose first page is the queue
-	// Who returns the name of whoever is logged in; nil: the page asks for a name, and everybody is believed
+	Base string       // path of the page, such as /annotate; empty: the root
+	Site *layout.Site // the frame of the pages; nil: a separate site whose first page is the queue
+	// Who returns the name of whoever is logged in; nil: the page asks for a name and trusts everyone
 	Who func(r *http.Request) string
-	// Free reports whether someone is there without a login; nil: nobody is
+	// Free reports whether someone may use the page without logging in; nil: nobody may
 	Free func(r *http.Request) bool
-	// Boss reports whether someone may give candidates to people; nil: everybody may
+	// Boss reports whether someone may assign candidates to people; nil: everyone may
 	Boss func(r *http.Request) bool
-	// People are those to whom candidates can be given, besides those who have worked; may be nil
+	// People returns those to whom candidates can be assigned, besides those who have already worked; may be nil
 	People func(ctx context.Context) ([]string, error)
-	Notes  Notes // keeps who has which candidates; nil: nobody is given any
+	Notes  Notes // stores who has which candidates; nil: none are assigned
 }
 
 // Notes keeps small values by name; internal/store implements it.
@@ -80,7 +80,7 @@ var files embed.FS
 func folder(name string) fs.FS {
 	f, err := fs.Sub(files, name)
 	if err != nil {
-		panic(err) // the folders are part of the program
+		panic(err) // the folders are embedded in the program
 	}
 	return f
 }
@@ -119,7 +119,7 @@ func New(o Options) (*Server, error) {
 		mux.HandleFunc("POST /api/"+name, s.api(f))
 	}
 	s.handler = http.StripPrefix(o.Base, mux)
-	if o.Who == nil { // else it is behind the guard of the server that it is a part of
+	if o.Who == nil { // otherwise the enclosing server's guard protects it
 		s.handler = guard.Guard(s.handler, guard.Options{Log: o.Log})
 	}
 	return s, nil
@@ -156,7 +156,7 @@ func (s *Server) all() ([]dataset.Candidate, map[string]*dataset.Candidate) {
 	return s.candidates, s.byID
 }
 
-// caseOf reads a candidate with its works. The error is fit for people.
+// caseOf reads a candidate with its works. The error can be shown to people.
 func (s *Server) caseOf(ctx context.Context, id string) (annotate.Case, error) {
 	_, byID := s.all()
 	c, ok := byID[id]
@@ -177,13 +177,13 @@ type problem struct {
 // Error is for logs only.
 func (p problem) Error() string { return strings.TrimSpace(p.key + " " + fmt.Sprint(p.args...)) }
 
-// refusals are the messages for what the package of annotations refuses; others are shown as they are.
+// refusals maps the errors of package dataset/annotate to messages; other errors are shown as they are.
 var refusals = map[annotate.Refusal]string{annotate.RefusedEmptied: "emptied", annotate.RefusedSkip: "skip_compare",
 	annotate.RefusedChanged: "changed", annotate.RefusedUnchanged: "unchanged", annotate.RefusedQuestion: "question",
 	annotate.RefusedReason: "reason", annotate.RefusedNote: "note", annotate.RefusedName: "name",
 	annotate.RefusedLongName: "long_name", annotate.RefusedLetters: "letters"}
 
-// forPeople returns the HTTP status and the text of an error. What is not meant for people is logged.
+// forPeople returns the HTTP status and the text of an error. An error that is not meant for people is logged.
 func (s *Server) forPeople(r *http.Request, err error) (status int, text string) {
 	var p problem
 	var refused annotate.Refusal
@@ -204,7 +204,7 @@ func (s *Server) forPeople(r *http.Request, err error) (status int, text string)
 
 func missing(id string) error { return problem{http.StatusNotFound, "missing", []any{"id", id}} }
 
-// refuse is the error for something that cannot be done as things are.
+// refuse returns the error for something that the current state does not allow.
 func refuse(key string, args ...any) error { return problem{http.StatusUnprocessableEntity, key, args} }
 
 // fail shows an error as a page.
@@ -218,9 +218,9 @@ type view struct {
 	Page    string // for the navigation
 	Who     string
 	Base    string
-	Named   bool              // who is there is known from a login
+	Named   bool              // the user is known from a login
 	Free    bool              // nobody logged in: there is nothing to log out of
-	Reasons []annotate.Choice // for the dialog that excludes
+	Reasons []annotate.Choice // for the dialog that excludes a candidate
 	Data    any
 }
 
@@ -233,12 +233,12 @@ func (*view) Kappa(k *float64) string { return kappaFigure(k) }
 // Bytes is a size for people.
 func (*view) Bytes(n int64) string { return byteSize(n) }
 
-// Badge is what the template of a verdict needs.
+// Badge is the data of a verdict's template.
 func (*view) Badge(page *layout.View, v dataset.Verdict) map[string]any {
 	return map[string]any{"View": page, "Verdict": string(v)}
 }
 
-// wide are the pages that need the whole window.
+// wide lists the pages that need the whole window.
 var wide = map[string]bool{"queue": true, "item": true, "compare": true, "history": true}
 
 func (s *Server) show(w http.ResponseWriter, r *http.Request, name, title, who string, data any) {
@@ -251,7 +251,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, name, title, who s
 // cookie holds the annotator's name.
 const cookie = "annotator"
 
-// annotator returns who sent a request, "" when nobody is known.
+// annotator returns who sent a request, or "" if that is unknown.
 func (s *Server) annotator(r *http.Request) string {
 	if s.Who != nil {
 		return s.Who(r)
@@ -259,7 +259,7 @@ func (s *Server) annotator(r *http.Request) string {
 	return annotator(r)
 }
 
-// annotator reads the name that the browser brings, "" when there is none.
+// annotator returns the name in the browser's cookie, or "" if there is none.
 func annotator(r *http.Request) string {
 	c, err := r.Cookie(cookie)
 	if err != nil {
@@ -294,7 +294,7 @@ func (s *Server) named(f func(w http.ResponseWriter, r *http.Request, who string
 	}
 }
 
-// name asks who is there.
+// name asks for the user's name.
 func (s *Server) name(w http.ResponseWriter, r *http.Request) {
 	works, err := s.Store.Works(r.Context(), "")
 	if err != nil {
@@ -305,7 +305,7 @@ func (s *Server) name(w http.ResponseWriter, r *http.Request) {
 		map[string]any{"Known": people(works), "To": guard.Local(r.URL.Query().Get("to"))})
 }
 
-// people lists everybody who has worked.
+// people lists everyone who has annotated anything.
 func people(works []annotate.Work) []string {
 	var out []string
 	for _, w := range works {
@@ -339,7 +339,7 @@ func (s *Server) setName(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, guard.Local(r.FormValue("to")), http.StatusSeeOther)
 }
 
-// isJSON reports whether a request says that it brings JSON, which no form of another site can.
+// isJSON reports whether a request declares a JSON body, which a form on another site cannot do.
 func isJSON(r *http.Request) bool {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return err == nil && kind == "application/json"

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/annotate"
 )
 
-// apiCheck reads a query and a question and returns remarks about them. It runs nothing.
+// apiCheck reads a query and a question and returns remarks about them. It does not run the query.
 func (s *Server) apiCheck(r *http.Request, _ string) (any, error) {
 	e, err := read[edit](r)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Server) apiRun(r *http.Request, who string) (any, error) {
 		"boolean": shown.Boolean, "endpoint": s.GraphName}, nil
 }
 
-// whatHappened words a failure of the graph with what to do.
+// whatHappened describes a failure of the graph and what to do about it.
 func whatHappened(err error, took time.Duration) error {
 	var ke *kg.Error
 	if !errors.As(err, &ke) {

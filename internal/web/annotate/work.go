@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/annotate"
 )
 
-// assignedKey is the note that says who has which candidates.
+// assignedKey is the key of the note on who has which candidates.
 const assignedKey = "annotate/assigned"
 
 // assigned reads who has which candidates.
@@ -25,12 +25,12 @@ func (s *Server) assigned(ctx context.Context) (annotate.Assignment, error) {
 	}
 	var a annotate.Assignment
 	if err := json.Unmarshal(raw, &a); err != nil {
-		return nil, fmt.Errorf("who has which candidates cannot be read: %w", err)
+		return nil, fmt.Errorf("the assignment of candidates cannot be read: %w", err)
 	}
 	return a, nil
 }
 
-// everybody lists the people to whom candidates can be given.
+// everybody lists the people to whom candidates can be assigned.
 func (s *Server) everybody(ctx context.Context, works []annotate.Work) ([]string, error) {
 	all := people(works)
 	if s.People != nil {
@@ -45,10 +45,10 @@ func (s *Server) everybody(ctx context.Context, works []annotate.Work) ([]string
 	return all, nil
 }
 
-// boss reports whether who sent a request may give candidates to people.
+// boss reports whether the sender of a request may assign candidates to people.
 func (s *Server) boss(r *http.Request) bool { return s.Notes != nil && (s.Boss == nil || s.Boss(r)) }
 
-// work shows who has which candidates, how many two people share, and how fast each goes on.
+// work shows who has which candidates, how many two people share, and how fast each person is.
 func (s *Server) work(w http.ResponseWriter, r *http.Request, who string) error {
 	cases, works, err := s.cases(r.Context())
 	if err != nil {
@@ -87,10 +87,10 @@ func (s *Server) work(w http.ResponseWriter, r *http.Request, who string) error 
 	return nil
 }
 
-// maxOverlap is how many people may be given the same candidate.
+// maxOverlap is the maximum number of people for one candidate.
 const maxOverlap = 10
 
-// assign gives candidates to people.
+// assign assigns candidates to people.
 func (s *Server) assign(w http.ResponseWriter, r *http.Request, _ string) error {
 	if !s.boss(r) {
 		return problem{http.StatusForbidden, "operator_only", nil}

@@ -1,25 +1,26 @@
-// Package ask is the page on which a person asks and watches the answer come. Every question has a permanent address
-// under /a/; the trajectory file is all that is kept of it, so pages outlive the program.
+// Package ask is the page on which a person asks a question and watches it being answered. Every question has a
+// permanent address under /a/; only its trajectory file is kept, so pages outlive the program.
 //
-//	ask.go       what the pages need; the form; a question begins
-//	limit.go     who may ask, and how much at once
-//	opening.go   what people wait for goes before the work on questions
+//	ask.go       what the pages need; the form; starting a question
+//	limit.go     who may ask, and how many questions at once
+//	opening.go   what people wait for has priority over work on questions
 //	asked.go     questions with their runs, in memory and in files
 //	stream.go    events as they happen, for browsers
 //	page.go      the page of a question
-//	step.go      a step changed, and the run that goes on from there
+//	step.go      a changed step, and the run that continues from there
 //	review.go    turns that wait for the reader's decision
 //	result.go    the result: rows, cells, order, filter
 //	download.go  the result as files
-//	view.go      which views a result has: map, timeline, chart …
+//	view.go      the views of a result: map, timeline, chart …
 //	picture.go   pictures that the result names, through this server
 //	row.go       which statements made a row
 //	missing.go   why something is not in a result
-//	reason.go    a query taken apart, for both
+//	reason.go    a query taken apart, for both of these
 //	editor.go    the query editor
-//	complete.go  what could stand at its cursor
+//	complete.go  completions at its cursor
 //
-// The pages work without scripts. What comes from model, graph and reader is text in templates, and text in scripts.
+// The pages work without scripts. Everything from the model, the graph and the reader is plain text in templates and in
+// scripts.
 package ask
 
 import (
@@ -54,9 +55,9 @@ type Choice struct{ Preset, Policy, Graph string }
 type Options struct {
 	Log  *slog.Logger
 	Site *layout.Site
-	// Base is done when the program ends: runs live longer than the requests that start them.
+	// Base is canceled when the program ends: runs outlive the requests that start them.
 	Base context.Context
-	// Service returns who answers, with a person who decides on turns or nil.
+	// Service returns the service that answers. The person who decides on turns may be nil.
 	Service func(ctx context.Context, c Choice, who policy.Reviewer) (*ask.Service, error)
 	// Graph returns a graph by its name.
 	Graph func(ctx context.Context, name string) (*agent.Source, error)
@@ -68,7 +69,8 @@ type Options struct {
 	Graphs   []Graph  // the usual one first
 	Rate     int      // questions of a client in a minute; 0: no limit
 	Parallel int      // questions at once, at least 1
-	// ClientHeader is the header in which a proxy before the server names the client; "": the connection says it
+	// ClientHeader is the header in which a proxy in front of the server names the client; "": the connection's address is
+	// used
 	ClientHeader string
 	Now          func() time.Time
 }
@@ -114,7 +116,7 @@ func sub(dir string) fs.FS {
 	return out
 }
 
-// Handlers are the pages by their patterns.
+// Handlers returns the pages by their patterns.
 func (s *Server) Handlers() map[string]http.Handler {
 	out := map[string]http.Handler{}
 	for pattern, f := range map[string]func(http.ResponseWriter, *http.Request) error{
@@ -153,7 +155,7 @@ func (p *problem) Error() string { return p.key }
 
 func refuse(status int, key string, args ...any) error { return &problem{status, key, args} }
 
-// handle answers an error with a page that says it in the reader's language.
+// handle turns an error into a page in the reader's language.
 func (s *Server) handle(f func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := f(w, r)
@@ -181,7 +183,7 @@ type formData struct {
 	Policies []string
 	Follows  string // ID of the question that this one follows
 	Open     bool   // show the choices
-	Wikidata bool   // it is asked: there are examples for it
+	Wikidata bool   // examples for the form exist for it
 }
 
 func (s *Server) formData(question string, c Choice) formData {
@@ -217,13 +219,13 @@ func (s *Server) form(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// Limits of what is sent.
+// Limits on what is sent.
 const (
 	maxQuestion = 4000     // characters
 	maxBody     = 64 << 10 // bytes of a form
 )
 
-// ask starts a question and leads to its page.
+// ask starts a question and redirects to its page.
 func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r); err != nil {
 		return err
@@ -264,7 +266,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	return s.start(w, r, a)
 }
 
-// allowed checks a choice and fills it up.
+// allowed checks a choice and fills in its defaults.
 func (s *Server) allowed(c Choice) (Choice, error) {
 	usual := s.usual()
 	if c.Preset == "" {
@@ -284,16 +286,16 @@ func (s *Server) allowed(c Choice) (Choice, error) {
 	return c, nil
 }
 
-// asking is a run that is to begin.
+// asking is a run that is about to start.
 type asking struct {
 	id     string
 	choice Choice
-	who    policy.Reviewer // decides on the turns; nil: nobody
-	person *person         // a reader whom who asks, nil for none
+	who    policy.Reviewer // decides on the turns; nil if nobody does
+	person *person         // the reader whom who asks, or nil
 	begin  func(s *ask.Service, name string) (*ask.Run, error)
 }
 
-// start begins a run within the limits and leads to its page.
+// start begins a run within the limits and redirects to its page.
 func (s *Server) start(w http.ResponseWriter, r *http.Request, a asking) error {
 	defer s.opening.begin()()
 	client := s.client(r)
@@ -346,7 +348,7 @@ func (s *Server) begin(r *http.Request, a asking) (*ask.Run, error) {
 	return run, nil
 }
 
-// readForm reads a form that is not too large.
+// readForm reads a form of limited size.
 func readForm(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil {
@@ -359,7 +361,7 @@ func readForm(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// newID makes an ID for a question that nobody can guess.
+// newID returns an unguessable ID for a question.
 func newID() string {
 	var b [10]byte
 	_, _ = rand.Read(b[:]) // never fails

@@ -19,21 +19,21 @@ import (
 	"github.com/spinachbot/spinachbot/internal/ask"
 )
 
-// asked is the questions: those that are being worked on, and the files of all.
+// asked holds the questions that are being worked on, and finds the files of all questions.
 type asked struct {
 	dir  string
 	most int                // finished runs in memory
-	read singleflight.Group // files that are being read now, by question
+	read singleflight.Group // files being read now, by question
 
-	mu    sync.Mutex // never held while a file is read: every event of every browser needs it first
+	mu    sync.Mutex // never held while a file is read, since every event for every browser needs it
 	runs  map[string]worked
-	cache []entry // finished runs that were seen last, the newest at the end
+	cache []entry // finished runs in the order in which they were last viewed
 }
 
-// worked is a run that is worked on.
+// worked is a run in progress.
 type worked struct {
 	*ask.Run
-	person *person // who decides on its turns, nil for nobody
+	person *person // decides on its turns, or nil
 }
 
 // entry is a finished run in memory.
@@ -42,11 +42,11 @@ type entry struct {
 	events []agent.Event
 }
 
-// cached is how many finished runs are kept in memory at least; as many as may be worked on at once are kept, so that
-// browsers that follow them to the end need no file.
+// cached is the minimum number of finished runs kept in memory. As many are kept as may run at once, so that browsers
+// that follow them to the end need no file.
 const cached = 20
 
-// name is the name under which a question's trajectory is kept.
+// name returns the name under which a question's trajectory is kept.
 func name(id string) string { return "web-" + id }
 
 var validID = regexp.MustCompile(`^[a-z2-7]{16}$`)
@@ -57,8 +57,8 @@ func (a *asked) started(id string, run *ask.Run, p *person) {
 	a.runs[id] = worked{run, p}
 }
 
-// ended takes a run that is over from those that are worked on. Its events stay for the browsers that come for them
-// now; the file has them, too, unless it could not be written.
+// ended removes a finished run from those in progress. Its events stay in memory for browsers that request them now;
+// the file has them, too, unless it could not be written.
 func (a *asked) ended(id string, run *ask.Run) {
 	events := run.Told()
 	a.mu.Lock()
@@ -75,21 +75,21 @@ func (a *asked) keep(e entry) {
 	}
 }
 
-// run is the run that works on a question, nil for none.
+// run returns the run in progress for a question, or nil.
 func (a *asked) run(id string) *ask.Run {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.runs[id].Run
 }
 
-// person is who decides on the turns of a question that is worked on, nil for nobody.
+// person returns who decides on the turns of a question in progress, or nil.
 func (a *asked) person(id string) *person {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.runs[id].person
 }
 
-// reviews is how many runs people decide on, and how many of these a client asked for.
+// reviews returns how many runs are under review, and how many of them belong to a client.
 func (a *asked) reviews(client string) (all, own int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -106,7 +106,7 @@ func (a *asked) reviews(client string) (all, own int) {
 
 var errUnknown = refuse(http.StatusNotFound, "ask.unknown")
 
-// path is the file of a question.
+// path returns the path of a question's file.
 func (a *asked) path(id string) (string, error) {
 	if !validID.MatchString(id) {
 		return "", errUnknown
@@ -118,7 +118,7 @@ func (a *asked) path(id string) (string, error) {
 	return found[0], nil
 }
 
-// events are the events of a question so far. They must not be changed.
+// events returns the events of a question so far. They must not be changed.
 func (a *asked) events(id string) ([]agent.Event, error) {
 	if events, ok := a.inMemory(id); ok {
 		return events, nil
@@ -130,7 +130,7 @@ func (a *asked) events(id string) ([]agent.Event, error) {
 	return events.([]agent.Event), nil
 }
 
-// inMemory returns the events of a run that is worked on or was seen lately.
+// inMemory returns the events of a run that is in progress or was viewed recently.
 func (a *asked) inMemory(id string) ([]agent.Event, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -162,7 +162,7 @@ func (a *asked) fromFile(id string) ([]agent.Event, error) {
 	if err != nil && !errors.Is(err, event.ErrTorn) || len(events) == 0 {
 		return nil, errors.Join(err, errors.New("the trajectory of a question cannot be read"))
 	}
-	if events[len(events)-1].Event == "end" { // else it may go on
+	if events[len(events)-1].Event == "end" { // else it may continue
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.keep(entry{id, events})
@@ -170,14 +170,14 @@ func (a *asked) fromFile(id string) ([]agent.Event, error) {
 	return events, nil
 }
 
-// forget drops what was read of a question that goes on.
+// forget drops the cached events of a question that continues.
 func (a *asked) forget(id string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.cache = slices.DeleteFunc(a.cache, func(e entry) bool { return e.id == id })
 }
 
-// choiceOf is how a run was asked.
+// choiceOf returns the choice with which a run was asked.
 func choiceOf(events []agent.Event) Choice {
 	var c Choice
 	if len(events) == 0 {
@@ -195,13 +195,13 @@ func choiceOf(events []agent.Event) Choice {
 	return c
 }
 
-// howOf is how a run is worked on, for people: preset, policy, graphs.
+// howOf describes how a run is worked on: preset, policy, graphs.
 func howOf(start agent.Event) []string {
 	c := choiceOf([]agent.Event{start})
 	return slices.DeleteFunc([]string{c.Preset, c.Policy, c.Graph}, func(s string) bool { return s == "" })
 }
 
-// begun waits a little for a run's first event, which holds the question.
+// begun waits briefly for a run's first event, which has the question.
 func begun(ctx context.Context, run *ask.Run) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -210,5 +210,5 @@ func begun(ctx context.Context, run *ask.Run) {
 	}
 }
 
-// reviewed is the policy of a run whose turns a person decides on, or in which a step was changed.
+// reviewed is the name of the policy of a run in which a person decides on turns or changed a step.
 const reviewed = "review"

@@ -16,20 +16,20 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// completion is a text that could stand at the cursor.
+// completion is a text that could be inserted at the cursor.
 type completion struct {
 	Insert string `json:"insert"`
 	Label  string `json:"label"`
 	Detail string `json:"detail,omitempty"`
 }
 
-// completions are those at the cursor; From is how many characters before it they replace.
+// completions are the completions at the cursor; From is how many characters before it they replace.
 type completions struct {
 	From  int          `json:"from"`
 	Items []completion `json:"items"`
 }
 
-// keywords are those of queries, and functions with their parenthesis.
+// keywords are the keywords of queries, and functions with their opening parenthesis.
 var keywords = strings.Fields(`SELECT DISTINCT REDUCED WHERE OPTIONAL UNION MINUS FILTER BIND VALUES SERVICE GROUP ORDER BY
 	HAVING LIMIT OFFSET ASC DESC ASK CONSTRUCT DESCRIBE PREFIX AS EXISTS NOT IN UNDEF GRAPH WITH INCLUDE
 	COUNT( SUM( AVG( MIN( MAX( SAMPLE( GROUP_CONCAT( STR( LANG( LANGMATCHES( DATATYPE( BOUND( IRI( URI( BNODE( RAND( ABS(
@@ -44,7 +44,7 @@ var (
 
 const mostItems = 12
 
-// complete finds what could stand at the cursor: variables of the query, entities and properties by their names,
+// complete finds what could be inserted at the cursor: variables of the query, entities and properties by their names,
 // keywords.
 func (s *Server) complete(ctx context.Context, src *agent.Source, in *editing, lang string) any {
 	out := completions{Items: []completion{}}
@@ -88,7 +88,7 @@ func (s *Server) complete(ctx context.Context, src *agent.Source, in *editing, l
 	return out
 }
 
-// variables are the names of a text's variables, each once, in order of the alphabet.
+// variables returns the names of a text's variables, each once, in alphabetical order.
 func variables(query string) []string {
 	var out []string
 	for t := range sparql.Tokens(query) {
@@ -100,7 +100,7 @@ func variables(query string) []string {
 	return out
 }
 
-// named finds entities or properties by the beginning of a name in which underscores are spaces, for a prefix.
+// named finds entities or properties whose name begins with the given text, in which underscores mean spaces.
 func (s *Server) named(ctx context.Context, src *agent.Source, prefix, words, lang string) []completion {
 	ns, known := rdf.Prefixes[prefix]
 	if iri, ok := src.Explain.Prefixes[prefix]; ok {

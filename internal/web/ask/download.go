@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// writers are the forms in which a result can be saved. The first three are SPARQL's own
+// writers lists the formats in which a result can be saved. The first three are SPARQL's own
 // (https://www.w3.org/TR/sparql11-results-csv-tsv/, …-json/); the others are for pages.
 var writers = map[string]struct {
 	kind  string
@@ -53,7 +53,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) error {
 
 func queryOf(f *agent.Event) ([]byte, error) { return []byte(f.SPARQL), nil }
 
-// grid returns head and rows, with a truth value as a table of one cell.
+// grid returns the head and the rows; a truth value becomes a table with one cell.
 func grid(t *kg.Table) (head []string, rows [][]rdf.Term) {
 	if t.Ask {
 		return []string{"answer"}, [][]rdf.Term{{rdf.Typed(fmt.Sprint(t.Boolean), rdf.XSDBoolean)}}
@@ -61,7 +61,7 @@ func grid(t *kg.Table) (head []string, rows [][]rdf.Term) {
 	return t.Vars, t.Rows
 }
 
-// csvOf writes values without their kind. Lines end as on Unix, because otherwise the writer would change line breaks
+// csvOf writes values without their types. Lines end as on Unix, because otherwise the writer would change line breaks
 // in values, too. A text that a spreadsheet would take for a formula is written unchanged, as the standard says: that
 // is up to whoever imports the file.
 func csvOf(f *agent.Event) ([]byte, error) {
@@ -223,7 +223,7 @@ func plainWikitext(s string) string {
 	return out
 }
 
-// shownOf is the result as it is shown, a truth value as a table of one cell.
+// shownOf returns the result as it is shown; a truth value becomes a table with one cell.
 func shownOf(t *kg.Table) *Result {
 	if t.Ask {
 		head, rows := grid(t)

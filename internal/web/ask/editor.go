@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// Bounds of the editor.
+// Limits of the editor.
 const (
 	maxQuery  = 60_000           // bytes
 	queryTime = 70 * time.Second // a run of a query
@@ -28,7 +28,7 @@ const (
 	mostShown = 500              // rows of a result
 )
 
-// editorData is what the editor's page shows.
+// editorData is the data of the editor's page.
 type editorData struct {
 	Query  string
 	Graph  string
@@ -51,11 +51,11 @@ type editorResult struct {
 	More    bool
 }
 
-// mark is a remark on a place in a query.
+// mark is a remark on a position in a query.
 type mark struct {
 	Line    int    `json:"line"`
 	Column  int    `json:"column"`
-	Wrong   bool   `json:"wrong"` // it does not parse, or will not be run; else it is probably not meant
+	Wrong   bool   `json:"wrong"` // true if it does not parse or will not be run; else it is probably not intended
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 }
@@ -84,7 +84,7 @@ func (s *Server) showEditor(w http.ResponseWriter, r *http.Request, status int, 
 		Styles: []string{"ask/ask.css", "ask/editor.css"}, Scripts: []string{"ask/editor.js"}, Words: []string{"editor."}})
 }
 
-// edit does what a button of the editor says with its query, and shows the editor again.
+// edit carries out one of the editor's buttons on the query, and shows the editor again.
 func (s *Server) edit(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (s *Server) edit(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// source is a graph that may be chosen here.
+// source returns the graph of that name, if it may be chosen here.
 func (s *Server) source(ctx context.Context, graph string) (*agent.Source, error) {
 	c, err := s.allowed(Choice{Graph: graph})
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *Server) source(ctx context.Context, graph string) (*agent.Source, error
 	return s.Graph(ctx, strings.Split(c.Graph, ",")[0])
 }
 
-// judge reads a query and says what is wrong with it. The query is nil when it does not parse.
+// judge parses a query and returns what is wrong with it. The query is nil when it does not parse.
 func judge(query string, src *agent.Source) (*sparql.Query, []mark) {
 	q, err := sparql.ParseWith(query, src.Explain.Prefixes)
 	var all sparql.Errors
@@ -169,7 +169,7 @@ func wrong(marks []mark) bool {
 	return false
 }
 
-// namer returns the labels of what a query names.
+// namer returns the labels of the IDs in a query.
 func (s *Server) namer(ctx context.Context, src *agent.Source, q *sparql.Query, lang string) func(id string) string {
 	var ids []string
 	for _, id := range sparql.Identifiers(q) {
@@ -209,7 +209,7 @@ func (s *Server) run(ctx context.Context, r *http.Request, src *agent.Source, d 
 	return nil
 }
 
-// editing is what the editor's script sends.
+// editing is a request of the editor's script.
 type editing struct {
 	Query  string `json:"query"`
 	Before string `json:"before"` // the query up to the cursor

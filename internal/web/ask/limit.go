@@ -24,7 +24,7 @@ type bucket struct {
 	at   time.Time
 }
 
-// most is how many clients are remembered; those that came last are forgotten first, together.
+// most is how many clients are remembered. Beyond that, all of the clients that came last are forgotten.
 const most = 10_000
 
 // may reports whether a client may ask now, and counts the question. A client may ask as many questions at once as in a
@@ -46,7 +46,7 @@ func (c *clients) may(client string) bool {
 	b := c.seen[client]
 	if b == nil {
 		if len(c.seen) >= most {
-			return false // a flood of addresses
+			return false // too many addresses
 		}
 		if c.seen == nil {
 			c.seen = map[string]*bucket{}
@@ -63,13 +63,14 @@ func (c *clients) may(client string) bool {
 	return true
 }
 
-// client names who sends a request: its address, of IPv6 the network, since one person has all of that.
+// client identifies the sender of a request by its address or, for IPv6, by its network, since all of that belongs to
+// one person.
 func (s *Server) client(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		host = r.RemoteAddr
 	}
-	if s.ClientHeader != "" { // the last one is the proxy's own word; those before it are the client's
+	if s.ClientHeader != "" { // the proxy added the last one; those before it come from the client
 		parts := strings.Split(strings.Join(r.Header.Values(s.ClientHeader), ","), ",")
 		if last := strings.TrimSpace(parts[len(parts)-1]); last != "" {
 			host = last

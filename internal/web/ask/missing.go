@@ -17,19 +17,19 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// missingData is what the page shows that says why something is not in a result.
+// missingData is the data of the page that explains why something is not in a result.
 type missingData struct {
 	ID      string
 	Words   string // what was asked for
 	Thing   Cell   // what was found
-	Others  []Cell // what else has that name
+	Others  []Cell // other things with that name
 	Columns []string
 	Column  string
-	Row     int  // it is in this row, 0 for none
-	Fits    bool // all conditions hold: a LIMIT, a group or an order leaves it out
+	Row     int  // the row that it is in, or 0
+	Fits    bool // all conditions hold, so a LIMIT, a grouping or an order leaves it out
 	Fails   []failing
-	Changes []string // of the query that would bring it in, in a few words
-	Reason  string   // key of a message when nothing can be said
+	Changes []string // changes of the query that would include it, in a few words
+	Reason  string   // key of a message if there is no explanation
 }
 
 // failing is a condition that does not hold for a thing.
@@ -40,8 +40,8 @@ type failing struct {
 	None bool   // it has no value for the property of the condition
 }
 
-// missing says why a thing is not in the result: which conditions of the query do not hold for it, and which small
-// changes of the query would bring it in.
+// missing explains why a thing is not in the result: which conditions of the query do not hold for it, and which small
+// changes of the query would include it.
 func (s *Server) missing(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	events, err := s.asked.events(id)
@@ -64,7 +64,7 @@ func (s *Server) missing(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := s.whyMissing(ctx, src, f, d, layout.LanguageOf(r)); err != nil {
-		s.Log.Info("why something is missing cannot be said", "question", id, "item", d.Words, "error", err)
+		s.Log.Info("cannot explain why something is missing", "question", id, "item", d.Words, "error", err)
 		d.Reason = "ask.missing.failed"
 	}
 	s.pages.Show(w, r, http.StatusOK, "missing", layout.Page{Title: s.Site.Say(r, "ask.missing.title"), Section: "ask",
@@ -72,7 +72,7 @@ func (s *Server) missing(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// itemColumns are the columns of a result that hold things.
+// itemColumns returns the columns of a result that contain things.
 func itemColumns(f *agent.Event) []string {
 	var out []string
 	for i, v := range f.Table.Vars {
@@ -164,7 +164,7 @@ type trial struct {
 	bound map[string]rdf.Term
 }
 
-// holds reports whether patterns hold for the thing.
+// holds reports whether the patterns hold for the thing.
 func (x *trial) holds(patterns []sparql.Pattern) (bool, error) {
 	table, err := x.src.Graph.Query(x.ctx, x.t.solutions(patterns, x.bound, 1))
 	return !table.Empty(), err
@@ -217,7 +217,7 @@ func uses(t *sparql.Triple, name string) bool {
 	return t.Subject.Kind == sparql.Var && t.Subject.Name == name || t.Object.Kind == sparql.Var && t.Object.Name == name
 }
 
-// has is what the thing has for the property of a condition; none says that it has nothing.
+// has returns the thing's values for the property of a condition; none reports that it has none.
 func (x *trial) has(t *sparql.Triple) (has []Cell, none bool, err error) {
 	if t == nil || t.Subject.Kind != sparql.Var || !x.bound[t.Subject.Name].Bound() || t.Path == nil {
 		return nil, false, nil
@@ -240,7 +240,7 @@ func (x *trial) has(t *sparql.Triple) (has []Cell, none bool, err error) {
 	return has, len(has) == 0, nil
 }
 
-// compared is what the thing has for the variables of a condition that is no triple, such as a filter.
+// compared returns the thing's values for the variables of a condition that is not a triple, such as a filter.
 func (x *trial) compared(c condition) ([]Cell, error) {
 	table, err := x.src.Graph.Query(x.ctx, x.t.solutions(x.t.without(c.pattern), x.bound, 3))
 	if err != nil {
@@ -259,7 +259,7 @@ func (x *trial) compared(c condition) ([]Cell, error) {
 	return out, nil
 }
 
-// variants lists the changes of a query that bring the thing in. A variant that cannot be run is left out.
+// variants lists the changes of a query that include the thing. A variant that cannot be run is left out.
 func (x *trial) variants(d *missingData, query string) {
 	e := &x.src.Explain
 	expand := func(names []string) (out []string) {

@@ -9,10 +9,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/ask"
 )
 
-// openings are people who have seen nothing yet: of a question that was just asked, of a page that is loaded, of a
-// stream before its first event. Runs that are on their way let them go first: at each event they wait while there are
-// openings, but never longer than patience. So a person sees the beginning at once, also while hundreds of questions
-// are worked on, and no run waits forever.
+// openings counts the people who have not seen anything yet: of a question that was just asked, of a page that is
+// loading, of a stream before its first event. Runs in progress let them go first: at each event a run waits while
+// there are openings, but never longer than patience. So a person sees the beginning at once, even while hundreds of
+// questions are being worked on, and no run waits forever.
 type openings struct {
 	mu    sync.Mutex
 	n     int
@@ -20,10 +20,10 @@ type openings struct {
 	asked map[string]func() // ends the opening of a question that nobody has seen yet
 }
 
-// patience is how long an event of a run waits for openings at most, and how long a question waits to be seen.
+// patience is the maximum time that an event of a run waits for openings, and that a question waits to be seen.
 const patience = 200 * time.Millisecond
 
-// begin counts an opening until the function returned is called for the first time.
+// begin counts an opening until the returned function is first called.
 func (o *openings) begin() (done func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -40,8 +40,8 @@ func (o *openings) begin() (done func()) {
 	})
 }
 
-// hold counts an opening until the question is seen, or nobody looks for it. One of the same question ends: it may be
-// asked to go on twice at once.
+// hold counts an opening until the question is seen, or nobody looks for it. An earlier opening of the same question
+// ends, since a question may be continued twice at once.
 func (o *openings) hold(id string) {
 	done := o.begin()
 	o.mu.Lock()
@@ -57,7 +57,7 @@ func (o *openings) hold(id string) {
 	time.AfterFunc(patience, func() { o.seen(id) })
 }
 
-// seen says that a person sees something of a question.
+// seen records that a person has seen something of a question.
 func (o *openings) seen(id string) {
 	o.mu.Lock()
 	done := o.asked[id]
@@ -68,7 +68,7 @@ func (o *openings) seen(id string) {
 	}
 }
 
-// wait waits until there are no openings, for a while.
+// wait waits until there are no openings, but only for a limited time.
 func (o *openings) wait(ctx context.Context) {
 	o.mu.Lock()
 	none := o.none
@@ -93,7 +93,7 @@ type polite struct {
 
 // Record implements [event.Recorder].
 func (p polite) Record(ctx context.Context, e event.Event) error {
-	if e.Event != "start" { // which is what openings wait for
+	if e.Event != "start" { // which is what the openings are waiting for
 		p.openings.wait(ctx)
 	}
 	return p.Trajectory.Record(ctx, e)

@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// pageData is what the page of a question shows.
+// pageData is the data of a question's page.
 type pageData struct {
 	ID       string
 	Question string
@@ -26,12 +26,12 @@ type pageData struct {
 	Started  time.Time
 	Running  bool
 	Cut      bool // nobody works on it, and it has not ended
-	GoOn     bool // it ended on its way, and can go on
+	GoOn     bool // it was cut off, and can be continued
 	After    int  // number of the last event that the page shows
 	Steps    []stepView
 	Answer   *answerView // nil: there is none
 	Ended    bool
-	Reason   string // why there is no answer: the end of a message's key
+	Reason   string // why there is no answer: the last part of a message's key
 	Report   string
 	Asks     string
 	Detail   string
@@ -46,9 +46,9 @@ type pageData struct {
 // stepView is a step, or a turn that was refused.
 type stepView struct {
 	told
-	Lines []string // of the argument, where it is more than a text
-	Left  bool     // it is not on the way to where the run is now
-	gone  bool     // by a way back
+	Lines []string // of the argument, if it is more than a text
+	Left  bool     // it is not on the path to the run's current state
+	gone  bool     // because of a rollback
 }
 
 // answerView is an answer with a part of its rows.
@@ -59,7 +59,7 @@ type answerView struct {
 	Endpoint   string
 	Assumed    string
 	Open       string
-	Sure       int // how likely it is right, in percent; 0: not known
+	Sure       int // how likely it is to be right, in percent; 0: unknown
 	Ask        bool
 	Boolean    bool
 	Result     *Result // the rows of this page
@@ -84,10 +84,10 @@ type column struct {
 // pageLinks lead to other rows.
 type pageLinks struct{ Before, After string }
 
-// token is a piece of a query with the kind of word that it is.
+// token is a piece of a query with its syntactic kind.
 type token struct{ Kind, Text string }
 
-// page shows a question, with its answer as soon as that is there. Without scripts a browser loads it again until then.
+// page shows a question and, once there is one, its answer. Until then, browsers without scripts reload it.
 func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
 	defer s.opening.begin()()
 	id := r.PathValue("id")
@@ -110,13 +110,13 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
 	if d.Running {
 		p := s.asked.person(id)
 		d.Review = p != nil
-		if d.Turn, _ = p.waiting(); d.Turn == nil { // else nothing happens until the reader decides
+		if d.Turn, _ = p.waiting(); d.Turn == nil { // otherwise nothing happens until the reader decides
 			page.Refresh = 3
 		}
 		page.Scripts = []string{"ask/live.js"}
 	} else if d.Answer != nil {
 		page.Scripts = []string{"ask/result.js"}
-		page.TrustedTypes = "default" // of the map, whose library sets a few constant texts as HTML
+		page.TrustedTypes = "default" // for the map, whose library sets a few constant texts as HTML
 	}
 	s.pages.Show(w, r, http.StatusOK, "asked", page)
 	return nil
@@ -153,8 +153,8 @@ func (s *Server) pageData(r *http.Request, id string, events []agent.Event) *pag
 	return d
 }
 
-// addStep adds what happened. A way back leaves the steps from the one that is decided again, also before there is
-// another one in its place.
+// addStep adds what happened. A rollback leaves the steps beginning with the one that is decided again, even before
+// there is another one in its place.
 func (d *pageData) addStep(v stepView) {
 	if v.Verdict == event.WentBack {
 		place := 0
@@ -221,7 +221,7 @@ func (s *Server) title(graph string) string {
 	return graph
 }
 
-// links are those of the table's head and foot.
+// links adds the links in the table's head and foot.
 func (a *answerView) links(id string, from int) {
 	link := func(o order, offset int) string {
 		v := url.Values{}
@@ -257,7 +257,7 @@ func (a *answerView) links(id string, from int) {
 	}
 }
 
-// highlight cuts a query into pieces by the kind of word, for colors.
+// highlight cuts a query into tokens for coloring.
 func highlight(query string) []token {
 	var out []token
 	rest := query
@@ -306,7 +306,7 @@ func (s *Server) stop(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// goOn goes on with a question whose run was cut off, as by the end of the program.
+// goOn continues a question whose run was cut off, for example because the program ended.
 func (s *Server) goOn(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	if s.asked.run(id) != nil {

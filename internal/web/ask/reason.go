@@ -8,11 +8,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// condition is one pattern of a query that can lose rows, as it is written.
+// condition is one pattern of a query that can lose rows, as written.
 type condition struct {
 	Text    string
 	pattern sparql.Pattern
-	triple  *sparql.Triple // where it is one
+	triple  *sparql.Triple // if it is one
 }
 
 // taken is a query taken apart: its outer group as conditions and the rest.
@@ -90,7 +90,7 @@ func (t *taken) print(p sparql.Pattern) string {
 	return strings.TrimSpace(s)
 }
 
-// values binds variables, at the beginning of a group.
+// values returns a VALUES clause that binds variables at the beginning of a group.
 func values(bound map[string]rdf.Term) *sparql.Values {
 	v := &sparql.Values{Rows: []*sparql.ValuesRow{{}}}
 	for _, name := range sortedKeys(bound) {
@@ -110,7 +110,7 @@ func sortedKeys(m map[string]rdf.Term) []string {
 	return out
 }
 
-// solutions is the query for the ways in which patterns hold when some variables are bound.
+// solutions returns the query for the ways in which the patterns hold when some variables are bound.
 func (t *taken) solutions(patterns []sparql.Pattern, bound map[string]rdf.Term, limit int64) string {
 	q := *t.q
 	q.Form, q.Template, q.Resources, q.Header, q.Tail = sparql.Select, nil, nil, nil, nil
@@ -121,7 +121,7 @@ func (t *taken) solutions(patterns []sparql.Pattern, bound map[string]rdf.Term, 
 	return sparql.Print(&q, sparql.PrintOptions{NoComments: true})
 }
 
-// without is the patterns without one of them.
+// without returns the patterns without one of them.
 func (t *taken) without(p sparql.Pattern) []sparql.Pattern {
 	return slices.DeleteFunc(slices.Clone(t.patterns), func(o sparql.Pattern) bool { return o == p })
 }

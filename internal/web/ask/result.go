@@ -19,7 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// Cell is a value as it is shown.
+// Cell is a value as shown.
 type Cell struct {
 	Kind string `json:"kind"` // item, link, image, point, date, number, text, node; "" for no value
 	Text string `json:"text"` // what is read
@@ -28,7 +28,7 @@ type Cell struct {
 	Lang string `json:"lang,omitempty"`
 }
 
-// Result is what a query returned, as it is shown: a column of labels is merged with that of the things.
+// Result is what a query returned, as shown: a column of labels is merged with the column of its things.
 type Result struct {
 	Columns []string
 	Rows    [][]Cell
@@ -41,7 +41,7 @@ type Result struct {
 // resultOf makes a result of a table.
 func resultOf(t *kg.Table) *Result {
 	res := &Result{table: t}
-	labels := make([]int, 0, len(t.Vars)) // for each column, the one with its labels, -1 for none
+	labels := make([]int, 0, len(t.Vars)) // for each column, the one with its labels, or -1
 	for i, v := range t.Vars {
 		if base, ok := sparql.LabelBase(v); ok && slices.Contains(t.Vars, base) {
 			continue
@@ -66,7 +66,7 @@ func resultOf(t *kg.Table) *Result {
 	return res
 }
 
-// maxCell is how much of a value is shown, in characters.
+// maxCell is the maximum number of characters shown of a value.
 const maxCell = 2000
 
 func cellOf(t rdf.Term) Cell {
@@ -125,7 +125,7 @@ func entityURL(id string) string {
 func point(wkt string) (lon, lat float64, ok bool) {
 	s := strings.TrimSpace(wkt)
 	if len(s) < 7 || !strings.EqualFold(s[:5], "point") {
-		return 0, 0, false // also another globe, which comes first as <IRI>
+		return 0, 0, false // may also name another globe, as <IRI> in front
 	}
 	inner, ok := strings.CutSuffix(strings.TrimPrefix(strings.TrimSpace(s[5:]), "("), ")")
 	f := strings.Fields(inner)
@@ -137,7 +137,7 @@ func point(wkt string) (lon, lat float64, ok bool) {
 	return lon, lat, err == nil && err2 == nil && lat >= -90 && lat <= 90 && lon >= -360 && lon <= 360
 }
 
-// order is how the rows of a page are chosen.
+// order is how the rows of a page are selected.
 type order struct {
 	Sort   string // name of a column, "" for the query's order
 	Down   bool
@@ -148,7 +148,7 @@ func orderOf(q url.Values) order {
 	return order{Sort: q.Get("sort"), Down: q.Get("down") != "", Filter: text.Clip(q.Get("filter"), 200)}
 }
 
-// arranged returns the result in an order, without the rows that do not have the words of the filter.
+// arranged returns the result in an order, without the rows that do not match the words of the filter.
 func (res *Result) arranged(o order) *Result {
 	out := *res
 	words := strings.Fields(strings.ToLower(o.Filter))
@@ -165,7 +165,7 @@ func (res *Result) arranged(o order) *Result {
 	if by >= 0 {
 		slices.SortStableFunc(keep, func(a, b int) int {
 			x, y := res.Rows[a][by], res.Rows[b][by]
-			if (x.Text == "") != (y.Text == "") { // nothing comes last in either direction
+			if (x.Text == "") != (y.Text == "") { // missing values come last in either direction
 				return cmp.Compare(len(y.Text), len(x.Text))
 			}
 			if c := compare(x, y); !o.Down {
@@ -199,7 +199,7 @@ func compare(a, b Cell) int {
 		y, _ := strconv.ParseFloat(b.Text, 64)
 		return cmp.Compare(x, y)
 	}
-	if a.Kind == "date" && b.Kind == "date" { // years before Christ begin with a minus
+	if a.Kind == "date" && b.Kind == "date" { // BCE years begin with a minus
 		if x, y := strings.HasPrefix(a.Text, "-"), strings.HasPrefix(b.Text, "-"); x || y {
 			if x != y {
 				return map[bool]int{true: -1, false: 1}[x]
@@ -211,7 +211,7 @@ func compare(a, b Cell) int {
 	return strings.Compare(strings.ToLower(a.Text), strings.ToLower(b.Text))
 }
 
-// final is the last final event of a run, nil for none.
+// final returns the last final event of a run, or nil.
 func final(events []agent.Event) *agent.Event {
 	for i := len(events) - 1; i >= 0; i-- {
 		if events[i].Event == "final" {
@@ -221,7 +221,7 @@ func final(events []agent.Event) *agent.Event {
 	return nil
 }
 
-// labeled fills in the labels of the cells in some rows that have none yet.
+// labeled adds labels to the cells in some rows that have none yet.
 func (s *Server) labeled(ctx context.Context, graph, lang string, rows [][]Cell) [][]Cell {
 	var ids []string
 	for _, row := range rows {
@@ -247,7 +247,7 @@ func (s *Server) labeled(ctx context.Context, graph, lang string, rows [][]Cell)
 	return out
 }
 
-// labels are labels of IDs; none when there are none to be had, since nothing depends on them.
+// labels returns the labels of IDs. If they cannot be fetched it returns none, since nothing depends on them.
 func (s *Server) labels(ctx context.Context, graph, lang string, ids []string) map[string]string {
 	if len(ids) == 0 {
 		return nil
@@ -263,7 +263,7 @@ func (s *Server) labels(ctx context.Context, graph, lang string, ids []string) m
 	return labels
 }
 
-// written are the rows of a page with their numbers as the reader's language writes them.
+// written returns the rows of a page with numbers formatted for the reader's language.
 func written(rows [][]Cell, decimal func(string) string) [][]Cell {
 	out := make([][]Cell, len(rows))
 	for i, row := range rows {
@@ -277,25 +277,25 @@ func written(rows [][]Cell, decimal func(string) string) [][]Cell {
 	return out
 }
 
-// perPage is how many rows a page shows; mostRows how many a script may have at once.
+// perPage is how many rows a page shows; mostRows is how many a script may request at once.
 const (
 	perPage  = 50
 	mostRows = 10_000
 )
 
-// rowsOut is a part of the result as scripts get it.
+// rowsOut is a part of the result for scripts.
 type rowsOut struct {
 	Columns []string `json:"columns"`
 	Rows    [][]Cell `json:"rows"`
 	Numbers []int    `json:"numbers"`
-	Total   int      `json:"total"` // rows that fit the filter
+	Total   int      `json:"total"` // rows that match the filter
 	All     int      `json:"all"`
 	// a cell that is an image has its picture at /a/ID/picture/NUMBER/COLUMN
 	Pictures bool `json:"pictures,omitempty"`
 }
 
-// rows sends a part of the result as JSON: from offset, at most limit, in the order of sort and down, with the words of
-// filter.
+// rows sends a part of the result as JSON: from offset, at most limit, in the order given by sort and down, filtered by
+// the words of filter.
 func (s *Server) rows(w http.ResponseWriter, r *http.Request) error {
 	events, err := s.asked.events(r.PathValue("id"))
 	if err != nil {

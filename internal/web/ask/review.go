@@ -17,13 +17,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// idle is after how many nanoseconds a turn that nobody decides on ends the sitting; the run can be gone on with. Tests
-// shorten it.
+// idle is how long, in nanoseconds, a turn waits for a decision before the review ends; the run can be continued later.
+// Tests shorten it.
 var idle atomic.Int64
 
 func init() { idle.Store(int64(30 * time.Minute)) }
 
-// How many runs may wait for people at once, and for the people of one client: else one could keep all others from
+// How many runs may wait for people at once, in all and for one client: otherwise one client could keep all others from
 // reviewing.
 const (
 	maxReviews       = 200
@@ -32,29 +32,29 @@ const (
 
 // turnView is a turn that waits for a decision.
 type turnView struct {
-	N          int      `json:"n"`     // of all that were asked in this sitting, from 1
+	N          int      `json:"n"`     // among all turns of this review, from 1
 	Place      int      `json:"place"` // of its first step
 	Turn       string   `json:"turn"`  // thought and actions as text
 	Unreadable string   `json:"unreadable,omitempty"`
 	Problem    string   `json:"problem,omitempty"` // why the last decision cannot be carried out
-	Unseen     []string `json:"unseen,omitempty"`  // IDs that nothing has shown to the model
-	Back       []string `json:"back"`              // the steps that can be gone back to, the first one first
+	Unseen     []string `json:"unseen,omitempty"`  // IDs that the model has not been shown
+	Back       []string `json:"back"`              // the steps to which the person can go back, the first one first
 }
 
-// person is the reader of a run's page as a [policy.Reviewer]: it shows each turn there and waits for the decision.
+// person is a [policy.Reviewer] for the reader of a run's page: it shows each turn there and waits for the decision.
 type person struct {
 	client string // who asked
-	place  *place // of the run among those that are worked on; while it waits, another has it
+	place  *place // the run's slot; another run may have it while this one waits
 
 	mu      sync.Mutex
-	turn    *turnView // that waits, nil for none
+	turn    *turnView // the waiting turn, or nil
 	shown   string    // its text as the policy wrote it
 	asked   int
 	decided chan policy.Decision
-	changed chan struct{} // closed, and replaced, when another turn waits, or none
+	changed chan struct{} // closed and replaced when the waiting turn changes
 }
 
-// byAsker is who decided, in the trajectory; what a change of one step decides again is by nobody.
+// byAsker is who decided, in the trajectory. Decisions that are repeated when one step is changed have no name.
 const byAsker = "the asker"
 
 func newPerson(slots chan struct{}) *person {
@@ -77,14 +77,14 @@ func (p *person) Review(ctx context.Context, l policy.Look) (policy.Decision, er
 	}
 	p.clear() // from here on nobody decides
 	select {
-	case d := <-decided: // who decided at the last moment was told that it counts
+	case d := <-decided: // a decision at the last moment was reported as accepted
 		return p.taken(ctx, d)
 	default:
 		return policy.Decision{}, policy.ErrLeft
 	}
 }
 
-// taken returns a decision when the run has a place again.
+// taken returns a decision once the run has a slot again.
 func (p *person) taken(ctx context.Context, d policy.Decision) (policy.Decision, error) {
 	d.By = byAsker
 	return d, p.place.take(ctx)
@@ -121,7 +121,7 @@ func (p *person) tell() {
 	p.changed = make(chan struct{})
 }
 
-// waiting returns the turn that waits, nil for none, and a channel that is closed when that changes. A nil person has
+// waiting returns the turn the waiting turn, or nil, and a channel that is closed when that changes. A nil person has
 // none.
 func (p *person) waiting() (*turnView, <-chan struct{}) {
 	if p == nil {
@@ -132,8 +132,8 @@ func (p *person) waiting() (*turnView, <-chan struct{}) {
 	return p.turn, p.changed
 }
 
-// decide hands over a decision on the n-th turn; false when another one waits, or none. A turn that was edited and is
-// as it was counts as accepted.
+// decide passes on a decision on the n-th turn. It returns false if that turn is not the waiting one. A turn that was
+// edited without a change counts as accepted.
 func (p *person) decide(n int, d policy.Decision) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,12 +149,12 @@ func (p *person) decide(n int, d policy.Decision) bool {
 	return true
 }
 
-// asTyped is a text as a form sends it back.
+// asTyped returns a text as a form sends it back.
 func asTyped(s string) string {
 	return strings.TrimSpace(strings.ReplaceAll(text.Clean(s), "\r\n", "\n"))
 }
 
-// next waits a little for what a decision leads to, so that a page without scripts shows it.
+// next waits briefly for the effect of a decision, so that a page without scripts shows it.
 func (p *person) next(ctx context.Context, run *ask.Run) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -206,8 +206,8 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// reviewerAgain returns who decides when a run that was reviewed goes on: the person, or, in a run in which one step
-// was changed, nobody anymore. ok is false when it ended before the change was made.
+// reviewerAgain returns who decides when a reviewed run continues: the person or, in a run in which one step was
+// changed, nobody. ok is false if the run ended before the change was made.
 func reviewerAgain(events []agent.Event, p *person) (who policy.Reviewer, ok bool) {
 	changed := false
 	for _, e := range events {
@@ -225,7 +225,7 @@ func reviewerAgain(events []agent.Event, p *person) (who policy.Reviewer, ok boo
 	return p, !slices.ContainsFunc(events, func(e agent.Event) bool { return e.Event == "review" })
 }
 
-// place is a run's among those that are worked on at once.
+// place is a run's slot among those that may run at once.
 type place struct {
 	slots chan struct{}
 
@@ -233,7 +233,7 @@ type place struct {
 	held bool
 }
 
-// try takes a place if there is one.
+// try takes a slot if one is free.
 func (p *place) try() bool {
 	select {
 	case p.slots <- struct{}{}:
@@ -246,7 +246,7 @@ func (p *place) try() bool {
 	}
 }
 
-// take waits for a place.
+// take waits for a slot.
 func (p *place) take(ctx context.Context) error {
 	select {
 	case p.slots <- struct{}{}:
@@ -259,7 +259,7 @@ func (p *place) take(ctx context.Context) error {
 	return nil
 }
 
-// leave returns the place.
+// leave frees the slot.
 func (p *place) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

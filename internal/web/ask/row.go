@@ -16,28 +16,28 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// Bounds of an explanation.
+// Limits of an explanation.
 const (
 	maxSolutions  = 20 // ways in which a row came about
-	maxStatements = 12 // pairs of thing and property that are looked up
+	maxStatements = 12 // pairs of thing and property to look up
 	reasonTime    = 30 * time.Second
 )
 
-// rowData is what the page shows that explains a row.
+// rowData is the data of the page that explains a row.
 type rowData struct {
 	ID      string
 	N       int
 	Columns []string
 	Cells   []Cell
 	Facts   []*fact
-	More    bool // there are more ways in which the row came about
+	More    bool // the row came about in more ways
 	Reason  string
 }
 
-// fact is one triple of the graph that made a row, with its statement where there is one.
+// fact is one triple of the graph that led to a row, with its statement if there is one.
 type fact struct {
 	Subject, Property, Object Cell
-	Path                      string // of a path that is more than a property, as the query has it
+	Path                      string // of a path that is more than a property, as written in the query
 	Statements                []*statement
 
 	subject, property string
@@ -57,7 +57,7 @@ type statement struct {
 // pair is a property with its value.
 type pair struct{ Property, Value Cell }
 
-// row explains a row of the result: which statements of the graph, with ranks, qualifiers and references, made it.
+// row explains a row of the result: which statements of the graph, with ranks, qualifiers and references, led to it.
 func (s *Server) row(w http.ResponseWriter, r *http.Request) error {
 	id, n := r.PathValue("id"), number(r.PathValue("n"), 0)
 	events, err := s.asked.events(id)
@@ -141,7 +141,7 @@ func (d *rowData) facts(t *taken, bound map[string]rdf.Term) {
 	}
 }
 
-// triplesOf are the triples of patterns, without those that must not hold.
+// triplesOf returns the triples of patterns, without those that must not hold.
 func triplesOf(patterns []sparql.Pattern) (out []sparql.Triple) {
 	for _, p := range patterns {
 		switch p := p.(type) {
@@ -160,7 +160,7 @@ func triplesOf(patterns []sparql.Pattern) (out []sparql.Triple) {
 	return out
 }
 
-// factOf is a triple with its variables bound; nil for one that is no fact of a thing, or that did not match.
+// factOf returns a triple with its variables bound, or nil if it is not a fact about a thing or did not match.
 func factOf(tr sparql.Triple, bound map[string]rdf.Term) *fact {
 	term := func(x *sparql.Term) rdf.Term {
 		if x.Kind == sparql.Var {
@@ -180,7 +180,7 @@ func factOf(tr sparql.Triple, bound map[string]rdf.Term) *fact {
 		for len(path.Args) > 0 && path.Kind != sparql.PathInverse && path.Kind != sparql.PathNegated {
 			path = path.Args[0]
 		}
-		f.object = rdf.Term{} // the value of the first step is another one
+		f.object = rdf.Term{} // the value of the first step is a different one
 	}
 	iri := path.IRI()
 	if path.Kind == sparql.PathTerm && iri == "" && path.Term != nil {
@@ -190,7 +190,7 @@ func factOf(tr sparql.Triple, bound map[string]rdf.Term) *fact {
 		return nil
 	}
 	f.property, f.Property = rdf.EntityID(iri), cellOf(rdf.IRI(iri))
-	if isStatement(f.object.Value) { // p:P39 ?st: the value is known by the statement itself
+	if isStatement(f.object.Value) { // p:P39 ?st: the statement itself identifies the value
 		f.Object = Cell{}
 	}
 	return f
@@ -200,7 +200,7 @@ const statementPrefix = "http://www.wikidata.org/entity/statement/"
 
 func isStatement(iri string) bool { return strings.HasPrefix(iri, statementPrefix) }
 
-// pathText is a path as people read it.
+// pathText returns a path in readable form.
 func pathText(p *sparql.Path) string {
 	q := sparql.Query{Form: sparql.Ask, Body: &sparql.SelectQuery{Where: &sparql.Group{Patterns: []sparql.Pattern{
 		&sparql.Triples{Subject: &sparql.Term{Kind: sparql.Var, Name: "s"}, Properties: []*sparql.Property{{Path: p,
@@ -232,7 +232,7 @@ func (d *rowData) statements(ctx context.Context, src *agent.Source) error {
 	return nil
 }
 
-// statementQuery asks for everything about the statements of one property of an item; both are checked IDs.
+// statementQuery asks for everything about the statements of one property of an item; both must be valid IDs.
 func statementQuery(item, property string) string {
 	return `SELECT ?st ?ref ?p ?o WHERE {
   wd:` + item + ` p:` + property + ` ?st .
@@ -246,7 +246,7 @@ const (
 	reference   = "http://www.wikidata.org/prop/reference/"
 )
 
-// read makes statements of what was found, and keeps those with the fact's value where that is known.
+// read turns the rows into statements and keeps those with the fact's value, if that is known.
 func (f *fact) read(t *kg.Table) {
 	if len(t.Vars) != 4 {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// stepData is what the page shows on which a step is changed.
+// stepData is the data of the page on which a step is changed.
 type stepData struct {
 	ID   string
 	N    int
@@ -33,7 +33,7 @@ func (s *Server) step(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// changeable finds a step on the way to the end of a run, by its number.
+// changeable finds a step on the path to the end of a run, by its number.
 func (s *Server) changeable(r *http.Request) ([]agent.Event, *stepData, error) {
 	events, err := s.asked.events(r.PathValue("id"))
 	if err != nil {
@@ -48,13 +48,13 @@ func (s *Server) changeable(r *http.Request) ([]agent.Event, *stepData, error) {
 	return nil, nil, refuse(http.StatusNotFound, "ask.step.none")
 }
 
-// turnText is a step as a person changes it, in the form that reviewers write.
+// turnText returns a step in the form in which reviewers write turns.
 func turnText(st event.Step) string {
 	return "Thought: " + text.Clean(st.Thought) + "\nAction: " + text.Clean(st.Action) + "(" + text.Clean(st.Argument) + ")"
 }
 
-// changeStep starts a run that is as the earlier one up to a step, does what the person wrote in that step's place, and
-// goes on from there by itself.
+// changeStep starts a run that repeats the earlier one up to a step, does what the person wrote instead of that step,
+// and continues from there by itself.
 func (s *Server) changeStep(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r); err != nil {
 		return err
@@ -82,8 +82,8 @@ func (s *Server) changeStep(w http.ResponseWriter, r *http.Request) error {
 	return s.start(w, r, a)
 }
 
-// branch returns what of a run comes before a step, without its decisions, and the reviewer who makes these and the
-// change again.
+// branch returns the part of a run before a step, without its decisions, and the reviewer who repeats these decisions
+// and makes the change.
 func branch(events []agent.Event, n int, turn string) ([]agent.Event, *changer) {
 	who := &changer{turn: turn}
 	for _, st := range event.Steps(events) {
@@ -97,7 +97,7 @@ func branch(events []agent.Event, n int, turn string) ([]agent.Event, *changer) 
 			who.before = append(who.before, policy.Decision{Verdict: e.Review.Verdict, Text: e.Review.Text})
 		}
 	}
-	if len(who.before) > 0 { // the last one is on the turn that is changed now
+	if len(who.before) > 0 { // the last one is about the turn that is now changed
 		who.before = who.before[:len(who.before)-1]
 	}
 	var earlier []agent.Event
@@ -109,8 +109,8 @@ func branch(events []agent.Event, n int, turn string) ([]agent.Event, *changer) 
 	return earlier, who
 }
 
-// changer is a reviewer who decides as before up to a place, then as a person wrote, and leaves what comes after it to
-// then, or accepts it.
+// changer is a reviewer who decides as before up to a turn, then as a person wrote, and leaves later turns to then or
+// accepts them.
 type changer struct {
 	before []policy.Decision
 	place  int

@@ -19,13 +19,13 @@ import (
 
 // Times of the event stream; tests shorten them.
 var (
-	heartbeat   = 15 * time.Second      // a comment is sent so often, so that proxies keep the connection
-	slowest     = 10 * time.Second      // a client that takes nothing for so long is dropped
+	heartbeat   = 15 * time.Second      // how often a comment is sent, so that proxies keep the connection
+	slowest     = 10 * time.Second      // a client that reads nothing for this long is dropped
 	betweenLive = 80 * time.Millisecond // between two of the events that say what the model is writing
-	gather      = 40 * time.Millisecond // after what was sent, for so long what happens is gathered and sent at once
+	gather      = 40 * time.Millisecond // after a write, events are gathered for this long and sent together
 )
 
-// told is an event as browsers get it. What they do not show is left out.
+// told is an event as sent to browsers. What they do not show is left out.
 type told struct {
 	N           int    `json:"n"`
 	Event       string `json:"event"`
@@ -42,7 +42,7 @@ type told struct {
 	Reason      string `json:"reason,omitempty"`
 }
 
-// maxShown is how much of an observation a page shows, in characters.
+// maxShown is the maximum number of characters that a page shows of an observation.
 const maxShown = 20_000
 
 // tell returns an event for browsers; ok is false for one that is not shown.
@@ -66,7 +66,7 @@ func tell(n int, e agent.Event) (t told, ok bool) {
 		if e.Event == "rollback" && e.Step != nil {
 			t.Action, t.Argument = text.Clean(e.Step.Action), text.Clean(e.Step.Argument)
 		}
-	case "review": // what was accepted is seen as a step
+	case "review": // an accepted turn is shown as a step
 		if e.Review == nil || e.Review.Verdict == event.Accepted || e.Review.Verdict == event.Skipped {
 			return t, false
 		}
@@ -80,10 +80,11 @@ func tell(n int, e agent.Event) (t told, ok bool) {
 	return t, true
 }
 
-// events sends what happens to a question as server-sent events. The ID of an event is its number in the trajectory:
+// events streams what happens to a question as server-sent events. The ID of an event is its number in the trajectory:
 // a client that comes back with Last-Event-ID, or with the parameter after, gets those after it, each once and in
-// order. The last event is "end"; then the stream ends. Events named "live" have no ID: each replaces the one before. Nor
-// have those named "turn", of a turn that waits for the reader's decision: it comes again after a lost connection.
+// order. The last event is "end"; then the stream ends. Events named "live" have no ID: each replaces the one before.
+// Events named "turn", about a turn that waits for the reader's decision, have no ID either: they are sent again after
+// a lost connection.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	after := number(r.Header.Get("Last-Event-ID"), number(r.URL.Query().Get("after"), 0))
@@ -104,7 +105,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		for i := min(after, len(old)); i < len(old) && out.err == nil; i++ {
 			out.event(i+1, old[i])
 		}
-		if n := len(old); n == 0 || old[n-1].Event != "end" { // nobody works on it, or someone just began again
+		if n := len(old); n == 0 || old[n-1].Event != "end" { // nobody works on it, or someone just started again
 			out.text.WriteString("event: interrupted\ndata: {}\n\n")
 		}
 		out.flush()
@@ -116,9 +117,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	opened := s.opening.begin()
 	defer opened()
 	if len(run.Told()) <= after {
-		out.flush() // that the connection is there
+		out.flush() // shows that the connection works
 	}
-	if after > 0 { // a browser that comes back
+	if after > 0 { // a browser that reconnects
 		opened()
 	}
 	out.follow(ctx, run, s.asked.person(id), after, func() {
@@ -138,14 +139,14 @@ type stream struct {
 	err  error
 }
 
-// follow sends a run's events, and the turns that p is to decide on, until the run's end, or until the client is gone or
-// too slow. sent is called when the first of them are sent.
+// follow sends a run's events, and the turns that p must decide on, until the run ends or the client is gone or too
+// slow. sent is called when the first of them have been sent.
 func (o *stream) follow(ctx context.Context, run *ask.Run, p *person, after int, sent func()) {
 	last := 0 // turn that was sent
 	for o.err == nil && ctx.Err() == nil {
 		turn, changed := p.waiting()
 		if turn != nil && turn.N != last {
-			for _, e := range run.Told()[min(after, len(run.Told())):] { // what led to it comes first
+			for _, e := range run.Told()[min(after, len(run.Told())):] { // events before the turn come first
 				after++
 				o.event(after, e)
 			}
@@ -182,7 +183,7 @@ func (o *stream) follow(ctx context.Context, run *ask.Run, p *person, after int,
 	}
 }
 
-// until calls f when a channel is closed, unless ctx is done before. The function returned waits until that is settled.
+// until calls f when a channel is closed, unless ctx is done before. The returned function waits for either.
 func until(ctx context.Context, closed <-chan struct{}, f func()) (settled func()) {
 	if closed == nil {
 		return func() {}
@@ -219,7 +220,7 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// event writes an event to what is sent next.
+// event adds an event to what is sent next.
 func (o *stream) event(n int, e agent.Event) {
 	live := e.Event == "live"
 	if live && o.now().Sub(o.live) < betweenLive {
@@ -245,22 +246,22 @@ func (o *stream) event(n int, e agent.Event) {
 	}
 }
 
-// maxText is how much is gathered for one write, in bytes.
+// maxText is the maximum number of bytes gathered for one write.
 const maxText = 64 << 10
 
-// flush sends what is written, within the time that a client may take.
+// flush sends what was added, within the time limit for a client.
 func (o *stream) flush() {
 	defer o.text.Reset()
 	if o.err != nil || o.text.Len() == 0 {
 		return
 	}
-	_ = o.rc.SetWriteDeadline(o.now().Add(slowest)) // not all writers can; then the client sets the pace
+	_ = o.rc.SetWriteDeadline(o.now().Add(slowest)) // not all writers support deadlines; then the client sets the pace
 	if _, o.err = o.w.Write(o.text.Bytes()); o.err == nil {
 		o.err = o.rc.Flush()
 	}
 }
 
-// number reads a whole number, otherwise where there is none.
+// number reads a whole number; if there is none, it returns otherwise.
 func number(s string, otherwise int) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// views are the ways in which a result can be seen, in the order of their tabs.
+// views lists the ways to view a result, in the order of their tabs.
 var views = []string{"table", "map", "timeline", "images", "chart", "graph", "tree", "dimensions"}
 
 // named are the names in a query's #defaultView line, as the query service's page knows them

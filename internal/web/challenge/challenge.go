@@ -1,9 +1,9 @@
-// Package challenge answers questions by the API of the TEXT2SPARQL challenge (https://text2sparql.aksw.org/, section
-// API): GET with dataset and question, a JSON object with dataset, question and query back.
+// Package challenge answers questions over the API of the TEXT2SPARQL challenge (https://text2sparql.aksw.org/, section
+// API): GET with dataset and question returns a JSON object with dataset, question and query.
 //
-// The challenge's client takes every answer that is not JSON for the end of the whole run, and stores an answer before
-// it looks at it. So everything but an unknown dataset is answered with status 200 and a query, which is empty when
-// there is none; why it is empty is in the log and in the field error, which the client does not read.
+// The challenge's client ends the whole run at any answer that is not JSON, and stores an answer before it looks at it.
+// So everything except an unknown dataset is answered with status 200 and a query, which is empty if there is none. The
+// log and the field error, which the client does not read, say why it is empty.
 package challenge
 
 import (
@@ -34,14 +34,14 @@ type Options struct {
 	Parallel int               // questions at once; the others wait for their turn within Limit
 }
 
-// DefaultLimit is the time for a question when [Options] say none: what the challenge of 2026 allows, less what the way
-// there and back may take.
+// DefaultLimit is the time for a question if [Options] sets none: what the challenge of 2026 allows, minus the time for
+// the network.
 const DefaultLimit = 170 * time.Second
 
 // maxQuestion is the longest question that is answered, in characters.
 const maxQuestion = 4000
 
-// Handler is the API. It answers every path that it is mounted on.
+// Handler is the API. It serves every path that it is mounted on.
 type Handler struct {
 	Options
 	slots chan struct{}
@@ -92,7 +92,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	httpjson.Write(w, http.StatusOK, a)
 }
 
-// solver returns who answers for a dataset, which may be written with or without a slash at its end.
+// solver returns the solver for a dataset, whose IRI may be written with or without a trailing slash.
 func (h *Handler) solver(dataset string) Solver {
 	if s := h.Datasets[dataset]; s != nil {
 		return s
@@ -108,11 +108,11 @@ var (
 	errNoQuestion = errors.New("the question is empty")
 	errLong       = fmt.Errorf("the question has more than %d characters", maxQuestion)
 	errBusy       = errors.New("too many questions at once")
-	errTime       = errors.New("the time for the question is over")
+	errTime       = errors.New("the time limit for the question was reached")
 	errFailed     = errors.New("the question could not be answered; the server's log says why")
 )
 
-// query returns the query for a question in scoring form. The error is for strangers: it tells nothing of the inside.
+// query returns the query for a question in scoring form. The error is shown to strangers: it reveals no internals.
 func (h *Handler) query(ctx context.Context, s Solver, question string) (string, error) {
 	switch {
 	case strings.TrimSpace(question) == "":
@@ -137,7 +137,7 @@ func (h *Handler) query(ctx context.Context, s Solver, question string) (string,
 		return "", fmt.Errorf("no query was found (%s)", out.Reason)
 	}
 	form, err := rewrite.Scoring(out.Answer.SPARQL, out.Answer.Columns, out.Language)
-	if err != nil { // what ran is still better than nothing
+	if err != nil { // the query that ran is still better than nothing
 		h.Log.WarnContext(ctx, "a query has no scoring form", "question", question, "error", err)
 		return out.Answer.Ran, nil
 	}

@@ -2,8 +2,8 @@
 // editing, rejecting, retrying, several at once; every request with its history; spending; stop and resume; what has
 // changed since yesterday.
 //
-// It works on the ledger that the bot works on, at the same time, through the functions that the ledger's commands use
-// too. It never writes to the wiki. Every page works without scripts.
+// It works on the bot's ledger while the bot is running, through the same functions as the ledger's commands. It never
+// writes to the wiki. Every page works without scripts.
 package desk
 
 import (
@@ -36,7 +36,7 @@ type Spending struct {
 	USD   float64
 }
 
-// Limits are the settings that bound the bot, for people; 0 is no limit.
+// Limits are the settings that limit the bot, as shown to people; 0 is no limit.
 type Limits struct {
 	DayUSD, RequestUSD float64
 	RepliesPerHour     int
@@ -46,8 +46,8 @@ type Limits struct {
 type Wiki struct {
 	API     string // api.php, for links
 	Page    string // title of the forum page
-	Account string // the bot's, for the signature in previews
-	// Render returns what the wiki makes of a text on the page with the title. It is HTML that nobody has checked.
+	Account string // the bot's account, for the signature in previews
+	// Render returns the wiki's HTML for a text on the page with the title. The HTML has not been checked.
 	Render func(ctx context.Context, title, wikitext string) (string, error)
 }
 
@@ -60,7 +60,7 @@ type Options struct {
 	Spent  func(ctx context.Context, day string) (Spending, error) // day as 2026-11-20, in UTC
 	Limits Limits
 	Wikis  map[string]Wiki // by the names of WIKIS; "" is the main one
-	// Runs returns, by the keys of entries, the addresses of the pages that show how each was worked on; may be nil
+	// Runs returns, by entry key, the addresses of the pages that show how each entry was worked on; may be nil
 	Runs func() map[string]string
 	Now  func() time.Time
 }
@@ -83,10 +83,10 @@ func folder(name string) fs.FS {
 	return f
 }
 
-// maxForm bounds what a form may send: a reply's text has some thousand characters, a list of entries less.
+// maxForm limits the size of a form: a reply's text has a few thousand characters, a list of entries fewer.
 const maxForm = 256 << 10
 
-// New makes the desk and puts its link into the frame.
+// New makes the desk and adds its link to the frame.
 func New(o Options) *Desk {
 	o.Site.Words(folder("words"))
 	o.Site.Static("desk", folder("static"))
@@ -94,7 +94,7 @@ func New(o Options) *Desk {
 	return &Desk{Options: o, pages: o.Site.Pages(folder("page"))}
 }
 
-// Handler serves /operator and what is below it, to the operator only.
+// Handler serves /operator and everything below it, only to the operator.
 func (d *Desk) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /operator", d.page(d.waiting))
@@ -111,10 +111,10 @@ func (d *Desk) Handler() http.Handler {
 	return d.Door.Operator(mux)
 }
 
-// Address is where the request with a key is shown.
+// Address returns where the request with a key is shown.
 func Address(key string) string { return "/operator/entry/" + url.PathEscape(key) }
 
-// page makes a handler of a function. Its error becomes a page.
+// page makes a handler from a function whose error becomes a page.
 func (d *Desk) page(f func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
@@ -136,8 +136,8 @@ type badForm struct{ error }
 
 func (b badForm) Unwrap() error { return b.error }
 
-// explain returns the status and the words for an error. What went wrong inside is in the log: it may name files and
-// addresses.
+// explain returns the status and the text for an error. Internal errors are logged instead, since they may name files
+// and addresses.
 func (d *Desk) explain(r *http.Request, err error) (int, string) {
 	var form badForm
 	var large *http.MaxBytesError
@@ -164,18 +164,18 @@ func (d *Desk) explain(r *http.Request, err error) (int, string) {
 	return http.StatusInternalServerError, d.Site.Say(r, "desk.failed")
 }
 
-// refusal is an error of the ledger's functions that says what is wrong with what was asked for.
+// refusal is an error of the ledger's functions that tells what is wrong with the request.
 type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
 
-// wiki is the wiki of an entry; one that is no longer in the settings has no address.
+// wiki returns the wiki of an entry; a wiki that is no longer in the settings has no address.
 func (d *Desk) wiki(e *bot.Entry) Wiki {
 	name, _ := bot.SplitPage(e.Page)
 	return d.Wikis[name]
 }
 
-// row is an entry as a page shows it.
+// row is an entry as shown on a page.
 type row struct {
 	*bot.Entry
 	Name   string // of the draft
@@ -200,12 +200,12 @@ func (r row) Text() string {
 	return r.Draft.Reply.Short
 }
 
-// Can reports whether an act is possible.
+// Can reports whether an action is possible.
 func (r row) Can(act string) bool {
 	return slices.Contains(bot.Act(act).On(), r.State) && r.may(bot.Act(act))
 }
 
-// may reports whether an entry has what an act needs.
+// may reports whether an entry's state allows an action.
 func (r row) may(act bot.Act) bool {
 	return r.Draft != nil || act != bot.ActApprove && act != bot.ActEdit
 }
@@ -225,7 +225,7 @@ func (d *Desk) rows(entries []*bot.Entry) []row {
 	return out
 }
 
-// show answers with a page of the desk. Whoever did not log in has nothing to log out of.
+// show answers with a page of the desk. Someone who did not log in is not offered a logout.
 func (d *Desk) show(w http.ResponseWriter, r *http.Request, status int, name string, page layout.Page) {
 	if data, ok := page.Data.(map[string]any); ok {
 		data["Free"] = login.Of(r.Context()).Free
@@ -233,13 +233,13 @@ func (d *Desk) show(w http.ResponseWriter, r *http.Request, status int, name str
 	d.pages.Show(w, r, status, name, page)
 }
 
-// by is the name under which what a request does is recorded.
+// by returns the name under which a request's changes are recorded.
 func by(r *http.Request) string { return login.Of(r.Context()).Name }
 
-// act carries out one act. shown is the draft that the operator was shown.
+// act carries out one action. shown is the draft that the operator was shown.
 func (d *Desk) act(r *http.Request, what bot.Act, key, shown string) (*bot.Entry, error) {
 	if shown == "" {
-		shown = "none" // an empty name would be any draft
+		shown = "none" // an empty name would match any draft
 	}
 	var e *bot.Entry
 	var err error
@@ -264,10 +264,10 @@ func (d *Desk) act(r *http.Request, what bot.Act, key, shown string) (*bot.Entry
 	return e, err
 }
 
-// maxWhy is how long a reason may be.
+// maxWhy is the maximum length of a reason.
 const maxWhy = 300
 
-// reason is why something is rejected, with the name of who did it.
+// reason returns why something is rejected, with the name of the person.
 func reason(r *http.Request) string {
 	why := strings.Join(strings.Fields(r.PostForm.Get("why")), " ")
 	if why == "" {
@@ -276,7 +276,7 @@ func reason(r *http.Request) string {
 	return clip(why, maxWhy) + " (" + by(r) + ")"
 }
 
-// said reads which message a page shows about what was just done.
+// said returns the message about what was just done.
 func said(r *http.Request) string {
 	if k := r.URL.Query().Get("done"); slices.Contains([]string{"approve", "edit", "reject", "retry", "stop", "resume"}, k) {
 		return k
@@ -284,7 +284,7 @@ func said(r *http.Request) string {
 	return ""
 }
 
-// back leads to a page of the desk that says what was done.
+// back redirects to a page of the desk that tells what was done.
 func back(w http.ResponseWriter, r *http.Request, path, done string, n int) {
 	q := url.Values{"done": {done}}
 	if n > 1 {

@@ -25,7 +25,7 @@ func (d *Desk) entry(w http.ResponseWriter, r *http.Request) error {
 // line is a line of a diff.
 type line struct{ Class, Text string }
 
-// showEntry shows a request with what went wrong. typed is a text that could not be taken, so that it is not lost.
+// showEntry shows a request and what went wrong. typed is a text that could not be saved, shown so that it is not lost.
 func (d *Desk) showEntry(w http.ResponseWriter, r *http.Request, status int, e *bot.Entry,
 	problem, typed string) error {
 	row := d.row(e)
@@ -47,14 +47,14 @@ func (d *Desk) showEntry(w http.ResponseWriter, r *http.Request, status int, e *
 	return nil
 }
 
-// change carries out what the operator asks for on the page of one request.
+// change carries out the operator's action on the page of one request.
 func (d *Desk) change(w http.ResponseWriter, r *http.Request) error {
 	key, what := r.PathValue("key"), bot.Act(r.PostForm.Get("do"))
 	_, err := d.act(r, what, key, r.PostForm.Get("shown"))
 	if err == nil {
 		to := "/operator/entry/" + key
 		if what == bot.ActApprove {
-			to = "/operator" // on to what still waits
+			to = "/operator" // continue with what still waits
 		}
 		back(w, r, to, string(what), 1)
 		return nil
@@ -93,7 +93,7 @@ func diff(s string) []line {
 	return out
 }
 
-// language is a reply's language for the attribute of that name, "" when it is no language code.
+// language returns a reply's language for the lang attribute, or "" if it is not a language code.
 func language(code string) string {
 	for _, c := range code {
 		if (c < 'a' || c > 'z') && c != '-' {

@@ -20,15 +20,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// A preview is the wiki's HTML in a document of its own, for a frame without rights: no scripts, no forms, no requests
-// (not even for a picture), no origin. Twice over: [harmless] takes out everything but plain structure, and the policy
-// of the response forbids what might have been missed.
+// A preview is the wiki's HTML in a separate document, for a frame without rights: no scripts, no forms, no requests
+// (not even for a picture), no origin. This is ensured twice: [harmless] removes everything except plain structure, and
+// the response's policy forbids what might have been missed.
 
 //go:embed preview.css
 var previewStyle string
 
-// previewPolicy lets nothing into a preview but its own style, which it names by its hash: a frame without an origin
-// could not load it from here.
+// previewPolicy allows a preview only its own style, identified by its hash, because a frame without an origin cannot
+// load it from this server.
 var previewPolicy = func() string {
 	sum := sha256.Sum256([]byte(previewStyle))
 	return "sandbox; default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
@@ -52,7 +52,7 @@ var harmless = func() *bluemonday.Policy {
 	return p
 }()
 
-// framed is the document of a preview.
+// framed returns the document of a preview.
 var framed = template.Must(template.New("").Parse(`<!doctype html>
 <html lang="{{.Lang}}"{{with .Theme}} data-theme="{{.}}"{{end}}><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>{{.Title}}</title><style>{{.Style}}</style>
@@ -62,7 +62,7 @@ var framed = template.Must(template.New("").Parse(`<!doctype html>
 // renderTime is how long the wiki may take.
 const renderTime = 15 * time.Second
 
-// preview answers with what the wiki makes of a draft.
+// preview responds with the wiki's rendering of a draft.
 func (d *Desk) preview(w http.ResponseWriter, r *http.Request) error {
 	e, err := d.Store.Entry(r.Context(), r.PathValue("key"))
 	if err != nil {
@@ -91,7 +91,7 @@ func (d *Desk) preview(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// theme is the look that the reader of a page chose.
+// theme returns the color theme that the reader chose.
 func theme(r *http.Request) string {
 	if c, err := r.Cookie("theme"); err == nil && (c.Value == "light" || c.Value == "dark") {
 		return c.Value
@@ -99,7 +99,7 @@ func theme(r *http.Request) string {
 	return ""
 }
 
-// rendered asks the wiki once for each draft.
+// rendered asks the wiki only once for each draft.
 func (d *Desk) rendered(ctx context.Context, e *bot.Entry) (string, error) {
 	name := e.Page + "\n" + e.Draft.Name()
 	if body, ok := d.previews.get(name); ok {
@@ -107,7 +107,7 @@ func (d *Desk) rendered(ctx context.Context, e *bot.Entry) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderTime)
 	defer cancel()
-	// Whoever asks the wiki for this is not the bot: the signature would be someone else's.
+	// This is not requested by the bot's account, so the signature would be someone else's.
 	wiki := d.wiki(e)
 	if wiki.Render == nil {
 		return "", errors.New("the entry's wiki is not in the settings")

@@ -19,7 +19,7 @@ import (
 
 func clip(s string, n int) string { return text.Clip(text.OneLine(text.Clean(s)), n) }
 
-// state is how the bot is.
+// state is the state of the bot.
 type state struct {
 	Halt   *bot.Halt
 	Pulses []pulse // one for each wiki on which it has worked
@@ -29,11 +29,11 @@ type state struct {
 type pulse struct {
 	*bot.Pulse
 	Wiki string // its name, "" for the main one
-	Late bool   // no pass for longer than any schedule makes likely
+	Late bool   // no pass for longer than any likely schedule
 	Ago  int    // minutes since it
 }
 
-// quiet is how long a bot may be silent before the desk says so.
+// quiet is how long a bot may be silent before the desk warns.
 const quiet = 3 * time.Hour
 
 func (d *Desk) state(ctx context.Context) (state, error) {
@@ -76,7 +76,7 @@ func counts(entries []*bot.Entry) []count {
 	return out
 }
 
-// waiting is the first page: what waits, how the bot is, what it costs.
+// waiting is the first page: what waits, the bot's state, what it costs.
 func (d *Desk) waiting(w http.ResponseWriter, r *http.Request) error {
 	return d.showWaiting(w, r, http.StatusOK, nil)
 }
@@ -124,7 +124,7 @@ func (d *Desk) showWaiting(w http.ResponseWriter, r *http.Request, status int, p
 	return nil
 }
 
-// chosen are the entries whose boxes were ticked.
+// chosen returns the entries whose boxes were checked.
 func chosen(r *http.Request) map[string]bool {
 	out := map[string]bool{}
 	for _, v := range r.PostForm["entry"] {
@@ -134,8 +134,8 @@ func chosen(r *http.Request) map[string]bool {
 	return out
 }
 
-// decide does the same to several entries. Each value names an entry and, behind a space, the draft that was shown. The
-// others are done also when one fails.
+// decide applies one action to several entries. Each value names an entry and, after a space, the draft that was shown.
+// If one fails, the others are still done.
 func (d *Desk) decide(w http.ResponseWriter, r *http.Request) error {
 	what, targets := bot.Act(r.PostForm.Get("do")), r.PostForm["entry"]
 	if one := r.PostForm.Get("one"); one != "" { // the button of a single reply
@@ -213,12 +213,12 @@ func (d *Desk) stop(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// resume takes the operator's stop back.
+// resume withdraws the operator's stop.
 func (d *Desk) resume(w http.ResponseWriter, r *http.Request) error {
 	if err := bot.Resume(r.Context(), d.Store); err != nil {
 		return err
 	}
-	d.Log.Warn("the operator lets the bot go on", "by", by(r))
+	d.Log.Warn("the operator resumed the bot", "by", by(r))
 	back(w, r, "/operator", "resume", 1)
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package guard keeps strangers out of the web pages: requests under other host names (DNS rebinding), requests that
-// the pages of other sites send, oversized and slow ones, and panics. Every page of the program is behind it.
+// Package guard protects the web pages against requests under other host names (DNS rebinding), requests sent by other
+// sites' pages, oversized and slow requests, and panics. It protects every page of the program.
 package guard
 
 import (
@@ -28,12 +28,12 @@ func PolicyWith(trusted string) string {
 // Options are the settings of a [Guard].
 type Options struct {
 	Log *slog.Logger
-	// host names under which the server answers, without port, next to the loopback names; "*" is any name
+	// accepted host names, without port, besides the loopback names; "*" accepts any name
 	Hosts []string
 }
 
-// Guard returns a handler that lets the requests through that next is meant for, and sets the headers of every
-// response. A panic of next is logged and answered with 500.
+// Guard returns a handler that passes only legitimate requests to next, and sets the headers of every response. A panic
+// of next is logged and answered with 500.
 func Guard(next http.Handler, o Options) http.Handler {
 	origin := http.NewCrossOriginProtection()
 	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -50,10 +50,11 @@ func Guard(next http.Handler, o Options) http.Handler {
 				panic(p)
 			}
 			o.Log.Error("a bug; please report it", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
-			http.Error(w, `{"error":"This failed by a bug of the program; its log says more."}`, http.StatusInternalServerError)
+			http.Error(w, `{"error":"This failed because of a bug in the program; its log has details."}`,
+				http.StatusInternalServerError)
 		}()
 		if !o.serves(r.Host) {
-			http.Error(w, "This server does not answer under this name. Use the address that it printed when it started.",
+			http.Error(w, "This server does not accept this host name. Use the address that it printed when it started.",
 				http.StatusMisdirectedRequest)
 			return
 		}
@@ -68,7 +69,7 @@ func Guard(next http.Handler, o Options) http.Handler {
 	})
 }
 
-// serves reports whether the server answers under the name in a Host header.
+// serves reports whether the server accepts the name in a Host header.
 func (o *Options) serves(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
@@ -91,7 +92,8 @@ func Loopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// Local keeps a redirect on this server: it returns the path and query of an address without host, "/" for any other.
+// Local keeps a redirect on this server: it returns the path and query of an address without a host, and "/" for any
+// other address.
 func Local(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(to, "//") ||

@@ -1,4 +1,4 @@
-// Package health answers those who watch over the program: /healthz says that it lives, /readyz that it can work.
+// Package health serves the health checks: /healthz shows that the program is alive, /readyz that it can work.
 package health
 
 import (
@@ -15,17 +15,17 @@ import (
 // Check returns why a part cannot work, nil when it can.
 type Check func(ctx context.Context) error
 
-// limit is the time for all checks: a watcher waits for some seconds at most.
+// limit is the time for all checks: a monitor waits a few seconds at most.
 const limit = 4 * time.Second
 
-// Live answers 200: who answers lives.
+// Live responds with 200: a program that responds is alive.
 func Live(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// Ready answers 200 when every check passes within 4 s, else 503 with the names of those that failed. Why they failed
-// is in the log: strangers may read the answer.
+// Ready responds with 200 if every check passes within 4 s, else with 503 and the names of those that failed. The
+// reasons are only logged, since strangers may read the response.
 func Ready(lg *slog.Logger, checks map[string]Check) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), limit)

@@ -5,8 +5,8 @@ import (
 	"net/http/pprof"
 )
 
-// Profiles serves what Go knows of a running program, for go tool pprof, under /debug/pprof/. It shows command lines
-// and memory: the caller must see to it that only this machine can reach it.
+// Profiles serves the profiles of the running program, for go tool pprof, under /debug/pprof/. It shows the command
+// line and memory: the caller must make sure that only this machine can reach it.
 func Profiles() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)

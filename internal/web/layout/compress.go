@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// smallest is the size in bytes from which an answer is compressed.
+// smallest is the minimum size in bytes of a response that is compressed.
 const smallest = 1000
 
-// takesGzip reports whether the client accepts answers compressed by gzip.
+// takesGzip reports whether the client accepts gzip compression.
 func takesGzip(r *http.Request) bool {
 	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		name, quality, _ := strings.Cut(strings.TrimSpace(part), ";")
@@ -25,7 +25,7 @@ func takesGzip(r *http.Request) bool {
 	return false
 }
 
-// write sends a whole answer, compressed where that is worth it.
+// write sends a whole response, compressed if that is worthwhile.
 func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	w.Header().Add("Vary", "Accept-Encoding")
 	if len(body) < smallest || !takesGzip(r) {
@@ -40,8 +40,8 @@ func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	_ = z.Close()
 }
 
-// Send answers with a body of a content type, such as the JSON that a page's script asks for, compressed where that is
-// worth it.
+// Send answers with a body of a content type, such as the JSON that a page's script asks for, compressed if that is
+// worthwhile.
 func Send(w http.ResponseWriter, r *http.Request, status int, kind string, body []byte) {
 	w.Header().Set("Content-Type", kind)
 	write(w, r, status, body)

@@ -12,7 +12,7 @@ import (
 // Language is one in which the pages can be read.
 type Language struct{ Code, Name string }
 
-// Languages are those with messages; the first is taken when the reader wants none of them.
+// Languages lists the languages with messages; the first is used if the reader wants none of them.
 var Languages = []Language{{Code: "en", Name: "English"}, {Code: "de", Name: "Deutsch"}, {Code: "fr", Name: "Français"}}
 
 var matcher = func() language.Matcher {
@@ -29,7 +29,8 @@ const (
 	themeName = "theme"
 )
 
-// LanguageOf is the language of a page: what the parameter lang says, else the cookie of that name, else the browser.
+// LanguageOf returns the language of a page: from the parameter lang, else from the cookie of that name, else from the
+// browser.
 func LanguageOf(r *http.Request) string {
 	for _, wanted := range []string{r.URL.Query().Get(langName), cookieOf(r, langName)} {
 		if known(wanted) {
@@ -52,11 +53,11 @@ func known(code string) bool {
 	return slices.ContainsFunc(Languages, func(l Language) bool { return l.Code == code })
 }
 
-// rightToLeft are languages whose script runs from right to left.
+// rightToLeft lists languages whose script runs from right to left.
 var rightToLeft = []string{"ar", "arc", "arz", "azb", "ckb", "dv", "fa", "he", "ks", "lrc", "mzn", "nqo", "pnb", "ps",
 	"sd", "ug", "ur", "yi"}
 
-// DirectionOf is the direction in which a language is written: ltr or rtl.
+// DirectionOf returns the direction in which a language is written: ltr or rtl.
 func DirectionOf(code string) string {
 	base, _, _ := strings.Cut(strings.ToLower(code), "-")
 	if slices.Contains(rightToLeft, base) {
@@ -65,7 +66,7 @@ func DirectionOf(code string) string {
 	return "ltr"
 }
 
-// themeOf is the look that the reader chose: light, dark, or "" for none.
+// themeOf returns the color theme that the reader chose: light, dark, or "" for none.
 func themeOf(r *http.Request) string {
 	theme := r.URL.Query().Get(themeName)
 	if theme == "" {
@@ -85,7 +86,7 @@ func cookieOf(r *http.Request, name string) string {
 	return c.Value
 }
 
-// keepChoices remembers a language and a look that the address asks for.
+// keepChoices remembers a language and a theme that the address asks for.
 func keepChoices(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if code := q.Get(langName); known(code) {
@@ -101,7 +102,7 @@ func keep(w http.ResponseWriter, name, value string) {
 		SameSite: http.SameSiteLaxMode})
 }
 
-// with changes one parameter of an address on this server.
+// with returns an address on this server with one parameter changed.
 func with(address, name, value string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host != "" || u.IsAbs() || !strings.HasPrefix(u.Path, "/") {

@@ -1,8 +1,8 @@
 // Package layout is the frame that all of the server's pages share: header, style, languages, static files, headers of
-// the response. A page is a template of its own and data; what it gets from here is in its language and safe to show.
+// the response. A page is a template with data; what this package adds is in the page's language and safe to show.
 //
 //	layout.go     a site, its sections, a page
-//	language.go   which language and which look the reader wants
+//	language.go   which language and which theme the reader wants
 //	static.go     files for browsers, under addresses that change when a file does
 //	compress.go   answers made smaller
 //	words/        the frame's words in each language
@@ -32,11 +32,11 @@ import (
 //go:embed static words all:page
 var own embed.FS
 
-// sections are what the header may link to, in this order. A site shows those that it was given.
+// sections are what the header may link to, in this order. A site shows the ones added to it.
 var sections = []string{"ask", "editor", "runs", "operator", "annotate"}
 
-// Site is the frame of one server. Its methods that add something are for the start; the others may be called at the
-// same time.
+// Site is the frame of one server. Methods that add something must be called before the server starts; the others are
+// safe for concurrent use.
 type Site struct {
 	Log *slog.Logger
 
@@ -53,7 +53,7 @@ func New(lg *slog.Logger) *Site {
 	return s
 }
 
-// Section puts a link into the header: name is ask, editor, runs, operator or annotate.
+// Section adds a link to the header: name is ask, editor, runs, operator or annotate.
 func (s *Site) Section(name, address string) {
 	if !slices.Contains(sections, name) {
 		panic("layout: no section is called " + name)
@@ -68,13 +68,13 @@ func (s *Site) Static(name string, files fs.FS) { s.static.add(name, files) }
 // Words adds messages: a file for each language, such as de.json. A key is the same in all of them.
 func (s *Site) Words(files fs.FS) { s.words.add(files) }
 
-// Address is where a static file is served, such as "/static/3f9a…/ask/ask.js".
+// Address returns where a static file is served, such as "/static/3f9a…/ask/ask.js".
 func (s *Site) Address(file string) string { return s.static.address(file) }
 
 // Page is what a page of a section shows.
 type Page struct {
 	Title   string
-	Section string   // whose link in the header is marked
+	Section string   // section whose link in the header is highlighted
 	Styles  []string // static files besides the frame's style sheet
 	Scripts []string // static files that are modules
 	Wide    bool     // as wide as the window, for tables
@@ -92,28 +92,28 @@ type View struct {
 	*Page
 	Lang  string // code of the page's language
 	Dir   string // ltr or rtl
-	Theme string // light, dark, or "" for what the browser says
+	Theme string // light, dark, or "" for the browser's setting
 	Path  string // of the request, with its query
 
 	site *Site
 }
 
-// T is a message in the page's language. args are names and values in turn: {{$.T "ask.rows" "count" .Rows}}.
+// T returns a message in the page's language. args are names and values in turn: {{$.T "ask.rows" "count" .Rows}}.
 func (v *View) T(key string, args ...any) string { return v.site.words.text(v.Lang, key, args) }
 
 // Asset is the address of a static file.
 func (v *View) Asset(file string) string { return v.site.Address(file) }
 
-// Number is n with the language's separators.
+// Number returns n with the language's separators.
 func (v *View) Number(n int) string { return v.site.words.texts(v.Lang).Number(n) }
 
-// Date is a day as the language writes it.
+// Date returns a day in the language's format.
 func (v *View) Date(at time.Time) string { return v.site.words.texts(v.Lang).Date(at) }
 
 // Languages are those that the reader can choose.
 func (v *View) Languages() []Language { return Languages }
 
-// With is the address of this page with a parameter changed, for links that change language or look.
+// With returns the address of this page with a parameter changed, for links that change the language or the theme.
 func (v *View) With(name, value string) string { return with(v.Path, name, value) }
 
 // Link is a section in the header.
@@ -122,7 +122,7 @@ type Link struct {
 	Here          bool
 }
 
-// Links are the header's.
+// Links returns the header's links.
 func (v *View) Links() []Link {
 	var out []Link
 	for _, name := range sections {
@@ -133,7 +133,7 @@ func (v *View) Links() []Link {
 	return out
 }
 
-// Looks are the choices of colors.
+// Looks lists the color themes.
 func (v *View) Looks() []Link {
 	var out []Link
 	for _, name := range []string{"auto", "light", "dark"} {
@@ -142,7 +142,7 @@ func (v *View) Looks() []Link {
 	return out
 }
 
-// ScriptWords are the messages that the page's scripts need.
+// ScriptWords returns the messages that the page's scripts need.
 func (v *View) ScriptWords() map[string]any { return v.site.words.some(v.Lang, v.Words) }
 
 var functions = template.FuncMap{
@@ -157,7 +157,7 @@ var functions = template.FuncMap{
 	"add":     func(a, b int) int { return a + b },
 }
 
-// dict is several values for a template that takes one: names and values in turn.
+// dict combines several values for a template that takes one: names and values in turn.
 func dict(pairs ...any) map[string]any {
 	m := map[string]any{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -198,7 +198,7 @@ func (s *Site) Pages(files fs.FS) *Pages {
 	return out
 }
 
-// Show answers with the page of a template's name, without ".html".
+// Show responds with the page of a template, named without ".html".
 func (p *Pages) Show(w http.ResponseWriter, r *http.Request, status int, name string, page Page) {
 	t, ok := p.pages[name]
 	if !ok {
@@ -212,7 +212,7 @@ func (s *Site) Say(r *http.Request, key string, args ...any) string {
 	return s.words.text(LanguageOf(r), key, args)
 }
 
-// Problem answers with a page that says what is wrong: text is for people, and in their language.
+// Problem responds with a page that tells what is wrong: text is for people, in their language.
 func (s *Site) Problem(w http.ResponseWriter, r *http.Request, status int, text string) {
 	t := template.Must(template.New("").Funcs(functions).ParseFS(own, "page/*.html"))
 	s.show(w, r, status, t, &Page{Title: s.Say(r, "frame.problem"), Data: text})
@@ -225,7 +225,7 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, status int, t *templ
 	var b bytes.Buffer
 	if err := t.ExecuteTemplate(&b, "frame", v); err != nil {
 		s.Log.Error("a page cannot be made", "path", r.URL.Path, "error", err)
-		http.Error(w, "This page cannot be made, by a bug of the program; its log says more.",
+		http.Error(w, "This page cannot be made because of a bug in the program; its log has details.",
 			http.StatusInternalServerError)
 		return
 	}

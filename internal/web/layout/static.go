@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// prefix is where static files are.
+// prefix is the path of static files.
 const prefix = "/static/"
 
 // file is a static file, also compressed.
@@ -22,7 +22,7 @@ type file struct {
 	kind         string
 }
 
-// static is all files for browsers. Their addresses hold a hash of all of them: scripts can import each other by
+// static holds all files for browsers. Their addresses contain a hash of all of them: scripts can import each other by
 // relative paths, and a browser never mixes two versions of the program.
 type static struct {
 	files map[string]file
@@ -96,7 +96,7 @@ func (s *Site) ServeStatic(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(f.data)
 }
 
-// zip compresses data as far as possible; it returns nil where that makes it no smaller.
+// zip compresses data as much as possible; it returns nil if that does not make it smaller.
 func zip(data []byte) []byte {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)

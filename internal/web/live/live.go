@@ -1,14 +1,14 @@
-// Package live answers questions by GRASP's protocol (https://github.com/ad-freiburg/grasp), so that its clients work
-// with this program: a WebSocket at /live, POST /run, GET /knowledge_graphs. It speaks the form of 2026, and that of
-// 2025 to a client that asks in it.
+// Package live answers questions over GRASP's protocol (https://github.com/ad-freiburg/grasp), so that its clients work
+// with this program: a WebSocket at /live, POST /run, GET /knowledge_graphs. It uses the protocol's 2026 version, and
+// the 2025 version for clients that use it.
 //
-//	live.go      who may ask, how many at once; /run and /knowledge_graphs
+//	live.go      who may ask, and how many at once; /run and /knowledge_graphs
 //	session.go   one connection to /live
 //	request.go   what a client sends; earlier questions
 //	reply.go     events of a run as the protocol's messages
 //
-// What GRASP's own server does and this one does not: it serves its settings with the keys in them, lets pages of any
-// site connect, and holds up all clients while it works for one.
+// Unlike GRASP's own server, this one does not reveal its settings and keys, does not let pages of any site connect,
+// and does not block all clients while it works for one.
 package live
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/httpjson"
 )
 
-// Asker starts to answer a question. [*ask.Service] does.
+// Asker starts answering a question. [*ask.Service] does.
 type Asker interface {
 	Start(ctx context.Context, q agent.Question) (*ask.Run, error)
 }
@@ -36,17 +36,17 @@ type Asker interface {
 // Options are the parts of a [Handler].
 type Options struct {
 	Log    *slog.Logger
-	Graphs []string // names of the graphs, the first one is asked when a client names none
-	// who answers from these graphs, at least one; the error is for the log
+	Graphs []string // names of the graphs; the first one is the default
+	// returns what answers from these graphs, at least one; the error is for the log
 	On func(ctx context.Context, graphs []string) (Asker, error)
-	// hosts whose pages may connect to /live, next to this server's own; "*" is ignored
+	// hosts whose pages may connect to /live, besides this server's own; "*" is ignored
 	Origins     []string
 	Connections int           // to /live, and requests to /run, at once; 0: 10
 	Limit       time.Duration // for a question; 0: 300 s
-	Idle        time.Duration // how long a client of /live may say nothing when it is its turn; 0: 300 s
+	Idle        time.Duration // how long a client of /live may be silent when it is its turn; 0: 300 s
 }
 
-// Limits of what a client may send, and defaults as GRASP's server has them.
+// Limits on what a client may send, and the defaults of GRASP's server.
 const (
 	maxBody     = 4 << 20 // bytes of a request; most of it is what was said before
 	maxQuestion = 4000    // characters
@@ -75,13 +75,13 @@ func New(o Options) *Handler {
 	return &Handler{Options: o, slots: make(chan struct{}, o.Connections)}
 }
 
-// Parts are the protocol's paths, as patterns of [http.ServeMux].
+// Parts returns the protocol's paths, as patterns of [http.ServeMux].
 func (h *Handler) Parts() map[string]http.Handler {
 	return map[string]http.Handler{"GET /live": http.HandlerFunc(h.live), "POST /run": http.HandlerFunc(h.run),
 		"GET /knowledge_graphs": http.HandlerFunc(h.knowledgeGraphs)}
 }
 
-// enter takes a place among the clients, if there is one. leave gives it back.
+// enter takes one of the limited places for clients, if one is free. leave frees it.
 func (h *Handler) enter() bool {
 	select {
 	case h.slots <- struct{}{}:
@@ -93,14 +93,14 @@ func (h *Handler) enter() bool {
 
 func (h *Handler) leave() { <-h.slots }
 
-// failure is the protocol's answer to what cannot be done.
+// failure is the protocol's error response.
 type failure struct {
 	Error string `json:"error"`
 }
 
 const errBusy = "too many questions at once; try again in a minute"
 
-// knowledgeGraphs answers with the names of the graphs.
+// knowledgeGraphs responds with the names of the graphs.
 func (h *Handler) knowledgeGraphs(w http.ResponseWriter, _ *http.Request) {
 	httpjson.Write(w, http.StatusOK, h.Graphs)
 }
@@ -175,7 +175,7 @@ func (h *Handler) start(ctx context.Context, req *request) (*ask.Run, error) {
 }
 
 // live talks with one client over a WebSocket until it goes away. Pages of other sites are refused, and so are clients
-// for which there is no place.
+// for which there is no room.
 func (h *Handler) live(w http.ResponseWriter, r *http.Request) {
 	c, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: h.Origins})
 	if err != nil {

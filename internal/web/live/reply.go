@@ -15,7 +15,7 @@ import (
 // object is a message to the client.
 type object map[string]any
 
-// encode writes v as JSON, with characters that mean something in HTML as they are.
+// encode writes v as JSON without escaping HTML characters.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -28,16 +28,16 @@ func encode(v any) ([]byte, error) {
 type teller struct {
 	req    *request
 	events []event.Event
-	system bool // the message with the system's text was made
+	system bool // the message with the system prompt was sent
 }
 
-// message returns a message of a type in the form that the client reads.
+// message returns a message of a type in the client's version of the protocol.
 func (t *teller) message(kind string, fields object) object {
 	fields[map[bool]string{false: "type", true: "typ"}[t.req.old]] = kind
 	return fields
 }
 
-// messages returns what the client is told of an event.
+// messages returns the client's messages for an event.
 func (t *teller) messages(e event.Event) ([]object, error) {
 	if e.Event == "live" {
 		return nil, nil
@@ -79,8 +79,8 @@ func (t *teller) messages(e event.Event) ([]object, error) {
 	return nil, nil
 }
 
-// model returns the messages of a call of the model in the main conversation. The first one also tells the functions
-// and the system's text.
+// model returns the messages of a call of the model in the main conversation. The first one also has the functions and
+// the system prompt.
 func (t *teller) model(e event.Event, before time.Time) (out []object) {
 	if e.Request == nil || e.Response == nil || len(e.Response.Choices) == 0 ||
 		!slices.Contains([]string{"act", "generate"}, e.Request.Purpose) {
@@ -90,7 +90,7 @@ func (t *teller) model(e event.Event, before time.Time) (out []object) {
 		t.system = true
 		m := object{"functions": functions(e.Request.Tools), "system_message": systemText(e.Request.Messages)}
 		if !t.req.old {
-			m["config"] = object{} // GRASP's own server shows all its settings here, with keys
+			m["config"] = object{} // GRASP's own server shows all its settings here, including keys
 		}
 		out = append(out, t.message("system", m))
 	}
@@ -101,7 +101,7 @@ func (t *teller) model(e event.Event, before time.Time) (out []object) {
 	return append(out, t.message("model", m))
 }
 
-// systemText is the text that a conversation begins with.
+// systemText returns the text at the beginning of a conversation.
 func systemText(messages []llm.Message) string {
 	if len(messages) == 0 || messages[0].Role != llm.System {
 		return ""
@@ -109,7 +109,7 @@ func systemText(messages []llm.Message) string {
 	return messages[0].Content
 }
 
-// functions are the tools in GRASP's form.
+// functions returns the tools in GRASP's form.
 func functions(tools []llm.Tool) []object {
 	out := make([]object, len(tools))
 	for i, t := range tools {
@@ -118,7 +118,7 @@ func functions(tools []llm.Tool) []object {
 	return out
 }
 
-// arguments are a call's arguments as an object.
+// arguments returns a call's arguments as an object.
 func arguments(argument string) any {
 	var o map[string]json.RawMessage
 	if json.Unmarshal([]byte(argument), &o) == nil && o != nil {
@@ -127,11 +127,11 @@ func arguments(argument string) any {
 	return object{"argument": argument}
 }
 
-// reasons are the texts of failures for strangers, by GRASP's reasons: details stay in the log.
+// reasons maps GRASP's failure reasons to texts for strangers: details stay in the log.
 var reasons = map[string]string{"api": "the language model or the graph failed; the server's log says why",
-	"timeout": errTime, "loop": "the model went on to repeat itself"}
+	"timeout": errTime, "loop": "the model kept repeating itself"}
 
-// output is the message that ends a run. Its messages go on with those of the request, so that a client can hand them
+// output is the message that ends a run. Its messages continue those of the request, so that a client can send them
 // back with the next question.
 func output(req *request, events []event.Event) (object, error) {
 	run, err := transcript.Read(events)
@@ -170,7 +170,7 @@ func output(req *request, events []event.Event) (object, error) {
 	return out, nil
 }
 
-// conversation is a run as messages: the question, the steps as calls, and the call that ends it.
+// conversation returns a run as messages: the question, the steps as calls, and the call that ends it.
 func conversation(req *request, run *transcript.Run, events []event.Event) (out []message) {
 	if len(req.past.Messages) == 0 {
 		for _, e := range events {

@@ -12,10 +12,10 @@ import (
 	"github.com/spinachbot/spinachbot/agent/render"
 )
 
-// task is GRASP's name of what is done here.
+// task is GRASP's name for what is done here.
 const task = "sparql-qa"
 
-// wireRequest is what a client sends. Clients of 2025 say question where those of 2026 say input.
+// wireRequest is what a client sends. Clients of 2025 send question instead of input.
 type wireRequest struct {
 	Task     string          `json:"task"`
 	Input    json.RawMessage `json:"input"`
@@ -24,7 +24,7 @@ type wireRequest struct {
 	Past     *past           `json:"past"`
 }
 
-// past is what was said before: the messages and known IRIs of the output before.
+// past is the conversation so far: the messages and known IRIs of the previous output.
 type past struct {
 	Questions []string  `json:"questions"` // 2025
 	Messages  []message `json:"messages"`
@@ -39,7 +39,7 @@ type request struct {
 	past     past
 }
 
-// read reads a request. why says what is wrong with it, "" when nothing is.
+// read reads a request. why tells what is wrong with it, and is "" if nothing is.
 func (h *Handler) read(data []byte) (r *request, why string) {
 	var w wireRequest
 	if err := json.Unmarshal(data, &w); err != nil {
@@ -80,8 +80,8 @@ func (h *Handler) read(data []byte) (r *request, why string) {
 	return r, ""
 }
 
-// message is a message of a conversation as the OpenAI protocol writes it. Content may come as another type than text,
-// which is passed over.
+// message is a message of a conversation as the OpenAI protocol writes it. Content of another type than text is
+// ignored.
 type message struct {
 	Role       string     `json:"role"`
 	Content    text       `json:"content"`
@@ -100,7 +100,7 @@ type function struct {
 	Arguments text   `json:"arguments"`
 }
 
-// text is a JSON string; anything else is read as the JSON that it is, null as nothing.
+// text is a JSON string; any other value is kept as its JSON text, and null as nothing.
 type text string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -115,17 +115,17 @@ func (t *text) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// What is read of earlier questions: a prompt grows with them.
+// Limits on earlier questions, since the prompt grows with them.
 const (
 	maxSteps = 30    // of a question
 	maxText  = 4000  // characters of a thought, an observation or a report
 	maxQuery = 20000 // characters of a query or an argument
 )
 
-// turns reads the earlier questions out of the messages: a user's message begins one, calls and their results are its
+// turns extracts the earlier questions from the messages: a user's message begins one, calls and their results are its
 // steps, and the call of answer or cancel ends it.
 func (p *past) turns() (out []agent.Turn) {
-	step := map[string]int{} // by the ID of the call: where its result goes
+	step := map[string]int{} // where a call's result goes, by the call's ID
 	for _, m := range p.Messages {
 		if m.Role == "user" && m.Content != "" {
 			out, step = append(out, agent.Turn{Question: clip(m.Content, maxText)}), map[string]int{}
@@ -150,7 +150,7 @@ func (p *past) turns() (out []agent.Turn) {
 			t.Steps[i].Observation = clip(m.Content, maxText)
 		}
 	}
-	if len(p.Questions) == len(out) { // where a message holds more than the question
+	if len(p.Questions) == len(out) { // if a message contains more than the question
 		for i, q := range p.Questions {
 			out[i].Question = render.Clip(q, maxText)
 		}
@@ -158,7 +158,7 @@ func (p *past) turns() (out []agent.Turn) {
 	return out
 }
 
-// end reads the call that ends a question, if this is one.
+// end reads a call that ends a question, if this is one.
 func (f *function) end(t *agent.Turn) bool {
 	if f.Name != "answer" && f.Name != "cancel" {
 		return false

@@ -12,17 +12,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/ask"
 )
 
-// session is one connection to /live: questions one after the other.
+// session is one connection to /live, with one question after another.
 type session struct {
 	h    *Handler
 	conn *websocket.Conn
 	in   chan []byte // what the client sends
 }
 
-// sendTime is how long a client's connection may take for one message.
+// sendTime is the time limit for sending one message to a client.
 const sendTime = 30 * time.Second
 
-// listen hands on what the client sends until it goes away.
+// listen forwards what the client sends until it goes away.
 func (s *session) listen(ctx context.Context, gone context.CancelFunc) {
 	defer gone()
 	for {
@@ -38,7 +38,7 @@ func (s *session) listen(ctx context.Context, gone context.CancelFunc) {
 	}
 }
 
-// errIdle says that the client let its turn pass.
+// errIdle means that the client let its turn pass.
 var errIdle = errors.New("nothing was received in time")
 
 // receive waits for the client's next message.
@@ -82,7 +82,7 @@ func (s *session) serve(ctx context.Context) {
 	}
 }
 
-// question answers one question. The error says that the connection is of no more use.
+// question answers one question. An error means that the connection can no longer be used.
 func (s *session) question(ctx context.Context, data []byte) error {
 	req, why := s.h.read(data)
 	if why != "" {
@@ -94,7 +94,7 @@ func (s *session) question(ctx context.Context, data []byte) error {
 	if err != nil {
 		return s.send(ctx, failure{errFailed})
 	}
-	defer func() { // what is not listened to is not worked on
+	defer func() { // stop working when nobody listens
 		run.Cancel()
 		<-run.Done()
 	}()
@@ -110,8 +110,8 @@ func (s *session) question(ctx context.Context, data []byte) error {
 	return nil
 }
 
-// tell sends the messages of a run. After each the client must send one, with which it may cancel; it may also cancel
-// while it waits. What ends because timed has ended has no output.
+// tell sends the messages of a run. After each message the client must send one, which may cancel the run; it may also
+// cancel while it waits. A run that ends because timed has ended has no output.
 func (s *session) tell(ctx, timed context.Context, run *ask.Run, req *request) (canceled bool, err error) {
 	walk, stop := context.WithCancel(ctx)
 	defer stop()
@@ -147,7 +147,7 @@ func (s *session) tell(ctx, timed context.Context, run *ask.Run, req *request) (
 					return err == nil, err
 				}
 			}
-			if e.Event == "end" { // what the client sends now is its next question
+			if e.Event == "end" { // the client's next message is its next question
 				return false, nil
 			}
 		case data := <-s.in:

@@ -14,23 +14,23 @@ import (
 	"time"
 )
 
-// noteKey is where accounts and the signing key are kept.
+// noteKey is the key of the note with the accounts and the signing key.
 const noteKey = "web/logins"
 
-// maxAccounts bounds what an operator can make: each login looks at all of them.
+// maxAccounts limits the number of accounts, since each login compares with all of them.
 const maxAccounts = 200
 
-// book is the note.
+// book is the note's content.
 type book struct {
 	Secret   []byte    `json:"secret"`
 	Logouts  int64     `json:"logouts"` // of the operator
 	Accounts []account `json:"accounts,omitempty"`
 }
 
-// account is someone whom the operator has let in.
+// account is a person whom the operator has admitted.
 type account struct {
 	Name    string    `json:"name"`
-	Hash    []byte    `json:"hash"` // SHA-256 of the token, which has 128 random bits: nothing to guess
+	Hash    []byte    `json:"hash"` // SHA-256 of the token, which has 128 random bits and cannot be guessed
 	Logouts int64     `json:"logouts"`
 	Made    time.Time `json:"made"`
 }
@@ -43,15 +43,15 @@ func (b *book) account(name string) *account {
 	return &b.Accounts[i]
 }
 
-// books reads and writes the note. Changes by two processes at the same moment may lose one of them; there is one
-// operator.
+// books reads and writes the note. If two processes change it at the same moment, one change may be lost; there is only
+// one operator.
 type books struct {
 	notes  Notes
 	random io.Reader
 	mu     sync.Mutex // of changes
 }
 
-// read returns the book, and makes it at the first time.
+// read returns the book, and creates it the first time.
 func (s *books) read(ctx context.Context) (*book, error) {
 	b, ok, err := s.get(ctx)
 	if err != nil || ok {
@@ -117,7 +117,7 @@ func (s *books) logout(ctx context.Context, u User) error {
 	})
 }
 
-// Account is someone whom the operator has let in.
+// Account is a person whom the operator has admitted.
 type Account struct {
 	Name string
 	Made time.Time
@@ -137,7 +137,7 @@ func (d *Door) Accounts(ctx context.Context) ([]Account, error) {
 	return out, nil
 }
 
-// Problem is an error that is meant for the person who asked for something.
+// Problem is an error meant for the person who made the request.
 type Problem string
 
 func (p Problem) Error() string { return string(p) }
@@ -145,7 +145,7 @@ func (p Problem) Error() string { return string(p) }
 // ErrNoAccount: there is no account with this name.
 var ErrNoAccount = errors.New("there is no such account")
 
-// Add makes an account and returns its token, which is shown once and not kept. The name comes cleaned.
+// Add creates an account and returns its token, which is shown once and not stored. The name must be normalized.
 func (d *Door) Add(ctx context.Context, name string) (token string, err error) {
 	return d.renew(ctx, func(b *book, hash []byte) error {
 		switch {

@@ -1,12 +1,12 @@
-// Package login decides who may see the pages that are not for everybody. There is one operator, who knows a token from
+// Package login decides who may see the pages that are not public. There is one operator, who knows a token from
 // the settings, and there are accounts that the operator makes for annotators, each with a token of its own.
 //
-// Who logs in gets a cookie, signed with a key kept in the store. It is bound to the token: a token that changes,
-// an account that is removed and a logout end its cookies, in every process that uses the same store. Tokens are
-// compared in constant time, and of an account's token only a hash is kept. After some failures a client has to wait,
-// and after many everybody has, so that no token can be guessed.
+// A login sets a cookie, signed with a key kept in the store. It is bound to the token: changing the token, removing
+// the account or logging out invalidates its cookies, in every process that uses the same store. Tokens are compared in
+// constant time, and only a hash of an account's token is stored. After some failures a client has to wait, and after
+// many failures everyone does, so that no token can be guessed.
 //
-// Requests that other sites' pages send are refused by internal/web/guard before they come here.
+// Package guard rejects requests sent by other sites' pages before they get here.
 package login
 
 import (
@@ -53,10 +53,11 @@ type Options struct {
 	Log    *slog.Logger
 	Notes  Notes
 	Token  string // the operator's; empty: see Local
-	Name   string // the operator's, for the record; "operator" when empty
+	Name   string // the operator's name, for the record; "operator" if empty
 	Now    func() time.Time
 	Random io.Reader
-	// Local says that only this machine reaches the server. Then, without a Token, whoever reaches it is the operator.
+	// Local means that only this machine can reach the server. Then, without a Token, anyone who reaches it is the
+	// operator.
 	Local bool
 	Site  *layout.Site // the frame of the pages
 }
@@ -71,10 +72,10 @@ type User struct {
 // Lifetime is how long a login lasts.
 const Lifetime = 7 * 24 * time.Hour
 
-// MinToken is how many characters a token must have.
+// MinToken is the minimum number of characters in a token.
 const MinToken = 16
 
-// maxForm bounds what a login may send.
+// maxForm limits the size of a login form.
 const maxForm = 4 << 10
 
 // Door lets people in. It is safe for concurrent use.
@@ -109,21 +110,21 @@ func (d *Door) Handler() http.Handler {
 	return mux
 }
 
-// user is the key of a [User] in a context.
+// user is the context key of a [User].
 type user struct{}
 
-// Of returns who sent the request with this context; the zero User when nobody was asked.
+// Of returns who sent the request with this context, or the zero User if no login was required.
 func Of(ctx context.Context) User {
 	u, _ := ctx.Value(user{}).(User)
 	return u
 }
 
-// Operator lets only the operator through.
+// Operator admits only the operator.
 func (d *Door) Operator(next http.Handler) http.Handler {
 	return d.only(next, func(u User) bool { return u.Operator })
 }
 
-// Anybody lets everyone through who is logged in.
+// Anybody admits everyone who is logged in.
 func (d *Door) Anybody(next http.Handler) http.Handler {
 	return d.only(next, func(User) bool { return true })
 }
@@ -150,7 +151,7 @@ func (d *Door) only(next http.Handler, may func(User) bool) http.Handler {
 	})
 }
 
-// closed is the message that says why nobody may come in, or "".
+// closed returns the message that explains why nobody can log in, or "".
 func (d *Door) closed() string {
 	if d.Token != "" || d.Local {
 		return ""
@@ -170,7 +171,7 @@ func (d *Door) User(r *http.Request) (u User, ok bool, err error) {
 	if err != nil {
 		return User{}, false, err
 	}
-	for _, c := range r.Cookies() { // another site under the same domain may have set one of the same name
+	for _, c := range r.Cookies() { // another site under the same domain may have set a cookie with the same name
 		if c.Name != cookieName(secure(r)) {
 			continue
 		}
@@ -181,7 +182,7 @@ func (d *Door) User(r *http.Request) (u User, ok bool, err error) {
 	return User{}, false, nil
 }
 
-// fromHere reports whether a request comes from this machine, and not by way of a proxy that says so.
+// fromHere reports whether a request comes from this machine and not through a proxy that declares itself.
 func fromHere(r *http.Request) bool {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	for _, h := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
@@ -192,7 +193,7 @@ func fromHere(r *http.Request) bool {
 	return err == nil && guard.Loopback(host)
 }
 
-// secure reports whether the browser reached the page by HTTPS, or must have: only loopback names may do without.
+// secure reports whether the browser used HTTPS, or must have: only loopback names may do without.
 func secure(r *http.Request) bool {
 	host := r.Host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -205,7 +206,7 @@ func encrypted(r *http.Request) bool {
 	return r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
 }
 
-// cookieName has the prefix by which browsers keep other hosts of the same domain from setting it.
+// cookieName has the prefix that makes browsers keep other hosts of the same domain from setting it.
 func cookieName(secure bool) string {
 	if secure {
 		return "__Host-spinachbot"
@@ -213,7 +214,7 @@ func cookieName(secure bool) string {
 	return "spinachbot"
 }
 
-// session is what a cookie says.
+// session is the content of a cookie.
 type session struct {
 	Name     string `json:"n"`
 	Operator bool   `json:"o,omitempty"`
@@ -227,7 +228,7 @@ func (d *Door) issue(b *book, u User) (string, error) {
 	}
 	key, ok := d.keyOf(b, u)
 	if !ok {
-		return "", errors.New("the account is not there any more")
+		return "", errors.New("the account no longer exists")
 	}
 	body := base64.RawURLEncoding.EncodeToString(text)
 	return body + "." + base64.RawURLEncoding.EncodeToString(mac(key, body)), nil
@@ -254,7 +255,7 @@ func (d *Door) check(b *book, value string) (User, bool) {
 	return u, age >= -time.Minute && age < Lifetime
 }
 
-// keyOf is the key that a user's cookies are signed with. It changes with the token and with every logout.
+// keyOf returns the key that signs a user's cookies. It changes with the token and with every logout.
 func (d *Door) keyOf(b *book, u User) ([]byte, bool) {
 	if u.Operator {
 		hash := sha256.Sum256([]byte(d.Token))
@@ -273,7 +274,7 @@ func mac(key []byte, text string) []byte {
 	return h.Sum(nil)
 }
 
-// who finds the user whose token this is. It takes the same time whoever that is.
+// who finds the user with this token. It takes the same time for every user.
 func (d *Door) who(b *book, token string) (User, bool) {
 	given := sha256.Sum256([]byte(token))
 	var found User

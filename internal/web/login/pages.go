@@ -34,12 +34,12 @@ func (d *Door) form(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refuse shows a page with a message and nothing to fill in.
+// refuse shows a page with a message and no form.
 func (d *Door) refuse(w http.ResponseWriter, r *http.Request, status int, key string, args ...any) {
 	d.Site.Problem(w, r, status, d.Site.Say(r, key, args...))
 }
 
-// ask shows the form, with a message about what went wrong when there is one.
+// ask shows the form, with a message about what went wrong, if anything.
 func (d *Door) ask(w http.ResponseWriter, r *http.Request, status int, to, key string, args ...any) {
 	problem := ""
 	if key != "" {
@@ -103,7 +103,7 @@ func (d *Door) enter(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// leave ends all logins of whoever sends it.
+// leave ends all logins of the sender.
 func (d *Door) leave(w http.ResponseWriter, r *http.Request) {
 	u, ok, err := d.User(r)
 	if err == nil && ok && !u.Free {
@@ -122,10 +122,10 @@ func (d *Door) cookie(r *http.Request, value string, age int) *http.Cookie {
 		Secure: secure(r), SameSite: http.SameSiteStrictMode}
 }
 
-// failed says that the store does not work. What it said is in the log: strangers read the page.
+// failed reports that the store does not work. The error itself is only logged, since strangers read the page.
 func (d *Door) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
-		return // nobody waits any more
+		return // nobody is waiting any more
 	}
 	d.Log.Error("the accounts cannot be read or written", "error", err)
 	d.refuse(w, r, http.StatusServiceUnavailable, "login.failed")

@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/guard"
 )
 
-// How many wrong tokens are borne within a window. The sum over all clients is for someone who has many addresses.
-// Clients on this machine have no part in it, so that a stranger cannot keep out an operator who is there.
+// How many wrong tokens are tolerated within a window. The total over all clients is for attackers with many addresses.
+// Clients on this machine are not part of it, so that a stranger cannot lock out an operator who works there.
 const (
 	window     = 15 * time.Minute
 	perClient  = 5
@@ -29,16 +29,16 @@ type tries struct {
 	by map[string]*count // by client; under [everybody] the sum
 }
 
-// count is what is known of a client: its failures within the window that began with the first.
+// count is what is known about a client: its failures within the window that began with the first.
 type count struct {
 	since    time.Time
 	failures int
 	underWay int
 }
 
-// begin says how long a client has to wait before its next attempt, 0 when it may try now. Then done must be called
-// with the outcome. An attempt under way counts as a failure until then, so that many at once learn no more than many
-// one after the other.
+// begin returns how long a client has to wait before its next attempt, or 0 if it may try now. In that case done must
+// be called with the outcome. Until then the attempt counts as a failure, so that many attempts at once are no better
+// than one after another.
 func (t *tries) begin(client string) (done func(ok bool), wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -77,7 +77,7 @@ func (t *tries) end(client string, ok bool) {
 	}
 }
 
-// at returns a client's count, begun again where its window is over.
+// at returns a client's count, which starts over when its window has ended.
 func (t *tries) at(client string, now time.Time) *count {
 	c := t.by[client]
 	if c == nil {
@@ -102,8 +102,8 @@ func (t *tries) forget(now time.Time) {
 	}
 }
 
-// clientOf names the sender of a request: its address, of IPv6 the network that one customer has. A proxy on this
-// machine says whom it speaks for in the last element of X-Forwarded-For, which it has written itself.
+// clientOf identifies the sender of a request by its address or, for IPv6, by the network of one customer. A proxy on
+// this machine names its client in the last element of X-Forwarded-For, which it has written itself.
 func clientOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -117,7 +117,7 @@ func clientOf(r *http.Request) string {
 	}
 	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	if err != nil {
-		return "unknown" // a proxy's words; all such share one count
+		return "unknown" // set by a proxy; all such clients share one count
 	}
 	ip = ip.Unmap().WithZone("")
 	if ip.Is6() {

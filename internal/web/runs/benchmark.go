@@ -26,10 +26,10 @@ type benchmark struct {
 	items   map[string]*evalrun.WatchedItem // by ID
 }
 
-// Address is where the run is shown.
+// Address returns where the run is shown.
 func (b *benchmark) Address() string { return "/runs/benchmark/" + escape(b.Name) }
 
-// Active says that the run seems to be at work.
+// Active reports whether the run seems to be in progress.
 func (b *benchmark) Active() bool { return b.Working }
 
 // folders returns the folders of benchmark runs by their names.
@@ -83,7 +83,7 @@ func (p *Pages) named(ctx context.Context, name string) (*benchmark, error) {
 // benchmarkRow is a benchmark run in the list.
 type benchmarkRow struct {
 	Name, Address, Preset, Model string
-	Score, Metric                string // mean F1 by the first measure; "" where none was worked out
+	Score, Metric                string // mean F1 by the first measure; "" if there is none
 	Changed                      time.Time
 }
 
@@ -114,12 +114,13 @@ func (p *Pages) benchmarks(w http.ResponseWriter, r *http.Request) {
 		Styles: []string{"runs/runs.css"}, Data: rows})
 }
 
-// metric is the run's first measure.
+// metric returns the run's first measure.
 func (b *benchmark) metric() string {
 	return cmp.Or(append(slices.Clone(b.Metrics), "")[0], evalrun.MetricSpinach)
 }
 
-// means are the mean F1 and exact match, from 0 to 1, of the items that no service failed; ok is false without any.
+// means returns the mean F1 and exact match, from 0 to 1, of the items not failed by a service; ok is false if there
+// are none.
 func (b *benchmark) means(metric string) (f1, em float64, ok bool) {
 	n := 0
 	for i := range b.Items {
@@ -135,7 +136,7 @@ func percent(f float64) string { return fmt.Sprintf("%.1f %%", 100*f) }
 // items is the page of one or more benchmark runs with the same items.
 type items struct {
 	Runs    []*benchmark
-	Others  []option // runs that can be put beside these
+	Others  []option // runs that can be compared with these
 	Metric  string
 	Figures []figures
 	Rows    []row
@@ -159,7 +160,7 @@ type figure struct {
 	Label string `json:"label"`
 }
 
-// row is an item with what each run made of it.
+// row is an item with its outcome in each run.
 type row struct {
 	Question string `json:"question"`
 	ID       string `json:"id"`
@@ -178,18 +179,18 @@ type cell struct {
 	USD     string `json:"usd,omitempty"`
 }
 
-// Live says that one of the runs is at work.
+// Live reports whether one of the runs is in progress.
 func (x *items) Live() bool {
 	return slices.ContainsFunc(x.Runs, func(b *benchmark) bool { return b.Working })
 }
 
-// Several says that there is more than one run.
+// Several reports whether there is more than one run.
 func (x *items) Several() bool { return len(x.Runs) > 1 }
 
-// State is the address of the page's state.
+// State returns the address of the page's state.
 func (x *items) State() string { return x.Runs[0].Address() + "/state.json" + x.query }
 
-// look reads the runs that the address names and chooses the items that it asks for.
+// look reads the runs that the address names and selects the items that it asks for.
 func (p *Pages) look(r *http.Request) (*items, error) {
 	x := &items{Search: word(r, "q")}
 	if r.URL.RawQuery != "" {
@@ -225,7 +226,7 @@ func (p *Pages) look(r *http.Request) (*items, error) {
 	return x, nil
 }
 
-// filter says which items are shown: those for which it holds in one of the runs.
+// filter selects the items to show: those for which it holds in one of the runs.
 type filter struct {
 	state, class, feature, steps string
 	words                        []string
@@ -239,7 +240,7 @@ func (f *filter) takes(it *evalrun.WatchedItem, state string) bool {
 		(f.feature == "" || slices.Contains(it.Features, f.feature)) && (f.steps == "" || it.StepBin() == f.steps)
 }
 
-// choose returns the items that the filter takes, those that went worst first.
+// choose returns the items that match the filter, those with the worst outcome first.
 func (x *items) choose(f filter) (out []row) {
 	seen := map[string]bool{}
 	for _, b := range x.Runs {
@@ -262,7 +263,7 @@ func (x *items) choose(f filter) (out []row) {
 	return out
 }
 
-// row is an item in all runs; ok says that the filter takes it.
+// row returns an item in all runs; ok reports whether it matches the filter.
 func (x *items) row(it *evalrun.WatchedItem, f *filter) (out row, ok bool) {
 	out = row{Question: it.Question, ID: it.ID, worst: len(evalrun.States)}
 	states := map[string]bool{}
@@ -312,7 +313,7 @@ func (x *items) count(say func(string) string) {
 	}
 }
 
-// choices are what can be filtered by.
+// choices are the values to filter by.
 func (x *items) choices(r *http.Request, say func(string) string) {
 	var classes, features []string
 	for _, b := range x.Runs {
@@ -346,7 +347,7 @@ func (p *Pages) benchmark(w http.ResponseWriter, r *http.Request) {
 	p.pages.Show(w, r, http.StatusOK, "benchmark", page)
 }
 
-// benchmarkState is what the page of a run at work shows, for its script.
+// benchmarkState serves the current figures of a run in progress to the page's script.
 func (p *Pages) benchmarkState(w http.ResponseWriter, r *http.Request) {
 	x, err := p.look(r)
 	if err != nil {
@@ -358,7 +359,7 @@ func (p *Pages) benchmarkState(w http.ResponseWriter, r *http.Request) {
 		"figures": x.Figures, "rows": append([]row{}, x.Rows...), "total": x.Pager.Total})
 }
 
-// itemView is what a benchmark knows of an item.
+// itemView is an item of a benchmark.
 type itemView struct {
 	*evalrun.ItemData
 	Benchmark, Back string

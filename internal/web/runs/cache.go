@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// kept is how many files or folders a cache holds.
+// kept is the number of files or folders in a cache.
 const kept = 12
 
-// cache keeps what was read last. It is safe for concurrent use; two who ask at the same time may both read.
+// cache keeps what was read last. It is safe for concurrent use; two concurrent calls may both read the file.
 type cache[T any] struct {
 	mu    sync.Mutex
 	of    map[string]remembered[T]
@@ -24,7 +24,7 @@ type remembered[T any] struct {
 	value   T
 }
 
-// get returns what read makes of the file at path, as long as its time and size are the same.
+// get returns what read returned for the file at path, as long as the file's time and size are unchanged.
 func (c *cache[T]) get(path string, changed time.Time, size int64, read func() (T, error)) (T, error) {
 	c.mu.Lock()
 	have, ok := c.of[path]
@@ -51,7 +51,7 @@ func (c *cache[T]) get(path string, changed time.Time, size int64, read func() (
 	return value, nil
 }
 
-// number is a whole number in an address, 0 for none.
+// number returns a whole number in an address, or 0.
 func number(r *http.Request, name string) int {
 	n, err := strconv.Atoi(r.URL.Query().Get(name))
 	if err != nil {
@@ -60,10 +60,10 @@ func number(r *http.Request, name string) int {
 	return n
 }
 
-// word is a value in an address.
+// word returns a value in an address.
 func word(r *http.Request, name string) string { return strings.TrimSpace(r.URL.Query().Get(name)) }
 
-// with is the address with one parameter changed.
+// with returns the address with one parameter changed.
 func with(r *http.Request, name string, value int) string {
 	q := r.URL.Query()
 	q.Set(name, strconv.Itoa(value))

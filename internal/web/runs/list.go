@@ -27,7 +27,7 @@ type entry struct {
 	Preset   string
 	Begun    time.Time
 	Ended    bool
-	Ending   string // "answered" or the reason; "" for a run that goes on or was cut off
+	Ending   string // "answered" or the reason; "" for a run that is in progress or was cut off
 	Usage    llm.Usage
 	Sure     float64 // confidence of an answer
 
@@ -38,14 +38,14 @@ type entry struct {
 // Address is where the run is shown.
 func (e *entry) Address() string { return "/runs/question/" + escape(e.Name) }
 
-// EndingKey is the key of the message for the ending.
+// EndingKey returns the key of the message for the ending.
 func (e *entry) EndingKey() string { return endingKey(e.Ending) }
 
-// reasons are those that have a message runs.reason.…
+// reasons lists those that have a message runs.reason.…
 var reasons = []string{"actions", "cancelled", "cannot_publish", "day_money", "given_up", "graph_failed", "loop",
 	"model_failed", "money", "not_found", "time", "tokens"}
 
-// endingKey is the key of the message for an ending; a reason without one is shown as it is.
+// endingKey returns the key of the message for an ending; a reason without a message is shown as it is.
 func endingKey(reason string) string {
 	if slices.Contains(reasons, reason) {
 		return "runs.reason." + reason
@@ -53,12 +53,12 @@ func endingKey(reason string) string {
 	return reason
 }
 
-// Good says that there is an answer.
+// Good reports whether there is an answer.
 func (e *entry) Good() bool { return e.Ending == answered }
 
 const answered = "answered"
 
-// index is what is known of the files in a folder.
+// index is what is known about the files in a folder.
 type index struct {
 	mu    sync.Mutex
 	known map[string]entry // by name
@@ -66,8 +66,8 @@ type index struct {
 
 const ending = ".jsonl"
 
-// all returns the runs in a folder, the newest first. A folder that does not exist has none. Files that were read
-// before and did not change are not read again; one that cannot be read is left out.
+// all returns the runs in a folder, the newest first. A folder that does not exist has none. Unchanged files are not
+// read again; a file that cannot be read is left out.
 func (x *index) all(dir string) ([]entry, error) {
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -107,7 +107,7 @@ func (x *index) all(dir string) ([]entry, error) {
 	return out, nil
 }
 
-// How much of a file is read for the list: its first line, and its end.
+// How much of a file is read for the list: its first line and its end.
 const (
 	maxHead = 1 << 20
 	maxTail = 256 << 10
@@ -155,7 +155,7 @@ func readEntry(dir, name string, info fs.FileInfo) (e entry, err error) {
 	return e, nil
 }
 
-// sources are the IDs of questions that are asked elsewhere than on a wiki.
+// sources lists the IDs of questions that are not asked on a wiki.
 var sources = []string{"ask", "challenge", "live", "mcp", "web"}
 
 // Who asked, other than the sources above: the bot for a request, or only to judge a post.
@@ -164,7 +164,7 @@ const (
 	fromTriage = "triage"
 )
 
-// source says who asked, by the name of a file: ID-20261120T101500.000.
+// source returns who asked, according to the name of a file: ID-20261120T101500.000.
 func source(name string) string {
 	id, triage := runID(name)
 	base, _, _ := strings.Cut(id, "-")
@@ -180,7 +180,7 @@ func source(name string) string {
 // perPage is how many runs or items a page shows.
 const perPage = 50
 
-// endings are the choices of the filter by ending; others means all reasons without an answer.
+// endings lists the choices of the filter by ending; others means all reasons without an answer.
 var endings = []string{answered, "unanswered", "open"}
 
 func (e *entry) is(what string) bool {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// judged is at the end of the ID of a run that only judges whether a post is a request.
+// judged is the suffix of the ID of a run that only judges whether a post is a request.
 const judged = "-triage"
 
-// runID is the ID in the name of a run's file, ID-20261120T101500.000, and whether the run only judges a post.
+// runID returns the ID in the name of a run's file, ID-20261120T101500.000, and whether the run only judges a post.
 func runID(name string) (id string, triage bool) {
 	id = name
 	if i := strings.LastIndexByte(name, '-'); i > 0 {
@@ -19,10 +19,10 @@ func runID(name string) (id string, triage bool) {
 	return strings.CutSuffix(id, judged)
 }
 
-// Latest returns the address of the newest run of each ID, such as the key of a request. A run that judges whether a
-// post is a request counts where there is no other.
+// Latest returns the address of the newest run of each ID, such as the key of a request. A run that only judges whether
+// a post is a request counts if there is no other.
 func (p *Pages) Latest() map[string]string {
-	files, err := os.ReadDir(p.Trajectories) // by name: later times come later
+	files, err := os.ReadDir(p.Trajectories) // sorted by name: later times come later
 	if err != nil {
 		p.Log.Debug("the folder of the trajectories cannot be read", "error", err)
 	}
@@ -43,7 +43,7 @@ func (p *Pages) Latest() map[string]string {
 	return out
 }
 
-// request leads from the key of a request to its newest run: replies on the wiki link it so.
+// request redirects from the key of a request to its newest run; replies on the wiki link to it this way.
 func (p *Pages) request(w http.ResponseWriter, r *http.Request) {
 	to := p.Latest()[r.PathValue("key")]
 	if to == "" {
@@ -53,7 +53,7 @@ func (p *Pages) request(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// ledgerEntry is the address of the request that a run belongs to, "" for one that nobody asked on a wiki.
+// ledgerEntry returns the address of the request that a run belongs to, or "" if it was not asked on a wiki.
 func (p *Pages) ledgerEntry(r *http.Request, name string) string {
 	if from := source(name); p.Request == nil || from != fromBot && from != fromTriage {
 		return ""

@@ -1,13 +1,13 @@
 // Package runs shows what was done: the questions of the bot, of ask and of the server, from the trajectories in a
-// folder, and benchmark runs from theirs, also while they are at work. It reads files and changes nothing.
+// folder, and benchmark runs from theirs, also while they are running. It reads files and changes nothing.
 //
-//	runs.go         addresses, who is served
+//	runs.go         addresses, and who is served
 //	list.go         the questions, found and filtered
 //	request.go      which runs belong to which request of the bot
 //	trajectory.go   one run: its turns, its tree; several side by side
 //	benchmark.go    benchmark runs: their items, filtered, with a column for each run
 //
-// Every text on the pages may be a stranger's, a graph's or a model's: it is shown as text.
+// Every text on the pages may come from a stranger, a graph or a model: it is shown as plain text.
 package runs
 
 import (
@@ -67,7 +67,7 @@ func part(dir string) fs.FS {
 	return out
 }
 
-// Handler serves /runs and what lies below it.
+// Handler serves /runs and everything below it.
 func (p *Pages) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /runs", p.questions)
@@ -84,7 +84,7 @@ func (p *Pages) Handler() http.Handler {
 	return mux
 }
 
-// missing says that something is not there, or cannot be read.
+// missing responds that something does not exist or cannot be read.
 func (p *Pages) missing(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		p.Site.Problem(w, r, http.StatusNotFound, p.Site.Say(r, "runs.missing"))
@@ -99,7 +99,7 @@ func fileName(name string) bool {
 	return name != "" && name == filepath.Base(name) && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, "/\\\x00")
 }
 
-// pager is a list in pages.
+// pager is a list split into pages.
 type pager struct {
 	Page, Pages     int
 	From, To, Total int
@@ -138,7 +138,7 @@ func options(chosen string, values []string, say func(string) string) (out []opt
 
 func plainWords(s string) string { return s }
 
-// sorted are the different values, without the empty one.
+// sorted returns the distinct values, without the empty one.
 func sorted(values []string) []string {
 	out := slices.Clone(values)
 	slices.Sort(out)

@@ -21,16 +21,16 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// run is a trajectory as its page shows it.
+// run is a trajectory as shown on its page.
 type run struct {
 	Name    string
 	Start   event.Event
 	Final   *event.Event
-	End     *event.Event // nil for a run that goes on or was cut off
+	End     *event.Event // nil for a run that is in progress or was cut off
 	Turns   []evalrun.ShownEvent
 	Events  int
 	Took    time.Duration
-	Tree    *treeview.Tree // nil where nothing branches
+	Tree    *treeview.Tree // nil if nothing branches
 	Answer  evalrun.ShownRows
 	Torn    bool
 	changed time.Time
@@ -115,7 +115,7 @@ func runOf(name string, events []event.Event) *run {
 	return x
 }
 
-// bindings are the rows of a result, or its truth value.
+// bindings returns the rows of a result, or its truth value.
 func bindings(table []byte) json.RawMessage {
 	var doc struct {
 		Boolean json.RawMessage `json:"boolean"`
@@ -144,11 +144,11 @@ type view struct {
 	More    bool
 	Item    *itemView // in a benchmark
 	File    string    // address of the events
-	Request string    // address of the bot's request, "" for none
+	Request string    // address of the bot's request, or ""
 	ID      string    // of the question: its other runs have the same
 }
 
-// show fills in what the address asks for of a run.
+// show fills in the parts of a run that the address asks for.
 func (p *Pages) view(r *http.Request, x *run) *view {
 	v := &view{run: x, Failed: word(r, "failed") != ""}
 	tool := word(r, "tool")
@@ -183,10 +183,10 @@ func (p *Pages) view(r *http.Request, x *run) *view {
 	return v
 }
 
-// watchTime is how long after its last change a run without an end is looked at again.
+// watchTime is how long after its last change a run without an end is still polled.
 const watchTime = 15 * time.Minute
 
-// page is the frame of a run's page. One that goes on is looked at again.
+// page returns the frame of a run's page. The page of a run in progress is reloaded.
 func (p *Pages) page(r *http.Request, v *view) layout.Page {
 	out := layout.Page{Title: text.Clip(text.OneLine(text.Clean(v.Question())), 120), Section: "runs", Styles: []string{"runs/runs.css"},
 		Scripts: []string{"runs/runs.js"}, Words: []string{"runs.zoom"}, Wide: v.Tree != nil, Data: v}
@@ -196,7 +196,7 @@ func (p *Pages) page(r *http.Request, v *view) layout.Page {
 	return out
 }
 
-// Watched says that a page looks for what is new.
+// Watched reports whether the page polls for changes.
 func (v *view) Watched() bool { return v.End == nil && v.Item == nil }
 
 func (p *Pages) question(w http.ResponseWriter, r *http.Request) {
@@ -233,7 +233,7 @@ func (p *Pages) questionState(w http.ResponseWriter, r *http.Request) {
 	httpjson.Write(w, http.StatusOK, map[string]int64{"changed": info.ModTime().UnixMilli()})
 }
 
-// Changed is the state of the run that the page shows, as questionState tells it.
+// Changed is the state of the run that the page shows, as returned by questionState.
 func (x *run) Changed() int64 { return x.changed.UnixMilli() }
 
 // questionFile sends the events as they are in the file.
@@ -308,7 +308,7 @@ func (c *compared) Letters() string {
 	return strings.Join(out, " = ")
 }
 
-// Same says whether all runs did the same at a turn.
+// Same reports whether all runs did the same in a turn.
 func (c *compared) Same(line []*evalrun.ShownEvent) bool {
 	return !slices.ContainsFunc(line, func(e *evalrun.ShownEvent) bool {
 		return e == nil || line[0] == nil || strings.TrimSpace(e.Call) != strings.TrimSpace(line[0].Call)
