@@ -14,40 +14,39 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// This file corrects a reply of ours in which the program itself finds a fault: some minutes after it was posted its
-// query is run once more, and where that returns something else twice, what was said is struck out and the new result
-// is behind it, in the same comment. That happens at most once for a reply, and only while nobody has answered or
-// changed it.
+// This file corrects a reply of ours when the program itself finds it wrong. Some minutes after it was posted its query
+// is run again. If that returns something else twice, the old result is struck out and the new result follows it, in
+// the same comment. This happens at most once for a reply, and only while nobody has answered or changed it.
 //
 // The new text is in the ledger before the save is sent, and the page says whether it arrived: the reply reads as the
 // old text or as the new one. So a save may be sent again after a crash; it changes the same bytes into the same ones.
 
-// Rerunner runs the query of a reply again. It returns the result with the labels of what is in its first rows.
+// Rerunner runs the query of a reply again. It returns the result, with labels for its first rows.
 type Rerunner interface {
 	Rerun(ctx context.Context, query, language string) (*agent.Answer, error)
 }
 
-// amendWithin is how long after it was posted a reply is corrected; what is found later is another day's result.
+// amendWithin is how long after posting a reply may be corrected; a later result is another day's result.
 const amendWithin = 30 * time.Minute
 
 // amendSummary begins the edit summary of a correction.
 const amendSummary = "Correct my own reply"
 
-// Amendment is what became of looking at a posted reply again.
+// Amendment is the outcome of checking a posted reply again.
 type Amendment struct {
 	At    time.Time    `json:"at"`              // when the query was run again
-	Why   string       `json:"why,omitempty"`   // what was wrong; "" where the result was the same
-	Reply *forum.Reply `json:"reply,omitempty"` // that takes the place of the posted one; nil: none is to be made
+	Why   string       `json:"why,omitempty"`   // what was wrong; "" if the result was the same
+	Reply *forum.Reply `json:"reply,omitempty"` // replacement for the posted result; nil: no correction is needed
 	Save  *Save        `json:"save,omitempty"`  // attempts to write it
 	Done  bool         `json:"done,omitempty"`
-	Rev   int64        `json:"rev,omitempty"`     // with the correction; 0 when it was found on the page
+	Rev   int64        `json:"rev,omitempty"`     // revision with the correction; 0 if it was found on the page
 	Not   string       `json:"dropped,omitempty"` // why it was not made
 }
 
-// due reports whether a correction is still to be written.
+// due reports whether a correction must still be written.
 func (a *Amendment) due() bool { return a != nil && a.Reply != nil && !a.Done && a.Not == "" }
 
-// amendable lists the posted replies that are to be looked at again, or whose correction is to be written.
+// amendable lists the posted replies that must be checked again, or whose correction must be written.
 func (b *Bot) amendable(ctx context.Context) ([]*Entry, error) {
 	if b.cfg.Rerun == nil || b.cfg.AmendAfter <= 0 || b.cfg.Posting != On {
 		return nil, nil
@@ -61,8 +60,8 @@ func (b *Bot) amendable(ctx context.Context) ([]*Entry, error) {
 	}), err
 }
 
-// amendAll looks at the replies of the last minutes again and corrects those in which it finds a fault. A failure with
-// one is noted, and the others go on.
+// amendAll checks the replies of the last minutes again and corrects those that are wrong. A failure with one is
+// recorded and does not stop the others.
 func (b *Bot) amendAll(ctx context.Context) error {
 	entries, err := b.amendable(ctx)
 	if err != nil {
@@ -82,13 +81,13 @@ func (b *Bot) amendAll(ctx context.Context) error {
 		case errors.Is(err, ErrBlocked) && (!errors.Is(err, ErrProtected) || there.visit == nil):
 			return fmt.Errorf("the bot stops until its operator has looked into it: %w", err)
 		case err != nil && b.ifUnchanged(err) != nil:
-			b.lg.Warn("a reply cannot be looked at again", "entry", e.Key, "err", err)
+			b.lg.Warn("a reply cannot be checked again", "entry", e.Key, "err", err)
 		}
 	}
 	return nil
 }
 
-// rerun runs the query of a posted reply again and notes what came of it.
+// rerun runs the query of a posted reply again and records the outcome.
 func (b *Bot) rerun(ctx context.Context, e *Entry) error {
 	run := func() (*agent.Answer, error) { return b.cfg.Rerun.Rerun(ctx, e.Draft.Ran, e.Language) }
 	a, err := guard("running a query again", run)
@@ -103,9 +102,9 @@ func (b *Bot) rerun(ctx context.Context, e *Entry) error {
 		}
 		switch note.Why = "its query returned something else when it was run again"; {
 		case elsewhere(e, a) || elsewhere(e, again):
-			note.Not = "another endpoint answered, whose data are of another day"
+			note.Not = "another endpoint answered, whose data is from another day"
 		case name == "" || reply.ResultName(again) != name:
-			note.Not = "the result is another one each time"
+			note.Not = "the result differs each time"
 		default:
 			note.Reply = corrected(e, again)
 		}
@@ -115,14 +114,14 @@ func (b *Bot) rerun(ctx context.Context, e *Entry) error {
 	return b.set(ctx, e, Posted, e.Reason)
 }
 
-// elsewhere reports whether an answer is from another endpoint than a reply says: the second one, or that of another
-// graph.
+// elsewhere reports whether an answer comes from an endpoint other than the one that the reply names: the second one,
+// or another graph's.
 func elsewhere(e *Entry, a *agent.Answer) bool {
 	return reply.New(&agent.Outcome{Answer: a}, "", "", "").Endpoint != e.Draft.Reply.Endpoint
 }
 
-// corrected is a posted reply with a new result. The answer in words was about the old one: whether it is true of the
-// new one, too, no program can tell. What compares the old result with others goes as well.
+// corrected returns a posted reply with a new result. The answer in words described the old one, and no program can
+// tell whether it still holds, so it is dropped. So is what compares the old result with others.
 func corrected(e *Entry, a *agent.Answer) *forum.Reply {
 	r := e.Draft.Reply
 	was := r
@@ -150,7 +149,7 @@ func corrected(e *Entry, a *agent.Answer) *forum.Reply {
 	return &r
 }
 
-// amend writes the correction of a posted reply, if that may be done now.
+// amend writes the correction of a posted reply, if that is allowed now.
 func (b *Bot) amend(ctx context.Context, e *Entry) error {
 	v, err := b.read(ctx)
 	if err != nil {
@@ -208,10 +207,10 @@ func (b *Bot) amend(ctx context.Context, e *Entry) error {
 	case errors.Is(err, ErrRefused), errors.Is(err, ErrBlocked):
 		return errors.Join(err, b.dropAmendment(ctx, e, short(err)))
 	}
-	return err // unknown: the page tells in the next round
+	return err // unknown: the page shows it in the next round
 }
 
-// save is the last attempt to write it, of which something may still arrive; never nil.
+// save is the last attempt to write it, which may still arrive; never nil.
 func (a *Amendment) save() *Save {
 	if a.Save == nil || a.Save.NothingSaved {
 		return &Save{}
@@ -219,8 +218,8 @@ func (a *Amendment) save() *Save {
 	return a.Save
 }
 
-// amendedBefore looks in the page's history for a correction of unknown outcome that the page does not show: someone may
-// have taken it back. done means that nothing more is to be done in this round.
+// amendedBefore looks in the page's history for a correction of unknown outcome that the page does not show: someone
+// may have reverted it. done means that there is nothing more to do in this round.
 func (b *Bot) amendedBefore(ctx context.Context, e *Entry) (done bool, err error) {
 	s := e.Amendment.save()
 	if s.First.IsZero() {
@@ -243,8 +242,8 @@ func (b *Bot) amendedBefore(ctx context.Context, e *Entry) (done bool, err error
 	return false, nil
 }
 
-// amendment makes the edit that corrects a reply on the page as it is. found says that the page has the correction
-// already; an error says why there must be none.
+// amendment makes the edit that corrects a reply on the current page. found means that the page already has the
+// correction; an error tells why there must not be one.
 func (b *Bot) amendment(v *view, p place, e *Entry) (edit Edit, found string, err error) {
 	t, c := forum.FindReply(v.page, v.rev.Text, e.Key, b.cfg.Account)
 	switch {

@@ -14,11 +14,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// Solver is the agent as the bot needs it, with a trajectory and limits for each key. internal/ask implements it.
+// Solver is the agent as used by the bot, with a trajectory and limits for each key. internal/ask implements it.
 //
-// An ending by the day's money, as an Outcome or as an error, makes the request wait for the next UTC day. When Triage
-// has no model, the bot judges by the post's words. Every other error is tried again a few times; [agent.EndingOf]
-// tells the errors apart. A final result of Solve is an Outcome, even when there is no answer.
+// If the day's money runs out, as an Outcome or as an error, the request waits for the next UTC day. When Triage has no
+// model, the bot judges by the post's words. Every other error is retried a few times; [agent.EndingOf] tells the
+// errors apart. A final result of Solve is an Outcome, even when there is no answer.
 type Solver interface {
 	// Solve answers one question. The key is the ledger's: [a-z0-9-], fit for a file name. It may be called again with
 	// the same key after a crash.
@@ -27,7 +27,7 @@ type Solver interface {
 	Triage(ctx context.Context, key, heading string, posts []agent.Post) (*agent.Triage, error)
 }
 
-// Mode says what happens to drafts.
+// Mode determines what happens to drafts.
 type Mode string
 
 // The modes of posting.
@@ -39,9 +39,9 @@ const (
 
 // Config is the bot's policy. In the fields after the blank line, zero values are replaced by the defaults named there.
 type Config struct {
-	Wiki     string        // name of the wiki in WIKIS; "" for the main one. It is a part of the names of pages in the ledger
+	Wiki     string        // name of the wiki in WIKIS; "" for the main one. part of the names of pages in the ledger
 	Page     string        // title of the forum page
-	Forum    forum.Options // what differs from Wikidata in how its pages are read
+	Forum    forum.Options // how reading its pages differs from Wikidata
 	Account  string        // user name of the bot's account
 	Operator string        // user name of the person who runs it
 	StopPage string        // title; the bot posts only while its trimmed text is empty or "run"
@@ -49,33 +49,32 @@ type Config struct {
 	TaskPage string
 	// title of the page where people may tell the bot to stop; the account's talk page when empty
 	TalkPage string
-	// Inbox says where else the account was named, and MentionPages on which of these pages it answers: "talk" (every
-	// talk page), the number of a namespace, a title, or the beginning of one followed by "*"; besides these, its own
-	// talk page and pages that name it in {{bots|allow=…}}. nil: only the forum page.
+	// Inbox returns where else the account was mentioned. MentionPages lists the pages on which it answers: "talk" (every
+	// talk page), the number of a namespace, a title, or the beginning of one followed by "*". It also answers on its own
+	// talk page and on pages that name it in {{bots|allow=…}}. nil: only the forum page.
 	Inbox        Inbox
 	MentionPages []string
-	OptOutPage   string // title of the page that links to people who want no replies; "" for none
+	OptOutPage   string // title of the page that links to people who do not want replies; "" for none
 	DigestPage   string // title of the page for the daily digest, see [Bot.WriteDigest]; "" for none
-	DigestHour   int    // from which hour on it is written, in UTC
+	DigestHour   int    // hour, in UTC, after which it is written
 	Posting      Mode
-	DryRun       bool // like Posting Off, whatever Posting says
-	// told which check of the gate did not let a reply through: posting, approval, stop, stop_page, page_nobots,
+	DryRun       bool // like Posting Off, whatever the value of Posting
+	// called with the gate check that stopped a reply: posting, approval, stop, stop_page, page_nobots,
 	// thread_nobots, user_nobots, follow_ups, hour, day, pause; may be nil
 	Held    func(check string)
 	Similar Similar // finds earlier discussions to point to; nil: none
 
-	Figures Figures // finds units and dates of numbers; nil: they are shown without
+	Figures Figures // finds units and dates of numbers; nil: numbers are shown without them
 
 	Compare Comparer // runs the queries that others post in threads of ours; nil: they are not compared
 	Topics  Topics   // the wiki's own reading of discussions; nil: it is not asked
 	Tools   Tools    // post replies without a query; nil: every reply is a section edit. Only for a single process
 
-	// codes of the languages that the wiki is written in: the first one is that of replies where the asker's language is
-	// not known or has no messages; none: English
+	// codes of the wiki's languages; the first is used in replies if the asker's language is unknown or has no messages;
+	// none: English
 	Languages []string
-	Rerun     Rerunner // runs the query of a posted reply again; nil: nothing is
-	// how long after a reply was posted its query is run again, and the reply corrected when that returns something
-	// else; 0: never
+	Rerun     Rerunner // runs the query of a posted reply again; nil: none is run again
+	// how long after posting a reply its query is run again; if the result differs, the reply is corrected; 0: never
 	AmendAfter time.Duration
 
 	AnswerDelay time.Duration // how old a comment must be
@@ -88,9 +87,9 @@ type Config struct {
 	RequestsPerUser int
 	ThreadCooldown  time.Duration // between two of our replies in a thread
 	ReplyOnFailure  bool          // say so on the page when there is no answer; otherwise silence
-	// answers that are less likely right than this, 0 to 1, are not posted; 0: every answer is
+	// answers that are less likely to be right than this, 0 to 1, are not posted; 0: every answer is
 	AnswerConfidence float64
-	// of such an answer: ask the poster one question, once a thread; otherwise silence
+	// for such an answer: ask the poster one question, once a thread; otherwise silence
 	AskBack bool
 	// hosts of short links that may stand for a query, such as w.wiki; Wikidata's and QLever's query services are known
 	QueryHosts []string
@@ -99,11 +98,11 @@ type Config struct {
 
 	UnsignedDelay time.Duration // how long an unsigned request must be unchanged; 1 h
 	UnknownGrace  time.Duration // how long a save of unknown outcome may still arrive; 2 min
-	TookOver      time.Time     // when the work was taken over from another process, whose saves may still arrive
+	TookOver      time.Time     // when the work was taken over from another process whose saves may still arrive
 	AnswerWithin  time.Duration // how long after it was noticed a request is given up; 30 days
-	Holder        string        // who claims the jobs: a name that no other worker has or had; "" for the only one
-	Lease         time.Duration // how long a claim holds without being renewed; 0 for the only worker: as long as it runs
-	// the context for work that was begun when the program was asked to stop; nil: it is broken off
+	Holder        string        // worker that claims the jobs: a name that no other worker has ever had; "" for a single worker
+	Lease         time.Duration // how long a claim is valid without renewal; 0 for a single worker: as long as it runs
+	// context for work in progress when the program is asked to stop; nil: it is canceled
 	Drain func(context.Context) (context.Context, context.CancelFunc)
 	// before the first retry after a transient failure, doubled each time up to RetryMax; 5 min
 	RetryDelay  time.Duration
@@ -119,13 +118,13 @@ const (
 	stopPageAge   = 5 * time.Second    // how long a read of the stop page is valid
 	maxConflicts  = 3                  // edit conflicts in one round before the entry waits for the next
 	maxEdits      = 5                  // changes of a comment by its poster before it is given up
-	clockSlack    = 5 * time.Minute    // between the wiki's clock and its own stamps
-	maxLapsed     = 7 * 24 * time.Hour // how long a lapsed entry may open again
+	clockSlack    = 5 * time.Minute    // between the wiki's clock and its own timestamps
+	maxLapsed     = 7 * 24 * time.Hour // how long a lapsed entry may be reopened
 	maxPosts      = 40                 // posts of a thread that triage sees
 	maxPostRunes  = 8000               // of each
 	maxKeptRunes  = 4000               // of an observation kept for follow-ups
 	maxTopicRunes = 120                // of the heading in an edit summary
-	heldPause     = time.Minute        // before a worker takes up a job again for which it could do nothing
+	heldPause     = time.Minute        // before a worker retries a job for which it could do nothing
 )
 
 // Bot answers requests on one page. Its methods are called one at a time, by a process that holds the lock of the data
@@ -138,14 +137,14 @@ type Bot struct {
 	solver Solver
 	now    func() time.Time
 	cfg    Config
-	sum    *Summary // of the round under way
-	page   string   // the name in the ledger of the page that it looks at: see [PageName]
+	sum    *Summary // of the current round
+	page   string   // name in the ledger of the page that it reads: see [PageName]
 	title  string   // that page's title on the wiki
-	visit  *visit   // what is different on a page to which it was called; nil on the forum page
-	last   *reading // what was read last: most reads find the same
+	visit  *visit   // differences on a page where it was mentioned; nil on the forum page
+	last   *reading // what was read last, since most reads find no change
 }
 
-// New makes a bot. The error names what is wrong in the configuration. It touches neither wiki nor store.
+// New makes a bot. The error tells what is wrong with the configuration. New uses neither wiki nor store.
 func New(lg *slog.Logger, store Store, wiki Wiki, solver Solver, now func() time.Time, cfg Config) (*Bot, error) {
 	var problems []error
 	need := func(ok bool, what string) {
@@ -223,8 +222,8 @@ type Summary struct {
 	Threads  int // on the page
 	Comments int // on the page
 	Noticed  int // new entries
-	Accepted int // judged requests for us
-	Skipped  int // judged not to be
+	Accepted int // judged to be requests for us
+	Skipped  int // judged not to be requests
 	Proposed int // drafts made
 	Posted   int // replies on the wiki, those found after a crash included
 	GaveUp   int // recorded as given up
@@ -244,7 +243,7 @@ func (s Summary) String() string {
 	return text
 }
 
-// unposted says how many approved replies are not posted, and why; "" when there are none.
+// unposted tells how many approved replies are not posted, and why; "" if there are none.
 func (s Summary) unposted() string {
 	switch {
 	case s.Unposted == 0:
@@ -259,8 +258,8 @@ func (s Summary) unposted() string {
 // new comments, solves the accepted ones, drafts replies and posts those that may be posted. `run --once`, the schedule
 // and the demo all call it.
 //
-// Failures of one request are recorded in its entry, and the round goes on. An error is returned for what stops the
-// round: the context, a page that cannot be read, a ledger that cannot be written, [ErrBlocked]. A later Round
+// Failures of one request are recorded in its entry, and the round goes on. Round returns an error if something stops
+// it: the context, a page that cannot be read, a ledger that cannot be written, or [ErrBlocked]. A later Round
 // continues where this one stopped.
 func (b *Bot) Round(ctx context.Context) (Summary, error) {
 	return b.part(ctx, func(v *view) error { return b.round(ctx, v) })
@@ -333,13 +332,13 @@ func (b *Bot) round(ctx context.Context, v *view) error {
 		{Noticed, (*Bot).judge}, {Accepted, (*Bot).answer}})
 }
 
-// stage is what is done with the entries in a state.
+// stage is the work on the entries in a state.
 type stage struct {
 	state State
 	do    func(*Bot, context.Context, *Entry) error
 }
 
-// onEach does the stages in turn, each on every page.
+// onEach runs the stages in order, each on every page.
 func onEach(ctx context.Context, pages []*Bot, stages []stage) error {
 	for _, s := range stages {
 		for _, there := range pages {
@@ -352,7 +351,7 @@ func onEach(ctx context.Context, pages []*Bot, stages []stage) error {
 	return nil
 }
 
-// answer has an accepted request answered and goes on to post the reply.
+// answer solves an accepted request and then tries to post the reply.
 func (b *Bot) answer(ctx context.Context, e *Entry) error {
 	if err := b.solve(ctx, e); err != nil || e.State != Proposed {
 		return err
@@ -363,8 +362,8 @@ func (b *Bot) answer(ctx context.Context, e *Entry) error {
 	return nil
 }
 
-// each calls do for the due entries in a state, oldest first, each under a claim of its job. An entry that an operator's
-// command has changed meanwhile is left for the next round.
+// each calls do for the due entries in a state, oldest first, while holding the claim of each entry's job. An entry
+// that an operator's command has changed meanwhile is left for the next round.
 func (b *Bot) each(ctx context.Context, state State, do func(context.Context, *Entry) error) error {
 	entries, err := b.store.Entries(ctx, Filter{Page: b.page, States: []State{state}})
 	if err != nil {
@@ -390,7 +389,7 @@ func (b *Bot) each(ctx context.Context, state State, do func(context.Context, *E
 	return nil
 }
 
-// due reports whether an entry's time has come; see [job.MaxWait].
+// due reports whether an entry is due; see [job.MaxWait].
 func (b *Bot) due(e *Entry) bool {
 	wait := e.NotBefore.Sub(b.now())
 	return wait <= 0 || wait > job.MaxWait

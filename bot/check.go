@@ -14,15 +14,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// maxReply is the size of a reply that nobody need look at, in bytes.
+// maxReply is the maximum size in bytes of a reply that needs no review.
 const maxReply = 20_000
 
-// maxTable is how wide a table may be that nobody need look at, in CSS pixels: a phone's width. Columns are left out and
-// words broken before.
+// maxTable is the maximum width of a table that needs no review, in CSS pixels: a phone's width. To fit, columns are
+// left out and words are broken.
 const maxTable = forum.PhoneWidth
 
-// check reads a finished reply as an editor would before it is posted, and returns what is wrong with it. The reply is
-// then held for the operator.
+// check reads a finished reply as an editor would, before it is posted, and returns what is wrong with it. A reply with
+// problems is held for the operator.
 func (b *Bot) check(r forum.Reply, wikitext string, e *Entry, out *agent.Outcome) []string {
 	var faults []string
 	add := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
@@ -47,8 +47,8 @@ func (b *Bot) check(r forum.Reply, wikitext string, e *Entry, out *agent.Outcome
 	return append(faults, b.readBack(r, wikitext)...)
 }
 
-// readBack reads a reply as the forum's readers will: it must be one comment, mention nobody but, by setting, the asker,
-// hold its query and no link but its own.
+// readBack parses a reply as the forum's readers will: it must be one comment, mention nobody except the asker (if so
+// configured), and contain its query and no links but its own.
 func (b *Bot) readBack(r forum.Reply, wikitext string) []string {
 	signed := strings.TrimSuffix(wikitext, r.Signature) + "[[User:" + b.cfg.Account + "]] 10:00, 5 June 2024 (UTC)"
 	asker := "== H ==\nQ. [[User:Asker]] 09:00, 5 June 2024 (UTC)\n"
@@ -77,7 +77,8 @@ func (b *Bot) readBack(r forum.Reply, wikitext string) []string {
 	return faults
 }
 
-// otherLanguage reports whether a text is surely not in a language: it is long enough to tell, and the guess is sure.
+// otherLanguage reports whether a text is certainly not in a language: it is long enough to tell, and the guess is
+// certain.
 func otherLanguage(s, language string) bool {
 	base, _, _ := strings.Cut(strings.ToLower(language), "-")
 	if base == "" || utf8.RuneCountInString(s) < 80 {
@@ -87,7 +88,7 @@ func otherLanguage(s, language string) bool {
 	return guess.IsReliable() && guess.Confidence > 0.95 && guess.Lang.Iso6391() != base
 }
 
-// held says why a draft waits for the operator although replies are posted without review; "" when it does not.
+// held returns why a draft waits for the operator although replies are posted without review, or "" if it does not.
 func (d *Draft) held() string {
 	if len(d.Faults) == 0 {
 		return ""

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Correction is what people made of a reply of ours: the query that was right in the end.
+// Correction is a correction of one of our replies by other people: the query that turned out to be right.
 type Correction struct {
 	Entry    *Entry    // the first request of the thread that was answered
 	Question string    // as the program understood it
-	Ours     string    // the query that was corrected; "" where we had none
+	Ours     string    // the query that was corrected; "" if we had none
 	Theirs   string    // the accepted one
-	Author   string    // who wrote Theirs; the bot's account where a follow-up was right
+	Author   string    // who wrote Theirs; the bot's account if a follow-up was right
 	Account  bool      // Theirs is our own answer to a follow-up
-	Revision int64     // of the page, with Theirs; 0: not known
+	Revision int64     // revision of the page with Theirs; 0: unknown
 	Date     time.Time // of the comment with Theirs
 }
 
@@ -21,7 +21,7 @@ type Correction struct {
 // rows and another result than ours, in a thread of ours; or our answer to a follow-up in which the asker said what was
 // wrong, when the asker thanked for it. account is the name of the bot's account.
 //
-// A reply to a correction that was refused, struck out or removed is none.
+// A correction that was itself rejected, struck out or removed does not count.
 func Corrections(entries []*Entry, account string) []Correction {
 	var out []Correction
 	for _, e := range entries {
@@ -44,7 +44,7 @@ func Corrections(entries []*Entry, account string) []Correction {
 	return out
 }
 
-// acceptedFollowUp is the last reply in the thread of a request that was thanked for and has another query.
+// acceptedFollowUp returns the last reply in a request's thread that has a different query and got thanks.
 func acceptedFollowUp(entries []*Entry, first *Entry) (found *Entry) {
 	for _, f := range entries {
 		if f.sameThread(first) && f.State == Posted && f.Kind == FollowUp && f.Draft != nil && f.Draft.Turn.SPARQL != "" &&
@@ -55,7 +55,7 @@ func acceptedFollowUp(entries []*Entry, first *Entry) (found *Entry) {
 	return found
 }
 
-// solved is the newest query of another person in the entry's thread that returned rows, and others than ours did.
+// solved returns another person's newest query in the entry's thread that returned rows different from ours.
 func (e *Entry) solved(entries []*Entry) (s *Solution) {
 	for _, other := range entries {
 		if !other.sameThread(e) || other.Solution == nil {
@@ -72,7 +72,7 @@ func (e *Entry) sameThread(other *Entry) bool {
 	return e.Page == other.Page && (e == other || e.Thread != "" && e.Thread == other.Thread)
 }
 
-// failed reports whether people took a reply badly, or the operator took it away.
+// failed reports whether people rejected a reply or the operator removed it.
 func (e *Entry) failed() bool {
 	return e.Undone != nil || slices.ContainsFunc([]Verdict{Refused, Struck, Removed}, e.is)
 }

@@ -23,7 +23,7 @@ type digestNote struct {
 
 func (b *Bot) digestKey() string { return "bot/digest/" + PageName(b.cfg.Wiki, b.cfg.DigestPage) }
 
-// checkDigest says what is wrong with the page of the digest: it must be a subpage of the account's own user page.
+// checkDigest returns what is wrong with the digest's page: it must be a subpage of the account's own user page.
 func (c *Config) checkDigest() error {
 	if c.DigestPage == "" {
 		return nil
@@ -43,8 +43,9 @@ func (c *Config) checkDigest() error {
 // not before its hour. It does nothing while there is no such page in the configuration, or posting is off. write makes
 // the section, with the day as its heading, of what happened from a time up to another.
 //
-// It is gated like a reply, as far as that is about the page: posting mode, operator's stop, stop page, {{nobots}}. The
-// page must be there: the bot makes none. It is not called from several processes at once: one of them watches.
+// It passes the same gate as a reply, as far as the page is concerned: posting mode, operator's stop, stop page,
+// {{nobots}}. The page must exist: the bot does not create it. It is not called from several processes at once: only
+// one of them watches.
 func (b *Bot) WriteDigest(ctx context.Context,
 	write func(ctx context.Context, from, to time.Time) (string, error)) error {
 	now := b.now().UTC()
@@ -89,10 +90,10 @@ func (b *Bot) writeDigest(ctx context.Context, day, text string, before digestNo
 		return err
 	}
 	if rev.Missing {
-		return errors.New("there is no such page: make it, with a line that says what it is for")
+		return errors.New("there is no such page: create it, with a line about its purpose")
 	}
 	if forum.Denied(rev.Text, b.cfg.Account) {
-		return errors.New("the page wants no bots")
+		return errors.New("the page does not allow bots")
 	}
 	lead := rev.Text
 	if at := digestHeading.FindStringIndex(rev.Text); at != nil {
@@ -118,7 +119,7 @@ func (b *Bot) writeDigest(ctx context.Context, day, text string, before digestNo
 	} else if why != "" {
 		return errors.New(why)
 	}
-	// Section 0 is what is above the first heading: the other days stay as they are.
+	// Section 0 is the part above the first heading: the other days do not change.
 	edit := Edit{Title: b.cfg.DigestPage, Section: 0, Text: lead + text, BaseRev: rev.ID,
 		Start: rev.Now, SendBefore: run.until, Summary: fmt.Sprintf("%s ([[%s|about this bot]])", summary, b.cfg.TaskPage)}
 	note.Save = note.Save.next(edit, b.now(), run.now)

@@ -1,9 +1,9 @@
-// Package bot answers requests on a wiki page: it reads the page, picks the requests that are for it, has them solved
-// by the agent, drafts replies, keeps them in a ledger and publishes them through a gate. It is the only package that
-// writes to a wiki.
+// Package bot answers requests on a wiki page: it reads the page, picks the requests that are meant for it, lets the
+// agent solve them, drafts replies, keeps them in a ledger and publishes them through a gate. It is the only package
+// that writes to a wiki.
 //
 // [Bot.Round] is one pass, the same for `run --once`, for the schedule and for the demo. Everything it does to the
-// world goes through [Wiki], [Solver] and [Store].
+// outside goes through [Wiki], [Solver] and [Store].
 //
 // # The life of an entry
 //
@@ -24,15 +24,15 @@
 //
 // The first comment of a thread is a request; a comment directly under one of ours, or one that mentions our account by
 // a link, a ping or a plain @Name outside of quotations, is a follow-up, whoever wrote it. What was on the page at the
-// first start is left alone, unless [Config].AnswerSince says otherwise. A comment is answered once it is
-// [Config].AnswerDelay old. A thread that is marked resolved is left alone. So is one in which someone else has since
-// posted a query or a link to one ([Config].QueryHosts), unless we are mentioned. An unsigned first comment is answered
-// once it has not changed for [Config].UnsignedDelay: people fix signatures, and without one a comment is recognized
-// only by its words. Later unsigned comments are ignored.
+// first start is ignored, unless [Config].AnswerSince is set. A comment is answered once it is [Config].AnswerDelay
+// old. A thread that is marked resolved is ignored. So is one in which someone else has since posted a query or a link
+// to one ([Config].QueryHosts), unless we are mentioned. An unsigned first comment is answered once it has not changed
+// for [Config].UnsignedDelay: people fix signatures, and without one a comment is recognized only by its words. Later
+// unsigned comments are ignored.
 //
-// Whether a picked comment asks for something is judged by the model. Without a model, the words decide. A request
-// contains a query, a question mark or a phrase that people ask with, in six languages. A follow-up with a query under
-// our reply counts as someone's answer unless it asks something or mentions us.
+// The model judges whether a picked comment asks for something. Without a model, the words decide. A request contains
+// a query, a question mark or a phrase that people ask with, in six languages. A follow-up with a query under our
+// reply counts as someone's answer unless it asks something or mentions us.
 //
 // Bots are never answered. An account is one when its name ends in Bot or BOT, or in the separate word "bot", with or
 // without a number, or when it is known as one; the users of MediaWiki's own programs are.
@@ -46,16 +46,16 @@
 // # Why nothing is posted twice
 //
 // Before a save is sent the entry becomes posting, with the base revision and both clocks, and that write is durable.
-// So a reply can be on the wiki, or under way to it, only if its entry is posting or later. An entry leaves posting
+// So a reply can be on the wiki, or on its way there, only if its entry is posting or later. An entry leaves posting
 // for another try only
 //
 //   - when the wiki answered that it did not save ([ErrConflict], [ErrBlocked], [ErrStale], [ErrNotSaved]: nothing is
 //     under way), or
 //   - when, at least [Config].UnknownGrace after the save began, neither a freshly read page holds a comment of ours
-//     with the entry's marker, nor does the list of our own edits hold one with the key in its summary. The list
-//     covers the case that the reply was posted and its section archived or removed since. Where administrators hid
-//     the summary or the author, the text of the revision decides; where they hid the text as well, the entry is
-//     given up, and only the operator's `ledger retry` leads on.
+//     with the entry's marker, nor does the list of our own edits hold one with the key in its summary. The list covers
+//     the case that the reply was posted and its section has since been archived or removed. If administrators hid the
+//     summary or the author, the text of the revision decides; if they hid the text as well, the entry is given up, and
+//     only the operator's `ledger retry` can continue it.
 //
 // The first save may arrive even later, after that check. Then one of the two saves meets a section that the other has
 // changed. Both carry their base revision and both insert at the same place, so MediaWiki reports an edit conflict

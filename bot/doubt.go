@@ -14,10 +14,10 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// doubted applies [Config].AnswerConfidence to an outcome. It returns what is to be replied: the outcome itself; one
-// with a question to the poster instead of the answer; or, where there is no question or one was asked in the thread
-// before, one that says that no answer was found. silent says why nothing is replied, "" when something is. A question
-// goes through the ledger and the gate like every other reply.
+// doubted applies [Config].AnswerConfidence to an outcome. It returns the outcome to reply with: the outcome itself;
+// one with a question to the poster instead of the answer; or, if there is no question or one was asked in the thread
+// before, one without an answer. silent tells why nothing is replied; it is "" if there is a reply. A question goes
+// through the ledger and the gate like every other reply.
 func (b *Bot) doubted(ctx context.Context, p place, e *Entry, out *agent.Outcome) (_ *agent.Outcome, silent string,
 	err error) {
 	least := b.cfg.AnswerConfidence
@@ -42,7 +42,7 @@ func (b *Bot) doubted(ctx context.Context, p place, e *Entry, out *agent.Outcome
 	if err != nil {
 		return nil, "", err
 	}
-	if asked && e.Chosen != "" && out.Answer != nil { // the poster has settled what was open
+	if asked && e.Chosen != "" && out.Answer != nil { // the poster has settled the open question
 		without := *out
 		without.Asks = ""
 		return &without, "", nil
@@ -63,7 +63,7 @@ type Choice struct {
 	Count  int    `json:"count"`
 }
 
-// choices are the readings of a question as a draft keeps them.
+// choices returns the readings of a question as stored in a draft.
 func choices(out *agent.Outcome) (list []Choice) {
 	for _, r := range out.Readings {
 		list = append(list, Choice{r.SPARQL, r.Count})
@@ -71,9 +71,9 @@ func choices(out *agent.Outcome) (list []Choice) {
 	return list
 }
 
-// chosen understands a post that answers our question: it goes on with what was asked in the first place, whatever the
-// model thinks of a post of two words. Where the post names one of the readings, by its number or its place, that is
-// the poster's choice. Of what others write there the model judges, and they choose nothing.
+// chosen interprets a post that answers our question: the original request continues, whatever the model thinks of a
+// post of two words. If the post names one of the readings, by its number or its position, that is the poster's choice.
+// Posts by others are judged by the model and choose nothing.
 func (b *Bot) chosen(ctx context.Context, e *Entry, p place, t *agent.Triage) error {
 	posted, err := b.entriesOfThread(ctx, p, Posted)
 	if err != nil {
@@ -115,7 +115,7 @@ func counts(list []Choice) (out []int) {
 }
 
 // settled reports whether people have accepted an answer in the thread: thanked for one of ours, or posted a query of
-// their own. Then it is suggested that the section be marked as resolved; the bot never does that.
+// their own. Then the bot suggests marking the section as resolved; it never does so itself.
 func (b *Bot) settled(ctx context.Context, p place, e *Entry) (bool, error) {
 	earlier, err := b.entriesOfThread(ctx, p, Posted)
 	return slices.ContainsFunc(earlier, func(t *Entry) bool {
@@ -123,7 +123,7 @@ func (b *Bot) settled(ctx context.Context, p place, e *Entry) (bool, error) {
 	}), err
 }
 
-// askedBefore reports whether one of our replies in the thread is a question. Two questions in a row are an
+// askedBefore reports whether one of our replies in the thread is a question. Two questions in a row would feel like an
 // interrogation.
 func (b *Bot) askedBefore(ctx context.Context, p place, e *Entry) (bool, error) {
 	earlier, err := b.entriesOfThread(ctx, p, Posted)

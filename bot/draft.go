@@ -12,9 +12,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// draft makes the reply from the agent's outcome, with the wikitext and the diff as of now. more is
-// what the reply shows besides the answer. If the answer does not fit into a reply, the reply says that there is no
-// answer, where such replies are enabled.
+// draft makes the reply from the agent's outcome, with the current wikitext and diff. more is what the reply shows
+// besides the answer. If the answer does not fit into a reply, the reply says that there is no answer, if such replies
+// are enabled.
 func (b *Bot) draft(p place, e *Entry, out *agent.Outcome, more besides) (*Draft, error) {
 	r := reply.New(out, e.Author, b.cfg.Operator, e.Key)
 	r.Similar, r.Settled, r.Yours = more.earlier, more.settled, more.yours
@@ -53,13 +53,13 @@ func (b *Bot) draft(p place, e *Entry, out *agent.Outcome, more besides) (*Draft
 	return d, nil
 }
 
-// composed is a reply with the section around it.
+// composed is a reply and the section that contains it.
 type composed struct {
 	reply         string // wikitext
 	before, after string // of the section
 }
 
-// compose writes a reply as wikitext, indented for its place, and inserts it into the section.
+// compose writes a reply as wikitext, indented for its position, and inserts it into the section.
 func (b *Bot) compose(p place, r forum.Reply) (composed, error) {
 	page := p.view.rev.Text
 	indent, err := forum.ReplyIndent(page, p.thread, p.comment.ID)

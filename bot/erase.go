@@ -8,12 +8,12 @@ import (
 )
 
 // erased is the reason of an entry whose words are gone.
-const erased = "its words were erased, for they are no longer on the wiki"
+const erased = "its words were erased because they are no longer on the wiki"
 
 // HasWords reports whether the entry holds words of the comment or of the reply to it.
 func (e *Entry) HasWords() bool { return e.Reason != erased }
 
-// Erase takes all words of the comment, and of the reply to it, from a closed entry. What remains keeps the bot from
+// Erase removes all words of the comment, and of the reply to it, from a closed entry. What remains keeps the bot from
 // answering twice: key, fingerprint, signature, state, times and what was spent. It reports whether it changed
 // anything.
 func (e *Entry) Erase(now time.Time) bool {

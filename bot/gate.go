@@ -19,11 +19,12 @@ type leave struct {
 	now    time.Time // the wiki's clock when the stop page was read
 }
 
-// gate says whether a reply may be saved now. Every save passes through it. It checks, in this order: the posting mode,
-// the approval in the ledger, whether the poster wants no replies ({{nobots}} on the talk page, the opt-out list), the
-// operator's stop, the stop page and the talk page, {{nobots}} on the page and in the section, the follow-up limit of
-// the thread, the replies of the last hour and day, and the pause in the thread. The solver watches the daily budget.
-// With posting on, the gate approves and records drafts here, except old ones that were made while posting was off.
+// gate decides whether a reply may be saved now. Every save passes through it. It checks, in this order: the posting
+// mode, the approval in the ledger, whether the poster has declined replies ({{nobots}} on the talk page, the opt-out
+// list), the operator's stop, the stop page and the talk page, {{nobots}} on the page and in the section, the follow-up
+// limit of the thread, the replies of the last hour and day, and the pause in the thread. The solver watches the daily
+// budget. With posting on, the gate approves and records drafts here, except old ones that were made while posting was
+// off.
 func (b *Bot) gate(ctx context.Context, p place, e *Entry) (leave, error) {
 	switch b.cfg.Posting {
 	case On, Propose:
@@ -56,12 +57,12 @@ func (b *Bot) gate(ctx context.Context, p place, e *Entry) (leave, error) {
 	return g, nil
 }
 
-// writable is the part of the gate that is about whether the bot may write in a thread at all.
+// writable is the part of the gate that checks whether the bot may write in a thread at all.
 func (b *Bot) writable(ctx context.Context, p place, e *Entry) (leave, error) {
 	if denied, err := b.userDenied(ctx, e.Author); err != nil {
 		return leave{reason: "the poster's talk page cannot be read: " + short(err), check: "user_nobots"}, ctx.Err()
 	} else if denied {
-		return leave{drop: true, reason: "the poster wants no replies from bots", check: "user_nobots"}, nil
+		return leave{drop: true, reason: "the poster does not want replies from bots", check: "user_nobots"}, nil
 	}
 	if why, err := b.halted(ctx); err != nil || why != "" {
 		return leave{reason: why, check: "stop"}, err
@@ -71,10 +72,10 @@ func (b *Bot) writable(ctx context.Context, p place, e *Entry) (leave, error) {
 		return run, err
 	}
 	if b.pageDenied(p.view) {
-		return leave{reason: "the page wants no bots", check: "page_nobots"}, nil
+		return leave{reason: "the page does not allow bots", check: "page_nobots"}, nil
 	}
 	if b.threadDenied(p) {
-		return leave{drop: true, reason: "the thread wants no bots", check: "thread_nobots"}, nil
+		return leave{drop: true, reason: "the thread does not allow bots", check: "thread_nobots"}, nil
 	}
 	run.open = true
 	return run, nil
@@ -83,8 +84,8 @@ func (b *Bot) writable(ctx context.Context, p place, e *Entry) (leave, error) {
 // byConfig is recorded as the approver of what is posted without review.
 const byConfig = "POSTING=on"
 
-// needsApproval says why an entry cannot go on without the operator, or "". An approval by the configuration ends when
-// the configuration changes.
+// needsApproval returns why an entry cannot continue without the operator, or "". An approval by the configuration ends
+// when the configuration changes.
 func (b *Bot) needsApproval(e *Entry) string {
 	switch {
 	case e.State == Approved && (b.cfg.Posting == On || e.ApprovedBy != byConfig):
@@ -94,7 +95,7 @@ func (b *Bot) needsApproval(e *Entry) string {
 	case b.cfg.Posting != On:
 		return "waits for approval"
 	case e.Draft != nil && e.Draft.Dry && b.now().Sub(e.Draft.Made) > b.cfg.DraftMaxAge:
-		return "drafted while posting was off and old: waits for approval"
+		return "an old draft from when posting was off: waits for approval"
 	}
 	return ""
 }
@@ -106,8 +107,8 @@ type stopNote struct {
 
 func (b *Bot) stopKey() string { return "bot/stop/" + PageName(b.cfg.Wiki, b.cfg.StopPage) }
 
-// stopPage reads the stop page and the talk page and says why the bot must not post, or until when it may and what the
-// wiki's clock says.
+// stopPage reads the stop page and the talk page. It returns why the bot must not post or, if it may, until when, with
+// the wiki's current time.
 //
 // The page lets the bot run when its trimmed text is empty or "run". A page that cannot be read means stop. A missing
 // page means run only if it has never existed since the bot was first started.
@@ -116,7 +117,7 @@ func (b *Bot) stopPage(ctx context.Context) (leave, error) {
 	if why, err := b.talkStop(ctx); err != nil || why != "" {
 		return closed(why), err
 	}
-	asked := b.now().Round(0) // without the monotonic clock, which rests while the machine sleeps
+	asked := b.now().Round(0) // without the monotonic clock, which stops while the machine sleeps
 	rev, err := b.wiki.Page(ctx, b.cfg.StopPage)
 	if ctx.Err() != nil {
 		return leave{}, ctx.Err()

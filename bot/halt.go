@@ -8,15 +8,15 @@ import (
 )
 
 // Halt is the operator's stop. Like the stop page, it keeps the bot from judging, solving and posting; unlike it, it
-// needs no wiki and also holds while posting is off. It is a note in the store, so it holds for every process that uses
-// the store, and over restarts.
+// needs no wiki and also applies while posting is off. It is a note in the store, so it applies to every process that
+// uses the store, and survives restarts.
 type Halt struct {
 	By  string    `json:"by"`
 	Why string    `json:"why,omitempty"`
 	At  time.Time `json:"at"`
 }
 
-// String says who stopped the bot, when and why.
+// String tells who stopped the bot, when and why.
 func (h *Halt) String() string {
 	s := fmt.Sprintf("stopped by %s at %s", h.By, h.At.UTC().Format("2006-01-02 15:04 UTC"))
 	if h.Why != "" {
@@ -27,15 +27,15 @@ func (h *Halt) String() string {
 
 const haltKey = "bot/halt"
 
-// Stop stops the bot until [Resume]. A save that was sent already cannot be called back.
+// Stop stops the bot until [Resume]. A save that was already sent cannot be called back.
 func Stop(ctx context.Context, notes Notes, now time.Time, by, why string) error {
 	return putNote(ctx, notes, haltKey, &Halt{By: by, Why: why, At: now})
 }
 
-// Resume takes back a [Stop]. The stop page still counts.
+// Resume ends a [Stop]. The stop page still applies.
 func Resume(ctx context.Context, notes Notes) error { return notes.Put(ctx, haltKey, nil) }
 
-// Halted returns the operator's stop, nil when there is none.
+// Halted returns the operator's stop, or nil if there is none.
 func Halted(ctx context.Context, notes Notes) (*Halt, error) {
 	h := new(Halt)
 	ok, err := getNote(ctx, notes, haltKey, h)
@@ -45,7 +45,7 @@ func Halted(ctx context.Context, notes Notes) (*Halt, error) {
 	return h, nil
 }
 
-// halted returns a text that says that the operator has stopped the bot, or "".
+// halted returns a text about the operator's stop, or "" if there is none.
 func (b *Bot) halted(ctx context.Context) (string, error) {
 	h, err := Halted(ctx, b.store)
 	if err != nil || h == nil {
@@ -54,7 +54,7 @@ func (b *Bot) halted(ctx context.Context) (string, error) {
 	return h.String(), nil
 }
 
-// Pulse is what the store knows of a bot's last pass over a page.
+// Pulse is what the store knows about a bot's last pass over a page.
 type Pulse struct {
 	Page    string    `json:"page"`
 	At      time.Time `json:"at"`
@@ -66,7 +66,7 @@ type Pulse struct {
 
 func pulseKey(page string) string { return "bot/pulse/" + page }
 
-// LastPulse returns what is known of the last pass over a page, nil when there was none.
+// LastPulse returns what is known about the last pass over a page, or nil if there was none.
 func LastPulse(ctx context.Context, notes Notes, page string) (*Pulse, error) {
 	p := new(Pulse)
 	ok, err := getNote(ctx, notes, pulseKey(page), p)
@@ -76,7 +76,7 @@ func LastPulse(ctx context.Context, notes Notes, page string) (*Pulse, error) {
 	return p, nil
 }
 
-// pulse notes a pass for those who watch over the bot. That it cannot be noted is no reason to stop.
+// pulse records a pass, for monitoring. A failure to record it is no reason to stop.
 func (b *Bot) pulse(ctx context.Context, problem error) {
 	p := Pulse{Page: PageName(b.cfg.Wiki, b.cfg.Page), At: b.now(), Posting: b.cfg.Posting,
 		DryRun: b.cfg.DryRun, Said: b.sum.String()}
@@ -84,11 +84,11 @@ func (b *Bot) pulse(ctx context.Context, problem error) {
 		p.Problem = short(problem)
 	}
 	if err := putNote(context.WithoutCancel(ctx), b.store, pulseKey(PageName(b.cfg.Wiki, b.cfg.Page)), &p); err != nil {
-		b.lg.Warn("the pass cannot be noted", "err", err)
+		b.lg.Warn("the pass cannot be recorded", "err", err)
 	}
 }
 
-// getNote reads a note, a JSON object. ok is false when there is none, or an empty one.
+// getNote reads a note, a JSON object. ok is false if there is none or it is empty.
 func getNote(ctx context.Context, notes Notes, key string, into any) (ok bool, err error) {
 	raw, ok, err := notes.Get(ctx, key)
 	if err != nil || !ok || len(raw) == 0 {

@@ -12,13 +12,13 @@ type Change struct {
 	Reason string    `json:"reason,omitempty"`
 }
 
-// An entry keeps its first changes and its last: those between are of a request that failed again and again.
+// An entry keeps its first and its last changes: those in between belong to a request that failed again and again.
 const (
 	keptFirst = 10
 	keptLast  = 40
 )
 
-// record adds a line to the entry's history, unless it says what the last one said.
+// record adds a line to the entry's history, unless it repeats the last one.
 func (e *Entry) record(now time.Time, to State, reason string) {
 	if n := len(e.History); n > 0 && e.History[n-1].To == to && e.History[n-1].Reason == reason {
 		return

@@ -108,7 +108,7 @@ var unseen = map[string]string{
 	"forged admin":   "signed with a time before the first start",
 	"forged reply":   "signed with a time before the first start",
 	"two signatures": "signed with a time before the first start",
-	"nobots":         "the thread wants no bots",
+	"nobots":         "the thread does not allow bots",
 	"resolved":       "the thread is marked resolved",
 }
 

@@ -11,12 +11,12 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// This file says which comment on the page an entry of the ledger belongs to.
+// This file decides which comment on the page an entry of the ledger belongs to.
 //
 // The IDs of package forum are of no use here: when two comments have the same author and minute, the ID of each
 // depends on which of them is first on the page. What decides instead, in this order:
 //
-//   - The signature ([Origin]) and the words. Where several comments agree in both, the place decides:
+//   - The signature ([Origin]) and the words. Where several comments agree in both, the position decides:
 //     our reply under it, its parent, its thread.
 //   - For a comment whose words were changed: the same signature, the same thread and the same parent, or our reply
 //     under it. An entry takes such a comment only when its own words are no longer on the page, when no other entry
@@ -26,7 +26,7 @@ import (
 //
 // Each entry gets at most one comment and each comment at most one entry. A comment that gets none is new.
 
-// owners says which comments with one signature belong to which entries, on a page as it was read once.
+// owners maps the comments with one signature to their entries, for one reading of the page.
 type owners struct {
 	entry map[*forum.Comment]*Entry
 	place map[string]place // by the entry's key
@@ -42,7 +42,7 @@ func (v *view) own(e *Entry, p place) {
 	o.entry[p.comment], o.place[e.Key] = e, p
 }
 
-// origin is what the comment's signature says.
+// origin returns the contents of the comment's signature.
 func (p place) origin() Origin {
 	if p.comment.Author == nil {
 		return newOrigin("", p.comment.Time)
@@ -50,10 +50,10 @@ func (p place) origin() Origin {
 	return newOrigin(*p.comment.Author, p.comment.Time)
 }
 
-// top is the place of the first comment of a thread.
+// top is the Place of the first comment of a thread.
 const top = "top"
 
-// spot is the comment's place in its thread, as [Entry].Place has it.
+// spot returns the comment's position in its thread, in the form of [Entry].Place.
 func (p place) spot() string {
 	if p.index == 0 {
 		return top
@@ -96,10 +96,10 @@ type claim struct {
 	place   string
 	others  []string
 	signed  bool
-	vague   bool // thread and place are not known
+	vague   bool // thread and position are unknown
 
 	reply *forum.Comment // ours to the entry's comment, nil when there is none
-	in    *forum.Thread  // where the reply is
+	in    *forum.Thread  // position of the reply
 }
 
 // claims returns the comments from before the first start that may be among the given ones, which all have the same
@@ -118,7 +118,7 @@ func (s *start) claims(places []place) []claim {
 	if s.Seen != nil || o.signed() && o.Time.Before(s.Time.UTC().Truncate(time.Minute)) {
 		return out
 	}
-	// The note was written by an earlier version, which kept nothing but IDs and hashes.
+	// The note was written by an earlier version, which kept only IDs and hashes.
 	ids := map[string]bool{}
 	for _, p := range places {
 		ids[baseID(p.comment.ID)] = true
@@ -197,13 +197,14 @@ func assign(places []place, claims []claim) []place {
 	return out
 }
 
-// fits returns the number of the rule by which a comment is the claim's: 1 is the strongest; 0 means that it is not.
+// fits returns the number of the rule by which a comment belongs to the claim: 1 is the strongest; 0 means that it does
+// not.
 func (c claim) fits(p place) int {
 	here := c.place == p.spot()
 	// Under the same heading, or where our reply is, should the heading have been changed.
 	inThread := c.vague || c.heading == p.thread.Heading || c.in == p.thread
 	replied := c.in == p.thread && c.reply.Parent == p.comment.ID
-	// By its words it is another one that was on the page together with the claim's.
+	// Its words show that it is another comment, which was on the page together with the claim's.
 	another := slices.Contains(c.others, TextHash(p.comment))
 	if c.text == TextHash(p.comment) {
 		switch {
@@ -285,7 +286,7 @@ func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	return nil, nil
 }
 
-// find looks for an entry's comment on the page. edited says that it is there with other words.
+// find looks for an entry's comment on the page. edited means that it is there with other words.
 func (b *Bot) find(ctx context.Context, v *view, e *Entry) (p place, edited, ok bool, err error) {
 	o, err := b.ownersOf(ctx, v, e.Origin())
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Inbox is how a wiki says where the account was named. internal/mediawiki implements it through an adapter.
+// Inbox tells where the account was mentioned on a wiki. internal/mediawiki implements it through an adapter.
 type Inbox interface {
 	// Calls lists what the account has not read yet, oldest first. The error is [ErrNoInbox] on a wiki without
 	// notifications, or when the account may not read them: then only Naming is asked.
 	Calls(ctx context.Context) ([]Call, error)
 	// Heard marks calls as read. Marking one twice does no harm.
 	Heard(ctx context.Context, ids []string) error
-	// Naming lists the pages that link to the account's user page or hold the marker of a conversation with it.
+	// Naming lists the pages that link to the account's user page or contain the marker of a conversation with it.
 	Naming(ctx context.Context) ([]PageState, error)
 	// States looks up pages by their titles.
 	States(ctx context.Context, titles []string) ([]PageState, error)
@@ -26,7 +26,7 @@ type Inbox interface {
 // ErrNoInbox: the wiki keeps no notifications for the account.
 var ErrNoInbox = errors.New("the wiki has no notifications for the account")
 
-// Call is a notification: someone named the account, wrote on its talk page, or replied in a topic that it follows.
+// Call is a notification: someone mentioned the account, wrote on its talk page, or replied in a topic that it follows.
 type Call struct {
 	ID        string
 	Title     string // of the page; "" when the page was deleted
@@ -40,28 +40,28 @@ type PageState struct {
 	Title     string
 	Namespace int
 	Rev       int64
-	MovedTo   string // the page's new title, of which namespace and revision are then; "" when it was not moved
+	MovedTo   string // the page's new title, whose namespace and revision are given then; "" if it was not moved
 }
 
 // Limits of the work on calls.
 const (
-	maxTries    = 5                   // readings of a page to which a call leads before the call is given up
+	maxTries    = 5                   // how often the page of a call is read before the call is given up
 	maxHeard    = 200                 // calls that the ledger remembers
-	pollEvery   = time.Hour           // between two lists of pages that name us, where the wiki has notifications
-	followPages = 30 * 24 * time.Hour // how long after a reply its page is looked at again when it changes
+	pollEvery   = time.Hour           // time between two listings of pages that mention us, if the wiki has notifications
+	followPages = 30 * 24 * time.Hour // how long after a reply its page is still read when it changes
 )
 
-// callBook is the ledger's record of calls. A call is marked as read on the wiki only after the ledger has noted what
-// came of it.
+// callBook is the ledger's record of calls. A call is marked as read on the wiki only after the ledger has recorded its
+// outcome.
 type callBook struct {
-	Since  time.Time        `json:"since"`           // wiki's clock: what was signed before is left alone
+	Since  time.Time        `json:"since"`           // wiki's clock: what was signed before is ignored
 	Seen   map[string]int64 `json:"seen"`            // the revision up to which each page was read, by title
-	Polled time.Time        `json:"polled,omitzero"` // own clock, when the pages that name us were listed
-	Tries  map[string]int   `json:"tries,omitempty"` // by call: how often its page was to be read
+	Polled time.Time        `json:"polled,omitzero"` // own clock, when the pages that mention us were listed
+	Tries  map[string]int   `json:"tries,omitempty"` // by call: how often its page was due to be read
 	Heard  []HeardCall      `json:"heard,omitempty"` // newest last
 }
 
-// HeardCall is what came of a call.
+// HeardCall is the outcome of a call.
 type HeardCall struct {
 	ID    string    `json:"id"`
 	Title string    `json:"title"`
@@ -72,7 +72,7 @@ type HeardCall struct {
 
 func callKey(wiki string) string { return PageName(wiki, "bot/calls") }
 
-// Heard lists the calls that the ledger remembers for a wiki, oldest first, with what came of them.
+// Heard lists the calls that the ledger remembers for a wiki, oldest first, with their outcomes.
 func Heard(ctx context.Context, notes Notes, wiki string) ([]HeardCall, error) {
 	var book callBook
 	_, err := getNote(ctx, notes, callKey(wiki), &book)
@@ -92,7 +92,7 @@ func (b *Bot) calls(ctx context.Context) (book *callBook, known bool, err error)
 	return book, known, err
 }
 
-// firstCalls is the first start: the pages that name us already are taken as read, unless ANSWER_SINCE says otherwise.
+// firstCalls handles the first start: pages that already mention us count as read, unless ANSWER_SINCE is set.
 func (b *Bot) firstCalls(ctx context.Context, book *callBook) error {
 	naming, err := b.cfg.Inbox.Naming(ctx)
 	if err != nil {
@@ -114,15 +114,15 @@ func (b *Bot) firstCalls(ctx context.Context, book *callBook) error {
 	return putNote(ctx, b.store, callKey(b.cfg.Wiki), book)
 }
 
-// heard notes what came of a call.
+// heard records the outcome of a call.
 func (c *callBook) heard(call Call, said string, now time.Time) {
 	delete(c.Tries, call.ID)
 	c.Heard = append(c.Heard, HeardCall{call.ID, call.Title, call.By, said, now})
 	c.Heard = c.Heard[max(0, len(c.Heard)-maxHeard):]
 }
 
-// noticeCalls reads every page on which someone may have called us since the last round, and puts what is to be
-// answered into the ledger. The wiki being out of reach is no error here: the next round asks again.
+// noticeCalls reads every page on which someone may have called us since the last round, and adds what needs an answer
+// to the ledger. It is not an error if the wiki cannot be reached: the next round asks again.
 func (b *Bot) noticeCalls(ctx context.Context) error {
 	if b.cfg.Inbox == nil {
 		return nil
@@ -165,7 +165,7 @@ func (b *Bot) noticeCalls(ctx context.Context) error {
 			case said != "" && (rev >= c.Rev || pages[title].Rev < c.Rev):
 				book.heard(c, said, b.now())
 			case book.Tries[c.ID] < maxTries:
-				continue // tried again in the next round
+				continue // retried in the next round
 			case err != nil:
 				book.heard(c, "given up: "+short(err), b.now())
 				b.lg.Error("a call was given up", "page", title, "by", c.By, "err", err)
@@ -198,7 +198,7 @@ func (b *Bot) unreachable(ctx context.Context, err error) error {
 
 // changed asks the wiki for unread calls, by page, and for the pages to be read: those to which a call leads, and those
 // that name us, hold an open request or had a reply lately, when they changed since they were read. known are the
-// unread calls of which the ledger already says what came of them.
+// unread calls whose outcome is already in the ledger.
 func (b *Bot) changed(ctx context.Context, book *callBook) (calls map[string][]Call, pages map[string]PageState,
 	known []string, err error) {
 	unread, err := b.cfg.Inbox.Calls(ctx)
@@ -275,12 +275,12 @@ func (b *Bot) watched(ctx context.Context) (map[string]bool, error) {
 	return titles, nil
 }
 
-// moved lets the entries of a page that was moved follow it. Open ones do so only to a page where the bot may answer:
-// on the old one, they end, for their comment is gone. What was approved was approved for the old page.
+// moved makes the entries of a moved page follow it. Open entries follow only to a page where the bot may answer;
+// otherwise they end, because their comment is gone. An approval was only for the old page.
 func (b *Bot) moved(ctx context.Context, s PageState) error {
 	from, to := s.Title, s.MovedTo
 	if from == b.cfg.Page {
-		return nil // FORUM_PAGE says which page it is
+		return nil // FORUM_PAGE determines which page it is
 	}
 	entries, err := b.store.Entries(ctx, Filter{Page: PageName(b.cfg.Wiki, from)})
 	if err != nil || len(entries) == 0 {
@@ -304,7 +304,7 @@ func (b *Bot) moved(ctx context.Context, s PageState) error {
 			}
 			return b.ifUnchanged(b.set(ctx, e, state, why))
 		}
-		// Of an open one that a worker has, the old page is asked again in the next round.
+		// If a worker has an open entry, the old page is asked about again in the next round.
 		if !e.State.Open() {
 			err = follow(ctx, e)
 		} else {
@@ -318,7 +318,7 @@ func (b *Bot) moved(ctx context.Context, s PageState) error {
 	return nil
 }
 
-// mayAnswerOn reports whether the bot may answer on a page. One that cannot be read is none.
+// mayAnswerOn reports whether the bot may answer on a page. It returns false if the page cannot be read.
 func (b *Bot) mayAnswerOn(ctx context.Context, s PageState) (bool, error) {
 	switch {
 	case s.Title == b.cfg.Page:
@@ -331,14 +331,14 @@ func (b *Bot) mayAnswerOn(ctx context.Context, s PageState) (bool, error) {
 	there := b.at(PageName(b.cfg.Wiki, s.Title))
 	v, err := there.read(ctx)
 	if err != nil {
-		b.lg.Warn("the new place of a page cannot be read", "page", s.Title, "err", err)
+		b.lg.Warn("the page cannot be read under its new title", "page", s.Title, "err", err)
 		return false, ctx.Err()
 	}
 	return there.welcome(v), nil
 }
 
-// noticePage reads a page and puts what is for us into the ledger. said tells what came of a call to it, rev up to
-// which revision the page was read.
+// noticePage reads a page and adds what is meant for us to the ledger. said is the outcome of a call to it, rev the
+// revision up to which the page was read.
 func (b *Bot) noticePage(ctx context.Context, s PageState) (said string, rev int64, err error) {
 	there := b.at(PageName(b.cfg.Wiki, s.Title))
 	switch {

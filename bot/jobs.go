@@ -8,21 +8,21 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// The kinds of the bot's jobs: what is to be done next for an entry. An entry and its job are one thing in the ledger:
-// they change in one transaction.
+// The kinds of the bot's jobs: the next step for an entry. An entry and its job are one unit in the ledger: they change
+// in one transaction.
 const (
 	Judging    = "judge"   // of a noticed entry
 	Solving    = "solve"   // of an accepted one, draft included
 	Proposing  = "propose" // of a drafted one: it waits for approval, by the operator or by POSTING=on
 	Publishing = "publish" // of an approved one
-	Confirming = "confirm" // of one that is posting: what became of the save?
+	Confirming = "confirm" // of one that is posting: find out what became of the save
 )
 
-// jobs are the kinds of job by state.
+// jobs maps states to kinds of jobs.
 var jobs = map[State]string{Noticed: Judging, Accepted: Solving, Proposed: Proposing, Approved: Publishing,
 	Posting: Confirming}
 
-// Job is what is to be done for the entry. The ledger keeps it next to the entry; see [Ledger].
+// Job returns the next work for the entry. The ledger keeps it with the entry; see [Ledger].
 func (e *Entry) Job() job.Job {
 	wiki, _ := SplitPage(e.Page)
 	j := job.Job{Key: e.Key, Kind: jobs[e.State], Scope: scope(wiki), State: job.Waiting, Reason: e.Reason,
@@ -42,7 +42,8 @@ func scope(wiki string) string { return "wiki:" + wiki }
 // always is later than every job's due time.
 var always = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// claimed does something with an entry under a claim of its job. Nothing is done while another worker has it.
+// claimed calls a function with an entry while holding the claim of its job. It does nothing while another worker has
+// it.
 func (b *Bot) claimed(ctx context.Context, e *Entry, do func(context.Context, *Entry) error) error {
 	c, err := b.store.Claim(ctx, b.cfg.Holder, job.Want{Key: e.Key}, always, b.cfg.Lease)
 	if errors.Is(err, job.ErrNone) {
@@ -55,8 +56,8 @@ func (b *Bot) claimed(ctx context.Context, e *Entry, do func(context.Context, *E
 	return b.under(ctx, c, e, do)
 }
 
-// under does something with an entry under a claim, and gives the job back. A job for which nothing could be done waits
-// for a while, so that no worker takes it again at once.
+// under calls a function with an entry while holding a claim, and then releases the job. A job for which nothing could
+// be done waits for a while, so that no worker takes it again at once.
 func (b *Bot) under(ctx context.Context, c *job.Claim, e *Entry, do func(context.Context, *Entry) error) error {
 	work, cancel := ctx, func() {}
 	if b.cfg.Drain != nil {
@@ -71,7 +72,7 @@ func (b *Bot) under(ctx context.Context, c *job.Claim, e *Entry, do func(context
 	stop()
 	e.Claim = nil
 	if lost || errors.Is(err, job.ErrLost) {
-		b.lg.Warn("the work on an entry came to nothing: another worker may have it", "entry", e.Key)
+		b.lg.Warn("the work on an entry was lost: another worker may have it", "entry", e.Key)
 		return ctx.Err()
 	}
 	var due time.Time
@@ -84,8 +85,9 @@ func (b *Bot) under(ctx context.Context, c *job.Claim, e *Entry, do func(context
 	return err
 }
 
-// inTime does something with an entry unless its deadline has passed: then it is given up, unless a save is on its way.
-// A clock that was set ahead ends nothing: the wiki's must have passed the deadline, too.
+// inTime calls a function with an entry unless its deadline has passed. In that case the entry is given up, unless a
+// save may still arrive. A clock that was set ahead gives up nothing: the wiki's clock must have passed the deadline,
+// too.
 func (b *Bot) inTime(ctx context.Context, e *Entry, do func(context.Context, *Entry) error) error {
 	if e.State == Posting || e.Deadline.IsZero() || !b.now().After(e.Deadline) {
 		return do(ctx, e)
@@ -96,15 +98,15 @@ func (b *Bot) inTime(ctx context.Context, e *Entry, do func(context.Context, *En
 		b.lg.Warn("past its deadline, but the wiki's clock cannot be read: not given up yet", "entry", e.Key, "err", err)
 		return do(ctx, e)
 	case !v.now.After(e.Deadline):
-		b.lg.Warn("this machine's clock is ahead of the wiki's: nothing is given up for its deadline; correct the clock",
+		b.lg.Warn("this machine's clock is ahead of the wiki's, so no deadline is enforced; correct the clock",
 			"entry", e.Key, "clock", b.now(), "wiki", v.now)
 		return do(ctx, e)
 	}
 	return b.set(ctx, e, GaveUp, "it was not done by its deadline; the last that is known: "+e.Reason)
 }
 
-// Notice does the scheduler's part of a round: it reads the page, and those on which it was named, and adds the
-// comments that are to be judged to the ledger. Of several processes on one ledger, one does.
+// Notice does the scheduler's part of a round: it reads the page, and those on which the bot was mentioned, and adds
+// the comments that need judging to the ledger. If several processes share a ledger, only one of them calls it.
 func (b *Bot) Notice(ctx context.Context) (Summary, error) {
 	return b.part(ctx, func(v *view) error {
 		if err := b.notice(ctx, v); err != nil {
@@ -115,7 +117,8 @@ func (b *Bot) Notice(ctx context.Context) (Summary, error) {
 }
 
 // Publish does the publisher's part of a round: it finds out what happened to interrupted saves, and posts the replies
-// that may be posted. Of several processes on one ledger, one does. It reads nothing when there is nothing to do.
+// that may be posted. If several processes share a ledger, only one of them calls it. It reads nothing if there is
+// nothing to do.
 func (b *Bot) Publish(ctx context.Context) (Summary, error) {
 	due := false
 	entries, err := b.store.Entries(ctx, Filter{States: []State{Proposed, Approved, Posting}})
@@ -156,8 +159,8 @@ func (b *Bot) Publish(ctx context.Context) (Summary, error) {
 }
 
 // Work does one job of judging or solving, whatever page of the wiki it is for, and reports whether there was one. Any
-// number of workers in any number of processes may call it, each with a Bot and a [Config].Holder of its own. The error
-// is one of the ledger or the wiki: wait before the next call.
+// number of workers in any number of processes may call it, each with its own Bot and [Config].Holder. An error comes
+// from the ledger or the wiki: wait before the next call.
 func (b *Bot) Work(ctx context.Context) (worked bool, err error) {
 	*b.sum = Summary{}
 	c, err := b.store.Claim(ctx, b.cfg.Holder, job.Want{Kinds: []string{Judging, Solving},

@@ -20,18 +20,17 @@ import (
 // written survives kill -9 and a power cut. Entries are changed by the bot and by the operator's commands at the same
 // time; [Ledger.Update] compares versions so that neither overwrites the other.
 type Ledger interface {
-	// Entry reads the entry with the key, complete with its draft. It returns [ErrNoEntry] when there is none.
+	// Entry reads the entry with the key, complete with its draft. It returns [ErrNoEntry] if there is none.
 	Entry(ctx context.Context, key string) (*Entry, error)
 	// Entries lists the entries that the filter names, in the order in which they were added, complete with their
 	// drafts.
 	Entries(ctx context.Context, f Filter) ([]*Entry, error)
-	// Add writes a new entry and sets e.Version to 1. When the key exists already it changes nothing and returns
-	// false.
+	// Add writes a new entry and sets e.Version to 1. If the key already exists, it changes nothing and returns false.
 	Add(ctx context.Context, e *Entry) (added bool, err error)
 	// Update replaces the entry if the stored version is e.Version, and then increments e.Version. Otherwise it
 	// changes nothing and returns [ErrChanged] (someone else was faster) or [ErrNoEntry].
 	//
-	// When e.Claim is set, nothing is written unless the claim holds: the error is [job.ErrLost] then.
+	// If e.Claim is set and the claim is no longer valid, nothing is written and the error is [job.ErrLost].
 	Update(ctx context.Context, e *Entry) error
 }
 
@@ -40,8 +39,9 @@ type Ledger interface {
 type Notes interface {
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Put(ctx context.Context, key string, value []byte) error
-	// Change replaces the value under key, nil when there is none, with what f makes of it, or keeps it when that is
-	// nil. Nobody else changes it in between. f may be called again. Its error is returned, and nothing is changed.
+	// Change replaces the value under key with the result of f, which gets the old value, or nil if there is none. If f
+	// returns nil, the value is kept. Nobody else changes it in between. f may be called again. If f returns an error,
+	// Change returns it and changes nothing.
 	Change(ctx context.Context, key string, f func(old []byte) ([]byte, error)) error
 }
 
@@ -69,7 +69,7 @@ const (
 	Accepted State = "accepted" // judged a request for us: from here on it is answered or recorded as given up
 	Proposed State = "proposed" // a reply is drafted and waits for approval
 	Approved State = "approved" // may be posted as soon as the gate is open
-	Posting  State = "posting"  // a save was or is about to be sent; what came of it is not known yet
+	Posting  State = "posting"  // a save was or is about to be sent; its outcome is not known yet
 	Posted   State = "posted"   // the reply is on the wiki
 	GaveUp   State = "gave_up"  // accepted, but no reply will be posted; Reason says why
 	Skipped  State = "skipped"  // not a request for us; Reason says why
@@ -81,10 +81,10 @@ func States() []State {
 	return []State{Noticed, Accepted, Proposed, Approved, Posting, Posted, GaveUp, Skipped, Rejected}
 }
 
-// openStates are those in which something is still to be done.
+// openStates are the states in which there is still work to do.
 var openStates = []State{Noticed, Accepted, Proposed, Approved, Posting}
 
-// moves lists the states that may follow each. Posted is final: an entry that came so far can never lead to another
+// moves lists the states that may follow each. Posted is final: an entry that got this far can never lead to another
 // reply.
 var moves = map[State][]State{
 	Noticed:  {Accepted, Skipped, GaveUp, Rejected, Posted},
@@ -110,7 +110,7 @@ func (s State) May(next State) bool {
 	return false
 }
 
-// Open reports whether something is still to be done for an entry in this state.
+// Open reports whether there is still work to do for an entry in this state.
 func (s State) Open() bool {
 	switch s {
 	case Noticed, Accepted, Proposed, Approved, Posting:
@@ -145,13 +145,13 @@ type Entry struct {
 	Reason  string `json:"reason,omitempty"` // why it is in this state: skipped, given up, waiting
 	// closed only because of the page (gone, resolved, answered by others); it reopens when that ends
 	Lapsed bool `json:"lapsed,omitempty"`
-	Forced bool `json:"forced,omitempty"` // the operator wants an answer: no triage, never left alone
+	Forced bool `json:"forced,omitempty"` // the operator wants an answer: no triage, never skipped
 
 	Heading string     `json:"heading"` // of the thread, for people
 	Author  string     `json:"author"`  // of the comment; "" when unsigned
 	Time    *time.Time `json:"time"`    // of the comment; nil when unsigned
 	Text    string     `json:"text"`    // [TextHash] of the comment as it was judged
-	// Place says what the comment answers: "top" for the first of a thread, else the parent's [TextHash]; "" in old
+	// Place tells what the comment answers: "top" for the first of a thread, else the parent's [TextHash]; "" in old
 	// entries.
 	Place string `json:"place,omitempty"`
 	// Others holds the [TextHash] of other comments with its [Origin] that were on the page together with it.
@@ -166,28 +166,28 @@ type Entry struct {
 	Starts    int       `json:"starts,omitempty"`    // starts of triage or solver during which the program ended
 	Failures  int       `json:"failures,omitempty"`  // transient failures of triage or solver
 	Saves     int       `json:"saves,omitempty"`     // failed saves
-	Edits     int       `json:"edits,omitempty"`     // how often the poster changed the comment meanwhile
+	Edits     int       `json:"edits,omitempty"`     // how often the poster has changed the comment meanwhile
 	NotBefore time.Time `json:"not_before,omitzero"` // nothing is tried before
 	Deadline  time.Time `json:"deadline,omitzero"`   // given up after; zero: never
 
 	Draft      *Draft `json:"draft,omitempty"`
 	ApprovedBy string `json:"approved_by,omitempty"` // an operator's name, or "POSTING=on"
 	Save       *Save  `json:"save,omitempty"`
-	Rev        int64  `json:"rev,omitempty"` // revision with our reply; 0 when it was found on the page
-	// Undone: the operator has taken the posted reply away.
+	Rev        int64  `json:"rev,omitempty"` // revision with our reply; 0 if it was found on the page
+	// Undone: the operator has removed the posted reply.
 	Undone *Undone `json:"undone,omitempty"`
 
 	Anchor  string `json:"anchor,omitempty"`  // page and fragment by which the wiki shows the reply
-	Follows int    `json:"follows,omitempty"` // how often that was looked for
+	Follows int    `json:"follows,omitempty"` // how often this was looked for
 
-	Amendment *Amendment `json:"amendment,omitempty"` // what became of looking at the posted reply again
+	Amendment *Amendment `json:"amendment,omitempty"` // outcome of checking the posted reply again
 
-	Receptions []Reception `json:"receptions,omitempty"` // what people made of the reply
+	Receptions []Reception `json:"receptions,omitempty"` // how people received the reply
 	Solution   *Solution   `json:"solution,omitempty"`   // another person's query in its thread
 
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
-	History []Change  `json:"history,omitempty"` // what became of it, oldest first; none in old entries
+	History []Change  `json:"history,omitempty"` // its history, oldest first; none in old entries
 	Version int64     `json:"-"`                 // counts writes; set by the ledger
 
 	Claim *job.Claim `json:"-"` // under which it is written; nil: none is needed
@@ -195,7 +195,7 @@ type Entry struct {
 
 // Draft is a reply before it is posted, with everything needed to show it and to continue the conversation later.
 type Draft struct {
-	// source of Wikitext, which is made again for each placement: the indentation may change
+	// source of Wikitext, which is composed again for each placement, since the indentation may change
 	Reply      forum.Reply `json:"reply"`
 	Wikitext   string      `json:"wikitext"`   // as it would be on the page when the draft was made
 	Diff       string      `json:"diff"`       // of the section, when the draft was made
@@ -209,7 +209,7 @@ type Draft struct {
 	Ran        string      `json:"ran,omitempty"`     // the query as it was run, in the language of that run
 	Result     string      `json:"result,omitempty"`  // [reply.ResultName] of what it returned
 	Dry        bool        `json:"dry,omitempty"`     // made while posting was off
-	// what the checks before publishing found: such a draft waits for the operator, whatever the posting mode
+	// problems found by the checks before publishing: such a draft waits for the operator in every posting mode
 	Faults []string `json:"faults,omitempty"`
 
 	EditedBy string    `json:"edited_by,omitempty"` // the operator who last changed the text; see [Revise]
@@ -258,13 +258,13 @@ type Filter struct {
 	SavedSince time.Time // with an attempt to save at or after this time (own clock)
 }
 
-// Origin is what a signature says: who wrote a comment, and when, to the minute. Comments may share it.
+// Origin is the content of a signature: who wrote a comment, and when, to the minute. Comments may share it.
 type Origin struct {
 	Author string    // "" when unsigned
 	Time   time.Time // UTC; zero without a time stamp
 }
 
-// Origin returns what the signature of the entry's comment says.
+// Origin returns the content of the signature of the entry's comment.
 func (e *Entry) Origin() Origin { return newOrigin(e.Author, e.Time) }
 
 func newOrigin(author string, t *time.Time) Origin {
@@ -278,9 +278,9 @@ func newOrigin(author string, t *time.Time) Origin {
 // signed reports whether both author and time are known. Without them, only the words distinguish comments.
 func (o Origin) signed() bool { return o.Author != "" && !o.Time.IsZero() }
 
-// Key makes the name of a new entry: a hash of what the comment says and of its signature. It fits into a marker in
-// wikitext: "sb-" and 16 hex digits. The number n distinguishes comments that agree in all of this; it is 0 for the
-// first. An entry keeps its key whatever happens to the comment.
+// Key returns the name of a new entry: a hash of the comment's text and signature. It can be used in a wikitext marker:
+// "sb-" and 16 hex digits. The number n distinguishes comments that agree in all of this; it is 0 for the first. An
+// entry keeps its key whatever happens to the comment.
 func Key(page string, o Origin, text string, n int) string {
 	return hashKey(page, o.Author, o.Time.Format(time.RFC3339), text, strconv.Itoa(n))
 }
@@ -304,7 +304,7 @@ func TextHash(c *forum.Comment) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// move changes the state with a reason and notes that, or returns an error if that is not allowed.
+// move changes the state with a reason and records the change, or returns an error if it is not allowed.
 func (e *Entry) move(now time.Time, to State, reason string) error {
 	if !e.State.May(to) {
 		return fmt.Errorf("ledger entry %s is %s and cannot become %s", e.Key, e.State, to)

@@ -11,13 +11,13 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// This file has the limits on how much anybody can make the bot do. See gate.go for where the limits on replies are
+// This file has the limits on how much work anyone can cause the bot. See gate.go for where the limits on replies are
 // applied. The limits on money are the solver's.
 
 const day = 24 * time.Hour
 
-// userBusy postpones a request whose author has had as many accepted as one may have in 24 hours. Nothing is lost: it
-// is judged once the oldest of them is a day old. It is asked before the model is, so it costs nothing.
+// userBusy postpones a request whose author has reached the limit of accepted requests in 24 hours. Nothing is lost: it
+// is judged once the oldest of them is a day old. This is checked before the model is asked, so it costs nothing.
 func (b *Bot) userBusy(ctx context.Context, e *Entry) (busy bool, err error) {
 	limit := b.cfg.RequestsPerUser
 	if limit <= 0 || e.Author == "" || e.Forced {
@@ -42,11 +42,12 @@ func (b *Bot) userBusy(ctx context.Context, e *Entry) (busy bool, err error) {
 		e.Author, len(recent), limit))
 }
 
-// userBook is the note that holds when an author's requests of the last day were accepted, by their entries' keys.
+// userBook is the note with the times at which an author's requests of the last day were accepted, by entry key.
 func userBook(author string) string { return "bot/user/" + author }
 
-// book enters a request into its author's book, unless it is full: then it waits, as in [Bot.userBusy]. All workers
-// write the same book, one at a time: however many accept requests of one author at once, no more are than may be.
+// book enters a request into its author's book. If the book is full, the request waits, as in [Bot.userBusy]. All
+// workers write the same book, one at a time: however many of them accept requests of one author at once, the limit is
+// kept.
 func (b *Bot) book(ctx context.Context, e *Entry) (busy bool, err error) {
 	limit := b.cfg.RequestsPerUser
 	if limit <= 0 || e.Author == "" || e.Forced {
@@ -55,7 +56,7 @@ func (b *Bot) book(ctx context.Context, e *Entry) (busy bool, err error) {
 	err = b.store.Change(ctx, userBook(e.Author), func(old []byte) ([]byte, error) {
 		book := map[string]time.Time{}
 		if json.Unmarshal(old, &book) != nil {
-			book = map[string]time.Time{} // what the ledger says was counted before
+			book = map[string]time.Time{} // what is in the ledger was counted before
 		}
 		maps.DeleteFunc(book, func(_ string, at time.Time) bool { return !b.within(at, day) })
 		_, known := book[e.Key]
@@ -73,7 +74,7 @@ func (b *Bot) book(ctx context.Context, e *Entry) (busy bool, err error) {
 	return true, b.set(ctx, e, Noticed, fmt.Sprintf("waits: %s has had %d requests in 24 hours", e.Author, limit))
 }
 
-// acceptedAt is when the entry was last accepted; zero when it never was.
+// acceptedAt returns when the entry was last accepted, or the zero time if it never was.
 func (e *Entry) acceptedAt() time.Time {
 	for _, c := range slices.Backward(e.History) {
 		if c.To == Accepted {
@@ -83,15 +84,14 @@ func (e *Entry) acceptedAt() time.Time {
 	return time.Time{}
 }
 
-// within reports whether a time is in the last d. A time that seems to lie ahead was noted before the clock was set
-// back.
+// within reports whether a time is in the last d. A time in the future was recorded before the clock was set back.
 func (b *Bot) within(at time.Time, d time.Duration) bool {
 	age := b.now().Sub(at)
 	return age < d && age > -clockSlack
 }
 
-// tooMany says why no reply may be posted now, and which check of the gate that is: the limits of replies in an hour
-// and a day, and the pause in a thread.
+// tooMany returns why no reply may be posted now, and which check of the gate forbids it: the limits of replies in an
+// hour and a day, and the pause in a thread.
 func (b *Bot) tooMany(ctx context.Context, p place, e *Entry) (why, check string, err error) {
 	recent, err := b.store.Entries(ctx, Filter{States: []State{Posting, Posted}, SavedSince: b.now().Add(-day)})
 	if err != nil {
@@ -126,11 +126,11 @@ func (b *Bot) tooMany(ctx context.Context, p place, e *Entry) (why, check string
 	return "", "", nil
 }
 
-// maxPrompt is how many of our replies in a row someone may answer within the minute before we take it for a program.
+// maxPrompt is how many of our replies in a row someone may answer within a minute before we consider them a program.
 const maxPrompt = 3
 
-// prompt reports whether the author of a comment answers us the way programs do: again and again within the minute.
-// So two bots that answer each other stop after a few rounds, also where the other one's name does not say what it is.
+// prompt reports whether the author of a comment answers us the way programs do: again and again within a minute. So
+// two bots that answer each other stop after a few rounds, even if the other one's name does not show that it is a bot.
 func (b *Bot) prompt(p place) bool {
 	byID := map[string]*forum.Comment{}
 	for i := range p.thread.Comments[:p.index+1] {

@@ -372,7 +372,7 @@ func TestUndo(t *testing.T) {
 		"answered":      {func(w *world) { w.answerFollowUp("Cats", "Thank you.", "Alice") }, "answered 1 times"},
 		"stop page":     {func(w *world) { w.wiki.put(stopPage, "stop") }, "stop page"},
 		"off":           {func(w *world) { w.cfg.Posting = bot.Off }, "POSTING=off"},
-		"nobots":        {func(w *world) { w.wiki.put(page, "{{nobots}}\n"+w.wiki.text()) }, "wants no bots"},
+		"nobots":        {func(w *world) { w.wiki.put(page, "{{nobots}}\n"+w.wiki.text()) }, "does not allow bots"},
 		"refused":       {func(w *world) { w.wiki.refuse = bot.ErrBlocked }, "may not edit"},
 		"conflicts":     {func(w *world) { w.wiki.refuse = bot.ErrConflict }, "changes too fast"},
 	} {

@@ -7,9 +7,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Link returns the address of the reply where the wiki has said it, else of the entry's thread, on the wiki whose api.php
-// has the address given: /wiki/PAGE where api.php is in /w/, as on Wikimedia's wikis, else index.php next to api.php.
-// Without an address it returns "".
+// Link returns the address of the reply if the wiki has reported one, else of the entry's thread, on the wiki with the
+// given address of api.php: /wiki/PAGE where api.php is in /w/, as on Wikimedia's wikis, else index.php next to
+// api.php. Without an address it returns "".
 func (e *Entry) Link(api string) string {
 	if api == "" {
 		return ""

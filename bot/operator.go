@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Act is what an operator does to an entry.
+// Act is an action of an operator on an entry.
 type Act string
 
 // The acts.
@@ -29,10 +29,10 @@ var actsOn = map[Act][]State{
 	ActUndo:    {Posted},
 }
 
-// On lists the states in which an entry can be acted upon so.
+// On lists the states in which an entry allows the action.
 func (a Act) On() []State { return actsOn[a] }
 
-// List returns the entries in the states named, oldest first; all of them when none is named.
+// List returns the entries in the named states, oldest first, or all entries if no state is named.
 func List(ctx context.Context, ledger Ledger, states ...State) ([]*Entry, error) {
 	return ledger.Entries(ctx, Filter{States: states})
 }
@@ -65,7 +65,7 @@ func Find(ctx context.Context, ledger Ledger, id string) (*Entry, error) {
 // ErrOtherDraft: the draft is not the one that the operator was shown. Show it again.
 var ErrOtherDraft = errors.New("the reply has changed since it was shown: look at it again")
 
-// shown checks that a draft is the one with the name that [Draft.Name] gave; "" is any.
+// shown checks that a draft has the name that [Draft.Name] returned; "" matches any.
 func (e *Entry) shown(name string) error {
 	switch {
 	case e.Draft == nil:
@@ -93,14 +93,14 @@ func ApproveShown(ctx context.Context, ledger Ledger, now time.Time, key, shown,
 	})
 }
 
-// Reject makes sure that nothing is posted for an entry. It fails once a save has begun, which cannot be called back.
+// Reject makes sure that nothing is posted for an entry. It fails once a save, which cannot be called back, has begun.
 func Reject(ctx context.Context, ledger Ledger, now time.Time, key, why string) (*Entry, error) {
 	return change(ctx, ledger, key, ActReject, func(e *Entry) error { return e.move(now, Rejected, why) })
 }
 
-// Retry has an entry judged and solved again: one that was given up, skipped or rejected, or a draft that the operator
-// does not like. A skipped entry is then answered although triage said no. It fails for replies that are posted or
-// about to be.
+// Retry lets an entry be judged and solved again: one that was given up, skipped or rejected, or a draft that the
+// operator does not like. A skipped entry is then answered although triage said no. It fails for replies that are
+// posted or about to be.
 func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entry, error) {
 	return change(ctx, ledger, key, ActRetry, func(e *Entry) error {
 		e.Starts, e.Failures, e.Saves, e.Edits, e.NotBefore, e.Draft, e.ApprovedBy, e.Lapsed = 0, 0, 0, 0,
@@ -130,7 +130,8 @@ func orList(states []State) string {
 	return b.String()
 }
 
-// change reads an entry, changes it if its state allows the act, and writes it, again if someone else was faster.
+// change reads an entry, changes it if its state allows the action, and writes it. If someone else was faster, it
+// starts over.
 func change(ctx context.Context, ledger Ledger, key string, what Act,
 	f func(*Entry) error) (*Entry, error) {
 	for {
@@ -139,7 +140,7 @@ func change(ctx context.Context, ledger Ledger, key string, what Act,
 			return nil, err
 		}
 		if !slices.Contains(what.On(), e.State) {
-			return nil, fmt.Errorf("%s %s: it is %s; this can be done to an entry that is %s", what, e.Key, e.State,
+			return nil, fmt.Errorf("%s %s: it is %s; this is possible for an entry that is %s", what, e.Key, e.State,
 				orList(what.On()))
 		}
 		if err := f(e); err != nil {

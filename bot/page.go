@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// PageName is the name of a page in the ledger: its title, behind the name of its wiki when that is not the main one.
-// The bar between them cannot be in a title, so pages of different wikis never share entries, keys or notes.
+// PageName returns the name of a page in the ledger: its title, preceded by the name of its wiki if that is not the
+// main one. The bar between them cannot be in a title, so pages of different wikis never share entries, keys or notes.
 func PageName(wiki, title string) string {
 	if wiki == "" {
 		return title
@@ -26,12 +26,12 @@ func SplitPage(page string) (wiki, title string) {
 	return "", page
 }
 
-// visit is what is different on a page to which the bot was called.
+// visit holds the differences on a page to which the bot was called.
 type visit struct {
-	own bool // the account's talk page: whoever begins a thread there speaks to us
+	own bool // the account's talk page: every new thread there is addressed to us
 }
 
-// at is the bot as it looks at a page, given by its name in the ledger. Entries of the forum page and of pages to which
+// at returns the bot for a page, given by its name in the ledger. Entries of the forum page and of pages to which
 // the bot was called go through the same stages; only what is picked differs.
 func (b *Bot) at(page string) *Bot {
 	if page == b.page {
@@ -47,13 +47,13 @@ func (b *Bot) at(page string) *Bot {
 	return &there
 }
 
-// mine reports whether a page of the ledger is one that this bot works on.
+// mine reports whether this bot works on a page of the ledger.
 func (b *Bot) mine(page string) bool {
 	wiki, _ := SplitPage(page)
 	return wiki == b.cfg.Wiki && (b.cfg.Inbox != nil || page == PageName(b.cfg.Wiki, b.cfg.Page))
 }
 
-// visits lists, each as [Bot.at] gives it, the pages besides the forum page that hold something to be done.
+// visits lists the bots, as returned by [Bot.at], for the pages besides the forum page on which there is work to do.
 func (b *Bot) visits(ctx context.Context) ([]*Bot, error) {
 	if b.cfg.Inbox == nil {
 		return nil, nil
@@ -135,7 +135,7 @@ func (c *Config) mentionable(s PageState) bool {
 	return false
 }
 
-// archived says that a page is an archive by its title, or "".
+// archived returns a reason if a page's title shows that it is an archive, else "".
 func archived(title string) string {
 	for _, part := range strings.Split(title, "/")[1:] {
 		if strings.HasPrefix(strings.ToLower(part), "archiv") {
@@ -145,12 +145,12 @@ func archived(title string) string {
 	return ""
 }
 
-// welcome reports whether the page itself asks for us, by {{bots|allow=…}} with our name before the first heading.
+// welcome reports whether the page itself invites us, by {{bots|allow=…}} with our name before the first heading.
 func (b *Bot) welcome(v *view) bool { return forum.Welcomed(b.head(v), b.cfg.Account) }
 
-// userDenied reports whether a person wants no replies from us: by {{nobots}} or {{bots|deny=…}} on the person's talk
-// page, or by being linked on the opt-out list. What someone said before the account got another name still counts, and
-// so does what is said under that name.
+// userDenied reports whether a person has declined replies from us: by {{nobots}} or {{bots|deny=…}} on the person's
+// talk page, or by being linked on the opt-out list. What someone said before the account got another name still
+// counts, and so does what is said under that name.
 func (b *Bot) userDenied(ctx context.Context, author string) (bool, error) {
 	if author == "" {
 		return false, nil

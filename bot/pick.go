@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// verdict is what the page alone says about a comment.
+// verdict is what the page alone shows about a comment.
 type verdict struct {
 	kind   Kind
 	pick   bool
@@ -40,9 +40,9 @@ func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 	case !begins && !b.addressed(p):
 		return verdict{reason: "not addressed to us"}, nil
 	case b.threadDenied(p):
-		return verdict{reason: "the thread wants no bots"}, nil
+		return verdict{reason: "the thread does not allow bots"}, nil
 	case b.visit != nil && b.saysNothing(p):
-		return verdict{reason: "it names us and says nothing"}, nil
+		return verdict{reason: "it mentions us and says nothing else"}, nil
 	case b.prompt(p):
 		return verdict{reason: "its author answers like a program"}, nil
 	}
@@ -64,7 +64,7 @@ func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 	return b.picked(p, begins), nil
 }
 
-// noMore says why a comment that speaks to us gets no answer of what went before in its thread, or "".
+// noMore returns why a comment addressed to us gets no answer because of earlier posts in its thread, or "".
 func (b *Bot) noMore(ctx context.Context, p place) (string, error) {
 	if _, bare := phrase.Refuses(p.comment.Text); bare && len(p.comment.Queries) == 0 {
 		return "it says no, and nothing else", nil
@@ -72,7 +72,7 @@ func (b *Bot) noMore(ctx context.Context, p place) (string, error) {
 	return b.ended(ctx, p)
 }
 
-// picked says as what a comment is answered, and when.
+// picked determines as what kind of request a comment is answered, and when.
 func (b *Bot) picked(p place, begins bool) verdict {
 	c, v := p.comment, p.view
 	out := verdict{kind: FollowUp, pick: true}
@@ -90,7 +90,7 @@ func (b *Bot) picked(p place, begins bool) verdict {
 	return out
 }
 
-// begins reports whether a comment is a request by its place: the first of a thread of the forum page or of our own
+// begins reports whether a comment is a request by its position: the first of a thread of the forum page or of our own
 // talk page, or the last in a block that is marked as a conversation with us and in which we have not answered yet.
 func (b *Bot) begins(p place) bool {
 	if b.visit == nil || b.visit.own {
@@ -110,7 +110,7 @@ func (p place) block() (forum.Block, bool) {
 	return forum.Block{}, false
 }
 
-// blocks lists the marked blocks of the comment's thread, those further inside first.
+// blocks lists the marked blocks of the comment's thread, innermost first.
 func (p place) blocks() []forum.Block {
 	found, ok := p.view.blocks[p.thread]
 	if !ok {
@@ -130,7 +130,7 @@ func (b *Bot) spoken(p place) bool {
 	return slices.ContainsFunc(p.thread.Comments, func(c forum.Comment) bool { return c.By(b.cfg.Account) })
 }
 
-// saysNothing reports whether a comment has no word besides our name and nobody has said anything before it.
+// saysNothing reports whether a comment has no words besides our name and no comment precedes it.
 func (b *Bot) saysNothing(p place) bool {
 	before := p.index
 	if block, ok := p.block(); ok {
@@ -140,8 +140,8 @@ func (b *Bot) saysNothing(p place) bool {
 	return before == 0 && len(p.comment.Queries) == 0 && phrase.Spaced(said) == ""
 }
 
-// addressed reports whether a comment speaks to us: it is directly under a comment of ours, mentions the account, or is
-// the last of a marked block in which we have answered.
+// addressed reports whether a comment is addressed to us: it is directly under a comment of ours, mentions the account,
+// or is the last of a marked block in which we have answered.
 func (b *Bot) addressed(p place) bool {
 	if p.comment.Mentioned(b.cfg.Account) {
 		return true
@@ -195,10 +195,11 @@ func (b *Bot) othersQuery(p place) bool {
 	return false
 }
 
-// notice adds every comment to be judged to the ledger, and looks again at skipped or given-up ones that have changed.
+// notice adds every comment that needs judging to the ledger, and reconsiders skipped or given-up ones that have
+// changed.
 func (b *Bot) notice(ctx context.Context, v *view) error {
 	if b.pageDenied(v) {
-		b.lg.Info("the page wants no bots", "page", b.page)
+		b.lg.Info("the page does not allow bots", "page", b.page)
 		return nil
 	}
 	if err := b.acquaint(ctx, v); err != nil {
@@ -226,7 +227,7 @@ func (b *Bot) notice(ctx context.Context, v *view) error {
 			}
 			continue
 		}
-		// A call is marked as read once the ledger has it, so on other pages it is put there at once and waits there.
+		// A call is marked as read once the ledger has it, so on other pages it is added at once and waits in the ledger.
 		if verdict.wait.After(b.now()) && p.comment.Time != nil && b.visit == nil {
 			b.lg.Debug("too fresh", "comment", p.comment.ID, "until", verdict.wait)
 			continue
@@ -260,7 +261,7 @@ func (b *Bot) add(ctx context.Context, p place, key string, v verdict) error {
 	e.follow(p)
 	e.Others = p.twins()
 	if v.wait.After(b.now()) {
-		e.NotBefore, e.Reason = v.wait, "without a time stamp: answered once it has stood unchanged for a while"
+		e.NotBefore, e.Reason = v.wait, "without a timestamp: answered once it has been unchanged for a while"
 		if p.comment.Time != nil {
 			e.Reason = "answered once it is old enough"
 		}
@@ -289,7 +290,7 @@ func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 		}
 	}
 	switch {
-	case e.unclear(): // the operator must look first
+	case e.unclear(): // the operator must check first
 		return nil
 	case edited && (e.State == GaveUp || e.State == Skipped) && e.Edits < maxEdits:
 		b.reset(e, p)
@@ -302,13 +303,13 @@ func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 		b.reset(e, p)
 		e.Edits++
 		e.Lapsed = false
-		return b.ifUnchanged(b.set(ctx, e, Noticed, "what closed it is gone: "+e.Reason))
+		return b.ifUnchanged(b.set(ctx, e, Noticed, "reason for closing is gone: "+e.Reason))
 	}
 	return nil
 }
 
-// note saves what was found out about an entry besides its state; of an open one not while a worker has it, whose work
-// would come to nothing.
+// note saves what was found out about an entry besides its state, except while a worker has an open entry, since the
+// worker's result would be lost.
 func (b *Bot) note(ctx context.Context, e *Entry) error {
 	save := func(ctx context.Context, e *Entry) error { return b.ifUnchanged(b.set(ctx, e, e.State, e.Reason)) }
 	if e.State.Open() {
@@ -317,7 +318,7 @@ func (b *Bot) note(ctx context.Context, e *Entry) error {
 	return save(ctx, e)
 }
 
-// reset makes an entry follow its comment as it is now and forgets what was made from the old words.
+// reset updates an entry to its current comment and drops what was made from the old words.
 func (b *Bot) reset(e *Entry, p place) {
 	e.follow(p)
 	e.Question, e.Language, e.Draft, e.ApprovedBy, e.NotBefore = "", "", nil, "", time.Time{}
@@ -352,8 +353,8 @@ func (b *Bot) ifUnchanged(err error) error {
 	return err
 }
 
-// question is the request in the poster's own words, for when no triage has put it better: heading, text, and the
-// queries brought along.
+// question returns the request in the poster's own words, used if triage has not reworded it: heading, text, and the
+// queries in it.
 func question(p place) string {
 	var s strings.Builder
 	if p.index == 0 {

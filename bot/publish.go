@@ -70,7 +70,7 @@ func (b *Bot) attempt(ctx context.Context, e *Entry) (again bool, err error) {
 	return b.save(ctx, e, edit, b.byTools(p, e, edit), g.now)
 }
 
-// send posts a reply, by the wiki's discussion tools where there is an answer for them.
+// send posts a reply, with the wiki's discussion tools if they can write it.
 func (b *Bot) send(ctx context.Context, edit Edit, answer *Answer) (rev int64, err error) {
 	if answer != nil {
 		return b.cfg.Tools.Answer(ctx, *answer)
@@ -78,7 +78,7 @@ func (b *Bot) send(ctx context.Context, edit Edit, answer *Answer) (rev int64, e
 	return b.wiki.Save(ctx, edit)
 }
 
-// save records that a save is coming, and sends it. From here on, the entry says that it may have been posted, until
+// save records that a save is about to be sent, and sends it. From then on the entry counts as possibly posted, until
 // [Bot.recover] finds out.
 func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wiki time.Time) (again bool, err error) {
 	before := e.Save
@@ -91,7 +91,7 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wik
 		e.Save.NothingSaved = before.sure()
 		return true, b.set(ctx, e, Approved, "writing the ledger took too long: the stop page must be read again")
 	}
-	// The gate asked before it read the wiki's pages, which may take long.
+	// The gate checked before it read the wiki's pages, which may take long.
 	if why, err := b.halted(ctx); err != nil || why != "" {
 		e.Save.NothingSaved = before.sure()
 		return false, errors.Join(err, b.set(ctx, e, Approved, why))
@@ -104,13 +104,13 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wik
 		e.Save.NothingSaved, e.Save.NoTools = before.sure(), true
 		return true, b.set(ctx, e, Approved, short(err))
 	case errors.Is(err, ErrConflict), errors.Is(err, ErrStale):
-		b.lg.Info("the page has moved on", "entry", e.Key, "err", err)
+		b.lg.Info("the page has changed meanwhile", "entry", e.Key, "err", err)
 		e.Save.NothingSaved = before.sure()
 		return true, b.set(ctx, e, Approved, short(err))
 	case errors.Is(err, ErrRefused):
 		return false, b.set(ctx, e, GaveUp, short(err))
 	case errors.Is(err, ErrNotSaved):
-		b.lg.Info("the wiki wants no edits now", "entry", e.Key, "err", err)
+		b.lg.Info("the wiki accepts no edits now", "entry", e.Key, "err", err)
 		e.Save.NothingSaved = before.sure()
 		return false, b.notSaved(ctx, e, short(err))
 	case errors.Is(err, ErrProtected) && b.visit != nil:
@@ -122,12 +122,12 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wik
 		}
 		return false, fmt.Errorf("the bot stops until its operator has looked into it: %w", err)
 	}
-	// ErrUnknown, a canceled context, or anything else: only the wiki can tell, and not immediately.
+	// ErrUnknown, a canceled context, or anything else: only the wiki knows, and not immediately.
 	b.lg.Warn("unknown whether the reply was saved", "entry", e.Key, "err", err)
 	e.Saves++
 	e.Save.Error = short(err)
 	if serr := b.set(context.WithoutCancel(ctx), e, Posting,
-		"not known yet whether the reply was saved: "+short(err)); serr != nil {
+		"not yet known whether the reply was saved: "+short(err)); serr != nil {
 		return false, serr
 	}
 	return false, ctx.Err()
@@ -167,16 +167,16 @@ func (b *Bot) recover(ctx context.Context, v *view) error {
 	})
 }
 
-// mayArrive reports whether a save of unknown outcome may still be under way: by our own clock, which may have been set
-// forward since, by the wiki's, and by when the work was taken over. A clock that was set back shows a save that began
-// long after now; it is not waited for.
+// mayArrive reports whether a save of unknown outcome may still arrive: by our own clock, which may have been set
+// forward since, by the wiki's, and by the time when the work was taken over. If the clock was set back, the save seems
+// to begin long after now; it is not waited for.
 func (b *Bot) mayArrive(v *view, s *Save) bool {
 	grace := b.grace(s)
 	recent := func(began, now time.Time) bool { return !began.IsZero() && now.Sub(began).Abs() < grace }
 	return recent(s.At, v.asked) || recent(s.Last, v.now) || recent(b.cfg.TookOver, v.asked)
 }
 
-// grace is how long an attempt of unknown outcome may still arrive.
+// grace returns how long an attempt of unknown outcome may still arrive.
 func (b *Bot) grace(s *Save) time.Duration {
 	if s.Tools {
 		return lateTools * b.cfg.UnknownGrace

@@ -12,10 +12,11 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Reception is what people made of a reply of ours. Nothing is answered to it; it says what the reply was worth.
+// Reception is a reaction of people to one of our replies. The bot does not answer it; it shows what the reply was
+// worth.
 type Reception struct {
 	Verdict Verdict   `json:"verdict"`
-	By      string    `json:"by,omitempty"`   // who said so; "" where the page does not tell
+	By      string    `json:"by,omitempty"`   // who said so; "" if the page does not show it
 	Text    string    `json:"text,omitempty"` // [TextHash] of the comment that says so
 	At      time.Time `json:"at"`             // when it was seen
 }
@@ -28,7 +29,7 @@ const (
 	Thanked Verdict = "thanked"
 	Refused Verdict = "refused" // "no", "not what I meant", with or without more words
 	Struck  Verdict = "struck"  // someone struck the reply out
-	Removed Verdict = "removed" // it is gone from the page, and what it answered is not
+	Removed Verdict = "removed" // it is gone from the page, but the comment that it answered is not
 )
 
 // Solution is another person's query in the thread of a reply of ours, with what it returned.
@@ -37,7 +38,7 @@ type Solution struct {
 	SPARQL string    `json:"sparql"`
 	Rows   int       `json:"rows"`             // of its result
 	Common int       `json:"common"`           // of these, how many our query returned as well
-	Ours   int       `json:"ours"`             // rows of our query, run at the same time; 0 when we had none
+	Ours   int       `json:"ours"`             // rows of our query, run at the same time; 0 if we had none
 	Same   bool      `json:"same"`             // both results are the same
 	Failed string    `json:"failed,omitempty"` // why they could not be compared
 	Tries  int       `json:"tries,omitempty"`
@@ -50,7 +51,7 @@ type Solution struct {
 type Comparison struct {
 	Ours, Theirs, Common int
 	Same                 bool
-	Slow                 bool // theirs did not end in time
+	Slow                 bool // theirs did not finish in time
 }
 
 // Comparer runs two queries and compares their results. ours may be empty.
@@ -58,14 +59,14 @@ type Comparer interface {
 	Compare(ctx context.Context, ours, theirs string) (Comparison, error)
 }
 
-// Limits of what is looked at.
+// Limits on what is examined.
 const (
 	maxReceptions = 20 // kept for a reply
 	maxCompared   = 2  // queries of others compared in one reading of a page
 	maxCompares   = 3  // attempts to compare one
 )
 
-// receive notes what people made of our replies on a page: it looks at each reply of the last weeks and at the comments
+// receive records how people received our replies on a page: it examines each reply of the last weeks and the comments
 // that answer it. It posts nothing.
 func (b *Bot) receive(ctx context.Context, v *view) error {
 	posted, err := b.store.Entries(ctx, Filter{Page: b.page, States: []State{Posted},
@@ -74,7 +75,7 @@ func (b *Bot) receive(ctx context.Context, v *view) error {
 		return err
 	}
 	runs := 0
-	quiet := sync.OnceValues(func() (bool, error) { return b.quiet(ctx) }) // asked only where something is to be done
+	quiet := sync.OnceValues(func() (bool, error) { return b.quiet(ctx) }) // asked only if there is something to do
 	for _, e := range posted {
 		p, _, present, err := b.find(ctx, v, e)
 		if err != nil {
@@ -125,7 +126,7 @@ func (b *Bot) receiveReply(e *Entry, p place) (changed bool) {
 	return changed
 }
 
-// toggle notes a verdict that the page shows as long as it holds.
+// toggle records a verdict that holds as long as the page shows it.
 func (b *Bot) toggle(e *Entry, v Verdict, holds bool) (changed bool) {
 	i := slices.IndexFunc(e.Receptions, func(r Reception) bool { return r.Verdict == v })
 	switch {
@@ -138,7 +139,7 @@ func (b *Bot) toggle(e *Entry, v Verdict, holds bool) (changed bool) {
 	return false
 }
 
-// received notes a verdict once.
+// received records a verdict once.
 func (b *Bot) received(e *Entry, v Verdict, by, hash string) bool {
 	known := func(r Reception) bool { return r.Verdict == v && r.By == by && r.Text == hash }
 	if slices.ContainsFunc(e.Receptions, known) || len(e.Receptions) >= maxReceptions {
@@ -189,7 +190,7 @@ func (b *Bot) receiveQuery(ctx context.Context, e *Entry, p place, runs *int,
 	return true, nil
 }
 
-// othersSolution finds the last comment behind our reply in which a person posted a query; nil when there is none.
+// othersSolution finds the last comment after our reply in which a person posted a query; nil if there is none.
 func (b *Bot) othersSolution(e *Entry, p place) (found *forum.Comment) {
 	t, reply := forum.FindReply(p.view.page, p.view.rev.Text, e.Key, b.cfg.Account)
 	if reply == nil || t != p.thread {
@@ -205,10 +206,10 @@ func (b *Bot) othersSolution(e *Entry, p place) (found *forum.Comment) {
 	return found
 }
 
-// maxRefused is how many replies that failed end our part in a thread.
+// maxRefused is the number of failed replies after which we stop replying in a thread.
 const maxRefused = 2
 
-// ended says why we have no more to say in the comment's thread, or "": someone struck out or removed a reply of ours
+// ended returns why we no longer reply in the comment's thread, or "": someone struck out or removed a reply of ours
 // there, or two of them failed.
 func (b *Bot) ended(ctx context.Context, p place) (string, error) {
 	posted, err := b.entriesOfThread(ctx, p, Posted)
@@ -232,7 +233,7 @@ func (b *Bot) ended(ctx context.Context, p place) (string, error) {
 	return "", nil
 }
 
-// is reports whether the reply was received so.
+// is reports whether the reply was received in this way.
 func (e *Entry) is(v Verdict) bool {
 	return slices.ContainsFunc(e.Receptions, func(r Reception) bool { return r.Verdict == v })
 }

@@ -10,16 +10,17 @@ import (
 	"github.com/spinachbot/spinachbot/bot/phrase"
 )
 
-// A request that the same person posts again within repeatWithin, word for word, is not answered twice: people do so
-// when nothing happened for a while. Later it is a wish for today's data; in the same minute it is no repetition, and
-// both are answered. Under another heading the words must say more than courtesy does to be a request by themselves.
+// A request that the same person posts again within repeatWithin, word for word, is not answered twice: people do this
+// when nothing has happened for a while. After that time it asks for current data; in the same minute it is not a
+// repetition, and both are answered. Under another heading the text must be more than courtesies to count as a request
+// by itself.
 const (
 	repeatWithin = 7 * 24 * time.Hour
 	repeatRunes  = 150
 )
 
-// repeats says which request of the same person an entry repeats, as a reason to skip it; "" for none. Of two that are
-// both open the one that was noticed first is answered, and the other one waits (NotBefore) to see that it is.
+// repeats returns which request of the same person an entry repeats, as a reason to skip it, or "". If both are open,
+// the one that was noticed first is answered, and the other one waits (NotBefore) for that.
 func (b *Bot) repeats(ctx context.Context, e *Entry, p place) (string, error) {
 	if e.Kind != Request || e.Author == "" || e.Time == nil || e.Forced {
 		return "", nil

@@ -7,10 +7,10 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// ReplyConfig is what the operator decides about the look of replies.
+// ReplyConfig is what the operator decides about the appearance of replies.
 type ReplyConfig struct {
 	Templates bool   // the wiki has {{Q}} and {{P}}
-	Trace     string // what an entry's key is appended to for the address of all its steps; empty: no link
+	Trace     string // prefix of the address of an entry's steps, to which its key is appended; empty: no link
 	Ping      bool   // the person answered is notified
 	Model     string // name of the language model, which a reply discloses; empty: not named
 }
@@ -25,6 +25,6 @@ func (c ReplyConfig) apply(r *forum.Reply, e *Entry) {
 	}
 }
 
-// asksForNumbers finds a request for the numbers of items.
+// asksForNumbers matches a request for the IDs of items.
 var asksForNumbers = regexp.MustCompile(`(?i)\bq-?(id|number|nummer|numéro|número|numero)s?\b|\bitem[- ]?(id|number)s?\b|` +
 	`\b(objekt|item)-?nummern?\b|\b(numéros? d['’]|números? (de|do) )(elementos?|éléments?|itens|item)\b|\bwikidata[- ]?(id|number|nummer)s?\b`)

@@ -17,7 +17,7 @@ const editedBy = "edited by "
 // Revise replaces the text of a draft: the sentences before the query. by is the operator's name, for the record.
 //
 // The reply is composed again from its parts, as a drafted one is, so nothing in the text becomes markup. The query and
-// its rows stay those that were run. An approved reply must be approved again.
+// its rows remain those that were run. An approved reply must be approved again.
 //
 // Revise refuses an empty text and one of more than [forum.MaxShort] characters.
 func Revise(ctx context.Context, ledger Ledger, now time.Time, key, text, by string) (*Entry, error) {

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Several are bots on different wikis that share a ledger. The first is the main one: its errors are those of the
-// whole; those of the others are logged, and the rest goes on. One that is blocked on its wiki is left out until the
-// program is started again, when its operator has looked into it.
+// Several are bots on different wikis that share a ledger. The first is the main one: its errors are returned. Errors
+// of the others are logged, and the rest continues. A bot that is blocked on its wiki is left out until the program is
+// restarted, after its operator has looked into it.
 type Several struct {
 	Log  *slog.Logger
 	Bots []*Bot
@@ -60,7 +60,7 @@ func (s *Several) each(ctx context.Context, do func(*Bot, context.Context) (Summ
 	return out, first
 }
 
-// Work is [Bot.Work] of the first that has something to do.
+// Work is [Bot.Work] of the first bot that has something to do.
 func (s *Several) Work(ctx context.Context) (worked bool, err error) {
 	var errs []error
 	for i, b := range s.Bots {

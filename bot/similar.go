@@ -15,8 +15,8 @@ type Similar interface {
 	Similar(ctx context.Context, question string, n int) ([]agent.Example, error)
 }
 
-// Figures finds what the numbers in the first rows of an answer are: units in a language, and years. With an error come
-// those that were found.
+// Figures finds the units, in a language, and the years of the numbers in the first rows of an answer. Even with an
+// error, it returns those that were found.
 type Figures interface {
 	Find(ctx context.Context, a *agent.Answer, rows int, language string) ([]reply.Figure, error)
 }
@@ -29,7 +29,7 @@ type besides struct {
 	yours   forum.Fault
 }
 
-// besides looks for it. Nothing of it is needed: what fails is left out.
+// besides looks for it. All of it is optional: what fails is left out.
 func (b *Bot) besides(ctx context.Context, e *Entry, p place, out *agent.Outcome) (x besides) {
 	x.earlier = b.similar(ctx, e, out.Answer)
 	if n := len(p.comment.Queries); n > 0 && out.Answer != nil {
@@ -49,7 +49,7 @@ func (b *Bot) besides(ctx context.Context, e *Entry, p place, out *agent.Outcome
 	return x
 }
 
-// yours says what is wrong with the query that the poster of a request had: by its text, else by running it.
+// yours finds out what is wrong with the query that the poster of a request had: from its text, else by running it.
 func (b *Bot) yours(ctx context.Context, query string) forum.Fault {
 	f := reply.Yours(query)
 	if f.Kind == forum.FaultStatement || b.cfg.Compare == nil || query == "" {
@@ -64,9 +64,9 @@ func (b *Bot) yours(ctx context.Context, query string) forum.Fault {
 // maxSimilar is how many earlier discussions a reply points to.
 const maxSimilar = 2
 
-// similar looks for earlier discussions to add to the reply to a request; replies to follow-ups have none. One whose
-// query returns the answer's rows today is where the request was asked before; it is returned alone. If the search
-// fails, the reply is sent without them.
+// similar looks for earlier discussions to add to the reply to a request; replies to follow-ups have none. If the query
+// of one returns the answer's rows today, the request was asked there before, and only that one is returned. If the
+// search fails, the reply is sent without them.
 func (b *Bot) similar(ctx context.Context, e *Entry, answer *agent.Answer) []forum.Earlier {
 	if b.cfg.Similar == nil || e.Kind != Request {
 		return nil
@@ -91,8 +91,8 @@ func (b *Bot) similar(ctx context.Context, e *Entry, answer *agent.Answer) []for
 
 // answersToo reports whether the query of an earlier discussion answers an entry's request: run now, it returns the
 // rows of our own answer, which was found without it. A single row may be the same by chance, such as a count: then
-// both queries must name the same items as well. Whoever is told wrongly that this was asked before is not helped, so
-// all that is in doubt is no.
+// both queries must name the same items as well. It does not help anyone to be told wrongly that this was asked before,
+// so in doubt the answer is no.
 func (b *Bot) answersToo(ctx context.Context, e *Entry, answer *agent.Answer, theirs string) bool {
 	if b.cfg.Compare == nil || answer == nil || theirs == "" {
 		return false

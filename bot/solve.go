@@ -13,8 +13,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// look reads the page again and judges an open entry by it. ok means that the entry may go on to its next stage; p is
-// then where its comment is. Otherwise the ledger says what became of the entry, unless nothing can be said for now.
+// look reads the page again and checks an open entry against it. ok means that the entry may continue to its next
+// stage; p is then the position of its comment. Otherwise the ledger records what became of the entry, unless that is
+// not known yet.
 func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) {
 	v, err := b.read(ctx)
 	if err != nil && b.visit != nil && ctx.Err() == nil {
@@ -56,10 +57,10 @@ func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) 
 		e.NotBefore = b.now().Add(b.cfg.AnswerDelay)
 		return p, false, b.set(ctx, e, Noticed, "the comment was edited")
 	case b.pageDenied(v):
-		b.lg.Info("held", "entry", e.Key, "reason", "the page wants no bots")
+		b.lg.Info("held", "entry", e.Key, "reason", "the page does not allow bots")
 		return p, false, nil
 	case b.threadDenied(p):
-		why = "the thread wants no bots"
+		why = "the thread does not allow bots"
 	case !e.Forced:
 		if why = b.leaveAlone(p); why == "" && e.Kind == FollowUp {
 			if why, err = b.ended(ctx, p); err != nil {
@@ -77,8 +78,8 @@ func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) 
 	return p, false, b.set(ctx, e, GaveUp, why)
 }
 
-// becomeFollowUp makes a request on another page than the forum's a follow-up once we have answered in its thread:
-// several may have been noticed before the first was answered, and the thread's limits hold for them all.
+// becomeFollowUp turns a request on a page other than the forum's into a follow-up once we have answered in its thread:
+// several may have been noticed before the first was answered, and the thread's limits apply to all of them.
 func (b *Bot) becomeFollowUp(ctx context.Context, e *Entry, p place) error {
 	if b.visit == nil || e.Kind == FollowUp || p.comment == nil {
 		return nil
@@ -90,19 +91,19 @@ func (b *Bot) becomeFollowUp(ctx context.Context, e *Entry, p place) error {
 	return err
 }
 
-// unreadable postpones an entry on another page than the forum's when that page cannot be read, or gives it up in the
-// end: such a page must not hold up the others.
+// unreadable postpones an entry on a page other than the forum's when that page cannot be read, and finally gives it
+// up: such a page must not hold up the others.
 func (b *Bot) unreadable(ctx context.Context, e *Entry, err error) error {
 	b.lg.Warn("a page cannot be read", "page", b.page, "err", err)
 	if e.Failures++; e.Failures >= b.cfg.MaxSaves {
 		return b.set(ctx, e, GaveUp, "the page cannot be read: "+short(err))
 	}
 	e.NotBefore = b.later(e.Failures)
-	return b.set(ctx, e, e.State, "the page cannot be read, tried again later: "+short(err))
+	return b.set(ctx, e, e.State, "the page cannot be read, retried later: "+short(err))
 }
 
-// begin counts a start of the solver in advance, so that a request that crashes the program each time is given up
-// eventually. ok is false when it was given up.
+// begin counts a start of the solver in advance, so that a request that always crashes the program is eventually given
+// up. ok is false if it was given up.
 func (b *Bot) begin(ctx context.Context, e *Entry, what string) (ok bool, err error) {
 	if e.Starts >= b.cfg.MaxStarts {
 		return false, b.set(ctx, e, GaveUp, fmt.Sprintf("the program ended %d times while working on this request",
@@ -113,9 +114,8 @@ func (b *Bot) begin(ctx context.Context, e *Entry, what string) (ok bool, err er
 	return err == nil, err
 }
 
-// end takes back the start that begin counted. ok is false when the entry must wait: because the program was asked to
-// stop while the solver worked, or until the next UTC day because the budget of this one is spent. Neither is a
-// failure.
+// end reverts the start that begin counted. ok is false if the entry must wait: because the program was asked to stop
+// while the solver worked, or until the next UTC day because today's budget is spent. Neither is a failure.
 func (b *Bot) end(ctx context.Context, e *Entry, ending agent.Ending) (ok bool, err error) {
 	e.Starts--
 	switch {
@@ -158,7 +158,7 @@ func (b *Bot) judge(ctx context.Context, e *Entry) error {
 		b.lg.Warn("held: the poster's talk page cannot be read", "entry", e.Key, "err", err)
 		return ctx.Err()
 	case denied:
-		return b.set(ctx, e, Skipped, "the poster wants no replies from bots")
+		return b.set(ctx, e, Skipped, "the poster does not want replies from bots")
 	}
 	if busy, err := b.userBusy(ctx, e); err != nil || busy {
 		return err
@@ -181,7 +181,7 @@ func (b *Bot) judge(ctx context.Context, e *Entry) error {
 			return b.set(ctx, e, GaveUp, "it could not be judged: "+short(err))
 		}
 		e.NotBefore = b.later(e.Failures)
-		return b.set(ctx, e, Noticed, "judging failed, tried again later: "+short(err))
+		return b.set(ctx, e, Noticed, "judging failed, retried later: "+short(err))
 	}
 	e.Failures, e.Thread = 0, p.root()
 	why := text.Clip(text.OneLine(t.Why), maxReason)
@@ -202,7 +202,7 @@ func (b *Bot) judge(ctx context.Context, e *Entry) error {
 	return b.set(ctx, e, Accepted, why)
 }
 
-// language is the asker's language, or where it is not known the first one of the wiki's.
+// language returns the asker's language or, if that is unknown, the wiki's first one.
 func (b *Bot) language(known string) string {
 	if known == "" && len(b.cfg.Languages) > 0 {
 		return b.cfg.Languages[0]
@@ -210,7 +210,7 @@ func (b *Bot) language(known string) string {
 	return known
 }
 
-// declined says why a comment is not judged because of what went before, or "".
+// declined returns why a comment is not judged because of earlier posts, or "".
 func (b *Bot) declined(ctx context.Context, e *Entry, p place) (string, error) {
 	full, err := b.followupsUsedUp(ctx, p, e.Kind, e.Key, Accepted, Proposed, Approved, Posting, Posted)
 	switch {
@@ -265,7 +265,7 @@ func (b *Bot) triage(ctx context.Context, e *Entry, p place) (t *agent.Triage, e
 	return t, err
 }
 
-// solve has an accepted request answered and drafts the reply.
+// solve gets an accepted request answered and drafts the reply.
 func (b *Bot) solve(ctx context.Context, e *Entry) error {
 	p, ok, err := b.look(ctx, e)
 	if err != nil || !ok {
@@ -300,7 +300,7 @@ func (b *Bot) solve(ctx context.Context, e *Entry) error {
 	if failure.Reason.Transient() {
 		if e.Failures++; e.Failures < b.cfg.MaxFailures {
 			e.NotBefore = b.later(e.Failures)
-			return b.set(ctx, e, Accepted, "failed, tried again later: "+why)
+			return b.set(ctx, e, Accepted, "failed, retried later: "+why)
 		}
 	}
 	out, silent, err := b.doubted(ctx, p, e, out)
@@ -330,7 +330,7 @@ func (b *Bot) solve(ctx context.Context, e *Entry) error {
 	return nil
 }
 
-// thread is the discussion up to the comment.
+// thread returns the discussion up to the comment.
 func thread(p place) *agent.Thread {
 	t := &agent.Thread{Heading: p.thread.Heading}
 	for i := 0; i <= p.index; i++ {
@@ -343,7 +343,7 @@ func thread(p place) *agent.Thread {
 	return t
 }
 
-// history is what was asked and answered in the thread before, oldest first.
+// history returns what was asked and answered earlier in the thread, oldest first.
 func (b *Bot) history(ctx context.Context, e *Entry, p place) ([]agent.Turn, error) {
 	if e.Kind != FollowUp {
 		return nil, nil
@@ -364,5 +364,5 @@ func (b *Bot) history(ctx context.Context, e *Entry, p place) ([]agent.Turn, err
 // maxReason is the length of a reason in the ledger, in characters.
 const maxReason = 300
 
-// short is an error's text for a reason in the ledger, on one line.
+// short returns an error's text as a reason for the ledger, on one line.
 func short(err error) string { return text.Clip(text.OneLine(err.Error()), maxReason) }

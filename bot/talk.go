@@ -11,13 +11,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// talkNote remembers which calls to stop were on the bot's talk page at the first start: they were for an earlier bot.
+// talkNote remembers the calls to stop that were on the bot's talk page at the first start: they were meant for an
+// earlier bot.
 type talkNote struct {
 	Calls []string `json:"calls"`         // see [callName]
 	Old   []string `json:"old,omitempty"` // [TextHash], of an earlier version
 }
 
-// callName tells a call from another one with the same words.
+// callName distinguishes a call from another one with the same words.
 func callName(c *forum.Comment) string {
 	by := ""
 	if c.Author != nil {
@@ -27,8 +28,7 @@ func callName(c *forum.Comment) string {
 	return TextHash(c) + " " + o.Time.Format(time.RFC3339) + " " + o.Author
 }
 
-// adopt brings the note of an earlier version up to date. Each of its hashes is taken for the first such call that is
-// on the page.
+// adopt updates the note of an earlier version. Each of its hashes is assigned to the first such call on the page.
 func (n *talkNote) adopt(calls []*forum.Comment) {
 	for _, c := range calls {
 		if i := slices.Index(n.Old, TextHash(c)); i >= 0 {
@@ -39,9 +39,9 @@ func (n *talkNote) adopt(calls []*forum.Comment) {
 	n.Old = nil
 }
 
-// talkStop reads the bot's talk page and says why the bot must not post, or "". Anyone can stop the bot there by a
-// section or a comment that says stop. It goes on when that thread is marked resolved, taken away, or answered by the
-// operator. A page that cannot be read means stop.
+// talkStop reads the bot's talk page and returns why the bot must not post, or "". Anyone can stop the bot there with a
+// section or a comment that says stop. The bot continues when that thread is marked resolved, removed, or answered by
+// the operator. A page that cannot be read means stop.
 func (b *Bot) talkStop(ctx context.Context) (why string, err error) {
 	rev, err := b.wiki.Page(ctx, b.cfg.TalkPage)
 	if ctx.Err() != nil {
@@ -82,7 +82,7 @@ func (b *Bot) talkStop(ctx context.Context) (why string, err error) {
 	}
 	for _, c := range calls {
 		if !slices.Contains(note.Calls, callName(c)) {
-			return fmt.Sprintf("%s says %q on %s; the bot goes on when the thread is marked resolved or the "+
+			return fmt.Sprintf("%s says %q on %s; the bot continues when the thread is marked resolved or the "+
 				"operator has answered it", author(c), text.Clip(text.OneLine(heading[c]+": "+c.Text), 100), b.cfg.TalkPage), nil
 		}
 	}
@@ -90,8 +90,8 @@ func (b *Bot) talkStop(ctx context.Context) (why string, err error) {
 }
 
 // lead reads what was written above the first heading as a thread, and returns the text that it was read from. Without
-// a signature it is the page's own header, which may well explain how to stop the bot: that is no call, unless it uses
-// a template that says stop.
+// a signature it is the page's own header, which may well explain how to stop the bot: that is not a call, unless it
+// uses a template that says stop.
 func lead(title, text string, threads []forum.Thread) ([]forum.Thread, string) {
 	if len(threads) > 0 {
 		text = text[:threads[0].Start]
@@ -115,7 +115,7 @@ func author(c *forum.Comment) string {
 }
 
 // stopCalls lists the comments of a thread on the talk page that tell the bot to stop and that still count. A template
-// that says stop and belongs to no comment is one without words.
+// that says stop but belongs to no comment counts as a call without words.
 func (b *Bot) stopCalls(page string, t *forum.Thread) []*forum.Comment {
 	if t.Resolved {
 		return nil

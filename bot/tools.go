@@ -7,15 +7,15 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// lateTools is how many times longer than for an edit it is waited for an answer of unknown outcome that the wiki's
-// discussion tools were to write. They read the page when they write, so an answer that comes late meets no conflict.
-// With the default grace period it is ten minutes; OAuth 1.0a signatures are good for five.
+// lateTools is how many times longer the bot waits for an answer of unknown outcome by the wiki's discussion tools than
+// for an edit. They read the page when they write, so an answer that arrives late does not conflict. With the default
+// grace period it is ten minutes; OAuth 1.0a signatures are good for five.
 const lateTools = 5
 
-// byTools makes an entry's reply fit for the wiki's discussion tools; nil where it must be a section edit: a reply with
-// a query, whose lines they would indent; one to a comment that they may take for another one, or would place elsewhere
-// than people do, in a marked block or behind an outdented comment; and every attempt after one of which it is not
-// certain that nothing was saved, for only a section edit meets a conflict with that.
+// byTools converts an entry's reply for the wiki's discussion tools. It returns nil if the reply must be a section
+// edit: a reply with a query, whose lines they would indent; a reply to a comment that they might confuse with another
+// one, or would place differently than people do, in a marked block or after an outdented comment; and every attempt
+// after one that may have saved something, since only a section edit conflicts with that.
 func (b *Bot) byTools(p place, e *Entry, edit Edit) *Answer {
 	reply := e.Draft.Reply
 	if b.cfg.Tools == nil || reply.Query != "" || !e.Save.sure() || e.Save != nil && e.Save.NoTools {

@@ -11,19 +11,20 @@ import (
 // Topics is a wiki's own reading of its discussions. internal/mediawiki implements it through an adapter.
 type Topics interface {
 	// Follow finds a comment by its name, and its parent's where that is not empty, in the wiki's reading of a page,
-	// subscribes to its topic, and returns the wiki's ID of the comment, by which links lead to it; "" when the wiki
-	// does not see it. The error is [ErrNoTopics] on a wiki without such a reading.
+	// subscribes to its topic, and returns the wiki's ID of the comment, for links to it, or "" if the wiki does not
+	// recognize the comment. The error is [ErrNoTopics] on a wiki that does not read discussions.
 	Follow(ctx context.Context, title, heading, name, parent string) (id string, err error)
 }
 
 // ErrNoTopics: the wiki does not read discussions.
 var ErrNoTopics = errors.New("the wiki has no discussion tools")
 
-// maxFollows is how often a reply is looked for in the wiki's reading.
+// maxFollows is how often the bot looks for a reply in the wiki's reading.
 const maxFollows = 3
 
-// follow notes the wiki's own ID of a reply of ours and subscribes to its topic, so that what people write there is
-// heard. Nothing depends on it: a failure is tried again when the page is read the next time, a few times.
+// follow records the wiki's own ID of one of our replies and subscribes to its topic, so that the bot is notified of
+// what people write there. Nothing depends on it: after a failure it is retried a few times when the page is read
+// again.
 func (b *Bot) follow(ctx context.Context, e *Entry, p place, quiet func() (bool, error)) (changed bool, err error) {
 	if b.cfg.Topics == nil || e.Anchor != "" || e.Follows >= maxFollows {
 		return false, nil

@@ -14,7 +14,7 @@ import (
 // since. A hidden edit whose text is hidden as well may be ours if it was made while our save was under way. Then only
 // the operator can tell: the entry is given up, and only [Retry] reopens it.
 //
-// done means that nothing more is to be done for the entry in this round.
+// done means that there is nothing more to do for the entry in this round.
 func (b *Bot) savedBefore(ctx context.Context, e *Entry) (done bool, err error) {
 	edits, err := b.wiki.OwnEdits(ctx, b.title, e.Save.First.Add(-clockSlack))
 	if err != nil {
@@ -39,8 +39,8 @@ func (b *Bot) savedBefore(ctx context.Context, e *Entry) (done bool, err error) 
 		"run: spinachbot ledger retry %s", hidden, e.Key))
 }
 
-// next is the record of one more attempt to save, with the wiki's clock as it was read last: the page may have been
-// read long before, where the process was stopped meanwhile.
+// next returns the record of one more attempt to save, with the last known time of the wiki's clock: the page may have
+// been read long before, if the process was paused meanwhile.
 func (s *Save) next(edit Edit, now, wiki time.Time) *Save {
 	n := &Save{BaseRev: edit.BaseRev, Section: edit.Section, At: now,
 		First: edit.Start, FirstRev: edit.BaseRev, Last: edit.Start}
@@ -60,7 +60,7 @@ func (s *Save) next(edit Edit, now, wiki time.Time) *Save {
 	return n
 }
 
-// sure reports whether nothing can have been saved so far.
+// sure reports whether it is certain that nothing has been saved so far.
 func (s *Save) sure() bool { return s == nil || s.NothingSaved }
 
 // mayBe reports whether a hidden edit may be one of the attempts: it was made after the revision that the first of

@@ -10,19 +10,19 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Undone says that a posted reply was taken away again by the operator.
+// Undone records that the operator has removed a posted reply.
 type Undone struct {
 	By  string    `json:"by"`
 	At  time.Time `json:"at"`
-	Rev int64     `json:"rev,omitempty"` // 0 when it was gone already
+	Rev int64     `json:"rev,omitempty"` // 0 if it was already gone
 }
 
-// Undo takes a posted reply away from its page, for the operator named by. It removes the reply only while that is
+// Undo removes a posted reply from its page, on behalf of the operator by. It removes the reply only while that is
 // still what the bot wrote, word for word, and nobody has answered it; the error says why it did not. The entry stays
 // posted: nothing is posted in its place.
 //
-// It goes through the gate as far as that is about the page: posting mode, stop page, {{nobots}}. The operator's [Stop]
-// does not keep it from its work: first stop, then undo.
+// It passes the same gate as a reply, as far as the page is concerned: posting mode, stop page, {{nobots}}. The
+// operator's [Stop] does not prevent it: an operator can first stop and then undo.
 func (b *Bot) Undo(ctx context.Context, key, by string) (*Entry, error) {
 	e, err := Find(ctx, b.store, key)
 	if err != nil {
@@ -66,7 +66,7 @@ func (b *Bot) undo(ctx context.Context, e *Entry) (rev int64, err error) {
 	t, c := forum.FindReply(v.page, v.rev.Text, e.Key, b.cfg.Account)
 	switch {
 	case c == nil && forum.FindMarker(v.rev.Text, e.Key) >= 0:
-		return 0, errors.New("its mark is in what reads as someone else's comment: edit the page")
+		return 0, errors.New("its marker is in a comment that seems to be someone else's: edit the page")
 	case c == nil:
 		return 0, nil
 	}
@@ -91,15 +91,15 @@ func (b *Bot) undo(ctx context.Context, e *Entry) (rev int64, err error) {
 	case run.reason != "":
 		return 0, errors.New(run.reason)
 	case b.pageDenied(v):
-		return 0, errors.New("the page wants no bots")
+		return 0, errors.New("the page does not allow bots")
 	}
 	return b.wiki.Save(ctx, Edit{Title: b.title, Section: t.Section, Text: rest, BaseRev: v.rev.ID, Start: v.now,
 		SendBefore: run.until,
 		Summary:    fmt.Sprintf("Remove my own reply ([[%s|about this bot]]) %s", b.cfg.TaskPage, e.Key)})
 }
 
-// own finds the bounds of a reply on the page, with the line break after it, and where its signature begins. It is an
-// error when the text is not the reply as the bot wrote it.
+// own finds the bounds of a reply on the page, including the line break after it, and where its signature begins. It is
+// an error if the text is not the reply as the bot wrote it.
 func (b *Bot) own(page string, c *forum.Comment, r forum.Reply) (start, sign, end int, err error) {
 	changed := errors.New("it is no longer what the bot wrote: edit the page")
 	start = strings.LastIndexByte(page[:c.Start], '\n') + 1

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// view is the page as it was read once.
+// view is one reading of the page.
 type view struct {
 	asked time.Time // own clock, before the page was read
 	rev   *Revision
@@ -25,7 +25,7 @@ type view struct {
 	adopted map[string]place // entries by key whose comments were signed, or lost their signature, since
 }
 
-// place is where a comment is.
+// place is a comment's position.
 type place struct {
 	view    *view
 	thread  *forum.Thread
@@ -33,12 +33,12 @@ type place struct {
 	comment *forum.Comment
 }
 
-// root is the ID of the thread's first comment.
+// root returns the ID of the thread's first comment.
 func (p place) root() string { return p.thread.Comments[0].ID }
 
 // read reads the page and the note about the first start. A missing or empty forum page is an error. It is more likely
-// a mistake or vandalism than a forum without posts, and it says nothing about open requests. Of another page it says
-// that what was on it is gone.
+// a mistake or vandalism than a forum without posts, and it says nothing about open requests. For any other page, an
+// empty or missing page means that what was on it is gone.
 func (b *Bot) read(ctx context.Context) (*view, error) {
 	asked := b.now()
 	rev, err := b.wiki.Page(ctx, b.title)
@@ -76,7 +76,7 @@ func (b *Bot) read(ctx context.Context) (*view, error) {
 	return v, err
 }
 
-// reading is what was read last. Nobody changes it.
+// reading is what was read last. It is never modified.
 type reading struct {
 	title, text string
 	page        *forum.Page
@@ -85,7 +85,7 @@ type reading struct {
 	start       start
 }
 
-// parse is [forum.Parse] of a page, which is remembered until another is asked for.
+// parse returns [forum.Parse] of a page and caches the result until it is called with another page.
 func (r *reading) parse(title, text string, opt forum.Options) *forum.Page {
 	if r.page == nil || r.title != title || r.text != text {
 		r.title, r.text, r.page = title, text, forum.Parse(title, text, opt)
@@ -93,7 +93,7 @@ func (r *reading) parse(title, text string, opt forum.Options) *forum.Page {
 	return r.page
 }
 
-// startOf reads the note about the first start, which is long and does not change.
+// startOf reads the note about the first start, which is long and never changes.
 func (r *reading) startOf(ctx context.Context, notes Notes, key string) (start, error) {
 	raw, ok, err := notes.Get(ctx, key)
 	if err != nil || !ok || len(raw) == 0 {
@@ -114,7 +114,7 @@ type start struct {
 	Revision int64             `json:"revision"`
 	Time     time.Time         `json:"time"`           // the wiki's clock
 	Comments map[string]string `json:"comments"`       // comment ID to text hash
-	Seen     []seen            `json:"seen,omitempty"` // comments whose time stamps do not show that they are old
+	Seen     []seen            `json:"seen,omitempty"` // comments whose timestamps do not show that they are old
 }
 
 // seen is a comment that was on the page at the first start.
@@ -152,7 +152,7 @@ func (b *Bot) remember(ctx context.Context, v *view) error {
 }
 
 // old reports whether a comment belongs to the time before the first start, or before ANSWER_SINCE when that is set.
-// Stamps count minutes, so a comment of the very minute of the start counts as new unless it was on the page.
+// Timestamps have no seconds, so a comment from the minute of the start counts as new unless it was on the page.
 func (b *Bot) old(ctx context.Context, p place) (bool, error) {
 	c, v := p.comment, p.view
 	if since := b.cfg.AnswerSince; !since.IsZero() && c.Time != nil {
@@ -181,7 +181,7 @@ func (b *Bot) onPage(v *view, key string) bool {
 // in a thread counts for that thread only.
 func (b *Bot) pageDenied(v *view) bool { return forum.Denied(b.head(v), b.cfg.Account) }
 
-// head is the page before its first thread.
+// head returns the part of the page before its first thread.
 func (b *Bot) head(v *view) string {
 	if len(v.page.Threads) > 0 {
 		return v.rev.Text[:v.page.Threads[0].Start]

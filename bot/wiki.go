@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Wiki is the wiki as the bot needs it. internal/mediawiki implements it through an adapter in cmd; the fake to use
+// Wiki is the wiki as used by the bot. internal/mediawiki implements it through an adapter in cmd; the fake to use
 // in tests is internal/sandbox/wiki behind the same adapter. All errors that are not one of the sentinels below are
 // transient.
 type Wiki interface {
@@ -32,7 +32,7 @@ type Answer struct {
 	Name       string // the wiki's name of the comment that is answered: c-Author-20261122193700
 	Text       string // wikitext with its signature, not indented
 	Summary    string
-	Token      string    // the wiki takes it once in a session
+	Token      string    // the wiki accepts it once per session
 	SendBefore time.Time // as in [Edit]
 }
 
@@ -64,13 +64,13 @@ type Edit struct {
 	SendBefore time.Time
 }
 
-// OwnEdit is an edit of the bot's own account, or one that may be.
+// OwnEdit is an edit by the bot's own account, or one that may be.
 type OwnEdit struct {
 	RevID   int64
 	Summary string // "" when hidden
 	Time    time.Time
 
-	// the wiki hides who made the edit or its summary, so it may be ours or may hold any of our replies
+	// the wiki hides who made the edit or its summary, so it may be ours or may contain any of our replies
 	Hidden     bool
 	Text       string // of a hidden edit: the page's text at this revision
 	TextHidden bool   // that is hidden too
@@ -85,7 +85,7 @@ var (
 	// ErrBlocked: the account may not edit at all (blocked, page protected, permission missing). Stop everything and
 	// tell the operator.
 	ErrBlocked = errors.New("the account may not edit")
-	// ErrProtected is above an [ErrBlocked] that is about this page alone: it is protected.
+	// ErrProtected wraps an [ErrBlocked] that concerns only this page: it is protected.
 	ErrProtected = errors.New("the page is protected")
 	// ErrStale: the edit was not sent because [Edit].SendBefore had passed.
 	ErrStale = errors.New("not sent: the stop page must be read again first")

@@ -10,8 +10,8 @@ import (
 // maxStruck is how many rows of an earlier result are shown struck out.
 const maxStruck = 5
 
-// amended is the sentence that says that a reply was corrected, with the answer that it had struck out; nil for a reply
-// that was not.
+// amended returns the sentence about a correction, with the earlier answer struck out, or nil if the reply was not
+// corrected.
 func (c *composer) amended() []string {
 	before := c.r.Before
 	if before == nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Block is a part of a thread that people have marked as a conversation with the bot: what is between
+// Block is a part of a thread that people have marked as a conversation with the bot, between
 // {{spinachbot top}} and {{spinachbot bottom}}.
 type Block struct {
 	Start, End int   // byte offsets in the page's wikitext of what is between the markers
-	Comments   []int // indexes into Thread.Comments of those that begin in it and in no block inside it
+	Comments   []int // indexes into Thread.Comments of the comments that begin in it but not in a nested block
 }
 
-// Blocks finds the marked parts of a thread, those further inside first. Markers are paired as brackets are, within the
-// thread. A marker without its partner marks nothing, and neither does one in a comment or in nowiki.
+// Blocks finds the marked parts of a thread, innermost first. Markers are paired like brackets, within the thread. A
+// marker without its partner marks nothing, and neither does one in a comment or in nowiki.
 func Blocks(pageText string, t *Thread) []Block {
 	if t.End > len(pageText) || t.Start > t.End ||
 		!strings.Contains(strings.ToLower(pageText[t.Start:t.End]), "spinachbot") {
@@ -40,7 +40,7 @@ func Blocks(pageText string, t *Thread) []Block {
 		}
 	}
 	for i := range t.Comments {
-		for k := range out { // the first that holds it is the innermost one
+		for k := range out { // the first that contains it is the innermost one
 			if c := &t.Comments[i]; out[k].holds(c) {
 				out[k].Comments = append(out[k].Comments, i)
 				break
@@ -65,8 +65,8 @@ func blockOf(pageText string, t *Thread, c *Comment) (Block, bool) {
 	return Block{}, false
 }
 
-// PlaceInBlock is like [Place] for a comment in a [Block]: the reply stays before the closing marker, also where other
-// comments answer the target behind it. target must be in a block.
+// PlaceInBlock is like [Place] for a comment in a [Block]: the reply stays before the closing marker, even if other
+// comments after the marker answer the target. target must be in a block.
 func PlaceInBlock(pageText string, t *Thread, target, reply string) (sectionText string, err error) {
 	s, sec, err := place(pageText, t, target)
 	if err != nil {
@@ -90,7 +90,7 @@ func PlaceInBlock(pageText string, t *Thread, target, reply string) (sectionText
 	return before + reply + "\n" + pageText[b.End:sec.End], nil
 }
 
-// comment finds a comment by its ID; nil when there is none.
+// comment finds a comment by its ID; nil if there is none.
 func (t *Thread) comment(id string) *Comment {
 	for i := range t.Comments {
 		if c := &t.Comments[i]; id != "" && c.ID == id {

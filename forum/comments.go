@@ -30,7 +30,7 @@ func (l *line) depth() int {
 
 // sig is a signature in a line.
 type sig struct {
-	user       string // empty when an unsigned template names nobody
+	user       string // empty if an unsigned template names nobody
 	time       *time.Time
 	start, end int
 }
@@ -43,7 +43,7 @@ func (p *parser) body(t *Thread, under string, start, end int) {
 		l := p.line(pos, end)
 		pos = l.end + 1
 		if p.empty(&l) {
-			if len(pending) > 0 && p.borders(&l) { // what is unsigned on one side of a marker is not of those on the other
+			if len(pending) > 0 && p.borders(&l) { // a signer does not own unsigned lines beyond a marker
 				p.add(t, under, pending, nil, pending[len(pending)-1].end)
 				pending = pending[:0]
 			}
@@ -168,7 +168,7 @@ func (p *parser) empty(l *line) bool {
 		strings.HasSuffix(rest, "__") && !strings.Contains(rest, " ")
 }
 
-// borders reports whether a line holds a marker of a [Block].
+// borders reports whether a line contains a marker of a [Block].
 func (p *parser) borders(l *line) bool {
 	for _, n := range p.nodesIn(l.text, l.end) {
 		if n.Kind == wikitext.Template && p.is(n, blockStartTemplate|blockEndTemplate) {
@@ -352,7 +352,8 @@ func (p *parser) preceding(i, low int) int {
 	return i
 }
 
-// id makes a comment's ID from its author and time, which stay the same when a heading is edited or a thread archived.
+// id derives a comment's ID from its author and time, which stay the same when a heading is edited or a thread
+// archived.
 func (p *parser) id(t *Thread, c *Comment) string {
 	id := ""
 	if c.Author != nil && c.Time != nil {
@@ -375,7 +376,7 @@ func (p *parser) id(t *Thread, c *Comment) string {
 	if len(p.ids) > known {
 		return id
 	}
-	p.ids[id]-- // this one gets another
+	p.ids[id]-- // this one gets a different ID
 	unique := id + "~" + digest(c.Text)[:6]
 	for base := unique; p.ids[unique] > 0; {
 		p.ids[base]++ // the same text again: the ordinal goes into the hash
@@ -403,8 +404,8 @@ func digest(s string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// link finds what each comment answers: the last one before it that is less deep (DiscussionTools, ThreadItemSet).
-// After an outdent template people go on with the comment before.
+// link finds which comment each comment answers: the last one before it that is less deep (DiscussionTools,
+// ThreadItemSet). After an outdent template people continue the comment before it.
 func link(comments []Comment) {
 	var stack []int
 	for i := range comments {

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Limits of a reply. A talk page is read by people: what is longer is cut, the query shows the rest.
+// Limits of a reply. People read a talk page: anything longer is cut, and the query shows the rest.
 // MaxShort is the number of characters of [Reply].Short that a reply shows. What is longer is cut.
 const MaxShort = 1200
 
@@ -42,16 +42,16 @@ func parserTag(name string) bool {
 // Compose writes a reply as wikitext in which every block has the given list prefix (":" or "::" and so on; see
 // [ReplyIndent]). It has no newline at the end.
 //
-// The answer comes first, then the query, what it returned, what was assumed and left open, and the folded steps.
+// The answer comes first, then the query, what it returned, what was assumed and left open, and the collapsed steps.
 //
 // MediaWiki's old parser and Parsoid both keep this form in one list item per block, and DiscussionTools keeps it as
 // one comment. Each block starts a line with the prefix; the query's template and the tables continue over several
 // lines without it; the signature ends the last line. Nothing from the model, the graph or the poster becomes markup
-// (see encode); nobody is pinged but, with [Reply].Ping, the person answered: that name is text otherwise, and the
-// operator is linked by the talk page, which notifies nobody.
+// (see encode); nobody is pinged except, with [Reply].Ping, the person answered. Otherwise that name is plain text. The
+// operator is linked through the talk page, which notifies nobody.
 //
-// Errors say what is wrong with the reply: a query not in its posting form, a number that is not an entity ID, a marker
-// or signature that could break out.
+// Errors tell what is wrong with the reply: a query that is not in its posting form, a number that is not an entity ID,
+// a marker or signature that could break out of its context.
 func Compose(r Reply, indent string) (string, error) {
 	if errCatalog != nil {
 		return "", fmt.Errorf("compose reply: %w", errCatalog)
@@ -134,7 +134,7 @@ func (c *composer) block(s string) {
 	c.blocks = append(c.blocks, c.indent+s)
 }
 
-// line marks the direction of a sentence whose language is written from right to left: the page around it is not.
+// line marks the direction of a sentence in a right-to-left language, since the page around it is left-to-right.
 func (c *composer) line(s string) string {
 	if s == "" || c.t.Direction() == "ltr" {
 		return s
@@ -142,7 +142,7 @@ func (c *composer) line(s string) string {
 	return fmt.Sprintf(`<span lang="%s" dir="rtl">%s</span>`, c.t.Tag(), s)
 }
 
-// space is what is between two sentences.
+// space returns the separator between two sentences.
 func (c *composer) space() string {
 	if base, _ := c.t.Tag().Base(); base.String() == "ja" || base.String() == "zh" {
 		return ""
@@ -150,7 +150,7 @@ func (c *composer) space() string {
 	return " "
 }
 
-// answer is the first line: whom it is for, the short answer, and the marker by which we find our own reply again.
+// answer returns the first line: whom it is for, the short answer, and the marker by which we find our own reply again.
 func (c *composer) answer() {
 	var parts []string
 	if to := encode(c.r.To, 100); to != "" {
@@ -161,7 +161,7 @@ func (c *composer) answer() {
 	}
 	parts = append(parts, c.amended()...)
 	short := encode(c.r.Short, MaxShort)
-	// The model says it itself, and more exactly: what was looked for and is not there.
+	// The model says it itself, and more precisely: what was searched for and not found.
 	if c.r.NoAnswer != "" && (c.r.NoAnswer != "not_found" || short == "") {
 		parts = append(parts, c.t.Text(c.r.NoAnswer))
 	}
@@ -181,7 +181,7 @@ func (c *composer) answer() {
 	c.block(line)
 }
 
-// markerLetters are what a marker is made of.
+// markerLetters are the characters of a marker.
 const markerLetters = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
 func markerComment(marker string) string { return "<!-- " + markerName + ":" + marker + " -->" }
@@ -191,7 +191,7 @@ func (c *composer) query() {
 	c.block(c.t.Text("query") + " {{SPARQL|query=\n" + strings.ReplaceAll(c.r.Query, "|", "{{!}}") + "\n}}")
 }
 
-// notes are what was assumed, what would change the answer and what is missing, a line each.
+// notes returns what was assumed, what would change the answer and what is missing, one line each.
 func (c *composer) notes() {
 	c.yours()
 	for _, n := range []struct{ key, text string }{{"assumed", c.r.Assumed}, {"missing", c.r.LeftOpen}} {
@@ -202,7 +202,7 @@ func (c *composer) notes() {
 	c.open()
 }
 
-// yours says what was wrong with the poster's own query, unless the answer speaks of it.
+// yours tells what was wrong with the poster's own query, unless the answer mentions it.
 func (c *composer) yours() {
 	said := strings.ToLower(c.r.Short)
 	spoken := strings.Contains(said, strings.ToLower(strings.TrimRight(c.t.Text("query"), " :：\u00a0")))
@@ -219,10 +219,10 @@ func (c *composer) yours() {
 	}
 }
 
-// isoTime writes a time so that no reader of signatures takes it for one.
+// isoTime writes a time in a form that no signature parser takes for a signature.
 func isoTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" }
 
-// steps is the collapsed list of how the answer was found, a sentence a step.
+// steps returns the collapsed list of how the answer was found, one sentence per step.
 func (c *composer) steps() error {
 	var steps []string
 	for _, s := range c.r.Steps {
@@ -249,8 +249,8 @@ func (c *composer) steps() error {
 	return nil
 }
 
-// folded is a list behind a title. Without a query a reply has one line for each block, and the list is HTML: so
-// DiscussionTools can post it, which indents every line.
+// folded returns a list collapsed under a title. Without a query a reply has one line for each block, and the list is
+// HTML: so DiscussionTools can post it, which indents every line.
 func (c *composer) folded(title string, items []string) string {
 	trace := ""
 	if c.r.Trace != "" {
@@ -275,7 +275,7 @@ func (c *composer) tableDirection() string {
 	return fmt.Sprintf(` lang="%s" dir="rtl"`, c.t.Tag())
 }
 
-// step is a step as a sentence; "" for one that is not shown.
+// step returns a step as a sentence, or "" if it is not shown.
 func (c *composer) step(s Step) (string, error) {
 	var things []string
 	for _, e := range s.Things[:min(len(s.Things), maxThings)] {
@@ -336,7 +336,8 @@ func CheckUserName(name string) error {
 	return nil
 }
 
-// close is the last line. It says that a bot replied and who runs it, invites replies, and ends with the signature.
+// close returns the last line. It discloses that a bot replied and who runs it, invites replies, and ends with the
+// signature.
 func (c *composer) close() error {
 	notice := c.t.Text("notice_plain")
 	if model := encode(c.r.Model, maxModel); model != "" {

@@ -15,10 +15,10 @@ type Conversation struct {
 	// comments after the first one, by anyone: the length as in SPINACH's table of conversation lengths
 	Responses int
 	Queries   []Posted // all queries in page order
-	// index into Queries of the last-mentioned one that no bot of ours posted, -1 when there is none
+	// index into Queries of the last-mentioned one that none of our bots posted; -1 if there is none
 	Last     int
 	Thanked  bool // the requester thanked; see [Comment.Thanks]
-	Resolved bool // the thread is marked as resolved, by a template or in its heading ("[SOLVED]"), by whomever
+	Resolved bool // the thread is marked as resolved, by a template or in its heading ("[SOLVED]"), by anyone
 	Closed   bool // the requester marked it: signed the template (who changed a heading is not known)
 }
 
@@ -27,14 +27,14 @@ type Posted struct {
 	Query
 	Comment int    // index into the thread's comments
 	Author  string // empty when unsigned
-	Bot     bool   // posted by one of the bots named
+	Bot     bool   // posted by one of the named bots
 }
 
 // Conversation reads the thread as a conversation. bots are the user names of our own accounts: their queries are
 // listed but are never the last-mentioned one.
 //
 // A query behind a short link (see [Options.ShortLinks]) counts as mentioned though its text is not known yet: a caller
-// that finds it to be no query goes back to the one before.
+// that finds that it is not a query goes back to the previous one.
 func (t *Thread) Conversation(bots ...string) Conversation {
 	c := Conversation{Last: -1}
 	c.Resolved = t.Resolved || solvedHeading(t.Heading)
@@ -67,7 +67,7 @@ func (t *Thread) Conversation(bots ...string) Conversation {
 	return c
 }
 
-// solvedHeading reports whether a heading says that the request was answered, as people write it there: "[SOLVED] …",
+// solvedHeading reports whether a heading shows that the request was answered, as people write it there: "[SOLVED] …",
 // "… (resolved)".
 func solvedHeading(heading string) bool {
 	low := strings.ToLower(heading)

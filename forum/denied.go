@@ -28,7 +28,7 @@ func Denied(text, account string) bool {
 	return false
 }
 
-// Welcomed reports whether {{bots|allow=…}} in a text names the account: the page asks for it.
+// Welcomed reports whether {{bots|allow=…}} in a text names the account: the page invites it.
 func Welcomed(text, account string) bool {
 	if account == "" || !strings.Contains(strings.ToLower(text), "bots") {
 		return false
@@ -46,7 +46,7 @@ func Welcomed(text, account string) bool {
 	return false
 }
 
-// Uses reports whether a text uses one of the templates, given by their names in small letters. Those in comments and
+// Uses reports whether a text uses one of the templates, named in lower case. Those in comments and
 // nowiki do not count.
 func Uses(text string, names ...string) bool {
 	if !strings.Contains(text, "{{") {
@@ -113,7 +113,7 @@ func RenamedTo(text string) string {
 	return UserName(user)
 }
 
-// Head is the part of a page before its first thread.
+// Head returns the part of a page before its first thread.
 func Head(text string) string {
 	if p := Parse("", text, Options{}); len(p.Threads) > 0 {
 		return text[:p.Threads[0].Start]
@@ -121,7 +121,7 @@ func Head(text string) string {
 	return text
 }
 
-// denies reads one such template. An empty account asks whether it denies anybody at all.
+// denies reads one such template. An empty account asks whether it denies anyone at all.
 func denies(n *wikitext.Node, text, account string) bool {
 	if wikitext.CanonicalName(n.Name) == "nobots" {
 		list, ok := n.Arg(text, "1")
@@ -138,8 +138,8 @@ func denies(n *wikitext.Node, text, account string) bool {
 	return false
 }
 
-// listed reports whether an account is in a list separated by commas. For no account in particular the answer is
-// anybody.
+// listed reports whether an account is in a comma-separated list. For an empty account it reports whether the list
+// names anyone.
 func listed(list, account string, anybody bool) bool {
 	if account == "" {
 		return anybody

@@ -11,9 +11,10 @@ import (
 // maxDiffs is the number of differences that [Diff] names.
 const maxDiffs = 50
 
-// Diff says in words where two readings of one page differ in what they must agree on: threads (heading, level, whether
+// Diff describes where two readings of one page differ in what they must agree on: threads (heading, level, whether
 // resolved), comments (id, author, time, level, parent, sub-heading, text) and queries (kind, name, text, whether
-// salvaged; of short links the address). The first fifty differences are named. It returns nothing for equal readings.
+// salvaged; of short links the address). Only the first fifty differences are described. It returns nothing for equal
+// readings.
 func Diff(a, b *Page) []string {
 	d := differ{}
 	if len(a.Threads) != len(b.Threads) {
@@ -25,7 +26,7 @@ func Diff(a, b *Page) []string {
 		if x.Heading != y.Heading {
 			d.say("the heading is %q against %q", text.Clip(x.Heading, 60), text.Clip(y.Heading, 60))
 			if len(a.Threads) != len(b.Threads) {
-				break // from here on they are others
+				break // from here on they differ
 			}
 		}
 		if x.Level != y.Level {
@@ -99,7 +100,7 @@ func (d *differ) queries(a, b []Query) {
 	}
 }
 
-// apart is the offset, a little before where two texts differ, at which a character begins in both.
+// apart returns an offset a little before the point where two texts differ, at which a character begins in both.
 func apart(a, b string) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {

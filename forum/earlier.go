@@ -11,10 +11,10 @@ type Earlier struct {
 	Page    string    // title of the archive page
 	Heading string    // of the discussion, as read
 	Month   time.Time // when it took place
-	Same    bool      // its query returns today what the reply's does
+	Same    bool      // today its query returns the same rows as the reply's
 }
 
-// maxEarlier is how many earlier discussions a reply points to.
+// maxEarlier is the maximum number of earlier discussions that a reply points to.
 const maxEarlier = 2
 
 // earlier is the line that points to earlier discussions: "A similar request was answered in June 2021 and in March
@@ -41,8 +41,8 @@ func (c *composer) earlier() {
 	}
 }
 
-// earlierLink links a section of an archive page. The heading comes from whoever wrote it: where it holds anything that
-// could be more than text in a link's target, the link goes to the page.
+// earlierLink links a section of an archive page. The heading is untrusted: if it contains anything that could be more
+// than text in a link's target, the link goes to the page.
 func (c *composer) earlierLink(e Earlier) string {
 	if e.Month.IsZero() || !plainTitle(e.Page) || !strings.ContainsAny(e.Page, "/:") || strings.Contains(e.Page, "#") ||
 		strings.HasPrefix(e.Page, "/") {
@@ -55,7 +55,7 @@ func (c *composer) earlierLink(e Earlier) string {
 	return "[[:" + target + "|" + c.t.Month(e.Month) + "]]"
 }
 
-// plainTitle reports whether a text is nothing but text in the target of a link: letters, marks, digits, spaces, and
+// plainTitle reports whether a text is only plain text in a link's target: letters, marks, digits, spaces, and
 // punctuation that means nothing to MediaWiki.
 func plainTitle(s string) bool {
 	if s == "" || strings.Contains(s, "''") || strings.Contains(s, "//") || strings.Contains(s, "__") ||

@@ -13,7 +13,7 @@ import (
 )
 
 // Plain writes untrusted text as wikitext that shows it, cut to limit characters. No markup, link, template or
-// signature can come of it.
+// signature can result from it.
 func Plain(s string, limit int) string { return encode(s, limit) }
 
 // encode makes a text from outside safe in wikitext: it reads as the same text wherever it is (in a list line, in a
@@ -60,8 +60,8 @@ func escape(s string) string {
 	return b.String()
 }
 
-// markup reports whether the character at i could be part of markup. What is around the text is unknown, but for this:
-// it is never at the very start of a line, and a space or a bracket follows it.
+// markup reports whether the character at i could be part of markup. The only thing known about the surroundings is
+// that the text is never at the very start of a line and that a space or a bracket follows it.
 func markup(text []rune, i int) bool {
 	r, before, after := text[i], rune(0), rune(0)
 	if i > 0 {
@@ -144,13 +144,13 @@ func entityID(id string) bool {
 
 // behaviorSwitch is one of MediaWiki's double underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and those of
 // the extensions on Wikidata). MediaWiki 1.39 takes them out of the link that the query's template makes. Others, such
-// as the variable ?PIB__PPA__par_habitant, do no harm.
+// as the variable ?PIB__PPA__par_habitant, are harmless.
 var behaviourSwitch = regexp.MustCompile(`(?i)__(NOTOC|FORCETOC|TOC|NOGALLERY|NOEDITSECTION|NOTITLECONVERT|NOTC|NOCONTENTCONVERT|NOCC|NEWSECTIONLINK|NONEWSECTIONLINK|HIDDENCAT|` +
 	`EXPECTUNUSEDCATEGORY|EXPECTUNUSEDTEMPLATE|INDEX|NOINDEX|STATICREDIRECT|DISAMBIG|ARCHIVEDTALK|NOTALK|NOGLOBAL|EXPECTED_UNCONNECTED_PAGE)__`)
 
-// CheckQuery reports what keeps a query from being posted: something in it that MediaWiki would take for markup inside
-// a template's argument. The posting form (ARCHITECTURE.md, invariant 4) has none of it; only the pipe is left, and
-// [Compose] writes it as {{!}}.
+// CheckQuery reports what prevents a query from being posted: anything that MediaWiki would take for markup inside a
+// template's argument. The posting form (ARCHITECTURE.md, invariant 4) contains none of this; only the pipe is left,
+// and [Compose] writes it as {{!}}.
 func CheckQuery(q string) error {
 	if !utf8.ValidString(q) {
 		return fmt.Errorf("query is not in its posting form: it is not valid UTF-8")

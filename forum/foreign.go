@@ -85,7 +85,7 @@ func foreignBefore(s string, open int, zone string) (start int, t time.Time, ok 
 	if len(words) == 0 || words[len(words)-1].end < len(strings.TrimRight(window, " \u200e\u200f.")) {
 		return 0, t, false
 	}
-	// The longest run of date words at the end that makes a date.
+	// The longest run of date words at the end that forms a date.
 	for i := range words {
 		if t, ok := dateOf(words[i:]); ok && adjacent(words[i:], window) {
 			return from + words[i].start, t.Add(-time.Duration(offset) * time.Minute), true
@@ -117,8 +117,8 @@ func anyDate(s string) (time.Time, bool) {
 type dateWord struct {
 	start, end int
 	number     int
-	digits     int  // how many, 0 for a month's name
-	after      byte // the byte behind it
+	digits     int  // the number; 0 for a month's name
+	after      byte // the byte after it
 }
 
 // dateWords picks the numbers and the months out of a text.
@@ -168,7 +168,7 @@ func adjacent(words []dateWord, s string) bool {
 	return true
 }
 
-// dateOf reads day, month and year with a time of day before or after: all five and nothing else.
+// dateOf reads day, month and year with a time of day before or after: all five parts and nothing else.
 func dateOf(words []dateWord) (time.Time, bool) {
 	if len(words) > 6 {
 		return time.Time{}, false

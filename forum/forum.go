@@ -7,9 +7,9 @@
 //
 // How a page is read, and where to look:
 //
-//   - internal/wikitext finds templates, tags and headings as MediaWiki does (for section numbers), and reads the
-//     sections with careless query templates once more, as their authors meant them (querytemplate.go, which knows as
-//     much SPARQL as sparqlscan.go).
+//   - internal/wikitext finds templates, tags and headings as MediaWiki does (for section numbers), and reads sections
+//     with careless query templates a second time, as their authors meant them (querytemplate.go, which knows as much
+//     SPARQL as sparqlscan.go).
 //
 //   - parse.go cuts the page into threads, comments.go the part under each heading into comments: a comment ends with
 //     the line that is signed (sign.go, signature.go, foreign.go), its level is the depth of its list items, it answers
@@ -22,7 +22,7 @@
 //     messages.go, place.go finds its place.
 //
 //   - html.go reads rendered pages: unparse.go and unparselink.go write the wikitext of Parsoid's HTML, with the
-//     sources that datamw.go finds in it, and that is read as above; diff.go says where two readings differ.
+//     sources that datamw.go finds in it, and that is read as above; diff.go describes where two readings differ.
 //
 //   - conversation.go looks at a thread as a request and its responses.
 package forum
@@ -42,7 +42,7 @@ type Thread struct {
 	Resolved bool      `json:"resolved"`
 	Comments []Comment `json:"comments"`
 
-	ResolvedBy string `json:"-"` // who signed the first of the templates that close the thread; empty when nobody did
+	ResolvedBy string `json:"-"` // who signed the first of the templates that close the thread; empty if nobody did
 	// MediaWiki's section number, for action=edit; 0 when MediaWiki cannot edit the thread on its own (broken braces
 	// around it)
 	Section    int    `json:"-"`
@@ -55,8 +55,8 @@ type Thread struct {
 
 // Comment is one signed comment, or an unsigned rest.
 type Comment struct {
-	// c-Author-20190605142000, or u- and a hash when author or time are unknown; "~" and a hash after it when another
-	// comment has that ID
+	// c-Author-20190605142000, or u- and a hash if author or time are unknown; "~" and a hash after it if another comment
+	// has that ID
 	ID      string     `json:"id"`
 	Author  *string    `json:"author"`
 	Time    *time.Time `json:"time"`  // UTC, to the minute
@@ -80,14 +80,14 @@ type Comment struct {
 	outdent bool // starts with {{outdent}}
 	// what follows each "@" that addresses someone in plain text, on its line: where the name ends is not known
 	calls []string
-	body  int // offset of the part between two headings it is in
+	body  int // offset of the part between two headings that contains it
 }
 
 // Query is a SPARQL query found in a comment.
 type Query struct {
 	Kind   string `json:"kind"`   // template, link, code
 	Name   string `json:"name"`   // the template's or tag's name
-	SPARQL string `json:"sparql"` // empty for a short link, which says no more than its address
+	SPARQL string `json:"sparql"` // empty for a short link, of which only the address is known
 	// taken from the wikitext because raw pipes or glued braces cut the parameter
 	Salvaged bool   `json:"salvaged"`
 	URL      string `json:"url,omitempty"` // of a link: the address as written
@@ -111,12 +111,12 @@ type Reply struct {
 	Rows     [][]Cell   // first rows of the result
 	Total    int        // rows in all
 	Tree     []TreeItem // the result as a tree, shown instead of the table
-	Numbers  bool       // the numbers of items are asked for
+	Numbers  bool       // the IDs of items are asked for
 	Boolean  *bool      // result of an ASK
 	RanAt    time.Time  // when the query was run
 	Endpoint string     // where: a name such as "query.wikidata.org"
 	Assumed  string     // the reading that the model chose
-	LeftOpen string     // what the model says that it left open
+	LeftOpen string     // what the model says it left open
 	Yours    Fault      // what was wrong with the query that the person answered had posted
 	Open     []Open     // readings that would change the result
 	Steps    []Step     // how it was found
@@ -125,9 +125,9 @@ type Reply struct {
 	Model    string     // name of the language model
 	// Templates: the wiki has {{Q}} and {{P}}, which show label and number of an item or a property.
 	Templates bool
-	QueryPage string // what an encoded query is appended to for a link that opens it: "https://query.wikidata.org/#"
+	QueryPage string // prefix of a link that opens a query, to which the encoded query is appended: "https://query.wikidata.org/#"
 	Trace     string // address of the page with all steps
-	Settled   bool   // an earlier answer in the thread was accepted: it is said that the section can be marked as resolved
+	Settled   bool   // an earlier answer in the thread was accepted: the reply suggests marking the section as resolved
 	Before    *Reply // what the reply said before it was corrected: shown struck out
 	// the ledger's key, written as an HTML comment so that our own reply can be found again: [a-z0-9-] only
 	Marker    string
@@ -140,7 +140,7 @@ type Cell struct {
 	ID    string
 	Label string // of an entity
 	Text  string // of everything else
-	Kind  string // how Text is written: number, day, year, or "" for as it is
+	Kind  string // how Text is formatted: number, day, year, or "" for unchanged
 	Unit  string // of a number: "km"
 	Year  string // of a number: when it was true
 }
@@ -148,12 +148,12 @@ type Cell struct {
 // The kinds of faults of a person's query.
 const (
 	FaultSyntax    = "syntax"    // Line cannot be read
-	FaultStatement = "statement" // it takes statements of the property ID for values
+	FaultStatement = "statement" // it uses statements of the property ID as values
 	FaultEmpty     = "empty"     // it returns no rows
-	FaultSlow      = "slow"      // it does not end in time
+	FaultSlow      = "slow"      // it does not finish in time
 )
 
-// Fault is what is wrong with a query. The zero Fault is none.
+// Fault is what is wrong with a query. The zero Fault means nothing.
 type Fault struct {
 	Kind string
 	Line int
@@ -182,5 +182,5 @@ type Step struct {
 	Things []Cell // entities that it found or looked at
 	Rows   int
 	Failed bool
-	Query  string // of StepQuery: what was run, linked where the reply has a QueryPage
+	Query  string // of StepQuery: what was run, linked if the reply has a QueryPage
 }

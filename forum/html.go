@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The largest pages, in bytes: of HTML that [ParseHTML] reads, and of wikitext that it makes of it. MediaWiki accepts
+// The largest pages, in bytes: of HTML that [ParseHTML] reads, and of wikitext that it turns it into. MediaWiki accepts
 // two megabytes of wikitext.
 const (
 	MaxHTML     = parsoid.MaxBytes
@@ -20,15 +20,15 @@ const (
 var ErrHTML = parsoid.ErrUnreadable
 
 // ParseHTML reads a talk page from Parsoid's HTML, as rest.php/v1/page/TITLE/html returns it. It writes the page's
-// wikitext back ([parsoid.Wikitext]) and reads that with [Parse], so both readers agree because they are one. [Diff]
-// reports where Parsoid still reads a page differently from Parse.
+// wikitext back ([parsoid.Wikitext]) and reads that with [Parse], so both readers agree because they are the same.
+// [Diff] reports where Parsoid still reads a page differently from Parse.
 //
-// title enters the IDs of unsigned comments only. [Options.Wikitext] is the same revision's wikitext: templates that
+// title only affects the IDs of unsigned comments. [Options.Wikitext] is the same revision's wikitext: templates that
 // raw pipes cut are taken from it. Byte offsets (Start, End) are -1 everywhere: [Place] needs the page that [Parse]
 // read.
 //
 // The error wraps [ErrHTML] when the page is longer than [MaxHTML], has more than half a million tags, is nested
-// deeper than 512 elements, or stands for more than [MaxWikitext]. Other errors are r's.
+// deeper than 512 elements, or represents more than [MaxWikitext]. Other errors are r's.
 func ParseHTML(title string, r io.Reader, opts Options) (*Page, error) {
 	source, err := parsoid.Wikitext(r, opts.Wikitext)
 	if err != nil {

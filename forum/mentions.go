@@ -9,9 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Mentioned reports whether the comment speaks to or of the user: by a link to the user's page, by a ping, or by a
-// plain "@Name" in its text. What is quoted, struck out or code does not count. Letter case does not matter after the
-// "@".
+// Mentioned reports whether the comment mentions the user: by a link to the user's page, by a ping, or by a plain
+// "@Name" in its text. Quotations, struck out text and code do not count. Letter case does not matter after the "@".
 func (c *Comment) Mentioned(user string) bool {
 	user = UserName(user)
 	if user == "" {
@@ -110,7 +109,7 @@ func (p *parser) mentions(start, end int, sigs []sig) []string {
 	return out
 }
 
-// positional reports whether an argument is named by its place, even when the number is written: {{ping|X}},
+// positional reports whether an argument is positional, even if its number is written: {{ping|X}},
 // {{ping|1=X}}.
 func (p *parser) positional(a wikitext.Arg) bool {
 	if !a.Named {
@@ -125,17 +124,17 @@ func inSignature(sigs []sig, i int) bool {
 	return k < len(sigs) && sigs[k].start <= i
 }
 
-// Limits of what is kept of plain "@Name"s: MediaWiki's names are shorter, and nobody writes to more people.
+// Limits on plain "@Name"s that are kept: MediaWiki's names are shorter, and nobody addresses more people.
 const (
 	maxCalls = 20
 	maxCall  = 256 // bytes
 )
 
-// A quotation is what is between two marks: within a line, or, for elements, within a comment. Text that is struck out
-// is taken back, and code shows what to type.
+// A quotation is the text between two marks: within a line or, for elements, within a comment. Struck out text is
+// withdrawn, and code shows what to type.
 type quotation struct {
 	open, close string
-	lines       bool // may go on over several lines
+	lines       bool // may span several lines
 }
 
 var quotations = []quotation{
@@ -153,7 +152,7 @@ type caller struct {
 	eol  int
 }
 
-// calls finds what follows each "@" in running text. It goes over the text once: the time is linear.
+// calls finds what follows each "@" in running text, in linear time.
 func (p *parser) calls(start, end int, sigs []sig) []string {
 	if strings.IndexByte(p.text[start:end], '@') < 0 {
 		return nil
@@ -170,7 +169,7 @@ func (p *parser) calls(start, end int, sigs []sig) []string {
 			c.eol = lineEnd(c.text, i)
 		}
 		if i == start || c.text[i-1] == '\n' {
-			// quoted as in a mail
+			// quoted as in an email
 			if rest := strings.TrimLeft(c.text[i:c.eol], ":*# \t"); strings.HasPrefix(rest, ">") ||
 				strings.HasPrefix(rest, "&gt;") {
 				i = c.eol + 1
@@ -197,7 +196,7 @@ func (c *caller) skip(i int) int {
 		for n < len(c.text) && c.text[n] == '\'' {
 			n++
 		}
-		if n-i != 2 && n-i < 5 { // an apostrophe, or bold, which quotes nothing
+		if n-i != 2 && n-i < 5 { // an apostrophe or bold markup, which quotes nothing
 			return n
 		}
 	case b != '"' && b != '<' && b < utf8.RuneSelf:
@@ -219,7 +218,7 @@ func (c *caller) skip(i int) int {
 	return i
 }
 
-// addresses reports whether the "@" at i can begin a name: not within an address of mail or web.
+// addresses reports whether the "@" at i can begin a name, which it cannot inside an email or web address.
 func (c *caller) addresses(start, i int) bool {
 	before, n := utf8.DecodeLastRuneInString(c.text[start:i])
 	after, m := utf8.DecodeRuneInString(c.text[i+1:])

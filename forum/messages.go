@@ -9,13 +9,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/message"
 )
 
-// messageFiles are the fixed sentences of a reply, a file per language. What is put into a placeholder is encoded
-// before.
+// messageFiles are the fixed sentences of a reply, a file per language. Values for placeholders are encoded first.
 //
 //go:embed messages/*.json
 var messageFiles embed.FS
 
-// catalog holds them. They are part of the program, so an error is a fault of the program; [Compose] returns it.
+// catalog holds them. They are embedded in the program, so an error is a bug; [Compose] returns it.
 var catalog, errCatalog = loadCatalog()
 
 func loadCatalog() (*message.Catalog, error) {
@@ -26,8 +25,8 @@ func loadCatalog() (*message.Catalog, error) {
 	return message.Load(files, language.English)
 }
 
-// Texts are the fixed sentences, numbers and dates of the first of the languages that is known: "de-CH" gets German. Of
-// none it is English. It is nil where the program's own files are broken.
+// Texts returns the fixed sentences, numbers and dates of the first known language in the list: "de-CH" gets German. If
+// none is known, it is English. It is nil if the program's own files are broken.
 func Texts(languages ...string) *message.Texts {
 	if catalog == nil {
 		return nil

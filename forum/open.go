@@ -9,8 +9,8 @@ import (
 // Open is a question that an answer leaves open: another reading of the request would change the result.
 type Open struct {
 	Kind string // one of the kinds of agent/probe: limit, subclasses, ranks …; others are not shown
-	Name string // the entity that it is about, where the kind has one
-	Come int    // rows that the other reading adds; 0: not said
+	Name string // the entity that it is about, if the kind has one
+	Come int    // rows that the other reading adds; 0: not stated
 	Gone int    // rows that it loses
 	More bool   // it adds more than Come
 }
@@ -26,7 +26,7 @@ var (
 	named = map[string]bool{"subclasses": true, "places": true, "class": true}
 )
 
-// PointWords says in words what a question is about that an answer leaves open; "" where there are none for its kind.
+// PointWords describes in words what an answer leaves open, or returns "" if its kind has no words.
 func PointWords(t *message.Texts, o Open) string {
 	if !openKinds[o.Kind] || named[o.Kind] && o.Name == "" {
 		return ""
@@ -34,7 +34,7 @@ func PointWords(t *message.Texts, o Open) string {
 	return t.Text("open_"+o.Kind, "name", o.Name)
 }
 
-// open names in one line which other readings would change the answer.
+// open returns one line with the other readings that would change the answer.
 func (c *composer) open() {
 	var points []string
 	for _, o := range c.r.Open[:min(len(c.r.Open), maxOpen)] {

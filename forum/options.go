@@ -6,18 +6,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Options name what differs from wiki to wiki. An empty list means the default, which is Wikidata's.
+// Options tell what differs from wiki to wiki. An empty list means the default, which is Wikidata's.
 type Options struct {
 	// QueryTemplates hold a SPARQL query in the parameter query or sparql, or in the first one without a name.
 	QueryTemplates []string
-	// ResolvedTemplates mark a discussion as closed, wherever in it they are.
+	// ResolvedTemplates mark a discussion as closed, anywhere in it.
 	ResolvedTemplates []string
-	// UserNamespaces are more names of user pages and their talk pages, next to the English, German and French ones.
+	// UserNamespaces are more names of the user and user talk namespaces, besides the English, German and French ones.
 	UserNamespaces []string
 	// ShortLinks are hosts of link shorteners, such as "w.wiki". Links to them are reported as queries of kind link
 	// without a text, for the caller to resolve; by default none are. They stay in the comment's text.
 	ShortLinks []string
-	// Wikitext is for [ParseHTML]: the wikitext of the same revision, empty when it is not available.
+	// Wikitext is for [ParseHTML]: the wikitext of the same revision; empty if it is not available.
 	Wikitext string
 }
 
@@ -42,7 +42,7 @@ var (
 		"Reset indent", "Noindent"}
 	pingTemplates = []string{"Ping", "Reply to", "Replyto", "Reply", "Re", "U", "User", "User link", "Userlink",
 		"Mention", "Notify", "Yo", "@", "Hello", "Ul", "Ping user"}
-	// wrapTemplates show their first argument; signatures are inside them now and then.
+	// wrapTemplates show their first argument, which sometimes contains signatures.
 	wrapTemplates = []string{"Small", "Smaller", "Nowrap", "Nobr", "Nobold", "S", "Strike", "Del", "Strikethrough",
 		"Big", "Larger"}
 	// closedStart and closedEnd are the templates around a closed or archived part of a discussion; foldStart and
@@ -54,7 +54,7 @@ var (
 	foldStart    = []string{"Cot", "Collapse top", "Hidden begin", "Hidden top", "Collapse begin"}
 	foldEnd      = []string{"Cob", "Collapse bottom", "Hidden end", "Hidden bottom", "Collapse end"}
 	botTemplates = []string{"Bots", "Nobots"}
-	// blockStart and blockEnd are around a conversation with the bot; blockReply ended the replies of the bot before us.
+	// blockStart and blockEnd enclose a conversation with the bot; blockReply ended the replies of the previous bot.
 	blockStart = []string{"Spinachbot top"}
 	blockEnd   = []string{"Spinachbot bottom"}
 	blockReply = []string{"Spinachbot response end"}
@@ -87,23 +87,23 @@ const (
 		botTemplate | blockStartTemplate | blockEndTemplate | blockReplyTemplate
 )
 
-// names is Options made ready for look-ups, for one page: it remembers what it was asked.
+// names is Options prepared for lookups on one page; it caches the results.
 type names struct {
 	roles      map[string]role // by canonical name
 	shortLinks map[string]bool // hosts, lower case
 	asked      map[string]name
 	users      map[string]userLink // by link target
-	shown      map[string]string   // users' names by how they are written in arguments
+	shown      map[string]string   // user names by their spelling in arguments
 	tokenized  []token             // scratch
 }
 
-// name is a template's name in its canonical form with what it means.
+// name is a template's canonical name and role.
 type name struct {
 	canonical string
 	role      role
 }
 
-// userLink is what a link's target means.
+// userLink is the meaning of a link's target.
 type userLink struct {
 	user string
 	page bool
@@ -120,7 +120,7 @@ func (n *names) of(written string) name {
 	return k
 }
 
-// roleOf is what a template's name means.
+// roleOf returns the role of a template's name.
 func (n *names) roleOf(t *wikitext.Node) role { return n.of(t.Name).role }
 
 // is reports whether a name, as written, has one of the roles.

@@ -12,16 +12,16 @@ import (
 type parser struct {
 	text    string
 	n       *names
-	doc     *wikitext.Doc    // with careless query templates read as they were meant
+	doc     *wikitext.Doc    // with careless query templates read as their authors meant
 	q       *queryReader     //
-	top     []*wikitext.Node // what is opaque for signatures: tags, comments, templates; outermost only, in order
+	top     []*wikitext.Node // nodes that are opaque for signatures: tags, comments, templates; outermost only, in order
 	utc     []int            // offsets of "(UTC)"
 	ends    []int            // of their lines
 	quot    []wikitext.Span  // quoted parts, in which signatures do not count
 	page    *Page
-	ids     map[string]int // how often an ID was wanted
-	anchors map[string]int // how often a heading was there, in lower case
-	node    int            // index into doc.Nodes: the first that starts behind the comment that was read last
+	ids     map[string]int // how often an ID was requested
+	anchors map[string]int // how often a heading has occurred, in lower case
+	node    int            // index into doc.Nodes: the first that starts after the last comment that was read
 	buf     []byte         // scratch, as are the next three
 	rest    []wikitext.Span
 	patches []patch
@@ -30,13 +30,13 @@ type parser struct {
 	strip   stripper
 	sigs    []sig // of the line that was read last
 	pending []line
-	// bytes that may still be read ahead for the ends of tables and of queries in running text, so that the time stays
+	// bytes that may still be scanned ahead for the ends of tables and of queries in running text, so that the time stays
 	// linear
 	tables, bare int
 }
 
-// Parse reads a talk page. It never fails: of a broken page it returns what can be read. title enters the IDs of
-// unsigned comments only.
+// Parse reads a talk page. It never fails: for a broken page it returns what can be read. title only affects the IDs of
+// unsigned comments.
 //
 // Everything before the first heading is left out. A thread is a section of level 2 (or 1; or deeper, where none of
 // those is open yet). Time is linear in the length.
@@ -102,7 +102,7 @@ func (p *parser) layers() (heads []*wikitext.Node) {
 	return heads
 }
 
-// wraps reports whether a template's inside is part of the page's discussions. It notes whether there is a time stamp
+// wraps reports whether a template's content is part of the page's discussions. It records whether there is a timestamp
 // in it.
 func (p *parser) wraps(n *wikitext.Node, headings []int) bool {
 	signed, headed := within(p.utc, n), within(headings, n)
@@ -121,7 +121,7 @@ func within(offsets []int, n *wikitext.Node) bool {
 	return i < len(offsets) && offsets[i] < n.End
 }
 
-// roleOf is what a template's name means, as [parser.layers] noted it.
+// roleOf returns the role of a template's name, as recorded by [parser.layers].
 func roleOf(n *wikitext.Node) role { return role(n.Note) }
 
 // is reports whether a template has one of the roles.
@@ -136,7 +136,7 @@ func (p *parser) query(n *wikitext.Node) bool {
 	return ok
 }
 
-// holdsThread reports whether a template has a discussion in it, such as {{hidden|content=…}}: time stamps on different
+// holdsThread reports whether a template contains a discussion, such as {{hidden|content=…}}: timestamps on different
 // lines.
 func (p *parser) holdsThread(n *wikitext.Node) bool {
 	i, j := sort.SearchInts(p.utc, n.Start), sort.SearchInts(p.utc, n.End)
@@ -156,7 +156,7 @@ func (p *parser) nodesIn(start, end int) []*wikitext.Node {
 	return p.top[i:j:j]
 }
 
-// threads makes a thread of each heading that opens one, and reads what is under it and under its sub-headings.
+// threads turns each heading that opens a thread into one, and reads the text under it and its sub-headings.
 func (p *parser) threads(heads []*wikitext.Node) {
 	var open *Thread
 	p.page.Threads = make([]Thread, 0, len(heads))
@@ -209,14 +209,14 @@ func (p *parser) closed() {
 				t.Resolved = true
 			}
 			if !r.closed {
-				break // what is never closed ends with its thread
+				break // a part that is never closed ends with its thread
 			}
 			reach = r.End
 		}
 	}
 }
 
-// marks notes what templates say about a thread as a whole.
+// marks records what templates say about a thread as a whole.
 func (p *parser) marks(t *Thread, start, end int) {
 	for _, n := range p.nodesIn(start, end) {
 		if n.Kind != wikitext.Template {
@@ -234,7 +234,7 @@ func (p *parser) marks(t *Thread, start, end int) {
 	}
 }
 
-// signedBy is who signed inside a template: {{Section resolved|1=[[User:X]] 10:00, 1 May 2024 (UTC)}}.
+// signedBy returns who signed inside a template: {{Section resolved|1=[[User:X]] 10:00, 1 May 2024 (UTC)}}.
 func (p *parser) signedBy(n *wikitext.Node) string {
 	st, ok := nextStamp(p.text[:n.End], n.Start)
 	if !ok {
@@ -244,8 +244,8 @@ func (p *parser) signedBy(n *wikitext.Node) string {
 	return user
 }
 
-// anchor makes the fragment of a link to a heading: the heading as read with underscores, "_2" and so on behind what
-// was there before, sub-headings counted.
+// anchor returns the fragment of a link to a heading: the heading as read, with underscores, and with "_2" and so on if
+// it has occurred before, counting sub-headings.
 func (p *parser) anchor(heading string) string {
 	p.buf = append(p.buf[:0], heading...)
 	for i, c := range p.buf {

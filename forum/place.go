@@ -15,19 +15,19 @@ var (
 	ErrNoComment = errors.New("the comment is not in the thread")
 	// ErrClosed: people have closed or archived the discussion.
 	ErrClosed = errors.New("the discussion is closed")
-	// ErrUnplaceable: MediaWiki does not see the place as running text of a section (broken braces around it), so that
-	// an edit would do harm.
+	// ErrUnplaceable: MediaWiki does not treat the position as running text of a section (broken braces around it), so an
+	// edit would do harm.
 	ErrUnplaceable = errors.New("no safe place for a reply")
 )
 
 // spot is where a reply goes.
 type spot struct {
-	offset int    // right behind a line
+	offset int    // right after a line
 	indent string // list prefix of the reply
 }
 
-// ReplyIndent returns the list prefix that a reply to a comment must have, and with it its level: 1 + len(indent).
-// target is the comment's id; empty means the thread as a whole. pageText is the text that the thread was parsed from.
+// ReplyIndent returns the list prefix that a reply to a comment must have. The reply's level is 1 + len(indent). target
+// is the comment's ID; empty means the thread as a whole. pageText is the text that the thread was parsed from.
 func ReplyIndent(pageText string, t *Thread, target string) (string, error) {
 	s, _, err := place(pageText, t, target)
 	return s.indent, err
@@ -56,11 +56,11 @@ func sectionOf(doc *wikitext.Doc, t *Thread) (section, error) {
 			}
 		}
 	}
-	return section{}, fmt.Errorf("MediaWiki has no section of its own for the thread %q: %w",
+	return section{}, fmt.Errorf("MediaWiki has no separate section for the thread %q: %w",
 		text.Clip(t.Heading, 60), ErrUnplaceable)
 }
 
-// Without is [Replace] with nothing. The section of a heading of level 1 holds all threads below it.
+// Without is [Replace] with an empty replacement. The section of a heading of level 1 holds all threads below it.
 func Without(pageText string, t *Thread, start, end int) (sectionText string, err error) {
 	return Replace(pageText, t, start, end, "")
 }
@@ -117,14 +117,14 @@ func behind(pageText string, t *Thread, target string) (s spot, at int, err erro
 		if last+1 >= len(t.Comments) || t.Comments[last+1].body != c.body || !t.Comments[last+1].outdent {
 			break
 		}
-		last++ // the discussion goes on outdented: the reply goes behind it, as an answer at its level
+		last++ // the discussion continues outdented: the reply goes after it, as an answer at its level
 		c = &t.Comments[last]
 	}
 	return spot{t.Comments[last].End, prefixFor(c, &t.Comments[last])}, t.Comments[k].Start, nil
 }
 
-// prefixFor makes the prefix of a reply to c after its neighbor: the neighbor's list characters as far as c's level
-// goes, then a colon.
+// prefixFor returns the prefix of a reply to c after its neighbor: the neighbor's list characters up to c's level, then
+// a colon.
 func prefixFor(c, neighbour *Comment) string {
 	depth := c.Level - 1
 	from := neighbour.Indent
@@ -138,8 +138,8 @@ func prefixFor(c, neighbour *Comment) string {
 	return from[:depth] + ":"
 }
 
-// settle moves an offset to the end of its line, out of folded parts that do not hold the target, and refuses what
-// MediaWiki does not read as running text.
+// settle moves an offset to the end of its line and out of collapsed parts that do not contain the target. It rejects
+// positions that MediaWiki does not read as running text.
 func settle(page string, doc *wikitext.Doc, offset, target int) (int, error) {
 	n := newNames(Options{})
 	for range 20 {
@@ -182,7 +182,7 @@ func closedAt(text string, doc *wikitext.Doc, sec section, offset int) bool {
 	return false
 }
 
-// between is the part of a page between two templates, both included. closed: the second one is there.
+// between is the part of a page between two templates, including both. closed means that the second one exists.
 type between struct {
 	Start, End int
 	closed     bool
@@ -210,7 +210,8 @@ func ranges(doc *wikitext.Doc, of func(*wikitext.Node) role, start, stop role, e
 	return out
 }
 
-// FindMarker returns the offset of the comment by which [Compose] marked a reply, -1 if the text does not hold it.
+// FindMarker returns the offset of the HTML comment with which [Compose] marked a reply, or -1 if the text does not
+// contain it.
 func FindMarker(text, marker string) int {
 	if marker == "" {
 		return -1
@@ -235,7 +236,7 @@ func Markers(text string) []string {
 }
 
 // FindReply finds our own reply on a page: by the marker in it, written by account. An empty account stands for any
-// author. Nil when there is none: a marker that someone else copied into a comment does not count.
+// author. It returns nil if there is none: a marker that someone else copied into a comment does not count.
 func FindReply(p *Page, text, marker, account string) (*Thread, *Comment) {
 	for from := 0; marker != ""; {
 		k := FindMarker(text[from:], marker)
@@ -262,8 +263,7 @@ func (c *Comment) By(user string) bool {
 	return c.Author != nil && UserName(*c.Author) == UserName(user)
 }
 
-// RepliesTo lists the comments of a thread that answer a comment and were written by the user; an empty user stands for
-// all.
+// RepliesTo lists the comments of a thread that answer a comment and were written by the user; an empty user means any.
 func (t *Thread) RepliesTo(id, user string) []*Comment {
 	var out []*Comment
 	for i := range t.Comments {

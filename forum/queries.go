@@ -19,10 +19,10 @@ const maxLinks = 100
 
 // queriesIn finds the queries of a part of the page, in order: templates, highlighted and preformatted code, links to
 // query services, and bare SPARQL. urls are the addresses of all external links outside of code and of comments. Both
-// are good until the next call.
+// are valid until the next call.
 func (p *parser) queriesIn(start, end int) (out []found, urls []wikitext.Span) {
 	out, urls = p.found[:0], p.urls[:0]
-	rest := p.rest[:0] // what none of the nodes covers
+	rest := p.rest[:0] // parts that no node covers
 	pos, skip := start, -1
 	i := p.node // comments are mostly read in order
 	if i > 0 && p.doc.Nodes[i-1].Start >= start {
@@ -112,7 +112,7 @@ func (p *parser) codeTag(n *wikitext.Node) (found, bool) {
 	return found{Query: Query{Kind: "code", Name: n.Name, SPARQL: q}, start: n.Start, end: n.End}, q != ""
 }
 
-// codeElements finds queries in <code>…</code>, which is no extension tag: what is inside is wikitext.
+// codeElements finds queries in <code>…</code>, which is not an extension tag: its content is wikitext.
 func (p *parser) codeElements(start, end int, taken []found) []found {
 	var out []found
 	for i := start; i < end; {
@@ -142,13 +142,13 @@ func (p *parser) codeElements(start, end int, taken []found) []found {
 	return out
 }
 
-// overlaps reports whether a range meets one of a sorted list of disjoint ones.
+// overlaps reports whether a range overlaps one of a sorted list of disjoint ranges.
 func overlaps(list []found, start, end int) bool {
 	k := sort.Search(len(list), func(k int) bool { return list[k].end > start })
 	return k < len(list) && list[k].start < end
 }
 
-// links finds links that carry a query in themselves, and adds the addresses of all links to urls.
+// links finds links that contain a query, and adds the addresses of all links to urls.
 func (p *parser) links(start, end int, urls *[]wikitext.Span) []found {
 	var out []found
 	s := p.text[:end]
@@ -227,8 +227,8 @@ func (n *names) short(raw, host string) bool {
 	return path != "" && path[0] != '#' && path[0] != '?'
 }
 
-// QueryFromURL decodes the query that a link carries in itself: behind "#" on the Wikidata Query Service's pages and
-// those of their kind, or in a parameter "query". ok is false when it carries none, as a short link does.
+// QueryFromURL decodes the query that a link contains: after "#" on the Wikidata Query Service's pages and similar
+// ones, or in a parameter "query". ok is false if it contains none, like a short link.
 func QueryFromURL(u string) (sparql string, ok bool) {
 	if !strings.Contains(u, "//") {
 		return "", false
@@ -238,7 +238,7 @@ func QueryFromURL(u string) (sparql string, ok bool) {
 }
 
 // queryOfURL decodes the query in a link: the fragment of the Wikidata Query Service's pages (query.wikidata.org/#…,
-// /embed.html#…) or a "query" parameter. Short links (w.wiki, tinyurl) hold none.
+// /embed.html#…) or a "query" parameter. Short links (w.wiki, tinyurl) contain none.
 func queryOfURL(raw string) (query, host string, ok bool) {
 	rest := raw[strings.Index(raw, "//")+2:]
 	host, path, _ := strings.Cut(rest, "/")
@@ -271,8 +271,8 @@ func queryOfURL(raw string) (query, host string, ok bool) {
 	return "", host, false
 }
 
-// unescape decodes percent escapes and leaves alone what is none. MediaWiki's own entities in addresses are decoded
-// first.
+// unescape decodes percent escapes and leaves anything else unchanged. MediaWiki's own entities in addresses are
+// decoded first.
 func unescape(s string, plus bool) string {
 	if strings.Contains(s, "&") {
 		s = queryEntities.Replace(s)
@@ -334,7 +334,7 @@ func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 		stop = i + strings.LastIndexByte(t[i:], '{')
 	}
 	for ; i < stop; i++ {
-		if strings.IndexByte("sSACD", t[i]) < 0 { // only SELECT may be written small in running text
+		if strings.IndexByte("sSACD", t[i]) < 0 { // only SELECT may be in lower case in running text
 			continue
 		}
 		n := formLength(t, i)
@@ -370,7 +370,7 @@ func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 	return -1, -1
 }
 
-// floor is the end of the last node before an offset: a prologue does not reach over it.
+// floor returns the end of the last node before an offset: a prologue does not extend beyond it.
 func (p *parser) floor(i int) int {
 	k := sort.Search(len(p.top), func(k int) bool { return p.top[k].Start >= i })
 	if k == 0 {

@@ -11,7 +11,7 @@ import (
 // characters.
 const maxQuery = 100_000
 
-// found is a query with the part of the page it stands in.
+// found is a query with the part of the page that contains it.
 type found struct {
 	Query
 	label      string // of a link, as read
@@ -19,15 +19,15 @@ type found struct {
 }
 
 // queryReader reads query templates twice: as MediaWiki cuts them, and as their authors meant them, by the rules of
-// SPARQL. Where the first reading cuts the query (a raw pipe starts a new parameter, the last brace of the query glued
-// to the template's closing ones is taken for the template's) the second is taken and marked.
+// SPARQL. Where the first reading cuts the query (a raw pipe starts a new parameter, the last brace of the query, next
+// to the template's closing ones, is taken for the template's) the second reading is used and marked.
 type queryReader struct {
 	text    string
 	n       *names
 	asked   []reading     // where a query template opens, in order
-	taken   map[int]found // what was read, by start
-	budget  int           // bytes that may still be spent on the second reading, so that it stays linear
-	nowiki  int           // offset of the next closing nowiki tag at or after the last place asked for
+	taken   map[int]found // readings by their start
+	budget  int           // bytes that may still be used for the second reading, so that it stays linear
+	nowiki  int           // offset of the next closing nowiki tag at or after the last requested position
 	anyMore bool          // there is one
 }
 
@@ -35,9 +35,9 @@ type queryReader struct {
 type reading struct {
 	start int
 	name  string
-	next  int            // offset behind the name
-	node  *wikitext.Node // nil when MediaWiki sees no template there
-	cut   bool           // query and clean say what [queryReader.cut] found
+	next  int            // offset after the name
+	node  *wikitext.Node // nil if MediaWiki sees no template there
+	cut   bool           // query and clean are the results of [queryReader.cut]
 	query string
 	clean bool
 }
@@ -47,7 +47,7 @@ func newQueryReader(text string, n *names) *queryReader {
 		anyMore: true, nowiki: -1}
 }
 
-// doc reads the structure of the text with its query templates as they were meant.
+// doc reads the structure of the text with its query templates as their authors meant them.
 func (r *queryReader) doc() *wikitext.Doc {
 	mw := wikitext.Preprocess(r.text, wikitext.Options{Template: r.note})
 	if len(r.asked) == 0 {
@@ -65,7 +65,7 @@ func (r *queryReader) doc() *wikitext.Doc {
 	}
 	meant := mw.Again(wikitext.Options{Template: r.read}, r.careless,
 		func(t *wikitext.Node) bool { return r.at(t.Start) != nil })
-	r.asked = nil // with them goes the first reading
+	r.asked = nil // the first reading goes with them
 	return meant
 }
 
@@ -86,8 +86,8 @@ func (r *queryReader) at(i int) *reading {
 	return &r.asked[k]
 }
 
-// careless finds the first query template from an offset on that is not to be read as MediaWiki does, and takes the
-// queries of those before it.
+// careless finds the first query template after an offset that must not be read the way MediaWiki reads it, and
+// collects the queries of those before it.
 func (r *queryReader) careless(from int) int {
 	k, _ := slices.BinarySearchFunc(r.asked, from, func(a reading, i int) int { return a.start - i })
 	for ; k < len(r.asked); k++ {
@@ -104,7 +104,7 @@ func (r *queryReader) careless(from int) int {
 	return -1
 }
 
-// clean reports whether MediaWiki's reading of a template is the one that was meant.
+// clean reports whether MediaWiki's reading of a template is the intended one.
 func (r *queryReader) clean(m *reading) bool {
 	if !m.cut && m.node != nil {
 		m.cut = true
@@ -164,7 +164,7 @@ func (r *queryReader) read(_ string, i int) (wikitext.Node, bool) {
 	return wikitext.Node{}, false
 }
 
-// cut is the query in MediaWiki's reading, and whether that reading leaves no doubt: the braces of the query are
+// cut returns the query in MediaWiki's reading, and whether that reading is certain: the braces of the query are
 // balanced and all other parameters are plain names.
 func (r *queryReader) cut(t *wikitext.Node) (q string, clean bool) {
 	arg, ok := t.Arg(r.text, queryParams...)
@@ -235,7 +235,7 @@ func (r *queryReader) paramAt(i int) (name string, value int) {
 	return strings.TrimSpace(r.text[i:j]), j + 1
 }
 
-// escapes are the templates that stand for a character which a template's argument cannot hold.
+// escapes are the templates for characters that a template's argument cannot contain.
 var escapes = []struct{ template, text string }{
 	{"{{!}}", "|"}, {"{{!!}}", "||"}, {"{{=}}", "="}, {"{{(}}", "{"}, {"{{)}}", "}"}, {"{{((}}", "{{"},
 	{"{{))}}", "}}"}, {"{{pipe}}", "|"},
@@ -353,7 +353,7 @@ func (r *queryReader) skipTag(i int) int {
 	return r.nowiki + len("</nowiki>")
 }
 
-// untilLine is the last resort: the text up to a line that holds nothing but the template's closing braces.
+// untilLine is the last resort: the text up to a line that has only the template's closing braces.
 func (r *queryReader) untilLine(i int) (q string, end int, ok bool) {
 	t := r.text[i:min(len(r.text), i+maxQuery)]
 	if r.budget <= 0 {
@@ -370,7 +370,7 @@ func (r *queryReader) untilLine(i int) (q string, end int, ok bool) {
 	if k < 0 {
 		return "", 0, false
 	}
-	for k+3 < stop && t[k+3] == '}' { // "}}}": the first one is the query's
+	for k+3 < stop && t[k+3] == '}' { // "}}}": the first brace belongs to the query
 		k++
 	}
 	name, value := r.paramAt(i + 1)
@@ -384,8 +384,8 @@ func (r *queryReader) untilLine(i int) (q string, end int, ok bool) {
 }
 
 // decodeQuery turns a template's argument into the query that its author wrote: {{!}} is a pipe, nowiki tags and
-// comments are taken away, and the entities for the characters that an argument cannot hold are decoded where SPARQL
-// has no use for them.
+// comments are removed, and entities for characters that an argument cannot contain are decoded where SPARQL does not
+// use them.
 func decodeQuery(s string) string {
 	s = wikitext.StripComments(s)
 	if strings.Contains(s, "{{") {
@@ -427,7 +427,7 @@ var (
 		"&#123;", "{", "&#125;", "}", "&lcub;", "{", "&rcub;", "}", "&#61;", "=", "&quot;", `"`)
 )
 
-// hasEntity reports whether a text may hold an entity: "&" and "&&" are none.
+// hasEntity reports whether a text may contain an entity; "&" and "&&" are not entities.
 func hasEntity(s string) bool {
 	for {
 		k := strings.IndexByte(s, '&')

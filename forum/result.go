@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// found says what the query found, where there are no other words for it.
+// found describes what the query found, if nothing else does.
 func (c *composer) found() string {
 	switch total := max(c.r.Total, len(c.r.Rows)); {
 	case c.r.Boolean != nil && *c.r.Boolean:
@@ -21,8 +21,8 @@ func (c *composer) found() string {
 	}
 }
 
-// result is what the query returned: a line for a single value, a list for a tree, else a table. Below it is what was
-// left out, and when and where the query ran.
+// result returns what the query returned: a line for a single value, a list for a tree, else a table. Below it follow
+// what was left out, and when and where the query ran.
 func (c *composer) result() error {
 	var below []string
 	rows, columns := min(len(c.r.Rows), MaxRows), c.columns()
@@ -70,7 +70,7 @@ func (r Reply) single() bool {
 	return len(r.Rows) == 1 && r.Total <= 1 && len(r.Vars) == 1 && len(r.Rows[0]) == 1
 }
 
-// queryLink is a link that opens the query, or only its words where there is none, or its address would be too long.
+// queryLink returns a link that opens the query, or only its text if there is none or its address would be too long.
 func (c *composer) queryLink() string {
 	words := c.t.Text("run_query")
 	if link := c.opens(c.r.Query, words); link != "" {
@@ -79,8 +79,8 @@ func (c *composer) queryLink() string {
 	return words
 }
 
-// opens is a link with the words given that opens a query; "" where there is no page for it, or its address would be too
-// long.
+// opens returns a link with the given text that opens a query, or "" if there is no page for it or its address would be
+// too long.
 func (c *composer) opens(query, words string) string {
 	address := c.r.QueryPage + percent(query)
 	if c.r.QueryPage == "" || len(address) > maxLink {
@@ -103,18 +103,18 @@ func percent(s string) string {
 	return b.String()
 }
 
-// How wide a table is on a phone, in CSS pixels: a column is as wide as its longest word.
+// Widths of a table on a phone, in CSS pixels: a column is as wide as its longest word.
 const (
-	// PhoneWidth is what a reply's table should fit into.
+	// PhoneWidth is the width that a reply's table should fit into.
 	PhoneWidth = 390
 
 	margin    = 24 // of the page, and of each level of a reply
-	maxLevels = 4  // what is deeper is narrow whatever is in it
+	maxLevels = 4  // deeper tables are narrow anyway
 	padding   = 14 // of a cell
 	character = 8
 )
 
-// columns is how many columns are shown: as many as a phone has room for, at least two, at most eight.
+// columns returns how many columns are shown: as many as a phone has room for, at least two, at most eight.
 func (c *composer) columns() int {
 	n := min(len(c.r.Vars), maxColumns)
 	for n > 2 && c.width(n) > PhoneWidth {
@@ -123,8 +123,8 @@ func (c *composer) columns() int {
 	return n
 }
 
-// TableWidth is how wide a reply's table is at least, in CSS pixels, behind the list prefix, unless its words are broken
-// ([BreakWords]); 0 where there is none.
+// TableWidth returns the minimum width of a reply's table in CSS pixels, after the list prefix, unless its words are
+// broken ([BreakWords]); 0 if there is no table.
 func TableWidth(r Reply, indent string) int {
 	if len(r.Rows) == 0 || len(r.Vars) == 0 || len(r.Tree) > 0 || r.single() || r.Boolean != nil ||
 		Texts(r.Language) == nil {
@@ -134,10 +134,10 @@ func TableWidth(r Reply, indent string) int {
 	return c.width(c.columns())
 }
 
-// BreakWords is the attribute of a table whose words may be broken, so that it fits a phone whatever is in it.
+// BreakWords is the attribute of a table whose words may be broken, so that it always fits a phone.
 const BreakWords = `style="overflow-wrap:anywhere"`
 
-// width is how wide a table with the first n columns is at least.
+// width returns the minimum width of a table with the first n columns.
 func (c *composer) width(n int) int {
 	px := margin * (1 + min(len(c.indent), maxLevels))
 	for i := range n {
@@ -152,7 +152,7 @@ func (c *composer) width(n int) int {
 	return px
 }
 
-// longestWord is the number of characters of the longest word.
+// longestWord returns the number of characters in the longest word.
 func longestWord(s string) int {
 	n := 0
 	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" -/\u00a0\u200b", r) }) {
@@ -161,7 +161,7 @@ func longestWord(s string) int {
 	return n
 }
 
-// header is the heading of column i, not encoded.
+// header returns the heading of column i, not encoded.
 func (c *composer) header(i int) string {
 	if i < len(c.r.Headers) && c.r.Headers[i] != "" {
 		return c.r.Headers[i]
@@ -169,7 +169,7 @@ func (c *composer) header(i int) string {
 	return c.r.Vars[i]
 }
 
-// table is the first rows of the result.
+// table returns the first rows of the result.
 func (c *composer) table(rows, columns int) error {
 	var b strings.Builder
 	b.WriteString("{| class=\"wikitable\"" + c.tableDirection())
@@ -206,9 +206,9 @@ func (c *composer) table(rows, columns int) error {
 	return nil
 }
 
-// tree is the result as a nested list.
+// tree returns the result as a nested list.
 func (c *composer) tree() error {
-	c.indent = strings.Repeat(":", len(c.indent)) // a list below bullets would be read as their list
+	c.indent = strings.Repeat(":", len(c.indent)) // a list below bullets would be read as part of them
 	for i, item := range c.r.Tree {
 		before := -1
 		if i > 0 {
@@ -226,7 +226,7 @@ func (c *composer) tree() error {
 	return nil
 }
 
-// cell is a value as wikitext, as the language writes it.
+// cell returns a value as wikitext, formatted for the language.
 func (c *composer) cell(v Cell) (string, error) {
 	if v.ID == "" {
 		text := encode(c.plain(v), maxCell)
@@ -247,7 +247,7 @@ func (c *composer) cell(v Cell) (string, error) {
 	return link, nil
 }
 
-// plain is a value as text.
+// plain returns a value as text.
 func (c *composer) plain(v Cell) string {
 	switch v.Kind {
 	case "number":

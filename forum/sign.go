@@ -46,8 +46,8 @@ func (p *parser) sign(l *line, pending []line) {
 	p.sigs = l.sigs
 }
 
-// defines reports whether the text of a definition list's term goes on as its definition: at a colon outside of links,
-// tags and addresses (MediaWiki, BlockLevelPass::findColonNoLinks).
+// defines reports whether the text of a definition list's term continues as its definition: at a colon outside of
+// links, tags and addresses (MediaWiki, BlockLevelPass::findColonNoLinks).
 func defines(s string) bool {
 	for i := 0; i < len(s); {
 		switch {
@@ -68,8 +68,8 @@ func defines(s string) bool {
 	return false
 }
 
-// nodeSignature looks at an opaque node in a line: an unsigned template is a signature; a block or a query ends the
-// reach of a later one.
+// nodeSignature handles an opaque node in a line: an unsigned template is a signature; a block or a query ends the
+// reach of a later signature.
 func (p *parser) nodeSignature(l *line, n *wikitext.Node, low *int) {
 	switch n.Kind {
 	case wikitext.Tag:
@@ -93,8 +93,8 @@ func (p *parser) nodeSignature(l *line, n *wikitext.Node, low *int) {
 	}
 }
 
-// unsigned reads {{unsigned|NAME|TIME}}, {{unsigned2|TIME|NAME}} and their like: what reads as a date is the time, the
-// first other argument the user.
+// unsigned reads {{unsigned|NAME|TIME}}, {{unsigned2|TIME|NAME}} and the like: an argument that reads as a date is the
+// time, the first other argument the user.
 func (p *parser) unsigned(n *wikitext.Node) (user string, at *time.Time) {
 	for _, a := range n.Args {
 		v := strings.TrimSpace(wikitext.StripComments(a.Value.In(p.text)))
@@ -167,7 +167,7 @@ func (p *parser) substituted(l *line) {
 }
 
 // OnlySignature reports whether a text is the signature of a user and nothing else: links to the user's own pages,
-// parentheses around them, and one time stamp.
+// parentheses around them, and one timestamp.
 func OnlySignature(s, user string, opt Options) bool {
 	s = strings.TrimSpace(s)
 	at, ok := nextStamp(s, 0)

@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxSignature is how far before a time stamp its author's link may be, in characters as read (DiscussionTools,
+// maxSignature is how far before a timestamp its author's link may be, in characters as read (DiscussionTools,
 // CommentParser.php, SIGNATURE_SCAN_LIMIT).
 const maxSignature = 100
 
-// stamp is a time stamp in a text.
+// stamp is a timestamp in a text.
 type stamp struct {
 	start, end int
 	time       time.Time
@@ -21,7 +21,7 @@ type stamp struct {
 
 // nextStamp finds the first time stamp in s at or after i. It may be "14:20, 5 June 2019 (UTC)", as MediaWiki writes it
 // in English, with the direction marks that Unicode-aware browsers leave after any element, or another language's form
-// before a time zone in parentheses. Impossible dates are none.
+// before a time zone in parentheses. Impossible dates do not count.
 func nextStamp(s string, i int) (stamp, bool) {
 	for i < len(s) {
 		k := strings.IndexByte(s[i:], '(')
@@ -154,7 +154,7 @@ func englishBefore(s string, open int) (start int, t time.Time, ok bool) {
 	return b.i, t, ok
 }
 
-// date makes a time of its parts unless there is no such date. offset is the zone's, in minutes east of Greenwich.
+// date makes a time from its parts, unless there is no such date. offset is the zone's, in minutes east of Greenwich.
 func date(year, month, day, hour, minute, offset int) (time.Time, bool) {
 	t := time.Date(year, time.Month(month), day, hour, minute, 0, 0, time.UTC)
 	if year < 1990 || int(t.Month()) != month || t.Day() != day || hour > 23 || minute > 59 {
@@ -200,7 +200,8 @@ func (n *names) signer(s string) (user string, sig int, ok bool) {
 	return user, sig, ok
 }
 
-// tokenOf returns the user that a token means, and its length in characters as read. Tags and templates show nothing.
+// tokenOf returns the user that a token refers to, and its length in characters as read. Tags and templates have length
+// 0.
 func (n *names) tokenOf(s string, kind byte) (user string, shown int) {
 	switch kind {
 	case '[':
@@ -239,11 +240,11 @@ func (n *names) tokenOf(s string, kind byte) (user string, shown int) {
 	return "", shown
 }
 
-// opens marks the bytes that links, transclusions and tags begin with.
+// opens marks the bytes with which links, transclusions and tags begin.
 var opens = [256]bool{'[': true, '{': true, '<': true}
 
 // tokens splits wikitext into links, transclusions and text. Text before the first of them is left out: it belongs to
-// no one, and nothing is before it.
+// no user.
 func (n *names) tokens(s string) []token {
 	out := n.tokenized[:0]
 	defer func() { n.tokenized = out }()
@@ -286,7 +287,7 @@ func (n *names) tokens(s string) []token {
 	return out
 }
 
-// tagLength is the length of the tag or comment that s begins with, 0 if its "<" begins none.
+// tagLength returns the length of the tag or comment at the beginning of s, or 0 if its "<" begins none.
 func tagLength(s string) int {
 	if len(s) < 3 || s[1] != '!' && s[1] != '/' && !(s[1]|0x20 >= 'a' && s[1]|0x20 <= 'z') {
 		return 0
@@ -320,7 +321,7 @@ func splitLink(s string) (target, label string) {
 	switch {
 	case !ok:
 		label = strings.TrimPrefix(target, ":")
-	case label == "": // the pipe trick, where saving did not resolve it: [[User:X (y)|]] shows "X"
+	case label == "": // the pipe trick, if saving did not resolve it: [[User:X (y)|]] shows "X"
 		label = target[strings.IndexByte(target, ':')+1:]
 		if k := strings.LastIndex(label, " ("); k > 0 && label[len(label)-1] == ')' {
 			label = label[:k]
@@ -349,8 +350,9 @@ func shownLength(s string) int {
 	return n
 }
 
-// userOf returns the user that a link's target means: User:X, User talk:X, Special:Contributions/X, with any interwiki
-// prefix before. A subpage means no user. page reports whether the target is the user page itself or its talk page.
+// userOf returns the user that a link's target refers to: User:X, User talk:X, Special:Contributions/X, with any
+// interwiki prefix before. A subpage refers to no user. page reports whether the target is the user page itself or its
+// talk page.
 func (n *names) userOf(target string) (user string, page bool) {
 	u, ok := n.users[target]
 	if !ok {

@@ -2,10 +2,10 @@ package forum
 
 import "strings"
 
-// This file knows just enough SPARQL to see where a query in running wikitext ends: strings, comments, IRIs and braces.
+// This file has just enough SPARQL to find where a query in running wikitext ends: strings, comments, IRIs and braces.
 
 // skipToken steps over a string, an IRI or a comment that starts at i in s, so that braces inside do not count. A quote
-// or "<" that starts none of them is one byte.
+// or "<" that starts none of them counts as one byte.
 func skipToken(s string, i int) int {
 	switch c := s[i]; c {
 	case '#':
@@ -79,8 +79,8 @@ func isWord(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80
 }
 
-// formAt returns the offset after a query form keyword outside comments, strings and IRIs, from i on; -1 if there is
-// none.
+// formAt returns the offset after the first query form keyword at or after i, outside comments, strings and IRIs; -1 if
+// there is none.
 func formAt(s string, i int) int {
 	for i < len(s) {
 		if n := formLength(s, i); n > 0 && (i == 0 || !strings.ContainsRune("?:$", rune(s[i-1]))) {
@@ -101,7 +101,7 @@ func formLength(s string, i int) int {
 	return 0
 }
 
-// looksLikeQuery reports whether a text is meant as a SPARQL query: a query form, then a pattern in braces with a
+// looksLikeQuery reports whether a text seems to be a SPARQL query: a query form, then a pattern in braces with a
 // variable or a prefixed name.
 func looksLikeQuery(s string) bool {
 	i := formAt(s, 0)
@@ -112,7 +112,7 @@ func looksLikeQuery(s string) bool {
 	return k >= 0 && strings.ContainsAny(s, "?$:")
 }
 
-// startsQuery reports whether a text begins as a query does: with a comment, the prologue or a query form.
+// startsQuery reports whether a text begins like a query: with a comment, the prologue or a query form.
 func startsQuery(s string) bool {
 	return strings.HasPrefix(s, "#") || wordAt(s, 0, "prefix") || wordAt(s, 0, "base") || formLength(s, 0) > 0
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Characters that are text already, not markup, while wikitext is turned into text: they are put into Unicode's private
-// use area and taken back at the end.
+// Characters that are already text, not markup, while wikitext is turned into text: they are moved to Unicode's private
+// use area and restored at the end.
 const shieldBase = 0xE100
 
 const shielded = "[]'<>&{}|=*:#;"
@@ -33,7 +33,7 @@ func shield(s string) string {
 	return b.String()
 }
 
-// unshield takes them back, in place.
+// unshield restores them, in place.
 func unshield(s []byte) []byte {
 	b := s[:0]
 	for {
@@ -62,8 +62,8 @@ type patch struct {
 	with       string // already shielded
 }
 
-// plain turns a part of the page into text as read. Patches say what stands for queries and signatures; they must not
-// overlap partly.
+// plain turns a part of the page into text as read. Patches replace queries and signatures; they must not overlap
+// partially.
 func (p *parser) plain(start, end int, patches []patch) string {
 	nodes := p.nodesIn(start, end)
 	slices.SortStableFunc(patches, func(a, b patch) int { return a.start - b.start })
@@ -91,7 +91,7 @@ func (p *parser) plain(start, end int, patches []patch) string {
 	return string(p.strip.text(b))
 }
 
-// shown is what a reader sees of a tag or template, as far as that can be known from its arguments. The result is
+// shown returns what a reader sees of a tag or template, as far as its arguments tell. The result is
 // shielded.
 func (p *parser) shown(n *wikitext.Node) string {
 	switch n.Kind {
@@ -107,8 +107,8 @@ func (p *parser) shown(n *wikitext.Node) string {
 	return ""
 }
 
-// templateText shows a template: a link to an item or property as its number, a ping as "@Name", a template without
-// arguments as its name, others as the text of their positional arguments.
+// templateText returns the text of a template: a link to an item or property as its ID, a ping as "@Name", a template
+// without arguments as its name, others as the text of their positional arguments.
 func (p *parser) templateText(n *wikitext.Node) string {
 	known := p.n.of(n.Name)
 	name := known.canonical
@@ -187,15 +187,15 @@ func strip(s string) string {
 	return string(t.text([]byte(s)))
 }
 
-// stripper turns wikitext into text as read. Its buffers are used again for the next text, so that a page takes few
+// stripper turns wikitext into text as read. Its buffers are reused for the next text, so that a page needs few
 // allocations.
 type stripper struct {
 	out   []byte // without markup
 	lines []byte // tidied
 }
 
-// text takes the remaining markup out of wikitext: links show their labels, bold and italic marks, tags and list
-// prefixes go. The result is good until the next call.
+// text removes the remaining markup from wikitext: links show their labels; bold and italic marks, tags and list
+// prefixes are removed. The result is valid until the next call.
 func (t *stripper) text(s []byte) []byte {
 	b := t.out[:0]
 	table, wrapped := false, 0
@@ -248,7 +248,7 @@ func hasPrefix(s []byte, prefix string) bool {
 	return len(s) >= len(prefix) && string(s[:len(prefix)]) == prefix
 }
 
-// lineStop is the offset of the newline that ends the line at i.
+// lineStop returns the offset of the newline that ends the line at i.
 func lineStop(s []byte, i int) int {
 	if k := bytes.IndexByte(s[i:], '\n'); k >= 0 {
 		return i + k
@@ -267,7 +267,7 @@ func lineStarts(s []byte, i int) bool {
 	return i == 0 || s[i-1] == '\n'
 }
 
-// stripCell shows the markup of a table's rows and cells: a row on a line, a bar between cells.
+// stripCell writes a table's rows and cells as text: one row per line, with a bar between cells.
 func stripCell(b, s []byte, i int, table *bool) ([]byte, int) {
 	start := i == 0 || s[i-1] == '\n'
 	switch {
@@ -286,8 +286,8 @@ func stripCell(b, s []byte, i int, table *bool) ([]byte, int) {
 	return append(b, s[i]), i + 1
 }
 
-// attributes is the length of the attributes before a cell's text, with the bar behind them: what is before the first
-// bar, unless there is a link in it (MediaWiki, Parser::handleTables).
+// attributes returns the length of the attributes before a cell's text, including the bar after them: everything before
+// the first bar, unless there is a link in it (MediaWiki, Parser::handleTables).
 func attributes(s []byte) int {
 	for i := 0; i < len(s) && i < 500; i++ {
 		switch s[i] {
@@ -303,7 +303,7 @@ func attributes(s []byte) int {
 	return 0
 }
 
-// tidy takes list prefixes and spare blanks off every line, and leaves at most one blank line between others.
+// tidy removes list prefixes and extra spaces from every line, and leaves at most one blank line between others.
 func (t *stripper) tidy(s []byte) []byte {
 	tight := !crowded(s)
 	b := t.lines[:0]
@@ -368,7 +368,7 @@ func tidyLine(l string) string {
 	return rest
 }
 
-// appendLine is [tidyLine] for bytes. tight says that no line of the text is crowded.
+// appendLine is [tidyLine] for bytes. tight means that no line of the text is crowded.
 func appendLine(b, l []byte, tight bool) []byte {
 	n := 0
 	for n < len(l) && (l[n] == ':' || l[n] == '*' || l[n] == '#' || l[n] == ';') {
@@ -409,7 +409,7 @@ func lineEnd(s string, i int) int {
 	return len(s)
 }
 
-// stripLink shows the link that opens at i and returns the offset after it.
+// stripLink writes the text of the link that opens at i and returns the offset after it.
 func stripLink(b, s []byte, i int) ([]byte, int) {
 	if hasPrefix(s[i:], "[[") {
 		end := linkEnd(s, i)
@@ -457,7 +457,7 @@ func appendLabel(b, s []byte) []byte {
 	return b
 }
 
-// stripTag leaves out the HTML tag at i; a line break becomes one. A "<" that starts no tag is text.
+// stripTag removes the HTML tag at i; <br> becomes a line break. A "<" that starts no tag is text.
 func stripTag(b, s []byte, i int) ([]byte, int) {
 	j := i + 1
 	if j < len(s) && s[j] == '/' {

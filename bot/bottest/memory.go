@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// Memory is a [bot.Store] without a disk. TestMemoryIsLikeTheStore in package bot holds it to the real one. It is
+// Memory is a [bot.Store] in memory. TestMemoryIsLikeTheStore in package bot compares it with the real one. It is
 // safe for concurrent use.
 type Memory struct {
 	mu      sync.Mutex
@@ -21,9 +21,9 @@ type Memory struct {
 	entries map[string]*bot.Entry
 	notes   map[string][]byte
 	jobs    map[string]*row
-	// Clock is that of leases
+	// Clock is the clock of leases
 	Clock func() time.Time
-	// Strict sends entries through JSON, so that a draft changed in place is lost as it would be on a disk.
+	// Strict encodes entries as JSON, so that a draft changed in place is lost, as it would be on disk.
 	Strict bool
 }
 
@@ -67,7 +67,7 @@ func NewMemory() *Memory {
 	return &Memory{entries: map[string]*bot.Entry{}, notes: map[string][]byte{}, jobs: map[string]*row{}, Clock: time.Now}
 }
 
-// holds reports whether a claim has not ended.
+// holds reports whether a claim is still valid.
 func (m *Memory) holds(c *job.Claim) bool {
 	r := m.jobs[c.Key]
 	return r != nil && r.State == job.Running && r.fence == c.Fence && m.Clock().Before(r.ends)

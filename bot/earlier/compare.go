@@ -21,18 +21,19 @@ type Comparer struct{ Graph harvest.Graph }
 
 var _ bot.Comparer = Comparer{}
 
-// compareWithin is the time for both queries: more than the 60 seconds that Wikidata's service lets one run, so that it is
-// the service that says that a query was too slow.
+// compareWithin is the time for both queries: more than the 60 seconds that Wikidata's service allows one query, so
+// that the service itself reports that a query was too slow.
 const compareWithin = 90 * time.Second
 
-// maxQuery is how long a query that someone else wrote may be, in bytes.
+// maxQuery is the maximum length in bytes of a query that someone else wrote.
 const maxQuery = 64 << 10
 
-// reaches finds words by which a query that cannot be read may reach another service, and escapes that may hide them.
+// reaches matches words with which a query that cannot be parsed might reach another service, and escapes that might
+// hide them.
 var reaches = regexp.MustCompile(`(?i)service|from|load|\\u`)
 
-// safe refuses a query that someone else wrote when it must not be sent to our graph: too long, an update, or one
-// that has the graph ask other hosts. What only our parser cannot read may be sent.
+// safe rejects someone else's query that must not be sent to our graph: one that is too long, is an update, or makes
+// the graph contact other hosts. A query that merely fails to parse may be sent.
 func safe(query string) error {
 	if len(query) > maxQuery {
 		return kg.Errorf(kg.Refused, "it is %d bytes long, at most %d are allowed", len(query), maxQuery)
@@ -49,8 +50,8 @@ func safe(query string) error {
 	return nil
 }
 
-// Compare implements [bot.Comparer]. Rows are the same when they have the same values, whatever their columns are
-// called and in whatever order they stand; columns of labels do not count.
+// Compare implements [bot.Comparer]. Rows are equal if they have the same values, whatever the names and the order of
+// their columns; label columns do not count.
 func (c Comparer) Compare(ctx context.Context, ours, theirs string) (bot.Comparison, error) {
 	ctx, cancel := context.WithTimeout(ctx, compareWithin)
 	defer cancel()
@@ -76,7 +77,7 @@ func (c Comparer) Compare(ctx context.Context, ours, theirs string) (bot.Compari
 	return out, nil
 }
 
-// rows runs a query. Each row is a text of its values; the same row twice counts once.
+// rows runs a query and returns each distinct row as a text of its values.
 func (c Comparer) rows(ctx context.Context, query string) (map[string]bool, error) {
 	query = strings.ReplaceAll(query, "[AUTO_LANGUAGE]", "en")
 	if err := safe(query); err != nil {
@@ -87,7 +88,7 @@ func (c Comparer) rows(ctx context.Context, query string) (map[string]bool, erro
 		return nil, err
 	}
 	if t == nil {
-		return nil, errors.New("the graph gave no result")
+		return nil, errors.New("the graph returned no result")
 	}
 	if t.Ask {
 		return map[string]bool{fmt.Sprint(t.Boolean): true}, nil

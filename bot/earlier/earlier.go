@@ -19,29 +19,29 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Finder finds earlier discussions in the candidates of a harvest. Without a harvest it finds none; a new one is
-// noticed by the file's time.
+// Finder finds earlier discussions in the candidates of a harvest. Without a harvest it finds none; it notices a new
+// one by the file's modification time.
 type Finder struct {
 	lg    *slog.Logger
 	path  string // of candidates.jsonl
 	graph harvest.Graph
 	now   func() time.Time
 
-	// Ledger lists the replies that were posted, to be found as well; nil: only the harvest is searched.
+	// Ledger lists posted replies, which are searched as well; nil: only the harvest is searched.
 	Ledger func(ctx context.Context) ([]*bot.Entry, error)
-	// Wiki is the name of the wiki to whose pages replies point, "" for the main one. The harvest is of that one: for
-	// others only the ledger is searched.
+	// Wiki is the name of the wiki that replies link to, "" for the main one. The harvest covers the main wiki: for others
+	// only the ledger is searched.
 	Wiki string
 
 	mu      sync.Mutex
 	own     *harvest.Similar // of the ledger
-	listed  time.Time        // when that was made
+	listed  time.Time        // when that was read
 	read    time.Time        // the file's time when it was read
 	index   *harvest.Similar
 	checked map[string]check // by id
 }
 
-// check is whether a query still returned rows, and when that was seen.
+// check records whether a query still returned rows, and when.
 type check struct {
 	at   time.Time
 	rows bool
@@ -54,8 +54,8 @@ var (
 
 // Limits of the search for one reply.
 const (
-	listAgain   = 10 * time.Minute   // so long the list of our own replies is good
-	stillGood   = 7 * 24 * time.Hour // so long a run of the query is believed
+	listAgain   = 10 * time.Minute   // how long the list of our own replies is reused
+	stillGood   = 7 * 24 * time.Hour // how long the result of a run is trusted
 	maxChecks   = 3                  // queries run
 	checkWithin = 40 * time.Second   // time for all of them
 )
@@ -67,7 +67,7 @@ func New(lg *slog.Logger, folder string, graph harvest.Graph, now func() time.Ti
 		index: &harvest.Similar{}, checked: map[string]check{}}
 }
 
-// FindExamples implements [agent.Examples]. It knows no order but likeness: a query without text finds none.
+// FindExamples implements [agent.Examples]. It ranks by similarity only: a query without text finds none.
 func (s *Finder) FindExamples(_ context.Context, q agent.ExampleQuery) ([]agent.Example, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *Finder) Similar(ctx context.Context, question string, n int) ([]agent.E
 	return out, nil
 }
 
-// runs reports whether a query still returns rows. The error says that the endpoint does not want to be asked now.
+// runs reports whether a query still returns rows. An error means that the endpoint must not be asked now.
 func (s *Finder) runs(ctx context.Context, e *harvest.Earlier, may bool) (good, ran bool, err error) {
 	now := s.now()
 	if now.Sub(e.RanAt) < stillGood {
@@ -141,7 +141,7 @@ func (s *Finder) runs(ctx context.Context, e *harvest.Earlier, may bool) (good, 
 	return s.checked[e.ID].rows, true, nil
 }
 
-// load reads the candidates when the file is another one than was read.
+// load reads the candidates if the file has changed.
 func (s *Finder) load() error {
 	st, err := os.Stat(s.path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -172,7 +172,7 @@ func (s *Finder) load() error {
 }
 
 func example(e *harvest.Earlier) agent.Example {
-	month, _ := time.Parse("2006-01", e.Month) // the zero time where it is none
+	month, _ := time.Parse("2006-01", e.Month) // the zero time if there is none
 	return agent.Example{ID: e.ID, Question: e.Question, SPARQL: e.SPARQL, Page: e.Page, Heading: e.Heading,
 		Month: month}
 }

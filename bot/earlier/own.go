@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/harvest"
 )
 
-// list reads the ledger's solved requests, unless that was done a moment ago.
+// list reads the ledger's solved requests, unless it has just done so.
 func (s *Finder) list(ctx context.Context) error {
 	now := s.now()
 	if s.own != nil && now.Sub(s.listed) < listAgain {
@@ -30,8 +30,8 @@ func (s *Finder) list(ctx context.Context) error {
 	return nil
 }
 
-// solved are the requests of the ledger that were answered with rows on a wiki, as candidates of a harvest. What people
-// corrected has their query; a reply that was refused, struck out or removed is left out.
+// solved returns the ledger's requests that were answered with rows on a wiki, as harvest candidates. If people
+// corrected a reply, it has their query; a reply that was rejected, struck out or removed is left out.
 func solved(entries []*bot.Entry, wiki string) []dataset.Candidate {
 	corrected := map[string]string{}
 	for _, c := range bot.Corrections(entries, "") {

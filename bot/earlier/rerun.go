@@ -21,10 +21,10 @@ type Rerunner struct {
 
 var _ bot.Rerunner = Rerunner{}
 
-// labeled is how many rows of a result get labels: as many as a reply shows.
+// labeled is the number of rows that get labels: as many as a reply shows.
 const labeled = 20
 
-// Rerun implements [bot.Rerunner]. A result without labels is as good a result.
+// Rerun implements [bot.Rerunner]. A result without labels is still a valid result.
 func (r Rerunner) Rerun(ctx context.Context, query, language string) (*agent.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, compareWithin)
 	defer cancel()
@@ -34,7 +34,7 @@ func (r Rerunner) Rerun(ctx context.Context, query, language string) (*agent.Ans
 		a.Graph = &g
 	}
 	var err error
-	// Wikidata's service answers the same text for five minutes with the same result. A comment makes it another text.
+	// Wikidata's service caches the result of a query text for five minutes. A comment makes the text different.
 	asked := a.Ran + "\n# again at " + a.RanAt.UTC().Format(time.RFC3339Nano)
 	if a.Table, err = r.Source.Graph.Query(ctx, asked); err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
-// Package figures says what the numbers of a result are: their units, and when they were true. A query over Wikidata's
-// direct values has neither; both are on the statements.
+// Package figures finds the units and dates of the numbers in a result. A query over Wikidata's direct values returns
+// neither; both are on the statements.
 package figures
 
 import (
@@ -38,16 +38,16 @@ const (
 	yearly     = 9                // the precision of a date that names a year
 )
 
-// column is a column of numbers of a property that belong to subjects.
+// column is a column with a property's numbers for subjects.
 type column struct {
 	index    int
 	property string
 	subject  string // name of the variable, or an item's number
 }
 
-// Find returns what the numbers in the first rows of a result are, by column, in a language. Columns that are not the
-// direct values of a property of the row's item are left out. Units and dates are a courtesy: with an error come those
-// that were found.
+// Find returns the units and dates of the numbers in the first rows of a result, by column, in a language. Columns that
+// are not direct values of a property of the row's item are left out. Units and dates are optional: even with an error,
+// Find returns those that were found.
 func (f Finder) Find(ctx context.Context, a *agent.Answer, rows int, language string) ([]reply.Figure, error) {
 	t := a.Table
 	if t == nil || t.Ask {
@@ -76,7 +76,7 @@ func (f Finder) Find(ctx context.Context, a *agent.Answer, rows int, language st
 	return out, nil
 }
 
-// columns are the columns of numbers whose unit can be found.
+// columns returns the columns of numbers whose unit can be found.
 func columns(query string, t *kg.Table) []column {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -121,7 +121,7 @@ func numeric(t *kg.Table, i int) bool {
 	return false
 }
 
-// of is the number of the item that a row's value belongs to.
+// of returns the ID of the item that a row's value belongs to.
 func (c column) of(t *kg.Table, row []rdf.Term) string {
 	if i := slices.Index(t.Vars, c.subject); i >= 0 {
 		return rdf.EntityID(row[i].Value)
@@ -139,7 +139,7 @@ func (c column) subjects(t *kg.Table, rows int) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// statements asks for the property's statements of items.
+// statements queries the items' statements of the property.
 func statements(property string, subjects []string, language string) string {
 	return fmt.Sprintf(`SELECT ?s ?v ?unit ?symbol ?name ?when ?precision WHERE {
   VALUES ?s { wd:%[2]s }
@@ -152,8 +152,8 @@ func statements(property string, subjects []string, language string) string {
 }`, property, strings.Join(subjects, " wd:"), cmp.Or(language, "en"))
 }
 
-// match finds the statement of a subject with a value. Of several with different units or dates none is: which of them
-// was meant cannot be told.
+// match finds the statement of a subject with a value. If several have different units or dates, none matches, because
+// it is unclear which one was meant.
 func match(t *kg.Table, subject, value, language string) (fig reply.Figure, ok bool) {
 	at := func(row []rdf.Term, name string) rdf.Term {
 		if i := slices.Index(t.Vars, name); i >= 0 && i < len(row) {

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// knownBots are bot accounts whose names do not say so: MediaWiki's and its extensions' own users, and bots that edit
+// knownBots are bot accounts whose names do not show it: MediaWiki's and its extensions' own users, and bots that edit
 // Wikidata and Wikipedia under names such as Reinheitsgebot.
 var knownBots = []string{
 	"MediaWiki message delivery", "Flow talk page manager", "MediaWiki default", "Maintenance script",
@@ -25,8 +25,8 @@ func IsBot(name string) bool {
 	return namedBot(name) || slices.Contains(knownBots, forum.UserName(name))
 }
 
-// namedBot reports whether an account's name says that it is a bot: it ends in Bot or BOT, or in the separate word
-// "bot", with a number behind it or not: KrBot2, Hoo bot, Citation bot 1. Talbot and Abbot are people.
+// namedBot reports whether an account's name shows that it is a bot: it ends in Bot or BOT, or in the separate word
+// "bot", with or without a number after it: KrBot2, Hoo bot, Citation bot 1. Talbot and Abbot are people.
 func namedBot(name string) bool {
 	name = forum.UserName(name)
 	if digits := strings.TrimRight(name, "0123456789"); digits != name {

@@ -1,5 +1,5 @@
-// Package phrase knows what a post says by its words alone, in the languages most used on the forum: thanks, a request,
-// a refusal, a call to stop; and which accounts are bots by their names.
+// Package phrase recognizes what a post says from its words alone, in the languages most used on the forum: thanks, a
+// request, a refusal, a call to stop. It also recognizes bot accounts by their names.
 package phrase
 
 import (

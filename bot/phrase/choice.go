@@ -13,15 +13,15 @@ const (
 pierwsze pierwszy pierwsza primeiro primeira первое первый первая первые первом 最初 1つ目 一つ目 前者 第一 第一个 第一種 第一种 الأول الأولى `
 	secondOne = ` second latter 2nd zweite zweiten letztere letzteren zweiter zweites deuxième deuxieme seconde segundo segunda secondo seconda
 tweede laatste drugie drugi druga второе второй вторая вторые втором 2つ目 二つ目 後者 后者 第二 第二个 第二種 第二种 الثاني الثانية `
-	// words that may turn a choice around: "not the first", "nicht die erste"
+	// words that may reverse a choice: "not the first", "nicht die erste"
 	denials = ` not no nor neither never don doesn didn isn wasn aren without except but nicht kein keine keinen weder nein sondern außer
 pas non ni ne n sauf ninguno ninguna excepto sino né nessuno tranne não nem nenhum exceto niet geen noch nee nie ani poza не нет ни кроме
 no ない ではなく じゃなく 不 非 ليس ليست لا غير `
 )
 
-// Choice is the index of the reading that a post chooses of two, by what it finds or by its place in the question: "the
-// second", "193". It is -1 when the post names neither or both, or denies something, or where 1 or 2 may be a number or a
-// place: then the model has to understand it.
+// Choice returns the index of the reading that a post chooses of two, by what it finds or by its position in the
+// question: "the second", "193". It returns -1 if the post names neither or both, or denies something, or if 1 or 2 may
+// be a number or a position: then the model has to interpret it.
 func Choice(post string, counts []int) int {
 	if len(counts) != 2 {
 		return -1
@@ -63,7 +63,7 @@ func Choice(post string, counts []int) int {
 	return -1
 }
 
-// denies reports whether a post in lower case holds one of denials.
+// denies reports whether a post in lower case contains one of denials.
 func denies(post string) bool {
 	words := strings.FieldsFunc(post, func(r rune) bool { return between(r) || r == '.' || r == ',' })
 	return slices.ContainsFunc(strings.Fields(denials), func(w string) bool {
@@ -76,5 +76,5 @@ func between(r rune) bool {
 	return unspaced(r) || !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '.' && r != ','
 }
 
-// unspaced reports whether r is of a script that puts no spaces between words.
+// unspaced reports whether r belongs to a script without spaces between words.
 func unspaced(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }

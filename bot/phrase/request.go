@@ -67,7 +67,7 @@ func Spaced(s string) string {
 	return " " + strings.Join(words, " ") + " "
 }
 
-// NotJudged is why a post is not answered when there is no model and its words do not look like a request.
+// NotJudged is the reason for not answering a post when there is no model and its words do not look like a request.
 const NotJudged = "no model to judge it, and it does not look like a request"
 
 // Asking returns what makes a post look like a request, or "" if nothing does. It replaces the model's judgment when

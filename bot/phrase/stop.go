@@ -14,8 +14,8 @@ const (
 const politeWords = " please kindly could can would will you bitte bitten können könnten sie s il te vous plaît plait " +
 	"por favor per favore пожалуйста hi hello hey hallo bonjour dear the this bot "
 
-// How many words a text may have in which the word stop anywhere counts. A longer one must begin with it: a query about
-// bus stops is no call.
+// Maximum number of words in a text in which the word stop counts anywhere. A longer text must begin with it: a
+// question about bus stops is not a call to stop.
 const (
 	maxStop      = 15
 	maxVagueStop = 8

@@ -11,9 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// headers are words for the columns of a result, in the language of the answer's labels: for a value the name of its
-// property, for an item the name of its class, for a count a word of the reply's language, else the variable in words.
-// Variables are mostly English: there they say better what an item is than the property that leads to it.
+// headers returns words for the columns of a result, in the language of the answer's labels: for a value the name of
+// its property, for an item the name of its class, for a count a word in the reply's language, else the variable in
+// words. Variables are mostly English: in English they describe an item better than the property that leads to it.
 func headers(a *agent.Answer, vars []string, language string) []string {
 	out := make([]string, len(vars))
 	q, err := sparql.Parse(a.SPARQL)
@@ -53,11 +53,11 @@ func headers(a *agent.Answer, vars []string, language string) []string {
 	return out
 }
 
-// generic are names of variables that say nothing.
+// generic lists names of variables that carry no meaning.
 var generic = map[string]bool{"item": true, "thing": true, "entity": true, "value": true, "result": true, "object": true,
 	"subject": true, "var": true}
 
-// itemColumns are the columns that hold items.
+// itemColumns returns the columns that contain items.
 func itemColumns(a *agent.Answer, vars []string) map[string]bool {
 	items := map[string]bool{}
 	if a.Table == nil || len(a.Table.Rows) == 0 {
@@ -71,7 +71,7 @@ func itemColumns(a *agent.Answer, vars []string) map[string]bool {
 	return items
 }
 
-// namer collects what a query says about its variables.
+// namer collects what a query shows about its variables.
 type namer struct {
 	labels          map[string]string
 	values, classes map[string]string // by variable: the name of the property that leads to it, of its class
@@ -125,7 +125,7 @@ func counted(q *sparql.Query, name string) bool {
 	return false
 }
 
-// words is a variable's name as words: birthDate and birth_date are "birth date".
+// words returns a variable's name as words: birthDate and birth_date are "birth date".
 func words(name string) string {
 	if stem := strings.TrimSuffix(name, "Label"); stem != "" {
 		name = stem
@@ -145,8 +145,8 @@ func words(name string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// tree is a result of two columns of entities, one of which says where the other belongs, as a tree: each thing is in
-// it once, and it has more than two levels. nil for any other result.
+// tree returns a result of two columns of entities, one of which is the parent of the other, as a tree. Each thing must
+// be in it once, and it must have more than two levels; for any other result tree returns nil.
 func tree(r *forum.Reply) []forum.TreeItem {
 	if len(r.Vars) != 2 || len(r.Rows) != r.Total || len(r.Rows) < 3 {
 		return nil
@@ -162,7 +162,7 @@ func tree(r *forum.Reply) []forum.TreeItem {
 	return nested(r.Rows, 1, 0)
 }
 
-// nested is the tree of rows whose column child is below the column parent.
+// nested returns the tree of rows in which column child is below column parent.
 func nested(rows [][]forum.Cell, child, parent int) []forum.TreeItem {
 	below, known := map[string][]forum.Cell{}, map[string]bool{}
 	for _, row := range rows {
@@ -188,7 +188,7 @@ func nested(rows [][]forum.Cell, child, parent int) []forum.TreeItem {
 			add(root, 0)
 		}
 	}
-	if deepest < 2 || len(done) != len(known)+roots(out) { // a circle has no root
+	if deepest < 2 || len(done) != len(known)+roots(out) { // a cycle has no root
 		return nil
 	}
 	return out

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Figure is what a number of a result is.
+// Figure is the unit and date of a number in a result.
 type Figure struct {
 	Column string // variable
 	Row    int
@@ -23,7 +23,7 @@ type Figure struct {
 // maxUnit is how many characters of a unit are shown.
 const maxUnit = 20
 
-// AddFigures puts units and years to the numbers of a reply. A unit that all numbers of a table's column have goes into
+// AddFigures adds units and years to the numbers of a reply. A unit shared by all numbers of a table's column goes into
 // its heading.
 func AddFigures(r *forum.Reply, figures []Figure) {
 	for i, name := range r.Vars {
@@ -51,7 +51,7 @@ func AddFigures(r *forum.Reply, figures []Figure) {
 	}
 }
 
-// filled is how many cells of a column hold something.
+// filled returns how many cells of a column are not empty.
 func filled(r *forum.Reply, column int) (n int) {
 	for _, row := range r.Rows {
 		if row[column].Text != "" || row[column].ID != "" {
@@ -61,10 +61,10 @@ func filled(r *forum.Reply, column int) (n int) {
 	return n
 }
 
-// minWord is how many letters a variable's name has at least to be taken for a word of the question.
+// minWord is the minimum number of letters in a variable's name that may be a word of the question.
 const minWord = 4
 
-// AskersWords calls columns of items as the asker did, where the query's variable is a word of the question or its
+// AskersWords names columns of items with the asker's words, if the query's variable is a word of the question or its
 // beginning: ?land for "welche Länder". English replies do so anyway.
 func AskersWords(r *forum.Reply, question string) {
 	if r.Language == "en" || len(r.Headers) != len(r.Vars) {
@@ -87,7 +87,7 @@ func AskersWords(r *forum.Reply, question string) {
 	}
 }
 
-// fold is a text in lower case without accents and umlauts.
+// fold returns a text in lower case without accents and umlauts.
 func fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsMark(r) {

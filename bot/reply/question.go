@@ -10,9 +10,9 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Question is the question to the poster with what each of two readings finds: the model's words, with a sentence
-// behind them where they lack the numbers; or our own where the model has none and the program knows what the second
-// reading is. It is "" where there is nothing to ask.
+// Question returns the question to the poster, with what each of two readings finds: in the model's words, followed by
+// a sentence if they lack the numbers, or in our own words if the model has none and the program knows the second
+// reading. It returns "" if there is nothing to ask.
 func Question(out *agent.Outcome, language string) string {
 	if len(out.Readings) != 2 {
 		return out.Asks

@@ -1,7 +1,7 @@
-// Package reply turns what the agent found into a reply for people: what is shown of the result, how its columns are
-// called, and the steps in plain words.
+// Package reply turns what the agent found into a reply for people: the part of the result that is shown, the names of
+// its columns, and the steps in plain words.
 //
-//	reply.go    the parts of a reply; values as people read them
+//	reply.go    the parts of a reply; values in readable form
 //	columns.go  words for the columns, and results that are trees
 //	steps.go    the steps of a run
 //	result.go   a name for a result, to compare it later
@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// QueryServices are the hosts of Wikidata's query services, whose pages open a query that is behind the "#".
+// QueryServices are the hosts of Wikidata's query services, whose pages open the query after the "#".
 var QueryServices = []string{"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org",
 	"query-legacy-full.wikidata.org", "query-preview.wikidata.org",
 	"commons-query.wikimedia.org", "wcqs-beta.wmflabs.org"}
@@ -83,7 +83,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	return r
 }
 
-// open is what variants of the answer's query would change, although the model kept its reading.
+// open returns what variants of the answer's query would change, although the model kept its reading.
 func open(out *agent.Outcome) []forum.Open {
 	if out.Probed == nil {
 		return nil
@@ -148,8 +148,8 @@ func withoutLabelColumns(r *forum.Reply) {
 }
 
 // cell prepares a term for people: an entity with its label, a point as latitude and longitude, a web address without
-// what is the same in all; numbers and dates with their kind. Wikidata's query service writes a date that is known to
-// the year only as the first of January: it is shown as the year.
+// the parts that all addresses share; numbers and dates with their kind. Wikidata's query service writes a date that is
+// known to the year only as the first of January: it is shown as the year.
 func cell(t rdf.Term, labels map[string]string) forum.Cell {
 	if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" && id[0] != 'L' {
 		return forum.Cell{ID: id, Label: labels[id]}
@@ -175,10 +175,10 @@ func cell(t rdf.Term, labels map[string]string) forum.Cell {
 	return forum.Cell{Text: t.Value}
 }
 
-// point is a place as the query service writes it, longitude first.
+// point parses a location as written by the query service, longitude first.
 var point = regexp.MustCompile(`^(?i:point)\(([-+0-9.eE]+) ([-+0-9.eE]+)\)$`)
 
-// shortAddress is a web address as people read it: a file on Commons by its name, others by host and path.
+// shortAddress returns a web address in readable form: for a file on Commons its name, for others host and path.
 func shortAddress(iri string) string {
 	_, rest, ok := strings.Cut(iri, "://")
 	if !ok {

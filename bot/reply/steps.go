@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// stepKinds are how the tools of the presets are shown in a reply. What ends a run is not a step for readers; a tool
-// that is not here is named.
+// stepKinds tells how the presets' tools are shown in a reply. Calls that end a run are not steps for readers; a tool
+// that is not listed is shown by its name.
 var stepKinds = map[string]string{
 	"look_up_question": forum.StepNames, "look_up": forum.StepNames,
 
@@ -33,8 +33,8 @@ var stepKinds = map[string]string{
 	"stop": "", "finish": "", "answer": "", "cancel": "", "answer_text": "", "cancel_text": "", "Done": "",
 }
 
-// steps returns the steps of a run for a reply. They say what was done, in the forum package's words for the reply's
-// language, and repeat nothing that the model said.
+// steps returns the steps of a run for a reply. They tell what was done, in the forum package's words for the reply's
+// language, and never repeat what the model said.
 func steps(out *agent.Outcome) []forum.Step {
 	var shown []forum.Step
 	for _, s := range out.Steps {
@@ -54,7 +54,7 @@ func steps(out *agent.Outcome) []forum.Step {
 		case forum.StepNames:
 			var heads []string
 			for _, m := range headOfLine.FindAllStringSubmatch(s.Observation, -1) {
-				if out.Answer == nil || out.Answer.Labels[m[1]] != "" { // of an answer, what it is made of
+				if out.Answer == nil || out.Answer.Labels[m[1]] != "" { // what an answer consists of
 					heads = append(heads, m[1])
 				}
 			}
@@ -72,7 +72,7 @@ func steps(out *agent.Outcome) []forum.Step {
 	return shown
 }
 
-// maxThings is how many entities of a step are kept.
+// maxThings is the maximum number of entities kept for a step.
 const maxThings = 4
 
 var (
@@ -84,7 +84,7 @@ var (
 	labelAfter  = regexp.MustCompile(`([QP][1-9]\d{0,10})(?:: | \()"?([^\n;:,()"]{1,80})`)
 )
 
-// things are the first entities in a text, with the labels that the answer or the observation gives them.
+// things returns the first entities in a text, with their labels from the answer or the observation.
 func things(in, observation string, out *agent.Outcome) []forum.Cell {
 	names := map[string]string{}
 	for _, m := range labelAfter.FindAllStringSubmatch(observation, -1) {
@@ -107,10 +107,10 @@ func things(in, observation string, out *agent.Outcome) []forum.Cell {
 	return cells
 }
 
-// maxStepQuery is how long a step's query may be that is kept for a link, in bytes.
+// maxStepQuery is the maximum length in bytes of a step's query that is kept for a link.
 const maxStepQuery = 600
 
-// queryOf is the query that a call ran; "" for a longer one, and where there is none.
+// queryOf returns the query that a call ran, or "" if it is too long or there is none.
 func queryOf(argument string) string {
 	q := strings.TrimSpace(plain(argument))
 	if _, err := sparql.Parse(q); err != nil || len(q) > maxStepQuery {
@@ -120,7 +120,7 @@ func queryOf(argument string) string {
 }
 
 // plain returns what a call was about, for people: of the JSON of a native call the query, or the texts. What such a
-// call says to the asker is in the reply anyway.
+// call tells the asker is in the reply anyway.
 func plain(argument string) string {
 	var args map[string]any
 	if json.Unmarshal([]byte(argument), &args) != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Yours says what is wrong with the query that a person posted with a request, as far as its text shows: it cannot be
-// read, or it compares or shows statements in the place of values. The zero Fault says that nothing was found.
+// Yours returns what is wrong with the query that a person posted with a request, as far as its text shows: it cannot
+// be parsed, or it compares or shows statements instead of values. The zero Fault means that nothing was found.
 func Yours(query string) forum.Fault {
 	q, err := sparql.Parse(query)
 	var bad *sparql.Error
@@ -65,13 +65,13 @@ func Yours(query string) forum.Fault {
 	return forum.Fault{Kind: forum.FaultStatement, ID: wrong}
 }
 
-// ofValues are functions that no statement has a result of.
+// ofValues lists functions that have no result for a statement.
 var ofValues = map[string]bool{"YEAR": true, "MONTH": true, "DAY": true, "ABS": true, "ROUND": true, "CEIL": true,
 	"FLOOR": true, "SUM": true, "AVG": true}
 
-// values are the arguments of an expression that make sense as values only: what is calculated with, and what is
-// compared with something written out. To count statements, to compare them with each other and to ask whether there is
-// one are no mistakes.
+// values returns the arguments of an expression that make sense only as values: operands of calculations, and operands
+// compared with a constant. Counting statements, comparing them with each other and asking whether there is one are not
+// mistakes.
 func values(e *sparql.Expr) []*sparql.Expr {
 	switch {
 	case ofValues[e.Op] || e.Kind == sparql.ExprBinary && strings.Contains("+-*/", e.Op):
@@ -84,13 +84,13 @@ func values(e *sparql.Expr) []*sparql.Expr {
 	return nil
 }
 
-// written reports whether an expression is a constant that is no statement.
+// written reports whether an expression is a constant that is not a statement.
 func written(e *sparql.Expr) bool {
 	return e.Kind == sparql.ExprTerm && e.Term.Kind == sparql.Const &&
 		!strings.HasPrefix(e.Term.Value().Value, rdf.Entity+"statement/")
 }
 
-// Ran is the fault f of a query after it was run, with its rows.
+// Ran returns the fault f of a query after it was run, with its rows.
 func Ran(f forum.Fault, rows int, slow bool, err error) forum.Fault {
 	switch {
 	case slow:

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// dataMW is the attribute data-mw, in which Parsoid keeps what the rendering loses (mediawiki.org, Specs/HTML). Of a
+// dataMW is the attribute data-mw, in which Parsoid keeps what the rendering loses (mediawiki.org, Specs/HTML). For a
 // transclusion it holds the parts: templates, and wikitext between them when their output cannot be distinguished from
 // their neighbors'.
 type dataMW struct {
@@ -40,7 +40,7 @@ type member struct {
 	value string // the string itself, or the member "wt" of an object
 }
 
-// UnmarshalJSON never fails on JSON: what has another shape is left out.
+// UnmarshalJSON never fails on valid JSON: values of another shape are left out.
 func (o *ordered) UnmarshalJSON(b []byte) error {
 	*o = nil
 	d := json.NewDecoder(bytes.NewReader(b))
@@ -104,8 +104,8 @@ func (d *dataMW) wikitext(s *sources) string {
 	return b.String()
 }
 
-// write gives a parameter its name unless it has the number of its place. A value with an equals sign must have had
-// one, also when that was a number.
+// write writes a parameter with its name, unless the name is the number of its position. A value with an equals sign
+// must have had a name, even if that was a number.
 func (t *transclusion) write(b *strings.Builder, open, end string) {
 	b.WriteString(open)
 	b.WriteString(t.Target.WT)
@@ -119,7 +119,7 @@ func (t *transclusion) write(b *strings.Builder, open, end string) {
 			}
 		} else {
 			b.WriteString(p.key + "=")
-			if strings.Contains(p.value, "(UTC)") { // a discussion: it began on its own line
+			if strings.Contains(p.value, "(UTC)") { // a discussion, which began on its own line
 				b.WriteByte('\n')
 			}
 			if i == len(t.Params)-1 {
@@ -144,9 +144,9 @@ func trimmed(value string) string {
 	return ""
 }
 
-// sources are the templates of a page's wikitext, by what data-mw tells of them. What it does not tell is the spaces
-// around names and values and the parameters that were given twice; both matter when careless pipes made parameters of
-// the pieces of a query.
+// sources maps what data-mw tells about templates to their wikitext on the page. data-mw does not tell the spaces
+// around names and values and duplicate parameters; both matter when careless pipes turned the pieces of a query into
+// parameters.
 type sources struct {
 	byKey map[string][]string // in page order
 }
@@ -173,7 +173,7 @@ func newSources(text string) *sources {
 				m.key = strconv.Itoa(place)
 			}
 			if k, again := at[m.key]; again {
-				params[k] = m // as MediaWiki: the last one counts
+				params[k] = m // as in MediaWiki: the last one counts
 				continue
 			}
 			at[m.key] = len(params)

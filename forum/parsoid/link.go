@@ -40,7 +40,7 @@ func (u *unparser) link(n *dom.Node) {
 
 func (u *unparser) wikiLink(n *dom.Node, target string) {
 	target = strings.Map(func(r rune) rune {
-		if strings.ContainsRune("[]{}|<>\n", r) { // no title holds them
+		if strings.ContainsRune("[]{}|<>\n", r) { // no title contains them
 			return -1
 		}
 		return r
@@ -55,11 +55,11 @@ func (u *unparser) wikiLink(n *dom.Node, target string) {
 	u.put("]]")
 }
 
-// linkEscape escapes what would end an address in square brackets.
+// linkEscape escapes characters that would end an address in square brackets.
 var linkEscape = strings.NewReplacer(" ", "%20", "[", "%5B", "]", "%5D", "<", "%3C", ">", "%3E", `"`, "%22", "\n",
 	"%0A", "|", "%7C", "''", "%27%27", "{{", "%7B%7B", "}}", "%7D%7D")
 
-// pageOf is the title that a relative link leads to: "./User:A_b%3F?action=edit#x" leads to "User:A b?#x".
+// pageOf returns the title that a relative link leads to: "./User:A_b%3F?action=edit#x" leads to "User:A b?#x".
 func pageOf(href string) string {
 	href = strings.TrimPrefix(href, "./")
 	page, fragment, anchor := strings.Cut(href, "#")
@@ -74,7 +74,7 @@ func pageOf(href string) string {
 	return page
 }
 
-// property writes what a page says about itself: categories and magic words such as __NOTOC__.
+// property writes a page's own properties: categories and magic words such as __NOTOC__.
 func (u *unparser) property(n *dom.Node) {
 	if rel := attr(n, "rel"); rel == "mw:PageProp/Category" {
 		page, _, _ := strings.Cut(pageOf(attr(n, "href")), "#")

@@ -1,8 +1,8 @@
 // Package parsoid writes the wikitext of a page back from Parsoid's HTML (mediawiki.org, Specs/HTML, version 2).
 //
-// Parsoid keeps in its HTML what it needs to do the same: templates with their parameters and extension tags with their
-// source in data-mw, link targets, white space, comments and sections. [Wikitext] writes as much of that as a reader of
-// talk pages looks at, so that one reader serves both forms of a page.
+// Parsoid's HTML keeps what it needs to do the same: templates with their parameters and extension tags with their
+// source in data-mw, link targets, white space, comments and sections. [Wikitext] writes as much of it as a parser of
+// talk pages needs, so that one parser serves both forms of a page.
 package parsoid
 
 import (
@@ -30,8 +30,8 @@ var ErrUnreadable = errors.New("not readable as HTML")
 // duplicate parameters and the white space around names and values.
 //
 // The error wraps [ErrUnreadable] when the page is longer than [MaxBytes], has more than [MaxTags] tags, is nested
-// deeper than 512 elements, or makes more than [MaxWikitext] of wikitext. Other errors are r's. A broken or missing
-// data-mw costs its element's source, not the page.
+// deeper than 512 elements, or produces more than [MaxWikitext] of wikitext. Other errors are r's. If data-mw is broken
+// or missing, only its element's source is lost, not the page.
 func Wikitext(r io.Reader, source string) (string, error) {
 	return convert(r, source, limits{MaxBytes, MaxTags, MaxWikitext})
 }
@@ -56,7 +56,7 @@ func convert(r io.Reader, source string, most limits) (string, error) {
 	return text, nil
 }
 
-// limited reads up to a given number of bytes and tags. It remembers how it ended.
+// limited reads up to a given number of bytes and tags. It remembers which limit was reached.
 type limited struct {
 	r          io.Reader
 	left, tags int

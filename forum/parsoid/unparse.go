@@ -24,12 +24,12 @@ type unparser struct {
 	doc      *goquery.Document
 	lists    []byte // list characters of the items around
 	fresh    bool   // nothing but comments on this line yet
-	ended    bool   // a block has ended on this line: running text wants a new one
+	ended    bool   // a block has ended on this line: running text needs a new one
 	pre      bool   // in a block of lines that start with a blank
 	row      bool   // in a table row that has a cell
 }
 
-// unparse writes the body of a page; ok is false when that takes more than limit bytes.
+// unparse writes the body of a page; ok is false if that takes more than limit bytes.
 func unparse(doc *goquery.Document, s *sources, limit int) (text string, ok bool) {
 	u := &unparser{limit: limit, s: s, doc: doc, done: map[string]bool{}, fresh: true,
 		sections: doc.Find("section[data-mw-section-id]").Length() > 0}
@@ -102,7 +102,7 @@ func attr(n *dom.Node, name string) string {
 	return ""
 }
 
-// hasWord reports whether a list of words holds one that begins with a prefix.
+// hasWord reports whether a list of words has one that begins with a prefix.
 func hasWord(list, prefix string) bool {
 	for i := 0; ; {
 		k := strings.Index(list[i:], prefix)
@@ -197,7 +197,7 @@ func (u *unparser) inline(n *dom.Node) bool {
 	return true
 }
 
-// other writes an element that only its class tells something about.
+// other writes an element whose meaning is only in its class.
 func (u *unparser) other(n *dom.Node) {
 	class := attr(n, "class")
 	switch {
@@ -228,8 +228,8 @@ func isBlock(n *dom.Node) bool {
 	return false
 }
 
-// blankLine reports whether a line break is what MediaWiki makes of a second blank line: it begins a paragraph and ends
-// its line.
+// blankLine reports whether a line break is MediaWiki's rendering of a second blank line: it begins a paragraph and
+// ends its line.
 func blankLine(br *dom.Node) bool {
 	if br.Parent == nil || br.Parent.DataAtom != atom.P {
 		return false
@@ -240,13 +240,13 @@ func blankLine(br *dom.Node) bool {
 		(after == nil || after.Type == dom.TextNode && strings.HasPrefix(after.Data, "\n"))
 }
 
-// typed writes an element that says what it was made from.
+// typed writes an element that names its source.
 func (u *unparser) typed(n *dom.Node, kind, about string) bool {
 	switch {
 	case hasWord(kind, "mw:Transclusion"), hasWord(kind, "mw:Param"):
 		var d dataMW
 		if json.Unmarshal([]byte(attr(n, "data-mw")), &d) != nil || len(d.Parts) == 0 {
-			return false // read what was rendered
+			return false // read the rendered content
 		}
 		if about != "" {
 			u.done[about] = true
@@ -261,7 +261,7 @@ func (u *unparser) typed(n *dom.Node, kind, about string) bool {
 			u.done[about] = true
 		}
 		u.extension(&d)
-	case hasWord(kind, "mw:DisplaySpace"): // a space that is shown as one that does not break
+	case hasWord(kind, "mw:DisplaySpace"): // a space that is shown as a non-breaking one
 		u.put(" ")
 	case hasWord(kind, "mw:Nowiki"):
 		u.wrapped(n, "nowiki", "")
@@ -317,7 +317,7 @@ func (u *unparser) reference(id string) *dom.Node {
 	return n
 }
 
-// heading writes a heading. One that begins no section was written as a tag, which opens no thread.
+// heading writes a heading. A heading that begins no section was written as a tag, which opens no thread.
 func (u *unparser) heading(n *dom.Node) {
 	if u.sections && !beginsSection(n) {
 		u.put("<" + n.Data + ">")
@@ -443,7 +443,7 @@ func (u *unparser) highlighted(n *dom.Node, class string) {
 	u.ended = true
 }
 
-// content is the text in an element.
+// content returns the text in an element.
 func content(n *dom.Node) string {
 	if c := n.FirstChild; c != nil && c.NextSibling == nil && c.Type == dom.TextNode {
 		return c.Data
