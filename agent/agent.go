@@ -1,10 +1,10 @@
 // Package agent turns a question into a SPARQL query by exploring a knowledge graph with a language model, as the
-// SPINACH paper does (Liu et al., EMNLP Findings 2024): one action a turn, every observation handed back, until the
-// model stops on a query that returned something.
+// SPINACH paper does (Liu et al., EMNLP Findings 2024): one action per turn, with every observation returned to the
+// model, until the model stops on a query that returned something.
 //
 // A question goes in, an [Outcome] (an answer or the reason why there is none) and a trajectory come out. The package
-// talks to the world only through [Model], the [Sources] of graphs and [Recorder], which it owns, and through the clock
-// that it gets.
+// reaches the outside only through [Model], the [Sources] of graphs and [Recorder], which it owns, and through the
+// clock that it is given.
 //
 // # Reading order
 //
@@ -12,11 +12,11 @@
 //	triage.go            is a post a request for us
 //	recorded.go          a model that repeats what the model of a published run said
 //
-// The rooms, from the bottom up; each knows only those before it:
+// The subpackages, from the bottom up; each uses only those before it:
 //
 //	event      the log of a run: a tree of events, its file, and a run played again from it
-//	render     how pages, tables and values look to the model; pruning
-//	tool       what the model can do, one tool a file
+//	render     how the model sees pages, tables and values; pruning
+//	tool       what the model can do, one tool per file
 //	protocol   a conversation as messages, and a message as calls of tools: text or native
 //	preset     ways of working as data, one folder each
 //	step       one expansion: a state in, the model asked, its action carried out, child states out
@@ -25,20 +25,21 @@
 //
 // # Three kinds of end
 //
-// What the model can repair (an unreadable turn, a broken query, a number that does not exist) is text that it reads
+// What the model can repair (an unreadable turn, a broken query, an ID that does not exist) becomes text that it reads
 // next. What ends a run in an orderly way (a limit, no model, no answer) is the [Ending] of the [Outcome]. What the
-// caller must know (it canceled, the trajectory could not be written) is an error, and nothing may be published then.
+// caller must know (it canceled the run, or the trajectory could not be written) is an error, and then nothing may be
+// published.
 //
 // # What differs from SPINACH
 //
 // The paper's behavior is the base (Liu et al., sections 4.1 and 4.2); its released code differs in many places, listed
-// in the project's notes on the systems. On purpose we differ from both here. A rollback really returns and leaves a
-// note. Searches run in the asker's language, too. Observations say how much there is in all, what kind of values, and
-// why there is nothing. Queries are checked before they are sent, and IDs that were never seen are named with their
-// labels. A short page is not pruned. The model may say that there is no answer, or stop on an earlier query than the
-// last. An unreadable turn goes back to the model. An empty query may be tried without each of its conditions. The
-// report's writer gets the searcher's thoughts. tools/replay plays the published runs through this package and lists
-// every difference of the observations.
+// in the project's notes on the systems. The following differences from both are intended. A rollback really returns
+// and leaves a note. Searches run in the asker's language, too. Observations tell how much there is in all, what kind
+// of values, and why a result is empty. Queries are checked before they are sent, and IDs that were never seen are
+// named with their labels. A short page is not pruned. The model may say that there is no answer, or stop on an earlier
+// query than the last. An unreadable turn goes back to the model. An empty query may be tried without each of its
+// conditions. The report's writer gets the searcher's thoughts. tools/replay plays the published runs through this
+// package and lists every difference of the observations.
 package agent
 
 import (
@@ -50,7 +51,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// The nouns of a run, which its log holds: see package event.
+// The types of a run that are in its log: see package event.
 type (
 	Question = event.Question
 	Thread   = event.Thread
@@ -71,7 +72,7 @@ type (
 	Example  = event.Example
 )
 
-// What the agent needs of the world: see packages step and tool.
+// What the agent needs from outside: see packages step and tool.
 type (
 	Model   = step.Model
 	Graph   = tool.Graph
@@ -81,7 +82,8 @@ type (
 	Source  = tool.Source
 	Sources = tool.Sources
 
-	// Examples finds earlier questions that are like a given one, for instance in the harvested archive (bot/earlier).
+	// Examples finds earlier questions that are similar to a given one, for instance in the harvested archive
+	// (bot/earlier).
 	Examples     = tool.Examples
 	ExampleQuery = event.ExampleQuery
 )
@@ -109,31 +111,31 @@ const (
 // EndingOf is [event.EndingOf].
 func EndingOf(err error) Ending { return event.EndingOf(err) }
 
-// Outcome is the result of a run. Answer is nil when there is none, and Ending then says why. Report is the text for
-// the asker in their language; it is the model's, hence untrusted, and may be empty.
+// Outcome is the result of a run. If there is no answer, Answer is nil and Ending tells why. Report is the text for the
+// asker in their language; it comes from the model, so it is untrusted, and it may be empty.
 type Outcome struct {
 	Answer  *Answer
 	Attempt *Answer // without an answer: the query that came nearest to one, for benchmarks; never published
 	Ending
-	Feedback   *Verdict // the first verdict of a judge, where the preset has one
-	Probed     *Probed  // what variants of the answer's query would change, where the preset tries some
+	Feedback   *Verdict // the first verdict of a judge, if the preset has one
+	Probed     *Probed  // what variants of the answer's query would change, if the preset tries some
 	Report     string
-	Short      string          // the answer in Report, without what was assumed and left open, where these are apart
+	Short      string          // the answer in Report, without what was assumed and left open, if these are separate
 	Asks       string          // a question to the asker that would settle what is open, in their language; may be empty
-	Readings   []Reading       // the two readings that the question is about; none where they find as much
+	Readings   []Reading       // the two readings that the question is about; none if they find the same number
 	Language   string          // code of the asker's language: en, de, fr …
-	Confidence float64         // of an answer: how likely it is right, see package confidence
+	Confidence float64         // of an answer: how likely it is to be right, see package confidence
 	Features   *event.Features // of an answer: what the confidence is computed from
 	Steps      []Step          // the steps that were kept
 	Usage      llm.Usage
-	Repairs    map[string]int // turns that the model had to repair, by what was wrong: empty, cut, no_action …
+	Repairs    map[string]int // number of turns that the model had to repair, by problem: empty, cut, no_action …
 	Elapsed    time.Duration
 }
 
-// Triage is what a thread's last post is to us.
+// Triage is the judgment of a thread's last post.
 type Triage struct {
 	Request bool // it asks for a query, for data that a query can return, or for a change to a query
-	// the request in one self-contained text, in the poster's language, with the poster's query when there is one
+	// the request as one self-contained text, in the poster's language, with the poster's query if there is one
 	Question string
 	Language string
 	Why      string // one line for the log

@@ -21,13 +21,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Options are the settings of an [Engine] that are the same for all questions. The zero value is good.
+// Options are the settings of an [Engine] that are the same for all questions. The zero value is usable.
 type Options struct {
 	Preset   *preset.Preset  // the way of working; nil: [preset.Default]
 	Policy   string          // how its steps are searched; "": the preset's first
 	Runs     int             // independent tries, for policies that make several; 0: as the policy thinks good
-	Doubt    float64         // a run whose answer is less sure than this, 0 to 1, also makes a question to the asker
-	Variants []step.Variant  // how the tries differ, Preset's own first; nil: see [step.Runner.Try]
+	Doubt    float64         // if the confidence, 0 to 1, is lower, the asker is also asked a question
+	Variants []step.Variant  // how the tries differ, Preset's own way first; nil: see [step.Runner.Try]
 	Reviewer policy.Reviewer // a person who decides on each turn, instead of Policy; nil: nobody
 	Examples int             // solved questions to show before the first turn; 0: as the preset says
 	Notes    int             // approved notes in the prompt, at most; 0: as the preset says
@@ -36,23 +36,23 @@ type Options struct {
 	// known, as with every question that somebody really asks.
 	Right    func(ctx context.Context, a *Answer) bool
 	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's own services; nil: none
-	// Faithful compares what the model says to the asker with the result, has it corrected once, and leaves out sentences
-	// that hold what nothing shows; see package faithful.
+	// Faithful compares what the model tells the asker with the result, lets the model correct it once, and removes
+	// sentences with unsupported claims; see package faithful.
 	Faithful bool
-	// what graphs answered, for all questions of a program; nil: nothing is kept from one question to the next
+	// cache of the graphs' answers, for all questions of a program; nil: nothing is kept from one question to the next
 	Memory *tool.Memory
-	// ask for messages piece by piece, for a recorder that is an [event.Listener]
+	// stream messages, for a recorder that is an [event.Listener]
 	Stream bool
 }
 
-// Engine answers questions. It holds no state of a question: any number may be asked at the same time.
+// Engine answers questions. It keeps no state for a question: any number may be asked at the same time.
 type Engine struct {
 	lg      *slog.Logger
 	model   Model
 	sources Sources
 	now     func() time.Time
 	opts    Options
-	// what the model's server was found not to know: tool calls, strict schemas of them
+	// what the model's server was found not to support: tool calls, strict schemas for them
 	noTools, noStrict atomic.Bool
 }
 
@@ -80,7 +80,7 @@ func New(lg *slog.Logger, model Model, sources Sources, now func() time.Time, op
 		p.Notes.N = opts.Notes
 		opts.Preset = &p
 	}
-	if opts.Preset.Notes.N == 0 { // what is not shown is not in the log either
+	if opts.Preset.Notes.N == 0 { // what is not shown is not logged either
 		sources = slices.Clone(sources)
 		for i := range sources {
 			sources[i].Notes = nil
@@ -92,7 +92,7 @@ func New(lg *slog.Logger, model Model, sources Sources, now func() time.Time, op
 // reviewPolicy is the policy of a run that a person reviews, as its start event names it.
 const reviewPolicy = "review"
 
-// run is one question on its way.
+// run is one question in progress.
 type run struct {
 	*step.Runner
 	state    step.State
@@ -100,17 +100,17 @@ type run struct {
 	faithful bool
 }
 
-// How much of a question and its history is shown: a post can be as long as a page.
+// Limits on the part of a question and its history that is shown: a post can be as long as a page.
 const (
 	maxQuestion = 16_000 // characters
 	maxHistory  = 6      // earlier turns, the latest
 )
 
-// Ask looks for the query that answers q. Every event goes to rec before the next one happens.
+// Ask searches for the query that answers q. Every event goes to rec before the next one happens.
 //
-// Whatever ends the work in an orderly way is an Outcome: an answer, or a reason why there is none. The error is for
-// what must stop the caller: ctx is done (canceled by the caller, not the run's own time limit), or the trajectory
-// could not be written. The Outcome that comes with an error holds what was reached and must not be published.
+// An orderly end is an Outcome: an answer, or the reason why there is none. An error means that the caller must stop:
+// ctx is done (canceled by the caller, not the run's own time limit), or the trajectory could not be written. The
+// Outcome returned with an error has what was reached so far and must not be published.
 func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limits) (out *Outcome, err error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return nil, errors.New("agent: the question is empty")
@@ -118,9 +118,10 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 	return e.ask(ctx, q, rec, e.limits(limits))
 }
 
-// Continue continues a run that was cut off, for instance by a crash. earlier has its events, and the engine must be
-// set up as it was then. The run is replayed with the recorded answers of the model and the graphs, so rec gets all
-// events from the first on; see [event.Continued]. The time of the earlier run counts. Otherwise it is like Ask.
+// Continue continues a run that was cut off, for instance by a crash. earlier has its events, and the engine must have
+// the same settings as before. The run is replayed with the recorded answers of the model and the graphs, so rec gets
+// all events, beginning with the first; see [event.Continued]. The time of the earlier run counts. Otherwise it is like
+// Ask.
 func (e *Engine) Continue(ctx context.Context, earlier []Event, rec Recorder, limits Limits) (*Outcome, error) {
 	if len(earlier) == 0 || earlier[0].Question == nil {
 		return nil, errors.New("agent: the earlier run holds no question")
@@ -130,7 +131,7 @@ func (e *Engine) Continue(ctx context.Context, earlier []Event, rec Recorder, li
 	}
 	record := event.NewEarlier(earlier)
 	opts := e.opts
-	opts.Memory = nil // the sources have it already
+	opts.Memory = nil // the sources already have it
 	if opts.Reviewer != nil {
 		opts.Reviewer = policy.Recalled(earlier, opts.Reviewer)
 	}
@@ -141,7 +142,7 @@ func (e *Engine) Continue(ctx context.Context, earlier []Event, rec Recorder, li
 	return again.ask(ctx, *earlier[0].Question, rec, again.limits(limits))
 }
 
-// recalled is a model that answers from the record of an earlier run, as far as that goes.
+// recalled is a model that answers from the record of an earlier run, as long as that lasts.
 type recalled struct {
 	earlier *event.Earlier
 	live    Model
@@ -157,7 +158,7 @@ func (m recalled) Complete(ctx context.Context, req llm.Request) (*llm.Response,
 	return m.live.Complete(ctx, req)
 }
 
-// search is the policy of the options.
+// search returns the policy of the options.
 func (e *Engine) search() (policy.Policy, error) {
 	if e.opts.Reviewer != nil {
 		return policy.Review(e.opts.Reviewer), nil
@@ -197,10 +198,10 @@ func (e *Engine) ask(ctx context.Context, q Question, rec Recorder, limits Limit
 	return out, r.settle(ctx, bounded, out, err)
 }
 
-// limits completes the caller's limits by the preset's, and these by the defaults.
+// limits completes the caller's limits with the preset's, and these with the defaults.
 func (e *Engine) limits(l Limits) Limits {
 	p := e.opts.Preset.Limits
-	if policy.Branches(e.opts.Policy) { // the search says how deep it goes
+	if policy.Branches(e.opts.Policy) { // the search determines its depth
 		p.Counted = e.opts.Preset.Search.Depth
 		if p.Total > 0 {
 			p.Total = max(p.Total, p.Counted)
@@ -272,7 +273,7 @@ func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 	if l, ok := tool.LanguageOf(r.Question.Language); ok && r.Question.Language != "" {
 		r.Language = l
 		if sure, ok := tool.SureLanguage(r.Question.Text); ok && sure.Code != l.Code && r.Preset.Language == preset.Detect {
-			r.Language = tool.Language{Code: l.Code} // of labels; the model sees what the question is in
+			r.Language = tool.Language{Code: l.Code} // of labels; the model sees the question's language itself
 		}
 		return nil
 	}
@@ -281,7 +282,7 @@ func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 		return nil
 	}
 	if l, ok := tool.LanguageOf(r.Preset.Language); ok && r.Preset.Language != "" {
-		r.Language = tool.Language{Code: l.Code} // of labels; what the question is in stays open
+		r.Language = tool.Language{Code: l.Code} // of labels; the question's language stays unknown
 		return nil
 	}
 	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "language", MaxTokens: 50, Data: map[string]any{"Language": ""}})
@@ -294,7 +295,7 @@ func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 	return nil
 }
 
-// settle turns what ended the run into the outcome, or into the caller's error. An answer that was already found
+// settle turns the end of the run into the outcome, or into the caller's error. An answer that was already found
 // survives a limit that passes after it.
 func (r *run) settle(outer, bounded context.Context, out *Outcome, err error) error {
 	var h *event.Halt
@@ -322,7 +323,7 @@ func (r *run) end(ctx context.Context, out *Outcome, err error) error {
 		out.Ending = event.Stopped(err)
 	}
 	if event.IsWriteError(err) {
-		return nil // it is in err already
+		return nil // it is already in err
 	}
 	return r.Events.Branch(r.state.At()).Record(ctx, Event{Event: "end", Reason: string(out.Reason), Asks: out.Asks,
 		Detail: out.Detail, Cause: event.CauseOf(out.Cause),
@@ -330,8 +331,8 @@ func (r *run) end(ctx context.Context, out *Outcome, err error) error {
 		Features: out.Features, Usage: &out.Usage, Repairs: out.Repairs})
 }
 
-// clarify makes the question to the asker where the answer is not sure enough, or different ones did not stand up to a
-// comparison.
+// clarify writes the question to the asker if the answer is not certain enough, or if a comparison chose none of
+// several answers.
 func (r *run) clarify(ctx context.Context, b *event.Branch, f step.Final, out *Outcome) (err error) {
 	if r.doubt <= 0 || f.Answer != nil && out.Confidence >= r.doubt || f.Answer == nil && len(f.Rivals) == 0 {
 		return nil
@@ -345,14 +346,14 @@ func (r *run) clarify(ctx context.Context, b *event.Branch, f step.Final, out *O
 	return err
 }
 
-// maxReport is how many characters a report may have; one to three sentences are asked for.
+// maxReport is the maximum number of characters in a report; one to three sentences are requested.
 const maxReport = 2000
 
-// said is a text of the model for the asker.
+// said is a text by the model for the asker.
 func said(text string) string { return render.Clip(strings.TrimSpace(render.Clean(text)), maxReport) }
 
-// report asks the model for the short answer in the asker's language. Without one the reply has its fixed sentences
-// only: a failure here loses nothing.
+// report asks the model for the short answer in the asker's language. Without one the reply has only its fixed
+// sentences: a failure here loses nothing.
 func (r *run) report(ctx context.Context, b *event.Branch, out *Outcome) error {
 	if !r.Preset.Report {
 		return nil
@@ -370,7 +371,7 @@ func (r *run) report(ctx context.Context, b *event.Branch, out *Outcome) error {
 	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "report", MaxTokens: 1500, Data: data})
 	var h *event.Halt
 	if errors.As(err, &h) {
-		return nil // the answer is good without it
+		return nil // the answer is valid without it
 	}
 	if ok {
 		out.Report = said(text)

@@ -12,7 +12,7 @@ import (
 )
 
 // RecordedRun is one run of SPINACH's released log: the thoughts and actions of its model, with what was observed
-// (the file <out>.log of its evaluation, a JSON array of final states). Fields that nothing here reads are left out.
+// (the file <out>.log of its evaluation, a JSON array of final states). Fields that are not used here are left out.
 type RecordedRun struct {
 	Question   string           `json:"question"`
 	Actions    []RecordedAction `json:"actions"`
@@ -51,23 +51,23 @@ func ReadRecordedRuns(r io.Reader) ([]RecordedRun, error) {
 	return runs, nil
 }
 
-// RecordedModel is a [Model] that says what the model of a recorded run said. It serves one run of the agent and is
+// RecordedModel is a [Model] that repeats what the model of a recorded run said. It serves one run of the agent and is
 // not safe for concurrent use.
 //
-// The record holds fewer kinds of call than the agent makes. Each is served like this:
+// The record has fewer kinds of calls than the agent makes. Each kind is answered like this:
 //
 //   - act: the record's thoughts and actions in turn, whatever the agent observes. The record's formatting calls need
-//     no place of their own: the actions in the log are their result. When the actions are used up, which happens
-//     where the agent refused one that SPINACH's loop let pass or where another graph returned other rows, the model
-//     gives up: stop(no answer: …).
-//   - prune: the page as the record's model left it at this position. The agent takes of it what is on the page that
-//     it read, see prune.go.
+//     no separate answers: the actions in the log are their result. When the actions are used up, which happens where
+//     the agent refused one that SPINACH's loop let pass or where another graph returned other rows, the model gives
+//     up: stop(no answer: …).
+//   - prune: the page as the record's model left it at this position. The agent uses only what is on the page that it
+//     read, see prune.go.
 //   - extract: the query generated last, which is the one SPINACH's evaluation scores when no stop succeeded
 //     (evaluate_parser.post_processing).
 //   - language: English, which is what SPINACH takes when it cannot tell; the log does not hold that call.
 //   - report: the record's response, nothing where there is none.
 //
-// No call costs anything: the log holds no figures of tokens.
+// No call costs anything: the log has no token counts.
 type RecordedModel struct {
 	run RecordedRun
 	pos int
@@ -76,7 +76,7 @@ type RecordedModel struct {
 // NewRecordedModel returns the model of a recorded run, at its beginning.
 func NewRecordedModel(run RecordedRun) *RecordedModel { return &RecordedModel{run: run} }
 
-// Position is how many of the record's actions were returned.
+// Position returns how many of the record's actions were returned.
 func (m *RecordedModel) Position() int { return m.pos }
 
 // Complete answers from the record.
@@ -114,7 +114,7 @@ func (m *RecordedModel) act() string {
 	return "Thought: " + strings.TrimSpace(a.Thought) + "\nAction: " + a.Name + "(" + a.Argument + ")"
 }
 
-// Observed is what the record observed after the action returned last, "" when nothing.
+// Observed returns what the record observed after the last returned action, or "".
 func (m *RecordedModel) Observed() string {
 	if m.pos > 0 {
 		if o := m.run.Actions[m.pos-1].Observation; o != nil {

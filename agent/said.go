@@ -11,9 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
-// compare holds what the model says against what was found. An answer's text with faults is corrected once; what is then
-// still not supported is left out, sentence by sentence. What was assumed and left open, and why there is no answer, is
-// in the model's own words: of these only figures and names are compared.
+// compare checks what the model says against what was found. An answer's text with faults is corrected once; sentences
+// that are still not supported are removed. What was assumed and left open, and why there is no answer, is in the
+// model's own words: in these only figures and names are compared.
 func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error {
 	if out.Answer == nil {
 		seen := []string{r.Question.Text, out.Detail}
@@ -50,7 +50,7 @@ func Checker(question string, a *Answer, language string) *faithful.Checker {
 		Language: language})
 }
 
-// named are the sentences of a text whose figures and names are supported.
+// named returns the sentences of a text whose figures and names are supported.
 func named(c *faithful.Checker, text string) string {
 	var kept []string
 	for _, s := range faithful.Sentences(text) {
@@ -61,7 +61,7 @@ func named(c *faithful.Checker, text string) string {
 	return strings.Join(kept, " ")
 }
 
-// mend asks the model to write the text again. It is "" where the model fails at that.
+// mend asks the model to rewrite the text. It returns "" if the model fails.
 func (r *run) mend(ctx context.Context, b *event.Branch, out *Outcome, faults []faithful.Fault) (string, error) {
 	a := out.Answer
 	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "mend", MaxTokens: 1000, Data: map[string]any{"Text": out.Short,

@@ -21,7 +21,7 @@ var triageFile embed.FS
 var triageTexts = func() *render.Texts {
 	t, err := preset.Texts(triageFile, "triage.tmpl")
 	if err != nil {
-		panic(err) // the file is part of the program
+		panic(err) // the file is embedded in the program
 	}
 	return t
 }()
@@ -32,10 +32,10 @@ const (
 )
 
 // Triage asks the model what the last of posts is: a request for us, and in which words and language. heading is the
-// thread's. An answer of the model that cannot be read is asked for once more. The error is the model's
-// (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]), ctx's, or says that no answer could be read; nothing
-// is known about the post then. Posts are untrusted: whatever they say, all that comes out is the [Triage]. The calls
-// go to rec, which may be nil, in a trajectory of their own: in Detail.
+// thread's. If the model's answer cannot be read, it is asked once more. The error comes from the model
+// (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]) or ctx, or tells that no answer could be read; then
+// nothing is known about the post. Posts are untrusted: whatever they say, the only result is the [Triage]. The calls
+// go to rec, which may be nil, in a separate trajectory: in Detail.
 //
 // Where the preset wants it (rules.triage) and the model's server knows tool calls, the call is also the first turn of
 // the work on the question, which goes on with it: see [Triage].Opening. limits are those of that work.
@@ -121,11 +121,11 @@ func (e *Engine) judge(ctx context.Context, b *event.Branch, heading string, pos
 	return nil, fmt.Errorf("%w: %s", event.ErrUnreadable, again)
 }
 
-// parseTriage reads the model's JSON object; why says what is wrong with it.
+// parseTriage reads the model's JSON object; why tells what is wrong with it.
 func parseTriage(text string) (t *Triage, why string) {
 	m, ok := render.JSONObject(text)
 	if !ok {
-		return nil, "it held no JSON object"
+		return nil, "it contained no JSON object"
 	}
 	request, ok := asBool(m["request"])
 	if !ok {

@@ -1,13 +1,13 @@
-// Package confidence says how likely an answer is right, from what is known when a run ends: a logistic model over the
-// features that the end event of a trajectory holds ([event.Features]).
+// Package confidence estimates how likely an answer is to be right from what is known when a run ends, with a logistic
+// model over the features in the end event of a trajectory ([event.Features]).
 //
 //	confidence.go   the terms of the model, its weights, and the probability
 //	fit.go          weights fitted to finished runs
 //	measure.go      how good probabilities are: Brier score, reliability, wrong answers at a share answered
 //	weights.json    the weights that the program uses, with what they were fitted on
 //
-// The weights are pulled towards prior ones, which come from published runs. So a term that the runs of a fit never
-// showed keeps the weight of the prior.
+// The weights are pulled toward priors, which come from published runs. So a term that never occurred in the fitted
+// runs keeps its prior weight.
 package confidence
 
 import (
@@ -38,7 +38,7 @@ const priorBias = 1.52
 
 // Terms lists the terms. The priors are log odds of mean F1 scores of published runs. Those of steps and refusals are
 // from SPINACH's QALD-10 runs: up to 5 steps 0.82, up to 8 0.68, up to 14 0.51, more 0.18; with a refused action 0.488
-// instead of 0.695; runs without a final query 0.26. Those of unseen IDs are from GRASP's QALD-7 and WWQ runs: 65.5
+// instead of 0.695; runs without a final query 0.26. Those of unseen IDs come from GRASP's QALD-7 and WWQ runs: 65.5
 // instead of 86.7, and 56.2 instead of 77.6. The others are our own guesses.
 func Terms() []Term { return terms }
 
@@ -95,7 +95,7 @@ func agreement(f *event.Features) float64 {
 	return float64(f.Agree) / float64(f.Tries)
 }
 
-// vector are the terms' values.
+// vector returns the terms' values.
 func vector(f *event.Features) []float64 {
 	out := make([]float64, len(terms))
 	for i, t := range terms {
@@ -104,13 +104,14 @@ func vector(f *event.Features) []float64 {
 	return out
 }
 
-// Weights are those of one model: log odds of an answer without any of the terms, and what each unit of a term adds.
+// Weights are the weights of one model: the log odds of an answer without any of the terms, and what each unit of a
+// term adds.
 type Weights struct {
 	Bias  float64            `json:"bias"`
 	Terms map[string]float64 `json:"terms"`
 }
 
-// Prior are the weights before any fit.
+// Prior returns the weights before any fit.
 func Prior() Weights {
 	w := Weights{Bias: priorBias, Terms: map[string]float64{}}
 	for _, t := range terms {
@@ -119,7 +120,7 @@ func Prior() Weights {
 	return w
 }
 
-// Probability is how likely an answer with these features is right, 0 to 1.
+// Probability returns how likely an answer with these features is to be right, 0 to 1.
 func (w Weights) Probability(f *event.Features) float64 {
 	z := w.Bias
 	for i, x := range vector(f) {
@@ -135,8 +136,8 @@ type Model struct {
 	Presets map[string]Weights `json:"presets,omitempty"`
 }
 
-// Read reads a file of weights. A term that it does not know, or that this program does not, is an error: the file is
-// of another version.
+// Read reads a file of weights. It is an error if the file lacks a term or has an unknown one: then it belongs to
+// another version.
 func Read(r io.Reader) (*Model, error) {
 	var m Model
 	dec := json.NewDecoder(r)
@@ -162,8 +163,8 @@ func Read(r io.Reader) (*Model, error) {
 	return &m, nil
 }
 
-// Of is how likely an answer with these features is right, 0 to 1, in hundredths. A preset without weights of its own
-// has the general ones.
+// Of returns how likely an answer with these features is to be right, 0 to 1, in hundredths. A preset without its own
+// weights uses the general ones.
 func (m *Model) Of(f *event.Features) float64 {
 	w, ok := m.Presets[f.Preset]
 	if !ok {

@@ -19,18 +19,18 @@ type Example struct {
 // Penalty is how strongly the weights are pulled to the prior (L2, on standardized terms), in examples.
 const Penalty = 4.0
 
-// ErrOneSided says that a fit is impossible.
-var ErrOneSided = errors.New("the runs hold no right answer, or no wrong one: nothing can be fitted to them")
+// ErrOneSided means that a fit is impossible.
+var ErrOneSided = errors.New("the runs have no right answer, or no wrong one: nothing can be fitted to them")
 
-// most is how far a single term may move the log odds: a factor of 55 in the odds. The runs that weights are fitted to
-// may be a simulation's, in which a sign can be a certain one; in the world none is.
+// most is the maximum change of the log odds by a single term: a factor of 55 in the odds. Weights may be fitted to the
+// runs of a simulation, in which a sign can be certain; in reality none is.
 const most = 4.0
 
 // Fit returns the weights that make the examples likely: logistic regression over terms standardized to mean 0 and
 // deviation 1, with a quadratic penalty on the distance from the prior, by Newton's method. Weights have bounds, since
-// the examples may be a simulation's: each keeps the sign of its prior, a prior that comes from published runs is not
-// weakened, and none is beyond 4. A weight that would be is put to its bound, the farthest first, and the others are
-// fitted again.
+// the examples may come from a simulation: each keeps the sign of its prior, a prior that comes from published runs is
+// not weakened, and none is beyond 4. A weight that would exceed its bound is set to it, the farthest first, and the
+// others are fitted again.
 func Fit(examples []Example, prior Weights) (Weights, error) {
 	right := 0
 	for _, e := range examples {
@@ -62,7 +62,7 @@ func (d *design) minimize() error {
 	return nil
 }
 
-// bound fixes the weight that is farthest out of its bounds to the bound. It reports whether there was one.
+// bound sets the weight that is farthest out of its bounds to its bound. It reports whether there was one.
 func (d *design) bound(prior Weights) bool {
 	worst, at, far := -1, 0.0, 1e-6
 	for j, t := range terms {
@@ -88,7 +88,7 @@ func (d *design) bound(prior Weights) bool {
 	return true
 }
 
-// design is a fit under way. Index 0 of its vectors is the bias.
+// design is a fit in progress. Index 0 of its vectors is the bias.
 type design struct {
 	x              [][]float64 // standardized, with 1 in front
 	y              []float64
@@ -115,7 +115,7 @@ func newDesign(examples []Example, prior Weights) *design {
 	d.prior, d.pull, d.fixed = make([]float64, k+1), make([]float64, k+1), make([]bool, k+1)
 	d.prior[0] = prior.Bias
 	for j, t := range terms {
-		if d.sd[j] = math.Sqrt(d.sd[j]); d.sd[j] < 1e-9 { // the runs say nothing about it
+		if d.sd[j] = math.Sqrt(d.sd[j]); d.sd[j] < 1e-9 { // the runs contain nothing about it
 			d.sd[j] = 1
 		}
 		d.prior[j+1], d.pull[j+1] = prior.Terms[t.Name]*d.sd[j], Penalty
@@ -142,7 +142,7 @@ func (d *design) loss(w []float64) (sum float64) {
 	return sum
 }
 
-// newton takes a step and returns by how much the loss fell.
+// newton takes a step and returns how much the loss fell.
 func (d *design) newton() (float64, error) {
 	k := len(d.w)
 	gradient, hessian := make([]float64, k), make([][]float64, k)
@@ -187,7 +187,7 @@ func (d *design) newton() (float64, error) {
 	return 0, nil
 }
 
-// weights are the result in the terms' own units.
+// weights returns the result in the terms' own units.
 func (d *design) weights() Weights {
 	out := Weights{Bias: d.w[0], Terms: map[string]float64{}}
 	for j, t := range terms {
@@ -238,14 +238,14 @@ func solve(a [][]float64, b []float64) ([]float64, error) {
 	return b, nil
 }
 
-// fold is the part of a cross-validation that a question is in.
+// fold returns the part of a cross-validation that a question belongs to.
 func fold(question string, folds int) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(question))
 	return int(h.Sum32() % uint32(folds))
 }
 
-// enough is how many examples a preset needs for weights of its own.
+// enough is how many examples a preset needs for its own weights.
 const enough = 400
 
 // FitModel fits general weights, and those of each preset with enough examples, pulled to the general ones.

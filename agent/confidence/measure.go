@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Fitted says what weights were fitted on, and how well they do on questions that were held out.
+// Fitted records the runs to which weights were fitted, and how well they do on held-out questions.
 type Fitted struct {
 	On        string  `json:"on"` // what the runs were, in words
 	Runs      int     `json:"runs"`
@@ -19,7 +19,7 @@ type Quality struct {
 	N     int     `json:"n"`
 	Right float64 `json:"right"`             // share of right answers
 	Brier float64 `json:"brier"`             // mean squared distance of probability and being right (Brier 1950)
-	Base  float64 `json:"brier_of_the_mean"` // that of the share of right answers as everybody's probability
+	Base  float64 `json:"brier_of_the_mean"` // the same when every probability is the share of right answers
 	ECE   float64 `json:"ece"`               // mean distance of probability and share of right answers over the bins
 	Bins  []Bin   `json:"reliability"`
 	Cuts  []Cut   `json:"cuts"`
@@ -33,7 +33,7 @@ type Bin struct {
 	Right     float64 // share
 }
 
-// Cut is what comes of answering only above a threshold.
+// Cut is the effect of answering only above a threshold.
 type Cut struct {
 	Answered  float64 `json:"answered"` // share of all runs, those without an answer included
 	Threshold float64 `json:"threshold"`
@@ -42,11 +42,11 @@ type Cut struct {
 	AtRandom  float64 `json:"at_random"` // the share that is wrong when as many answers are drawn at random
 }
 
-// Shares are the shares of runs answered for which the share of wrong answers is told; where fewer have an answer, all
-// that have one.
+// Shares are the shares of answered runs for which the share of wrong answers is reported; if fewer runs have an
+// answer, all that have one are used.
 var Shares = []float64{0.5, 0.7, 0.9}
 
-// Measure compares probabilities with what was right. silent is how many more runs ended without an answer.
+// Measure compares probabilities with the outcomes. silent is the number of additional runs without an answer.
 func Measure(p []float64, right []bool, silent int) Quality {
 	q := Quality{N: len(p)}
 	if q.N == 0 {
@@ -77,7 +77,7 @@ func Measure(p []float64, right []bool, silent int) Quality {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { // equal probabilities: the wrong first, so that no luck counts
+	slices.SortStableFunc(order, func(a, b int) int { // ties: wrong answers first, so that luck does not count
 		switch {
 		case p[a] != p[b]:
 			return cmpDown(p[a], p[b])
@@ -90,7 +90,7 @@ func Measure(p []float64, right []bool, silent int) Quality {
 	})
 	all := n + float64(silent)
 	for _, share := range Shares {
-		take := min(int(math.Ceil(share*all-1e-9)), q.N) // no more have an answer
+		take := min(int(math.Ceil(share*all-1e-9)), q.N) // no more runs have an answer
 		if n := len(q.Cuts); n > 0 && q.Cuts[n-1].Answered == float64(take)/all {
 			continue
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ArgumentLines are the members of a native call's argument, one a line; nil for a text.
+// ArgumentLines returns the members of a native call's argument, one per line, or nil for a text.
 func ArgumentLines(argument string) []string {
 	var members map[string]any
 	if !strings.HasPrefix(strings.TrimSpace(argument), "{") || json.Unmarshal([]byte(argument), &members) != nil {

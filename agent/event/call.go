@@ -8,24 +8,24 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Call is a call of a graph as a trajectory holds it, so that a run can be replayed without it. Op is search, entity,
-// examples (of a property), query, labels, find, shape, classes, among, triples or solved (earlier questions). KG is
-// the graph's name, "" for the question's first one. Of a table with more than 1,000 rows the first and last 500 are
-// kept, and Total says how many there were: the agent looks at no others.
+// Call is a call of a graph as stored in a trajectory, so that a run can be replayed without the graph. Op is search,
+// entity, examples (of a property), query, labels, find, shape, classes, among, triples or solved (earlier questions).
+// KG is the graph's name, "" for the question's first one. Of a table with more than 1,000 rows only the first and last
+// 500 are kept, since the agent looks at no others; Total is the number of all rows.
 type Call struct {
 	Op      string          `json:"op"`
 	KG      string          `json:"kg,omitempty"`
 	Args    json.RawMessage `json:"args"`
 	Result  json.RawMessage `json:"result,omitempty"`
 	Source  string          `json:"source,omitempty"` // of a query: the endpoint that answered
-	Asked   string          `json:"asked,omitempty"`  // of a query: what that endpoint was asked in another dialect
+	Asked   string          `json:"asked,omitempty"`  // of a query: what was sent to that endpoint in another dialect
 	Total   int             `json:"total,omitempty"`  // rows, when the table was cut
 	At      time.Time       `json:"at,omitzero"`      // of a result from earlier: when the endpoint was asked
 	AgeMS   int64           `json:"age_ms,omitempty"` // how old it was
 	Failure *CallFailure    `json:"failure,omitempty"`
 }
 
-// CallFailure is a failed call: the kind and what else a *kg.Error says. Kind is empty when the failure was of no kind.
+// CallFailure is a failed call: the kind and the other fields of a *kg.Error. Kind is empty if the failure had none.
 type CallFailure struct {
 	Kind    kg.Kind `json:"kind,omitempty"`
 	Message string  `json:"message"`
@@ -33,7 +33,7 @@ type CallFailure struct {
 	Column  int     `json:"column,omitempty"`
 }
 
-// Err returns the failure as the error that it was.
+// Err returns the failure as the original error.
 func (f *CallFailure) Err() error {
 	if f.Kind == "" {
 		return errors.New(f.Message)

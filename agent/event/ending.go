@@ -28,7 +28,7 @@ const (
 	// the model stopped without a query that returns anything, or said that the graph has no answer
 	NotFound     Reason = "not_found"
 	OutOfActions Reason = "actions"   // the limit of actions, or of messages, was reached
-	Loop         Reason = "loop"      // the model went on to repeat itself
+	Loop         Reason = "loop"      // the model kept repeating itself
 	OutOfTime    Reason = "time"      // the run's time limit was reached
 	OutOfTokens  Reason = "tokens"    // the request's limit of tokens or of calls of the model was reached
 	RequestMoney Reason = "money"     // the request's limit of money was reached
@@ -40,11 +40,11 @@ const (
 	// the final query could not be put into its posting form, or did not run again
 	CannotPublish Reason = "cannot_publish"
 	Canceled      Reason = "cancelled" // the caller canceled the run
-	GivenUp       Reason = "given_up"  // a person who reviewed the run gave the question up
-	Broken        Reason = "internal"  // a fault of this program
+	GivenUp       Reason = "given_up"  // a person who reviewed the run gave up the question
+	Broken        Reason = "internal"  // a bug in this program
 )
 
-// Transient reports whether the same question is worth asking again later without a change.
+// Transient reports whether it is worth asking the same question again later.
 func (r Reason) Transient() bool { return r == ModelFailed || r == GraphFailed }
 
 // Budget reports whether a limit of calls, tokens or money ended the run.
@@ -52,11 +52,11 @@ func (r Reason) Budget() bool {
 	return r == OutOfTokens || r == RequestMoney || r == RunMoney || r == DayMoney
 }
 
-// ErrUnreadable is the cause of an ending by turns that cannot be read: the model answered, but not in a way that the
+// ErrUnreadable is the cause when turns that cannot be read end a run: the model answered, but not in a way that the
 // agent understands.
 var ErrUnreadable = errors.New("the model wrote nothing that could be read")
 
-// ErrOutOfTime is the cause of a context that the run's own time limit ended.
+// ErrOutOfTime is the cause of a context that was canceled by the run's own time limit.
 var ErrOutOfTime = errors.New("the time limit of the run has passed")
 
 // ServiceFailed reports whether the service of the model or of the graph failed, as opposed to a model that writes
@@ -71,8 +71,8 @@ func (e Ending) ServiceFailed() bool {
 	return false
 }
 
-// EndingOf returns the ending of a run that a failed call of the model stopped. A nil error has the zero Ending. An
-// [llm.ErrBudget] that does not name its account counts as the request's.
+// EndingOf returns the ending of a run that was stopped by a failed call of the model. For a nil error it returns the
+// zero Ending. An [llm.ErrBudget] that does not name its account counts toward the request's.
 func EndingOf(err error) Ending {
 	if err == nil {
 		return Ending{}
@@ -93,8 +93,8 @@ func reasonOf(err error) Reason {
 	return ModelFailed
 }
 
-// Stopped returns the ending of a run that an error other than a [Halt] stopped: its caller, or a fault of this
-// program.
+// Stopped returns the ending of a run that was stopped by an error other than a [Halt]: by its caller, or by a bug in
+// this program.
 func Stopped(err error) Ending {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return Ending{Reason: Canceled, Detail: err.Error(), Cause: err}
@@ -114,12 +114,12 @@ func reasonOfBudget(e *llm.BudgetError) Reason {
 	return OutOfTokens
 }
 
-// Cause is an error as a trajectory holds it: what a program needs to know of it, so that no reader has to look into
+// Cause is an error as stored in a trajectory: what a program needs to know about it, so that no reader has to parse
 // its text.
 type Cause struct {
 	Kind      CauseKind        `json:"kind"`
 	Message   string           `json:"message"`
-	Budget    *llm.BudgetError `json:"budget,omitempty"`    // of kind budget, when it is known
+	Budget    *llm.BudgetError `json:"budget,omitempty"`    // of kind budget, if known
 	Status    int              `json:"status,omitempty"`    // of kind model: the HTTP status, 0 for a network error
 	Code      string           `json:"code,omitempty"`      // of kind model: the service's own code
 	Transient bool             `json:"transient,omitempty"` // of kind model: the same call may succeed later
@@ -145,7 +145,7 @@ const (
 	CauseOther         CauseKind = "other"
 )
 
-// CauseOf returns err in the form that a trajectory holds, nil for nil.
+// CauseOf returns err in the form stored in a trajectory, or nil for nil.
 func CauseOf(err error) *Cause {
 	if err == nil {
 		return nil
@@ -180,8 +180,8 @@ func CauseOf(err error) *Cause {
 	return c
 }
 
-// Err returns the error that c was made of, as far as its kind goes: errors.Is and errors.As find the same in it. It
-// is nil for nil.
+// Err returns the error that c was made from, as far as its kind is known: errors.Is and errors.As give the same
+// results. It returns nil for nil.
 func (c *Cause) Err() error {
 	if c == nil {
 		return nil
@@ -203,7 +203,7 @@ func (c *Cause) Err() error {
 	return errors.New(c.Message)
 }
 
-// recordedCause is an error of a known kind with the text that it had.
+// recordedCause is an error of a known kind with its original text.
 type recordedCause struct {
 	text string
 	kind error

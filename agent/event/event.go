@@ -1,15 +1,15 @@
-// Package event holds the log of a run: everything that the model saw and said, every call of the graph, every step,
-// as a tree of events. It is the replay fixture, the web page's data and a benchmark's raw result.
+// Package event implements the log of a run: everything that the model saw and said, every call of the graph, every
+// step, as a tree of events. It is the replay fixture, the web page's data and a benchmark's raw result.
 //
-//	nouns.go         what goes in: the question, its limits; what is done: steps
+//	nouns.go         the input: the question, its limits; the work: steps
 //	ending.go        how a run ended, and why
-//	event.go log.go tree.go    events, how they get their places in the tree, and the way back
-//	file.go pack.go  the file, in which a prompt is stored as what is new in it
+//	event.go log.go tree.go    events, their places in the tree, and paths in it
+//	file.go pack.go  the file, which stores only the new parts of a prompt
 //	search.go        searches that branch, and votes
-//	features.go      what says how likely an answer is right
+//	features.go      signs of how likely an answer is to be right
 //	review.go        people's decisions on turns
-//	call.go replay.go          calls of the graph, and a run played again from its log
-//	resume.go        a run that was cut off, and goes on
+//	call.go replay.go          calls of the graph, and the replay of a run from its log
+//	resume.go        continuing a run that was cut off
 //	old.go           files of the first format
 package event
 
@@ -20,15 +20,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// The formats of a trajectory file, as its first event names them. A reader refuses what it does not know.
+// The formats of a trajectory file, as named in its first event. A reader rejects unknown ones.
 const (
 	Format    = "spinachbot-trajectory-2" // is written
 	oldFormat = "spinachbot-trajectory-1" // is still read
 )
 
-// Listener is a [Recorder] that also wants to see what the model writes while it writes it.
+// Listener is a [Recorder] that also receives the model's messages while they are written.
 type Listener interface {
-	// Live is called often and must not wait.
+	// Live is called often and must not block.
 	Live(d llm.Delta)
 }
 
@@ -61,8 +61,8 @@ type Listener interface {
 //	live      Detail: what the model has written so far of a message that is not complete; only told to listeners,
 //	          never written
 //
-// A file of the format now written holds of a model event's request only what is new, see pack.go; [Read] returns it
-// whole.
+// In the current format, a file stores only the new parts of a model event's request, see pack.go; [Read] returns the
+// whole request.
 type Event struct {
 	ID         int            `json:"id,omitempty"`
 	Parent     int            `json:"parent,omitempty"`
@@ -87,7 +87,7 @@ type Event struct {
 	KG         string         `json:"kg,omitempty"` // name of the graph
 	Table      *kg.Table      `json:"table,omitempty"`
 	Endpoint   string         `json:"endpoint,omitempty"`
-	Columns    []string       `json:"columns,omitempty"` // of Table, those that answer; none: not said
+	Columns    []string       `json:"columns,omitempty"` // columns of Table that answer; none: unknown
 	Assumed    string         `json:"assumed,omitempty"` // the reading that was chosen
 	Open       string         `json:"open,omitempty"`    // what was left open
 	Detail     string         `json:"detail,omitempty"`
@@ -97,7 +97,7 @@ type Event struct {
 	Confidence float64        `json:"confidence,omitempty"`
 	Features   *Features      `json:"features,omitempty"` // of an answer
 	Usage      *llm.Usage     `json:"usage,omitempty"`
-	Repairs    map[string]int `json:"repairs,omitempty"` // turns that the model had to repair, by what was wrong
+	Repairs    map[string]int `json:"repairs,omitempty"` // turns that the model had to repair, by problem
 	Tree       *Tree          `json:"tree,omitempty"`
 	Value      *float64       `json:"value,omitempty"`  // 0 to 1
 	Values     []float64      `json:"values,omitempty"` // of the judge's samples, of which Value is the mean

@@ -7,24 +7,24 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Example is an earlier question with a query that answered it. Its texts are untrusted. It was answered once: whether
-// the query still runs is not checked.
+// Example is an earlier question with a query that answered it. Its texts are untrusted. It was answered in the past;
+// whether the query still runs is not checked.
 type Example struct {
 	ID       string    `json:"id"`               // unique in its source
-	Source   string    `json:"source,omitempty"` // where it is from, for people: the name of a file or of the archive
+	Source   string    `json:"source,omitempty"` // its source, for people: the name of a file or of the archive
 	Question string    `json:"question"`         // as it was asked
 	SPARQL   string    `json:"sparql"`
-	Page     string    `json:"page,omitempty"`    // title of the wiki page, "" when it is from none
+	Page     string    `json:"page,omitempty"`    // title of the wiki page, or ""
 	Heading  string    `json:"heading,omitempty"` // of the discussion
-	Month    time.Time `json:"month,omitzero"`    // when it was asked; zero: not known
-	// how like the text that was asked for, above 0 and at most 1; 0 when it was not ranked
+	Month    time.Time `json:"month,omitzero"`    // when it was asked; zero: unknown
+	// similarity to the text of the query, above 0 and at most 1; 0 if it was not ranked
 	Score float64 `json:"score,omitempty"`
 }
 
 // ExamplesOp is the Op of a [Call] that asked for examples.
 const ExamplesOp = "solved"
 
-// Examples returns the examples that a call found; none of a call for something else.
+// Examples returns the examples that a call found; a call with another Op has none.
 func (c *Call) Examples() (out []Example) {
 	if c == nil || c.Op != ExamplesOp || json.Unmarshal(c.Result, &out) != nil {
 		return nil
@@ -34,13 +34,13 @@ func (c *Call) Examples() (out []Example) {
 
 // ExampleQuery asks for earlier questions.
 type ExampleQuery struct {
-	Text   string `json:"text,omitempty"` // what they are to be like; "": any, in an order that Seed decides
+	Text   string `json:"text,omitempty"` // text that they should resemble; "": any, in an order determined by Seed
 	Seed   uint64 `json:"seed,omitempty"`
 	Limit  int    `json:"limit"`
 	Offset int    `json:"offset,omitempty"` // how many to skip
 }
 
-// Graph is a graph of a run: what is known of it, what it could do, and the notes on it.
+// Graph is a graph of a run: what is known about it, what it could do, and the notes on it.
 type Graph struct {
 	Explain kg.Description `json:"explain"`
 	// besides running queries and searching: label, find, shape, examples, explore

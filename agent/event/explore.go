@@ -30,5 +30,5 @@ type TriplesQuery struct {
 type Triples struct {
 	Rows  [][3]rdf.Term `json:"rows"`  // subject, property, object
 	Total int           `json:"total"` // triples that fit
-	More  bool          `json:"more"`  // there are further ones, which were not looked at
+	More  bool          `json:"more"`  // there are more, which were not examined
 }

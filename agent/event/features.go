@@ -1,16 +1,16 @@
 package event
 
-// Features are what is known when a run ends with an answer and says something about how likely the answer is right.
-// They are in the end event, so that a model of the confidence can be fitted to finished runs. A zero field means that
-// nothing of the kind happened, or that the preset does not look for it.
+// Features are the signs of how likely an answer is to be right that are known when a run ends with one. They are in
+// the end event, so that a confidence model can be fitted to finished runs. A zero field means that nothing of the kind
+// happened, or that the preset does not check for it.
 type Features struct {
 	Preset    string `json:"preset"`              // that found the answer
-	Steps     int    `json:"steps"`               // in the state, without those that the model did not ask for
+	Steps     int    `json:"steps"`               // in the state, without those that the model did not request
 	Refusals  int    `json:"refusals,omitempty"`  // actions that were refused
 	Repairs   int    `json:"repairs,omitempty"`   // turns and calls that the model had to repair
 	Failures  int    `json:"failures,omitempty"`  // steps in the state that failed
 	Empties   int    `json:"empties,omitempty"`   // queries in the state that ran and returned nothing
-	Unseen    bool   `json:"unseen,omitempty"`    // the query holds IDs that no observation has shown
+	Unseen    bool   `json:"unseen,omitempty"`    // the query contains IDs that no observation has shown
 	Extracted bool   `json:"extracted,omitempty"` // the query was taken from the run after a limit ended it
 	Verdict   string `json:"verdict,omitempty"`   // of the judge on the first answer: done, refine or retry
 	Feedbacks int    `json:"feedbacks,omitempty"` // answers that the judge sent back
@@ -25,7 +25,7 @@ type Features struct {
 
 	Probes int `json:"probes,omitempty"` // variants of the query that were run before the end
 	Moved  int `json:"moved,omitempty"`  // those that changed the result
-	Open   int `json:"open,omitempty"`   // of these, whose change the answer does not have
+	Open   int `json:"open,omitempty"`   // of these, those whose change the answer does not have
 	// whether the result has the columns that the model had announced: kept, broken; "" where none were
 	Shape string `json:"shape,omitempty"`
 

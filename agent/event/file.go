@@ -25,7 +25,7 @@ type File struct {
 	bad  error
 }
 
-// Create makes the file at path for one run. A file that is there already is refused, so that no trajectory is ever
+// Create creates the file at path for one run. It is an error if the file exists, so that no trajectory is ever
 // overwritten.
 func Create(path string) (*File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -36,19 +36,19 @@ func Create(path string) (*File, error) {
 	return &File{f: f, pack: newPacker()}, nil
 }
 
-// line is an event in the form that a file holds.
+// line is an event in the form stored in a file.
 type line struct {
 	Event
-	// of a model event: the messages and tools of Request, which has none
+	// of a model event: the messages and tools of Request, which is stored without them
 	Prompt *packedPrompt `json:"prompt,omitempty"`
 }
 
-// durable lists the events with which everything before them must be on the disk: once a step, and before anything is
+// durable lists the events at which everything so far must be synced to disk: once per step, and before anything is
 // published.
 var durable = []string{"step", "rollback", "review", "final", "end"}
 
-// Record writes an event, and syncs the file with the last event of a step. When the disk is full or fails, the torn
-// line is cut off, so that the file stays readable, and this and every later Record return the error.
+// Record writes an event, and syncs the file with the last event of a step. If the disk is full or fails, the torn line
+// is cut off, so that the file stays readable, and this and every later Record returns the error.
 func (t *File) Record(_ context.Context, e Event) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -94,8 +94,8 @@ func (t *File) Close() error {
 	return t.f.Close()
 }
 
-// ErrTorn says that a trajectory's last line is torn, as after a crash in the middle of a write. The events before it
-// are good.
+// ErrTorn means that a trajectory's last line is torn, as after a crash in the middle of a write. The events before it
+// are valid.
 var ErrTorn = errors.New("the trajectory's last line is torn: the events before it are complete")
 
 // Read reads the events of a trajectory file, in either format. With a torn last line it returns the events before it
@@ -111,7 +111,7 @@ type reading struct {
 	events []Event
 	pack   *packer
 	old    *oldTree // of a file in the first format
-	size   int64    // bytes of good lines
+	size   int64    // bytes of valid lines
 	open   bool     // the last line has no end
 }
 
@@ -156,7 +156,7 @@ func (in *reading) line(text []byte) error {
 	}
 	if l.Event.Event == "step" && l.Step == nil || l.Event.Event == "rollback" && l.To == nil ||
 		l.Event.Event == "review" && l.Review == nil {
-		return fmt.Errorf("holds a %s event without what it says", l.Event.Event)
+		return fmt.Errorf("holds a %s event without its content", l.Event.Event)
 	}
 	if in.old != nil {
 		in.old.place(&l.Event)
@@ -176,8 +176,8 @@ func (in *reading) line(text []byte) error {
 	return nil
 }
 
-// Append opens a file that [Create] made and that a crash ended, to go on with it. It returns its events; a torn last
-// line is cut off.
+// Append opens a file from [Create] in order to continue it after a crash. It returns its events; a torn last line is
+// cut off.
 func Append(path string) (*File, []Event, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0o600)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Log gives events their IDs and times and hands them to a recorder, one at a time. It is safe for concurrent
-// use; each line of work writes through a [Branch] of its own.
+// Log assigns IDs and times to events and passes them to a recorder, one at a time. It is safe for concurrent use; each
+// line of work writes through its own [Branch].
 type Log struct {
 	mu   sync.Mutex
 	rec  Recorder
@@ -41,9 +41,8 @@ func IsWriteError(err error) bool {
 	return errors.As(err, &e)
 }
 
-// add writes an event below parent and returns its ID. It does so also when ctx is done, so that the log ends
-// properly on every way out. After a failure nothing more is written: the log ends where it could no longer be
-// trusted.
+// add writes an event below parent and returns its ID. It does so even if ctx is done, so that the log ends properly on
+// every exit path. After a failure nothing more is written: the log ends where it could no longer be trusted.
 func (l *Log) add(ctx context.Context, parent int, e Event) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,7 +50,7 @@ func (l *Log) add(ctx context.Context, parent int, e Event) (int, error) {
 	return l.write(ctx, parent, e)
 }
 
-// write is add for an event that has its time, by who holds the lock.
+// write is add for an event that already has its time. The caller holds the lock.
 func (l *Log) write(ctx context.Context, parent int, e Event) (int, error) {
 	if l.err != nil {
 		return 0, l.err
@@ -71,15 +70,15 @@ func (l *Log) write(ctx context.Context, parent int, e Event) (int, error) {
 	return e.ID, nil
 }
 
-// firstOfLane is from where on events of a lane are numbered. No log has so many.
+// firstOfLane is the first ID of a lane's events. No log has that many.
 const firstOfLane = 1 << 40
 
-// Lane returns a log for a line of work that goes on while others do. It keeps its events until [Log.Join] writes them,
-// so that the order of the events in the file does not depend on which line was faster.
+// Lane returns a log for a line of work that runs in parallel with others. It keeps its events until [Log.Join] writes
+// them, so that the order of the events in the file does not depend on which line was faster.
 func (l *Log) Lane() *Log { return &Log{now: l.now, last: firstOfLane, lane: true} }
 
-// Join writes the events of a lane. It returns what became of IDs: those of the lane's events as they are in this log;
-// every other stays as it is.
+// Join writes the events of a lane. It returns a function that maps the IDs of the lane's events to those in this log
+// and returns every other ID unchanged.
 func (l *Log) Join(ctx context.Context, lane *Log) (id func(int) int, err error) {
 	lane.mu.Lock()
 	defer lane.mu.Unlock()
@@ -101,8 +100,8 @@ func (l *Log) Join(ctx context.Context, lane *Log) (id func(int) int, err error)
 	return id, nil
 }
 
-// Branch is a line of work that grows from a place in the tree of events. Its methods must not be called at the same
-// time; lines that go on side by side are branches of their own.
+// Branch is a line of work that grows from a place in the tree of events. Its methods must not be called concurrently;
+// parallel lines of work need separate branches.
 type Branch struct {
 	log *Log
 	at  int
@@ -126,5 +125,5 @@ func (b *Branch) At() int { return b.at }
 // Fork returns a branch that grows from the same event.
 func (b *Branch) Fork() *Branch { return &Branch{b.log, b.at} }
 
-// Back lets the branch go on from an earlier event.
+// Back makes the branch continue from an earlier event.
 func (b *Branch) Back(at int) { b.at = at }

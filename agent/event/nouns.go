@@ -15,22 +15,21 @@ type Recorder interface {
 	Record(ctx context.Context, e Event) error
 }
 
-// Question is what is asked, with what the poster brought along, such as a half-working query, in the poster's own
-// words.
+// Question is what is asked, in the poster's own words, with anything that came with it, such as a half-working query.
 type Question struct {
 	ID       string `json:"id,omitempty"` // for the trajectory and the log; may be empty
 	Text     string `json:"text"`
 	Language string `json:"language,omitempty"` // language code when known; detected by the model otherwise
 	History  []Turn `json:"history,omitempty"`  // earlier turns of the conversation, oldest first
 
-	// things in it that the model is told, as the prompt names them: "Berlin (wd:Q64)". Experiments with golden entities
-	// do so; nil otherwise
+	// things mentioned in it that the model is told, as named in the prompt: "Berlin (wd:Q64)". Experiments with golden
+	// entities do so; nil otherwise
 	Entities []string `json:"entities,omitempty"`
 
 	// the conversation that began when the post was judged, which the work goes on with; nil: there is none
 	Opening *Opening `json:"opening,omitempty"`
 
-	// where it was asked, for those who keep copies of it away from the model; it is shown to nobody
+	// where it was asked, so that copies of it can be kept from the model; never shown
 	Thread *Thread `json:"-"`
 }
 
@@ -85,12 +84,12 @@ type Step struct {
 	MS          int64         `json:"ms"`
 }
 
-// Limits bound one run. A zero field takes its default, for calls, tokens, money and time that is "no limit".
+// Limits bound one run. A zero field takes its default, which for calls, tokens, money and time is "no limit".
 //
 // Actions are counted as in the SPINACH paper (section 4.2 and footnote 7): Counted is how many steps a state may hold,
 // Total how many actions may be asked for in all. The difference is for refused actions and for steps that a rollback
-// abandons. A refusal that finds no spare action left is paid from the counted ones, so that a run never takes more
-// than Total actions.
+// abandons. If no spare action is left, a refusal uses up a counted one, so that a run never takes more than Total
+// actions.
 type Limits struct {
 	Counted      int           // actions in the state, default 15
 	Total        int           // actions asked for in all, refused and abandoned ones included, default 30
@@ -101,7 +100,7 @@ type Limits struct {
 	Time         time.Duration // wall time from start to end
 }
 
-// Defaults of the paper, and ours for what it leaves open.
+// The paper's defaults, and ours for what it does not specify.
 const (
 	defaultCounted      = 15
 	defaultTotal        = 30
@@ -122,7 +121,7 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// Fields returns the limits in the form that the start event holds.
+// Fields returns the limits in the form stored in the start event.
 func (l Limits) Fields() map[string]any {
 	return map[string]any{"counted": l.Counted, "total": l.Total, "format_errors": l.FormatErrors, "calls": l.Calls,
 		"tokens": l.Tokens, "usd": l.USD, "seconds": l.Time.Seconds()}

@@ -7,8 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Trajectories of the first version hold no causes: what kind of failure an event was is in its text alone. The texts
-// below are those that version wrote, and no other place reads them.
+// Trajectories of the first version have no causes: only an event's text tells what kind of failure it was. These are
+// the texts that version wrote; they are read only here.
 const (
 	oldNoModel       = "no language model is configured for this request"
 	oldBudget        = "the budget for the language model is used up"
@@ -46,8 +46,8 @@ func oldLimit(text string) *llm.BudgetError {
 	return e
 }
 
-// Ending returns how the run ended; e is its end event. Of a file of the first version, where the reason "money"
-// stood for all tokens and money and an interrupted run had no reason, it tells what the texts say.
+// Ending returns how the run ended; e is its end event. For a file of the first version, in which the reason "money"
+// meant all tokens and money and an interrupted run had no reason, it follows the texts.
 func (e Event) Ending() Ending {
 	end := Ending{Reason: Reason(e.Reason), Detail: e.Detail, Cause: e.Cause.Err()}
 	switch {

@@ -11,11 +11,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// A prompt repeats nearly everything that the prompts before it held. A file holds of it only what is new, with
-// references to the events that the rest came from: whole messages of an earlier request, the beginning of one, or
-// the text of an event (a question, an observation, a model's answer).
+// A prompt repeats nearly everything in the prompts before it. A file stores only its new parts, with references to the
+// events that the rest came from: whole messages of an earlier request, the beginning of one, or the text of an event
+// (a question, an observation, a model's answer).
 
-// packedPrompt is what a file holds of a request's messages and tools.
+// packedPrompt is what a file stores of a request's messages and tools.
 type packedPrompt struct {
 	From     []int           `json:"from,omitempty"` // the events that the prompt came from
 	Messages []packedMessage `json:"messages"`
@@ -28,7 +28,7 @@ type packedMessage struct {
 	At    int `json:"at,omitempty"`
 	Count int `json:"count,omitempty"`
 
-	Message *llm.Message `json:"message,omitempty"` // without content where there are parts
+	Message *llm.Message `json:"message,omitempty"` // without content if there are parts
 	Parts   []part       `json:"parts,omitempty"`
 }
 
@@ -41,10 +41,10 @@ type part struct {
 	Bytes int    `json:"bytes,omitempty"`
 }
 
-// leastShared is how many bytes a text must have to be worth a reference.
+// leastShared is the minimum length in bytes of a text that is worth a reference.
 const leastShared = 64
 
-// packer turns requests into packed prompts and back. It knows all events before the current one.
+// packer turns requests into packed prompts and back. It has all events before the current one.
 type packer struct {
 	parent map[int]int
 	text   map[int]string // of the events that have one
@@ -59,7 +59,7 @@ func newPacker() *packer {
 		place: map[string]place{}}
 }
 
-// learn takes in an event, so that later prompts can refer to it.
+// learn adds an event, so that later prompts can refer to it.
 func (p *packer) learn(e Event) {
 	p.parent[e.ID] = e.Parent
 	switch {
@@ -89,8 +89,8 @@ func messageKey(m llm.Message) string {
 	return string(b)
 }
 
-// pack returns the request without messages and tools, and these as a packed prompt. e has its ID and parent, and was
-// not learned yet.
+// pack returns the request without messages and tools, and these as a packed prompt. e must have its ID and parent, and
+// must not have been learned yet.
 func (p *packer) pack(e Event) (*llm.Request, *packedPrompt) {
 	req, out := *e.Request, &packedPrompt{Messages: []packedMessage{}}
 	before, asked := p.before(e)
@@ -136,7 +136,7 @@ func (p *packer) before(e Event) (id int, asked *llm.Request) {
 	return 0, nil
 }
 
-// split cuts a message's content into what stood in earlier events and what is new.
+// split splits a message's content into parts from earlier events and new parts.
 func (p *packer) split(e Event, before int, asked *llm.Request, i int, m llm.Message) []part {
 	var parts []part
 	rest := m.Content
@@ -169,8 +169,8 @@ func (p *packer) split(e Event, before int, asked *llm.Request, i int, m llm.Mes
 	return parts
 }
 
-// commonPrefix is the length of what a and b begin with, in whole characters. It ends before bytes that are not UTF-8,
-// since these have changed when the file is read.
+// commonPrefix returns the length of the common prefix of a and b, in whole characters. It ends before bytes that are
+// not UTF-8, since those change when the file is read.
 func commonPrefix(a, b string) int {
 	n := 0
 	for n < len(b) {

@@ -16,12 +16,12 @@ type Probe struct {
 	Before  int          `json:"before,omitempty"`  // different rows of the query's result
 	Come    int          `json:"come,omitempty"`    // rows that only the variant has
 	Gone    int          `json:"gone,omitempty"`    // rows that only the query has
-	More    bool         `json:"more,omitempty"`    // more may come than were fetched
-	Moved   bool         `json:"moved,omitempty"`   // the change is one to be shown
+	More    bool         `json:"more,omitempty"`    // there may be more than were fetched
+	Moved   bool         `json:"moved,omitempty"`   // the change should be shown
 	Vars    []string     `json:"vars,omitempty"`    // of the rows
 	NewRows [][]rdf.Term `json:"new_rows,omitempty"`
 	OldRows [][]rdf.Term `json:"old_rows,omitempty"`
-	Classes []Count      `json:"classes,omitempty"` // of what would come, most frequent first
+	Classes []Count      `json:"classes,omitempty"` // of the additional rows, most frequent first
 	MS      int64        `json:"ms,omitempty"`
 }
 

@@ -14,12 +14,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Replay answers an agent from a recorded trajectory: it is its model and, with every method of one, its first graph;
-// [Replay.On] is another graph. Every call must be
-// the next one of that kind in the record, with the same content; the first that differs fails with a message that
-// names it. A run of the same code therefore reaches the same answer without any service. A search that branches makes
-// calls side by side, in any order: there, a call need only be in the record. A Replay serves one run; only that of a
-// search that branches is safe for concurrent use.
+// Replay answers an agent from a recorded trajectory: it acts as the model and as the first graph; [Replay.On] returns
+// another graph. Every call must be the next one of its kind in the record, with the same content; the first that
+// differs fails with a message that names it. A run of the same code therefore reaches the same answer without any
+// service. A branching search makes calls in parallel, in any order: there, a call need only be in the record. A
+// Replay serves one run; only that of a branching search is safe for concurrent use.
 type Replay struct {
 	question Question
 	sources  []Graph
@@ -28,10 +27,10 @@ type Replay struct {
 	calls    []*Call
 	*progress
 	kg      string   // the graph that this is, "" for the first one
-	earlier *Earlier // of a search that branches, else nil
+	earlier *Earlier // of a branching search, else nil
 }
 
-// progress is how far a replay is.
+// progress is the state of a replay.
 type progress struct {
 	models int // used
 	graphs int // used
@@ -65,10 +64,10 @@ func NewReplay(events []Event) (*Replay, error) {
 	return r, nil
 }
 
-// Question is the recorded question.
+// Question returns the recorded question.
 func (r *Replay) Question() Question { return r.question }
 
-// Graphs are the recorded graphs, the main one first; none in files of older versions.
+// Graphs returns the recorded graphs, the main one first; none in files of older versions.
 func (r *Replay) Graphs() []Graph { return r.sources }
 
 // On returns the replay as the graph with a name, for a run that uses several.
@@ -78,7 +77,7 @@ func (r *Replay) On(name string) *Replay {
 	return &other
 }
 
-// Limits are the recorded limits, without the one of time: a replay takes none.
+// Limits returns the recorded limits without the time limit, since a replay takes no time.
 func (r *Replay) Limits() Limits { return r.limits }
 
 // Complete answers with the next recorded response when the request is the recorded one.
@@ -98,7 +97,7 @@ func (r *Replay) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 	}
 	e := r.model[r.models]
 	if len(req.Tools) > 0 && e.Request != nil && len(e.Request.Tools) == 0 && e.Request.Purpose == req.Purpose {
-		return nil, llm.ErrNoTools // which was known of the server when the run began
+		return nil, llm.ErrNoTools // which was known about the server when the run began
 	}
 	r.models++
 	if e.Request == nil || !sameRequest(*e.Request, req) {
@@ -111,7 +110,7 @@ func (r *Replay) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 	return e.Response, nil
 }
 
-// recordedError returns a recorded failure as the error that it was.
+// recordedError returns a recorded failure as the original error.
 func recordedError(e Event) error {
 	if e.Cause != nil {
 		return e.Cause.Err()
@@ -123,7 +122,7 @@ func sameRequest(a, b llm.Request) bool {
 	return a.Purpose == b.Purpose && slices.EqualFunc(a.Messages, b.Messages, llm.Message.Equal)
 }
 
-// firstDifference shows where two requests part.
+// firstDifference shows the first difference between two requests.
 func firstDifference(a *llm.Request, b llm.Request) string {
 	if a == nil {
 		return "no request was recorded"
@@ -199,12 +198,12 @@ func (r *Replay) Triples(ctx context.Context, q TriplesQuery) (*Triples, error) 
 	return replayed[*Triples](ctx, r, "triples", q)
 }
 
-// Query answers from the record. The rows that were left out of a long table come back unbound.
+// Query answers from the record. The rows that were left out of a long table are returned unbound.
 func (r *Replay) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return replayed[*kg.Table](ctx, r, "query", query)
 }
 
-// replayed returns the result of the next recorded call when it is this call.
+// replayed returns the result of the next recorded call if it is this call.
 func replayed[T any](ctx context.Context, r *Replay, op string, args any) (T, error) {
 	var zero T
 	if err := ctx.Err(); err != nil {
@@ -239,7 +238,7 @@ func replayed[T any](ctx context.Context, r *Replay, op string, args any) (T, er
 	return Returned[T](c)
 }
 
-// Returned is what a recorded call returned. The rows that were left out of a long table come back unbound.
+// Returned is what a recorded call returned. The rows that were left out of a long table are returned unbound.
 func Returned[T any](c *Call) (T, error) {
 	var out T
 	if c.Failure != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Earlier is what the model and the graphs said in a run that was cut off, for the same run that goes on: each recorded
-// call answers one call of the same content, in whatever order. It is safe for concurrent use.
+// Earlier has the responses of the model and the graphs in a run that was cut off, for continuing that run: each
+// recorded call answers one call with the same content, in any order. It is safe for concurrent use.
 type Earlier struct {
 	mu     sync.Mutex
 	models map[string][]Event
@@ -66,7 +66,7 @@ func callKey(kg, op string, args json.RawMessage) string {
 	return kg + "\x00" + op + "\x00" + b.String()
 }
 
-// Complete returns what the model answered; ok is false when the record has no such call, or no more of them.
+// Complete returns what the model answered; ok is false if the record has no such call, or no more of them.
 func (x *Earlier) Complete(req llm.Request) (resp *llm.Response, err error, ok bool) { //nolint:revive // ok is last
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -83,7 +83,7 @@ func (x *Earlier) Complete(req llm.Request) (resp *llm.Response, err error, ok b
 	return e.Response, err, true
 }
 
-// Call returns a recorded call of the graph with the name kg, "" for the first one; nil when there is none, or no more.
+// Call returns a recorded call of the graph with the name kg, "" for the first one; nil if there is none, or no more.
 func (x *Earlier) Call(kg, op string, args json.RawMessage) *Call {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -96,22 +96,22 @@ func (x *Earlier) Call(kg, op string, args json.RawMessage) *Call {
 	return of[0]
 }
 
-// ErrChanged says that a run cannot be continued, since it does not do what it did before.
+// ErrChanged means that a run cannot be continued because it does not do what it did before.
 var ErrChanged = errors.New("the run cannot be continued")
 
-// Continued is the file of a run that was cut off and goes on. The run is made again from its beginning, with what the
-// file holds in place of the calls that were made ([Earlier]). Its events must be those in the file as far as these
-// go, and are written from there on.
+// Continued is the file of a run that was cut off and is continued. The run is repeated from its beginning, with the
+// results in the file instead of new calls ([Earlier]). Its events must be those in the file as far as these go; later
+// ones are written to the file.
 type Continued struct {
 	file    *File
 	earlier []Event
 	next    int
 }
 
-// finished lists the reasons of ends after which a run has nothing left to do.
+// finished lists the reasons after which a run has nothing left to do.
 var finished = []Reason{Answered, GivenUp, NotFound, OutOfActions, Loop, CannotPublish}
 
-// Finished reports whether an end with the reason leaves nothing to go on with: all others stopped a run on its way.
+// Finished reports whether a run that ended for the reason has nothing left to do: all other reasons interrupt a run.
 func Finished(reason Reason) bool { return slices.Contains(finished, reason) }
 
 // Continue opens the file of a run that was cut off. A run that has ended cannot be continued, unless it was stopped or
@@ -145,7 +145,7 @@ func Continue(path string) (*Continued, []Event, error) {
 	return &Continued{file: f, earlier: events}, events, nil
 }
 
-// underway is how many events of a run are kept when it goes on.
+// underway returns how many events of a run are kept when it is continued.
 func underway(events []Event) int {
 	n := len(events)
 	if n == 0 || events[n-1].Event != "end" || Finished(Reason(events[n-1].Reason)) {
@@ -162,7 +162,7 @@ func underway(events []Event) int {
 	return n
 }
 
-// cutLines cuts the last n events off a file.
+// cutLines removes the last n events from a file.
 func cutLines(path string, n int) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -184,7 +184,7 @@ func (c *Continued) Record(ctx context.Context, e Event) error {
 		return c.file.Record(ctx, e)
 	}
 	was := c.earlier[c.next]
-	if e.Event == "end" { // a limit was reached before the run was where it had been
+	if e.Event == "end" { // a limit was reached before the run was back where it had been
 		e.ID = c.earlier[len(c.earlier)-1].ID + 1
 		c.next = len(c.earlier)
 		return c.file.Record(ctx, e)

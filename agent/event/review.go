@@ -19,22 +19,22 @@ type Review struct {
 	Text    string       `json:"text,omitempty"`   // of an edited turn: what the person wrote
 }
 
-// ReviewCount is what a review took, counted as the paper of Interactive-KBQA does (appendix A.5): on the way that was
-// kept, without what was left behind.
+// ReviewCount is the effort of a review, counted as in the paper of Interactive-KBQA (appendix A.5): on the path that
+// was kept, without what was abandoned.
 type ReviewCount struct {
 	Turns         int       `json:"turns"` // utterances after the question: turns of the model, and observations
 	Interventions int       `json:"interventions"`
 	Back          int       `json:"back"`    // ways back to an earlier turn; the paper does not count them
 	Skipped       bool      `json:"skipped"` // the question was given up
 	By            []string  `json:"by,omitempty"`
-	Usage         llm.Usage `json:"usage"` // of all calls of the model, also of those that were left behind
+	Usage         llm.Usage `json:"usage"` // of all calls of the model, including abandoned ones
 }
 
-// CountReview counts the review of a run; ok is false when it was not reviewed.
+// CountReview counts the review of a run; ok is false if it was not reviewed.
 func CountReview(events []Event) (c ReviewCount, ok bool) {
 	kept := map[int]bool{}
 	at := 0
-	for _, e := range events { // the last event but the end is where the work is
+	for _, e := range events { // the last event before the end is where the work is
 		if e.Event != "end" {
 			at = e.ID
 		}

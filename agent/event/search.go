@@ -1,14 +1,14 @@
 package event
 
-// Tree says how a search that branches works. A zero field is not used by its policy.
+// Tree has the parameters of a branching search. A zero field is not used by its policy.
 type Tree struct {
 	Policy      string  `json:"policy"`
 	Samples     int     `json:"samples,omitempty"`     // of the next action, for each expansion
 	Judgments   int     `json:"judgments,omitempty"`   // of each new state
 	Simulations int     `json:"simulations,omitempty"` // at most
 	Depth       int     `json:"depth,omitempty"`       // steps of a branch, at most
-	Answers     int     `json:"answers,omitempty"`     // the search ends with so many
-	Explore     float64 `json:"explore,omitempty"`     // UCT's weight of what was rarely visited
+	Answers     int     `json:"answers,omitempty"`     // the search ends after this many
+	Explore     float64 `json:"explore,omitempty"`     // UCT's weight for rarely visited nodes
 	Decay       float64 `json:"decay,omitempty"`       // what a reward loses for each step beyond Expected, 0 to 1
 	Expected    int     `json:"expected,omitempty"`    // steps of a branch, as expected
 	Seed        uint64  `json:"seed,omitempty"`

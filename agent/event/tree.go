@@ -2,8 +2,8 @@ package event
 
 import "slices"
 
-// Path returns the events from the root to the one with this ID, which is the last event's for 0. It is empty
-// when there is no such event.
+// Path returns the events from the root to the one with this ID; 0 means the last event. It is empty if there is no
+// such event.
 func Path(events []Event, id int) []Event {
 	at := make(map[int]int, len(events))
 	for i, e := range events {

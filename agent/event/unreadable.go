@@ -6,8 +6,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Turns tells which of the model's messages could not be read: the log has no event for these, since the next call of
-// the model holds what was said about them. The zero value is before a run.
+// Turns finds the model's messages that could not be read: the log has no events for them, since the next call of the
+// model has the text about them. The zero value is ready for a run's first event.
 type Turns struct {
 	last *Event // the last message
 }
@@ -31,7 +31,7 @@ func (t *Turns) Unreadable(e Event) (said llm.Choice, why string, bad bool) {
 	return said, why, bad
 }
 
-// told is what follows the last message of the model.
+// told returns what follows the last message of the model.
 func told(ms []llm.Message) string {
 	for i, m := range slices.Backward(ms) {
 		if m.Role == llm.Assistant && i+1 < len(ms) {

@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// Chat is a dialogue as Interactive-KBQA's program keeps it, in one JSON file a question: the result of a run, or a run
-// whose turns a person has accepted or changed. Members of the data set that are not listed here are passed over.
+// Chat is a dialogue as Interactive-KBQA's program stores it, in one JSON file per question: the result of a run, or a
+// run whose turns a person has accepted or changed. Members of the data set that are not listed here are ignored.
 type Chat struct {
 	ID         string        `json:"id"`
 	Type       string        `json:"qtype,omitempty"` // kind of the question
@@ -34,9 +34,9 @@ type ChatMessage struct {
 	Content string `json:"content"`
 }
 
-// Reject is a turn of the model that a person did not take: in the file a pair of index and text.
+// Reject is a turn of the model that a person rejected: in the file a pair of index and text.
 type Reject struct {
-	Index int // of the message in Dialog that took its place
+	Index int // index of the message in Dialog that replaced it
 	Text  string
 }
 
@@ -55,7 +55,7 @@ func (r *Reject) UnmarshalJSON(b []byte) error {
 // ReadChat reads a file of Interactive-KBQA.
 func ReadChat(b []byte) (*Chat, error) {
 	type known Chat
-	c := struct { // of what differs between the data sets the outer members are read
+	c := struct { // the outer members of the parts that differ between data sets
 		known
 		ID      any    `json:"id"` // or a number
 		Answers any    `json:"answers"`
@@ -63,7 +63,7 @@ func ReadChat(b []byte) (*Chat, error) {
 		Kind    string `json:"compositionality_type"`
 	}{}
 	if err := json.Unmarshal(b, &c); err != nil {
-		return nil, fmt.Errorf("this is no dialogue file of Interactive-KBQA: %w", err)
+		return nil, fmt.Errorf("this is not a dialogue file of Interactive-KBQA: %w", err)
 	}
 	out := Chat(c.known)
 	out.ID, out.Answers = strings.Join(texts(c.ID), " "), texts(c.Answers)
@@ -74,12 +74,12 @@ func ReadChat(b []byte) (*Chat, error) {
 		out.Type = c.Kind
 	}
 	if len(out.Dialog) == 0 {
-		return nil, errors.New("this is no dialogue file of Interactive-KBQA: it has no \"dialog\"")
+		return nil, errors.New("this is not a dialogue file of Interactive-KBQA: it has no \"dialog\"")
 	}
 	return &out, nil
 }
 
-// texts are the values of JSON data as texts.
+// texts returns the values of JSON data as texts.
 func texts(v any) []string {
 	switch v := v.(type) {
 	case nil:
@@ -97,10 +97,10 @@ func texts(v any) []string {
 	}
 }
 
-// Stopped is the message that ends a finished dialogue. Other programs say it in other words.
+// Stopped is the message that ends a finished dialogue. Other programs use other words.
 const Stopped = "Stop condition detected."
 
-// finished reports whether the last message says that the model ended the work.
+// finished reports whether the last message shows that the model ended the work.
 func (c *Chat) finished() bool {
 	last := c.Dialog[len(c.Dialog)-1]
 	s := strings.ToLower(last.Content)
@@ -108,7 +108,7 @@ func (c *Chat) finished() bool {
 		!strings.Contains(s, "repe") // repeated, repetition
 }
 
-// Check returns why a dialogue is nothing to learn from, nil when it is: the question is finished and was not skipped,
+// Check returns why a dialogue cannot be learned from, or nil if it can: the question is finished and was not skipped,
 // the system message is first, then the user and the model take turns, each turn of the model begins with a thought,
 // and the last message says that it ended the work.
 func (c *Chat) Check() error {
@@ -134,8 +134,8 @@ func (c *Chat) Check() error {
 	return nil
 }
 
-// Dialogue makes a worked dialogue of a chat that [Chat.Check] passes. Empty lines are left out, and a line that would
-// pass for the beginning of a turn gets a space before it, so that the text form can be read again.
+// Dialogue converts a chat that [Chat.Check] accepts into a worked dialogue. Empty lines are removed, and a line that
+// looks like the beginning of a turn gets a space before it, so that the text form can be read again.
 func (c *Chat) Dialogue() (Dialogue, error) {
 	if err := c.Check(); err != nil {
 		return Dialogue{}, err
@@ -172,7 +172,7 @@ func parseChat(name, text string) ([]Dialogue, error) {
 	return []Dialogue{d}, nil
 }
 
-// plain makes a text that [Parse] reads as one field.
+// plain returns a text that [Parse] reads as one field.
 func plain(s string) string {
 	var out []string
 	for line := range strings.Lines(strings.ReplaceAll(s, "\r\n", "\n")) {

@@ -9,7 +9,7 @@ import (
 
 // classes is a naive Bayes classifier over words and pairs of words (multinomial, as in Manning, Raghavan and Schütze,
 // Introduction to Information Retrieval, section 13.2), in which a word weighs less, the more kinds have it. Names and
-// numbers are masked: what a question asks about says nothing of its kind.
+// numbers are masked, since a question's topic does not determine its kind.
 type classes struct {
 	names  []string
 	prior  map[string]int            // questions of a kind
@@ -40,7 +40,7 @@ func learn(questions []Labelled) *classes {
 	return c
 }
 
-// of returns the most likely kind, of equally likely ones the first in the alphabet.
+// of returns the most likely kind; among equally likely ones, the first in alphabetical order.
 func (c *classes) of(question string) string {
 	best, name := math.Inf(-1), ""
 	all := 0
@@ -51,7 +51,7 @@ func (c *classes) of(question string) string {
 	for _, k := range c.names {
 		score := math.Log(float64(c.prior[k]) / float64(all))
 		for _, f := range fs {
-			if n := c.kinds[f]; n > 0 { // a word that no question has says nothing
+			if n := c.kinds[f]; n > 0 { // a word that is in no question is ignored
 				weight := math.Log(float64(len(c.names)+1) / float64(n))
 				score += weight * math.Log((float64(c.counts[k][f])+smooth)/(float64(c.totals[k])+smooth*float64(len(c.kinds))))
 			}
@@ -63,8 +63,8 @@ func (c *classes) of(question string) string {
 	return name
 }
 
-// features are the words of a question and each two in a row. A number is "0"; a word with a capital letter that does
-// not begin the question is a name, "X", and names in a row are one.
+// features returns the words of a question and every pair of adjacent words. A number is "0"; a word with a capital
+// letter that does not begin the question is a name, "X", and names in a row are one.
 func features(question string) []string {
 	words := []string{"^"}
 	for i, w := range strings.FieldsFunc(question, func(r rune) bool {

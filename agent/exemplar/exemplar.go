@@ -1,5 +1,5 @@
-// Package exemplar holds worked dialogues: a question, and every thought, action and observation up to its answer. They
-// are kept in plain text files, by kinds of questions, in the form of Interactive-KBQA's:
+// Package exemplar stores worked dialogues: a question, and every thought, action and observation up to its answer.
+// They are kept in plain text files, by kind of question, in Interactive-KBQA's form:
 //
 //	# Type: Count
 //	# ID: kqapro-count-1
@@ -10,8 +10,8 @@
 //	…
 //	Action: Done
 //
-// Lines that begin with # hold what the model does not see. Dialogues are separated by a blank line. A thought or an
-// action may go on over several lines.
+// Lines that begin with # are not shown to the model. Dialogues are separated by a blank line. A thought or an action
+// may span several lines.
 //
 // Dialogues are also read from the files of Interactive-KBQA's program, see [Chat].
 //
@@ -31,19 +31,19 @@ import (
 type Dialogue struct {
 	ID       string
 	Type     string // kind of the question: Count, Verify, …
-	Query    string // the final query, as the data set has it; may be empty
+	Query    string // the final query from the data set; may be empty
 	Answer   string // likewise
 	Question string
 	Rounds   []Round
 }
 
-// Round is a turn of the model with what followed it. The last one has no observation.
+// Round is a turn of the model with the observation after it. The last one has no observation.
 type Round struct{ Thought, Action, Observation string }
 
 // labels are the beginnings of a dialogue's lines.
 var labels = []string{"Q:", "Thought:", "Action:", "Observation:"}
 
-// Parse reads the dialogues of a file. The error says in which line of name something is missing.
+// Parse reads the dialogues of a file. The error names the line of name in which something is missing.
 func Parse(name, text string) ([]Dialogue, error) {
 	var out []Dialogue
 	var d *Dialogue
@@ -169,15 +169,15 @@ func (d *Dialogue) Text() string {
 // Labelled is a question whose kind is known.
 type Labelled struct{ Type, Question string }
 
-// Set holds the dialogues for one graph, and questions whose kind is known.
+// Set has the dialogues for one graph, and questions whose kind is known.
 type Set struct {
 	Dialogues []Dialogue
-	Labelled  []Labelled // those of the dialogues, too
+	Labelled  []Labelled // including those of the dialogues
 	classes   *classes
 }
 
 // Load reads the files of a folder: dialogues from NAME.txt, from NAME.json as Interactive-KBQA's program keeps them
-// ([Chat]), and from questions.tsv, where there is one, further questions, each with its kind before a tab.
+// ([Chat]), and from questions.tsv, where there is one, more questions, each preceded by its kind and a tab.
 func Load(fsys fs.FS, dir string) (*Set, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
@@ -254,7 +254,7 @@ func (s *Set) Examples(n int) (out []Labelled) {
 	return out
 }
 
-// Named returns the kind that a model's answer names; "" when it names none or several, or goes on and on.
+// Named returns the kind that a model's answer names, or "" if it names none or several, or is too long.
 func (s *Set) Named(answer string) (kind string) {
 	if len(answer) > maxAnswer {
 		return ""
@@ -272,8 +272,8 @@ func (s *Set) Named(answer string) (kind string) {
 	return kind
 }
 
-// maxAnswer is how many bytes a sentence that names a kind may have.
+// maxAnswer is the maximum length in bytes of a sentence that names a kind.
 const maxAnswer = 200
 
-// Classify returns the kind of a question by its words; "" when the set has none.
+// Classify returns the kind of a question according to its words, or "" if the set has no kinds.
 func (s *Set) Classify(question string) string { return s.classes.of(question) }

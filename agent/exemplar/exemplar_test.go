@@ -133,7 +133,7 @@ func TestLoadChats(t *testing.T) {
 		strings.Replace(chat, `"role": "system"`, `"role": "user"`, 1):            "d/a.json: want a system message",
 		strings.Replace(chat, `"role": "assistant"`, `"role": "user"`, 1):         `message 2 is of the role "user"`,
 		strings.Replace(chat, "Stop condition detected.", "Observation: stop", 1): "the last message does not say",
-		"[]": "no dialogue file",
+		"[]": "not a dialogue file",
 	} {
 		if _, err := Load(fstest.MapFS{"d/a.json": {Data: []byte(bad)}}, "d"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

@@ -1,8 +1,8 @@
 // Package faithful compares what a model says about a result with the result: figures and names must be in the rows, in
-// the query or in the question, or be counts of rows, and in the languages that have a word list so must the words.
+// the query or in the question, or be counts of rows. In languages with a word list, so must the words.
 //
-// It knows no grammar. A sentence that gives a row's value to another row's name is found where name and value are in
-// one sentence; a true name in a wrong role ("the highest is X") is not. docs/replies.md has the figures.
+// It does not parse grammar. A sentence that pairs a row's value with another row's name is found if both are in one
+// sentence; a true name in a wrong role ("the highest is X") is not. docs/replies.md has the figures.
 package faithful
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Evidence is what a text about a result may be made of.
+// Evidence is what may support a text about a result.
 type Evidence struct {
 	Question string // the request, with the poster's query
 	Query    string // of the answer
@@ -47,11 +47,11 @@ type Checker struct {
 	language string
 	stock    stock // plain words of the language
 	ids      map[string]bool
-	known    vocabulary // words of question, query and of what the query names
-	parts    vocabulary // words of the names in the rows: they support no more than a name
+	known    vocabulary // words of the question, of the query and of what the query names
+	parts    vocabulary // words of the names in the rows, which only support names
 	names    []rowName
 	values   []value
-	free     map[float64]bool // figures that need no name next to them: counts, and those of question and query
+	free     map[float64]bool // figures that need no name next to them: counts, and those in the question and the query
 	rows     int
 }
 
@@ -59,14 +59,14 @@ type Checker struct {
 type rowName struct {
 	words []string
 	rows  map[int]bool
-	value bool // in another column than the first: its rows can be counted
+	value bool // in a column other than the first: its rows can be counted
 }
 
 // value is a figure in the result.
 type value struct {
 	number float64
 	rows   map[int]bool
-	edge   bool // the least or the greatest of its column, and too large to be taken for a count
+	edge   bool // the smallest or the largest of its column, and too large to be mistaken for a count
 	year   int  // of a date's day: the year that must be named with it
 }
 
@@ -99,12 +99,12 @@ func New(e Evidence) *Checker {
 	return c
 }
 
-// window says which part of the rows is shown: its figures count nothing.
+// window describes which part of the rows is shown: its figures are not counts.
 var window = regexp.MustCompile(`(?i)\b(LIMIT|OFFSET)\s+\d+`)
 
 var anyID = regexp.MustCompile(`\b[QPL][1-9]\d*\b`)
 
-// Faults lists what is not supported, sentence by sentence. A text without faults returns nothing.
+// Faults lists what is not supported, sentence by sentence. It returns nothing for a text without faults.
 func (c *Checker) Faults(text string) []Fault {
 	var out []Fault
 	for _, s := range Sentences(text) {
@@ -146,8 +146,8 @@ func Sentences(text string) []string {
 	return out
 }
 
-// abbreviated reports whether a full stop after these letters ends no sentence: after "St", "J", the 3 of a date or the
-// VII of a king.
+// abbreviated reports whether a period after these letters does not end a sentence: after "St", "J", the 3 of a date or
+// the VII of a king.
 func abbreviated(before []rune) bool {
 	n, roman := 0, true
 	for i := len(before) - 1; i >= 0 && (unicode.IsLetter(before[i]) || unicode.IsDigit(before[i])); i-- {
@@ -195,7 +195,7 @@ func (c *Checker) sentence(s string) []Fault {
 	return out
 }
 
-// part reports whether a word is one of a name in the rows, but for one letter at its end: Asia of Central Asian.
+// part reports whether a word is part of a name in the rows, except for one letter at its end: Asia in Central Asian.
 func (c *Checker) part(t token) bool {
 	if !startsUpper(t.text) && !unicase(t.text) {
 		return false
@@ -219,13 +219,13 @@ func startsUpper(s string) bool {
 	return unicode.IsUpper(r)
 }
 
-// read collects names and figures of a result.
+// read collects the names and figures in a result.
 func (c *Checker) read(t *kg.Table, labels map[string]string) {
 	if t == nil || t.Ask {
 		return
 	}
 	c.rows = len(t.Rows)
-	// One row that holds a figure is an answer, not a count of one.
+	// A single row with a figure is an answer, not a count of one.
 	single := c.rows == 1 && !slices.ContainsFunc(t.Rows[0], rdf.Term.IsIRI)
 	if !single {
 		c.free[float64(c.rows)] = true
@@ -280,7 +280,7 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 	}
 }
 
-// edges keeps the figures of a column, and marks the least and the greatest.
+// edges keeps the figures of a column, and marks the smallest and the largest.
 func (c *Checker) edges(column []*value) {
 	if len(column) == 0 {
 		return
@@ -298,7 +298,7 @@ func (c *Checker) edges(column []*value) {
 	}
 }
 
-// nameOf is a term as a name: of an entity its label, of a literal that is no figure its text.
+// nameOf returns a term as a name: an entity's label, or the text of a literal that is not a figure.
 func nameOf(t rdf.Term, labels map[string]string) string {
 	if id := rdf.EntityID(t.Value); t.IsIRI() {
 		return labels[id]

@@ -10,13 +10,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// number is a figure as read: its value, and how far the true one may be from it, since figures are rounded.
+// number is a figure as read: its value, and how far the true value may be from it, since figures are rounded.
 type number struct {
 	value, slack float64
-	word         bool // written as a word, which no day of a date is
+	word         bool // written as a word, as days of a date never are
 }
 
-// numbers are the ways to read a token as a figure: "8.848" is 8848 in German and 8.848 in English.
+// numbers returns the ways to read a token as a figure: "8.848" is 8848 in German and 8.848 in English.
 func (c *Checker) numbers(t token) []number {
 	if n := numberWords[c.language][t.folded]; n > 0 {
 		return []number{{value: float64(n), word: true}}
@@ -54,13 +54,13 @@ func (c *Checker) numbers(t token) []number {
 
 var grouped = regexp.MustCompile(`^-?\d{1,3}(,\d{3})+$`)
 
-// is reports whether a figure may stand for a true one.
+// is reports whether a figure may represent a true one.
 func (n number) is(v float64) bool {
 	d := math.Abs(n.value - v)
 	return d == 0 || d <= n.slack && (n.slack != 0.5 || v != math.Trunc(v))
 }
 
-// figuresOf are the figures of a value: a number, or the year and the day of a date.
+// figuresOf returns the figures of a value: a number, or the year and the day of a date.
 func figuresOf(t rdf.Term) []value {
 	if !t.IsLiteral() {
 		return nil
@@ -90,7 +90,7 @@ func dateOf(t rdf.Term) (time.Time, bool) {
 	return at, err == nil
 }
 
-// between are the days and the years between the two dates of a row.
+// between returns the days and the years between the two dates of a row.
 func between(row []rdf.Term, i int) []value {
 	var dates []time.Time
 	for _, t := range row {
@@ -106,8 +106,8 @@ func between(row []rdf.Term, i int) []value {
 	return []value{{number: days, rows: rows}, {number: math.Floor(days / 365.25), rows: rows}}
 }
 
-// figures returns the figures of a sentence that nothing supports. A count needs no name; another figure of the result
-// must belong to the name before or after it, the same way in the whole sentence.
+// figures returns the figures of a sentence that nothing supports. A count needs no name; any other figure of the
+// result must belong to the name before it or after it, consistently in the whole sentence.
 func (c *Checker) figures(toks []token, named []found) []string {
 	var bad []string
 	counted := map[float64]bool{} // five of them lie in Pakistan
@@ -157,7 +157,7 @@ func (c *Checker) figures(toks []token, named []found) []string {
 	return bad
 }
 
-// more are words after the number of those that a sentence does not name.
+// more lists words that follow the number of items that a sentence does not name.
 var more = map[string]bool{"other": true, "others": true, "more": true, "weitere": true, "weiteren": true, "andere": true,
 	"anderen": true, "autres": true, "otros": true, "otras": true, "altri": true, "altre": true, "outros": true, "outras": true,
 	"overige": true}

@@ -20,7 +20,7 @@ type token struct {
 
 var tokenPattern = regexp.MustCompile(`[-−]?\d+(?:[ \x{00a0}\x{202f}.,'’]\d{3})*(?:[.,]\d+)?(?:\pL[\pL\pM\d]*)?|[\pL\pM][\pL\pM\d_]*(?:[-:.][\pL\d][\pL\pM\d]*)*`)
 
-// letterDigit is where a figure follows a letter of a script without spaces.
+// letterDigit matches where a figure follows a letter of a script without spaces.
 var letterDigit = regexp.MustCompile(`(\p{Lo})(\d)`)
 
 // scales are words that multiply the figure before them.
@@ -28,7 +28,7 @@ var scales = map[string]float64{"thousand": 1e3, "tausend": 1e3, "mille": 1e3, "
 	"millionen": 1e6, "mio": 1e6, "millones": 1e6, "millón": 1e6, "milioni": 1e6, "milhões": 1e6, "miljoen": 1e6,
 	"billion": 1e9, "milliarden": 1e9, "milliarde": 1e9, "milliards": 1e9, "milliard": 1e9, "mrd": 1e9, "万": 1e4, "億": 1e8, "亿": 1e8}
 
-// tokens cuts a text into words and figures. A letter after a digit makes a word of both (1st, 4x4) but in scripts
+// tokens cuts a text into words and figures. A letter after a digit makes both one word (1st, 4x4), except in scripts
 // without spaces.
 func tokens(s string) []token {
 	var out []token
@@ -81,12 +81,12 @@ func splitWords(s string) string {
 	return b.String()
 }
 
-// articles may be left out at the beginning of a name, and are part of no name by themselves.
+// articles may be left out at the beginning of a name, and are not names by themselves.
 var articles = map[string]bool{"the": true, "a": true, "an": true, "der": true, "die": true, "das": true, "le": true, "la": true,
 	"les": true, "l": true, "el": true, "los": true, "las": true, "il": true, "lo": true, "gli": true, "i": true, "o": true, "os": true,
 	"as": true, "de": true, "het": true}
 
-// nameWords are the words of a name, without an article at its beginning.
+// nameWords returns the words of a name, without an article at its beginning.
 func nameWords(name string) []string {
 	var out []string
 	for _, t := range tokens(name) {
@@ -105,8 +105,8 @@ type found struct {
 	value    bool // see rowName
 }
 
-// find finds the names of the result in a sentence, the longest first; of a person the last word is enough. A name that
-// is in several rows in different forms has all of them.
+// find finds the names of the result in a sentence, the longest first; for a person the last word is enough. A name
+// that occurs in several rows in different forms matches all of them.
 func (c *Checker) find(toks []token) []found {
 	var out []found
 	for i := 0; i < len(toks); {
@@ -137,7 +137,7 @@ func (c *Checker) find(toks []token) []found {
 	return out
 }
 
-// matches returns how many tokens at the beginning are the name; 0 when they are not.
+// matches returns how many tokens at the beginning form the name, or 0 if they do not.
 func matches(toks []token, words []string) int {
 	if len(toks) < len(words) {
 		return 0
@@ -179,8 +179,8 @@ func (v vocabulary) add(s string) {
 	}
 }
 
-// has reports whether a word, or one of the same stem, is known: at least four letters in common from the beginning,
-// and all but four of the longer word.
+// has reports whether a word, or one with the same stem, is known: they share at least four letters at the beginning,
+// and all but four letters of the longer word.
 func (v vocabulary) has(word string) bool {
 	if v[word] {
 		return true
@@ -206,7 +206,7 @@ func common(a, b []rune) int {
 }
 
 // covers reports whether every letter of a word of a script without spaces is in a known pair of letters, or in a plain
-// word of the language. Hiragana, which endings are written in, needs no support.
+// word of the language. Hiragana, which is used for endings, needs no support.
 func (c *Checker) covers(word string) bool {
 	letters := []rune(word)
 	ok := make([]bool, len(letters))
@@ -231,7 +231,7 @@ func (c *Checker) covers(word string) bool {
 //go:embed words/*.txt words/numbers.json
 var wordFiles embed.FS
 
-// numberWords are the words for numbers from two on, by language.
+// numberWords are the words for numbers, beginning with two, by language.
 var numberWords = readNumbers()
 
 func readNumbers() map[string]map[string]int {
@@ -243,8 +243,8 @@ func readNumbers() map[string]map[string]int {
 	return out
 }
 
-// wordList is the plain words of a language that say nothing about the world. A line such as "height elevation: high
-// highest" adds the words after the colon where one of those before it is known.
+// wordList has the plain words of a language that claim nothing about the world. A line such as "height elevation: high
+// highest" adds the words after the colon if one of those before it is known.
 type wordList struct {
 	words map[string]bool
 	lines []conditional
@@ -252,7 +252,7 @@ type wordList struct {
 
 type conditional struct{ when, words []string }
 
-// wordLists are read once: a list is much longer than what it is compared with.
+// wordLists caches the lists: a list is much longer than the text that is compared with it.
 var wordLists sync.Map // of *wordList by language
 
 func wordListOf(language string) *wordList {
@@ -282,7 +282,7 @@ func wordListOf(language string) *wordList {
 	return l
 }
 
-// stock is a word list as it is next to what is known.
+// stock is a word list applied to what is known.
 type stock struct {
 	list *wordList       // nil: the language has none
 	more map[string]bool // the words of the conditional lines that hold

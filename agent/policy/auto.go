@@ -9,25 +9,25 @@ import (
 
 // The thresholds of [Auto].
 const (
-	// goodEnough is the confidence from which the answer of a single try is taken.
+	// goodEnough is the minimum confidence at which the answer of a single try is accepted.
 	goodEnough = 0.75
 	// doubtful is the confidence of a vote's answer below which a tree is searched.
 	doubtful = 0.4
-	// treePrice is how many times the dearest try the rest of the budget must hold for a tree.
+	// treePrice is how many times the cost of the most expensive try must be left in the budget for a tree.
 	treePrice = 3
 	treeName  = "mcts"
 )
 
-// Auto spends more the less sure an answer is. It begins with one try by the usual policy of the preset. Below a
-// confidence of 0.75 it goes on as [Vote]. Where the vote's answer stays below 0.4, and as much of the budget is left as
-// three of the dearest try took, it searches a tree, whose answer is one more vote.
+// Auto spends more the less certain an answer is. It begins with one try by the usual policy of the preset. Below a
+// confidence of 0.75 it continues as [Vote]. If the vote's answer stays below 0.4, and the remaining budget is at least
+// three times the cost of the most expensive try, it searches a tree, whose answer is one more vote.
 func Auto(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	v := newVote(r, s)
 	if err := v.upTo(ctx, 1); err != nil {
 		return s, step.Final{}, err
 	}
 	if v.tries[0].f.Answer != nil && v.tries[0].confidence >= goodEnough {
-		v.enough = "the first answer is sure enough"
+		v.enough = "the first answer is certain enough"
 		return v.end(ctx)
 	}
 	if err := v.upTo(ctx, v.most); err != nil {
@@ -43,7 +43,7 @@ func Auto(ctx context.Context, r *step.Runner, s step.State) (step.State, step.F
 	return v.end(ctx)
 }
 
-// sure is the confidence of the leading group, as far as the votes go.
+// sure returns the confidence of the leading group according to the votes.
 func (v *vote) sure() float64 {
 	groups := v.groups()
 	if len(groups) == 0 {

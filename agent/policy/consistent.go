@@ -9,14 +9,14 @@ import (
 )
 
 // Consistent is the loop of Interactive-KBQA: of the preset's samples of each action, the one that most of them ask for
-// is carried out first, then the next, until one shows something; that one is kept. When none does, it is the first.
-// What was tried besides stays in the log, on branches of its own.
+// is carried out first, then the next, until one shows something; that one is kept. If none does, the first is kept.
+// The others stay in the log, on separate branches.
 //
-// The released program differs in two points, which are its faults (its function self_consistency_for_action). There,
-// the end of the work is no candidate: it is taken only when no sample asks for anything else. And a result without
+// The released program differs in two points, which are bugs (in its function self_consistency_for_action). There, the
+// end of the work is not a candidate: it is taken only when no sample asks for anything else. And a result without
 // rows, or an error that begins with "Error!", counts as something shown. Here the end is voted on like every action,
-// and an action that fails or shows nothing is passed over; so is an end without an answer, and a reply that repeats
-// the last one, while another sample has more.
+// and an action that fails or shows nothing is skipped; so are an end without an answer and a reply that repeats the
+// last one, as long as another sample has more.
 func Consistent(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	for {
 		if h := r.Check(s); h != nil {
@@ -45,7 +45,7 @@ func samples(ctx context.Context, r *step.Runner, s step.State) ([]step.Proposal
 		more, err := r.Propose(ctx, s, n-len(out))
 		if err != nil {
 			if len(out) > 0 && !event.IsWriteError(err) && ctx.Err() == nil {
-				break // some is better than none
+				break // fewer samples are better than none
 			}
 			return nil, err
 		}
@@ -75,8 +75,8 @@ func elect(ctx context.Context, r *step.Runner, proposals []step.Proposal) (step
 	return *first, nil
 }
 
-// byFrequency returns one proposal for each action, those that most samples ask for first, of equally many the earlier.
-// Turns that cannot be read count as one action, which comes last.
+// byFrequency returns one proposal for each action, those that most samples ask for first; among equally frequent ones,
+// the earlier first. Turns that cannot be read count as one action, which comes last.
 func byFrequency(proposals []step.Proposal) []step.Proposal {
 	votes := map[string]int{}
 	var out []step.Proposal

@@ -69,8 +69,8 @@ func cells(a *step.Answer) [][]string {
 	return rows
 }
 
-// repeatsLabels reports whether a column holds nothing but the labels of entities in its rows, as far as these are
-// known, whatever the column is called.
+// repeatsLabels reports whether a column only has the labels of entities in its rows, as far as these are known,
+// whatever the name of the column.
 func repeatsLabels(t *kg.Table, labels map[string]string, column int) bool {
 	repeats := false
 	for _, row := range t.Rows {
@@ -91,8 +91,8 @@ func repeatsLabels(t *kg.Table, labels map[string]string, column int) bool {
 	return repeats
 }
 
-// canonical writes rows so that neither the order of columns nor that of rows shows. Columns are sorted by what they
-// hold; where two hold the same values, the cells of a row are sorted among them.
+// canonical writes rows in a form that does not depend on the order of columns or rows. Columns are sorted by their
+// values; if two have the same values, the cells of a row are sorted among them.
 func canonical(rows [][]string) []string {
 	rows = distinct(rows)
 	if len(rows) == 0 {

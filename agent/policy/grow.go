@@ -11,12 +11,12 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// maxFailed is how many expansions in a row the model may fail before the search ends.
+// maxFailed is how many expansions in a row may fail because of the model before the search ends.
 const maxFailed = 3
 
 // grow expands nodes until enough branches have ended with an answer, nothing is left to expand, or a limit is reached.
-// Where it is known what is right, an answer that is right is enough, and no number of others. The error is what must
-// end the run at once.
+// Where it is known what is right, an answer that is right is enough, and no number of others. An error must end the
+// run at once.
 func (t *tree) grow(ctx context.Context) error {
 	enough := func() bool {
 		if t.Right != nil {
@@ -51,7 +51,7 @@ func (t *tree) grow(ctx context.Context) error {
 	return nil
 }
 
-// ofBranch reports whether a limit is that of one branch only.
+// ofBranch reports whether a limit only applies to one branch.
 func ofBranch(e event.Ending) bool {
 	return e.Reason == event.OutOfActions || e.Reason == event.ModelFailed && errors.Is(e.Cause, event.ErrUnreadable)
 }
@@ -66,8 +66,8 @@ func (t *tree) stopped(ctx context.Context, err error) error {
 	return nil
 }
 
-// expand samples what may follow a node, carries it out, makes a child of everything that led to something else, and
-// has each child scored.
+// expand samples what may follow a node, carries it out, makes a child of everything that led to a different state, and
+// scores each child.
 func (t *tree) expand(ctx context.Context, x *node) error {
 	proposals, err := samples(ctx, t.Runner, x.child.State)
 	var h *event.Halt
@@ -131,7 +131,7 @@ func (t *tree) add(ctx context.Context, x *node, c step.Child) error {
 	return nil
 }
 
-// showed is what execution returned for the turn that led to x from a state with n steps.
+// showed returns the result of the turn that led to x from a state with n steps.
 func showed(x *node, n int) string {
 	if x.child.Outcome == step.Ended {
 		if a := x.child.Final.Answer; a != nil {
@@ -200,8 +200,8 @@ func (t *tree) score(ctx context.Context, x *node) error {
 	return err
 }
 
-// twin returns the earlier node, on another branch, at which the same was done as at x; nil for none. Ends are no
-// twins: each is a vote.
+// twin returns the earlier node, on another branch, at which the same was done as at x, or nil. Ends are never twins:
+// each is a vote.
 func (t *tree) twin(x *node) *node {
 	if x.child.Outcome == step.Ended {
 		return nil
@@ -223,7 +223,7 @@ func (t *tree) close(ctx context.Context, x *node) error {
 		}
 		return t.end(ctx, x, event.LeafAnswered, "")
 	case c.Outcome == step.Ended && c.Final.Answer != nil:
-		return t.end(ctx, x, event.LeafEmpty, "the step before the end is no query with a result")
+		return t.end(ctx, x, event.LeafEmpty, "the step before the end is not a query with a result")
 	case c.Outcome == step.Ended && c.Final.Ending.ServiceFailed():
 		t.lost = &c.Final.Ending
 		return t.end(ctx, x, event.LeafFailed, c.Final.Ending.Detail)
@@ -240,8 +240,8 @@ func (t *tree) close(ctx context.Context, x *node) error {
 	return nil
 }
 
-// atOnce does n pieces of work at the same time, as many as the search may, each in a lane of its own. What each made
-// goes to done in the order of the pieces, as soon as those before it are done: the log does not depend on which was
+// atOnce does n pieces of work in parallel, as many as the search allows, each in its own lane. Their results go to
+// done in the order of the pieces, as soon as those before them are done, so that the log does not depend on which was
 // faster. After a failure the rest is still written, and the first error returned.
 func (t *tree) atOnce(ctx context.Context, n int, work func(context.Context, *step.Runner, int) (step.Child, error),
 	done func(i int, c step.Child) error) ([]step.Child, error) {
@@ -277,7 +277,7 @@ func (t *tree) atOnce(ctx context.Context, n int, work func(context.Context, *st
 		<-ready[i]
 		res := &results[i]
 		if res.panic != nil {
-			panic(res.panic) // where it is caught and logged
+			panic(res.panic) // where it is recovered and logged
 		}
 		c, err := t.Join(ctx, res.lane, res.child)
 		err = errors.Join(res.err, err)

@@ -26,7 +26,7 @@ type Policy func(ctx context.Context, r *step.Runner, s step.State) (step.State,
 type named struct {
 	name   string
 	policy Policy
-	many   bool // it makes several tries, each by another policy, and works with every preset
+	many   bool // it makes several tries, each with another policy, and works with every preset
 }
 
 // policies lists every policy.
@@ -36,7 +36,7 @@ func policies() []named {
 		{name: "auto", policy: Auto, many: true}}
 }
 
-// ManyTries reports whether a policy makes several tries at a question, each by another policy.
+// ManyTries reports whether a policy makes several tries at a question, each with another policy.
 func ManyTries(name string) bool {
 	return slices.ContainsFunc(policies(), func(p named) bool { return p.name == name && p.many })
 }
@@ -119,7 +119,7 @@ func line(ctx context.Context, r *step.Runner, s step.State) (step.State, step.F
 	}
 }
 
-// follow returns the state after a turn in a line of states. f is not nil at its end.
+// follow returns the state after a turn in a line of states. At its end, f is not nil.
 func follow(ctx context.Context, r *step.Runner, c step.Child) (s step.State, f *step.Final, err error) {
 	again := c.State.Refused() // before this turn, or before the call of this turn that was refused
 	switch c.Outcome {
@@ -128,12 +128,12 @@ func follow(ctx context.Context, r *step.Runner, c step.Child) (s step.State, f 
 	case step.Refused:
 		s, err = r.Refuse(ctx, c, again)
 		return s, nil, err
-	case step.Carried, step.Unreadable: // the model goes on, or is told what was wrong
+	case step.Carried, step.Unreadable: // the model continues, or is told what was wrong
 	}
 	return c.State, nil, nil
 }
 
-// ended is the end that f says, if any.
+// ended returns the end described by f, if any.
 func ended(f *step.Final) step.Final {
 	if f == nil {
 		return step.Final{}
@@ -141,9 +141,9 @@ func ended(f *step.Final) step.Final {
 	return *f
 }
 
-// Generate is SPARQL-LLM's way: what the query is written from is looked up first, then the model writes whole queries,
-// each of which is checked and run, until one returns something or the tries are used up. The end without an answer is
-// then always the same.
+// Generate is SPARQL-LLM's way: the material for the query is looked up first, then the model writes whole queries,
+// each of which is checked and run, until one returns something or the tries are used up. An end without an answer is
+// always the same.
 func Generate(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	s, err := r.Retrieve(ctx, s)
 	if err != nil {

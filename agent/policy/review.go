@@ -13,30 +13,30 @@ import (
 // Reviewer is a person who looks at each turn of the model before it is carried out. It is asked for one turn at a
 // time. The fake to use in tests is a list of decisions.
 type Reviewer interface {
-	// Review waits for the person's decision. [ErrLeft] says that the person stops for now; any other error ends the
-	// run, too. Either way the run can be continued with the same turn.
+	// Review waits for the person's decision. [ErrLeft] means that the person stops for now; any other error also ends the
+	// run. Either way the run can be continued with the same turn.
 	Review(ctx context.Context, l Look) (Decision, error)
 }
 
-// Watcher is a [Reviewer] who is shown what a turn led to before the model is asked for the next one, which takes a
+// Watcher is a [Reviewer] who is shown the result of a turn before the model is asked for the next one, which takes a
 // while.
 type Watcher interface {
-	// Carried gets the steps of the conversation so far and, where the turn was refused or could not be read, what the
-	// model is told about it; told is "" otherwise.
+	// Carried gets the steps of the conversation so far and, if the turn was refused or could not be read, what the model
+	// is told about it; told is "" otherwise.
 	Carried(steps []event.Step, told string)
 }
 
-// ErrLeft is the error of a [Reviewer] whose person stops for now.
+// ErrLeft is returned by a [Reviewer] whose person stops for now.
 var ErrLeft = errors.New("the reviewer stopped")
 
-// Look is what a person sees of a turn.
+// Look is what a person is shown of a turn.
 type Look struct {
 	Place      int          // of the turn's first step in the conversation, from 1
 	Steps      []event.Step // of the conversation so far
 	Turn       string       // thought and actions as text; see [step.Proposal.Text]
-	Unreadable string       // why the turn cannot be read, "" when it can: to accept it is to tell the model so
+	Unreadable string       // why the turn cannot be read, or "": accepting such a turn tells the model so
 	Problem    string       // why the last decision on this turn cannot be carried out, "" for none; Turn is then its text
-	Unseen     []string     // IDs in the turn that nothing has shown to the model, as they are written in it
+	Unseen     []string     // IDs in the turn that the model has not been shown, as written in it
 	Mentions   func(text string) []step.Mention
 }
 
@@ -44,15 +44,15 @@ type Look struct {
 type Decision struct {
 	Verdict string // see [event.Accepted] and those after it
 	Text    string // of an edited turn: thought and actions in the form of [Look.Turn]
-	To      int    // of a way back: the place of the step that is decided again
+	To      int    // of a way back: the position of the step that is decided again
 	Reason  string // of a skip
 	By      string // who
 }
 
 // Review is the loop in which a person decides on each turn before it is carried out, as in Interactive-KBQA's
-// annotation: the turn is accepted, or edited, and then part of the history as if the model had written it; or the
-// question is given up. On a way back the turn that was proposed there is decided again, and a new branch grows from
-// it. Every decision is in the log before it is carried out.
+// annotation: the turn is accepted, or edited and then treated as if the model had written it, or the question is given
+// up. On a way back the turn that was proposed there is decided again, and a new branch grows from it. Every decision
+// is in the log before it is carried out.
 func Review(who Reviewer) Policy {
 	return func(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 		if generates(r) {
@@ -65,14 +65,14 @@ func Review(who Reviewer) Policy {
 	}
 }
 
-// review is a run on its way.
+// review is a run in progress.
 type review struct {
 	*step.Runner
 	who   Reviewer
 	turns []decided
 }
 
-// decided is a turn that was carried out in a state with so many steps.
+// decided is a turn that was carried out in a state with that many steps.
 type decided struct {
 	step.Proposal
 	before int
@@ -117,7 +117,7 @@ func (v *review) run(ctx context.Context, s step.State) (step.State, step.Final,
 	}
 }
 
-// next is the turn to decide on: one that was proposed before, or a new one.
+// next returns the turn to decide on: one that was proposed before, or a new one.
 func (v *review) next(ctx context.Context, s step.State, again *step.Proposal) (step.Proposal, *event.Halt, error) {
 	if again != nil {
 		return *again, nil, nil
@@ -139,8 +139,8 @@ func endingOf(h *event.Halt) event.Ending {
 	return h.Ending
 }
 
-// decide asks until the decision can be carried out, and writes it to the log. In a run that is continued, what was
-// decided then is not asked again.
+// decide asks until the decision can be carried out, and writes it to the log. In a continued run, earlier decisions
+// are not asked for again.
 func (v *review) decide(ctx context.Context, p step.Proposal) (step.Proposal, Decision, error) {
 	look := Look{Steps: p.State().Steps(), Turn: p.Text(), Unseen: v.Unseen(p), Mentions: v.Mentions}
 	look.Place = len(look.Steps) + 1
@@ -187,10 +187,10 @@ func (v *review) check(p step.Proposal, d *Decision) (step.Proposal, string) {
 		}
 		return p, ""
 	}
-	return p, fmt.Sprintf("%q is no decision", d.Verdict)
+	return p, fmt.Sprintf("%q is not a decision", d.Verdict)
 }
 
-// turnAt finds the turn with the step at a place, -1 for none.
+// turnAt finds the turn with the step at a position, or -1.
 func (v *review) turnAt(place int) int {
 	for i, t := range slices.Backward(v.turns) {
 		if t.before < place {
@@ -212,8 +212,8 @@ func (v *review) record(ctx context.Context, p, changed step.Proposal, d Decisio
 	return v.Reviewed(ctx, changed, e)
 }
 
-// Recalled is a reviewer who decides as in the earlier run that these events are of, as far as that goes; then who
-// decides.
+// Recalled is a reviewer who repeats the decisions of the earlier run with these events, as long as they last; after
+// that, who decides.
 func Recalled(earlier []event.Event, who Reviewer) Reviewer {
 	r := &recalled{who: who}
 	for _, e := range earlier {
@@ -245,7 +245,7 @@ func (r *recalled) Review(ctx context.Context, l Look) (Decision, error) {
 	return d, ctx.Err()
 }
 
-// Carried implements [Watcher]: what was done before is shown to nobody again.
+// Carried implements [Watcher]: what was done before is not shown again.
 func (r *recalled) Carried(steps []event.Step, told string) {
 	if w, ok := r.who.(Watcher); ok && len(r.decided) == 0 {
 		w.Carried(steps, told)

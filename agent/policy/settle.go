@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// settle ends the search: the result that most branches agree on is the answer. When none ended with one, the executed
-// query that the scorer thinks most of is.
+// settle ends the search: the answer is the result that most branches agree on. If no branch ended with an answer, it
+// is the executed query with the best score.
 func (t *tree) settle(ctx context.Context) (step.State, step.Final, error) {
 	reason, detail := t.over()
 	if err := t.Events.Branch(t.root.at).Record(ctx, event.Event{Event: "searched", Reason: reason,
@@ -97,7 +97,7 @@ func mean(g []*node) float64 {
 	return sum / float64(len(g))
 }
 
-// why says why a group won, or did not.
+// why explains why a group won, or did not.
 func (t *tree) why(groups [][]*node, i int) string {
 	first, g := groups[0], groups[i]
 	switch {
@@ -119,10 +119,10 @@ func (t *tree) why(groups [][]*node, i int) string {
 	return "as many branches, found later"
 }
 
-// maxTried is how many executed queries are tried when no branch ended with an answer.
+// maxTried is how many executed queries are tried if no branch ended with an answer.
 const maxTried = 3
 
-// fallBack takes the executed query that the scorer thinks most of, where one returned something.
+// fallBack takes the executed query with the best score, if one returned something.
 func (t *tree) fallBack(ctx context.Context) (step.State, step.Final, error) {
 	f := step.Final{Ending: t.ending()}
 	tried := slices.SortedFunc(slices.Values(t.nodes), better)
@@ -151,7 +151,7 @@ func (t *tree) fallBack(ctx context.Context) (step.State, step.Final, error) {
 	return s, f, nil
 }
 
-// ending says why no branch ended with an answer.
+// ending explains why no branch ended with an answer.
 func (t *tree) ending() event.Ending {
 	ended := fmt.Sprintf("%d states, none with an answer", len(t.nodes)-1)
 	switch {

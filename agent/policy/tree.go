@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// way is how a search that branches visits its nodes, and who scores them.
+// way is how a branching search visits its nodes, and how they are scored.
 type way struct {
 	name   string
 	next   func(t *tree) *node
@@ -28,7 +28,7 @@ const (
 	byChance               // random figures
 )
 
-// The searches of the MCTS-KBQA paper: its own, and what it is compared with (sections 4.3 and 4.6.1).
+// The searches of the MCTS-KBQA paper: its own, and those it is compared with (sections 4.3 and 4.6.1).
 var ways = []way{
 	{"bfs", (*tree).broad, unscored},
 	{"dfs", (*tree).deep, unscored},
@@ -37,7 +37,7 @@ var ways = []way{
 	{"mcts", (*tree).promising, byRules},
 }
 
-// node is a state of a search, with what is known of it. The root's is the state that the search began with.
+// node is a state of a search, with what is known about it. The root's state is the one that the search began with.
 type node struct {
 	parent   *node
 	children []*node
@@ -48,10 +48,10 @@ type node struct {
 
 	w     float64 // total reward
 	n     int     // visits
-	value float64 // what the scorer thinks of it
+	value float64 // its score
 
 	expanded bool
-	closed   string // why the branch ends here, see event.LeafAnswered; "" while it does not
+	closed   string // why the branch ends here, see event.LeafAnswered; "" if it has not ended
 	repairs  int    // expansions without a child
 }
 
@@ -69,7 +69,7 @@ func (x *node) open() bool {
 	return !x.expanded || slices.ContainsFunc(x.children, (*node).open)
 }
 
-// tree is a search on its way.
+// tree is a search in progress.
 type tree struct {
 	*step.Runner
 	way    way
@@ -81,12 +81,12 @@ type tree struct {
 	found  []*node          // with answers that count
 	right  *node            // the first of them that is known to be right, where that is known
 	rnd    *rand.Rand
-	failed int           // expansions in a row that the model failed
-	halted *event.Ending // what ended the search before its time
+	failed int           // expansions in a row that failed because of the model
+	halted *event.Ending // what ended the search early
 	lost   *event.Ending // a service that failed a branch
 }
 
-// search is the policy that searches this way. Whatever stops it, the best of what was found is the answer.
+// search returns the policy that searches this way. Whatever stops it, the best result so far is the answer.
 func (w way) search(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	if generates(r) {
 		var err error
@@ -124,7 +124,7 @@ func (w way) begin(ctx context.Context, r *step.Runner, s step.State) (*tree, er
 	return t, nil
 }
 
-// says returns what the log says of the search.
+// says returns the log's description of the search.
 func (t *tree) says() *event.Tree {
 	p := t.p
 	out := &event.Tree{Policy: t.way.name, Samples: p.Samples, Simulations: p.Simulations, Depth: p.Depth,
@@ -141,7 +141,7 @@ func (t *tree) says() *event.Tree {
 	return out
 }
 
-// broad returns the first node, of those nearest to the root, that can be expanded; nil for none.
+// broad returns the first expandable node among those nearest to the root, or nil.
 func (t *tree) broad() *node {
 	var out *node
 	for _, x := range t.nodes {
@@ -152,7 +152,7 @@ func (t *tree) broad() *node {
 	return out
 }
 
-// deep returns the node to expand when each branch is followed to its end before the next; nil for none.
+// deep returns the node to expand if each branch is followed to its end before the next, or nil.
 func (t *tree) deep() *node { return firstOpen(t.root) }
 
 func firstOpen(x *node) *node {
@@ -170,8 +170,8 @@ func firstOpen(x *node) *node {
 	return nil
 }
 
-// promising returns the leaf that is reached from the root by always taking the child with the highest UCT, of equal
-// ones the first, among those whose branch has not ended; nil for none.
+// promising returns the leaf that is reached from the root by always taking the child with the highest UCT, the first
+// among equals, where branches have not ended; or nil.
 func (t *tree) promising() *node {
 	x := t.root
 	if !x.open() {
@@ -189,7 +189,7 @@ func (t *tree) promising() *node {
 	return x
 }
 
-// decayed is what a reward for a state at a depth is worth (the paper's formula 5).
+// decayed returns the value of a reward for a state at a depth (the paper's formula 5).
 func decayed(reward float64, depth int, p preset.Search) float64 {
 	return max(0, reward*(1-p.Decay*float64(max(0, depth-p.Expected))))
 }
@@ -212,7 +212,7 @@ func (t *tree) end(ctx context.Context, x *node, reason, detail string) error {
 	return t.Events.Branch(x.at).Record(ctx, event.Event{Event: "leaf", Reason: reason, Detail: detail})
 }
 
-// better orders nodes: what the scorer thinks more of first, of equally good ones the earlier.
+// better orders nodes: by score, then the earlier first.
 func better(a, b *node) int {
 	return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.number, b.number))
 }

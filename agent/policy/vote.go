@@ -13,24 +13,25 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// What spares further tries.
+// Thresholds that save further tries.
 const (
-	// usualTries is how many tries a vote makes at most where the run does not say.
+	// usualTries is the maximum number of tries in a vote unless the run sets it.
 	usualTries = 3
-	// sureAlone is the confidence from which a single answer that a judge called done needs no second try.
+	// sureAlone is the minimum confidence at which a single answer that a judge called done needs no second try.
 	sureAlone = 0.9
-	// sureTogether is the confidence that each of two equal answers needs so that a third is not asked for.
+	// sureTogether is the confidence that each of two equal answers needs so that no third try is made.
 	sureTogether = 0.5
 )
 
 // Vote makes independent tries at the question, each by the usual policy of its preset, and groups the answers by their
-// results. Where all tries agree, that is the answer; else a comparison chooses among the groups, and when it cannot be
-// read, the group of most tries, then that of the highest confidence. The comparison may also find that no answer is
-// right. A further try is spared when it could not change the choice, and when the answers so far agree and are sure.
+// results. If all tries agree, that is the answer; else a comparison chooses among the groups. If the comparison cannot
+// be read, the group with the most tries wins, then the one with the highest confidence. The comparison may also find
+// that no answer is right. No further try is made if it could not change the choice, or if the answers so far agree and
+// are certain.
 //
-// The run's limits of money, tokens, calls and time cover all tries together: a try is begun only where as much is left
-// as the dearest try took. The limits of actions are those of each try. What ends a try ends the vote where it would
-// end every other try, too; the answers that there are by then are voted on.
+// The run's limits of money, tokens, calls and time cover all tries together: a try begins only if as much is left as
+// the most expensive try took. The limits on actions apply to each try. What ends a try ends the vote if it would also
+// end every other try; the vote is then among the answers so far.
 func Vote(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	v := newVote(r, s)
 	if err := v.upTo(ctx, v.most); err != nil {
@@ -48,7 +49,7 @@ type try struct {
 	confidence float64
 }
 
-// vote is a search under way.
+// vote is a search in progress.
 type vote struct {
 	r       *step.Runner
 	start   step.State
@@ -135,7 +136,7 @@ func usual(r *step.Runner) Policy {
 	return Linear
 }
 
-// halted is the orderly end that err is, nil for an error that must end the run.
+// halted returns err as an orderly end, or nil for an error that must end the run.
 func halted(ctx context.Context, err error) *event.Halt {
 	var h *event.Halt
 	switch {
@@ -155,11 +156,11 @@ type answers struct {
 	tries []*try // the best first
 }
 
-// lead is the try that speaks for the group.
+// lead returns the try that represents the group.
 func (g answers) lead() *try { return g.tries[0] }
 
-// groups are the different results, those of most tries first, then those of the highest confidence. Their order and
-// the try that leads each do not depend on the order of the tries.
+// groups returns the distinct results, those with the most tries first, then those with the highest confidence. Their
+// order and their leading tries do not depend on the order of the tries.
 func (v *vote) groups() []answers {
 	by := map[string]*answers{}
 	for i := range v.tries {
@@ -187,7 +188,7 @@ func (v *vote) groups() []answers {
 	return out
 }
 
-// spared says why no further try is needed, "" when one is.
+// spared returns why no further try is needed, or "" if one is.
 func spared(groups []answers, made, most int) string {
 	if len(groups) == 0 {
 		return ""
@@ -200,11 +201,11 @@ func spared(groups []answers, made, most int) string {
 	verdict := lead.s.Verdict()
 	switch {
 	case made == 1 && verdict != nil && verdict.Status == step.Done && lead.confidence >= sureAlone:
-		return "the first answer is sure"
+		return "the first answer is certain"
 	case first-second > most-made:
 		return "another try could not change the majority"
 	case len(groups) == 1 && first == 2 && groups[0].tries[1].confidence >= sureTogether:
-		return "two answers agree and are sure"
+		return "two answers agree and are certain"
 	}
 	return ""
 }
@@ -238,7 +239,7 @@ func (v *vote) end(ctx context.Context) (step.State, step.Final, error) {
 	f.Features = lead.r.Features(s, f)
 	if chosen < 0 {
 		f = step.Final{Attempt: f.Answer, Votes: f.Votes, Settled: true, Ending: event.Ending{Reason: event.NotFound,
-			Detail: "none of the different answers stood up to a comparison: " + why}}
+			Detail: "a comparison found none of the different answers right: " + why}}
 	}
 	if len(options) > 1 {
 		f.Rivals = options
@@ -246,7 +247,7 @@ func (v *vote) end(ctx context.Context) (step.State, step.Final, error) {
 	return s.Ended(b.At()), f, nil
 }
 
-// nothing is the end of a vote without any answer: that of the first try, or what stopped it.
+// nothing returns the end of a vote without any answer: that of the first try, or what stopped the vote.
 func (v *vote) nothing() (step.State, step.Final, error) {
 	first := v.tries[0]
 	if v.halt != nil && len(v.tries) == 1 {
@@ -264,7 +265,7 @@ const (
 	byConfidence = "confidence" // as many came to another, and the comparison could not be read
 )
 
-// choose returns the index of the group that is the answer, -1 for none.
+// choose returns the index of the group that is the answer, or -1.
 func (v *vote) choose(ctx context.Context, groups []answers, options []step.Option) (chosen int, reason, why string,
 	err error) {
 	if len(groups) == 1 {
@@ -283,7 +284,7 @@ func (v *vote) choose(ctx context.Context, groups []answers, options []step.Opti
 	return 0, byConfidence, "there was no readable comparison", nil
 }
 
-// optionsOf are the groups as a comparison sees them.
+// optionsOf returns the groups as shown to a comparison.
 func optionsOf(groups []answers) []step.Option {
 	options := make([]step.Option, len(groups))
 	has := make([]map[string]bool, len(groups))
@@ -308,7 +309,7 @@ func optionsOf(groups []answers) []step.Option {
 	return options
 }
 
-// compare asks for a choice among the groups. It is nil when there was none that can be read.
+// compare asks for a choice among the groups. It returns nil if there was no readable one.
 func (v *vote) compare(ctx context.Context, options []step.Option) (*step.Choice, error) {
 	b := v.r.Events.Branch(v.start.At())
 	c, err := v.r.Compare(ctx, b, options, len(v.tries))
@@ -318,7 +319,7 @@ func (v *vote) compare(ctx context.Context, options []step.Option) (*step.Choice
 	return c, err
 }
 
-// event is the group as the log has it.
+// event returns the group as logged.
 func (g answers) event(chosen bool) event.Group {
 	a := g.lead().f.Answer
 	out := event.Group{SPARQL: a.SPARQL, Rows: len(a.Table.Rows), Weight: float64(len(g.tries)), Chosen: chosen}

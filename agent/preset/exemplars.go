@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Exemplars are worked dialogues that the prompt holds. They are in the preset's folder, in exemplars/ and there in a
-// folder with the name of the dialect: wikidata for entities by IRI.
+// Exemplars are worked dialogues in the prompt. They are in the preset's folder, under exemplars/ in a folder named
+// after the dialect: wikidata for entities by IRI.
 type Exemplars struct {
 	N    int    `json:"n"`    // dialogues of the question's kind; 0: none
 	Kind string `json:"kind"` // how the kind is found, see [KindByWords]
@@ -22,13 +22,13 @@ type Exemplars struct {
 // How a question's kind is found.
 const (
 	KindByWords = "words" // by its words, compared with questions whose kind is known
-	KindByModel = "model" // the model is asked, and shown a few of those questions; where it fails, by words
+	KindByModel = "model" // the model is asked and shown a few of those questions; if it fails, by words
 )
 
 // Labelled is how many questions of each kind the model is shown: few, so that the call is cheap.
 const Labelled = 4
 
-// load reads the dialogues of a dialect; nil when none are wanted.
+// load reads the dialogues of a dialect, or returns nil if none are wanted.
 func (x *Exemplars) load(fsys fs.FS, dialect string) (*exemplar.Set, error) {
 	if x.N <= 0 {
 		return nil, nil
@@ -47,11 +47,11 @@ func (x *Exemplars) load(fsys fs.FS, dialect string) (*exemplar.Set, error) {
 	return set, nil
 }
 
-// dialects returns the names of a preset of the program with each dialect that it has dialogues for.
+// dialects returns the names of a built-in preset with each dialect that it has dialogues for.
 func dialects(name string) []string {
 	files, err := fs.Glob(builtin, name+"/exemplars/*")
 	if err != nil {
-		panic(err) // the pattern is right
+		panic(err) // the pattern is valid
 	}
 	var out []string
 	for _, f := range files {
@@ -62,26 +62,27 @@ func dialects(name string) []string {
 	return out
 }
 
-// byIRI is the folder of the dialogues for graphs of Wikidata's kind.
+// byIRI is the folder of the dialogues for graphs like Wikidata.
 const byIRI = "wikidata"
 
-// Dialogues returns the worked dialogues for a graph, nil when there are none that fit it.
+// Dialogues returns the worked dialogues for a graph, or nil if none fit it.
 func (p *Preset) Dialogues(g *kg.Description) *exemplar.Set {
 	if p.Show.Dialect == kbqa.ByIRI && !g.IsWikibase() {
-		return nil // they hold the IDs of Wikidata
+		return nil // they contain IDs of Wikidata
 	}
 	return p.dialogues
 }
 
-// few is up to how many kinds the dialogues of all of them are shown (Interactive-KBQA does so for WebQSP and MetaQA).
+// few is the maximum number of kinds at which the dialogues of all kinds are shown (as Interactive-KBQA does for WebQSP
+// and MetaQA).
 const few = 3
 
-// AsksKind reports whether the model is asked of what kind a question is: not where that changes nothing.
+// AsksKind reports whether the model is asked for the kind of a question, which it is not if that makes no difference.
 func (p *Preset) AsksKind(set *exemplar.Set) bool {
 	return p.Exemplars.Kind == KindByModel && len(set.Types()) > few
 }
 
-// Worked returns the dialogues of a question's kind as text; of a set with few kinds, those of each.
+// Worked returns the dialogues of a question's kind as text or, if the set has few kinds, those of every kind.
 func (p *Preset) Worked(set *exemplar.Set, kind string) string {
 	kinds := set.Types()
 	if len(kinds) > few {

@@ -7,19 +7,19 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
-// Fact is a line of what a preset is, for people.
+// Fact is one line of a preset's description, for people.
 type Fact struct{ Name, Text string }
 
-// what the rules mean, for people. Every value of a rule has its text.
+// descriptions of the rules, for people. Every value of a rule has a text.
 var ruleTexts = map[string]map[string]string{
 	"repeat": {
-		RepeatRestore: "an action done before is refused; the second time the state before it is restored",
+		RepeatRestore: "an action done before is refused; the second time, the state before it is restored",
 		RepeatNone:    "an action may be repeated",
 		RepeatLoop:    "a reply that repeats the last one is not carried out; the next one ends the run",
 		RepeatEnd:     "a reply that repeats the last one ends the run",
 	},
 	"stop": {
-		StopRestore: "a stop without result is refused; the second time the state before the query is restored",
+		StopRestore: "a stop without result is refused; the second time, the state before the query is restored",
 		StopRefuse:  "a stop without result is refused",
 		StopAccept:  "a stop without result ends the run without an answer",
 	},
@@ -28,12 +28,12 @@ var ruleTexts = map[string]map[string]string{
 		GuardOff:    "",
 		GuardName:   "IDs that were not shown are named with their labels",
 		GuardLookUp: "IDs that were not shown are looked up, and explained after the query has run",
-		GuardRefuse: "a query with IDs that were not shown is not run before they have been looked up",
+		GuardRefuse: "a query with IDs that were not shown is not run until they have been looked up",
 		GuardKnown:  "a query with IRIs that no result has shown is not run",
 	},
 }
 
-// Explain says what the preset does, from its data.
+// Explain describes what the preset does, based on its data.
 func (p *Preset) Explain() []Fact {
 	var facts []Fact
 	add := func(name, format string, args ...any) {
@@ -77,7 +77,7 @@ func (p *Preset) Explain() []Fact {
 	for _, e := range []struct {
 		on   bool
 		text string
-	}{{p.Diagnose, "says which condition of an empty query loses the rows"},
+	}{{p.Diagnose, "tells which condition of an empty query loses the rows"},
 		{p.Extract, "asks for a query when the actions are used up"},
 		{p.Report, "writes a report"}} {
 		if e.on {
@@ -88,7 +88,7 @@ func (p *Preset) Explain() []Fact {
 	return facts
 }
 
-// rules returns what the rules mean.
+// rules returns the descriptions of the rules.
 func (p *Preset) rules() []string {
 	r := p.Rules
 	var out []string
@@ -102,7 +102,7 @@ func (p *Preset) rules() []string {
 		out = append(out, "an answer is taken from a turn without an action, or from the last query at a limit")
 	}
 	if r.TrimLimit {
-		out = append(out, "LIMIT 10 is cut off the final query")
+		out = append(out, "LIMIT 10 is removed from the final query")
 	}
 	return out
 }

@@ -1,10 +1,10 @@
-// Package preset holds the ways of working that the agent knows, one folder each: tools, protocol, prompts, limits,
-// sampling and what is shown are data. A preset can also be read from a folder of one's own.
+// Package preset has the agent's ways of working, one folder each: tools, protocol, prompts, limits,
+// sampling and what is shown are data. A preset can also be read from a user's folder.
 //
 // A folder holds preset.json, which is a [Preset], and the prompts as templates: act.tmpl, the system message; where
-// they are used, prune.tmpl, extract.tmpl and report.tmpl. What all presets share is in shared/: how a question and its
-// earlier turns are written, and that material is not an instruction. A prompt file may also define a text of packages
-// protocol and step (their texts.tmpl) by its name, which then takes that text's place.
+// they are used, prune.tmpl, extract.tmpl and report.tmpl. shared/ has what all presets share: how a question and its
+// earlier turns are written, and the statement that material is not an instruction. A prompt file may also define a
+// text of packages protocol and step (their texts.tmpl) by its name, which then replaces that text.
 package preset
 
 import (
@@ -39,7 +39,7 @@ type Preset struct {
 	Long     string        `json:"long"`     // what it is, with its source
 	Protocol string        `json:"protocol"` // text or native
 	Parallel bool          `json:"parallel"` // a native turn may hold several calls
-	Strict   bool          `json:"strict"`   // the server must hold native calls to the tools' schemas
+	Strict   bool          `json:"strict"`   // the server must enforce the tools' schemas on native calls
 	Policies []string      `json:"policies"` // ways to search its steps, the usual one first
 	Tools    []string      `json:"tools"`    // names, in the order in which the model reads them
 	Limits   Limits        `json:"limits"`
@@ -53,8 +53,8 @@ type Preset struct {
 	Probe    probe.Settings `json:"probe"`
 	Examples Examples       `json:"examples"`
 	Notes    Notes          `json:"notes"`
-	// code of the labels' language when the question's is not known; "": the model is asked what the question is in;
-	// "detect": the program guesses it by the question's words
+	// code of the labels' language if the question's is unknown; "": the model is asked for the question's language;
+	// "detect": the program guesses it from the question's words
 	Language string `json:"language"`
 
 	Exemplars Exemplars `json:"exemplars"`
@@ -78,7 +78,7 @@ type Limits struct {
 	FormatErrors int `json:"format_errors"` // unreadable turns in a row that end the run
 }
 
-// Sampling is how the model is asked for actions. Side tasks are asked for at temperature 0.
+// Sampling is how the model is asked for actions. Side tasks use temperature 0.
 type Sampling struct {
 	Temperature float64  `json:"temperature"`
 	TopP        float64  `json:"top_p"`
@@ -97,11 +97,11 @@ var builtin embed.FS
 //go:embed tasks
 var tasks embed.FS
 
-// NoteTaker is the preset that learns notes from finished runs. It answers no questions, so it is not among [Names].
+// NoteTaker is the preset that learns notes from finished runs. It answers no questions, so it is not in [Names].
 func NoteTaker() *Preset {
 	sub, err := fs.Sub(tasks, "tasks/note-taker")
 	if err != nil {
-		panic(err) // the path is right
+		panic(err) // the path is valid
 	}
 	p, err := Load(sub)
 	if err != nil {
@@ -110,10 +110,10 @@ func NoteTaker() *Preset {
 	return p
 }
 
-// Detect is the language of a preset for which the program guesses the question's.
+// Detect is the language value of a preset for which the program guesses the question's language.
 const Detect = "detect"
 
-// Names returns the names of the presets that are part of the program, the usual one first.
+// Names returns the names of the built-in presets, the usual one first.
 func Names() []string {
 	files, err := fs.Glob(builtin, "*/preset.json")
 	if err != nil {
@@ -140,8 +140,8 @@ func Default() *Preset {
 	return p
 }
 
-// Named returns one of the presets that are part of the program. Behind a colon may be the dialect in which its graph
-// names entities: interactive-kbqa:kqapro.
+// Named returns a built-in preset. The name may be followed by a colon and the dialect in which its graph names
+// entities: interactive-kbqa:kqapro.
 func Named(name string) (*Preset, error) {
 	if names := Names(); !slices.Contains(names, name) {
 		return nil, fmt.Errorf("there is no preset %q; the presets are %s", name, strings.Join(names, ", "))
@@ -184,7 +184,7 @@ func Load(fsys fs.FS) (*Preset, error) {
 	return parse(data, fsys, "")
 }
 
-// parse reads a preset. dialect goes before its own, unless it is "".
+// parse reads a preset. dialect, unless it is "", overrides the preset's own.
 func parse(data []byte, fsys fs.FS, dialect string) (*Preset, error) {
 	p := &Preset{Search: usualSearch()}
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -193,7 +193,7 @@ func parse(data []byte, fsys fs.FS, dialect string) (*Preset, error) {
 		return nil, fmt.Errorf("this is not a preset: %w", text.JSON(err))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("this is not a preset: there is more after its end")
+		return nil, errors.New("this is not a preset: there is text after its end")
 	}
 	var err error
 	if p.texts, err = Texts(fsys, "*.tmpl"); err != nil {
@@ -291,7 +291,7 @@ func (p *Preset) check() error {
 	return errors.Join(missing...)
 }
 
-// Texts parses prompts together with those that all presets share.
+// Texts parses prompts together with the ones that all presets share.
 func Texts(fsys fs.FS, patterns ...string) (*render.Texts, error) {
 	t, err := render.NewTexts(shared, "shared/*.tmpl")
 	if err != nil {
@@ -330,7 +330,7 @@ func (p *Preset) WithProtocol(name string, parallel bool) (*Preset, error) {
 	return &out, err
 }
 
-// SpeakWithoutTools returns the protocol for a server that knows no tool calls.
+// SpeakWithoutTools returns the protocol for a server without tool calls.
 func (p *Preset) SpeakWithoutTools() protocol.Protocol {
 	if p.Protocol == "text" {
 		return p.proto
@@ -338,7 +338,7 @@ func (p *Preset) SpeakWithoutTools() protocol.Protocol {
 	return protocol.WithoutTools(p.texts, p.tools, p.Show)
 }
 
-// Own returns the preset's text with a name where it has one, else the one that is given.
+// Own returns the preset's text with a name if it has one, else the given text.
 func (p *Preset) Own(name string, data any, usual func(name string, data any) string) string {
 	if p.texts.Has(name) {
 		return p.texts.Say(name, data)
@@ -346,8 +346,8 @@ func (p *Preset) Own(name string, data any, usual func(name string, data any) st
 	return usual(name, data)
 }
 
-// Situation is what a system message may say besides the rules: how many steps there are in all, how many of these were
-// done before the model's first turn, the graphs, the main one first, notes on them, and worked dialogues.
+// Situation is what a system message may contain besides the rules: the number of steps, how many of them were done
+// before the model's first turn, the graphs, the main one first, notes on them, and worked dialogues.
 type Situation struct {
 	Counted, Given int
 	Graphs         []kg.Description
@@ -378,7 +378,7 @@ func (p *Preset) Judging() *Preset {
 // Judges reports whether the work begins with the judgment of a post.
 func (p *Preset) Judges() bool { return p.judging }
 
-// leastVaried is the lowest temperature of a varied preset: below it, samples of most models hardly differ.
+// leastVaried is the lowest temperature of a varied preset: below it, most models' samples hardly differ.
 const leastVaried = 0.7
 
 // Varied returns a copy of the preset for the n-th further try at a question, n being at least 1: with a seed of its

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Rules are what the loop does where the published systems differ.
+// Rules are the loop's behavior where the published systems differ.
 type Rules struct {
-	Repeat string `json:"repeat"` // what follows a repetition, see [RepeatRestore]
-	Stop   string `json:"stop"`   // what follows a stop on a query without result, see [StopRestore]
-	// what follows a turn without an action: "nudge" tells the model, "end" ends the run
+	Repeat string `json:"repeat"` // what happens after a repetition, see [RepeatRestore]
+	Stop   string `json:"stop"`   // what happens after a stop on a query without result, see [StopRestore]
+	// what happens after a turn without an action: "nudge" tells the model, "end" ends the run
 	NoAction string `json:"no_action"`
 	// take the answer from a turn without an action (a JSON object, a fenced query); when a limit is reached, take the
 	// last query executed
@@ -19,14 +19,14 @@ type Rules struct {
 	Messages  int  `json:"messages"`   // of the conversation, at which the run ends; 0: any number
 	TrimLimit bool `json:"trim_limit"` // remove an exploring LIMIT 10 from the end of the final query
 	// run faster forms of a query that takes too long; the form that returned something is published, and so is the one
-	// that a second service was asked in its own dialect
+	// that was sent to a second service in its own dialect
 	Rescue bool   `json:"rescue"`
 	Count  bool   `json:"count"` // tell the model how many steps are left
-	Guard  string `json:"guard"` // what is done about IDs that were not shown, see [GuardOff]
+	Guard  string `json:"guard"` // how IDs that were not shown are handled, see [GuardOff]
 	// IDs that need not be shown: every expert knows them
 	Known []string `json:"known"`
-	// the conversation only grows, so that a provider's cache of its beginning holds: what was refused or could not be
-	// read stays in it, and says why
+	// the conversation only grows, so that a provider's cache of its beginning stays valid: refused and unreadable turns
+	// stay in it, with the reason
 	Append bool `json:"append"`
 	Number bool `json:"number"` // each observation begins with the number of its step
 	// the answer's columns are compared with those that were announced and with the question, see shape.go in step
@@ -37,7 +37,7 @@ type Rules struct {
 	Beforehand bool `json:"beforehand"`
 }
 
-// What follows a repetition.
+// What happens after a repetition.
 const (
 	// a call equal to one still in the state is refused; the second refusal in a row restores the state before it
 	RepeatRestore = "restore"
@@ -48,25 +48,25 @@ const (
 	RepeatEnd  = "end" // a reply equal to the one before it ends the run
 )
 
-// What follows a stop without result: the query returned nothing, failed, or there is none.
+// What happens after a stop without a result: the query returned nothing or failed, or there is none.
 const (
 	StopRestore = "restore" // it is refused; the second refusal in a row restores the state before the query
 	StopRefuse  = "refuse"  // it is refused every time
 	StopAccept  = "accept"  // the run ends, without an answer
 )
 
-// What is done about IDs in a query that no observation, no rule and no word of the question has shown.
+// How IDs are handled that are in a query but in no observation, no rule and no word of the question.
 const (
 	GuardOff    = "off"
 	GuardName   = "name"    // the query runs, and the model is told their labels
 	GuardLookUp = "look_up" // the query runs, and the model is told label, description and use in the graph
-	GuardRefuse = "refuse"  // the query does not run, and the model is told the same; after that they count as shown
-	// GRASP's rule: the query does not run. What the question names is not known, nor are other forms of a property
-	// that was shown (wdt:P31 does not make p:P31 known); the IDs of common vocabularies are.
+	GuardRefuse = "refuse"  // the query does not run, and the model is told the same; after that the IDs count as shown
+	// GRASP's rule: the query does not run. IDs in the question do not count as shown, and neither do other forms of a
+	// property that was shown (wdt:P31 does not make p:P31 known); IDs of common vocabularies do.
 	GuardKnown = "known"
 )
 
-// check completes the rules by the usual ones and returns what is wrong.
+// check fills in the usual rules and returns what is wrong.
 func (r *Rules) check() error {
 	var wrong []error
 	one := func(v *string, name string, words ...string) {
@@ -94,7 +94,7 @@ func (r *Rules) check() error {
 
 // Feedback is a second opinion on an answer: a fresh call of the model judges it before it is final (GRASP-F).
 type Feedback struct {
-	Rounds int `json:"rounds"` // how often the work may go on because of it; 0: no feedback
+	Rounds int `json:"rounds"` // how often the work may continue because of it; 0: no feedback
 }
 
 // Examples are solved questions that the model is shown.
@@ -105,7 +105,7 @@ type Examples struct {
 	Force string `json:"force"`
 }
 
-// Notes are lessons on a graph that the prompt holds.
+// Notes are lessons on a graph in the prompt.
 type Notes struct {
 	N int `json:"n"` // at most; 0: none
 }

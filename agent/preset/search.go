@@ -8,14 +8,15 @@ import (
 	"strings"
 )
 
-// Search is how a policy that branches works. The defaults are those of the MCTS-KBQA paper (section 4.2, table 11).
+// Search has the parameters of a branching policy. The defaults are those of the MCTS-KBQA paper (section 4.2, table
+// 11).
 type Search struct {
 	Samples     int     `json:"n"`           // of the next action, for each expansion
 	Answers     int     `json:"k"`           // branches with an answer that end the search
 	Simulations int     `json:"simulations"` // expansions, at most
 	Depth       int     `json:"depth"`       // actions of a branch, the end included, at most
 	Judgments   int     `json:"judgments"`   // of each new state
-	Explore     float64 `json:"c"`           // UCT's weight of what was rarely visited; the paper's √2
+	Explore     float64 `json:"c"`           // UCT's weight for rarely visited nodes; the paper's √2
 	Decay       float64 `json:"decay"`       // what a reward loses for each action beyond Expected, 0 to 1
 	Expected    int     `json:"expected"`    // actions of a branch, as expected
 	Temperature float64 `json:"temperature"` // of samples
@@ -25,7 +26,7 @@ type Search struct {
 	Calls       int     `json:"calls"`       // of the model in the whole run, at most; 0: any number
 }
 
-// Expected depths of the paper: of its questions on Freebase, and on KQA Pro's part of Wikidata.
+// The paper's expected depths, for its questions on Freebase and on KQA Pro's part of Wikidata.
 const (
 	expectedDepth    = 5
 	expectedDepthKQA = 7
@@ -54,7 +55,7 @@ func (s Search) With(text string) (Search, error) {
 		case !slices.Contains(searchKeys, key):
 			return s, fmt.Errorf("there is no parameter %q; the parameters are %s", key, strings.Join(searchKeys, ", "))
 		case slices.Contains(seen, key):
-			return s, fmt.Errorf("%s is there twice", key)
+			return s, fmt.Errorf("%s is given twice", key)
 		case !json.Valid([]byte(value)) || json.Unmarshal([]byte(`{"`+key+`":`+value+`}`), &s) != nil:
 			return s, fmt.Errorf("%s is %q; want a number, such as %s=2", key, value, key)
 		}
@@ -63,7 +64,7 @@ func (s Search) With(text string) (Search, error) {
 	return s, s.check()
 }
 
-// check says what cannot be.
+// check finds impossible values.
 func (s Search) check() error {
 	var wrong []error
 	for _, n := range []struct {

@@ -1,4 +1,4 @@
-// Package probe tries variants of a query that has a result, within a budget, and says which of them change the result.
+// Package probe tries variants of a query that has a result, within a budget, and finds those that change the result.
 // The variants are those of package variant; the graph is a function.
 package probe
 
@@ -25,14 +25,14 @@ type Settings struct {
 // On reports whether anything is probed.
 func (s Settings) On() bool { return s.Queries > 0 && s.Seconds > 0 }
 
-// Bounds of a probe.
+// Limits of a probe.
 const (
 	oneTime  = 6 * time.Second // of one query
 	mostRows = 900             // a larger result is not compared
 	// rows that a probe may return: as many as a trajectory keeps, so that a replayed run sees the same
 	mostFetched = 2 * render.TypedRows
-	examples    = 5  // rows that are shown of those that would come or go
-	classes     = 4  // classes that are shown of the rows that would come
+	examples    = 5  // rows shown of those that would be added or removed
+	classes     = 4  // classes shown of the rows that would be added
 	named       = 50 // things whose classes are asked for
 )
 
@@ -43,24 +43,24 @@ type Task struct {
 	Table   *kg.Table // its result
 	Columns []string  // of the answer, by which rows are compared; empty: all
 	Options variant.Options
-	Time    time.Duration // that is left of the run, at least; 0: any
+	Time    time.Duration // minimum that must be left of the run; 0: any
 	Now     func() time.Time
 	Run     func(ctx context.Context, query string) (*kg.Table, error)
 	Labels  func(ctx context.Context, ids []string) map[string]string // of the IDs that have one
 	ID      func(rdf.Term) string                                     // ID of a node, "" for none
 }
 
-// prober is a task under way.
+// prober is a task in progress.
 type prober struct {
 	Task
 	left  int       // queries
-	until time.Time // when the budget of time is used up
+	until time.Time // when the time budget is used up
 	out   []event.Probe
 }
 
-// Run runs the variants of a query until they or the budget are used up. A failure of one variant leaves that one out;
-// after one that took too long, or a service that is down, no more are tried. An error is one that ends the run: a log
-// that cannot be written.
+// Run runs the variants of a query until they or the budget are used up. A variant that fails is left out; after one
+// that took too long, or if the service is down, no more are tried. An error, such as a log that cannot be written,
+// ends the run.
 func Run(ctx context.Context, t Task) ([]event.Probe, error) {
 	if !t.On() || t.Table == nil || len(t.Table.Rows) > mostRows {
 		return nil, nil
@@ -68,7 +68,7 @@ func Run(ctx context.Context, t Task) ([]event.Probe, error) {
 	t.Options.Off = append(slices.Clip(t.Options.Off), t.Off...)
 	variants, err := variant.Of(t.Query, t.Options)
 	if err != nil {
-		return nil, nil // it ran, so a graph understands what we do not
+		return nil, nil // it ran, so the graph understands what we do not
 	}
 	budget := time.Duration(t.Seconds) * time.Second
 	if t.Time > 0 {
@@ -93,8 +93,8 @@ func Run(ctx context.Context, t Task) ([]event.Probe, error) {
 	return p.out, nil
 }
 
-// ask runs a query within the budget. When no time is left, it fails without being sent, so that a replayed run ends
-// its probes at the same place as the recorded one.
+// ask runs a query within the budget. If no time is left, it fails without sending the query, so that a replayed run
+// ends its probes at the same point as the recorded one.
 func (p *prober) ask(ctx context.Context, query string) (*kg.Table, error) {
 	p.left--
 	ctx, cancel := context.WithTimeout(ctx, max(0, min(oneTime, p.until.Sub(p.Now()))))
@@ -129,8 +129,8 @@ func (p *prober) try(ctx context.Context, v variant.Variant) (event.Probe, error
 	return out, nil
 }
 
-// compare says what a variant's result t has that the query's result does not, and the reverse. cut means that t may be
-// incomplete.
+// compare finds what a variant's result t has that the query's result does not, and the reverse. cut means that t may
+// be incomplete.
 func (p *prober) compare(v variant.Variant, t *kg.Table, cut bool, out *event.Probe) {
 	if t.Ask || p.Table.Ask {
 		if t.Ask && p.Table.Ask && t.Boolean != p.Table.Boolean {
@@ -162,12 +162,12 @@ func (p *prober) compare(v variant.Variant, t *kg.Table, cut bool, out *event.Pr
 	}
 }
 
-// nothing reports whether a result is none: no rows, or a count of 0. Then the graph lacks what the variant asks for.
+// nothing reports whether a result is empty: no rows, or a count of 0. Then the graph lacks what the variant asks for.
 func nothing(t *kg.Table) bool {
 	return len(t.Rows) == 0 || len(t.Rows) == 1 && len(t.Vars) == 1 && t.Rows[0][0].Value == "0"
 }
 
-// columns returns the places of the columns by which a variant's result is compared, in it and in the query's.
+// columns returns the indexes of the compared columns, in a variant's result and in the query's.
 func (p *prober) columns(t *kg.Table) (now, was []int) {
 	for j, name := range t.Vars {
 		i := slices.Index(p.Table.Vars, name)
@@ -178,7 +178,7 @@ func (p *prober) columns(t *kg.Table) (now, was []int) {
 	return now, was
 }
 
-// key is a row as it is compared: its cells in some columns.
+// key returns the form in which a row is compared: its cells in some columns.
 func key(row []rdf.Term, cols []int) string {
 	var b strings.Builder
 	for _, j := range cols {
@@ -237,7 +237,7 @@ func tied(t *kg.Table, v variant.Variant) [][]rdf.Term {
 	return t.Rows[n:end]
 }
 
-// repeated says when the result has rows more than once. It needs no query.
+// repeated returns a probe if the result has duplicate rows. It needs no query.
 func (p *prober) repeated() {
 	if p.Table.Ask || slices.Contains(p.Options.Off, variant.Joins) {
 		return
@@ -252,9 +252,9 @@ func (p *prober) repeated() {
 	}
 }
 
-// matters reports whether a change is one that the model should see. It is not when it says no more than that the graph
-// lacks a structure, that a condition is what the question is about, or that a single value is the best of several. The
-// figures were found with tools/probes, see docs/probes.md.
+// matters reports whether the model should see a change. It should not if the change only shows that the graph lacks a
+// structure, that a condition is what the question is about, or that a single value is the best of several. The figures
+// were found with tools/probes, see docs/probes.md.
 func matters(v variant.Variant, p *event.Probe) bool {
 	switch {
 	case p.Come+p.Gone == 0:
@@ -271,7 +271,7 @@ func matters(v variant.Variant, p *event.Probe) bool {
 	return true
 }
 
-// classesOf asks for the classes of the things that would come.
+// classesOf asks for the classes of the things that would be added.
 func (p *prober) classesOf(ctx context.Context, v variant.Variant, t *kg.Table, out *event.Probe) {
 	j := slices.Index(t.Vars, v.Var)
 	now, was := p.columns(t)
@@ -300,7 +300,7 @@ func (p *prober) classesOf(ctx context.Context, v variant.Variant, t *kg.Table, 
 	}
 }
 
-// IDs returns the IDs in what is shown of probes, for their labels.
+// IDs returns the IDs shown with probes, for looking up their labels.
 func IDs(probes []event.Probe, id func(rdf.Term) string) []string {
 	var out []string
 	add := func(t rdf.Term) {
@@ -326,7 +326,7 @@ func IDs(probes []event.Probe, id func(rdf.Term) string) []string {
 	return out
 }
 
-// prefixed returns the prefixed names in what a probe says that hold no number of a Wikibase: "v:Book".
+// prefixed returns the prefixed names in a probe's texts that are not Wikibase IDs: "v:Book".
 func prefixed(what string) []string {
 	return slices.DeleteFunc(strings.Fields(strings.NewReplacer(",", " ").Replace(what)), func(w string) bool {
 		_, local, ok := strings.Cut(w, ":")

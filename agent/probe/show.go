@@ -10,16 +10,16 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Shown is a probe as the model reads it.
+// Shown is a probe as shown to the model.
 type Shown struct {
 	What    string
 	Come    int
 	Gone    int
-	More    bool     // more than Come may come
-	Swap    bool     // the only row would be another
-	New     []string // the first rows that would come
+	More    bool     // there may be more than Come
+	Swap    bool     // the only row would be different
+	New     []string // the first rows that would be added
 	Old     []string
-	Classes []string // of what would come: "9 film (Q11424)"
+	Classes []string // of what would be added: "9 film (Q11424)"
 }
 
 // Moved returns the probes that change the result.
@@ -61,8 +61,8 @@ func labelled(what string, labels map[string]string) string {
 	return strings.Join(words, " ")
 }
 
-// Open returns the probes whose change is not in the answer: the model saw them and kept the reading that it had.
-// before is the query that was probed, now the one of the answer.
+// Open returns the probes whose change is not in the answer: the model saw them and kept its reading. before is the
+// query that was probed, now is that of the answer.
 func Open(probes []event.Probe, same bool, has func(vars []string, row []rdf.Term) bool) []event.Probe {
 	return slices.DeleteFunc(Moved(probes), func(p event.Probe) bool {
 		switch {

@@ -9,15 +9,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Fenced is the protocol of models that only write: a message holds a query in a fenced block, which is run, and what
-// came of it is the next message to the model (SPARQL-LLM). What was looked up before the model's first turn is part of
-// the first message.
+// Fenced is the protocol of models that only write: a message contains a query in a fenced block, which is run, and its
+// result is the next message to the model (SPARQL-LLM). What was looked up before the model's first turn is part of the
+// first message.
 type Fenced struct{ words }
 
 // Prepare adds nothing: the model calls no tools.
 func (Fenced) Prepare(*llm.Request, tool.Set, tool.Show) {}
 
-// Messages writes each query as the model's turn, followed by what came of it.
+// Messages writes each query as the model's turn, followed by its result.
 func (p Fenced) Messages(c Conversation) []llm.Message {
 	var given []Exchange
 	steps := c.Steps
@@ -44,7 +44,7 @@ var (
 	endpointLine = regexp.MustCompile(`(?im)^[ \t]*#\+?[ \t]*endpoint:[ \t]*<?([^\s<>]*)>?[ \t]*\r?\n?`)
 )
 
-// Read takes the last fenced query. The address of its endpoint line, if there is one, chooses the graph. What the
+// Read takes the last fenced query. The address in its endpoint line, if there is one, selects the graph. What the
 // model wrote around the block is its thought.
 func (p Fenced) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 	text := ch.Content

@@ -9,12 +9,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Native is the protocol of models that call tools through the chat interface: calls and results are messages of
-// their own.
+// Native is the protocol of models that call tools through the chat interface: calls and results are separate messages.
 type Native struct {
 	words
 	Parallel bool // a turn may hold several calls
-	Strict   bool // the server must hold the model to the schemas
+	Strict   bool // the server must enforce the schemas
 }
 
 // Prepare adds the tools' definitions.
@@ -51,8 +50,8 @@ func (n Native) Messages(c Conversation) []llm.Message {
 	return append(ms, badMessages(n.words, c.Bad, c.BadNotes)...)
 }
 
-// badMessages are the message that could not be read and what is said about it. Every call must have a result; what is
-// wrong is said once, after the first.
+// badMessages returns the message that could not be read and the reply to it. Every call must have a result; the
+// problem is explained once, after the first call.
 func badMessages(w words, bad *llm.Choice, notes []string) []llm.Message {
 	if bad == nil {
 		return nil
@@ -128,15 +127,15 @@ func (n Native) call(call llm.ToolCall, tools tool.Set) Call {
 		Args: json.RawMessage(repeatable(call.Arguments)), Shown: render.Clip(call.Arguments, maxBad)}
 }
 
-// repeatable returns arguments that could not be used in a form that can be sent back: servers refuse a history with
-// broken JSON, and a megabyte of it is of no use.
+// repeatable returns arguments that could not be used in a form that can be sent back: servers reject a history with
+// broken JSON, and a megabyte of it is useless.
 func repeatable(arguments string) string {
 	if len(arguments) <= maxBad && json.Valid([]byte(arguments)) {
 		return arguments
 	}
 	b, err := render.JSON(map[string]string{"unreadable": render.Clip(arguments, maxBad)})
 	if err != nil {
-		return "{}" // a text always encodes
+		return "{}" // encoding a string cannot fail
 	}
 	return string(b)
 }

@@ -20,7 +20,8 @@ type Call struct {
 	Tool  *tool.Tool
 	Args  json.RawMessage
 	Shown string // what a person reads between the parentheses
-	// why it cannot be carried out although other calls of the turn can, nil for a good one. Tool is then only a name.
+	// why it cannot be carried out although other calls of the turn can; nil for a valid call. If it is set, Tool has only
+	// a name.
 	Problem *Problem
 }
 
@@ -29,19 +30,19 @@ type Turn struct {
 	Thought   string
 	Reasoning string // what a reasoning model thought before it wrote
 	Calls     []Call // at least one, in order
-	More      bool   // there were further calls, which are ignored
+	More      bool   // there were more calls, which are ignored
 }
 
-// Exchange is a step that was done, as the conversation holds it.
+// Exchange is a finished step in the conversation.
 type Exchange struct {
 	Turn                 int // steps of one turn have the same number
 	Thought, Reasoning   string
 	ID, Action, Argument string
 	Args                 json.RawMessage
 	Observation          string
-	Notes                []string // what was said after it
+	Notes                []string // what the model was told after it
 	Given                bool     // it was done before the model's first turn, without being asked for
-	// a message that could not be read, in place of a step; Notes are what was said about it
+	// a message that could not be read, instead of a step; Notes are the replies to it
 	Bad *llm.Choice
 }
 
@@ -49,10 +50,10 @@ type Exchange struct {
 type Conversation struct {
 	System   string
 	Question string   // with earlier turns of the conversation
-	Notes    []string // what was said before the first step
+	Notes    []string // what the model was told before the first step
 	Steps    []Exchange
-	Bad      *llm.Choice // the model's last message, when it could not be read
-	BadNotes []string    // what was said about it
+	Bad      *llm.Choice // the model's last message, if it could not be read
+	BadNotes []string    // the reply to it
 }
 
 // Protocol is a way to talk with a model about tools.
@@ -61,7 +62,7 @@ type Protocol interface {
 	Prepare(req *llm.Request, tools tool.Set, show tool.Show)
 	// Messages returns the conversation as messages.
 	Messages(c Conversation) []llm.Message
-	// Read reads a message of the model. The Problem is what the model has to repair, nil when the turn has at least
+	// Read reads a message of the model. The Problem is what the model has to repair; it is nil if the turn has at least
 	// one call.
 	Read(ch llm.Choice, tools tool.Set) (Turn, *Problem)
 }
@@ -74,7 +75,7 @@ type Options struct {
 	Own      *render.Texts // texts that replace those of texts.tmpl by their names; nil: none
 }
 
-// WithoutTools returns the protocol for native tools on a server that knows none: the calls are text, and their
+// WithoutTools returns the protocol for native tools on a server without tool calls: the calls are text, and their
 // arguments JSON.
 func WithoutTools(own *render.Texts, tools tool.Set, show tool.Show) Protocol {
 	return Text{words{own}, &listing{tools, show}}
@@ -107,13 +108,13 @@ const (
 	BadJSON    Kind = "bad_json"      // the arguments of a native call are not JSON, or do not fit the tool
 )
 
-// Problem says why a message cannot be read.
+// Problem is the reason why a message cannot be read.
 type Problem struct {
 	Kind    Kind
 	Message string // for the model
 }
 
-// Name is the kind as it is counted: "empty", "no_action" …
+// Name returns the name under which the kind is counted: "empty", "no_action" …
 func (k Kind) Name() string { return strings.TrimPrefix(string(k), "bad_") }
 
 // Error returns the text for the model.
@@ -124,7 +125,7 @@ var textFiles embed.FS
 
 var texts = render.MustTexts(textFiles, "texts.tmpl")
 
-// words are what a protocol says: its own texts, or those that a preset puts in their place.
+// words are a protocol's texts: its own, or a preset's replacements.
 type words struct{ own *render.Texts }
 
 func (w words) say(name string, data any) string {
@@ -143,7 +144,7 @@ func (w words) unknownTool(name string, tools tool.Set) *Problem {
 // maxBad is how many characters of a message that could not be read are shown to the model again.
 const maxBad = 3000
 
-// Of calls that could not be read, so many are shown again, with so many characters of their names.
+// Limits on showing calls that could not be read again: how many, and how many characters of their names.
 const (
 	maxBadCalls = 20
 	maxName     = 60

@@ -17,7 +17,7 @@ type Text struct {
 	listed *listing // tools that the system message must explain; nil: it does
 }
 
-// listing is what the system message has to say about tools that were made for native calls.
+// listing is the part of the system message about tools that were made for native calls.
 type listing struct {
 	tools tool.Set
 	show  tool.Show
@@ -60,7 +60,7 @@ func (p Text) Messages(c Conversation) []llm.Message {
 	return ms
 }
 
-// badTurn is a message that could not be read, and what is said about it.
+// badTurn returns a message that could not be read, and the reply to it.
 func (p Text) badTurn(bad *llm.Choice, notes []string, next int) []llm.Message {
 	content := bad.Content
 	if content == "" {
@@ -70,7 +70,7 @@ func (p Text) badTurn(bad *llm.Choice, notes []string, next int) []llm.Message {
 		{Role: llm.User, Content: p.say("again", map[string]any{"Notes": notes, "Next": next})}}
 }
 
-// Read reads a turn as models really write it, see [textReader.parse].
+// Read reads a turn the way models really write it, see [textReader.parse].
 func (x Text) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 	r := newTextReader(tools, x.words)
 	t, p := r.parse(ch.Content)
@@ -101,12 +101,12 @@ type textReader struct {
 }
 
 func newTextReader(tools tool.Set, w words) *textReader {
-	return &textReader{w, tools, sync.OnceValue(func() *regexp.Regexp { // few turns need it, and it takes long
+	return &textReader{w, tools, sync.OnceValue(func() *regexp.Regexp { // few turns need it, and it is slow
 		return regexp.MustCompile("(?m)^[ \\t>*_\\-`]*(" + strings.Join(tools.Names(), "|") + ")[ \\t`]*\\(")
 	})}
 }
 
-// parse reads "Thought: … Action: name(argument)" as models really write it: with code fences, quotes around the
+// parse reads "Thought: … Action: name(argument)" the way models really write it: with code fences, quotes around the
 // argument, missing parentheses or markdown around the labels. Of several actions the first counts, and an invented
 // observation after it is cut off. A JSON object with the keys thought, action and argument (also action_name,
 // action_argument, action_input) is read, too.
@@ -143,7 +143,7 @@ type written struct {
 	more                    bool // there are further actions
 }
 
-// turn completes a turn and says what is missing.
+// turn completes a turn, or returns what is missing.
 func (r *textReader) turn(w written) (Turn, *Problem) {
 	name, argument := strings.TrimSpace(w.name), strings.TrimSpace(w.argument)
 	t := r.tools.Find(name)
@@ -227,7 +227,7 @@ func jsonArgument(s string) (object, rest string, ok bool) {
 	return string(raw), strings.TrimLeft(s[dec.InputOffset():], ") \t`"), true
 }
 
-// rawArgument reads all that is between the first parenthesis and the last.
+// rawArgument reads everything between the first parenthesis and the last.
 func rawArgument(s string) (argument, rest string) {
 	s, open := strings.CutPrefix(s, "(")
 	if i := strings.LastIndexByte(s, ')'); open && i >= 0 {

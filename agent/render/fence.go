@@ -4,7 +4,7 @@ import "strings"
 
 // Unquote strips fences, quotation marks of any kind around the whole, and space.
 func Unquote(s string) string {
-	for range 6 { // so many layers at most
+	for range 6 { // at most this many layers
 		t := strings.TrimSpace(s)
 		t = strings.TrimSpace(CloseFence(OpenFence(t)))
 		for _, q := range [][2]string{{`"""`, `"""`}, {"'''", "'''"}, {`"`, `"`}, {"'", "'"}, {"“", "”"}, {"„", "“"},

@@ -4,8 +4,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Lacks writes what a graph lacks, for the prompt: a line each with the day on which it was measured, "" when nothing
-// is known to be missing.
+// Lacks writes what a graph lacks, for the prompt: one line each, with the day on which it was measured, or "" if
+// nothing is known to be missing.
 func Lacks(d *kg.Description) string {
 	if len(d.Lacks) == 0 {
 		return ""
@@ -21,7 +21,7 @@ func Lacks(d *kg.Description) string {
 	return say("lacks", data)
 }
 
-// First returns the page with the first n values of each property. Where some are left out, it says how many there are.
+// First returns the page with the first n values of each property. If some are left out, it tells how many there are.
 // A page of two hundred languages is cut before a model reads it.
 func (p Page) First(n int) Page {
 	out := Page{props: make([]pageProp, len(p.props))}

@@ -23,12 +23,12 @@ const (
 // midnight is the end of a time that is only a date.
 const midnight = "T00:00:00Z"
 
-// Names writes the terms of a graph as GRASP shows them: "Norway (wd:Q20)", "point in time (pq:P585)".
+// Names writes a graph's terms the way GRASP shows them: "Norway (wd:Q20)", "point in time (pq:P585)".
 type Names struct {
 	Graph  *kg.Description
 	Labels map[string]string // by [Names.ID]
-	All    bool              // Labels holds every label that there is: an item without one has none
-	Cell   int               // characters of a term; 0: as GRASP shows
+	All    bool              // Labels has every label that exists: an item without one has none
+	Cell   int               // characters of a term; 0: as in GRASP
 }
 
 // clip shortens a label or value.
@@ -39,8 +39,8 @@ func (n Names) clip(s string) string {
 	return ClipMiddle(Fold(s), graspCell)
 }
 
-// ID returns what an IRI's label is looked up by: the number on a Wikibase, else the prefixed name or <IRI>. It is ""
-// for what is no entity of a Wikibase.
+// ID returns the key for looking up an IRI's label: the number on a Wikibase, else the prefixed name or <IRI>. It
+// returns "" for anything that is not an entity of a Wikibase.
 func (n Names) ID(iri string) string {
 	if n.Graph.IsWikibase() {
 		return rdf.EntityID(iri)
@@ -48,7 +48,7 @@ func (n Names) ID(iri string) string {
 	return n.Short(iri)
 }
 
-// Short writes an IRI as a query may: with a prefix where one fits.
+// Short writes an IRI for use in a query: with a prefix if one fits.
 func (n Names) Short(iri string) string { return n.Graph.Compact(iri) }
 
 // Term writes a term: an IRI with its label, a literal with its language or datatype.
@@ -69,7 +69,7 @@ func (n Names) Plain(t rdf.Term) string {
 	return text
 }
 
-// parts writes a term, and apart from it the language or datatype of a literal.
+// parts writes a term and, separately, the language or datatype of a literal.
 func (n Names) parts(t rdf.Term, labels bool) (text, kind string) {
 	switch {
 	case !t.Bound():
@@ -105,8 +105,8 @@ func ClipMiddle(s string, n int) string {
 	return string(r[:head]) + "…" + string(r[len(r)-(n-1-head):])
 }
 
-// Pick are the places of n rows or columns that are shown: up to w.Whole all of them, of more the first and the last.
-// A page, from 1, is that many of w.Whole rows.
+// Pick returns the indexes of the rows or columns to show, out of n: up to w.Whole all of them, of more the first and
+// the last ones. A page, counted from 1, has w.Whole rows.
 func (w Window) Pick(n, page int) []int {
 	from, to := 0, n
 	if page > 0 {
@@ -122,8 +122,8 @@ func (w Window) Pick(n, page int) []int {
 	return out
 }
 
-// Frame says which rows and columns of a result are shown. Of more than a window holds, these are the first and the
-// last ones; with a page, counted from 1, the rows of that page.
+// Frame determines which rows and columns of a result are shown. If there are more than fit the window, these are the
+// first and the last ones or, with a page, counted from 1, the rows of that page.
 type Frame struct {
 	Rows, Columns Window
 	Page          int
@@ -148,7 +148,7 @@ func (f Frame) Terms(t *kg.Table) []rdf.Term {
 	return out
 }
 
-// Grid writes a result as a table in Markdown, with a line above it that says how large it is.
+// Grid writes a result as a table in Markdown, with a line above it that tells its size.
 func (n Names) Grid(t *kg.Table, f Frame) string {
 	if t.Ask {
 		if t.Boolean {
@@ -162,8 +162,8 @@ func (n Names) Grid(t *kg.Table, f Frame) string {
 	return head + "\n" + n.Body(t, f, nil)
 }
 
-// Body writes the table of [Names.Grid]. A language or datatype that all literals of a column share is at its head.
-// after (may be nil) returns what follows a cell of t.
+// Body writes the table of [Names.Grid]. A language or datatype that all literals of a column share is shown in its
+// heading. after (may be nil) returns what follows a cell of t.
 func (n Names) Body(t *kg.Table, f Frame, after func(row, column int) string) string {
 	rows, columns := f.Places(t)
 	cells := make([][]string, len(columns))
@@ -201,7 +201,7 @@ func (n Names) Body(t *kg.Table, f Frame, after func(row, column int) string) st
 func (n Names) column(t *kg.Table, j int, rows []int) []string {
 	label := slices.Index(t.Vars, t.Vars[j]+"Label")
 	texts, kinds := make([]string, len(rows)), make([]string, len(rows))
-	var all []string // the kinds of the cells that have a value
+	var all []string // the kinds of the nonempty cells
 	for i, r := range rows {
 		var c, l rdf.Term
 		if j < len(t.Rows[r]) {
@@ -258,8 +258,8 @@ func places(shown []int, n int) string {
 	return strings.Join(out, " and ")
 }
 
-// HitName writes the name of what a search found: "Norway (wd:Q20)". A property of Wikidata is named as it is used:
-// "capital (wdt:P36, p, ps)".
+// HitName writes the name of what a search found: "Norway (wd:Q20)". A property of Wikidata is shown with the prefixes
+// it is used with: "capital (wdt:P36, p, ps)".
 func (n Names) HitName(h kg.Hit) string { return n.hitName(h, "") }
 
 func (n Names) hitName(h kg.Hit, also string) string {
@@ -297,7 +297,7 @@ func (n Names) Hit(h kg.Hit) string {
 	return s
 }
 
-// Literal writes a literal as a query may, shortened.
+// Literal writes a literal for use in a query, shortened.
 func (n Names) Literal(t rdf.Term) string {
 	s := rdf.Quote(ClipMiddle(Fold(t.Value), graspCell))
 	switch {
@@ -323,7 +323,7 @@ func aliases(h kg.Hit) string {
 	return strings.Join(out, ", ")
 }
 
-// bare returns a name's letters and digits in lower case. Names that differ in nothing else count as the same.
+// bare returns a name's letters and digits in lower case. Names that differ only in other characters count as the same.
 func bare(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -333,7 +333,7 @@ func bare(s string) string {
 	}, s)
 }
 
-// facts lists what else is known of a hit.
+// facts lists what else is known about a hit.
 func facts(h kg.Hit) []string {
 	var out []string
 	for _, f := range append([]string{h.Description}, h.Info...) {

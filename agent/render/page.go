@@ -9,10 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Page is an entity's page as the model sees it, in the shape that SPINACH uses: an object of
-// "property (P number)", whose values are one text, a list of texts, or, when any of them has a qualifier, an object
-// from value to {"Qualifiers": [one object a statement]}. Ours adds to a statement's object "rank": "preferred" or
-// "deprecated".
+// Page is an entity's page as shown to the model, in SPINACH's form: an object of "property (P number)", whose
+// values are one text, a list of texts, or, when any of them has a qualifier, an object from value to {"Qualifiers":
+// [one object a statement]}. We add "rank": "preferred" or "deprecated" to a statement's object.
 type Page struct {
 	props []pageProp
 }
@@ -37,11 +36,11 @@ type pageQualifier struct {
 // rankKey is the key of a statement's rank among its qualifiers.
 const rankKey = "rank"
 
-// maxPageValues is how many values of one property are looked at. More are counted only.
+// maxPageValues is how many values of one property are read. More are only counted.
 const maxPageValues = 200
 
-// NewPage builds the page of an entity. Statements with the same value share an entry, as in SPINACH. labels says
-// whether labels were looked for: then an entity without one is marked as such.
+// NewPage builds the page of an entity. Statements with the same value share an entry, as in SPINACH. labels tells
+// whether labels were looked up: then an entity without one is marked as such.
 func NewPage(e *kg.Entity, labels bool) Page {
 	var p Page
 	valueText := func(v kg.Value) string {
@@ -196,7 +195,7 @@ func (p pageProp) tree() any {
 	return o
 }
 
-// left says how many values are cut off.
+// left returns how many values are cut off.
 func (p pageProp) left() string {
 	if p.total {
 		return say("values_of", map[string]int{"More": p.more, "Total": p.more + len(p.values)})
@@ -236,8 +235,8 @@ func (p Page) LeftOut(whole Page) []string {
 	return out
 }
 
-// Cut says which properties in p lack values that are on the whole page, and which values lack statements. What the
-// page itself counts as left out is not said again.
+// Cut lists the properties in p that lack values of the whole page, and the values that lack statements. What the page
+// itself counts as left out is not repeated.
 func (p Page) Cut(whole Page) []string {
 	at := map[string]pageProp{}
 	for _, prop := range whole.props {

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// Bounds of the deterministic pruning, ours.
+// Our limits for the deterministic pruning.
 const (
 	prunedProps       = 25 // properties kept
 	prunedValues      = 8  // values of a property that has nothing in common with the question
@@ -19,7 +19,7 @@ const (
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// basicProps are kept by the deterministic pruning whatever is asked, since they say what kind of thing an item is:
+// basicProps are kept by the deterministic pruning for every question, since they show what kind of thing an item is:
 // instance of, subclass of, part of, has part, facet of, Wikidata property, inverse property.
 var basicProps = []string{"P31", "P279", "P361", "P527", "P1269", "P1687", "P1696"}
 
@@ -108,7 +108,7 @@ func overlap(s string, question []string) int {
 }
 
 // PruneByAnswer applies the model's answer to the page. It keeps what the answer names. All text comes from the page,
-// so that the model cannot add anything. ok is false when the answer is no JSON object or names nothing of the page.
+// so that the model cannot add anything. ok is false if the answer is not a JSON object or names nothing on the page.
 // unknown counts the properties and values in the answer that are not on the page.
 func PruneByAnswer(whole Page, answer string) (pruned Page, unknown int, ok bool) {
 	m, ok := JSONObject(answer)
@@ -133,8 +133,7 @@ func PruneByAnswer(whole Page, answer string) (pruned Page, unknown int, ok bool
 	return pruned, unknown, len(pruned.props) > 0
 }
 
-// properties are an answer's keys, as written and by number.
-// byID: the last in the order of the keys, where several have one number
+// properties are an answer's keys, as written and by ID. byID has the last one in key order if several have the same ID
 type properties struct{ exact, byID map[string]any }
 
 func byProperty(m map[string]any) properties {
@@ -145,7 +144,7 @@ func byProperty(m map[string]any) properties {
 	return p
 }
 
-// find looks a property up as it is written, or else by its number. name tells keys apart.
+// find looks up a property as written or else by its ID. name distinguishes keys.
 func (p properties) find(key string) (v any, name string, ok bool) {
 	if v, ok = p.exact[key]; ok {
 		return v, key, true
@@ -154,7 +153,7 @@ func (p properties) find(key string) (v any, name string, ok bool) {
 	return v, propKey(key), ok
 }
 
-// propKey is a property's number when the key holds one, else the key folded to lower case.
+// propKey returns a property's ID if the key contains one, else the key in lower case.
 func propKey(key string) string {
 	if i := strings.LastIndexByte(key, '('); i >= 0 {
 		if id := strings.TrimSuffix(key[i+1:], ")"); ID(id) != "" {
@@ -188,7 +187,8 @@ func (p pageProp) keep(v any) (kept pageProp, unknown int) {
 	return kept, len(wanted) - used
 }
 
-// wantedValues reads the model's value of a property: value text to what it wants of that value's qualifiers.
+// wantedValues reads the model's value for a property: a map from the text of a value to what is wanted of its
+// qualifiers.
 func wantedValues(v any) (wanted map[string]any, all bool) {
 	wanted = map[string]any{}
 	switch v := v.(type) {
@@ -230,7 +230,7 @@ func valueKey(s string) string {
 	return s
 }
 
-// keep applies the model's wish for one value: without qualifiers when it names none, else with those statements and
+// keep applies the model's selection for one value: without qualifiers if it names none, else with the statements and
 // qualifiers that it names.
 func (v pageValue) keep(w any) pageValue {
 	out := pageValue{text: v.text}
@@ -259,8 +259,8 @@ func (v pageValue) keep(w any) pageValue {
 	return out
 }
 
-// groupSubset returns the qualifiers of g that want names, or nothing when want names one that g does not have with
-// that value: then it means another statement.
+// groupSubset returns the qualifiers of g that want names, or nothing if want names one that g does not have with that
+// value: then it refers to another statement.
 func groupSubset(g []pageQualifier, want map[string]any) []pageQualifier {
 	wanted := byProperty(want)
 	found := map[string]bool{}

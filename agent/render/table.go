@@ -12,11 +12,12 @@ import (
 // maxCell is how many characters of a cell are shown.
 const maxCell = 200
 
-// TypedRows is how many rows at each end are looked at for the kinds of a column's values. The recorded trajectory
-// keeps as many.
+// TypedRows is how many rows at each end are examined to determine the kinds of a column's values. The recorded
+// trajectory keeps as many.
 const TypedRows = 500
 
-// Window says which rows of a result are shown: up to Whole rows all of them, of more the first Head and the last Tail.
+// Window determines which rows of a result are shown: up to Whole rows all of them, of more the first Head and the last
+// Tail.
 type Window struct {
 	Whole int `json:"whole"`
 	Head  int `json:"head"`
@@ -75,7 +76,7 @@ func Row(vars []string, row []rdf.Term, names Names) string {
 	return strings.Join(cells, " | ")
 }
 
-// What [Short] takes for small.
+// What [Short] considers small.
 const (
 	shortColumns = 5
 	shortLength  = 200 // characters
@@ -101,7 +102,7 @@ func Short(t *kg.Table, names Names) string {
 	return Clip(strings.Join(cells, ", "), shortLength)
 }
 
-// labelFor returns the names for a column; without labels when the query has the label in its own column.
+// labelFor returns the names for a column, without labels if the query has the label in a separate column.
 func (n Names) labelFor(vars []string, j int) Names {
 	if slices.Contains(vars, vars[j]+"Label") {
 		n.Labels = nil
@@ -155,14 +156,14 @@ func (n Names) labelled(name, id string) string {
 	return Clip(name, maxCell)
 }
 
-// unknownValue reports whether a term stands for Wikidata's "somevalue": a blank node, or the IRI that the query
+// unknownValue reports whether a term is Wikidata's "somevalue": a blank node, or the IRI that the query
 // service uses instead.
 func unknownValue(c rdf.Term) bool {
 	return c.Kind == rdf.BlankKind || strings.HasPrefix(c.Value, "http://www.wikidata.org/.well-known/genid/")
 }
 
-// kinds says for each column which kinds of values it has: item, property, statement, IRI, the datatype of literals,
-// text with its language; and in how many rows there is none.
+// kinds returns for each column which kinds of values it has: item, property, statement, IRI, the datatype of literals,
+// text with its language; and how many rows have none.
 func (n Names) kinds(t *kg.Table) []string {
 	out := make([]string, len(t.Vars))
 	for j := range t.Vars {

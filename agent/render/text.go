@@ -1,5 +1,5 @@
 // Package render writes what a model reads: pages of entities, result tables, values, and untrusted text made safe.
-// It also cuts pages down, with or without a model's help. It is pure: it asks no graph and no model.
+// It also cuts pages down, with or without a model's help. It uses no graph and no model.
 package render
 
 import (
@@ -28,7 +28,7 @@ func NewTexts(fsys fs.FS, patterns ...string) (*Texts, error) {
 	return &Texts{t}, nil
 }
 
-// Add parses more files. A text that is there already is replaced.
+// Add parses more files. An existing text is replaced.
 func (t *Texts) Add(fsys fs.FS, patterns ...string) error {
 	_, err := t.t.ParseFS(fsys, patterns...)
 	return err
@@ -37,7 +37,7 @@ func (t *Texts) Add(fsys fs.FS, patterns ...string) error {
 // Has reports whether there is a text with a name.
 func (t *Texts) Has(name string) bool { return t.t.Lookup(name) != nil }
 
-// MustTexts is [NewTexts] for files that are part of the program.
+// MustTexts is [NewTexts] for files that are embedded in the program.
 func MustTexts(fsys fs.FS, patterns ...string) *Texts {
 	t, err := NewTexts(fsys, patterns...)
 	if err != nil {
@@ -46,7 +46,7 @@ func MustTexts(fsys fs.FS, patterns ...string) *Texts {
 	return t
 }
 
-// Say renders a text by its name. A template that fails is a fault of the program: the text then says so instead of
+// Say renders a text by its name. A template that fails is a bug in the program: the text then says so instead of
 // hiding it.
 func (t *Texts) Say(name string, data any) string {
 	s, err := t.Write(name, data)
@@ -56,7 +56,7 @@ func (t *Texts) Say(name string, data any) string {
 	return s
 }
 
-// Write renders a text by its name. The error is that of a template that fails with this data.
+// Write renders a text by its name. The error is from a template that fails with this data.
 func (t *Texts) Write(name string, data any) (string, error) {
 	var b strings.Builder
 	if err := t.t.ExecuteTemplate(&b, name, data); err != nil {
@@ -87,7 +87,7 @@ func Guard(s string) string { return ourTag.ReplaceAllString(Clean(s), "&lt;$1")
 func Clean(s string) string { return text.Clean(s) }
 
 // ID returns the entity or property ID that a text such as "Q42", "wd:q42", "<http://www.wikidata.org/entity/Q42>" or
-// "Douglas Adams (Q42)" means, or "" when it holds none or several different ones.
+// "Douglas Adams (Q42)" refers to, or "" if it contains none or several different ones.
 func ID(s string) string {
 	ids := IDs(strings.ToUpper(s))
 	if len(ids) != 1 {

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Labelled writes "label (Q42)", or the number alone when there is no label.
+// Labelled writes "label (Q42)", or only the ID if there is no label.
 func Labelled(id, label string) string {
 	if label == "" || label == id {
 		return id
@@ -17,8 +17,8 @@ func Labelled(id, label string) string {
 	return Fold(label) + " (" + id + ")"
 }
 
-// noLabel follows the ID of an entity that has no label in the languages asked for, so that nobody thinks that the
-// label was left out.
+// noLabel follows the ID of an entity that has no label in the requested languages, so that it is clear that the label
+// was not left out.
 const noLabel = " (no label)"
 
 // Value writes a statement's value for the model: an entity as label and number or ID, a date by its precision, a
@@ -64,7 +64,7 @@ const (
 )
 
 // dateText writes an xsd:dateTime by its Wikibase precision; 0 means unknown and returns the full date. Years before
-// the common era follow XSD 1.1: year 0 is 1 BCE. What is not a date is returned unchanged.
+// the common era follow XSD 1.1: year 0 is 1 BCE. Anything else is returned unchanged.
 func dateText(lexical string, precision int) string {
 	date, _, _ := strings.Cut(lexical, "T")
 	negative := strings.HasPrefix(date, "-")

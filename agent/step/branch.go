@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Lane returns a runner for work that goes on while other work is done on the same question. Its events are kept until
+// Lane returns a runner for work that runs in parallel with other work on the same question. Its events are kept until
 // [Runner.Join] writes them.
 func (r *Runner) Lane() *Runner {
 	lane := *r
@@ -15,7 +15,7 @@ func (r *Runner) Lane() *Runner {
 	return &lane
 }
 
-// Join writes the events of a lane, and returns the child that was made in it as it is in r's log.
+// Join writes the events of a lane, and returns the child that was made in it with the IDs of r's log.
 func (r *Runner) Join(ctx context.Context, lane *Runner, c Child) (Child, error) {
 	id, err := r.Events.Join(ctx, lane.Events)
 	if err != nil {
@@ -39,7 +39,7 @@ func (r *Runner) Shared() *Runner {
 	return &shared
 }
 
-// Len is how many steps the state has.
+// Len returns how many steps the state has.
 func (s State) Len() int { return len(s.steps) }
 
 // Events returns the IDs of the events of the state's steps, without its first n.
@@ -51,7 +51,7 @@ func (s State) Events(n int) []int {
 	return out
 }
 
-// Key is the form in which states are compared: two with the same key did the same, in whatever order.
+// Key returns the form in which states are compared: two states with the same key did the same, in any order.
 func (s State) Key() string {
 	keys := make([]string, len(s.steps))
 	for i, k := range s.steps {
@@ -71,7 +71,7 @@ func (s State) Observed(n int) string {
 	return b.String()
 }
 
-// Why a turn earns nothing, whatever a judge thinks of it.
+// Why a turn earns nothing, whatever a judge's score.
 const (
 	Failed   = "the action failed"
 	Empty    = "the action showed nothing"
@@ -79,8 +79,9 @@ const (
 	NoAnswer = "the work ended without an answer"
 )
 
-// Worthless says why the turn that led from a state with n steps to c earns nothing, "" when it may earn something: all
-// that it did failed, showed nothing or was done before, or it ended the work without an answer.
+// Worthless returns why the turn that led from a state with n steps to c earns nothing, or "" if it may earn something.
+// A turn earns nothing if everything it did failed, showed nothing or was done before, or if it ended the work without
+// an answer.
 func (c Child) Worthless(n int) string {
 	if c.Outcome == Ended {
 		if c.Final.Answer == nil {
@@ -103,7 +104,7 @@ func (c Child) Worthless(n int) string {
 	return why
 }
 
-// EndsByWord reports whether the last step of the state is a word of the end.
+// EndsByWord reports whether the last step of the state only declares the end.
 func (s State) EndsByWord() bool {
 	if len(s.steps) == 0 {
 		return false
@@ -112,8 +113,8 @@ func (s State) EndsByWord() bool {
 	return last != nil && last.Ends()
 }
 
-// EndsOnQuery reports whether the state ends with a word of the end right after a query that returned something, or
-// with one that names its query.
+// EndsOnQuery reports whether the state ends with a declared end right after a query that returned something, or with
+// an end that names its query.
 func (s State) EndsOnQuery() bool {
 	if !s.EndsByWord() {
 		return false

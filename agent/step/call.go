@@ -10,9 +10,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// complete makes one call of the model: limits first, then the call, then its usage and its record. When the
-// conversation was too long for the model, messages is called once more, with short set, to try a shorter form. A
-// failure that ends the run is a *event.Halt.
+// complete makes one call of the model: limits first, then the call, then its usage and its record. If the conversation
+// was too long for the model, messages is called again, with short set, to try a shorter form. A failure that ends the
+// run is a *event.Halt.
 func (r *Runner) complete(ctx context.Context, b *event.Branch, req llm.Request,
 	messages func(short bool) []llm.Message) (*llm.Response, error) {
 	for _, short := range []bool{false, true} {
@@ -52,8 +52,8 @@ func (r *Runner) complete(ctx context.Context, b *event.Branch, req llm.Request,
 }
 
 // Help asks the model for a side task below b's last event, at temperature 0. The prompts are the preset's NAME.tmpl
-// and NAME_user, NAME being the task's purpose. Only what ends the whole run is an error: ok is false when the model
-// failed at this task alone, for which every caller has another way.
+// and NAME_user, NAME being the task's purpose. Only what ends the whole run is an error: ok is false if the model only
+// failed at this task, for which every caller has a fallback.
 func (r *Runner) Help(ctx context.Context, b *event.Branch, t tool.Task) (text string, ok bool, err error) {
 	data := map[string]any{"Question": r.Question.Text, "Language": r.Language.Name, "Earlier": r.questionsBefore()}
 	for k, v := range t.Data {
@@ -66,7 +66,7 @@ func (r *Runner) Help(ctx context.Context, b *event.Branch, t tool.Task) (text s
 		})
 	var h *event.Halt
 	if errors.As(err, &h) && h.Reason == event.ModelFailed && !unreachable(err) {
-		r.Log.InfoContext(ctx, "agent: the model failed at a side task, going on without", "question", r.Question.ID, "task",
+		r.Log.InfoContext(ctx, "agent: the model failed at a side task, continuing without it", "question", r.Question.ID, "task",
 			t.Purpose, "err", h.Detail)
 		return "", false, nil
 	}
@@ -80,13 +80,13 @@ func (r *Runner) Help(ctx context.Context, b *event.Branch, t tool.Task) (text s
 	return resp.Text(), finish != "length", nil
 }
 
-// unreachable reports whether nothing listens at the model's address: then every other call fails, too.
+// unreachable reports whether nothing listens at the model's address: then every other call will fail, too.
 func unreachable(err error) bool {
 	var e *llm.Error
 	return errors.As(err, &e) && e.Refused
 }
 
-// questionsBefore are the earlier turns without their steps: side tasks need to know what "they" means, not how it
+// questionsBefore returns the earlier turns without their steps: side tasks need to know what "they" means, not how it
 // was found.
 func (r *Runner) questionsBefore() []event.Turn {
 	out := make([]event.Turn, len(r.Question.History))

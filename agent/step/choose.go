@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// Key is the form in which proposals are compared: that of its calls; "" for a turn that cannot be read.
+// Key returns the form in which proposals are compared: that of its calls, or "" for a turn that cannot be read.
 func (p Proposal) Key() string {
 	if p.Problem != nil {
 		return ""
@@ -16,8 +16,8 @@ func (p Proposal) Key() string {
 	return strings.Join(keys, "\n")
 }
 
-// Fruitful reports whether something came of a proposal: a call of its turn found something, or the work ended with an
-// answer or the word that there is none.
+// Fruitful reports whether a proposal led to something: a call of its turn found something, or the work ended with an
+// answer or with the statement that there is none.
 func (c Child) Fruitful() bool {
 	switch c.Outcome {
 	case Ended:

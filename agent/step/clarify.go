@@ -10,12 +10,12 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
-// maxClarify is how many characters a question to the asker may have.
+// maxClarify is the maximum number of characters in a question to the asker.
 const maxClarify = 400
 
-// Clarify asks the model for the one question that would settle what is open: between the first two of options, or,
-// with one, in the reading that the searcher chose in s. It is "" where the model sees nothing to ask or writes no
-// question; an error is one that ends the run.
+// Clarify asks the model for the one question that would settle what is open: between the first two of options or, if
+// there is only one, in the reading that the searcher chose in s. It returns "" if the model has nothing to ask or
+// writes no question; an error ends the run.
 func (r *Runner) Clarify(ctx context.Context, b *event.Branch, s State, options []Option, tries int) (string, error) {
 	if len(options) == 0 {
 		return "", nil

@@ -13,20 +13,20 @@ import (
 // Option is one of several different answers to a question.
 type Option struct {
 	Answer *Answer
-	Votes  int   // tries that came to it
+	Votes  int   // tries that found it
 	Own    []int // rows of its answer columns that no other option has
 }
 
-// Choice is what a comparison of options came to.
+// Choice is the result of a comparison of options.
 type Choice struct {
-	Option int // index of the option chosen, -1 for none of them
+	Option int // index of the chosen option, or -1
 	Why    string
 }
 
-// maxOwn is how many rows of an option that no other has are shown.
+// maxOwn is how many of the rows that only one option has are shown.
 const maxOwn = 10
 
-// shownOption is an option as prompts have it.
+// shownOption is an option as shown in prompts.
 type shownOption struct {
 	N, Votes, OwnCount int
 	KG, SPARQL, Result string
@@ -55,8 +55,8 @@ func (r *Runner) shownOptions(options []Option) []shownOption {
 	return out
 }
 
-// Compare asks the model which of several options answers the question. It is nil when the model failed or said nothing
-// readable; an error is one that ends the run.
+// Compare asks the model which of several options answers the question. It returns nil if the model failed or its
+// answer cannot be read; an error ends the run.
 func (r *Runner) Compare(ctx context.Context, b *event.Branch, options []Option, tries int) (*Choice, error) {
 	facts := &llm.Facts{}
 	for _, o := range options {
@@ -84,7 +84,7 @@ func (r *Runner) Compare(ctx context.Context, b *event.Branch, options []Option,
 	return &Choice{Option: v.Answer - 1, Why: render.Clip(render.Fold(render.Clean(v.Why)), maxReason)}, nil
 }
 
-// How long a comparison may be.
+// Limits on a comparison.
 const (
 	compareTokens = 2000
 	maxReason     = 600 // characters of its reason

@@ -40,8 +40,8 @@ func (r *Runner) end(ctx context.Context, b *event.Branch, s State, turn protoco
 	return r.stop(ctx, b, s, turn, call, end)
 }
 
-// meant resolves an end that names an earlier end, which was not taken because the model was told something first: it
-// means the query of that one.
+// meant resolves an end that names an earlier end, which was not accepted because the model was told something first:
+// it refers to the query of that one.
 func (s State) meant(end tool.End) tool.End {
 	for i := end.Step - 1; end.AtStep && i >= 0 && i < len(s.steps); i = end.Step - 1 {
 		call := s.steps[i].call
@@ -61,8 +61,8 @@ func (s State) meant(end tool.End) tool.End {
 	return end
 }
 
-// stop publishes the query that an accepted end means. When it turns out to be unfit, the end is refused after all,
-// and the model is told why; where the rules accept every end, the run ends without an answer.
+// stop publishes the query of an accepted end. If it turns out to be unfit, the end is refused after all and the model
+// is told why; if the rules accept every end, the run ends without an answer.
 func (r *Runner) stop(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	end tool.End) (Child, error) {
 	query, name, i := end.SPARQL, end.KG, -1
@@ -103,7 +103,7 @@ func (r *Runner) stop(ctx context.Context, b *event.Branch, s State, turn protoc
 	return r.refuse(ctx, b, s, turn, call, ref)
 }
 
-// ending says how a run ended that had to accept a query without a result.
+// ending returns the ending of a run that had to accept a query without a result.
 func (u *unfit) ending() event.Ending {
 	e := event.Ending{Reason: event.NotFound, Detail: u.text, Cause: u.cause}
 	if u.cause != nil {
@@ -112,7 +112,7 @@ func (u *unfit) ending() event.Ending {
 	return e
 }
 
-// attempt runs the query of an end that says that it has no answer. It is nil when there is none.
+// attempt runs the query of an end without an answer. It returns nil if there is no query.
 func (r *Runner) attempt(ctx context.Context, b *event.Branch, s State, best *tool.End) (*Answer, error) {
 	if best == nil || strings.TrimSpace(best.SPARQL) == "" {
 		return nil, nil
@@ -125,7 +125,7 @@ func (r *Runner) attempt(ctx context.Context, b *event.Branch, s State, best *to
 	return a, err
 }
 
-// answered lets the answer of an end be probed, and ends the work with it unless the model has to decide first.
+// answered probes the answer of an end, and ends the work with it unless the model has to decide first.
 func (r *Runner) answered(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	f Final) (Child, error) {
 	s, text, err := r.probed(ctx, b, s, f.Answer)
@@ -197,10 +197,10 @@ func callIn(text string, tools tool.Set) (protocol.Call, bool) {
 	}
 	var named struct {
 		Name      string          `json:"name"`
-		Type      string          `json:"type"` // GRASP's output says so
+		Type      string          `json:"type"` // as in GRASP's output
 		Arguments json.RawMessage `json:"arguments"`
 	}
-	_ = json.Unmarshal([]byte(text), &named) // not an object: no tool has it
+	_ = json.Unmarshal([]byte(text), &named) // not an object: no tool accepts it
 	for _, t := range tools.Ending() {
 		args := json.RawMessage(text)
 		if named.Name == t.Name && len(named.Arguments) > 0 {
@@ -217,7 +217,7 @@ func callIn(text string, tools tool.Set) (protocol.Call, bool) {
 	return protocol.Call{}, false
 }
 
-// callOn makes a call of the first tool that can end the work on a query that was only written.
+// callOn makes a call of the first tool that can end the work with a query that was written but not run.
 func callOn(query string, tools tool.Set) (protocol.Call, bool) {
 	for _, t := range tools.Ending() {
 		if t.OnQuery == nil || query == "" {
@@ -231,7 +231,7 @@ func callOn(query string, tools tool.Set) (protocol.Call, bool) {
 	return protocol.Call{}, false
 }
 
-// Salvage takes the last query that was executed as the answer of a run that f ended without one, when it returned
+// Salvage uses the last executed query as the answer of a run that f ended without one, if that query returned
 // something (GRASP's fallback).
 func (r *Runner) Salvage(ctx context.Context, s State, f Final) (State, Final, bool, error) {
 	i := s.stoppedOn(tool.End{})

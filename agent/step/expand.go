@@ -1,17 +1,17 @@
 // Package step makes one step of an exploration: a state goes in, the model is asked, its action is carried out, and
-// the states that result go out. It knows nothing of loops or of what is done with several children; that is up to a
-// policy.
+// the states that result go out. It does not loop, and it does not decide what happens to several children; that is up
+// to a policy.
 //
 //	expand.go   Runner.Expand: the step, and its halves Propose and Carry
-//	choose.go   what came of a sample, for policies that choose among several
-//	branch.go   states side by side, for policies that branch
+//	choose.go   results of samples, for policies that choose among several
+//	branch.go   states in parallel, for branching policies
 //	open.go     the first turn of work that begins with the judgment of a post
 //	judge.go    what a judge thinks of a state
 //	state.go    states, which are values
 //	rule.go     which actions are refused: repetitions and stops without a result
 //	try.go      independent tries: how they begin, end and differ
 //	compare.go  a choice among answers with different results
-//	features.go what says how likely an answer is right
+//	features.go signs of how likely an answer is to be right
 //	publish.go  the last run of the query that is published
 //	call.go     calls of the model
 //	facts.go    what a call is about, as data
@@ -56,13 +56,13 @@ type Runner struct {
 	Language  tool.Language
 	Events    *event.Log
 	Meter     *Meter
-	Exemplars string          // worked dialogues that the prompt holds
+	Exemplars string          // worked dialogues in the prompt
 	Notebook  tool.Notebook   // for a preset that takes notes; nil for others
-	NoTools   *atomic.Bool    // the model's server was found to know no tool calls; nil: that is not kept
+	NoTools   *atomic.Bool    // the model's server was found not to support tool calls; nil: this is not remembered
 	NoStrict  *atomic.Bool    // the same for strict schemas
-	Live      func(llm.Delta) // sees what the model writes while it writes; nil: nobody looks
+	Live      func(llm.Delta) // receives the model's text while it is written; nil: nobody listens
 	Runs      int             // independent tries, for policies that make several; 0: as many as the policy thinks good
-	Variants  []Variant       // how the tries differ, in turn; none: as [Runner.Try] says
+	Variants  []Variant       // how the tries differ, in turn; none: see [Runner.Try]
 	// reports whether an answer is known to be right, by which a search that branches ends; nil: nothing is known
 	Right func(ctx context.Context, a *Answer) bool
 }
@@ -80,18 +80,18 @@ func (r *Runner) speak() protocol.Protocol {
 	return p
 }
 
-// lacks keeps what a failure of a call with the protocol p says that the model's server does not know, and reports
-// whether the call may succeed without it.
+// lacks records which feature the model's server does not support, according to a failed call with the protocol p, and
+// reports whether the call may succeed without it.
 func (r *Runner) lacks(p protocol.Protocol, err error) bool {
 	n, native := p.(protocol.Native)
 	switch {
 	case native && n.Strict && r.NoStrict != nil && errors.Is(err, llm.ErrNoStrict):
 		r.NoStrict.Store(true)
-		r.Log.Info("agent: the model's server takes no strict schemas, going on without", "question", r.Question.ID)
+		r.Log.Info("agent: the model's server does not support strict schemas, continuing without them", "question", r.Question.ID)
 		return true
 	case native && r.NoTools != nil && errors.Is(err, llm.ErrNoTools):
 		r.NoTools.Store(true)
-		r.Log.Info("agent: the model's server knows no tool calls, going on with text", "question", r.Question.ID)
+		r.Log.Info("agent: the model's server does not support tool calls, continuing with text", "question", r.Question.ID)
 		return true
 	}
 	return false
@@ -104,7 +104,7 @@ var texts = render.MustTexts(textFiles, "texts.tmpl")
 
 func say(name string, data any) string { return texts.Say(name, data) }
 
-// say renders a text for the model: the preset's where it has one with that name.
+// say renders a text for the model: the preset's own if it has one with that name.
 func (r *Runner) say(name string, data any) string { return r.Preset.Own(name, data, say) }
 
 // Start returns the state of an exploration that begins at the event with the ID at. The IDs in the question, in the
@@ -152,18 +152,18 @@ type Child struct {
 type Final struct {
 	Votes    Votes           // of a search with several tries
 	Rivals   []Option        // of a search whose tries differ: the different answers, those of most tries first
-	Settled  bool            // [Runner.Settle] has looked at it
-	Features *event.Features // nil: [Runner.Features] says them
+	Settled  bool            // [Runner.Settle] has processed it
+	Features *event.Features // nil: see [Runner.Features]
 
 	Answer  *Answer
-	Attempt *Answer // without an answer: the query that came nearest to one; its table may be empty, or nil
-	Guessed bool    // the model did not end on the answer: a search that found no end took the best query it had
-	Text    string  // what the model says to the asker, where its tool lets it
+	Attempt *Answer // without an answer: the query that came closest to one; its table may be empty, or nil
+	Guessed bool    // the model did not end with the answer: a search without an end used the best query it had
+	Text    string  // what the model tells the asker, if its tool allows that
 	Ending  event.Ending
 }
 
-// Expand asks the model for n samples of the next action in s (at least one) and carries each of them out. s stays as
-// it is. An error ends the run: a *event.Halt, ctx's error, or a log that cannot be written.
+// Expand asks the model for n samples of the next action in s (at least one) and carries each of them out. s does not
+// change. An error ends the run: a *event.Halt, ctx's error, or a log that cannot be written.
 func (r *Runner) Expand(ctx context.Context, s State, n int) ([]Child, error) {
 	proposals, err := r.Propose(ctx, s, n)
 	if err != nil {
@@ -184,7 +184,7 @@ func (r *Runner) Expand(ctx context.Context, s State, n int) ([]Child, error) {
 // policy may choose among several.
 type Proposal struct {
 	Turn    protocol.Turn
-	Problem *protocol.Problem // why the turn cannot be read, nil when it can
+	Problem *protocol.Problem // why the turn cannot be read, or nil
 
 	state  State // at the call of the model
 	choice llm.Choice
@@ -243,7 +243,7 @@ func (r *Runner) propose(ctx context.Context, b *event.Branch, req llm.Request, 
 	return resp, p, err
 }
 
-// Carry is the second half of [Runner.Expand]: it carries a proposal out. Of a turn with several calls, those after a
+// Carry is the second half of [Runner.Expand]: it carries a proposal out. If a turn has several calls, those after a
 // refused one, after an end or beyond a limit are left out. Errors are as for Expand.
 func (r *Runner) Carry(ctx context.Context, p Proposal) (Child, error) {
 	s, b := p.state, r.Events.Branch(p.state.at)
@@ -278,7 +278,7 @@ func (r *Runner) Carry(ctx context.Context, p Proposal) (Child, error) {
 	return c, nil
 }
 
-// counted returns a state with the word that few steps are left, at the end of a conversation that only grows.
+// counted returns a state with the note that few steps are left, at the end of a conversation that only grows.
 func (r *Runner) counted(s State) State {
 	most, _ := left(r.Meter.limits, len(s.steps), s.actions)
 	if hint := r.hurry(most - len(s.steps)); r.Preset.Rules.Append && len(hint) > 0 && len(s.steps) > 0 {
@@ -289,7 +289,7 @@ func (r *Runner) counted(s State) State {
 	return s
 }
 
-// carry judges a call and carries it out or refuses it.
+// carry judges a call and either carries it out or refuses it.
 func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
 	call protocol.Call) (Child, error) {
 	s.actions++
@@ -364,7 +364,7 @@ func (r *Runner) perform(ctx context.Context, b *event.Branch, s State, env *too
 // maxTable is how many rows of a result are kept for later steps.
 const maxTable = 5000
 
-// firstRows returns a table without the rows that are too many to be kept.
+// firstRows returns a table without the rows beyond maxTable.
 func firstRows(t *kg.Table) *kg.Table {
 	if t == nil || len(t.Rows) <= maxTable {
 		return t
@@ -380,7 +380,7 @@ const maxObservation = 16_000
 // maxDown is how many failures of the graph's service in a row end a run.
 const maxDown = 3
 
-// served is the child of a call of the graph: an end when the graph's service stays down, or has banned us.
+// served returns the child of a call of the graph: an end if the graph's service stays down or has banned us.
 func (s State) served(k kg.Kind) Child {
 	if !tool.Passing(k) {
 		s.down = 0
@@ -394,7 +394,7 @@ func (s State) served(k kg.Kind) Child {
 	return Child{State: s, Outcome: Ended, Final: &Final{Ending: h.Ending}}
 }
 
-// env is what a tool called in s works with.
+// env returns the environment of a tool called in s.
 func (r *Runner) env(b *event.Branch, s State) *tool.Env {
 	sources := r.Sources.Recorded(b)
 	env := &tool.Env{
@@ -421,8 +421,8 @@ func (r *Runner) env(b *event.Branch, s State) *tool.Env {
 	return env.On(sources.Main())
 }
 
-// conversation is what the model is shown in s: the question with its earlier turns, and every step. What was said
-// about refused, unreadable or abandoned turns comes where it belongs.
+// conversation returns what the model is shown in s: the question with its earlier turns, and every step. What the
+// model was told about refused, unreadable or abandoned turns is in its original place.
 func (r *Runner) conversation(s State) protocol.Conversation {
 	l := r.limits(s)
 	most, spare := left(l, len(s.steps), s.actions)
@@ -483,7 +483,7 @@ func (r *Runner) asked() string {
 		"Language": r.Language.Name, "Earlier": r.Question.History})
 }
 
-// hurry is what is said when few steps are left.
+// hurry returns what the model is told when few steps are left.
 func (r *Runner) hurry(left int) []string {
 	switch left {
 	case 1:

@@ -11,13 +11,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf/equal"
 )
 
-// Votes says how many tries a search made and how many of them agree with its answer.
+// Votes tells how many tries a search made and how many of them agree with its answer.
 type Votes struct {
 	Tries, Answers, Agree int
 	Compared              bool // a comparison chose
 }
 
-// Features collects what says how likely the answer of f is right. It is nil without an answer.
+// Features collects the signs of how likely the answer of f is to be right. It returns nil without an answer.
 func (r *Runner) Features(s State, f Final) *event.Features {
 	a := f.Answer
 	if a == nil {
@@ -76,8 +76,8 @@ func isZero(t *kg.Table) bool {
 		equal.Key(t.Rows[0][0]) == "number 0"
 }
 
-// names reports whether a question names a number, in digits; ten also in words. One is always named: superlatives mean
-// it, and no list of words covers them.
+// names reports whether a question names a number, in digits; ten also in words. One always counts as named:
+// superlatives imply it, and no list of words covers them.
 func names(question string, n int) bool {
 	if n == 1 || n == 10 && saysTen(question) {
 		return true

@@ -28,9 +28,9 @@ const (
 	Retry  = "retry"  // it is wrong
 )
 
-// judged lets a judge look at how an exploration ended, by the preset's rule on feedback (GRASP-F): the same model in a
-// fresh conversation. The child is an end, or a state in which the model is told what to do better. A judge that fails
-// or says nothing readable leaves the end as it is.
+// judged lets a judge examine the end of an exploration, according to the preset's feedback rule (GRASP-F): the same
+// model in a new conversation. The child is an end, or a state in which the model is told what to do better. If the
+// judge fails or its answer cannot be read, the end stays as it is.
 func (r *Runner) judged(ctx context.Context, b *event.Branch, s State, f Final) (Child, error) {
 	end := Child{State: s, Outcome: Ended, Final: &f}
 	if s.feedbacks >= r.Preset.Feedback.Rounds {
@@ -53,7 +53,7 @@ func (r *Runner) judged(ctx context.Context, b *event.Branch, s State, f Final) 
 	return Child{State: s}, nil
 }
 
-// verdict asks the judge. It is nil when there is none; an error ends the run.
+// verdict asks the judge. It returns nil if there is no verdict; an error ends the run.
 func (r *Runner) verdict(ctx context.Context, b *event.Branch, s State, f Final) (*Verdict, error) {
 	data := map[string]any{"Question": r.Question.Text, "Earlier": r.questionsBefore(), "Language": r.Language.Name,
 		"Text": f.Text, "Why": f.Ending.Detail, "SPARQL": ""}
@@ -92,7 +92,7 @@ func (r *Runner) verdict(ctx context.Context, b *event.Branch, s State, f Final)
 	return v, b.Record(ctx, event.Event{Event: "feedback", Reason: v.Status, Detail: v.Text})
 }
 
-// judge asks for a call of one tool in a conversation of its own. The prompts are the preset's PURPOSE.tmpl and
+// judge asks for a call of one tool in a separate conversation. The prompts are the preset's PURPOSE.tmpl and
 // PURPOSE_user; a server without tool calls is asked for the call's arguments as JSON.
 func (r *Runner) judge(ctx context.Context, b *event.Branch, req llm.Request, t *tool.Tool,
 	data map[string]any) (*llm.Response, error) {
@@ -120,7 +120,7 @@ func (a *Answer) named() []string {
 // maxNamed is how many labels the judge is shown.
 const maxNamed = 40
 
-// readVerdict reads the judge's call, or the JSON object that it wrote; nil when there is none.
+// readVerdict reads the judge's call, or the JSON object that it wrote; nil if there is none.
 func readVerdict(resp *llm.Response, judge *tool.Tool) *Verdict {
 	var v struct{ Status, Feedback string }
 	if !readCall(resp, judge, &v) {
@@ -153,11 +153,11 @@ func readCall(resp *llm.Response, judge *tool.Tool, v any) bool {
 	return false
 }
 
-// maxFeedback is how many characters of a feedback are kept.
+// maxFeedback is how many characters of feedback are kept.
 const maxFeedback = 4000
 
-// Verdict returns the first verdict on an answer, nil when there was none.
+// Verdict returns the first verdict on an answer, or nil if there was none.
 func (s State) Verdict() *Verdict { return s.verdict }
 
-// Rejected returns the last answer that a judge wanted to be better, nil when there was none.
+// Rejected returns the last answer that a judge sent back, or nil if there was none.
 func (s State) Rejected() *Answer { return s.rejected }

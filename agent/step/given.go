@@ -14,10 +14,10 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
-// Give carries out a call that the model did not make and adds it to the state, as if the model had made it: what a
-// preset puts into the conversation before the model's first turn. It costs none of the model's actions. The tool need
-// not be one of the preset's. change may change what the tool works with; nil for no change. A failure of the graph is
-// not added: the work goes on without it.
+// Give carries out a call that the model did not make and adds it to the state as if the model had made it. Presets use
+// it to put something into the conversation before the model's first turn. It does not count as one of the model's
+// actions. The tool need not be one of the preset's. change, if not nil, may change the tool's environment. A failure
+// of the graph is not added: the work continues without it.
 func (r *Runner) Give(ctx context.Context, s State, t *tool.Tool, args any, change func(*tool.Env)) (State, error) {
 	raw, err := render.JSON(args)
 	if err != nil {
@@ -37,7 +37,7 @@ func (r *Runner) Give(ctx context.Context, s State, t *tool.Tool, args any, chan
 		return s, err
 	}
 	if failure != "" {
-		r.Log.InfoContext(ctx, "agent: going on without what was to be given", "question", r.Question.ID, "tool", t.Name,
+		r.Log.InfoContext(ctx, "agent: continuing without what was to be looked up", "question", r.Question.ID, "tool", t.Name,
 			"failure", failure)
 		s.at = next.at
 		return s, nil
@@ -50,8 +50,8 @@ func (r *Runner) Give(ctx context.Context, s State, t *tool.Tool, args any, chan
 	return next, nil
 }
 
-// Begin puts into the conversation what the preset has the model see before its first turn: solved questions that are
-// like this one, and what the question names.
+// Begin puts into the conversation what the preset shows the model before its first turn: similar solved questions, and
+// what the question names.
 func (r *Runner) Begin(ctx context.Context, s State) (State, error) {
 	if r.Preset.Rules.Beforehand {
 		tools, err := tool.Select([]string{tool.BeforehandName})
@@ -83,19 +83,19 @@ func (r *Runner) Begin(ctx context.Context, s State) (State, error) {
 		return s, err
 	}
 	args := map[string]any{}
-	if in := tools[0].Input; in != "" { // any others need no text
+	if in := tools[0].Input; in != "" { // others need no text
 		args[in] = r.Question.Text
 	}
 	args["kg"] = r.Sources.Main().Name()
 	return r.Give(ctx, s, tools[0], args, func(env *tool.Env) { env.Show.Examples = x.N })
 }
 
-// analysis is a question taken apart by the model, as SPARQL-LLM has it.
+// analysis is a question taken apart by the model, as in SPARQL-LLM.
 type analysis struct {
 	Intent   string   `json:"intent"`
 	Classes  []string `json:"extracted_classes"`
 	Entities []string `json:"extracted_entities"`
-	// what SPARQL-LLM does not ask for: without it a property of no class that was found is never shown
+	// not in SPARQL-LLM: without it, a property that belongs to no found class is never shown
 	Relations []string `json:"extracted_relations"`
 	Steps     []string `json:"question_steps"`
 }
@@ -106,8 +106,8 @@ const (
 	maxPartText = 200 // characters
 )
 
-// Retrieve looks up what a query is written from: solved questions, the things that the question names, classes. What
-// cannot be had is left out, and the log says so.
+// Retrieve looks up the material for a query: solved questions, the things that the question names, classes. What
+// cannot be fetched is left out and logged.
 func (r *Runner) Retrieve(ctx context.Context, s State) (State, error) {
 	g, main := r.Preset.Generate, r.Sources.Main()
 	a, s, err := r.analyze(ctx, s)
@@ -121,7 +121,7 @@ func (r *Runner) Retrieve(ctx context.Context, s State) (State, error) {
 		lacks string
 	}
 	names, classes := a.Entities, a.Classes
-	if main.Shapes == nil { // then classes are things like others
+	if main.Shapes == nil { // then classes are treated like other things
 		names = append(slices.Clip(names), a.Classes...)
 	}
 	if len(classes) == 0 {
@@ -151,7 +151,8 @@ func (r *Runner) Retrieve(ctx context.Context, s State) (State, error) {
 	return s, nil
 }
 
-// analyze asks the model to take the question apart. Without a readable answer the question as a whole is looked up.
+// analyze asks the model to take the question apart. If its answer cannot be read, the question as a whole is looked
+// up.
 func (r *Runner) analyze(ctx context.Context, s State) (analysis, State, error) {
 	var a analysis
 	if !r.Preset.Generate.Analyze {
@@ -165,7 +166,7 @@ func (r *Runner) analyze(ctx context.Context, s State) (analysis, State, error) 
 	}
 	from, to := strings.Index(text, "{"), strings.LastIndex(text, "}")
 	if from < 0 || to < from || json.Unmarshal([]byte(text[from:to+1]), &a) != nil {
-		r.Log.InfoContext(ctx, "agent: the question's analysis cannot be read, going on without", "question", r.Question.ID)
+		r.Log.InfoContext(ctx, "agent: the question's analysis cannot be read, continuing without it", "question", r.Question.ID)
 		return analysis{}, s, nil
 	}
 	for _, list := range []*[]string{&a.Classes, &a.Entities, &a.Relations, &a.Steps} {
@@ -186,8 +187,8 @@ func parts(list []string) (out []string) {
 	return out
 }
 
-// finish publishes the last query of s, which returned something, as the answer. When it cannot be published, the model
-// is told why, and goes on.
+// finish publishes the last query of s, which returned something, as the answer. If it cannot be published, the model
+// is told why and continues.
 func (r *Runner) finish(ctx context.Context, b *event.Branch, s State, turn protocol.Turn) (Child, error) {
 	i := len(s.steps) - 1
 	answer, err := r.publish(ctx, b, s, s.steps[i].query, s.steps[i].KG)
@@ -207,7 +208,7 @@ func (r *Runner) finish(ctx context.Context, b *event.Branch, s State, turn prot
 	return Child{State: s, Outcome: Ended, Final: &Final{Answer: answer, Text: turn.Thought}}, nil
 }
 
-// GaveUp is the end of a run whose tries are used up: the same words for every question.
+// GaveUp returns the end of a run whose tries are used up, with the same words for every question.
 func (r *Runner) GaveUp(s State, f Final) Final {
 	if f.Ending.Reason != event.OutOfActions {
 		return f
@@ -227,7 +228,7 @@ func (s State) Given() string {
 	return ""
 }
 
-// given is how many steps of the state the model did not ask for.
+// given returns how many steps of the state the model did not ask for.
 func (s State) given() (n int) {
 	for _, k := range s.steps {
 		if k.given {

@@ -8,13 +8,13 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
-// guarded runs a call under the preset's grounding guard: what is done about IDs in a query that nothing has shown.
-// kept says that the query was not run because of them.
+// guarded runs a call under the preset's grounding guard, which handles IDs in a query that the model has not been
+// shown. kept means that the query was not run because of them.
 func (r *Runner) guarded(ctx context.Context, env *tool.Env, s State, call protocol.Call) (res tool.Result, unseen,
 	held bool, err error) {
 	query, name, ok := call.Tool.Asked(call.Args)
 	source, serr := env.Sources.Named(name)
-	if !ok || serr != nil { // the tool says what is wrong, or only afterwards what it ran
+	if !ok || serr != nil { // the tool reports what is wrong, or only afterwards what it ran
 		if res, err = call.Tool.Run(ctx, env, call.Args); err != nil || res.Query == "" {
 			return res, false, false, err
 		}
@@ -41,7 +41,7 @@ func (r *Runner) guarded(ctx context.Context, env *tool.Env, s State, call proto
 	return r.warned(ctx, at, res, ids), len(ids) > 0, false, nil
 }
 
-// warned adds to a result what the preset wants said about IDs that nothing has shown.
+// warned adds to a result what the preset says about IDs that the model has not been shown.
 func (r *Runner) warned(ctx context.Context, env *tool.Env, res tool.Result, ids []string) tool.Result {
 	more := ""
 	switch r.Preset.Rules.Guard {
@@ -56,7 +56,7 @@ func (r *Runner) warned(ctx context.Context, env *tool.Env, res tool.Result, ids
 	return res
 }
 
-// seeing returns the state after a text that the model was shown, with the IRIs that it names in other words.
+// seeing returns the state after the model was shown a text, with the IRIs that the text names in other words.
 func (r *Runner) seeing(s State, text string, iris []string) State {
 	for i := range r.Sources {
 		s.known = s.known.with(r.dialect(i).Names(text))
@@ -76,7 +76,7 @@ func (r *Runner) dialect(i int) tool.Dialect {
 	return d
 }
 
-// keyOf is the form in which an IRI is compared: a Wikibase's number where a source is one and it has one.
+// keyOf returns the form in which an IRI is compared: its Wikibase ID, if the source is a Wikibase and the IRI has one.
 func (r *Runner) keyOf(iri string) string {
 	for i := range r.Sources {
 		if id := r.dialect(i).IDOf(iri); id != "" {

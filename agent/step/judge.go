@@ -19,8 +19,8 @@ type Judging struct {
 	Prompt      string  // see [Runner.JudgePrompt]
 }
 
-// JudgePrompt returns the judge's instructions, which are the same for all states of a question. A direct judge gets
-// no rules and no examples: the paper's baseline.
+// JudgePrompt returns the judge's instructions, which are the same for all states of a question. A direct judge, the
+// paper's baseline, gets no rules and no examples.
 func (r *Runner) JudgePrompt(direct bool) string {
 	name := "judge.tmpl"
 	if direct {
@@ -37,23 +37,23 @@ func (r *Runner) JudgePrompt(direct bool) string {
 	return r.Preset.Say(name, map[string]any{"Tools": tools})
 }
 
-// Score is what a judge thinks of a state.
+// Score is a judge's score of a state.
 type Score struct {
-	Value  float64   // the mean of Values, 0 to 1; 0 when there are none
+	Value  float64   // the mean of Values, 0 to 1; 0 if there are none
 	Values []float64 // of the judgments that could be read
 	Why    string    // the first judgment's words, or why there is none
 }
 
-// maxJudgment is how many tokens a judgment may have.
+// maxJudgment is the maximum number of tokens in a judgment.
 const maxJudgment = 700
 
-// maxWhy is how many characters of a judgment the log's score keeps; the whole is in the model's event.
+// maxWhy is how many characters of a judgment are kept with the score in the log; the model's event has all of it.
 const maxWhy = 500
 
-// Judge lets a judge score c below the event with the ID at, the one of its last step: how much of what the question
-// asks for the steps have found (MCTS-KBQA, section 3.3 and appendix A.5). Judgments that cannot be read are asked for
-// once more, and are then left out; without any the score is 0. A judge whose service fails at this call alone counts
-// as one that cannot be read. An error ends the run, as with [Runner.Expand].
+// Judge lets a judge score c below the event with the ID at, which is that of its last step: how much of what the
+// question asks for the steps have found (MCTS-KBQA, section 3.3 and appendix A.5). Judgments that cannot be read are
+// requested once more and then left out; without any, the score is 0. A judge whose service fails at this call alone
+// counts as one that cannot be read. An error ends the run, as with [Runner.Expand].
 func (r *Runner) Judge(ctx context.Context, c Child, at int, how Judging) (Score, error) {
 	b := r.Events.Branch(at)
 	facts := r.Facts(c.State)
@@ -103,7 +103,7 @@ func (r *Runner) Judge(ctx context.Context, c Child, at int, how Judging) (Score
 	return s, nil
 }
 
-// Scored writes what a judge, a rule or chance thinks of the state whose last step is the event with the ID at.
+// Scored logs the score by a judge, a rule or chance for the state whose last step is the event with the ID at.
 func (r *Runner) Scored(ctx context.Context, at int, s Score) error {
 	return r.Events.Branch(at).Record(ctx, event.Event{Event: "score", Value: &s.Value, Values: s.Values,
 		Detail: clipWhy(s.Why)})
@@ -117,7 +117,7 @@ var (
 // marks are what models put around a label or a figure.
 const marks = " \t*_#>`-"
 
-// lastLine returns what the last line with a label says, without marks: "3 of 5" of "**Points:** 3 of 5".
+// lastLine returns the text of the last line with a label, without marks: "3 of 5" of "**Points:** 3 of 5".
 func lastLine(text, label string) (says string, ok bool) {
 	for line := range strings.Lines(text) {
 		before, after, found := strings.Cut(line, ":")
@@ -128,9 +128,10 @@ func lastLine(text, label string) (says string, ok bool) {
 	return says, ok
 }
 
-// readScore reads a judgment as a figure from 0 to 1: its last line "Points: 3 of 5", or, where there is none, its last
-// line "Score: 60", which may end with "/100" or "%" and may hold the calculation before it. A score of 0 goes before
-// points: then the last step earned nothing. ok is false when there is neither, or when the figure is none that can be.
+// readScore reads a judgment as a figure from 0 to 1: its last line "Points: 3 of 5", or, if there is none, its last
+// line "Score: 60", which may end with "/100" or "%" and may contain the calculation before it. A score of 0 takes
+// precedence over points: then the last step earned nothing. ok is false if there is neither, or if the figure is
+// impossible.
 func readScore(text string) (v float64, ok bool) {
 	score, scored := lastLine(text, "score")
 	if i := strings.LastIndex(score, "="); i >= 0 {
@@ -154,7 +155,7 @@ func readScore(text string) (v float64, ok bool) {
 func float(s string) float64 {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		return -1 // it was matched as digits: too many of them
+		return -1 // it matched as digits, so there are too many of them
 	}
 	return f
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Meter holds what a run may use and what of it is used, over all its states. It is safe for concurrent use.
+// Meter tracks what a run may use and what it has used, over all its states. It is safe for concurrent use.
 type Meter struct {
 	limits event.Limits
 	now    func() time.Time
@@ -23,7 +23,7 @@ type Meter struct {
 	repairs map[string]int
 }
 
-// Repairs returns how often the model was told to repair a turn, by what was wrong; nil for never.
+// Repairs returns how often the model was told to repair a turn, by problem; nil for never.
 func (m *Meter) Repairs() map[string]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -39,7 +39,7 @@ func (m *Meter) repair(k protocol.Kind) {
 	m.repairs[k.Name()]++
 }
 
-// NewMeter starts a run's account. limits has no zero field that stands for a default.
+// NewMeter starts a run's account. The defaults in limits must have been filled in.
 func NewMeter(limits event.Limits, now func() time.Time) *Meter {
 	return &Meter{limits: limits, now: now, start: now()}
 }
@@ -89,13 +89,13 @@ func (m *Meter) Deadline(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeoutCause(ctx, m.limits.Time, event.ErrOutOfTime)
 }
 
-// timeFor reports whether d still fits into the run's time, with as much again left over for the work itself.
+// timeFor reports whether d still fits into the run's time, with the same amount left for the work itself.
 func (m *Meter) timeFor(d time.Duration) bool {
 	return m.limits.Time <= 0 || m.Elapsed()+2*d <= m.limits.Time
 }
 
-// spare is how long something may take that is not the work itself: half of the run's time that is left, 0 when the run
-// may take any time.
+// spare returns how long something other than the work itself may take: half of the run's remaining time, or 0 if the
+// run's time is not limited.
 func (m *Meter) spare() time.Duration {
 	if m.limits.Time <= 0 {
 		return 0
@@ -121,7 +121,7 @@ func (m *Meter) check() *event.Halt {
 	return nil
 }
 
-// spent is the cause of an ending by a limit of the request.
+// spent returns the cause of an ending by a limit of the request.
 func spent(m llm.Measure, reached, limit float64) *llm.BudgetError {
 	return &llm.BudgetError{Account: llm.RequestAccount, Measure: m, Reached: reached, Limit: limit}
 }
@@ -147,7 +147,7 @@ func (r *Runner) Check(s State) *event.Halt {
 	return nil
 }
 
-// limits are the run's limits as they are for s: each step that the model did not ask for allows one more.
+// limits returns the run's limits for s: each step that the model did not ask for adds one.
 func (r *Runner) limits(s State) event.Limits {
 	l := r.Meter.limits
 	l.Counted += s.granted
@@ -155,8 +155,8 @@ func (r *Runner) limits(s State) event.Limits {
 	return l
 }
 
-// left says up to which step a state with counted steps can still grow when so many actions were asked for, and how
-// many refused or abandoned actions are allowed before each further one costs one of those steps.
+// left returns up to which step a state with counted steps can still grow after that many requested actions, and how
+// many refused or abandoned actions are allowed before each additional one costs one of those steps.
 func left(l event.Limits, counted, actions int) (most, spare int) {
 	most = min(l.Counted, counted+l.Total-actions)
 	return most, max(0, l.Total-actions-(l.Counted-counted))

@@ -12,23 +12,23 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Probed says what became of the probes of an answer: how many variants of its query were run, and those that change
-// the result. Open are those of them whose change is not in the answer, although the model was shown it.
+// Probed is the outcome of the probes of an answer: how many variants of its query were run, and those that change the
+// result. Open has those whose change is not in the answer although the model was shown it.
 type Probed struct {
 	Run   int
 	Moved []event.Probe
 	Open  []event.Probe
 }
 
-// probed is what a state knows of the answer that was probed.
+// probed is what a state records about the answer that was probed.
 type probed struct {
 	answer *Answer // nil: none was
 	all    []event.Probe
 }
 
-// probed runs variants of the query of an answer, by the preset's rule, once in an exploration. It returns what the
-// model is to be told of those that change the result, "" for nothing. A graph that fails leaves the answer as it is; an
-// error is one that ends the run.
+// probed runs variants of the query of an answer, according to the preset's rule, once in an exploration. It returns
+// what to tell the model about those that change the result, or "". If the graph fails, the answer stays as it is; an
+// error ends the run.
 func (r *Runner) probed(ctx context.Context, b *event.Branch, s State, a *Answer) (State, string, error) {
 	if s.probes.answer != nil || !r.Preset.Probe.On() {
 		return s, "", nil
@@ -70,7 +70,7 @@ func (r *Runner) shownProbes(ctx context.Context, env *tool.Env, moved []event.P
 	return probe.Show(moved, id, render.Names{Graph: env.Dialect.Graph, Labels: env.LabelsOf(ctx, probe.IDs(moved, id))})
 }
 
-// told is the child of a stop whose answer was not taken yet, because the model is told something about it first.
+// told returns the child of a stop whose answer is not accepted yet because the model is told something about it first.
 func (r *Runner) told(s State, text string) Child {
 	s, last := s.changed(len(s.steps) - 1)
 	last.notes = append(slices.Clip(last.notes), text)
@@ -78,7 +78,7 @@ func (r *Runner) told(s State, text string) Child {
 	return Child{State: r.seeing(s, text, nil)}
 }
 
-// Probed returns what became of the probes, for the answer that the state ended with; nil when none were run.
+// Probed returns the outcome of the probes for the answer that the state ended with, or nil if none were run.
 func (s State) Probed(a *Answer) *Probed {
 	if s.probes.answer == nil || a == nil || len(s.probes.all) == 0 {
 		return nil
@@ -88,8 +88,8 @@ func (s State) Probed(a *Answer) *Probed {
 		Open: probe.Open(s.probes.all, same, func(vars []string, row []rdf.Term) bool { return hasRow(a.Table, vars, row) })}
 }
 
-// hasRow reports whether a result has a row with the same cells in the columns of the same name, or, where it has none
-// of them, with the same first cell in any.
+// hasRow reports whether a result has a row with the same cells in the columns of the same name or, if it has none of
+// these columns, with the same first cell in any column.
 func hasRow(t *kg.Table, vars []string, row []rdf.Term) bool {
 	shared := false
 	for _, v := range vars {

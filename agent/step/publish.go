@@ -29,8 +29,8 @@ type Answer struct {
 	Endpoint string
 	// labels of the Q and P IDs in the query and in the table's first rows, in the asker's language
 	Labels map[string]string
-	Graph  *kg.Description // that names the nodes; nil: a Wikibase
-	// the columns that answer, as the model says; the others are for people. nil where it does not say: then every
+	Graph  *kg.Description // dialect that names the nodes; nil: a Wikibase
+	// the columns that answer, according to the model; the others are for people. nil if it does not say: then every
 	// column counts
 	Columns []string
 	Assumed string // the reading that the model chose, in the asker's language; may be empty
@@ -40,22 +40,22 @@ type Answer struct {
 // Names returns how the answer's nodes are named.
 func (a *Answer) Names() render.Names { return render.Names{Graph: a.Graph, Labels: a.Labels} }
 
-// unfit says, in words for the model, why a query cannot be published: it has no posting form, or its last run failed
+// unfit tells, in words for the model, why a query cannot be published: it has no posting form, or its last run failed
 // or returned nothing.
 type unfit struct {
 	text    string
 	kind    kg.Kind // of the failed run
-	cause   error   // of the failed check or run, nil for an empty result
-	attempt *Answer // what it would have been: without a table after a failed run, with an empty one after another
+	cause   error   // of the failed check or run; nil for an empty result
+	attempt *Answer // the answer that it would have been: after a failed run without a table, otherwise with an empty one
 }
 
 func (u *unfit) Error() string { return u.text }
 
-// publish makes the last run (ARCHITECTURE.md, invariant 4) on the graph with the name kg, "" for the main one: by the
-// preset's rule the query loses an exploring LIMIT 10 at its end. It gets its posting form, and that very text, with
-// only [AUTO_LANGUAGE] replaced, is run. A query that cannot be published
-// is an *unfit error; every other error ends the run. Where only the removal of LIMIT 10 makes the result too large
-// or too slow, the query is published with it.
+// publish makes the last run (ARCHITECTURE.md, invariant 4) on the graph with the name kg, "" for the main one:
+// according to the preset's rule, an exploring LIMIT 10 at the end of the query is removed. The query gets its posting
+// form, and exactly that text, with only [AUTO_LANGUAGE] replaced, is run. A query that cannot be published is an
+// *unfit error; every other error ends the run. If only the removal of LIMIT 10 makes the result too large or too slow,
+// the query is published with it.
 func (r *Runner) publish(ctx context.Context, b *event.Branch, s State, query, kg string) (*Answer, error) {
 	env := r.env(b, s)
 	source, err := env.Sources.Named(kg)
@@ -75,8 +75,8 @@ func (r *Runner) publish(ctx context.Context, b *event.Branch, s State, query, k
 	return answer, err
 }
 
-// publishAny publishes a query or, by the preset's rule, a form of it that runs: a faster one where it takes too long,
-// and the text that a second service was asked in its own dialect. What is published is what was run.
+// publishAny publishes a query or, according to the preset's rule, a form of it that runs: a faster one if it takes too
+// long, and the text that was sent to a second service in its own dialect. What is published is what was run.
 func (r *Runner) publishAny(ctx context.Context, env *tool.Env, query string) (*Answer, error) {
 	a, err := r.publishOne(ctx, env, query)
 	var u *unfit
@@ -99,7 +99,7 @@ func (r *Runner) publishAny(ctx context.Context, env *tool.Env, query string) (*
 	return ported, err
 }
 
-// publishFaster publishes the first form of a slow query that returns something; nil when there is none.
+// publishFaster publishes the first form of a slow query that returns something, or returns nil if there is none.
 func (r *Runner) publishFaster(ctx context.Context, env *tool.Env, query string) (*Answer, error) {
 	for _, f := range env.Dialect.Faster(query) {
 		if !env.TimeFor(tool.FasterTime) {
@@ -117,8 +117,8 @@ func (r *Runner) publishFaster(ctx context.Context, env *tool.Env, query string)
 // greedy reports whether a query failed because it was too much for the graph.
 func greedy(k kg.Kind) bool { return k == kg.Timeout || k == kg.TooLarge || k == kg.TooGreedy }
 
-// asksForTen reports whether LIMIT 10 is the question's own: it sorts, and the question says ten. Then it is not an
-// exploring limit.
+// asksForTen reports whether LIMIT 10 comes from the question: the query sorts, and the question says ten. Then it is
+// not an exploring limit.
 func asksForTen(question, query string) bool {
 	return strings.Contains(strings.ToUpper(query), "ORDER") && saysTen(question)
 }
@@ -135,7 +135,7 @@ func saysTen(question string) bool {
 	return false
 }
 
-// finalTries is how often the last run is made when the graph's service fails it.
+// finalTries is how often the last run is attempted if the graph's service fails.
 const finalTries = 2
 
 func (r *Runner) publishOne(ctx context.Context, env *tool.Env, query string) (*Answer, error) {
@@ -164,7 +164,7 @@ func (r *Runner) publishOne(ctx context.Context, env *tool.Env, query string) (*
 	return a, nil
 }
 
-// lastRun runs the text that is published, again when the graph's service fails, and says when.
+// lastRun runs the text that is published, retries if the graph's service fails, and returns the time.
 func (r *Runner) lastRun(ctx context.Context, env *tool.Env, text string) (*kg.Table, time.Time, error) {
 	for try := 1; ; try++ {
 		at := r.Now()
@@ -217,8 +217,8 @@ func unionIDs(a, b []string) []string {
 }
 
 // Extract asks the model, once the actions are used up, for the query that the steps of s support (SPINACH's "extract
-// final SPARQL"), and publishes it when it runs, returns something and uses only IDs that were
-// seen. Otherwise f is returned, with the reason added.
+// final SPARQL"), and publishes it if it runs, returns something and uses only IDs that were seen. Otherwise f is
+// returned, with the reason added.
 func (r *Runner) Extract(ctx context.Context, s State, f Final) (State, Final, bool, error) {
 	b := r.Events.Branch(s.at)
 	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "extract", MaxTokens: r.Preset.Sampling.MaxTokens,

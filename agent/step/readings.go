@@ -14,12 +14,12 @@ type Reading struct {
 	// how many rows its answer has, or the number that is its only value
 	Count int
 	More  bool         // at least Count
-	Probe *event.Probe // the change to the first reading's query that it is; nil: an answer of its own
+	Probe *event.Probe // the change to the first reading's query; nil: a separate answer
 }
 
-// Readings are the two readings between which a search is open, when their results differ in number: the first two of
-// options, or an answer and the first variant of its query that the searcher saw and did not take. nil: there are not
-// two, or they find as much.
+// Readings returns the two readings between which a search is open, if their results differ in number: the first two of
+// options, or an answer and the first variant of its query that the searcher saw and did not use. It returns nil if
+// there are not two, or if they find the same number.
 func (s State) Readings(options []Option) []Reading {
 	if len(options) == 0 {
 		return nil
@@ -47,7 +47,7 @@ func (s State) Readings(options []Option) []Reading {
 	return out
 }
 
-// count is how much a result is.
+// count returns the size of a result.
 func count(t *kg.Table) int {
 	if n, ok := onlyNumber(t); ok {
 		return n
@@ -55,7 +55,7 @@ func count(t *kg.Table) int {
 	return len(t.Rows)
 }
 
-// onlyNumber is the only value of a result, where that is a whole number.
+// onlyNumber returns the only value of a result, if that is a whole number.
 func onlyNumber(t *kg.Table) (int, bool) {
 	if t == nil || len(t.Rows) != 1 || len(t.Rows[0]) != 1 || t.Rows[0][0].Datatype != rdf.XSDInteger {
 		return 0, false

@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// unreadable is the child of a turn that could not be read: the model is told why. By the preset's rules a turn without
-// an action may hold the answer all the same, or end the run.
+// unreadable returns the child of a turn that could not be read: the model is told why. According to the preset's
+// rules, a turn without an action may still contain the answer, or end the run.
 func (r *Runner) unreadable(ctx context.Context, b *event.Branch, s State, p Proposal) (Child, error) {
 	rules := r.Preset.Rules
 	if p.Problem.Kind == protocol.NoAction && rules.Salvage {
@@ -50,7 +50,7 @@ func (r *Runner) unreadable(ctx context.Context, b *event.Branch, s State, p Pro
 	return Child{State: s, Outcome: Unreadable}, nil
 }
 
-// handBack returns the child for a call that cannot be carried out, while others can. Its result says why.
+// handBack returns the child for a call that cannot be carried out while others can. Its result tells why.
 func (r *Runner) handBack(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
 	call protocol.Call) (Child, error) {
 	r.Meter.repair(call.Problem.Kind)
@@ -58,7 +58,7 @@ func (r *Runner) handBack(ctx context.Context, b *event.Branch, s State, turn pr
 	return r.notDone(ctx, b, s, turn, call, call.Problem.Message, tool.BadCall)
 }
 
-// notDone is the child of a call that was not carried out, and whose result says why.
+// notDone returns the child of a call that was not carried out, and whose result tells why.
 func (r *Runner) notDone(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	why string, failure kg.Kind) (Child, error) {
 	s.taken++
@@ -72,7 +72,7 @@ func (r *Runner) notDone(ctx context.Context, b *event.Branch, s State, turn pro
 	return Child{State: s.with(k)}, nil
 }
 
-// replyOf is the form in which turns are compared: the thought and every call.
+// replyOf returns the form in which turns are compared: the thought and every call.
 func replyOf(t protocol.Turn) string {
 	var b strings.Builder
 	b.WriteString(render.Fold(t.Thought))
@@ -98,7 +98,7 @@ func (r *Runner) sameReply(s State, turn protocol.Turn) (Child, bool) {
 	return r.refusedChild(s, turn, turn.Calls[0], ref), true
 }
 
-// loop is the end of a run whose model repeats itself, nil where the rules let it go on.
+// loop returns the end of a run whose model repeats itself, or nil if the rules let it continue.
 func (r *Runner) loop(s State, same bool) *Child {
 	rule := r.Preset.Rules.Repeat
 	if !same || rule != preset.RepeatEnd && (rule != preset.RepeatLoop || !s.warned) {

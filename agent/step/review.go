@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Text returns a proposal as a person reads and changes it: "Thought: …", and for each call a line
-// "Action: name(argument)". A turn that cannot be read is as the model wrote it.
+// Text returns a proposal in the form that people read and edit: "Thought: …", and for each call a line
+// "Action: name(argument)". A turn that cannot be read is returned as the model wrote it.
 func (p Proposal) Text() string {
 	if p.Problem != nil {
 		text := p.choice.Content
@@ -36,12 +36,12 @@ var (
 	thoughtLine = regexp.MustCompile(`(?i)^[ \t]*thought[ \t]*:[ \t]*`)
 )
 
-// Rewritten returns the proposal with the turn that a person wrote in the form of [Proposal.Text]. A text without a
-// thought keeps the model's. If the text cannot be read, the problem says why and the proposal is unchanged.
+// Rewritten returns the proposal with the turn that a person wrote in the form of [Proposal.Text]. If the text has no
+// thought, the model's is kept. If the text cannot be read, the problem tells why and the proposal is unchanged.
 func (r *Runner) Rewritten(p Proposal, text string) (Proposal, *protocol.Problem) {
 	reader, err := protocol.Named(protocol.Options{Name: "text"})
 	if err != nil {
-		return p, &protocol.Problem{Kind: protocol.NoAction, Message: err.Error()} // text is always there
+		return p, &protocol.Problem{Kind: protocol.NoAction, Message: err.Error()} // text always exists
 	}
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
 	var actions []string
@@ -88,7 +88,7 @@ func (r *Runner) Rewritten(p Proposal, text string) (Proposal, *protocol.Problem
 	return out, nil
 }
 
-// asArguments puts the text of an action into the arguments of the model's call, where only one of these was shown.
+// asArguments puts the text of an action into the arguments of the model's call, if only one of these was shown.
 func asArguments(action string, call protocol.Call) string {
 	var args map[string]any
 	from, to := strings.IndexByte(action, '('), strings.LastIndexByte(action, ')')
@@ -114,8 +114,8 @@ func (p Proposal) Wrote() *llm.Message {
 		ToolCalls: p.choice.ToolCalls}
 }
 
-// Message returns a proposal's turn as the message that the model finds in the conversation later; nil for a turn that
-// cannot be read.
+// Message returns a proposal's turn as the message that is later in the conversation, or nil for a turn that cannot be
+// read.
 func (r *Runner) Message(p Proposal) *llm.Message {
 	if p.Problem != nil {
 		return nil
@@ -142,7 +142,7 @@ func (r *Runner) Reviewed(ctx context.Context, p Proposal, e event.Event) (Propo
 	return p, err
 }
 
-// Again returns a proposal to be carried out after what was done since, which ended in s: its steps get new numbers.
+// Again returns a proposal for carrying out after later steps, which ended in s: its steps get new numbers.
 func (p Proposal) Again(s State) Proposal {
 	p.state.taken = max(p.state.taken, s.taken)
 	return p

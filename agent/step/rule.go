@@ -9,49 +9,49 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
-// Why is why an action is refused.
+// Why is the reason for refusing an action.
 type Why string
 
 // The reasons. They are the names of the texts that the model reads.
 const (
 	repeated Why = "refused_repeat"    // it was done before
-	tooEarly Why = "refused_too_early" // no answer, before anything was looked at
-	// no answer, although a query returned something; said twice in a row, it is accepted
+	tooEarly Why = "refused_too_early" // no answer, before anything was looked up
+	// no answer, although a query returned something; the second time in a row, it is accepted
 	hasRows     Why = "refused_has_rows"
 	noQuery     Why = "refused_no_query"
 	noSuchQuery Why = "refused_no_such"
 	noRows      Why = "refused_no_rows"
 	notFit      Why = "refused_unfit"
 	sameReply   Why = "refused_same_reply" // the reply is the one before it, see preset.RepeatLoop
-	unread      Why = "refused_unread"     // the query's result was not seen yet
+	unread      Why = "refused_unread"     // the query's result has not been seen yet
 	misshapen   Why = "refused_shape"      // the answer's columns, see shape.go
 )
 
-// Refusal says why an action is not carried out.
+// Refusal tells why an action is not carried out.
 type Refusal struct {
 	Kind string // "repeat", "stop" or "loop"
 	Why  Why
-	Back int // how many steps to keep when the work goes back because of it
+	Back int // how many steps to keep if the work goes back because of it
 	call protocol.Call
 	turn protocol.Turn
 	data map[string]any // for the text
 }
 
-// judge applies the preset's rules to a call. Those of SPINACH are the paper's two checks (section 4.2), as sharpened
-// in this project's rule:
+// judge applies the preset's rules to a call. Those of SPINACH are the paper's two checks (section 4.2), as refined in
+// this project's rules:
 //
 //   - A call equal (tool and normalized arguments) to any step still in the state is a repetition.
-//     A step that failed for a passing reason of the service (down, rate limit) does not count.
+//     A step that failed for a temporary reason of the service (down, rate limit) does not count.
 //   - A stop is without result when the last query executed in the state returned no row, failed, or there is none;
 //     or when that query cannot be posted.
 //   - A stop(step N) is the same stop on the query of the state's N-th step, and without result when that step is no
 //     query or returned nothing. The paper has no such action: without it a query that was followed by a check could
 //     not be published, since running it again is a repetition.
 //   - A stop(no answer: …) is the honest way out. It is accepted when at least one query was executed or two searches
-//     were made, and no query executed in the state returned anything that can be posted. Where one did, it is
-//     refused once, since that query may be the answer, and accepted when the model insists in the next turn.
+//     were made, and no query executed in the state returned anything that can be posted. If one did, it is refused
+//     once, since that query may be the answer, and accepted if the model insists in the next turn.
 //
-// nil means that the call is to be carried out. See [Runner.Refuse] for what follows a refusal.
+// nil means that the call is carried out. See [Runner.Refuse] for what follows a refusal.
 func (s State) judge(rules preset.Rules, key string) *Refusal {
 	if rules.Repeat != preset.RepeatRestore && rules.Repeat != preset.RepeatRefuse {
 		return nil
@@ -121,8 +121,8 @@ func (s State) judgeStop(rules preset.Rules, end tool.End) *Refusal {
 	return ref
 }
 
-// stoppedOn is the index of the step whose query an end means: the step named, else the last query executed; -1 for
-// none.
+// stoppedOn returns the index of the step whose query an end refers to: the named step, else the last executed query;
+// -1 for none.
 func (s State) stoppedOn(end tool.End) int {
 	if end.AtStep {
 		return end.Step - 1
@@ -135,7 +135,7 @@ func (s State) stoppedOn(end tool.End) int {
 	return -1
 }
 
-// refuse is what becomes of an action that is refused. In a conversation that only grows the refusal is its result.
+// refuse handles a refused action. In a conversation that only grows, the refusal is its result.
 func (r *Runner) refuse(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	ref *Refusal) (Child, error) {
 	if !r.Preset.Rules.Append {
@@ -149,7 +149,7 @@ func (r *Runner) refuse(ctx context.Context, b *event.Branch, s State, turn prot
 	return c, err
 }
 
-// describe adds to a refusal what its text says of the call, and the name of the tool that ends the work.
+// describe adds to a refusal what its text says about the call, and the name of the tool that ends the work.
 func (r *Runner) describe(ref *Refusal, call protocol.Call) {
 	ref.data["Action"], ref.data["Argument"], ref.data["Stop"] = call.Tool.Name, call.Shown, "stop"
 	if ending := r.Preset.Toolset().Ending(); len(ending) > 0 {
@@ -157,7 +157,7 @@ func (r *Runner) describe(ref *Refusal, call protocol.Call) {
 	}
 }
 
-// refusedChild is what becomes of a state whose model asked for an action that is refused: nothing is done, and the
+// refusedChild returns the child of a state in which the model asked for a refused action: nothing is done, and the
 // model is told why.
 func (r *Runner) refusedChild(s State, turn protocol.Turn, call protocol.Call, ref *Refusal) Child {
 	ref.call, ref.turn = call, turn
@@ -167,13 +167,13 @@ func (r *Runner) refusedChild(s State, turn protocol.Turn, call protocol.Call, r
 	return Child{State: s, Outcome: Refused, Refusal: ref}
 }
 
-// summary is an abandoned step as the note names it.
+// summary returns an abandoned step as named in the note.
 type summary struct{ Action, Argument, Result string }
 
-// Refuse settles a refused child, and writes the refusal to the log. Without goBack, or where the rules restore no
-// state, it stays as it was before the refused action. With goBack it returns to before the first of the two equal
-// actions; for a stop, to before the last query (when none was executed there is nothing to go back to, and the state
-// stays). The model is told what was tried on the abandoned steps.
+// Refuse settles a refused child, and writes the refusal to the log. Without goBack, or if the rules restore no state,
+// it stays as it was before the refused action. With goBack it returns to before the first of the two equal actions;
+// for a stop, to before the last query (if none was executed, there is nothing to go back to, and the state stays).
+// The model is told what was tried on the abandoned steps.
 func (r *Runner) Refuse(ctx context.Context, c Child, goBack bool) (State, error) {
 	s, ref, rules := c.State, c.Refusal, r.Preset.Rules
 	goBack = goBack && (ref.Kind == "repeat" && rules.Repeat == preset.RepeatRestore ||

@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// answerColumns are the columns of a result that answer: those that the model named, as far as there are any, without
-// the names of items that are in a column of their own. nil where the model named none.
+// answerColumns returns the columns of a result that answer: those that the model named, as far as they exist, without
+// the names of items that are in another column. It returns nil if the model named none.
 func answerColumns(vars, named []string) []string {
 	there := slices.DeleteFunc(slices.Clone(named), func(c string) bool { return !slices.Contains(vars, c) })
 	if len(there) == 0 {
@@ -20,7 +20,7 @@ func answerColumns(vars, named []string) []string {
 	return tool.WithoutLabels(there, vars)
 }
 
-// Words are what the model says to the asker: the answer, the reading that it chose, and what it left open.
+// Words is what the model tells the asker: the answer, the reading that it chose, and what it left open.
 func (f Final) Words() string {
 	list := []string{f.Text}
 	if f.Answer != nil {
@@ -30,8 +30,8 @@ func (f Final) Words() string {
 	return strings.Join(list, " ")
 }
 
-// Answers returns the answer columns of the result, each row once: the form that benchmarks compare. Without a word on
-// the columns it is the whole result.
+// Answers returns the answer columns of the result, each row once: the form that benchmarks compare. If the model named
+// no columns, it is the whole result.
 func (a *Answer) Answers() *kg.Table {
 	t := a.Table
 	if t == nil || t.Ask || len(a.Columns) == 0 || slices.Equal(a.Columns, t.Vars) {
@@ -56,15 +56,15 @@ func (a *Answer) Answers() *kg.Table {
 	return &out
 }
 
-// shapeless refuses an end on a query whose result the model cannot have seen, and one whose columns are not there.
-// Once it also refuses columns that differ from those that the model announced, or from what the question asks for:
-// the same end a second time is accepted. It is nil where the preset does not look.
+// shapeless refuses an end with a query whose result the model cannot have seen, or with columns that do not exist.
+// Once, it also refuses columns that differ from those that the model announced, or from what the question asks for;
+// the same end is accepted the second time. It returns nil if the preset does not check this.
 func (r *Runner) shapeless(s *State, end tool.End) *Refusal {
 	if !r.Preset.Rules.Shape || end.NoAnswer || end.SPARQL != "" {
 		return nil
 	}
 	i := s.stoppedOn(end)
-	k := s.steps[i] // judgeStop has seen to that
+	k := s.steps[i] // judgeStop has checked that
 	if k.turn == s.turns {
 		return &Refusal{Kind: "stop", Back: len(s.steps), Why: unread, data: map[string]any{"N": i + 1}}
 	}
@@ -93,7 +93,7 @@ func (r *Runner) shapeless(s *State, end tool.End) *Refusal {
 		"Once": true}}
 }
 
-// howMany finds questions for a number, in the languages that most questions are in.
+// howMany matches questions for a number, in the most common languages of questions.
 var howMany = regexp.MustCompile(`(?i)\b(how many|wie ?viele|combien d|cu[aá]nt[ao]s|quant[ei])\b`)
 
 // ShapeFault is what of an answer's columns may be wrong.

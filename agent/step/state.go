@@ -12,7 +12,7 @@ import (
 )
 
 // State is an exploration so far: the paper's state, every step with its observation (section 4.1), and what the
-// model is told next. It is a value: it can be kept, copied and expanded again, also by several at once.
+// model is told next. It is a value: it can be kept, copied and expanded again, even concurrently.
 type State struct {
 	at    int     // ID of the event at which it was reached
 	root  int     // ID of the event that the exploration began with
@@ -23,9 +23,9 @@ type State struct {
 	refused   bool // the last action was refused, and no steps were abandoned for it
 	refusedAs Why  // why the last turn was refused, "" when it was carried out
 	notes     []note
-	hint      string      // said once, with the next call: why the last turn was refused or could not be read
+	hint      string      // told once, with the next call: why the last turn was refused or could not be read
 	bad       *llm.Choice // the turn that could not be read, shown with the next call
-	asides    []aside     // what stays in a conversation that only grows, see preset.Rules.Append
+	asides    []aside     // what is kept in a conversation that only grows, see preset.Rules.Append
 
 	reply        string   // the last turn, as replies are compared
 	warned       bool     // it was refused because it is the same as the one before it
@@ -38,16 +38,16 @@ type State struct {
 	refusals     int      // refused actions in all
 	repairs      int      // turns and calls that had to be repaired
 	down         int      // failures of the graph's service in a row
-	feedbacks    int      // answers that a judge wanted to be better
+	feedbacks    int      // answers that a judge sent back
 	verdict      *Verdict // the first one
 	rejected     *Answer  // the last of those answers
-	unseen       bool     // the query of the answer holds IDs that were not seen before
+	unseen       bool     // the query of the answer contains IDs that were not seen before
 	probes       probed   // of an answer
 	returns      []string // columns of the answer, as the model announced them
-	shapeTold    bool     // it was told what of its answer's columns may be wrong
+	shapeTold    bool     // it was told what may be wrong with its answer's columns
 }
 
-// aside is a turn that could not be read, after the first n steps of the state, with what was said about it.
+// aside is a turn that could not be read, after the first n steps of the state, with the reply to it.
 type aside struct {
 	after int
 	bad   llm.Choice
@@ -65,19 +65,19 @@ type kept struct {
 	query     string // an executed query
 	result    bool   // it returned rows or a truth value
 	table     *kg.Table
-	transient bool // it failed for a reason that may be gone: doing it again is not a repetition
+	transient bool // it failed for a temporary reason: doing it again is not a repetition
 	given     bool // the model did not ask for it, see [Runner.Give]
 	fruitless bool // it showed nothing: no rows, no hits
 	unseen    bool // the query holds IDs that were not seen before
-	// what came of it, in one line: "12 rows", "no rows", "failed: timeout"; "" where there is nothing to say
+	// its result in one line: "12 rows", "no rows", "failed: timeout"; "" if there is none
 	brief  string
-	short  string // the truth value or only row of a query, when it is small
+	short  string // the truth value or only row of a query, if it is small
 	unfit  string // why the query cannot be the final one although it has a result
 	advice tool.Advice
 	notes  []string
 }
 
-// note is said to the model after the first n steps of the state.
+// note is shown to the model after the first n steps of the state.
 type note struct {
 	after int
 	text  string
@@ -86,7 +86,7 @@ type note struct {
 // maxNotes is how many notes about abandoned steps stay in a state.
 const maxNotes = 3
 
-// seen is a set of IDs that grows without changing what others hold of it.
+// seen is a set of IDs that can grow without changing other copies of it.
 type seen struct {
 	ids map[string]bool
 	up  *seen
@@ -130,7 +130,7 @@ func (s State) Steps() []event.Step {
 // At returns the ID of the event at which the state was reached.
 func (s State) At() int { return s.at }
 
-// Ended returns the state as it is after what followed the exploration, up to the event with the ID at.
+// Ended returns the state after everything that followed the exploration, up to the event with the ID at.
 func (s State) Ended(at int) State {
 	s.at = at
 	return s
@@ -139,7 +139,7 @@ func (s State) Ended(at int) State {
 // Refused reports whether the last action was refused, and no steps were abandoned for it.
 func (s State) Refused() bool { return s.refused }
 
-// Told is what the model is told at its next turn because the last one was refused or could not be read; "" for
+// Told returns what the model is told at its next turn because the last one was refused or could not be read; "" for
 // nothing.
 func (s State) Told() string {
 	if n := len(s.asides); s.hint == "" && n > 0 && s.asides[n-1].after == len(s.steps) {
@@ -151,11 +151,11 @@ func (s State) Told() string {
 // Refusals returns how many actions were refused on the way to the state.
 func (s State) Refusals() int { return s.refusals }
 
-// Unseen reports whether the answer's query holds IDs that the model had not been shown.
+// Unseen reports whether the answer's query contains IDs that the model had not been shown.
 func (s State) Unseen() bool { return s.unseen }
 
-// Notes returns the searcher's thoughts and what the actions resulted in, a line each, for whoever writes the report:
-// the result alone shows neither what was assumed nor what is missing in it.
+// Notes returns the searcher's thoughts and the results of the actions, one line each, for the writer of the report:
+// the result alone shows neither what was assumed nor what is missing.
 func (s State) Notes() []string {
 	var out []string
 	for i, k := range s.steps {
@@ -165,8 +165,8 @@ func (s State) Notes() []string {
 	return out
 }
 
-// back returns the state with its first n steps, and the steps that were abandoned. What was counted stays counted,
-// and IDs that were seen stay seen.
+// back returns the state with its first n steps, and the steps that were abandoned. Counts are kept, and IDs that were
+// seen stay seen.
 func (s State) back(n int) (State, []*kept) {
 	gone := s.steps[n:]
 	s.steps = slices.Clip(s.steps[:n])
@@ -207,7 +207,7 @@ func (s State) changed(i int) (State, *kept) {
 	return s, &k
 }
 
-// lastNumber is the number of the last step in the state, 0 for none.
+// lastNumber returns the number of the last step in the state, or 0.
 func (s State) lastNumber() int {
 	if len(s.steps) == 0 {
 		return 0

@@ -13,15 +13,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Variant is a way in which a try may be made. What is nil is as in the run.
+// Variant is a way to make a try. Nil fields are as in the run.
 type Variant struct {
 	Preset *preset.Preset
 	Model  Model
 }
 
-// Try returns the runner of the n-th of several independent tries, counted from 0, and what is different about it, in
-// words. The first is the run itself. The tries share limits, graphs, caches and log, and nothing of what was said in
-// them: each has its own seed, samples at a temperature of at least 0.7, and lists its tools in another order.
+// Try returns the runner of the n-th of several independent tries, counted from 0, and how it differs, in words. The
+// first is the run itself. The tries share limits, graphs, caches and log, but nothing of their conversations: each
+// has its own seed, samples at a temperature of at least 0.7, and lists its tools in another order.
 func (r *Runner) Try(n int) (*Runner, string) {
 	if n == 0 {
 		return r, ""
@@ -47,8 +47,9 @@ func (r *Runner) Try(n int) (*Runner, string) {
 	return &out, strings.Join(words, ", ")
 }
 
-// Open begins an exploration at the event with the ID at: the worked dialogues of the question's kind are chosen, where
-// the preset has some, and what the model sees before its first turn is put into the conversation. It sets r.Exemplars.
+// Open begins an exploration at the event with the ID at: the worked dialogues of the question's kind are chosen, if
+// the preset has some, and what the model is shown before its first turn is put into the conversation. It sets
+// r.Exemplars.
 func (r *Runner) Open(ctx context.Context, at int) (State, error) {
 	b := r.Events.Branch(at)
 	err := r.findExemplars(ctx, b)
@@ -79,8 +80,8 @@ func (r *Runner) findExemplars(ctx context.Context, b *event.Branch) error {
 	return nil
 }
 
-// Settle looks for an answer in an exploration that f ended without one, by the preset's rules: the model is asked for
-// the query that the steps support, or the last query executed is taken.
+// Settle looks for an answer in an exploration that f ended without one, according to the preset's rules: the model is
+// asked for the query that the steps support, or the last executed query is used.
 func (r *Runner) Settle(ctx context.Context, s State, f Final) (State, Final, error) {
 	if f.Settled || f.Answer != nil {
 		return s, f, nil

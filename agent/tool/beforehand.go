@@ -13,10 +13,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/shape"
 )
 
-// BeforehandName is what the program looks up before the model's first turn.
+// BeforehandName is the name of the tool with which the program looks things up before the model's first turn.
 const BeforehandName = "look_up_question"
 
-// Bounds of what is looked up beforehand, and of what of it is shown. Those of lists were measured: what came behind
+// Limits on what is looked up beforehand, and on what is shown of it. Those of lists were measured: what came behind
 // was never needed (tools/used, docs/best.md).
 const (
 	beforehandFinds   = 36 // searches for things, and for properties
@@ -26,23 +26,23 @@ const (
 	beforehandProps   = 8  // properties
 	beforehandOut     = 8  // properties of a thing
 	fewMembers        = 3  // a class with fewer is not described
-	fewOut            = 6  // so few of a thing are shown with their values
+	fewOut            = 6  // if a thing has at most this many, they are shown with their values
 	beforehandIn      = 4  // properties that lead to a thing
 	beforehandShape   = 14 // properties of a class's members
 	beforehandSolved  = 3  // solved questions
 	beforehandText    = 70 // characters of a description
-	lesser            = 4  // a second thing of a name is shown where the graph says more than a fourth as much of it
-	furtherWords      = 3  // that a name may have besides those looked for
+	lesser            = 4  // a namesake is shown if the graph has more than a fourth as much about it
+	furtherWords      = 3  // extra words that a name may have
 	namesakes         = 15 // hits of a search for a thing
-	nameHits          = 2  // things for a name that is not exactly one of theirs
+	nameHits          = 2  // things for a name that matches none of theirs exactly
 )
 
 type beforehandArgs struct{}
 
 var beforehandTool = typed(&Tool{Name: BeforehandName, Text: "best_beforehand.md"}, beforehand)
 
-// beforehand looks up the names and relations of a question, without a model: the things that it names with what they
-// have, the classes with what their members have, properties that may be meant, solved questions that are like it.
+// beforehand looks up the names and relations of a question, without a model: the things that it names with their
+// properties, the classes with their members' properties, properties that may be meant, and similar solved questions.
 func beforehand(ctx context.Context, env *Env, _ beforehandArgs) (Result, error) {
 	q := &questioned{env: env, text: env.Question.Text}
 	q.names.env = env
@@ -68,12 +68,12 @@ type questioned struct {
 	env        *Env
 	text       string
 	things     []thing
-	missing    []string // names that nothing has
+	missing    []string // names that nothing in the graph has
 	properties []kg.Hit
 	names      namer
 	shapes     []*kg.Shape
 	examples   []event.Example
-	weight     func(kg.Hit) int64 // how much the graph says of a thing
+	weight     func(kg.Hit) int64 // how much the graph has about a thing
 }
 
 // thing is a hit for a phrase of the question.
@@ -92,7 +92,7 @@ type lookedFor struct {
 	instead bool // only where the phrase as it is written is the name of nothing
 }
 
-// find searches for the things that the question names, then for properties in what is left of it. Numbers that it has
+// find searches for the things that the question names, then for properties in what is left of it. IDs in the question
 // are looked up.
 func (q *questioned) find(ctx context.Context) error {
 	phrases := phrasesOf(q.text)
@@ -133,7 +133,7 @@ func (q *questioned) find(ctx context.Context) error {
 		overlaps := func(t phrase) bool { return t.from < p.to && p.from < t.to }
 		if p.name && !p.number() && !slices.ContainsFunc(taken, overlaps) {
 			q.missing = append(q.missing, p.text)
-			taken = append(taken, p) // its parts need no word
+			taken = append(taken, p) // its parts need not be words
 		}
 	}
 	rest := q.without(taken)
@@ -155,8 +155,8 @@ func (q *questioned) find(ctx context.Context) error {
 	return err
 }
 
-// best orders the hits that are exactly what was looked for: those of which the graph says most come first. A failure
-// of the graph leaves them as they are.
+// best orders the hits that match exactly: those about which the graph has most come first. If the graph fails, the
+// order is unchanged.
 func (env *Env) best(ctx context.Context, all []lookedFor, found []*kg.SearchResult) (func(kg.Hit) int64, error) {
 	said := map[string]int64{}
 	weight := func(h kg.Hit) int64 {
@@ -189,7 +189,7 @@ func (env *Env) best(ctx context.Context, all []lookedFor, found []*kg.SearchRes
 		said[termAt(t, i, "item").Value] = countAt(t, i, "n")
 	}
 	for i, s := range all {
-		res := *found[i] // which others may hold
+		res := *found[i] // which other queries may hold
 		res.Hits = slices.Clone(res.Hits)
 		slices.SortStableFunc(res.Hits, func(a, b kg.Hit) int {
 			if x, y := exact(a, s.query.Text), exact(b, s.query.Text); !x || !y {
@@ -214,7 +214,7 @@ func (q *questioned) search(ctx context.Context, all []lookedFor) ([]*kg.SearchR
 	return found, all, err
 }
 
-// without returns the question's words that say something, without names that were found.
+// without returns the question's meaningful words, without names that were found.
 func (q *questioned) without(taken []phrase) string {
 	var out []string
 	for i, w := range wordsOf(q.text) {
@@ -225,8 +225,8 @@ func (q *questioned) without(taken []phrase) string {
 	return render.Clip(strings.Join(out, " "), maxSearch)
 }
 
-// chooseThings takes the best of the hits: the longest phrases that are exactly the name of something; of words written
-// like a name also hits that have all their words. It returns the phrases.
+// chooseThings selects the best hits: the longest phrases that are exactly the name of something and, for words written
+// like a name, also hits that have all their words. It returns the phrases.
 func (q *questioned) chooseThings(all []lookedFor, found []*kg.SearchResult) (taken []phrase) {
 	for _, exactly := range []bool{true, false} {
 		for i, s := range all {
@@ -252,12 +252,12 @@ func (q *questioned) chooseThings(all []lookedFor, found []*kg.SearchResult) (ta
 	return taken
 }
 
-// longer reports whether a name has so many more words than a text that the text is only mentioned in it.
+// longer reports whether a name is so much longer than a text that it only mentions the text.
 func longer(name, text string) bool {
 	return len(strings.Fields(name)) > len(strings.Fields(text))+furtherWords
 }
 
-// chooseProperties takes those whose name is a phrase of the question, then those of like meaning.
+// chooseProperties selects properties whose name is a phrase of the question, then those with a similar meaning.
 func (q *questioned) chooseProperties(all []lookedFor, found []*kg.SearchResult) {
 	for _, exactly := range []bool{true, false} {
 		for i, s := range all {
@@ -271,8 +271,9 @@ func (q *questioned) chooseProperties(all []lookedFor, found []*kg.SearchResult)
 	}
 }
 
-// open reports whether hits for a phrase are still wanted: not inside a longer one that is the name of something; and
-// hits that only have its words for several words, or one that is written like a name, that no other phrase has.
+// open reports whether hits for a phrase are still wanted. They are not if it is inside a longer phrase that is the
+// name of something. Hits that only have its words are wanted if it has several words, or one that is written like a
+// name, and no other phrase has them.
 func open(p *phrase, taken []phrase, exactly bool) bool {
 	for _, t := range taken {
 		inside := t.from <= p.from && p.to <= t.to && t.to-t.from > p.to-p.from
@@ -283,8 +284,8 @@ func open(p *phrase, taken []phrase, exactly bool) bool {
 	return exactly || p.name && !p.number()
 }
 
-// usable reports whether a property is worth showing: it has a name, the graph uses it as far as is known, and it is no
-// identifier of another database unless the question has its number.
+// usable reports whether a property is worth showing: it has a name, the graph uses it as far as is known, and it is
+// not an identifier of another database, unless the question has its ID.
 func usable(h kg.Hit, q kg.FindQuery) bool {
 	return h.Label != "" && (q.External || h.Datatype != "external-id" && (h.Uses != 0 || h.Term == nil))
 }
@@ -303,8 +304,8 @@ func (q *questioned) addProperty(h kg.Hit) {
 	}
 }
 
-// rank puts the properties first that things of the question or members of its classes have, as far as their names have
-// a word of the question: these are most likely meant, also where the search for properties missed them.
+// rank moves to the front the properties that the question's things or members of its classes have and whose names
+// share a word with the question: these are most likely meant, even if the search for properties missed them.
 func (q *questioned) rank() {
 	var here []kg.Hit
 	add := func(h kg.Hit) {
@@ -328,7 +329,7 @@ func (q *questioned) rank() {
 	}
 	for i, h := range here {
 		if at := slices.IndexFunc(q.properties, func(x kg.Hit) bool { return x.ID == h.ID }); at >= 0 {
-			here[i] = q.properties[at] // with all that the search says
+			here[i] = q.properties[at] // with everything that the search returned
 			q.properties = slices.Delete(q.properties, at, at+1)
 		}
 	}
@@ -388,7 +389,7 @@ func (q *questioned) measure(ctx context.Context) error {
 	return q.lookBehind(ctx)
 }
 
-// lookBehind asks what is behind the nodes without a name that members of the classes have.
+// lookBehind asks what is behind the nameless nodes that members of the classes have.
 func (q *questioned) lookBehind(ctx context.Context) error {
 	var iris []string
 	for _, s := range q.shapes {
@@ -407,7 +408,7 @@ func (q *questioned) lookBehind(ctx context.Context) error {
 	return err
 }
 
-// membersOf is how many members of a class its page shows.
+// membersOf returns how many members a class has, according to its page.
 func (env *Env) membersOf(p *page) int {
 	for _, t := range env.Source.Explain.Types {
 		iri, ok := env.Source.Explain.Expand(t)
@@ -420,7 +421,7 @@ func (env *Env) membersOf(p *page) int {
 	return 0
 }
 
-// solved looks for solved questions that are like this one.
+// solved looks for solved questions that are similar to this one.
 func (q *questioned) solved(ctx context.Context) error {
 	if q.env.Source.Examples == nil {
 		return nil

@@ -93,7 +93,7 @@ func (q *questioned) thingLines(t thing) []string {
 	return lines
 }
 
-// usefulOut are the properties whose values say what a thing is.
+// usefulOut lists the properties whose values show what a thing is.
 var usefulOut = []string{"P31", "P279"}
 
 func (q *questioned) briefly(r pageRow) string {
@@ -101,7 +101,7 @@ func (q *questioned) briefly(r pageRow) string {
 	return q.names.values(r)
 }
 
-// asked reports whether a property is one of those found, or has a word in common with the question.
+// asked reports whether a property was found, or shares a word with the question.
 func (q *questioned) asked(id, label string) bool {
 	if slices.ContainsFunc(q.properties, func(h kg.Hit) bool { return h.ID == id }) {
 		return true
@@ -109,7 +109,7 @@ func (q *questioned) asked(id, label string) bool {
 	return q.shares(cmp.Or(label, id[strings.LastIndexAny(id, ":/#")+1:]))
 }
 
-// shares reports whether a name has a word in common with the question, as far as their first letters say.
+// shares reports whether a name shares a word with the question, judging by the first letters.
 func (q *questioned) shares(label string) bool {
 	for _, w := range wordsOf(q.text) {
 		if w.stop || w.capped || utf8.RuneCountInString(w.text) < 4 {
@@ -143,7 +143,7 @@ func (q *questioned) propertyLine(h kg.Hit) string {
 	return s
 }
 
-// shapeList writes what the members of a class have, with the share and what it leads to.
+// shapeList writes the properties of a class's members, with their share and what they lead to.
 func (q *questioned) shapeList(s *kg.Shape) string {
 	var list []string
 	for _, p := range s.Out {
@@ -166,8 +166,8 @@ func (q *questioned) shapeList(s *kg.Shape) string {
 	return strings.Join(list, ", ")
 }
 
-// target says what a property of members leads to: the kind of a literal, what nodes without a name have, and on a
-// graph whose properties say less by themselves the class of a thing.
+// target describes what a members' property leads to: the kind of a literal, the properties of nameless nodes and, on
+// graphs whose property names are less telling, the class of a thing.
 func (q *questioned) target(property string, t kg.ShapeTarget) string {
 	iri, err := q.env.iriOf(property)
 	switch {

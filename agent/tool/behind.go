@@ -11,15 +11,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Bounds of what is looked at behind nodes without a name.
+// Limits on what is examined behind nameless nodes.
 const (
 	nodesLookedAt = 100 // nodes of a property
 	behindShown   = 6   // properties of such nodes
 )
 
-// behind returns the properties that nodes without a name have, by the property that leads to them, the most frequent
-// first. The properties are IRIs. On a Wikibase such nodes are unknown values, and nothing is behind them. Where the
-// graph fails, nothing is known; only the end of ctx and a log that cannot be written are errors.
+// behind returns the properties of nameless nodes, by the property that leads to them, the most frequent first. The
+// properties are IRIs. On a Wikibase such nodes are unknown values, and nothing is behind them. If the graph fails, it
+// returns nothing; only the end of ctx and a log that cannot be written are errors.
 func (env *Env) behind(ctx context.Context, properties []string) (map[string][]string, error) {
 	if len(properties) == 0 || env.Source.Explain.IsWikibase() {
 		return nil, nil
@@ -56,7 +56,7 @@ func (n namer) behindText(property string) string {
 	return "[" + mostOf(list, behindShown) + "]"
 }
 
-// apart are the properties of names, descriptions and classes, which are shown in other ways.
+// apart returns the properties for names, descriptions and classes, which are shown in other ways.
 func (env *Env) apart() []string {
 	d := &env.Source.Explain
 	var out []string
@@ -68,7 +68,7 @@ func (env *Env) apart() []string {
 	return out
 }
 
-// nameless are the properties of pages that lead to nodes without a name.
+// nameless returns the properties on pages that lead to nameless nodes.
 func (ps pages) nameless() []string {
 	var out []string
 	for _, p := range ps {
@@ -81,5 +81,5 @@ func (ps pages) nameless() []string {
 	return out
 }
 
-// nameless reports whether the first value of a row is a node without a name.
+// nameless reports whether the first value of a row is a nameless node.
 func (r pageRow) nameless() bool { return len(r.values) > 0 && r.values[0].Kind == rdf.BlankKind }

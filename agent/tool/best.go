@@ -10,11 +10,12 @@ import (
 	"strings"
 )
 
-// bestTools are those of the preset best: few, several things a call, and an end that says which columns answer.
+// bestTools are the tools of the preset best: only a few, with several things per call, and an end that names the
+// columns that answer.
 //
 //	best.go          query and finish
 //	look.go          pages of several things at once
-//	phrases.go       the names that a question may hold
+//	phrases.go       the names that a question may contain
 //	beforehand.go    what is looked up before the model's first turn; beforehandtext.go writes it
 var bestTools = Set{queryTool, lookTool, finishTool, beforehandTool, TriageTool}
 
@@ -62,7 +63,7 @@ var queryTool = typed(&Tool{Name: QueryName, Text: "best_query.md", Query: true,
 		}
 		return encoded(map[string]string{"sparql": text})
 	},
-	// The same query with another word on its shape is the same query.
+	// The same query with a different description of its shape is still the same query.
 	Key: func(args json.RawMessage) string {
 		a, err := argumentsOf[QueryArgs](args)
 		if err != nil {
@@ -90,7 +91,7 @@ func runQuery(ctx context.Context, env *Env, a QueryArgs) (Result, error) {
 
 var variable = regexp.MustCompile(`[?$]([\pL_][\pL\pN_]*)`)
 
-// Returns reads the columns of the answer out of a call that says what it will return; nil where it does not.
+// Returns reads the announced columns of the answer from a call, or returns nil if it announces none.
 func Returns(t *Tool, args json.RawMessage) []string {
 	if t == nil || t.Name != QueryName {
 		return nil
@@ -120,7 +121,7 @@ type finishArgs struct {
 	KG       *string   `json:"kg" about:"name of the graph"`
 }
 
-// end is what the arguments mean.
+// end returns the End that the arguments describe.
 func (a finishArgs) end() End {
 	e := End{Text: strings.TrimSpace(a.Answer), Assumed: strings.TrimSpace(deref(a.Assumed)),
 		Open: strings.TrimSpace(deref(a.Open)), KG: strings.TrimSpace(deref(a.KG))}

@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// WithoutLabels leaves out of columns those that only name the items of another column of a result with the columns
-// vars. Where nothing else is left, all stay.
+// WithoutLabels removes from columns those that only name the items of another column in a result with the columns
+// vars. If nothing else would be left, it removes none.
 func WithoutLabels(columns, vars []string) []string {
 	var out []string
 	for _, c := range columns {
@@ -24,13 +24,14 @@ func WithoutLabels(columns, vars []string) []string {
 	return out
 }
 
-// NameOf reports whether a column holds names of items, by its own name and its first value, and of which column.
+// NameOf reports whether a column, judging by its name and its first value, has the names of the items in another
+// column, and which one.
 func NameOf(t *kg.Table, column string) (item string, ok bool) {
 	item, ok = sparql.LabelBase(column)
 	return item, ok && !firstOf(t, column).IsIRI()
 }
 
-// HasNumber reports whether one of the columns is a number, by its first value.
+// HasNumber reports whether one of the columns is a number, judging by its first value.
 func HasNumber(t *kg.Table, columns []string) bool {
 	return slices.ContainsFunc(columns, func(c string) bool {
 		switch firstOf(t, c).Datatype {
@@ -41,7 +42,7 @@ func HasNumber(t *kg.Table, columns []string) bool {
 	})
 }
 
-// firstOf is the first value of a column, the zero Term when there is none.
+// firstOf returns the first value of a column, or the zero Term if there is none.
 func firstOf(t *kg.Table, column string) rdf.Term {
 	for i := range t.Rows {
 		if x := termAt(t, i, column); x.Bound() {

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Bounds of the diagnosis of an empty result.
+// Limits of the diagnosis of an empty result.
 const (
 	maxConditions = 8               // conditions of a query that is diagnosed
 	maxProbes     = 6               // probes of one query
@@ -22,17 +22,17 @@ const (
 // probe is a query without one of its conditions, as an ASK.
 type probe struct{ condition, query string }
 
-// diagnosis is what the probes of an empty query came to: the conditions without which there are rows, and those
-// without which there are still none.
+// diagnosis is the result of probing an empty query: the conditions without which there are rows, and those without
+// which there are still none.
 type diagnosis struct {
 	Rows, None []string
 	All        bool // every condition was tried
 }
 
-// diagnose tries a query that returned nothing without one of its conditions each, and says which of them loses the
-// rows. It returns "" when the query is not of the simple kind (see [Dialect.probes]), when a limit of the run is
-// near, or when no probe could be evaluated. Only the end of ctx and a trajectory that cannot be written are errors:
-// a probe that fails ends the diagnosis.
+// diagnose tries a query that returned nothing without each of its conditions, one at a time, and tells which of them
+// loses the rows. It returns "" if the query is not simple enough (see [Dialect.probes]), if a limit of the run is
+// near, or if no probe could be evaluated. Only the end of ctx and a trajectory that cannot be written are errors: a
+// probe that fails ends the diagnosis.
 func (env *Env) diagnose(ctx context.Context, query string) (string, error) {
 	if !env.Diagnose || !env.TimeFor(maxProbes*probeTime) {
 		return "", nil
@@ -54,7 +54,7 @@ func (env *Env) diagnose(ctx context.Context, query string) (string, error) {
 			d.None = append(d.None, p.condition)
 		}
 		if err != nil {
-			break // a graph that is slow or busy is not to be asked five times more
+			break // do not ask a slow or busy graph five more times
 		}
 	}
 	if len(d.Rows)+len(d.None) == 0 {
@@ -94,7 +94,7 @@ func (d Dialect) probes(query string) (out []probe, all bool) {
 		return nil, false
 	}
 	for _, c := range slices.Backward(conditions) {
-		if len(out) == maxProbes || triples == 1 && c.triple { // without its only triple a query looks at nothing
+		if len(out) == maxProbes || triples == 1 && c.triple { // without its only triple a query matches nothing useful
 			continue
 		}
 		rest := slices.DeleteFunc(slices.Clone(patterns), func(p sparql.Pattern) bool { return p == c.pattern })
@@ -113,8 +113,8 @@ type condition struct {
 	triple  bool
 }
 
-// conjunction takes the outer group of a query apart: each triple becomes its own pattern, the label service goes. ok
-// is false when the group holds more than a conjunction.
+// conjunction takes apart the outer group of a query: each triple becomes a separate pattern, and the label service is
+// removed. ok is false if the group is more than a conjunction.
 func conjunction(q *sparql.Query) (patterns []sparql.Pattern, conditions []condition, triples int, ok bool) {
 	text := func(s sparql.Span) string { return q.Text[s.Start:s.End] }
 	add := func(p sparql.Pattern, s string, triple bool) {

@@ -13,18 +13,18 @@ import (
 	variants "github.com/spinachbot/spinachbot/internal/sparql/variant"
 )
 
-// Dialect is what the agent does with query texts, over internal/sparql.
+// Dialect implements what the agent does with query texts, using internal/sparql.
 type Dialect struct {
 	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's own services; nil: none
 	Graph    *kg.Description       // the graph that is asked; nil: one of Wikidata's kind
 }
 
-// maxQuery is how long a query may be, in bytes: the query service refuses request bodies over 1 MB, and a model has
-// no use for a tenth of that.
+// maxQuery is the maximum length of a query in bytes: the query service rejects request bodies over 1 MB, and a model
+// does not need even a tenth of that.
 const maxQuery = 64 << 10
 
-// Check reads a query before it is sent anywhere. A mistake is a *kg.Error: a syntax error with its place, or refused
-// for updates and foreign services.
+// Check reads a query before it is sent anywhere. A mistake is a *kg.Error: a syntax error with its position, or a
+// refusal of updates and foreign services.
 func (d Dialect) Check(query string) error {
 	if len(query) > maxQuery {
 		return kg.Errorf(kg.Refused, "it is %d bytes long, at most %d are allowed.", len(query), maxQuery)
@@ -40,7 +40,7 @@ func (d Dialect) Check(query string) error {
 	return placed(kg.SyntaxError, err)
 }
 
-// placed turns the dialect's error into the graph's, which the model is told.
+// placed turns the dialect's error into a graph error, which is shown to the model.
 func placed(kind kg.Kind, err error) *kg.Error {
 	out := &kg.Error{Kind: kind, Message: err.Error(), Err: err}
 	var many sparql.Errors
@@ -70,11 +70,11 @@ func sentence(e *sparql.Error) string {
 	return s + "."
 }
 
-// NormalForm is the form in which two queries are compared.
+// NormalForm returns the form in which queries are compared.
 func (Dialect) NormalForm(query string) string { return sparql.NormalForm(query) }
 
-// Identifiers returns the IDs in a query, in order, see [Dialect.ID]; of a text that does not parse, whatever looks
-// like a Q, P or L ID.
+// Identifiers returns the IDs in a query, in order, see [Dialect.ID]; for a text that does not parse, everything that
+// looks like a Q, P or L ID.
 func (d Dialect) Identifiers(query string) []string {
 	q, err := d.parse(query)
 	if err != nil {
@@ -118,7 +118,7 @@ func (Dialect) TrimLimit(query string) (string, bool) {
 	return sparql.TrimFinalLimit(query, exploringLimit)
 }
 
-// WithView adds the comment by which Wikidata's query page shows places as a map and pictures as pictures.
+// WithView adds the comment that makes Wikidata's query page show places as a map and pictures as pictures.
 func (d Dialect) WithView(query string) string {
 	if !d.wikibase() {
 		return query
@@ -126,7 +126,7 @@ func (d Dialect) WithView(query string) string {
 	return sparql.WithView(query)
 }
 
-// PostingForm returns the query as it is posted, with the labels of its IDs as comments. The error says why it cannot
+// PostingForm returns the query as it is posted, with the labels of its IDs as comments. The error tells why it cannot
 // be posted.
 func (d Dialect) PostingForm(query string, label func(id string) string) (string, error) {
 	if !d.wikibase() {
@@ -165,7 +165,7 @@ func (d Dialect) ID(t rdf.Term) string {
 	return d.Graph.Compact(t.Value)
 }
 
-// IDOf returns the number that an IRI has on a Wikibase, "" for none and on other graphs.
+// IDOf returns the ID of an IRI on a Wikibase, or "" if it has none and on other graphs.
 func (d Dialect) IDOf(iri string) string {
 	if !d.wikibase() {
 		return ""
@@ -182,7 +182,7 @@ func (d Dialect) ValidID(id string) bool {
 	return ok
 }
 
-// Variants says what package variant has to know of the graph.
+// Variants returns what package variant has to know about the graph.
 func (d Dialect) Variants() variants.Options {
 	o := variants.Options{Prefixes: d.known(), Wikidata: d.wikibase()}
 	if o.Wikidata {

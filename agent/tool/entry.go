@@ -13,7 +13,7 @@ import (
 const (
 	maxPageForModel = 60_000 // longest page, in bytes, that the model prunes; a longer one is pruned by words first
 	maxLeftOut      = 30     // names of left-out properties shown
-	maxCutNamed     = 10     // properties named of which values are left out
+	maxCutNamed     = 10     // properties named whose values are left out
 )
 
 // EntryName is the action that shows an entity's page.
@@ -22,7 +22,7 @@ const EntryName = "get_wikidata_entry"
 var entryTool = onInput(&Tool{Name: EntryName, Text: "entry.md", Input: "id",
 	about: "an item or property, such as Q42"}, idKey, entry)
 
-// idKey compares calls by the ID that they name.
+// idKey returns the ID that a call names, by which calls are compared.
 func idKey(text string) string {
 	if id := render.ID(text); id != "" {
 		return id
@@ -30,7 +30,7 @@ func idKey(text string) string {
 	return render.Fold(text)
 }
 
-// nodeID returns the ID that an argument names, "" when it names none: a number on a Wikibase, an IRI or a prefixed
+// nodeID returns the ID that an argument names, or "" if it names none: a number on a Wikibase, an IRI or a prefixed
 // name on another graph.
 func (env *Env) nodeID(argument string) string {
 	if env.Dialect.wikibase() {
@@ -43,7 +43,7 @@ func (env *Env) nodeID(argument string) string {
 	return env.Dialect.Graph.Compact(iri)
 }
 
-// exampleID is an ID for hints: the number on a Wikibase, a form elsewhere.
+// exampleID returns an ID for hints: an entity ID on a Wikibase, a prefixed name elsewhere.
 func (env *Env) exampleID(number string) string {
 	if env.Dialect.wikibase() {
 		return number
@@ -129,7 +129,8 @@ func (env *Env) prune(ctx context.Context, e *kg.Entity, whole render.Page) (ren
 	return render.PruneByWords(whole, env.Question.Text), nil
 }
 
-// labelled returns a copy of an entity with labels of other languages, with their tags, where there were none.
+// labelled returns a copy of an entity in which missing labels are filled in from other languages, with their language
+// tags.
 func (env *Env) labelled(ctx context.Context, e *kg.Entity) *kg.Entity {
 	out := *e
 	out.Claims = slices.Clone(e.Claims)

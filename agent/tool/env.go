@@ -40,30 +40,30 @@ type Show struct {
 	Properties int           `json:"properties"` // likewise
 	Examples   int           `json:"examples"`   // of a property
 	Rows       render.Window `json:"rows"`       // of a result
-	// bytes of JSON from which on an entity's page is pruned by the model; -1 for always
+	// size in bytes of JSON above which the model prunes an entity's page; -1 for always
 	PruneOver int `json:"prune_over"`
 	Hits      int `json:"hits"`    // of a page of the other systems' searches and lists
 	Columns   int `json:"columns"` // of a result; of more, the first and the last half; 0: all
 	Cell      int `json:"cell"`    // characters of a value in a result; 0: as many as there are
-	Chars     int `json:"chars"`   // of an observation; 0: only the bound for all presets
-	Values    int `json:"values"`  // of a property on an entity's page, before it is pruned; 0: as many as there are
-	// a label of another language, with its tag, where there is none in the asker's
+	Chars     int `json:"chars"`   // of an observation; 0: only the limit for all presets
+	Values    int `json:"values"`  // of a property on an entity's page, before pruning; 0: all
+	// a label in another language, with its tag, if there is none in the asker's
 	AnyLabel bool `json:"any_label"`
 	Warn     bool `json:"warn"` // warnings about what a query does that is probably not meant
 	// why a result is empty: which condition has no match by itself, and the reason; up to 18 more queries
 	Why bool `json:"why"`
-	// of a query without rows, what does not fit the shapes of the classes that it names; may measure a few shapes
+	// for a query without rows, what does not fit the shapes of the classes that it names; may measure a few shapes
 	Shapes bool `json:"shapes"`
 	Graphs int  `json:"-"` // how many graphs the question may use; set by the loop
 	// how Interactive-KBQA's tools name entities: "" by IRI, kqapro, metaqa or freebase
 	Dialect string `json:"dialect,omitempty"`
 }
 
-// Env is what a tool works with: the graph, the question, what was shown so far. It belongs to one call.
+// Env is a tool's environment: the graph, the question, what was shown so far. It is for one call.
 type Env struct {
 	Log      *slog.Logger
 	Sources  Sources // the question's graphs
-	Source   *Source // the one that is asked, the first if a tool does not change it with [Env.On]
+	Source   *Source // the graph to ask; the first one unless a tool changes it with [Env.On]
 	Graph    Graph   // of Source
 	Labels   Labeler // of Source, nil when there is none
 	Question event.Question
@@ -75,12 +75,12 @@ type Env struct {
 	// try an empty query without each of its conditions, up to 6 more queries
 	Diagnose bool
 	Rescue   bool                       // try faster forms of a query that takes too long
-	TimeFor  func(d time.Duration) bool // whether d still fits into the run's time
-	Seen     func(key string) bool      // whether the model was shown an ID, see [Dialect.Key]
-	Advised  func(a Advice) bool        // whether a hint is in the conversation
-	// the result of the query of a step of the state, from 1; nil when it had none, or it is not kept; may be nil
+	TimeFor  func(d time.Duration) bool // reports whether d still fits into the run's time
+	Seen     func(key string) bool      // reports whether the model was shown an ID, see [Dialect.Key]
+	Advised  func(a Advice) bool        // reports whether a hint is in the conversation
+	// returns the result of the query in a step of the state, from 1, or nil if it had none or was not kept; may be nil
 	Table func(step int) *kg.Table
-	// ok is false when the model failed at this task alone
+	// ok is false if the model only failed at this task
 	Help func(context.Context, Task) (text string, ok bool, err error)
 }
 
@@ -100,7 +100,7 @@ type Task struct {
 	Data      map[string]any
 }
 
-// failed turns a failure of the graph into what the model reads. Only the end of ctx, and a log that cannot be
+// failed turns a failure of the graph into a text for the model. Only the end of ctx, and a log that cannot be
 // written, are errors.
 func (e *Env) failed(ctx context.Context, err error) (Result, error) {
 	if ctx.Err() != nil {
@@ -127,10 +127,11 @@ func (e *Env) failed(ctx context.Context, err error) (Result, error) {
 	return Result{Text: say(name, shown), Failure: ge.Kind}, nil
 }
 
-// Passing reports whether a failure's cause may be gone the next time.
+// Passing reports whether a failure's cause may be temporary.
 func Passing(k kg.Kind) bool { return k == kg.Down || k == kg.RateLimited || k == kg.Banned }
 
-// languages is the chain in which labels are looked for: the asker's language, the default for all languages, English.
+// languages returns the order in which labels are searched: the asker's language, the default for all languages,
+// English.
 func (e *Env) languages() []string {
 	if e.Language == English {
 		return []string{English.Code, "mul"}
@@ -138,7 +139,7 @@ func (e *Env) languages() []string {
 	return []string{e.Language.Code, "mul", English.Code}
 }
 
-// LabelsOf returns the labels of IDs, or none when they are not available: labels help, but nothing depends on them.
+// LabelsOf returns the labels of IDs, or none if they are not available: labels help, but nothing depends on them.
 func (e *Env) LabelsOf(ctx context.Context, ids []string) map[string]string {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !e.Dialect.ValidID(id) })
 	if e.Labels == nil || len(ids) == 0 {
@@ -155,7 +156,7 @@ func (e *Env) LabelsOf(ctx context.Context, ids []string) map[string]string {
 	return labels
 }
 
-// namesIn returns the names of what a window shows of a result.
+// namesIn returns the names for the part of a result that a window shows.
 func (e *Env) namesIn(ctx context.Context, t *kg.Table, w render.Window) render.Names {
 	return render.Names{Graph: e.Dialect.Graph, Labels: e.LabelsOf(ctx, w.IDs(t, e.Dialect.ID))}
 }

@@ -13,22 +13,22 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Explorer makes the two searches of GRASP that need many rows of the graph. A trajectory holds each as one call, since
-// their rows would fill it. A graph need not be one: [Source] makes do with its queries and its finder.
+// Explorer makes the two searches of GRASP that need many rows of the graph. A trajectory stores each as one call,
+// since their rows would fill it. A graph need not implement it: [Source] can use its queries and its finder instead.
 type Explorer interface {
 	// Among finds terms by words among those that a query returns. More than 65,536 of them are a kg.TooLarge.
 	Among(ctx context.Context, q event.AmongQuery) (*event.Among, error)
-	// Triples returns a page of the triples that fit a pattern. At most 65,536 of them are looked at.
+	// Triples returns a page of the triples that fit a pattern. At most 65,536 of them are examined.
 	Triples(ctx context.Context, q event.TriplesQuery) (*event.Triples, error)
 }
 
-// maxCandidates is how many candidates of a search, and how many triples of a list, are looked at (GRASP's code).
+// maxCandidates is how many candidates of a search, and how many triples of a list, are examined (from GRASP's code).
 const maxCandidates = 65_536
 
-// explorer explores a graph by queries and its finder.
+// explorer explores a graph with queries and its finder.
 type explorer struct{ source *Source }
 
-// rows runs a query with the limit of candidates. more says that the limit cut it.
+// rows runs a query with the limit of candidates. more means that the limit cut it.
 func (x explorer) rows(ctx context.Context, query string) (rows [][]rdf.Term, more bool, err error) {
 	t, err := x.source.Graph.Query(ctx, fmt.Sprintf("%s\nLIMIT %d", query, maxCandidates+1))
 	if err != nil {
@@ -108,7 +108,7 @@ func (x explorer) Triples(ctx context.Context, q event.TriplesQuery) (*event.Tri
 }
 
 // rank sorts triples by how much their property is used, then by how much the more used of their subject and object
-// is. What the finder does not know comes last.
+// is. What the finder does not find comes last.
 func (x explorer) rank(ctx context.Context, q event.TriplesQuery, rows [][3]rdf.Term) error {
 	properties, err := x.byUse(ctx, rows, !q.Property.Bound(), kg.Property, 1)
 	if err != nil {
@@ -146,11 +146,11 @@ func (x explorer) rank(ctx context.Context, q event.TriplesQuery, rows [][3]rdf.
 	return nil
 }
 
-// mostRanked is how many hits of a finder decide the order of triples; ten pages show a hundred triples.
+// mostRanked is how many hits of a finder determine the order of triples; ten pages show a hundred triples.
 const mostRanked = 1000
 
-// byUse asks the finder for the order of the IRIs in some places of the triples, the most used first. It is empty
-// where there is no finder, or want is false.
+// byUse asks the finder for the order of the IRIs in some positions of the triples, the most used first. It returns
+// nothing if there is no finder or want is false.
 func (x explorer) byUse(ctx context.Context, rows [][3]rdf.Term, want bool, typ kg.Type,
 	places ...int) (map[string]int, error) {
 	if x.source.Finder == nil || !want {
@@ -182,7 +182,8 @@ func (x explorer) byUse(ctx context.Context, rows [][3]rdf.Term, want bool, typ 
 	return order, nil
 }
 
-// termKey is the form in which terms count as the same in a list: Wikidata's predicates of one property do.
+// termKey returns the form in which terms of a list are compared: Wikidata's predicates of one property count as the
+// same.
 func termKey(t rdf.Term) string {
 	if id := rdf.EntityID(t.Value); t.IsIRI() && strings.HasPrefix(id, "P") {
 		return id
@@ -221,7 +222,7 @@ func spread(q event.TriplesQuery, rows [][3]rdf.Term) {
 	copy(rows, sorted)
 }
 
-// free are the subject and object of a triple that the pattern leaves open.
+// free returns the subject and object of a triple, as far as the pattern leaves them open.
 func free(q event.TriplesQuery, r [3]rdf.Term) []rdf.Term {
 	var out []rdf.Term
 	if !q.Subject.Bound() {
@@ -233,7 +234,7 @@ func free(q event.TriplesQuery, r [3]rdf.Term) []rdf.Term {
 	return out
 }
 
-// maxLabelled is how many candidates are ranked by their labels where a graph has no index.
+// maxLabelled is how many candidates are ranked by their labels if a graph has no index.
 const maxLabelled = 500
 
 // byLabel ranks candidates of a graph without an index by the words of their labels and literals: more words of the

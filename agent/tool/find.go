@@ -21,7 +21,7 @@ const FindName = "find"
 // Bounds of find.
 const (
 	maxNames    = 10
-	findHits    = 6    // of a name, when none is exact
+	findHits    = 6    // of a name, if none is exact
 	besideExact = 3    // hits that are shown with an exact one
 	maxWorks    = 1    // works and documents among the hits of a name
 	countedUses = 1000 // uses are counted up to this
@@ -36,7 +36,7 @@ type findArgs struct {
 
 var findTool = typed(&Tool{Name: FindName, Text: "find.md", FromText: arguments("names...")}, find)
 
-// find carries out find(names): each name is looked for on its own, words may be anywhere in a label. An exact hit
+// find carries out find(names): each name is searched separately, and words may be anywhere in a label. An exact hit
 // comes with few others; properties with external identifiers and works are held back; each hit has its number of uses.
 func find(ctx context.Context, env *Env, a findArgs) (Result, error) {
 	env, err := env.at(a.KG)
@@ -90,7 +90,7 @@ func find(ctx context.Context, env *Env, a findArgs) (Result, error) {
 	return Result{Text: strings.Join(lines, "\n")}, nil
 }
 
-// findOne finds one name and holds back what is seldom meant.
+// findOne finds one name and leaves out what is seldom meant.
 func (env *Env) findOne(ctx context.Context, name string, typ kg.Type, external bool) ([]kg.Hit, error) {
 	q := kg.FindQuery{Text: name, Type: typ, Language: env.Language.Code, Limit: 3 * findHits, External: external}
 	res, err := env.Source.Find(ctx, q)
@@ -118,7 +118,7 @@ func (env *Env) findOne(ctx context.Context, name string, typ kg.Type, external 
 }
 
 // heldBack orders hits and leaves out what is seldom meant: exact hits first, with few others; no external identifiers
-// unless they are asked for or nothing else is found; few works; nothing without a label.
+// unless they are requested or nothing else is found; few works; nothing without a label.
 func heldBack(hits []kg.Hit, name string, external bool) []kg.Hit {
 	wanted := external || slices.Contains(strings.Fields(strings.ToLower(name)), "id")
 	if !wanted {
@@ -129,7 +129,7 @@ func heldBack(hits []kg.Hit, name string, external bool) []kg.Hit {
 		}
 	}
 	hits = slices.Clone(hits)
-	slices.SortStableFunc(hits, func(a, b kg.Hit) int { // a thing before a work of its name
+	slices.SortStableFunc(hits, func(a, b kg.Hit) int { // a thing before a work of the same name
 		return boolInt(work(a)) - boolInt(work(b))
 	})
 	var out []kg.Hit
@@ -163,7 +163,7 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// exact reports whether a hit's name is the text, apart from upper and lower case, blanks and punctuation.
+// exact reports whether a hit's name equals the text, ignoring case, spaces and punctuation.
 func exact(h kg.Hit, name string) bool {
 	name = lettersOf(name)
 	return lettersOf(h.Label) == name || lettersOf(h.MatchText) == name || strings.EqualFold(h.ID, name)
@@ -183,11 +183,11 @@ func lettersOf(s string) string {
 	return out
 }
 
-// fillers are short words of names that are no reason to show a hit, in the languages that most names are in.
+// fillers lists short words of names that are no reason to show a hit, in the most common languages of names.
 var fillers = []string{"the", "and", "for", "von", "der", "die", "das", "und", "des", "les", "del", "los", "las", "dos"}
 
-// shares reports whether a hit has a word of the text, or one with the same first three letters, as a misspelled one
-// has. Words that are short or fillers do not count; a text of such words alone, and hits by meaning, pass.
+// shares reports whether a hit has a word of the text, or one with the same first three letters, as a misspelled word
+// would have. Words that are short or fillers do not count; a text of such words alone, and hits by meaning, pass.
 func shares(text string, h kg.Hit) bool {
 	var words []string
 	for _, w := range strings.Fields(strings.ToLower(text)) {
@@ -250,7 +250,7 @@ func foundText(h kg.Hit) string {
 	return s
 }
 
-// usesText writes a number of uses: one that was counted up to a bound, or the index's, which has none.
+// usesText writes a number of uses: one that was counted up to a limit, or the index's, which has no limit.
 func usesText(n int64) string {
 	if n == countedUses {
 		return fmt.Sprintf("%d or more", n)
@@ -258,7 +258,7 @@ func usesText(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// countUses counts how often the hits are used where the search did not say so: up to a number, with one query for all.
+// countUses counts how often the hits are used if the search did not tell: up to a limit, with one query for all.
 // A failure means that no uses are shown; only the end of ctx and a log that cannot be written are errors.
 func (env *Env) countUses(ctx context.Context, found [][]kg.Hit) error {
 	var parts []string
@@ -276,7 +276,7 @@ func (env *Env) countUses(ctx context.Context, found [][]kg.Hit) error {
 			place[h.ID] = h
 			pattern := "?s ?p <" + iri + ">"
 			switch {
-			case !env.Source.Explain.IsWikibase(): // an index may not know which names are those of properties
+			case !env.Source.Explain.IsWikibase(): // an index may not tell which names belong to properties
 				pattern += " } UNION { ?s <" + iri + "> ?o"
 			case h.Type == kg.Property:
 				pattern = "?s <" + rdf.Direct + h.ID + "> ?o"

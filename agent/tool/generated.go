@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// generateTools are those of presets that write a query at once.
+// generateTools are the tools of presets that write a query in one go.
 var generateTools = Set{generatedTool, retrieveExamples, retrieveEntities, retrieveProperties,
 	retrieveClasses}
 
@@ -30,7 +30,7 @@ type GeneratedArgs struct {
 	Endpoint *string `json:"endpoint,omitempty" about:"address of the graph's query service"`
 }
 
-// generatedTool checks a query as SPARQL-LLM does, runs it, and says what is wrong with it. A query that returns rows
+// generatedTool checks a query as SPARQL-LLM does, runs it, and tells what is wrong with it. A query that returns rows
 // ends the work.
 var generatedTool = func() *Tool {
 	t := typed(&Tool{Name: GeneratedName, Text: "generated.md", Query: true, Final: true}, func(ctx context.Context,
@@ -49,8 +49,8 @@ var generatedTool = func() *Tool {
 	return t
 }()
 
-// atEndpoint returns the environment for the graph whose query service has an address; for an unknown one, as for none,
-// the question's first graph: an address that the model made up is never asked.
+// atEndpoint returns the environment for the graph whose query service has the address. If the address is unknown or
+// empty, that is the question's first graph: an address that the model made up is never contacted.
 func (env *Env) atEndpoint(endpoint *string) *Env {
 	if endpoint == nil {
 		return env
@@ -93,7 +93,7 @@ func (env *Env) generated(ctx context.Context, query string) (Result, error) {
 			return res, err
 		}
 		checked = true
-		// The same query once more says that the model means it.
+		// Repeating the same query means that the model insists.
 		if advice := Advice("shapes " + fingerprint(env.Dialect.NormalForm(query))); certain(hints) && !env.Advised(advice) {
 			res.Text, res.Failure, res.Advice = say("generated_hints", map[string]any{"Hints": hintTexts(hints), "Ran": false}),
 				kg.QueryFailed, advice
@@ -120,12 +120,12 @@ func (env *Env) generated(ctx context.Context, query string) (Result, error) {
 	return res, nil
 }
 
-// predeclared reports whether the graph's query service knows Wikidata's prefixes without a declaration.
+// predeclared reports whether the graph's query service predeclares Wikidata's prefixes.
 func (env *Env) predeclared() bool {
 	return env.Dialect.wikibase() && (env.Source.Explain.Dialect == "wdqs" || env.Source.Explain.Dialect == "")
 }
 
-// runGenerated runs a query within the preset's time. No rows have their own advice.
+// runGenerated runs a query within the preset's time. An empty result gets special advice.
 func (env *Env) runGenerated(ctx context.Context, query string) (Result, error) {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if s := env.Generate.Seconds; s > 0 {
@@ -134,7 +134,7 @@ func (env *Env) runGenerated(ctx context.Context, query string) (Result, error) 
 	defer cancel()
 	t, err := env.Graph.Query(limited, env.Dialect.InLanguage(query, env.Language.Code))
 	if err != nil && ctx.Err() == nil && kg.KindOf(err) == "" && !event.IsWriteError(err) {
-		// also in a replay, which knows no deadlines
+		// also in a replay, which has no deadlines
 		err = kg.Errorf(kg.Timeout, "it took longer than %d s", env.Generate.Seconds)
 	}
 	switch {
@@ -148,8 +148,8 @@ func (env *Env) runGenerated(ctx context.Context, query string) (Result, error) 
 		names)}, nil
 }
 
-// checkShapes compares a query with what the classes' members look like. A SERVICE is compared with its own graph,
-// where that is one of the question's. Without shapes there are no hints. The error ends the run.
+// checkShapes compares a query with what the classes' members look like. A SERVICE is compared with its own graph, if
+// that is one of the question's. Without shapes there are no hints. An error ends the run.
 func (env *Env) checkShapes(ctx context.Context, q *sparql.Query) ([]shape.Hint, error) {
 	if env.Source.Shapes == nil {
 		return nil, nil
@@ -189,7 +189,7 @@ func (env *Env) checkShapes(ctx context.Context, q *sparql.Query) ([]shape.Hint,
 	return hints, broken
 }
 
-// classesLike returns classes with members that may be meant by one that has none: those found by its label.
+// classesLike returns classes with members that may be meant instead of one that has none: those found by its label.
 func (env *Env) classesLike(ctx context.Context, class string) ([]kg.PropertyRef, error) {
 	name := env.LabelsOf(ctx, []string{class})[class]
 	if name == "" {
@@ -206,8 +206,8 @@ func (env *Env) classesLike(ctx context.Context, class string) ([]kg.PropertyRef
 	return out, nil
 }
 
-// certain reports whether one of the hints is no guess: the class has no members, or all of its members were looked at,
-// and no narrower class may have what is missing.
+// certain reports whether one of the hints is not a guess: the class has no members, or all of its members were
+// examined and no narrower class can have what is missing.
 func certain(hints []shape.Hint) bool {
 	for _, h := range hints {
 		if h.Kind == shape.UnknownClass || !h.Sampled && !h.Wide && h.Looked >= 0 {
@@ -217,7 +217,7 @@ func certain(hints []shape.Hint) bool {
 	return false
 }
 
-// maxHints is how many hints the model is told at once.
+// maxHints is the maximum number of hints at once.
 const maxHints = 8
 
 func hintTexts(hints []shape.Hint) (out []string) {
@@ -233,7 +233,7 @@ func fingerprint(s string) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// shownList is what a person reads of [RetrieveArgs].
+// shownList is the part of [RetrieveArgs] that is shown to people.
 func shownList(args json.RawMessage) string {
 	a, err := argumentsOf[RetrieveArgs](args)
 	if err != nil {

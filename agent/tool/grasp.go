@@ -12,9 +12,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// graspTools are the functions of GRASP (Walter and Bast, ISWC 2025, section 3.2) and those that it got since.
+// graspTools are the functions of GRASP (Walter and Bast, ISWC 2025, section 3.2) and those that were added since.
 //
-//	grasp.go          what they share: the graph that is meant, nodes as a model writes them, pages
+//	grasp.go          what they share: the selected graph, nodes as models write them, pages
 //	graspexecute.go   execute
 //	grasplist.go      list
 //	graspstatement.go qualifiers and references of what list shows
@@ -28,11 +28,11 @@ var graspTools = Set{graspExecute, graspList, graspEntity, graspProperty, graspL
 
 // Limits of GRASP's tools.
 const (
-	graspHits  = 10 // hits or triples of a page, if the preset does not say otherwise
+	graspHits  = 10 // hits or triples per page, unless the preset sets it
 	graspPages = 10 // pages of a search or a list
 )
 
-// onGraph returns the environment for the graph that a call names. The name may be left out where there is one graph.
+// onGraph returns the environment for the graph that a call names. The name may be left out if there is only one graph.
 func (env *Env) onGraph(name *string) (*Env, error) {
 	wanted := strings.TrimSpace(deref(name))
 	if wanted == "" && len(env.Sources) > 1 {
@@ -54,7 +54,7 @@ func (env *Env) onGraph(name *string) (*Env, error) {
 	return env.On(s), nil
 }
 
-// graphName is the name of the graph for a result, "" for the main one.
+// graphName returns the name of the graph for a result, or "" for the main one.
 func (env *Env) graphName() string {
 	if name := env.Source.Name(); name != env.Sources.Main().Name() {
 		return name
@@ -62,8 +62,8 @@ func (env *Env) graphName() string {
 	return ""
 }
 
-// named returns the names of terms. Their labels are asked for at once; where there is none in the asker's language or
-// its fallbacks, it is one of another language, with its tag.
+// named returns the names of terms. Their labels are requested together; if there is none in the asker's language or
+// its fallbacks, one in another language is used, with its tag.
 func (env *Env) named(ctx context.Context, terms []rdf.Term) render.Names {
 	n := render.Names{Graph: &env.Source.Explain}
 	var ids []string
@@ -98,7 +98,7 @@ func (env *Env) named(ctx context.Context, terms []rdf.Term) render.Names {
 	return n
 }
 
-// shownIRIs are the IRIs among terms, each once.
+// shownIRIs returns the IRIs among terms, each once.
 func shownIRIs(terms []rdf.Term) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -149,7 +149,7 @@ func (env *Env) object(text string) rdf.Term {
 	return rdf.String(strings.TrimSpace(text))
 }
 
-// place reads what a call says about one place of a triple; nothing leaves it open.
+// place reads a call's argument for one position of a triple; an empty argument leaves it open.
 func (env *Env) place(at string, value *string) (rdf.Term, error) {
 	v := strings.TrimSpace(deref(value))
 	switch {
@@ -163,7 +163,7 @@ func (env *Env) place(at string, value *string) (rdf.Term, error) {
 	return env.node(v, "the subject")
 }
 
-// deref returns what p points to, the zero value for nil.
+// deref returns what p points to, or the zero value for nil.
 func deref[T any](p *T) T {
 	if p == nil {
 		var zero T
@@ -181,7 +181,7 @@ func pageOf(page *int) (int, error) {
 	return max(1, n), nil
 }
 
-// perPage is how many hits or triples a page has.
+// perPage returns how many hits or triples a page has.
 func (s Show) perPage() int {
 	if s.Hits > 0 {
 		return s.Hits
@@ -189,8 +189,8 @@ func (s Show) perPage() int {
 	return graspHits
 }
 
-// keyed completes a tool of GRASP: two calls are the same when key returns the same, nil for the arguments as they are.
-// In the text protocol its argument is a JSON object, or the Input alone.
+// keyed completes a tool of GRASP: two calls are the same if key returns the same for them; nil compares the arguments
+// themselves. In the text protocol its argument is a JSON object, or the Input alone.
 func keyed[A any](t *Tool, key func(a A) string, run func(ctx context.Context, env *Env, a A) (Result, error)) *Tool {
 	t = typed(t, run)
 	t.Key = func(args json.RawMessage) string {
@@ -203,7 +203,7 @@ func keyed[A any](t *Tool, key func(a A) string, run func(ctx context.Context, e
 	return written(t)
 }
 
-// written lets a tool with several arguments be called in the text protocol.
+// written allows a tool with several arguments to be called in the text protocol.
 func written(t *Tool) *Tool {
 	t.FromText = func(text string) json.RawMessage {
 		if strings.HasPrefix(strings.TrimSpace(text), "{") {

@@ -55,7 +55,7 @@ var graspObjectOf = keyed(&Tool{Name: "search_object_of_property", Text: "grasp_
 		of: []rdf.Term{p}, from: candidatesOf("object", [3]rdf.Term{1: p})})
 })
 
-// graspPlaces are what is known of the other places of a triple.
+// graspPlaces is what is known about the other positions of a triple.
 type graspPlaces struct {
 	Subject  *string `json:"subject"`
 	Property *string `json:"property"`
@@ -103,7 +103,7 @@ var graspConstrained = keyed(&Tool{Name: "search_constrained", Text: "grasp_sear
 		return env.find(ctx, q)
 	})
 
-// candidatesOf asks for the terms at one place of the triples that have the others.
+// candidatesOf asks for the terms at one position of the triples that match the others.
 func candidatesOf(position string, at [3]rdf.Term) string {
 	var text [3]string
 	for i, name := range []string{"subject", "property", "object"} {
@@ -119,7 +119,7 @@ func candidatesOf(position string, at [3]rdf.Term) string {
 	return "SELECT DISTINCT ?search WHERE { " + strings.Join(text[:], " ") + " }"
 }
 
-// graspAutocomplete is GRASP's search_autocomplete(kg, sparql, query): what may stand at ?search in a query.
+// graspAutocomplete is GRASP's search_autocomplete(kg, sparql, query): what may be at ?search in a query.
 var graspAutocomplete = keyed(&Tool{Name: "search_autocomplete", Text: "grasp_search_autocomplete.md", Input: "query"},
 	nil, func(ctx context.Context, env *Env, a struct {
 		KG     *string `json:"kg" about:"graph"`
@@ -194,8 +194,8 @@ func (env *Env) narrowed(ctx context.Context, q graspQuery, query string) (Resul
 	return env.find(ctx, q)
 }
 
-// position is the place of a variable in the triples of a query: a property before an object before a subject. used is
-// false when no triple has it.
+// position returns the position of a variable in the triples of a query: property takes precedence over object, and
+// object over subject. used is false if no triple has it.
 func position(q *sparql.Query, name string) (at string, used bool) {
 	found := map[string]bool{}
 	isVar := func(t *sparql.Term) bool { return t != nil && t.Kind == sparql.Var && t.Name == name }
@@ -219,7 +219,7 @@ func position(q *sparql.Query, name string) (at string, used bool) {
 	return "", false
 }
 
-// hasIRI reports whether a query names anything.
+// hasIRI reports whether a query contains an IRI.
 func hasIRI(q *sparql.Query) bool {
 	found := false
 	sparql.Inspect(q, func(n sparql.Node) bool {
@@ -231,11 +231,11 @@ func hasIRI(q *sparql.Query) bool {
 	return found
 }
 
-// projected is a query for the distinct values of one variable of another query's pattern.
+// projected returns a query for the distinct values of one variable of another query's pattern.
 func projected(q *sparql.Query, name string, d Dialect) string {
 	out, err := sparql.Parse("SELECT DISTINCT ?" + name + " WHERE {}")
 	if err != nil {
-		panic(err) // the name is that of a variable
+		panic(err) // the name is a valid variable name
 	}
 	out.Prologue, out.Named, out.Datasets = q.Prologue, q.Named, q.Datasets
 	out.Body.Where, out.Body.Values = q.Body.Where, q.Body.Values
@@ -255,11 +255,11 @@ var graspLiteral = keyed(&Tool{Name: "search_literal", Text: "grasp_search_liter
 		return env.literals(ctx, a.Query, page)
 	})
 
-// literalTime is how long the literals of a whole graph may be looked through.
+// literalTime is how long a search through all literals of a graph may take.
 const literalTime = 10 * time.Second
 
-// literals looks for literals that hold a text. Where the graph cannot look through all of them in time, only those
-// that are the text, without a language or in one of the asker's, are found.
+// literals looks for literals that contain a text. If the graph cannot search all of them in time, it finds only those
+// equal to the text, without a language or in one of the asker's.
 func (env *Env) literals(ctx context.Context, text string, page int) (Result, error) {
 	q := graspQuery{text: text, typ: kg.Literal, page: page}
 	if err := q.check(); err != nil {
@@ -282,7 +282,7 @@ func (env *Env) literals(ctx context.Context, text string, page int) (Result, er
 	return env.hits(ctx, q, kg.Literal, &found.SearchResult, found.Candidates)
 }
 
-// forms are the literals that a text may be.
+// forms returns the literals that a text may be.
 func (env *Env) forms(text string) []string {
 	out := []string{rdf.Quote(text)}
 	for _, lang := range env.languages() {

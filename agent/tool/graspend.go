@@ -12,7 +12,7 @@ type graspAnswerArgs struct {
 	Answer string  `json:"answer" about:"for the asker, in their language"`
 }
 
-// noWords stands for the answer of a query that was written without one.
+// noWords replaces the answer of a query that was written without one.
 const noWords = "-"
 
 // graspAnswer is GRASP's answer(kg, sparql, answer): the end of the work, with its query.
@@ -27,7 +27,7 @@ var graspAnswer = func() *Tool {
 	return t
 }()
 
-// graspAttempt is the query that came nearest to an answer.
+// graspAttempt is the query that came closest to an answer.
 type graspAttempt struct {
 	SPARQL string  `json:"sparql"`
 	KG     *string `json:"kg" about:"graph"`
@@ -50,7 +50,7 @@ var graspCancel = written(ending(&Tool{Name: "cancel", Text: "grasp_cancel.md", 
 		return out
 	}))
 
-// GRASP's task general-qa answers in words: answer(answer), cancel(explanation, best_attempt). The last query executed
+// GRASP's task general-qa answers in words: answer(answer), cancel(explanation, best_attempt). The last executed query
 // is kept as the source of the answer.
 var (
 	graspAnswerText = written(ending(&Tool{Name: "answer_text", Text: "grasp_answer_text.md", Input: "answer"},

@@ -18,7 +18,7 @@ type graspExecuteArgs struct {
 	Page   *int    `json:"page" about:"page of rows, from 1; without it you see both ends"`
 }
 
-// graspAsked is the query of a call of execute, and its graph.
+// graspAsked returns the query and the graph of a call of execute.
 func graspAsked(args json.RawMessage) (query, graph string) {
 	a, err := argumentsOf[graspExecuteArgs](args)
 	if err != nil {
@@ -77,7 +77,7 @@ func (env *Env) graspRows(ctx context.Context, t *kg.Table, page int) Result {
 	return Result{Text: names.Grid(t, frame), Short: short, Shown: shownIRIs(terms)}
 }
 
-// shortLabels are the labels of a result's only row.
+// shortLabels returns the labels of a result's only row.
 func shortLabels(n render.Names, t *kg.Table) map[string]string {
 	if len(t.Rows) != 1 {
 		return nil
@@ -85,7 +85,7 @@ func shortLabels(n render.Names, t *kg.Table) map[string]string {
 	return n.Labels
 }
 
-// columns says which columns of a result are shown.
+// columns returns which columns of a result are shown.
 func (s Show) columns() render.Window {
 	n := s.Columns
 	if n <= 0 {

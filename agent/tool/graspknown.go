@@ -16,7 +16,7 @@ import (
 // SimilarName is the action that shows solved questions like one.
 const SimilarName = "find_similar_examples"
 
-// graspExampleCount is how many solved questions a call shows, if the preset does not say otherwise.
+// graspExampleCount is how many solved questions a call shows, unless the preset sets it.
 const graspExampleCount = 3
 
 // graspQuestionArgs are the arguments of find_similar_examples.
@@ -46,7 +46,7 @@ var (
 		randomExamples)
 )
 
-// similar shows solved questions that are like a text.
+// similar shows solved questions that are similar to a text.
 func (env *Env) similar(ctx context.Context, name *string, text string, page *int) (Result, error) {
 	env, n, err := env.search(name, page)
 	if err != nil {
@@ -67,7 +67,7 @@ func randomExamples(ctx context.Context, env *Env, a graspNoArgs) (Result, error
 	return env.solved(ctx, event.ExampleQuery{Seed: h.Sum64(), Limit: env.Show.solved()})
 }
 
-// solved is how many solved questions a call shows.
+// solved returns how many solved questions a call shows.
 func (s Show) solved() int {
 	if s.Examples > 0 {
 		return s.Examples
@@ -113,7 +113,7 @@ func (env *Env) solved(ctx context.Context, q event.ExampleQuery) (Result, error
 	return Result{Text: say("grasp_examples", out), Shown: shownIRIs(iris)}, nil
 }
 
-// constants are the IRIs of a query, each once.
+// constants returns the IRIs of a query, each once.
 func constants(q *sparql.Query) []rdf.Term {
 	var out []rdf.Term
 	seen := map[rdf.Term]bool{}
@@ -184,7 +184,8 @@ var graspShape = keyed(&Tool{Name: "get_shape", Text: "grasp_get_shape.md", Inpu
 		return Result{Text: shape.Text(s, shapeOut, shapeIn), Shown: env.shapeIRIs(s)}, nil
 	})
 
-// shapeIRIs are what a shape shows: its class, its predicates in their variants, and the classes of their values.
+// shapeIRIs returns the IRIs that a shape shows: its class, its predicates in their variants, and the classes of their
+// values.
 func (env *Env) shapeIRIs(s *kg.Shape) []string {
 	var out []string
 	add := func(ref kg.PropertyRef, variants ...string) {

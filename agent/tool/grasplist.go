@@ -22,7 +22,7 @@ type graspListArgs struct {
 }
 
 // graspList is GRASP's list(kg, subject, property, object): triples, the useful ones first, each property once before
-// any comes again. Unlike there, a value shows the qualifiers of its statement.
+// any comes again. Unlike in GRASP, a value shows the qualifiers of its statement.
 var graspList = keyed(&Tool{Name: "list", Text: "grasp_list.md", Input: "subject"}, nil, runGraspList)
 
 func runGraspList(ctx context.Context, env *Env, a graspListArgs) (Result, error) {
@@ -109,10 +109,10 @@ func (env *Env) triples(ctx context.Context, q event.TriplesQuery, list *event.T
 	return Result{Text: say("grasp_list", head) + "\n" + rows, Shown: shownIRIs(append(terms, more...))}, nil
 }
 
-// wholeCell is how many characters of a text are shown when it is asked for in full.
+// wholeCell is how many characters of a text are shown if it is requested in full.
 const wholeCell = 2000
 
-// explorer is that of the graph.
+// explorer returns the graph's explorer.
 func (env *Env) explorer() Explorer {
 	if env.Source.Explore != nil {
 		return env.Source.Explore

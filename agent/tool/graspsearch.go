@@ -23,7 +23,7 @@ type graspSearchArgs struct {
 // graspEntity is GRASP's search_entity(kg, query), by words.
 var graspEntity = graspSearch("search_entity", kg.Item)
 
-// graspProperty is GRASP's search_property(kg, query), by meaning where the index can.
+// graspProperty is GRASP's search_property(kg, query), by meaning if the index supports that.
 var graspProperty = graspSearch("search_property", kg.Property)
 
 // graspSearch makes a search of the whole index.
@@ -38,7 +38,7 @@ func graspSearch(name string, typ kg.Type) *Tool {
 		})
 }
 
-// search returns the environment and the page that a search is about.
+// search returns the environment and the page number of a search.
 func (env *Env) search(name *string, page *int) (*Env, int, error) {
 	env, err := env.onGraph(name)
 	if err != nil {
@@ -59,7 +59,7 @@ type graspQuery struct {
 	note string     // what the model is told first
 }
 
-// find makes a search. When candidates cannot be had, or are too many, it says so and searches the whole index.
+// find makes a search. If candidates cannot be fetched, or are too many, it says so and searches the whole index.
 func (env *Env) find(ctx context.Context, q graspQuery) (Result, error) {
 	if err := q.check(); err != nil {
 		return wrong(err)
@@ -95,14 +95,14 @@ func (q *graspQuery) check() error {
 	return nil
 }
 
-// findQuery asks for a page of hits and two more, which say how many pages there are at least.
+// findQuery asks for a page of hits and two more, which show the minimum number of pages.
 func (env *Env) findQuery(q graspQuery) kg.FindQuery {
 	n := env.Show.perPage()
 	return kg.FindQuery{Text: q.text, Type: q.typ, Language: env.Language.Code, Limit: 2*n + 1, Offset: (q.page - 1) * n,
 		Meaning: q.typ == kg.Property, External: asksForID(q.text)}
 }
 
-// among searches the candidates of a search. why says why they cannot be had; err ends the run.
+// among searches the candidates of a search. why tells why they cannot be fetched; err ends the run.
 func (env *Env) among(ctx context.Context, q graspQuery, f kg.FindQuery) (found *event.Among, why, err error) {
 	found, why = env.explorer().Among(ctx, event.AmongQuery{FindQuery: f, From: q.from})
 	switch {
@@ -114,7 +114,7 @@ func (env *Env) among(ctx context.Context, q graspQuery, f kg.FindQuery) (found 
 	return found, why, nil
 }
 
-// wideData says why candidates could not be had.
+// wideData tells why candidates could not be fetched.
 func wideData(err error) map[string]any {
 	ge := &kg.Error{Kind: kg.Down, Message: err.Error()}
 	_ = errors.As(err, &ge) // any other error keeps its own words
@@ -178,8 +178,8 @@ func (env *Env) hits(ctx context.Context, q graspQuery, typ kg.Type, res *kg.Sea
 	return out, nil
 }
 
-// described leaves out the entities that the graph does not use and does not describe, if there are others, and says
-// how many these are.
+// described leaves out the entities that the graph neither uses nor describes, if there are others, and returns how
+// many these are.
 func described(hits []kg.Hit) (shown []kg.Hit, empty int) {
 	for _, h := range hits {
 		if h.Type == kg.Item && h.Uses == 0 && h.Description == "" && len(h.Info) == 0 {
@@ -206,7 +206,7 @@ func (env *Env) list(ctx context.Context, terms []rdf.Term) string {
 	return strings.Join(out, ", ")
 }
 
-// hitIRIs are the IRIs that hits show.
+// hitIRIs returns the IRIs shown in hits.
 func (env *Env) hitIRIs(hits []kg.Hit) []string {
 	var out []string
 	for _, h := range hits {
@@ -220,7 +220,7 @@ func (env *Env) hitIRIs(hits []kg.Hit) []string {
 	return out
 }
 
-// instead shows the most used of the candidates when none of them fits the words.
+// instead shows the most used candidates if none of them matches the words.
 func (env *Env) instead(ctx context.Context, q graspQuery, typ kg.Type, candidates int, lines *[]string,
 	out *Result) error {
 	if candidates <= 0 || q.page > 1 {
@@ -240,7 +240,7 @@ func (env *Env) instead(ctx context.Context, q graspQuery, typ kg.Type, candidat
 	return nil
 }
 
-// whatOf names what is searched.
+// whatOf returns a name for what is searched.
 func whatOf(typ kg.Type) string {
 	switch typ {
 	case kg.Item:

@@ -13,11 +13,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// statement is what a Wikibase says about a value besides the triple: of a statement node its value, the qualifiers,
-// the rank, how many references there are; of a reference node its values.
+// statement is what a Wikibase has about a value besides the triple: for a statement node its value, the qualifiers,
+// the rank and the number of references; for a reference node its values.
 type statement struct {
 	value      rdf.Term // of a statement node
-	pairs      []pair   // qualifiers, or what a reference holds
+	pairs      []pair   // qualifiers, or the values of a reference
 	rank       string   // "" for normal
 	references int
 }
@@ -39,9 +39,9 @@ var (
 	derivedFrom    = rdf.Prefixes["prov"] + "wasDerivedFrom"
 )
 
-// statements looks up what a Wikibase says about the values of triples, by their places in rows, with all terms that it
-// holds; with subjects also of subjects that are statements. A graph that does not answer this answers nothing: a list
-// is good without it.
+// statements looks up what a Wikibase has about the values of triples, by their index in rows, with all terms in it;
+// with subjects, also about subjects that are statements. If the graph does not answer this, it returns nothing: a list
+// is useful without it.
 func (env *Env) statements(ctx context.Context, rows [][3]rdf.Term, subjects bool) (map[int]*statement, []rdf.Term,
 	error) {
 	query := statementQuery(rows, subjects)
@@ -58,7 +58,7 @@ func (env *Env) statements(ctx context.Context, rows [][3]rdf.Term, subjects boo
 		return nil, nil, nil
 	}
 	out := map[int]*statement{}
-	nodes := map[int]rdf.Term{} // of each row the first statement; the same triple may have several
+	nodes := map[int]rdf.Term{} // the first statement of each row; the same triple may have several
 	var terms []rdf.Term
 	for _, r := range t.Rows {
 		if len(r) < 4 {
@@ -78,8 +78,8 @@ func (env *Env) statements(ctx context.Context, rows [][3]rdf.Term, subjects boo
 	return out, terms, nil
 }
 
-// statementQuery asks for all that is said of the statement and reference nodes among the values of rows, and of the
-// statements that values of wdt: properties come from. It is "" when there are none.
+// statementQuery asks for everything about the statement and reference nodes among the values of rows, and about the
+// statements that values of wdt: properties come from. It returns "" if there are none.
 func statementQuery(rows [][3]rdf.Term, subjects bool) string {
 	var nodes, direct []string
 	for i, r := range rows {
@@ -108,8 +108,8 @@ func statementQuery(rows [][3]rdf.Term, subjects bool) string {
 		maxStatements)
 }
 
-// learn takes in a triple of the node. It reports whether its terms are shown. own says that the node itself is the
-// value of the list's triple.
+// learn adds a triple of the node. It reports whether its terms are shown. own means that the node itself is the value
+// of the list's triple.
 func (s *statement) learn(property, value rdf.Term, own bool) bool {
 	p := property.Value
 	switch id := rdf.EntityID(p); {
@@ -132,7 +132,7 @@ func (s *statement) learn(property, value rdf.Term, own bool) bool {
 }
 
 // text writes a statement after its value: " = 385 [point in time (pq:P585): 1990; preferred; 2 references]".
-// Qualifiers in said have been named before, and go without their label.
+// Qualifiers in said have been named before and are written without a label.
 func (s *statement) text(n render.Names, said map[rdf.Term]bool) string {
 	if s == nil {
 		return ""
@@ -165,7 +165,7 @@ func (s *statement) text(n render.Names, said map[rdf.Term]bool) string {
 	return out
 }
 
-// owner is the entity that a statement node belongs to, the zero term for any other node.
+// owner returns the entity that a statement node belongs to, or the zero term for any other node.
 func owner(node rdf.Term) rdf.Term {
 	name, ok := strings.CutPrefix(node.Value, statementNode)
 	id, _, _ := strings.Cut(name, "-")

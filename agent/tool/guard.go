@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Asked returns the query that a call of a tool with Query runs, and the graph, "" for the main one. ok is false where
-// the tool does not say.
+// Asked returns the query that a call of a tool with Query runs, and the graph, "" for the main one. ok is false if the
+// tool does not tell.
 func (t *Tool) Asked(args []byte) (query, graph string, ok bool) {
 	switch {
 	case !t.Query:
@@ -30,7 +30,7 @@ func (t *Tool) Asked(args []byte) (query, graph string, ok bool) {
 	return query, graph, query != ""
 }
 
-// nodeName is what may name a node in a text: an IRI in angle brackets, a prefixed name.
+// nodeName matches what may name a node in a text: an IRI in angle brackets, a prefixed name.
 var nodeName = regexp.MustCompile(`<https?://[^<>\s"]+>|[A-Za-z][A-Za-z0-9_-]*:[^\s<>"'()\[\]{},;|]+`)
 
 // Names returns the IDs of the graph's nodes that a text names, in the form of [Dialect.Key].
@@ -44,10 +44,10 @@ func (d Dialect) Names(text string) []string {
 	return out
 }
 
-// Mention is a node as a text names it.
+// Mention is a node as named in a text.
 type Mention struct{ Written, Key string }
 
-// Mentions returns the nodes of the graph that a text names, each way of writing one once.
+// Mentions returns the nodes of the graph that a text names, each spelling once.
 func (d Dialect) Mentions(text string) (out []Mention) {
 	if d.wikibase() {
 		for _, id := range render.IDs(text) {
@@ -64,7 +64,7 @@ func (d Dialect) Mentions(text string) (out []Mention) {
 	return out
 }
 
-// Key is the form in which IDs of all graphs are compared: a number of a Wikibase, else the whole IRI.
+// Key returns the form in which IDs of all graphs are compared: an ID of a Wikibase, else the whole IRI.
 func (d Dialect) Key(id string) string {
 	if !d.wikibase() {
 		if iri, ok := d.Graph.Expand(id); ok {
@@ -74,7 +74,7 @@ func (d Dialect) Key(id string) string {
 	return id
 }
 
-// vocabularies are the namespaces whose IRIs need no looking up (GRASP's list): they mean the same everywhere.
+// vocabularies are the namespaces whose IRIs need not be looked up (GRASP's list): they mean the same everywhere.
 var vocabularies = []string{
 	"http://www.w3.org/1999/02/22-rdf-syntax-ns#", "http://www.w3.org/2000/01/rdf-schema#",
 	"http://www.w3.org/2002/07/owl#", "http://www.w3.org/2001/XMLSchema#", "http://xmlns.com/foaf/0.1/",
@@ -111,11 +111,11 @@ func (e *Env) Unknown(query string, known func(iri string) bool) []string {
 // maxLookedUp is how many IDs of a query that were not shown are looked up.
 const maxLookedUp = 6
 
-// lookedUp is what is known of an ID: how often it is used, "" when that is not known.
+// lookedUp is what is known about an ID: how often it is used, or "" if that is unknown.
 type lookedUp struct{ ID, Label, Description, Uses string }
 
-// LookUp says what IDs mean: label, description, and how often the graph uses them. refused says that their query was
-// not run.
+// LookUp explains IDs: label, description, and how often the graph uses them. refused means that their query was not
+// run.
 func (e *Env) LookUp(ctx context.Context, ids []string, refused bool) string {
 	if len(ids) == 0 {
 		return ""
@@ -155,7 +155,7 @@ func (e *Env) LookUp(ctx context.Context, ids []string, refused bool) string {
 // unseenID is an ID that was not looked up, with its label.
 type unseenID struct{ ID, Label string }
 
-// Warn says what the IDs mean that the model used without having seen them, by their labels.
+// Warn explains, by their labels, the IDs that the model used without having seen them.
 func (e *Env) Warn(ctx context.Context, ids []string) string {
 	if len(ids) == 0 || e.Labels == nil {
 		return ""
@@ -171,5 +171,5 @@ func (e *Env) Warn(ctx context.Context, ids []string) string {
 	return say("unseen", list)
 }
 
-// NotKnown says which IRIs must be found first (GRASP's rule).
+// NotKnown names the IRIs that must be found first (GRASP's rule).
 func NotKnown(names []string) string { return say("not_known", names) }

@@ -4,7 +4,7 @@ import (
 	"github.com/abadojack/whatlanggo"
 )
 
-// guessed are the languages that a question's words are compared with: too many would make mistakes of short texts.
+// guessed are the languages that a question's words are compared with: too many would cause mistakes with short texts.
 var guessed = whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{whatlanggo.Eng: true, whatlanggo.Deu: true,
 	whatlanggo.Fra: true, whatlanggo.Spa: true, whatlanggo.Ita: true, whatlanggo.Por: true, whatlanggo.Nld: true,
 	whatlanggo.Rus: true, whatlanggo.Ukr: true, whatlanggo.Pol: true, whatlanggo.Ces: true, whatlanggo.Swe: true,
@@ -12,7 +12,7 @@ var guessed = whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{whatlanggo.
 	whatlanggo.Hin: true, whatlanggo.Ben: true, whatlanggo.Tur: true, whatlanggo.Hun: true, whatlanggo.Fin: true,
 	whatlanggo.Ell: true, whatlanggo.Pes: true, whatlanggo.Tha: true}}
 
-// GuessLanguage guesses the language of a question, see [SureLanguage]. English where it cannot tell.
+// GuessLanguage guesses the language of a question, see [SureLanguage]. If it cannot tell, it returns English.
 func GuessLanguage(question string) Language {
 	if l, ok := SureLanguage(question); ok {
 		return l
@@ -20,8 +20,8 @@ func GuessLanguage(question string) Language {
 	return English
 }
 
-// SureLanguage tells the language of a question by its letters and words, without what it quotes and the query that it
-// holds. ok is false where it cannot tell.
+// SureLanguage determines the language of a question from its letters and words, ignoring quotations and queries in it.
+// ok is false if it cannot tell.
 func SureLanguage(question string) (l Language, ok bool) {
 	text := quotation.ReplaceAllString(writtenQuery.ReplaceAllString(question, " "), " ")
 	info := whatlanggo.DetectWithOptions(text, guessed)

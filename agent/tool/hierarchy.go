@@ -27,9 +27,9 @@ type hierarchyArgs struct {
 var hierarchyTool = typed(&Tool{Name: HierarchyName, Text: "hierarchy.md",
 	FromText: arguments("id", "depth")}, hierarchy)
 
-// hierarchy carries out hierarchy(id, depth): the classes that a thing is in and the wider ones, as a tree, and of a
-// class the narrower ones and the number of direct members (WikidataMCP's get_instance_and_subclass_hierarchy, which
-// looks up only).
+// hierarchy carries out hierarchy(id, depth): the classes that a thing is in and the wider ones, as a tree, and for a
+// class also the narrower ones and the number of direct members (WikidataMCP's get_instance_and_subclass_hierarchy,
+// which only looks upward).
 func hierarchy(ctx context.Context, env *Env, a hierarchyArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {
@@ -81,7 +81,7 @@ func hierarchy(ctx context.Context, env *Env, a hierarchyArgs) (Result, error) {
 	return Result{Text: strings.Join(h.lines, "\n")}, nil
 }
 
-// classTree writes what lies above a thing.
+// classTree writes what is above a thing.
 type classTree struct {
 	*survey.Classes
 	names namer

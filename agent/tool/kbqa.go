@@ -54,7 +54,7 @@ var doneTool = ending(&Tool{Name: DoneName, Text: "kbqa_done.md",
 
 var kbqaTools = Set{nodesTool, patternsTool, runTool, doneTool}
 
-// or returns a text that may be left out.
+// or returns an optional text.
 func or(s *string) string {
 	if s == nil {
 		return ""
@@ -62,7 +62,7 @@ func or(s *string) string {
 	return *s
 }
 
-// kbqaTool completes a tool whose call is written as in Python, with the arguments of these names in this order.
+// kbqaTool completes a tool whose call is written as in Python, with arguments of these names in this order.
 func kbqaTool(t *Tool, names ...string) *Tool {
 	t.Raw = true
 	t.FromText = func(text string) json.RawMessage {
@@ -94,7 +94,7 @@ func kbqaTool(t *Tool, names ...string) *Tool {
 	return t
 }
 
-// kbqaFailed is a failure as Interactive-KBQA writes it: it begins with "Error".
+// kbqaFailed returns a failure in Interactive-KBQA's form: it begins with "Error".
 func (env *Env) kbqaFailed(ctx context.Context, err error) (Result, error) {
 	res, err := env.failed(ctx, err)
 	if err == nil {
@@ -103,7 +103,7 @@ func (env *Env) kbqaFailed(ctx context.Context, err error) (Result, error) {
 	return res, err
 }
 
-// kbqaRefused is a call that cannot be carried out as it was written.
+// kbqaRefused returns the result of a call that cannot be carried out as written.
 func kbqaRefused(name string, data any) Result {
 	return Result{Text: "Error: " + say(name, data), Failure: kg.QueryFailed}
 }

@@ -17,7 +17,7 @@ import (
 // maxResult is how many characters of a result are shown (the paper's tools cut there).
 const maxResult = 2000
 
-// runNamed carries out ExecuteSPARQL(sparql): the result with names for nodes, as a list of values, or of tuples where
+// runNamed carries out ExecuteSPARQL(sparql): the result with names for nodes, as a list of values, or of tuples if
 // there are several columns. A list of values is sorted and holds each once, unless the query orders them.
 func (env *Env) runNamed(ctx context.Context, query string) (Result, error) {
 	n := env.naming()
@@ -94,7 +94,7 @@ func (env *Env) listed(ctx context.Context, n kbqa.Naming, query string, t *kg.T
 }
 
 // cellNames returns the names of the nodes in a result, as far as they are shown. A node without an IRI cannot be
-// asked for by itself: the query is run again with the details of its columns.
+// looked up by itself: the query is run again with the details of its columns.
 func (env *Env) cellNames(ctx context.Context, n kbqa.Naming, query string, t *kg.Table) (map[rdf.Term]kbqa.Value,
 	error) {
 	var nodes []rdf.Term

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// How descriptions of nodes of one name are shown (appendix A.2.1).
+// How descriptions of nodes with the same name are shown (appendix A.2.1).
 const (
 	nodeDescription  = 100  // characters of one
 	nodeDescriptions = 1000 // of all on a line
@@ -23,14 +23,14 @@ const (
 // node is a node that was found by its name.
 type node struct {
 	name string
-	id   string // as a query names it; "" where it is addressed by name
+	id   string // its form in a query; "" if it is identified by name
 	about,
 	kind string // what it is, in the name-based dialects: entity, concept, person …
 	uses int64
 }
 
-// searchNodes carries out SearchNodes(name): nodes with a name like this one, exact names first, then in the order of
-// the graph's search. Nodes of one name share a line with their descriptions; the most used comes first.
+// searchNodes carries out SearchNodes(name): nodes with a similar name, exact names first, then in the order of the
+// graph's search. Nodes with the same name share a line with their descriptions; the most used comes first.
 func (env *Env) searchNodes(ctx context.Context, name string) (Result, error) {
 	name = render.Fold(render.Clean(name))
 	if n := utf8.RuneCountInString(name); n > maxSearch {
@@ -78,7 +78,7 @@ func (env *Env) searchNodes(ctx context.Context, name string) (Result, error) {
 	return res, nil
 }
 
-// nodeLine writes the nodes of one name.
+// nodeLine writes the nodes with one name.
 func (env *Env) nodeLine(n kbqa.Naming, name string, same []node) string {
 	line := name
 	switch n.Dialect {
@@ -149,12 +149,12 @@ func (env *Env) nodes(ctx context.Context, n kbqa.Naming, name string) ([]node, 
 
 const (
 	maxFuzzy    = 2000 // names that a query for similar ones may return
-	sameLetters = 3    // letters at the beginning of a word that must be right
+	sameLetters = 3    // letters at the beginning of a word that must match
 	likeEnough  = 0.2  // of a name that is shown
 )
 
-// nodesByQuery finds names that are like one without a search index: names that hold the beginning of one of its words
-// are ranked by likeness.
+// nodesByQuery finds similar names without a search index: names that contain the beginning of one of the words are
+// ranked by similarity.
 func (env *Env) nodesByQuery(ctx context.Context, n kbqa.Naming, name string) ([]node, error) {
 	var conditions []string
 	for _, w := range append(kbqa.WordsOf(name), strings.ToLower(name)) {
@@ -185,7 +185,7 @@ func (env *Env) nodesByQuery(ctx context.Context, n kbqa.Naming, name string) ([
 	return out[:min(len(out), 3*kbqaShown)], nil
 }
 
-// metaQA says what kind of thing is at the end of one of kbqa.MetaQA's predicates.
+// metaQA maps kbqa.MetaQA's predicates to the kind of thing at their end.
 var metaQA = map[string]string{"directed_by": "A person node", "written_by": "A person node",
 	"starred_actors": "A person node", "release_year": "A year", "in_language": "A language", "has_genre": "A genre",
 	"has_tags": "A tag", "has_imdb_votes": "A popularity", "has_imdb_rating": "A rating"}

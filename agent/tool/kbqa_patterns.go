@@ -12,9 +12,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// searchPatterns carries out SearchGraphPatterns(sparql, semantic): what leads from ?e and to ?e, one pattern a
-// predicate, with one of the nodes there. semantic ranks them by meaning; without it they stay as they were found. An
-// empty pattern asks for predicates of the whole graph.
+// searchPatterns carries out SearchGraphPatterns(sparql, semantic): what leads from ?e and to ?e, one pattern per
+// predicate, with one of the nodes there. semantic ranks them by meaning; without it they stay in the order in which
+// they were found. An empty pattern asks for predicates of the whole graph.
 func (env *Env) searchPatterns(ctx context.Context, query, semantic string) (Result, error) {
 	n := env.naming()
 	semantic = render.Clip(render.Fold(render.Clean(semantic)), maxSearch)
@@ -63,7 +63,7 @@ func (env *Env) searchPatterns(ctx context.Context, query, semantic string) (Res
 	return Result{Text: text, Empty: len(items) == 0}, nil
 }
 
-// nothingAround says why there are no patterns: ?e matches nothing, or nothing is known of what it matches.
+// nothingAround explains why there are no patterns: ?e matches nothing, or nothing is known about what it matches.
 func (env *Env) nothingAround(ctx context.Context, query string) (string, error) {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -77,11 +77,11 @@ func (env *Env) nothingAround(ctx context.Context, query string) (string, error)
 	return "[] " + say("kbqa_nothing", !t.Boolean), nil
 }
 
-// sampled is how many triples are looked at when there are too many for the graph.
+// sampled is how many triples are examined if there are too many for the graph.
 const sampled = 20_000
 
-// edges returns the patterns in one direction. Where the graph cannot look at all triples, a part of them is looked at,
-// and cut reports so.
+// edges returns the patterns in one direction. If the graph cannot examine all triples, only a part of them is
+// examined, and cut is true.
 func (env *Env) edges(ctx context.Context, n kbqa.Naming, query string, in bool) (out []kbqa.Edge, cut bool,
 	err error) {
 	q, err := sparql.Parse(query)
@@ -106,7 +106,7 @@ func (env *Env) edges(ctx context.Context, n kbqa.Naming, query string, in bool)
 		}
 		if known := x.Node.IsLiteral() || x.Value.Name.Bound() || x.Value.Known(); !known &&
 			(n.Compound || n.Dialect != kbqa.ByIRI) {
-			return // a node without a name
+			return // a nameless node
 		}
 		key := predicates{x.First, x.Then}
 		if at, twice := seen[key]; twice { // a name in another language
@@ -121,7 +121,7 @@ func (env *Env) edges(ctx context.Context, n kbqa.Naming, query string, in bool)
 	return out, cut, nil
 }
 
-// choose ranks edges and returns those that are shown.
+// choose ranks edges and returns those to show.
 func (env *Env) choose(ctx context.Context, n kbqa.Naming, edges []kbqa.Edge, semantic string) ([]kbqa.Edge, error) {
 	if semantic == "" {
 		return edges[:min(len(edges), kbqaShown)], nil

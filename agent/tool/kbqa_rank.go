@@ -15,16 +15,15 @@ import (
 // maxPredicates is how many predicates are ranked (the paper's topN_vec).
 const maxPredicates = 400
 
-// predicate is one of the predicates of a candidate: its node in the graph's index, and what it says, "" when that is
-// not known.
+// predicate is one of the predicates of a candidate: its node in the graph's index, and its words, "" if unknown.
 type predicate struct {
 	term  rdf.Term
 	words string
 }
 
-// byMeaning returns the places of candidates, those most like semantic first. The graph's search ranks them by meaning
-// where it can, and knows other names of predicates; its order and the likeness of the letters count together. What
-// consists of two predicates is as like as both are on average, or as their words in a row.
+// byMeaning returns the indexes of candidates, those most similar to semantic first. The graph's search ranks them by
+// meaning if it can, and it also finds other names of predicates; its order and the similarity of the letters are
+// combined. A candidate with two predicates is as similar as both are on average, or as their words together.
 func (env *Env) byMeaning(ctx context.Context, semantic string, candidates [][]predicate) ([]int, error) {
 	hits, err := env.found(ctx, semantic, candidates)
 	if err != nil {
@@ -54,8 +53,8 @@ func (env *Env) byMeaning(ctx context.Context, semantic string, candidates [][]p
 	return order, nil
 }
 
-// found asks the graph's search for the candidates' predicates and returns the hits. A search that fails finds nothing:
-// there is another way to rank.
+// found asks the graph's search for the candidates' predicates and returns the hits. A search that fails finds nothing,
+// since there is another way to rank.
 func (env *Env) found(ctx context.Context, semantic string, candidates [][]predicate) (map[rdf.Term]match, error) {
 	s := env.Source
 	if s.Finder == nil {
@@ -91,7 +90,7 @@ func (env *Env) found(ctx context.Context, semantic string, candidates [][]predi
 	return out, nil
 }
 
-// match is a hit of the graph's search: its place, its label and the name by which it was found.
+// match is a hit of the graph's search: its rank, its label and the name by which it was found.
 type match struct {
 	place        int
 	label, match string

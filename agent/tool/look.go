@@ -24,7 +24,7 @@ const (
 	pageIn        = 4  // properties that lead to it
 	pageValues    = 4  // values of a property
 	pageTriples   = 4000
-	pageIncoming  = 1000 // triples that lead to a thing and are looked at
+	pageIncoming  = 1000 // triples leading to a thing that are examined
 	pageValueText = 80   // characters
 )
 
@@ -98,13 +98,13 @@ func look(ctx context.Context, env *Env, a lookArgs) (Result, error) {
 type page struct {
 	iri     string
 	out, in []pageRow
-	more    bool // more triples lead to it than were looked at
+	more    bool // more triples lead to it than were examined
 }
 
 // pageRow is a property of a page.
 type pageRow struct {
 	property string // IRI of the property itself, not of a form of it
-	role     bool   // it leads from a statement, as a qualifier
+	role     bool   // the property leads from a statement, as a qualifier
 	values   []rdf.Term
 	n        int
 }
@@ -119,8 +119,8 @@ func (env *Env) direct() string {
 	return ""
 }
 
-// pagesOf reads the pages of things, in two queries for all. What leads to a thing may be missing where the graph takes
-// too long for it. Errors are the graph's.
+// pagesOf reads the pages of things, in two queries for all. What leads to a thing may be missing if the graph takes
+// too long for it. Errors come from the graph.
 func (env *Env) pagesOf(ctx context.Context, iris []string) (pages, error) {
 	out := make(pages, len(iris))
 	at := map[string]*page{}
@@ -182,7 +182,7 @@ func (p *page) add(to *[]pageRow, row pageRow, v rdf.Term, n int) {
 	}
 }
 
-// rowOf is the row of a predicate on a page, without values.
+// rowOf returns the row of a predicate on a page, without values.
 func (env *Env) rowOf(predicate string) pageRow {
 	if id, ok := strings.CutPrefix(predicate, qualifier); ok && env.Source.Explain.IsWikibase() {
 		return pageRow{property: rdf.Entity + id, role: true}
@@ -190,7 +190,7 @@ func (env *Env) rowOf(predicate string) pageRow {
 	return pageRow{property: env.propertyIRI(predicate)}
 }
 
-// propertyIRI is the entity of a property whose predicate is given: wd:P31 for wdt:P31.
+// propertyIRI returns the entity of a property, given its predicate: wd:P31 for wdt:P31.
 func (env *Env) propertyIRI(predicate string) string {
 	if id, ok := strings.CutPrefix(predicate, rdf.Direct); ok && env.Source.Explain.IsWikibase() {
 		return rdf.Entity + id
@@ -246,7 +246,7 @@ func (n namer) page(p *page) []string {
 	return append(lines, "  "+say("page_in", map[string]any{"List": mostOf(in, pageIn), "More": p.more, "Most": pageIncoming}))
 }
 
-// times says how often a property leads to a thing.
+// times writes how often a property leads to a thing.
 func (r pageRow) times() string {
 	if r.role {
 		return " " + say("page_role", r.n)
@@ -254,7 +254,7 @@ func (r pageRow) times() string {
 	return fmt.Sprintf(" %d×", r.n)
 }
 
-// values writes the first values of a property with how many more there are.
+// values writes the first values of a property and how many more there are.
 func (n namer) values(r pageRow) string {
 	if r.nameless() && len(n.behind[r.property]) > 0 {
 		return fmt.Sprintf("%d× %s", r.n, n.behindText(r.property))
@@ -270,7 +270,7 @@ func (n namer) values(r pageRow) string {
 	return s
 }
 
-// described returns the descriptions of things by their IRIs, as far as the finder knows them. Errors end the run.
+// described returns the descriptions of things by IRI, as far as the finder has them. Errors end the run.
 func (env *Env) described(ctx context.Context, iris []string) (map[string]string, error) {
 	out := map[string]string{}
 	var asked []kg.FindQuery

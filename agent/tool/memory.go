@@ -12,25 +12,25 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/cache"
 )
 
-// Bounds of a [Memory]: it holds some 128 MB at most.
+// Limits of a [Memory]: at most about 128 MB.
 const (
-	MemoryAge    = 10 * time.Minute // a reply says when its query was run, so this may be minutes ago
+	MemoryAge    = 10 * time.Minute // a reply tells when its query was run, so this may be minutes ago
 	memoryAnswer = 2_000            // answers
 	memorySize   = 64 << 10         // bytes of a call and its answer, roughly; larger ones are not kept
 	termSize     = 56               // bytes of a term without its texts
 )
 
-// Memory keeps what graphs answered, for all steps, tries and questions of a program: searches, pages, labels, shapes
-// and queries with the time at which they were asked. Failures are not kept, nor queries whose result depends on the
-// moment. Solved questions are not kept either: which may be shown depends on the question. It is safe for concurrent
-// use.
+// Memory caches the answers of graphs for all steps, tries and questions of a program: searches, pages, labels, shapes,
+// and queries with the time at which they were made. It keeps neither failures nor queries whose result depends on the
+// time. It does not keep solved questions either, since the question determines which may be shown. It is safe for
+// concurrent use.
 type Memory struct {
 	now  func() time.Time
 	kept *cache.Cache[memoryKey, memorized]
 }
 
 type memoryKey struct {
-	graph any // the graph itself: two may have one name
+	graph any // the graph itself, since two may have the same name
 	call  string
 }
 
@@ -44,7 +44,7 @@ func NewMemory(now func() time.Time) *Memory {
 	return &Memory{now: now, kept: cache.New[memoryKey, memorized](memoryAnswer, MemoryAge, now)}
 }
 
-// Around returns the sources with the memory before each; the sources as they are for a nil memory.
+// Around returns the sources with the memory in front of each; a nil memory returns them unchanged.
 func (m *Memory) Around(ss Sources) Sources {
 	if m == nil {
 		return ss
@@ -67,7 +67,7 @@ type remembered struct {
 	graph  any
 }
 
-// momentary finds the functions whose result is another one each time.
+// momentary matches the functions whose result differs each time.
 var momentary = regexp.MustCompile(`(?i)\b(?:NOW|RAND|UUID|STRUUID)\s*\(`)
 
 func (r remembered) answer(_ context.Context, op string, args json.RawMessage, live func() (any, error),
@@ -84,18 +84,18 @@ func (r remembered) answer(_ context.Context, op string, args json.RawMessage, l
 	return v, err
 }
 
-// ofMoment reports whether the result of a query, as a JSON string, may be another one the next moment.
+// ofMoment reports whether the result of a query, given as a JSON string, may differ the next moment.
 func ofMoment(args json.RawMessage) bool {
 	var query string
 	return json.Unmarshal(args, &query) != nil || momentary.MatchString(query)
 }
 
-// dated marks a table with the time at which it was asked for.
+// dated marks a table with the time at which it was requested.
 func (r remembered) dated(ask func() (*kg.Table, error)) (*kg.Table, error) {
 	return datedBy(r.memory.now, ask)
 }
 
-// aged returns a kept value with its age, where it has room for that.
+// aged returns a cached value with its age, if its type has room for that.
 func aged(v any, age time.Duration) any {
 	t, ok := v.(*kg.Table)
 	if !ok || t == nil {
@@ -106,7 +106,7 @@ func aged(v any, age time.Duration) any {
 	return &old
 }
 
-// sizeOf is roughly how much memory a value takes.
+// sizeOf returns roughly how much memory a value takes.
 func sizeOf(v any) int {
 	t, ok := v.(*kg.Table)
 	if !ok {
@@ -127,7 +127,7 @@ func sizeOf(v any) int {
 	return n
 }
 
-// age says in words for the model how old a result is; "" for a fresh one.
+// age describes, in words for the model, how old a result is; "" for a fresh one.
 func age(t *kg.Table) string {
 	if t.Age < time.Minute {
 		return ""

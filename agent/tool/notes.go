@@ -15,7 +15,7 @@ type Notebook interface {
 	Lines() ([]string, error) // the notes with their IDs, one a line
 }
 
-// noteTools are those with which a note-taker keeps notes on a graph (GRASP, files of 2026).
+// noteTools are the tools with which a note-taker keeps notes on a graph (GRASP, files of 2026).
 var noteTools = Set{
 	typed(&Tool{Name: "add_note", Text: "add_note.md", Input: "note"}, func(_ context.Context, env *Env, a struct {
 		Note string `json:"note"`
@@ -50,7 +50,7 @@ var noteTools = Set{
 	}),
 }
 
-// note does something with the notebook. What does not work is said to the model.
+// note calls a function with the notebook. If it fails, the model is told why.
 func (env *Env) note(do func(Notebook) (string, error)) (Result, error) {
 	if env.Notebook == nil {
 		return Result{Text: say("notes_closed", nil), Failure: kg.Refused}, nil

@@ -11,21 +11,21 @@ import (
 // phrase is a part of a question that may be the name of something.
 type phrase struct {
 	from, to int    // words of the question
-	text     string // as it is looked for
+	text     string // as it is searched
 	name     bool   // written like a name: quoted, or with capitals
-	run      bool   // all content words between two words that are none
+	run      bool   // all content words between two words that are not
 }
 
 // Bounds of phrases.
 const (
 	maxPhraseWords = 4 // of a phrase that is not written like a name
 	maxNameWords   = 9
-	maxJoinedWords = 7 // of two neighbors with small words between them
+	maxJoinedWords = 7 // consists of two neighbors with small words between them
 	maxPhrases     = 48
 )
 
 // number reports whether a phrase is only digits: a year or an amount, which is found in the names of many things. In
-// quotation marks, or exactly, it is a name like others.
+// quotation marks, or as an exact match, it is a name like any other.
 func (p *phrase) number() bool {
 	return !strings.ContainsFunc(p.text, func(c rune) bool { return !unicode.IsDigit(c) && !strings.ContainsRune(" .,-", c) })
 }
@@ -33,14 +33,14 @@ func (p *phrase) number() bool {
 // word is a word of a question.
 type word struct {
 	text   string
-	stop   bool // it says nothing by itself
+	stop   bool // it has no meaning by itself
 	capped bool // it begins with a capital, or has a digit
 	apart  bool // punctuation or the text's beginning comes before it
 	and    bool // an ampersand comes before it
 	quoted int  // number of the quotation that it is in, 0 for none
 }
 
-// stopWords are the words of questions that name nothing, in the languages that most questions are in.
+// stopWords are words of questions that name nothing, in the most common languages of questions.
 var stopWords = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`
@@ -70,7 +70,7 @@ var stopWords = func() map[string]bool {
 	return m
 }()
 
-// vague are words that say something next to another word ("astronomical object"), and alone find unrelated things.
+// vague lists words that are useful together with another word ("astronomical object") but find unrelated things alone.
 var vague = []string{"kind", "kinds", "type", "types", "sort", "sorts", "thing", "things", "object", "objects", "second",
 	"third", "half", "art", "arten", "sorte", "sortes", "tipo", "tipos"}
 
@@ -91,7 +91,7 @@ var (
 	smallBetween = regexp.MustCompile(`^[\s:–—&-]*$`)
 )
 
-// wordsOf takes a question apart, without a query that it holds.
+// wordsOf splits a question into words, without any query in it.
 func wordsOf(question string) []word {
 	question = writtenQuery.ReplaceAllString(question, " . ")
 	quoted := make([]int, len(question)+1)
@@ -129,7 +129,7 @@ func wordsOf(question string) []word {
 }
 
 // phrasesOf returns what may be a name in a question, longer phrases first: quotations, words with capitals and the
-// small words between them, and the neighbors among the other words that say something.
+// small words between them, and neighbors among the other meaningful words.
 func phrasesOf(question string) []phrase {
 	words := wordsOf(question)
 	var out []phrase
@@ -179,7 +179,7 @@ func joined(words []word) string {
 	return strings.Join(list, " ")
 }
 
-// initials finds the letters after a dot: "H.W." is looked for as "H. W.".
+// initials matches the letters after a dot: "H.W." is searched as "H. W.".
 var initials = regexp.MustCompile(`\.(\pL)`)
 
 // names adds spans of words with capitals, whole and between their small words. The first word of a sentence has a
@@ -189,7 +189,7 @@ func names(words []word, add func(from, to int, name, run bool)) {
 		if !words[from].capped || words[from].stop && words[from].apart {
 			continue
 		}
-		to := from + 1 // behind the last word with a capital
+		to := from + 1 // after the last word with a capital
 		for at := to; at < len(words) && !words[at].apart && at-from < maxNameWords; at++ {
 			if words[at].capped {
 				to = at + 1
@@ -197,7 +197,7 @@ func names(words []word, add func(from, to int, name, run bool)) {
 				break
 			}
 		}
-		alone := to == from+1 && words[from].apart && from+1 < len(words) // perhaps only the sentence's beginning
+		alone := to == from+1 && words[from].apart && from+1 < len(words) // perhaps capitalized only because it begins the sentence
 		add(from, to, !alone || len(words) == 1, false)
 		for at := from; at < to; { // its parts
 			end := at
@@ -213,7 +213,7 @@ func names(words []word, add func(from, to int, name, run bool)) {
 	}
 }
 
-// runs adds neighbors among the words that say something, and two such runs with the small words between them.
+// runs adds neighbors among the meaningful words, and two such runs with the small words between them.
 func runs(words []word, add func(from, to int, name, run bool)) {
 	type span struct{ from, to int }
 	var all []span
@@ -256,7 +256,7 @@ func runs(words []word, add func(from, to int, name, run bool)) {
 	}
 }
 
-// spellings returns a phrase and, where it differs, the phrase with its words in the singular, as English has it.
+// spellings returns a phrase and, if it differs, the phrase with its words in the English singular.
 func spellings(text string) []string {
 	words := strings.Fields(text)
 	for i, w := range words {
@@ -286,7 +286,7 @@ func nameSpellings(name string) []string {
 	return []string{name}
 }
 
-// singular returns the singular of an English plural; words with a capital stay.
+// singular returns the singular of an English plural; capitalized words are unchanged.
 func singular(w string) string {
 	if first, n := utf8.DecodeRuneInString(w); unicode.IsUpper(first) || len(w) < n+3 || strings.HasSuffix(w, "ss") ||
 		strings.HasSuffix(w, "us") || strings.HasSuffix(w, "is") {

@@ -35,8 +35,8 @@ type profileArgs struct {
 
 var profileTool = typed(&Tool{Name: ProfileName, Text: "profile.md", FromText: arguments("of", "property")}, profile)
 
-// profile carries out profile(of, property): how many things there are, of which classes, which share has each
-// property, what leads to them, three of them; or for a property: ranks, precision, units, qualifiers, references.
+// profile carries out profile(of, property): how many things there are, their classes, the share that has each
+// property, what leads to them, and three of them; or for a property: ranks, precision, units, qualifiers, references.
 func profile(ctx context.Context, env *Env, a profileArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {
@@ -78,7 +78,7 @@ func profile(ctx context.Context, env *Env, a profileArgs) (Result, error) {
 	return Result{Text: text}, nil
 }
 
-// members reads what is profiled: a class, or a pattern whose variable ?item, or else its first one, is what is meant.
+// members reads what to profile: a class, or a pattern, of which the variable ?item or else the first variable is used.
 func (env *Env) members(of string) (m shape.Members, class string, err error) {
 	if !strings.ContainsAny(of, "?$") {
 		iri, err := env.iriOf(of)
@@ -233,7 +233,7 @@ func (env *Env) profileProperty(ctx context.Context, property string, members *s
 	return strings.Join(append(lines, say("examples_are", strings.Join(list, "; "))), "\n"), nil
 }
 
-// facets writes what was counted, a line each kind.
+// facets writes the counts, one line per kind.
 func (n namer) facets(stats *survey.Stats) []string {
 	by := map[survey.Kind][]string{}
 	for _, f := range stats.Facets {
@@ -283,7 +283,7 @@ func (n namer) facet(kind survey.Kind, key rdf.Term) string {
 	return key.Value
 }
 
-// share writes a number of statements as a share of those that were looked at.
+// share writes a number of statements as a share of those that were examined.
 func share(n, of int64) string {
 	switch p := 100 * float64(n) / float64(max(of, 1)); {
 	case p < 1:

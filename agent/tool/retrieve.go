@@ -16,17 +16,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Generate is how a query is written from what was looked up before, without exploring (SPARQL-LLM). The zero value is
-// for presets that explore.
+// Generate has the settings for writing a query from material that was looked up first, without exploring (SPARQL-LLM).
+// The zero value is for presets that explore.
 type Generate struct {
 	Analyze    bool `json:"analyze"`    // ask the model first which classes, things and steps the question has
 	Examples   int  `json:"examples"`   // solved questions for the question, and for each of its steps
 	Classes    int  `json:"classes"`    // classes of the graph for each class that the question names
-	Few        int  `json:"few"`        // instead of either where there are more than Many steps or classes
+	Few        int  `json:"few"`        // instead of either if there are more than Many steps or classes
 	Many       int  `json:"many"`       //
-	Shapes     int  `json:"shapes"`     // the most classes that are described
+	Shapes     int  `json:"shapes"`     // maximum number of classes that are described
 	Predicates int  `json:"predicates"` // of a class
-	// hits for each thing and relation that the question names; 0: they are not looked up
+	// hits for each thing and relation that the question names; 0: none are looked up
 	Entities int    `json:"entities"`
 	Format   string `json:"format"`  // of solved questions: text or json
 	Check    string `json:"check"`   // when a query is compared with the classes: CheckFirst or CheckAfter
@@ -35,12 +35,12 @@ type Generate struct {
 
 // When a query is compared with what the classes' members look like.
 const (
-	// before it is run: what does not fit goes back to the model, where the classes were looked at as a whole
+	// before it is run: what does not fit goes back to the model, if all members of the classes were examined
 	CheckFirst = "first"
 	CheckAfter = "after" // once it has failed or returned nothing
 )
 
-// What is looked up before the query is written. The arguments are what the question was taken apart into.
+// The lookups before the query is written. Their arguments are the parts of the analyzed question.
 var (
 	retrieveExamples = typed(&Tool{Name: RetrieveExamplesName, Text: "retrieve.md", Show: shownList},
 		func(ctx context.Context, env *Env,
@@ -77,7 +77,7 @@ type RetrieveArgs struct {
 	Texts []string `json:"texts"`
 }
 
-// most is how many are looked for with each of n texts.
+// most is how many are searched for each of n texts.
 func (g Generate) most(usual, n int) int {
 	if g.Many > 0 && n > g.Many && g.Few > 0 {
 		return min(usual, g.Few)
@@ -85,7 +85,7 @@ func (g Generate) most(usual, n int) int {
 	return usual
 }
 
-// retrieveExamples finds solved questions for each text: those that are like any of them, the most alike first, each
+// retrieveExamples finds solved questions for the texts: those similar to any of them, the most similar first, each
 // query once.
 func (env *Env) retrieveExamples(ctx context.Context, texts []string) (Result, error) {
 	if env.Source.Examples == nil {
@@ -153,8 +153,8 @@ var (
 	prefixLine = regexp.MustCompile(`(?mi)^\s*PREFIX\s+\S*:\s*<[^>]*>\s*`)
 )
 
-// shortened writes a query with the graph's prefixes, undeclared, so that all examples look alike. One that does not
-// parse, or not so, stays as it is.
+// shortened writes a query with the graph's prefixes, undeclared, so that all examples look alike. A query that does
+// not parse, before or after, is unchanged.
 func (env *Env) shortened(query string) string {
 	q, err := env.Dialect.parse(query)
 	if err != nil {
@@ -173,7 +173,7 @@ func (env *Env) shortened(query string) string {
 	return short
 }
 
-// retrieveNamed looks up the things that the question names, or its relations, those by meaning.
+// retrieveNamed looks up the things that the question names or, by meaning, its relations.
 func (env *Env) retrieveNamed(ctx context.Context, names []string, t kg.Type) (Result, error) {
 	type looked struct {
 		Name string
@@ -205,7 +205,7 @@ func hitLine(h kg.Hit) string {
 	return s
 }
 
-// retrieveClasses finds classes for each text and says what their members look like.
+// retrieveClasses finds classes for each text and describes what their members look like.
 func (env *Env) retrieveClasses(ctx context.Context, texts []string) (Result, error) {
 	if env.Source.Shapes == nil {
 		return Result{Text: say("retrieve_no_classes", nil)}, nil
@@ -245,10 +245,11 @@ func (env *Env) retrieveClasses(ctx context.Context, texts []string) (Result, er
 	return Result{Text: say("retrieved_classes", map[string]any{"Shapes": shapes, "Others": others})}, nil
 }
 
-// shapeTime is how much of the run's time must be left to look at one more class.
+// shapeTime is how much of the run's time must be left to examine one more class.
 const shapeTime = 5 * time.Second
 
-// interleave takes the first of every list, then the second, and so on, each ID once: every text has its say.
+// interleave takes the first of every list, then the second, and so on, each ID once: so that every text is
+// represented.
 func interleave(lists [][]kg.Hit) (out []kg.Hit) {
 	seen := map[string]bool{}
 	for i := 0; ; i++ {

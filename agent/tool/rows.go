@@ -26,7 +26,7 @@ type rowsArgs struct {
 
 var rowsTool = typed(&Tool{Name: RowsName, Text: "rows.md", FromText: arguments("step", "from", "count")}, rows)
 
-// rows carries out rows(step, from, count): rows of a result that is kept.
+// rows carries out rows(step, from, count): rows of a stored result.
 func rows(ctx context.Context, env *Env, a rowsArgs) (Result, error) {
 	from, count := 1, usualRows
 	if a.From != nil {

@@ -8,9 +8,9 @@ import (
 // form is a form of a tool's schema.
 type form struct{ strict, oneGraph bool }
 
-// Parameters returns the JSON schema of the arguments as a server gets it. Only the strict form lists the arguments
-// that may be left out as required, with null as a value. An argument "kg" that may be left out is there only where
-// there are several graphs, and then it must be given.
+// Parameters returns the JSON schema of the arguments for a server. Only the strict form lists optional arguments as
+// required, with null as a value. An optional argument "kg" is included only if there are several graphs, and then it
+// is required.
 func (t *Tool) Parameters(strict bool, graphs int) json.RawMessage {
 	if s, ok := t.forms[form{strict, graphs == 1}]; ok {
 		return s
@@ -65,7 +65,7 @@ func (f form) of(schema map[string]any) map[string]any {
 	return out
 }
 
-// plain returns the schema of an argument that may be left out, without null.
+// plain returns the schema of an optional argument, without null.
 func plain(p map[string]any, typ string) map[string]any {
 	out := map[string]any{}
 	for k, v := range p {

@@ -54,7 +54,7 @@ func search(ctx context.Context, env *Env, text string) (Result, error) {
 	return Result{Text: strings.Join(append(lines, say("search_note", nil)), "\n")}, nil
 }
 
-// foundNothing is the hint after a search without hits: in full, and in short while the full text is in the
+// foundNothing is the hint after a search without hits: in full, or in short while the full text is in the
 // conversation.
 func (env *Env) foundNothing() Result {
 	data := map[string]any{"Languages": env.searchedNames()}
@@ -104,8 +104,8 @@ func (env *Env) searchedNames() string {
 	return env.Language.Name + " and English"
 }
 
-// hitText writes a hit: "label (Q42): description", a property with its data type, and the alias by which it was
-// found when that is not the label.
+// hitText writes a hit: "label (Q42): description", a property with its data type, and the alias by which it was found
+// if that is not the label.
 func hitText(h kg.Hit) string {
 	s := render.Labelled(h.ID, h.Label)
 	d := render.Fold(h.Description)

@@ -11,28 +11,27 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Shared returns the sources with what they answer kept, for the branches of one search: the same call is made once,
-// and whoever makes it meanwhile waits for it. A failure that may pass is not kept. A kept table says when it was
-// asked for.
+// Shared returns the sources with a cache for the branches of one search: the same call is made once, and concurrent
+// callers wait for it. Temporary failures are not cached. A cached table has the time at which it was requested.
 func (ss Sources) Shared(now func() time.Time) Sources {
 	return ss.keeping(func(*Source, string) keeper { return &kept{now: now, calls: map[string]*keptCall{}} })
 }
 
-// Recalled returns the sources of a run that goes on: what the earlier run asked is answered from its record.
+// Recalled returns the sources of a continued run: the earlier run's calls are answered from its record.
 func (ss Sources) Recalled(earlier *event.Earlier) Sources {
 	return ss.keeping(func(_ *Source, name string) keeper { return recalled{earlier, name} })
 }
 
 // keeper answers some of the calls of a source.
 type keeper interface {
-	// answer returns what a call returns: from what it keeps, with read from a record, or with live from the source.
+	// answer returns the result of a call: from its cache, with read from a record, or with live from the source.
 	answer(ctx context.Context, op string, args json.RawMessage, live func() (any, error),
 		read func(*event.Call) (any, error)) (any, error)
-	// dated marks a table that is kept.
+	// dated marks a table that is cached.
 	dated(ask func() (*kg.Table, error)) (*kg.Table, error)
 }
 
-// keeping returns the sources with a keeper before each; the first source has the name "" for it.
+// keeping returns the sources with a keeper in front of each; for the keeper, the first source has the name "".
 func (ss Sources) keeping(of func(s *Source, name string) keeper) Sources {
 	out := make(Sources, len(ss))
 	for i, s := range ss {
@@ -63,7 +62,7 @@ func (ss Sources) keeping(of func(s *Source, name string) keeper) Sources {
 	return out
 }
 
-// kept are the calls of a source by what they ask.
+// kept holds the calls of a source, by what they ask.
 type kept struct {
 	now   func() time.Time
 	mu    sync.Mutex
@@ -133,7 +132,7 @@ func (k *kept) dated(ask func() (*kg.Table, error)) (*kg.Table, error) {
 	return datedBy(k.now, ask)
 }
 
-// datedBy marks a table with the time at which it was asked for, unless it has an earlier one.
+// datedBy marks a table with the time at which it was requested, unless it has an earlier one.
 func datedBy(now func() time.Time, ask func() (*kg.Table, error)) (*kg.Table, error) {
 	at := now()
 	t, err := ask()
@@ -145,7 +144,7 @@ func datedBy(now func() time.Time, ask func() (*kg.Table, error)) (*kg.Table, er
 	return &dated, nil
 }
 
-// recalled answers from the record of an earlier run, as far as that goes.
+// recalled answers from the record of an earlier run, as long as that lasts.
 type recalled struct {
 	earlier *event.Earlier
 	kg      string

@@ -19,7 +19,7 @@ type Finder interface {
 	Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error)
 }
 
-// Shaper says what the members of classes look like. Errors are as for [Graph]; a class without members is
+// Shaper describes what the members of classes look like. Errors are as for [Graph]; a class without members is
 // kg.NotFound.
 type Shaper interface {
 	// Shape returns the shape of a class (its ID or IRI) with labels in lang.
@@ -30,19 +30,19 @@ type Shaper interface {
 
 // Examples finds earlier questions with their queries.
 type Examples interface {
-	// FindExamples returns the examples that are like a text, best first. What is not alike is left out: fewer than
-	// q.Limit, or none, is not an error.
+	// FindExamples returns the examples that are similar to a text, best first. Others are left out: fewer than q.Limit,
+	// or none, is not an error.
 	FindExamples(ctx context.Context, q event.ExampleQuery) ([]event.Example, error)
 }
 
-// Source is a graph that a question may use, with what else is known of it.
+// Source is a graph that a question may use, with what else is known about it.
 type Source struct {
 	Graph    Graph
 	Labels   Labeler  // nil when there is none
-	Finder   Finder   // nil: [Source.Find] makes do with Graph.Search
+	Finder   Finder   // nil: [Source.Find] uses Graph.Search
 	Shapes   Shaper   // nil when there is none
 	Examples Examples // nil when there is none
-	Explore  Explorer // nil: it is explored by queries and by the finder
+	Explore  Explorer // nil: it is explored with queries and the finder
 	Explain  kg.Description
 	Notes    []string // lessons of earlier runs that a person approved: material, not instructions
 }
@@ -50,8 +50,7 @@ type Source struct {
 // Name returns the graph's name, as in --kg.
 func (s *Source) Name() string { return s.Explain.Name }
 
-// id returns the name by which a graph's entity is looked up: the number on a Wikibase, else the prefixed name or
-// <IRI>.
+// id returns the name by which a graph's entity is looked up: the ID on a Wikibase, else the prefixed name or <IRI>.
 func (s *Source) id(iri string) string {
 	if id := rdf.EntityID(iri); id != "" && s.Explain.IsWikibase() {
 		return id
@@ -78,7 +77,7 @@ func (s *Source) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 	return &out, nil
 }
 
-// recorded returns the source with every call written to log before it returns. main says that it is the question's
+// recorded returns the source with every call written to log before it returns. main means that it is the question's
 // first graph, whose calls need no name.
 func (s Source) recorded(log *event.Branch, main bool) Source {
 	name := ""
@@ -130,7 +129,7 @@ func (ss Sources) Named(name string) (*Source, error) {
 	return nil, fmt.Errorf("there is no graph %q; the graphs are: %s", name, strings.Join(names, ", "))
 }
 
-// Descriptions returns what is known of each graph.
+// Descriptions returns what is known about each graph.
 func (ss Sources) Descriptions() []kg.Description {
 	out := make([]kg.Description, len(ss))
 	for i := range ss {
@@ -156,7 +155,7 @@ const (
 	canLabel, canFind, canShape, canSolve, canExplore = "label", "find", "shape", "examples", "explore"
 )
 
-// Log returns the sources as the log of a run names them.
+// Log returns the sources in the form in which the log of a run names them.
 func (ss Sources) Log() []event.Graph {
 	out := make([]event.Graph, len(ss))
 	for i, s := range ss {
@@ -173,8 +172,8 @@ func (ss Sources) Log() []event.Graph {
 	return out
 }
 
-// Replayed returns the sources of a recorded run, with what they could do then. A log that does not name its graphs is
-// of one of Wikidata's kind that can do everything.
+// Replayed returns the sources of a recorded run, with their capabilities then. A log that does not name its graphs
+// used one like Wikidata that can do everything.
 func Replayed(r *event.Replay) Sources {
 	graphs := r.Graphs()
 	if len(graphs) == 0 {
@@ -221,7 +220,7 @@ func (f *recordingFinder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchR
 		func() (*kg.SearchResult, error) { return f.finder.Find(ctx, q) })
 }
 
-// findAll finds several texts side by side and writes the calls in their order. A replay answers one after the other.
+// findAll searches several texts in parallel and logs the calls in their order. A replay answers one after the other.
 func (f *recordingFinder) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg.SearchResult, error) {
 	type found struct {
 		res *kg.SearchResult
@@ -243,10 +242,10 @@ func (f *recordingFinder) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg
 			return nil
 		})
 	}
-	_ = group.Wait() // errors are kept where they belong
+	_ = group.Wait() // errors are kept with their texts
 	out := make([]*kg.SearchResult, len(qs))
 	var first error
-	for i, q := range qs { // all of them, since a replay asks for all
+	for i, q := range qs { // search all of them, since a replay asks for all
 		res, err := recorded(ctx, f.log, event.Call{Op: "find", KG: f.kg}, q,
 			func() (*kg.SearchResult, error) { return all[i].res, all[i].err })
 		if out[i] = res; err != nil && (first == nil || event.IsWriteError(err)) {
@@ -256,11 +255,11 @@ func (f *recordingFinder) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg
 	return out, first
 }
 
-// atOnce is how many searches of one question run side by side: Wikimedia asks for at most three.
+// atOnce is how many searches of one question run in parallel: Wikimedia asks for at most three.
 const atOnce = 3
 
-// findAll finds several texts, side by side where the graph has a finder. Errors are as for [Finder]; the first one
-// ends it.
+// findAll searches several texts, in parallel if the graph has a finder. Errors are as for [Finder]; the first one ends
+// it.
 func (env *Env) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg.SearchResult, error) {
 	if f, ok := env.Source.Finder.(*recordingFinder); ok {
 		return f.findAll(ctx, qs)
@@ -305,8 +304,8 @@ func (x *recordingExamples) FindExamples(ctx context.Context, q event.ExampleQue
 		func() ([]event.Example, error) { return x.examples.FindExamples(ctx, q) })
 }
 
-// Wikibase returns g as the only source, a graph of Wikidata's kind, with what else g can do: label, find, say shapes,
-// find examples.
+// Wikibase returns g as the only source, a graph like Wikidata, with g's other capabilities: label, find, describe
+// shapes, find examples.
 func Wikibase(g Graph) Sources {
 	s := Source{Graph: g, Explain: kg.Description{Name: "wikidata", Title: "Wikidata", Dialect: "wdqs",
 		Statements: kg.Wikibase, Prefixes: rdf.Prefixes, Types: []string{"wdt:P31"}, Subclass: "wdt:P279"}}

@@ -37,10 +37,10 @@ func (env *Env) evaluate(ctx context.Context, query string) (Result, error) {
 	})
 }
 
-// view is how a tool shows a result.
+// view determines how a tool shows a result.
 type view struct {
-	empty func(t *kg.Table, why string) string // of no rows, and what is known about the reason
-	rows  func(t *kg.Table) Result             // of rows or a truth value
+	empty func(t *kg.Table, why string) string // for no rows, and what is known about the reason
+	rows  func(t *kg.Table) Result             // for rows or a truth value
 }
 
 // evaluateAs checks and runs a query, and shows its result.
@@ -58,7 +58,7 @@ func (env *Env) evaluateAs(ctx context.Context, query string, v view) (Result, e
 	return env.view(ctx, query, t, v)
 }
 
-// rescued shows the result of a faster form of a query that failed with err by taking too long, and says so.
+// rescued shows the result of a faster form of a query that failed with err because it took too long, and says so.
 func (env *Env) rescued(ctx context.Context, query string, err error, v view) (Result, error) {
 	form, t, ferr := env.faster(ctx, query)
 	switch {
@@ -97,7 +97,7 @@ func (env *Env) view(ctx context.Context, query string, t *kg.Table, v view) (Re
 	return env.warned(ctx, query, res)
 }
 
-// warned adds warnings about the query, where the preset wants them.
+// warned adds warnings about the query, if the preset wants them.
 func (env *Env) warned(ctx context.Context, query string, res Result) (Result, error) {
 	var lines []string
 	if env.Show.Shapes && !res.Found {

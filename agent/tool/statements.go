@@ -32,7 +32,7 @@ var statementsTool = typed(&Tool{Name: StatementsName, Text: "statements.md",
 	FromText: arguments("id", "property", "page")}, statements)
 
 // statements carries out statements(id, property, page): all ranks, qualifiers and references of one property of one
-// entity (WikidataMCP's get_statement_values); on a graph without statements the values.
+// entity (WikidataMCP's get_statement_values); on a graph without statements, the values.
 func statements(ctx context.Context, env *Env, a statementsArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {
@@ -76,7 +76,7 @@ func statements(ctx context.Context, env *Env, a statementsArgs) (Result, error)
 	return Result{Text: strings.Join(lines, "\n")}, nil
 }
 
-// statementTerms returns every term in statements, and two IRIs besides.
+// statementTerms returns every term in statements, and two more IRIs.
 func statementTerms(list []survey.Statement, iris ...string) []rdf.Term {
 	var out []rdf.Term
 	for _, iri := range iris {

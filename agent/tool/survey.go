@@ -16,9 +16,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// surveyTools are those of no published system: what readers missed who played the model, and two of WikidataMCP's.
+// surveyTools belong to no published system: what people missed when they played the model, and two of WikidataMCP's
+// tools.
 //
-//	survey.go       what they share: the graph that is meant, nodes as a model writes them, labels
+//	survey.go       what they share: the selected graph, nodes as models write them, labels
 //	find.go         several names in one search
 //	profile.go      what things found by a pattern, members of a class or statements of a property look like
 //	statements.go   all that is known of one property of an entity
@@ -27,7 +28,7 @@ import (
 //	rows.go         more rows of an earlier result
 var surveyTools = Set{findTool, profileTool, statementsTool, hierarchyTool, labelsTool, rowsTool}
 
-// at returns the environment for the graph that a call names, the main one where it names none.
+// at returns the environment for the graph that a call names, or for the main one if it names none.
 func (env *Env) at(name *string) (*Env, error) {
 	s, err := env.Sources.Named(strings.TrimSpace(deref(name)))
 	if err != nil {
@@ -36,7 +37,7 @@ func (env *Env) at(name *string) (*Env, error) {
 	return env.On(s), nil
 }
 
-// wrong is a result that tells the model what is wrong with its arguments.
+// wrong returns a result that tells the model what is wrong with its arguments.
 func wrong(err error) (Result, error) {
 	return Result{Text: say("bad_arguments", err.Error()), Failure: kg.QueryFailed}, nil
 }
@@ -60,7 +61,7 @@ func (env *Env) iriOf(name string) (string, error) {
 	return "", fmt.Errorf("%q names nothing in this graph; use %s", render.Clip(name, 60), form)
 }
 
-// property reads a property: on a Wikibase its number, else its IRI.
+// property reads a property: on a Wikibase its ID, else its IRI.
 func (env *Env) property(name string) (string, error) {
 	iri, err := env.iriOf(name)
 	if id := rdf.EntityID(iri); err == nil && env.Source.Explain.IsWikibase() && !strings.HasPrefix(id, "P") {
@@ -74,7 +75,7 @@ func (env *Env) property(name string) (string, error) {
 type namer struct {
 	env    *Env
 	labels map[string]string   // by IRI
-	behind map[string][]string // what is behind nodes without a name, see [Env.behind]
+	behind map[string][]string // what is behind nameless nodes, see [Env.behind]
 }
 
 // namesOf looks up the labels of IRIs. Labels help, but nothing depends on them: if the lookup fails, there are none.
@@ -147,7 +148,7 @@ func irisIn(d *kg.Description, terms ...rdf.Term) []string {
 	return out
 }
 
-// mostOf returns the first n of a list, and says how many more there are.
+// mostOf writes the first n of a list and how many more there are.
 func mostOf(list []string, n int) string {
 	if len(list) <= n {
 		return strings.Join(list, ", ")
@@ -155,7 +156,7 @@ func mostOf(list []string, n int) string {
 	return strings.Join(list[:n], ", ") + say("and_more", len(list)-n)
 }
 
-// termAt returns a cell of a table, the zero Term when there is none.
+// termAt returns a cell of a table, or the zero Term if there is none.
 func termAt(t *kg.Table, row int, column string) rdf.Term {
 	for j, v := range t.Vars {
 		if v == column && row < len(t.Rows) && j < len(t.Rows[row]) {
@@ -185,8 +186,8 @@ func sortedKeys[V any](m map[string]V) []string {
 }
 
 // arguments turns the text protocol's single argument into named ones. A JSON object is kept as it is. Other text is
-// split at bars into one part for each name, and numbers become JSON numbers. A name with dots after it takes all parts
-// that are left, as a list.
+// split at bars into one part for each name, and numbers become JSON numbers. A name followed by dots takes all
+// remaining parts, as a list.
 func arguments(names ...string) func(text string) json.RawMessage {
 	return func(text string) json.RawMessage {
 		if text = strings.TrimSpace(text); strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {

@@ -1,12 +1,12 @@
-// Package tool holds what a model can do, one tool a file: a name, a schema of the arguments, a text for the model,
-// and what happens when it is called. Tools are values: a preset is a selection of them, and a protocol turns a
+// Package tool implements what a model can do, one tool per file: a name, a schema of the arguments, a text for the
+// model, and what happens when it is called. Tools are values: a preset is a selection of them, and a protocol turns a
 // model's message into calls of them.
 //
 //	tool.go        what a tool is, and the set of those that a preset offers
-//	typed.go end.go            tools whose arguments are a struct; what the end of the work means
+//	typed.go end.go            tools whose arguments are a struct; the end of the work
 //	env.go         what a tool works with
 //	search.go entry.go examples.go sparql.go stop.go    the tools of the SPINACH paper
-//	retrieve.go generated.go   what SPARQL-LLM does: look things up, check a written query and run it
+//	retrieve.go generated.go   SPARQL-LLM's tools: look things up, check a written query and run it
 //	kbqa*.go       the tools of Interactive-KBQA, for graphs of IRIs and for those of its data sets
 //	dialect.go diagnose.go    queries as texts, and why one is empty
 //	survey.go and the files that it names    tools of no published system: names, profiles, statements, classes, labels
@@ -15,10 +15,10 @@
 //	record.go      a graph that writes every call to the log
 //	notes.go       the tools of a note-taker
 //
-// All words that a model reads are in texts/.
+// All texts for models are in texts/.
 //
-// Over 6,000 lines: the tools of five systems share one environment and hardly call each other; packages of their own
-// would all need its insides.
+// Over 6,000 lines: the tools of five systems share one environment and hardly call each other; separate packages would
+// all need its internals.
 package tool
 
 import (
@@ -42,31 +42,31 @@ type Tool struct {
 	Name   string          // as the model writes it
 	Text   string          // name of its text for the model, in texts/
 	Schema json.RawMessage // JSON schema of the arguments, an object, in its strict form
-	Input  string          // the argument that the text protocol's only argument is
+	Input  string          // the argument that gets the text protocol's only argument
 	about  string          // what Input is, for the schema
-	Query  bool            // it runs a SPARQL query; where there is an Input, that is the query
+	Query  bool            // it runs a SPARQL query; if there is an Input, that is the query
 
 	Final bool // a query that returns something ends the work, and is the answer
 
-	// Asks returns the query of a call, and its graph, "" for the main one; nil where Input is the query and the graph
-	// the main one
+	// Asks returns the query of a call, and its graph, "" for the main one; nil if Input is the query and the graph is the
+	// main one
 	Asks func(args json.RawMessage) (query, graph string)
 
-	// End says what a call means that ends the work; Run is nil then. nil for a tool after which the work goes on. The
-	// error says what is wrong with the arguments, for the model.
+	// End returns the meaning of a call that ends the work; then Run is nil. End is nil for a tool after which the work
+	// continues. The error tells the model what is wrong with the arguments.
 	End func(args json.RawMessage) (End, error)
-	// OnQuery makes the arguments that end the work on a query, nil where the arguments hold none.
+	// OnQuery returns the arguments that end the work with a query; nil if the arguments have no query.
 	OnQuery func(query string) json.RawMessage
 
-	// FromText makes arguments of the text protocol's argument, nil where that is Input. It cannot fail: what it does
-	// not understand it leaves out.
+	// FromText converts the text protocol's argument to arguments; nil if that is Input. It cannot fail: it leaves out
+	// what it does not understand.
 	FromText func(text string) json.RawMessage
-	// FromText gets all that is between the first and the last parenthesis of the action, as it was written: the tool
-	// reads its quotation marks itself.
+	// FromText gets everything between the first and the last parenthesis of the action, unchanged: the tool reads its
+	// quotation marks itself.
 	Raw bool
-	// Show is what a person reads between the parentheses, nil where that is Input.
+	// Show returns what a person reads between the parentheses; nil if that is Input.
 	Show func(args json.RawMessage) string
-	// Key is the form in which two calls are compared, nil where it is what Show returns, with folded white space.
+	// Key returns the form in which calls are compared; nil if that is the result of Show with folded white space.
 	Key func(args json.RawMessage) string
 	// Run carries out a call. What the model can repair is a Result with its kind of failure; an error ends the run.
 	Run func(ctx context.Context, env *Env, args json.RawMessage) (Result, error)
@@ -81,26 +81,26 @@ func (t *Tool) Ends() bool { return t.End != nil }
 // BadCall is the failure of a call that names no tool, or whose arguments do not fit.
 const BadCall kg.Kind = "bad_call"
 
-// NotShown is the failure of a query that was not run because it holds IDs that nothing has shown.
+// NotShown is the failure of a query that was not run because it contains IDs that the model has not been shown.
 const NotShown kg.Kind = "not_shown"
 
-// Advice names a hint that the model gets in full only once.
+// Advice is the name of a hint that the model gets in full only once.
 type Advice string
 
 // Result is what a call showed.
 type Result struct {
 	Text    string
 	Failure kg.Kind // "" for a success
-	Query   string  // the query that was executed, as it can be executed again; "" where that is the tool's Input
+	Query   string  // the query that was executed, in a form that can be executed again; "" if that is the tool's Input
 	KG      string  // the graph of Query, "" for the main one
 	Rows    int     // rows of an executed query
 	Found   bool    // an executed query returned rows or a truth value
 	Empty   bool    // it worked, and there is nothing to show: no hits, no rows
 	// the rows of an executed query, for [RowsName]; may be nil
 	Table  *kg.Table
-	Short  string // an executed query's truth value or only row, when it is small
-	Advice Advice // the hint that Text holds in full
-	// IRIs that Text shows, where not all of them are written as IDs
+	Short  string // an executed query's truth value or only row, if it is small
+	Advice Advice // the hint that Text contains in full
+	// IRIs that Text shows, if not all of them are written as IDs
 	Shown []string
 }
 
@@ -111,7 +111,7 @@ var texts = render.MustTexts(textFiles, "texts/*.tmpl", "texts/*.md")
 
 func say(name string, data any) string { return texts.Say(name, data) }
 
-// Words are the names and figures that the tools' texts name.
+// Words are the names and figures used in the tools' texts.
 type Words struct {
 	Search, Entry, Examples, Execute, Stop string
 	Show
@@ -146,8 +146,8 @@ func (t *Tool) Arguments(text string) json.RawMessage {
 	return b
 }
 
-// Shown returns what a person reads between the parentheses of a call: the input alone where there is nothing else,
-// else the arguments as JSON.
+// Shown returns what a person reads between the parentheses of a call: only the input if there is nothing else, else
+// the arguments as JSON.
 func (t *Tool) Shown(args json.RawMessage) string {
 	if t.Show != nil {
 		return t.Show(args)
@@ -207,7 +207,7 @@ func (t *Tool) input(args json.RawMessage) (string, error) {
 	return strings.TrimSpace(*m[t.Input]), nil
 }
 
-// Check returns what is wrong with a call's arguments, in words for the model, nil for nothing.
+// Check returns what is wrong with a call's arguments, in words for the model, or nil.
 func (t *Tool) Check(args json.RawMessage) error {
 	if t.check != nil {
 		return t.check(args)
@@ -237,16 +237,16 @@ func onInput(t *Tool, key func(input string) string, run func(ctx context.Contex
 	return t
 }
 
-// schema returns the schema of an object with one text.
+// schema returns the schema of an object with one string.
 func schema(name, about string) json.RawMessage {
 	return encoded(map[string]any{"type": "object", "additionalProperties": false, "required": []string{name},
 		"properties": map[string]any{name: map[string]string{"type": "string", "description": about}}})
 }
 
-// Set is what a preset offers, in the order in which the model reads it.
+// Set is a preset's tools, in the order in which the model reads them.
 type Set []*Tool
 
-// all lists every tool there is.
+// all lists every tool.
 var all = slices.Concat(Set{searchTool, entryTool, examplesTool, executeTool, stopTool}, graspTools, surveyTools,
 	bestTools, generateTools, noteTools, kbqaTools)
 
@@ -263,7 +263,7 @@ func Select(names []string) (Set, error) {
 	return out, nil
 }
 
-// Find returns the tool with a name, or nil. Where none has it letter for letter, upper and lower case count as equal.
+// Find returns the tool with a name, or nil. If none matches exactly, case is ignored.
 func (s Set) Find(name string) *Tool {
 	for _, t := range s {
 		if t.Name == name {
@@ -325,8 +325,8 @@ func (s Set) Describe(show Show) []string {
 	return out
 }
 
-// Summary says in a few words what a call resulted in, without any text from the graph: "12 rows", "no rows", "failed:
-// timeout"; "" where there is nothing to say.
+// Summary describes the result of a call in a few words, without any text from the graph: "12 rows", "no rows",
+// "failed: timeout"; "" if there is nothing to say.
 func (res Result) Summary(t *Tool) string {
 	switch {
 	case res.Failure != "":

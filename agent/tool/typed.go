@@ -12,12 +12,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// maxArguments is how long the arguments of a call may be, in bytes. It leaves room for a query that is too long for
-// the graph, which is told so.
+// maxArguments is the maximum length of a call's arguments in bytes. It leaves room for a query that is too long for
+// the graph, which gets its own error.
 const maxArguments = 2 * maxQuery
 
-// typed completes a tool whose arguments are the struct A. The schema is made of A's fields: the name of its json tag,
-// what it is about from the tag "about", its values from the tag "enum" (separated by commas). A field that is a
+// typed completes a tool whose arguments are the struct A. The schema is derived from A's fields: the name of its json
+// tag, what it is about from the tag "about", its values from the tag "enum" (separated by commas). A field that is a
 // pointer may be left out or null; every other one must be there, and a text must not be empty. Fields are strings,
 // integers, numbers, truth values, slices and structs of them.
 func typed[A any](t *Tool, run func(ctx context.Context, env *Env, a A) (Result, error)) *Tool {
@@ -73,8 +73,8 @@ func errTooLong(n int) error {
 	return fmt.Errorf("they are %d bytes long, at most %d are allowed", n, maxArguments)
 }
 
-// missing returns what is wrong with a value that was decoded into typ: an argument that is not there, a text that is
-// empty, or none of its values.
+// missing returns what is wrong with a value that was decoded into typ: an argument that is missing, or a text that is
+// empty or not one of the allowed values.
 func missing(typ reflect.Type, given any, path string) error {
 	m, ok := given.(map[string]any)
 	if !ok {
@@ -109,8 +109,8 @@ func missing(typ reflect.Type, given any, path string) error {
 	return nil
 }
 
-// schemaOf returns the JSON schema of a type in the strict form: every argument is listed as required, and one that may
-// be left out may be null.
+// schemaOf returns the JSON schema of a type in the strict form: every argument is listed as required, and an optional
+// one may be null.
 func schemaOf(t reflect.Type) map[string]any {
 	switch t.Kind() {
 	case reflect.String:
@@ -125,7 +125,7 @@ func schemaOf(t reflect.Type) map[string]any {
 		return map[string]any{"type": "array", "items": schemaOf(t.Elem())}
 	case reflect.Struct:
 	default:
-		panic("tool: arguments of type " + t.String()) // a mistake in the code, which the first test finds
+		panic("tool: arguments of type " + t.String()) // a bug that the first test finds
 	}
 	properties, names := map[string]any{}, []string{}
 	for f := range t.Fields() {

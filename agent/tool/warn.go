@@ -14,16 +14,16 @@ import (
 // labelAdvice is the hint that item columns show labels without the label service.
 const labelAdvice Advice = "labels"
 
-// Bounds of the look at required structure.
+// Limits of the check of required structure.
 const (
-	maxStructures = 2     // conditions that are looked at
-	lessThanHalf  = 2     // the warning comes when the rows grow to more than this many times
+	maxStructures = 2     // conditions that are examined
+	lessThanHalf  = 2     // the warning is given if the rows grow by more than this factor
 	structureUpTo = 10000 // rows are counted up to this
 )
 
-// warnings returns what a query does that is probably not meant, a line each: names that the label service binds too,
+// warnings returns what is probably not intended in a query, one line each: names that the label service binds too,
 // a prefix that other namespaces begin with, a required structure that most statements lack (shown rows only), the
-// label service in an exploring query. shown says that there are rows.
+// label service in an exploring query. shown means that there are rows.
 func (env *Env) warnings(ctx context.Context, query string, shown bool) (lines []string, advice Advice, err error) {
 	q, perr := env.Dialect.parse(query)
 	if perr != nil {
@@ -43,7 +43,7 @@ func (env *Env) warnings(ctx context.Context, query string, shown bool) (lines [
 	return lines, advice, nil
 }
 
-// shapeHints says what of a query does not fit the shapes of its classes. Errors are as for [Env.checkShapes].
+// shapeHints returns what in a query does not fit the shapes of its classes. Errors are as for [Env.checkShapes].
 func (env *Env) shapeHints(ctx context.Context, query string) ([]string, error) {
 	q, err := env.Dialect.parse(query)
 	if err != nil || env.Source.Shapes == nil || !env.TimeFor(shapeTime) {
@@ -57,7 +57,7 @@ func (env *Env) shapeHints(ctx context.Context, query string) ([]string, error) 
 	return out, err
 }
 
-// labelService returns the query's label service in its automatic mode, nil when there is none.
+// labelService returns the query's label service in automatic mode, or nil if there is none.
 func labelService(q *sparql.Query) *sparql.Service {
 	var found *sparql.Service
 	sparql.Inspect(q, func(n sparql.Node) bool {
@@ -98,7 +98,7 @@ func clashes(q *sparql.Query) []string {
 	return out
 }
 
-// openPrefixes finds tests of the beginning of an IRI with a namespace that other namespaces begin with: p: is the
+// openPrefixes finds tests whether an IRI begins with a namespace that is a prefix of other namespaces: p: is the
 // beginning of wdt:, ps: and pq:.
 func openPrefixes(q *sparql.Query) []string {
 	var out []string
@@ -157,8 +157,8 @@ func labelColumns(q *sparql.Query) bool {
 var structural = []string{rdf.Wikibase + "rank", rdf.Wikibase + "timePrecision", rdf.Wikibase + "quantityUnit",
 	rdf.Wikibase + "quantityNormalized", "http://www.w3.org/ns/prov#wasDerivedFrom"}
 
-// structures counts the rows with and without each condition on a statement's structure, and warns when most rows are
-// lost by it. Failures mean no warning; only the end of ctx and a log that cannot be written are errors.
+// structures counts the rows with and without each condition on a statement's structure, and warns if it loses most
+// rows. If it fails, there is no warning; only the end of ctx and a log that cannot be written are errors.
 func (env *Env) structures(ctx context.Context, q *sparql.Query) ([]string, error) {
 	if q.Form != sparql.Select || len(q.Named) > 0 || q.Body.Where == nil || !env.TimeFor(3*probeTime) {
 		return nil, nil
@@ -196,7 +196,7 @@ func (env *Env) structures(ctx context.Context, q *sparql.Query) ([]string, erro
 	return out, nil
 }
 
-// matches counts the matches of patterns, up to a number; -1 when the graph did not say.
+// matches counts the matches of patterns, up to a number; -1 if the graph did not tell.
 func (env *Env) matches(ctx context.Context, q *sparql.Query, patterns []sparql.Pattern) (int64, error) {
 	group := sparql.Print(&sparql.Query{Text: q.Text, Form: sparql.Select, Body: &sparql.SelectQuery{Star: true,
 		Where: &sparql.Group{Patterns: patterns}, Limit: &sparql.Count{N: structureUpTo}}},

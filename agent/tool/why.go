@@ -8,13 +8,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// maxWhy bounds the queries that look for the reason of an empty result, besides those of [Env.diagnose].
+// maxWhy limits the queries that look for the reason for an empty result, besides those of [Env.diagnose].
 const maxWhy = 12
 
-// emptiness is why a query has no rows, as far as it was found out.
+// emptiness is what was found out about why a query has no rows.
 type emptiness struct {
 	Alone []aloneCondition // conditions that have no match even by themselves
-	Apart bool             // each has, but no thing satisfies all of them
+	Apart bool             // each has matches, but nothing satisfies all of them
 }
 
 // aloneCondition is a condition without a match, with the reason: the property is not used, the thing is never its
@@ -24,9 +24,9 @@ type aloneCondition struct {
 	Subject, Object, Path string
 }
 
-// why says which condition of an empty query has no match by itself and why, or that each has and none satisfies all.
-// It returns "" for queries that are more than a conjunction, and when a limit is near or the graph fails. Errors are
-// as for [Env.diagnose], whose findings are part of the text.
+// why tells which condition of an empty query has no match by itself and why, or that each has matches but nothing
+// satisfies all of them. It returns "" for queries that are more than a conjunction, and if a limit is near or the
+// graph fails. Errors are as for [Env.diagnose], whose findings are part of the text.
 func (env *Env) why(ctx context.Context, query string) (string, error) {
 	if !env.TimeFor((maxWhy + maxProbes) * probeTime) {
 		return "", nil
@@ -46,7 +46,7 @@ func (env *Env) why(ctx context.Context, query string) (string, error) {
 		if event.IsWriteError(err) {
 			return false, false, err
 		}
-		asks = maxWhy // a graph that is slow or busy is not to be asked more
+		asks = maxWhy // do not ask a slow or busy graph any more
 		return false, false, nil
 	}
 	var e emptiness
@@ -128,7 +128,7 @@ func reason(q *sparql.Query, c condition, ask func(string) (bool, bool, error)) 
 	anyPath := &sparql.Path{Kind: sparql.PathTerm, Term: anyone("anyPredicate")}
 	type try struct {
 		reason string
-		on     bool // whether it is asked
+		on     bool // whether to ask it
 		want   bool // the answer that makes it the reason
 		triple *sparql.Triples
 	}

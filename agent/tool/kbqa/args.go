@@ -1,12 +1,11 @@
-// Package kbqa holds what the tools of Interactive-KBQA (Xiong et al., ACL 2024) know besides the tools themselves: how
-// their calls are written, how graphs name things, and the queries and texts that follow from it. It is pure: package
-// tool asks the graph.
+// Package kbqa supports the tools of Interactive-KBQA (Xiong et al., ACL 2024): how their calls are written, how graphs
+// name things, and the queries and texts that follow from this. It makes no calls: package tool asks the graph.
 //
 //	args.go      calls as in Python, read without evaluating anything
 //	naming.go    names, values and predicates in each form of graph
 //	pattern.go   the patterns around a node: queries and texts
 //	dates.go     Freebase: a date that is missing counts as a match
-//	likeness.go  how like two names are, by their letters
+//	likeness.go  how similar two names are, by their letters
 package kbqa
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/render"
 )
 
-// WriteArguments writes arguments as a model writes them: the first by its place, the others by name.
+// WriteArguments writes arguments the way models do: the first by position, the others by name.
 func WriteArguments(args json.RawMessage, names []string) string {
 	var m map[string]any
 	if json.Unmarshal(args, &m) != nil {
@@ -42,8 +41,8 @@ func WriteArguments(args json.RawMessage, names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// quoted writes a text between marks. A text that holds the mark gets the other kind, and where it holds both, the mark
-// is escaped: [ReadArguments] reads each of them.
+// quoted writes a text in quotation marks. If the text contains the mark, it gets the other kind; if it contains both,
+// the mark is escaped. [ReadArguments] reads all of these.
 func quoted(s string, mark byte) string {
 	if strings.IndexByte(s, mark) >= 0 {
 		other := byte('\'' + '"' - mark)
@@ -60,9 +59,9 @@ var (
 	nextQuoted   = regexp.MustCompile(`^,\s*["'“]`)
 )
 
-// ReadArguments reads the arguments of a call that is written as in Python: texts between quotation marks, by place or
-// by name. Nothing is evaluated. Queries hold quotation marks of their own, which models do not escape: a mark ends a
-// text only where another argument or nothing follows it. What it does not understand is part of a text.
+// ReadArguments reads the arguments of a call that is written as in Python: texts in quotation marks, by position or by
+// name. Nothing is evaluated. Queries contain quotation marks, which models do not escape: a mark ends a text only
+// where another argument or nothing follows it. What it does not understand is part of a text.
 func ReadArguments(text string, names []string) map[string]string {
 	out := map[string]string{}
 	rest := strings.TrimSpace(text)
@@ -94,7 +93,7 @@ func ReadArguments(text string, names []string) map[string]string {
 	return out
 }
 
-// readText reads the text that begins s.
+// readText reads the text at the beginning of s.
 func readText(s string, names []string) (value, rest string) {
 	for _, marks := range [][2]string{{`"""`, `"""`}, {"'''", "'''"}, {`"`, `"`}, {"'", "'"}, {"“", "”"}, {"`", "`"}} {
 		inner, ok := strings.CutPrefix(s, marks[0])
@@ -131,7 +130,7 @@ func readText(s string, names []string) (value, rest string) {
 	return strings.TrimSpace(s), ""
 }
 
-// unescaped resolves what a model has to escape between marks, and no more: the rest may be SPARQL's own.
+// unescaped resolves only what a model has to escape between quotation marks: other escapes may be SPARQL's.
 func unescaped(s, mark string) string {
 	return strings.TrimSpace(strings.NewReplacer(`\\`, `\\`, `\`+mark, mark, `\n`, "\n").Replace(s))
 }
@@ -139,8 +138,8 @@ func unescaped(s, mark string) string {
 // escaped reports whether an odd number of backslashes ends s.
 func escaped(s string) bool { return (len(s)-len(strings.TrimRight(s, `\`)))%2 == 1 }
 
-// ends reports whether a text ends where after follows it: at the end of all, before a named argument, and before a
-// quoted one when its own braces are closed.
+// ends reports whether a text ends where after follows it: at the very end, before a named argument, or before a quoted
+// one if its own braces are closed.
 func ends(closed bool, after string, names []string) bool {
 	if after == "" {
 		return true

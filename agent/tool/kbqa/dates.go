@@ -8,10 +8,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// MissingDates rewrites a query for Freebase so that a missing start or end counts as a match: there, no end date
-// usually means that something still holds. A triple whose predicate ends in .from or .to, and the filters of its group
-// that compare its variable with something fixed, become a filter that also holds where there is no such triple. A
-// variable that is used elsewhere, too (in the result, in another triple, with another such date), stays as it is.
+// MissingDates rewrites a query for Freebase so that a missing start or end counts as a match: in Freebase, a missing
+// end date usually means that something is still true. A triple whose predicate ends in .from or .to, and the filters
+// of its group that compare its variable with a constant, become a filter that also holds if there is no such triple. A
+// variable that is also used elsewhere (in the result, in another triple, with another such date) is left unchanged.
 func MissingDates(query string) string {
 	q, err := sparql.Parse(query)
 	if err != nil || q.Body == nil || q.Body.Where == nil {
@@ -91,12 +91,12 @@ func (d date) relax(q *sparql.Query, g *sparql.Group) bool {
 		return slices.Contains(gone, p) || p == sparql.Pattern(d.triples) && len(d.triples.Properties) == 0
 	})
 	added := parsed.Body.Where.Patterns[0].(*sparql.Filter)
-	added.Span, added.Expr.Span = sparql.Span{}, sparql.Span{} // it has no place in the query's text
+	added.Span, added.Expr.Span = sparql.Span{}, sparql.Span{} // it has no position in the query's text
 	g.Patterns = append(g.Patterns, added)
 	return true
 }
 
-// splitFilters makes a filter of each condition that must hold.
+// splitFilters makes a separate filter for each condition that must hold.
 func splitFilters(patterns []sparql.Pattern) []sparql.Pattern {
 	var out []sparql.Pattern
 	for _, p := range patterns {
@@ -112,7 +112,7 @@ func splitFilters(patterns []sparql.Pattern) []sparql.Pattern {
 	return out
 }
 
-// conjuncts are the parts of an expression that must all hold.
+// conjuncts returns the parts of an expression that must all hold.
 func conjuncts(e *sparql.Expr) []*sparql.Expr {
 	if e.Kind == sparql.ExprBinary && e.Op == "&&" && len(e.Args) == 2 {
 		return append(conjuncts(e.Args[0]), conjuncts(e.Args[1])...)

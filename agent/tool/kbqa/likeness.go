@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// Likeness says how like two names are: from 0, nothing in common, to 1, equal but for case and signs. It is the
-// Sørensen-Dice coefficient of the names' trigrams.
+// Likeness returns how similar two names are: from 0, nothing in common, to 1, equal except for case and punctuation.
+// It is the Sørensen-Dice coefficient of the names' trigrams.
 func Likeness(a, b string) float64 {
 	x, y := trigrams(a), trigrams(b)
 	if len(x) == 0 || len(y) == 0 {
@@ -21,7 +21,7 @@ func Likeness(a, b string) float64 {
 	return 2 * float64(common) / float64(len(x)+len(y))
 }
 
-// trigrams are all that is three letters long in a name, with a space before and after each word.
+// trigrams returns the sequences of three letters in a name, with a space before and after each word.
 func trigrams(s string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range WordsOf(s) {
@@ -33,13 +33,13 @@ func trigrams(s string) map[string]bool {
 	return out
 }
 
-// WordsOf are the words of a name in lower case.
+// WordsOf returns the words of a name in lower case.
 func WordsOf(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// Meant says how like a predicate's words are to what is looked for, of which several may be named: "birthdate/natal
-// day".
+// Meant returns how similar a predicate's words are to what is searched for, which may have alternatives:
+// "birthdate/natal day".
 func Meant(semantic, words string) float64 {
 	best := 0.0
 	for _, s := range strings.FieldsFunc(semantic, func(r rune) bool { return strings.ContainsRune("/,;|", r) }) {

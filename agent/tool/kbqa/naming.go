@@ -14,7 +14,7 @@ import (
 )
 
 // The graph dialects of Interactive-KBQA's data sets, for [Show.Dialect]: how a query names an entity. In all but the
-// first, entities are addressed by their names, and predicates by words.
+// first, entities are identified by their names and predicates by words.
 const (
 	ByIRI    = ""         // wd:Q42, or another prefixed name or <IRI>: the graphs of the registry
 	KQAPro   = "kqapro"   // ?e <pred:name> "X", with nodes for values and for facts
@@ -22,7 +22,7 @@ const (
 	Freebase = "freebase" // ?e ns:type.object.name "X"@en, with compound values
 )
 
-// unknownDialect is why a preset cannot be used.
+// unknownDialect is the error for an unknown dialect.
 func unknownDialect(name string) error {
 	return fmt.Errorf(`there is no dialect %q; it is %q, %q, %q, or left out for entities by IRI`, name, KQAPro, MetaQA,
 		Freebase)
@@ -37,15 +37,15 @@ func CheckDialect(name string) error {
 	return unknownDialect(name)
 }
 
-// Naming is how a graph names its nodes, as Interactive-KBQA's tools see it.
+// Naming describes how a graph names its nodes, for Interactive-KBQA's tools.
 type Naming struct {
 	Dialect  string
-	Label    string   // predicate of names, as in a query; "" on a Wikibase, whose labels are asked for
+	Label    string   // predicate of names, as in a query; "" on a Wikibase, whose labels are looked up
 	Lang     string   // language tag of names in queries, "" for none
 	Langs    []string // languages of names that are read
 	Describe string   // predicate of descriptions, "" for none
 	Wikibase bool     // statements have nodes: p: to ps:, pq:
-	Compound bool     // nodes without a name stand between subject and value
+	Compound bool     // nameless nodes are between subject and value
 	Prefixes map[string]string
 	graph    *kg.Description // of a graph of IRIs
 }
@@ -53,8 +53,8 @@ type Naming struct {
 // ns is the namespace of Freebase.
 const ns = "http://rdf.freebase.com/ns/"
 
-// For returns how a graph names its nodes. languages are those in which names are read on a graph of IRIs, the best
-// first.
+// For returns how a graph names its nodes. languages are the languages of names in a graph of IRIs, in order of
+// preference.
 func For(dialect string, d *kg.Description, languages []string) Naming {
 	switch dialect {
 	case KQAPro:
@@ -87,7 +87,7 @@ func For(dialect string, d *kg.Description, languages []string) Naming {
 	return n
 }
 
-// Expand returns the IRI of a node that is written as a name with one of the graph's or of Wikidata's prefixes, or as
+// Expand returns the IRI of a node that is written as a prefixed name, with a prefix of the graph or of Wikidata, or as
 // an ID.
 func (n Naming) Expand(name string) (string, bool) {
 	if n.graph != nil {
@@ -106,13 +106,13 @@ func rdfName(name string) (string, bool) {
 }
 
 var (
-	// an IRI of words, which a model wrote with spaces: <mouth of the watercourse>
+	// an IRI of words that a model wrote with spaces: <mouth of the watercourse>
 	spacedIRI = regexp.MustCompile(`<([A-Za-z][A-Za-z0-9:_.,'’()/-]*(?: [A-Za-z0-9:_.,'’()/-]+)+)>`)
 	anyPrefix = regexp.MustCompile(`(?i)\bPREFIX\s+([A-Za-z0-9_.-]*):`)
 )
 
-// Completed returns a query as it is run: with the graph's prefixes, which need not be declared, and in a graph whose
-// predicates are words, with underscores in them.
+// Completed returns a query in the form in which it is run: with the graph's prefixes, which need not be declared, and
+// with underscores in predicates if the graph's predicates are words.
 func (n Naming) Completed(query string) string {
 	query = strings.TrimSpace(query)
 	if n.Dialect == KQAPro || n.Dialect == MetaQA {
@@ -135,12 +135,12 @@ func (n Naming) Completed(query string) string {
 	return head.String() + query
 }
 
-// Named reports whether a term is a name that is read: it has one of the languages.
+// Named reports whether a term is a usable name: one in one of the languages.
 func (n Naming) Named(t rdf.Term) bool {
 	return t.IsLiteral() && (len(n.Langs) == 0 || slices.Contains(n.Langs, t.Lang))
 }
 
-// Compact writes an IRI as a model sees it and can write it.
+// Compact writes an IRI in the form that a model sees and can write.
 func (n Naming) Compact(iri string) string {
 	switch {
 	case n.Dialect == Freebase:
@@ -154,8 +154,8 @@ func (n Naming) Compact(iri string) string {
 	return n.graph.Compact(iri)
 }
 
-// Words are what a predicate's IRI says: its last part in a graph of IRIs, all of it but the domain's repetition in
-// Freebase's.
+// Words returns the words of a predicate's IRI: its last part in a graph of IRIs; in Freebase all of it, without the
+// repetition of the domain.
 func (n Naming) Words(iri string) string {
 	local := iri
 	if n.Dialect == Freebase {
@@ -178,7 +178,7 @@ func (n Naming) Words(iri string) string {
 	return render.Fold(b.String())
 }
 
-// bookkeeping are the beginnings of predicates that say nothing about a thing.
+// bookkeeping lists prefixes of predicates that carry no facts about a thing.
 var bookkeeping = []string{
 	rdf.RDFSLabel, rdf.SKOSAltLabel, rdf.SchemaDesc, rdf.Wikibase, "http://www.w3.org/2002/07/owl#sameAs",
 	"http://schema.org/version", "http://schema.org/dateModified", "http://schema.org/about",
@@ -201,7 +201,7 @@ func (n Naming) Hidden(iri string) bool {
 	return slices.ContainsFunc(bookkeeping, func(b string) bool { return strings.HasPrefix(iri, b) })
 }
 
-// Literal writes a literal as it can be written in a query.
+// Literal writes a literal for use in a query.
 func Literal(t rdf.Term, n int) string {
 	s := `"` + render.Clip(render.Fold(t.Value), n) + `"`
 	switch {
@@ -225,14 +225,14 @@ func (n Naming) Text(name string) string {
 	return s
 }
 
-// Value is what is known of a node: its name, or, of a value node of KQA Pro's graph: a text, a number with its unit, a
-// date or a year.
+// Value is what is known about a node: its name or, for a value node of KQA Pro's graph, a text, a number with its
+// unit, a date or a year.
 type Value struct{ Name, Value, Unit, Date, Year rdf.Term }
 
-// Known reports whether it is a value node of which something is known.
+// Known reports whether it is a value node about which something is known.
 func (v Value) Known() bool { return v.Value.Bound() || v.Date.Bound() || v.Year.Bound() }
 
-// pattern writes what leads from a value node's variable to the value.
+// pattern writes the triple patterns from a value node's variable to the value.
 func (v Value) pattern(variable string) string {
 	switch {
 	case v.Date.Bound():
@@ -262,7 +262,7 @@ func (v Value) Short() string {
 	return Literal(v.Value, 100)
 }
 
-// Details are the OPTIONALs that read what is known of the node in a variable, and the variables that hold it.
+// Details returns the OPTIONALs that read what is known about the node in a variable, and the variables for it.
 func (n Naming) Details(variable string) (patterns, vars string) {
 	if n.Wikibase {
 		return "", ""
@@ -307,8 +307,8 @@ func EachRow(t *kg.Table, f func(cell func(name string) rdf.Term)) {
 	}
 }
 
-// Collect adds the details of a variable's nodes. Of several names of a node the one in the earliest language counts,
-// of several in one language the first in the order of the alphabet.
+// Collect adds the details of a variable's nodes. If a node has several names, the one in the earliest language counts;
+// among several in one language, the first in alphabetical order.
 func (n Naming) Collect(t *kg.Table, variable string, to map[rdf.Term]Value) {
 	place := func(v Value) int {
 		if !v.Name.Bound() {
@@ -325,7 +325,7 @@ func (n Naming) Collect(t *kg.Table, variable string, to map[rdf.Term]Value) {
 	})
 }
 
-// Selects is the text of a query from its first word, and what is before it: declarations.
+// Selects returns the text of a query from its first word, and the declarations before it.
 func Selects(q *sparql.Query) (prologue, body string) {
 	at := 0
 	for _, d := range q.Prologue {

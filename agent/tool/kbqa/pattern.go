@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Edge is a pattern around ?e: a predicate, or two with a node without a name between them, and one of the nodes at
-// the other end.
+// Edge is a pattern around ?e: a predicate, or two with a nameless node between them, and one of the nodes at the other
+// end.
 type Edge struct {
 	In          bool   // it leads to ?e
 	First, Then string // IRIs of the predicates; Then is "" for a direct one
@@ -26,14 +26,14 @@ var (
 	soleNode = regexp.MustCompile(`^(?:<[^<>\s]+>|[A-Za-z][\w-]*:[^\s{}<>"]+|[QPL][0-9]+)$`)
 )
 
-// Around returns the query for ?e as it can be run. everywhere reports that its pattern is empty, or that there is
-// none; ok is false when it is no query for ?e.
+// Around returns the query for ?e in a form that can be run. everywhere reports that its pattern is empty or missing;
+// ok is false if it is not a query for ?e.
 func (n Naming) Around(query string) (q string, everywhere, ok bool) {
 	query = strings.TrimSpace(query)
 	if query == "" || nothing.MatchString(query) {
 		return "", true, true
 	}
-	if n.Dialect == ByIRI && soleNode.MatchString(query) { // a node in place of a pattern
+	if n.Dialect == ByIRI && soleNode.MatchString(query) { // a node instead of a pattern
 		if iri, ok := n.Expand(query); ok {
 			query = "SELECT ?e WHERE { VALUES ?e { <" + iri + "> } }"
 		}
@@ -44,7 +44,7 @@ func (n Naming) Around(query string) (q string, everywhere, ok bool) {
 	return n.Completed(query), false, true
 }
 
-// Earlier reports whether a is the name that is preferred to b.
+// Earlier reports whether the name a is preferred to b.
 func (n Naming) Earlier(a, b rdf.Term) bool {
 	if !b.Bound() {
 		return true
@@ -52,8 +52,8 @@ func (n Naming) Earlier(a, b rdf.Term) bool {
 	return slices.Index(n.Langs, a.Lang) < slices.Index(n.Langs, b.Lang)
 }
 
-// Neighbors is the query for the patterns in one direction: predicate, or two of them, and a node. limit is how many
-// triples are looked at, 0 for all.
+// Neighbors returns the query for the patterns in one direction: one or two predicates and a node. limit is how many
+// triples are examined, 0 for all.
 func (n Naming) Neighbors(q *sparql.Query, in bool, limit int) string {
 	prologue, e := Selects(q)
 	step := func(from, p, to string) string {
@@ -66,8 +66,7 @@ func (n Naming) Neighbors(q *sparql.Query, in bool, limit int) string {
 	switch {
 	case n.Wikibase:
 		direct += " FILTER(STRSTARTS(STR(?p__), " + rdf.Quote(rdf.Direct+"P") + "))"
-		// a statement leads from the item to its values and qualifiers, so the order of both predicates is that of the
-		// item's
+		// a statement leads from the item to its values and qualifiers, so both predicates are in the item's order
 		two = "?e ?p__ ?c__ . ?c__ ?q__ ?x__ ."
 		if in {
 			two = "?c__ ?q__ ?e . ?x__ ?p__ ?c__ ."
@@ -97,7 +96,7 @@ func (n Naming) Neighbors(q *sparql.Query, in bool, limit int) string {
 		prologue, vars, strings.Join(branches, "\nUNION\n"), patterns)
 }
 
-// Predicate is the node that stands for a predicate in the graph's index: a Wikibase has items for its properties.
+// Predicate returns the node for a predicate in the graph's index: a Wikibase has entities for its properties.
 func (n Naming) Predicate(iri string) rdf.Term {
 	if id := rdf.EntityID(iri); n.Wikibase && id != "" {
 		return rdf.IRI(rdf.Entity + id)
@@ -105,7 +104,7 @@ func (n Naming) Predicate(iri string) rdf.Term {
 	return rdf.IRI(iri)
 }
 
-// Line writes an edge as a model sees it: in KQA Pro's graph as triple patterns, elsewhere as a triple. names are those
+// Line writes an edge for the model: in KQA Pro's graph as triple patterns, elsewhere as a triple. names are those
 // of the nodes and of the predicates of a Wikibase.
 func (n Naming) Line(x Edge, names map[rdf.Term]Value) string {
 	if n.Dialect == KQAPro {
@@ -139,7 +138,7 @@ func (n Naming) Line(x Edge, names map[rdf.Term]Value) string {
 	return "(?e, " + predicate + ", " + end + ")"
 }
 
-// unknownValue is the beginning of the IRIs that stand for Wikidata's unknown values.
+// unknownValue is the prefix of the IRIs of Wikidata's unknown values.
 const unknownValue = "http://www.wikidata.org/.well-known/genid/"
 
 // kqaLine writes an edge as triple patterns.
@@ -177,7 +176,7 @@ func (n Naming) Cell(t rdf.Term, v Value) string {
 	return n.Compact(t.Value)
 }
 
-// plainCell writes a literal: numbers, texts and days as they are, other kinds with their type. A result can be long,
+// plainCell writes a literal: numbers, texts and days without their type, other kinds with it. A result can be long,
 // and the patterns show the types that a query needs.
 func plainCell(t rdf.Term) string {
 	switch t.Datatype {

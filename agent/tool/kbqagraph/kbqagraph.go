@@ -1,6 +1,6 @@
-// Package kbqagraph makes small graphs in the forms of the data sets that Interactive-KBQA works on, for tests and for
-// the example dialogues: KQA Pro's part of Wikidata with nodes for values and for facts, MetaQA's films, and Freebase
-// with compound values. Everything in them is invented; the same seed makes the same graph.
+// Package kbqagraph makes small graphs in the forms of Interactive-KBQA's data sets, for tests and for the example
+// dialogues: KQA Pro's part of Wikidata with nodes for values and for facts, MetaQA's films, and Freebase with
+// compound values. Everything in them is invented; the same seed always makes the same graph.
 package kbqagraph
 
 import (
@@ -11,10 +11,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Add takes a triple.
+// Add receives a triple.
 type Add func(s, p, o rdf.Term)
 
-// The numbers of things in a world.
+// Numbers of things in a world.
 const (
 	countries = 4
 	cities    = 16
@@ -22,7 +22,7 @@ const (
 	films     = 24
 )
 
-// world is what the graphs say, before any of them says it in its form.
+// world has the facts of the graphs, independent of their forms.
 type world struct {
 	countries []string
 	cities    []city
@@ -35,7 +35,7 @@ type city struct {
 	country                int
 	area                   float64 // square kilometres
 	elevation, inception   int
-	population, countedIn  [2]int // figures, and the years they are of
+	population, countedIn  [2]int // figures, and their years
 	twin, twinned          int    // another city, and the year
 	mayor, mayorFrom, then int    // a person; the year the office began and ended, 0 while it is held
 }
@@ -190,7 +190,7 @@ func (k *kqa) text(v string) rdf.Term {
 	return n
 }
 
-// fact adds a triple, and the node that holds its modifiers, in pairs of a predicate and a value.
+// fact adds a triple, and the node with its modifiers, which are pairs of a predicate and a value.
 func (k *kqa) fact(s rdf.Term, p string, o rdf.Term, modifiers ...any) {
 	k.triple(s, p, o)
 	if len(modifiers) == 0 {
@@ -205,7 +205,7 @@ func (k *kqa) fact(s rdf.Term, p string, o rdf.Term, modifiers ...any) {
 	}
 }
 
-// KQAPro makes a graph in the form of KQA Pro's part of Wikidata: nodes are addressed by <pred:name>, classes by
+// KQAPro makes a graph in the form of KQA Pro's part of Wikidata: nodes are identified by <pred:name>, classes by
 // <pred:instance_of>; numbers, texts, dates and years have nodes with <pred:value>, <pred:unit>, <pred:date> or
 // <pred:year>; what is said about a triple is at a node with <pred:fact_h>, <pred:fact_r> and <pred:fact_t>.
 func KQAPro(seed uint64, add Add) {
@@ -307,8 +307,8 @@ func MetaQA(seed uint64, add Add) {
 }
 
 // Freebase makes a graph in Freebase's form: names in English at ns:type.object.name, predicates of domain, type and
-// property, and events as nodes without a name: performances, marriages, offices held, which have ns:….from and often
-// no ns:….to.
+// property, and events as nameless nodes: performances, marriages, offices held, which have ns:….from and often no
+// ns:….to.
 func Freebase(seed uint64, add Add) {
 	const ns = "http://rdf.freebase.com/ns/"
 	w := newWorld(seed)
@@ -340,7 +340,7 @@ func Freebase(seed uint64, add Add) {
 	for _, f := range w.films {
 		films = append(films, node(f.name, fmt.Sprintf("%s is a %s of %d.", f.name, f.genre, f.year)))
 	}
-	node(w.cities[0].name, fmt.Sprintf("%s is a rock band.", w.cities[0].name)) // two things of one name
+	node(w.cities[0].name, fmt.Sprintf("%s is a rock band.", w.cities[0].name)) // two things with the same name
 	mayor := node("Mayor", "")
 	for i := range w.countries {
 		triple(countries[i], "location.country.capital", cities[i])
