@@ -5,16 +5,15 @@ import (
 	"time"
 )
 
-// CandidateSchema is the version of the form of a [Candidate]. It goes up when a reader of the previous one would
-// misread the new.
+// CandidateSchema is the version of the form of a [Candidate]. It is incremented when a reader of the previous version
+// would misread the new one.
 const CandidateSchema = 1
 
-// License is what the forum's text is under, and so what is made of it.
+// License is the license of the forum's text, and so of what is derived from it.
 const License = "CC BY-SA 4.0"
 
 // Candidate is a discussion of the forum's archive with a query that may become a benchmark item: a line of
-// candidates.jsonl. What was rejected on the way has the same form with Stage [Rejected] and a Reason, in
-// rejected.jsonl.
+// candidates.jsonl. Rejected discussions have the same form, with Stage [Rejected] and a Reason, in rejected.jsonl.
 type Candidate struct {
 	Schema int `json:"schema"`
 	// "c-" and 16 hex digits; the same discussion keeps it when its page is edited or harvested again
@@ -22,53 +21,53 @@ type Candidate struct {
 	Provenance Provenance `json:"provenance"`
 
 	Conversation Conversation `json:"conversation"`
-	Queries      []Query      `json:"queries"` // all of the discussion, in page order
+	Queries      []Query      `json:"queries"` // all queries of the discussion, in page order
 
 	Original string `json:"original"` // the last-mentioned query as its author wrote it
 	// printed, without mwapi and with [AUTO_LANGUAGE] replaced: the text that was run
 	Cleaned   string `json:"cleaned,omitempty"`
-	Annotated string `json:"annotated,omitempty"` // Cleaned with labels in the place of numbers, for annotators
-	Trimmed   string `json:"trimmed,omitempty"`   // Cleaned without what the flags say may go; empty when nothing may
+	Annotated string `json:"annotated,omitempty"` // Cleaned with labels instead of IDs, for annotators
+	Trimmed   string `json:"trimmed,omitempty"`   // Cleaned without what the flags say may be removed; empty if nothing may
 
 	Stage  Stage  `json:"stage"`
 	Reason Reason `json:"reason,omitempty"` // why it was rejected
-	Detail string `json:"detail,omitempty"` // of the reason, for a person
+	Detail string `json:"detail,omitempty"` // details of the reason, for people
 
 	Result     *Result     `json:"result,omitempty"`
 	Metrics    *Metrics    `json:"metrics,omitempty"`
-	Entities   []string    `json:"entities,omitempty"`   // Q and L numbers of Cleaned
-	Properties []string    `json:"properties,omitempty"` // P numbers of Cleaned
+	Entities   []string    `json:"entities,omitempty"`   // Q and L IDs in Cleaned
+	Properties []string    `json:"properties,omitempty"` // P IDs in Cleaned
 	Features   []string    `json:"features,omitempty"`   // as `sparql check` names them
 	Pattern    string      `json:"pattern,omitempty"`    // normalized pattern (systems of counting: SPINACH, table 7)
 	Flags      []Flag      `json:"flags,omitempty"`
 	Near       []Near      `json:"near,omitempty"`
 	Suggestion *Suggestion `json:"suggestion,omitempty"`
-	Notes      []string    `json:"notes,omitempty"` // what was done to it and where the readers of the page differ
+	Notes      []string    `json:"notes,omitempty"` // what was changed, and where the two readings of the page differ
 
 	Labels map[string]string `json:"labels,omitempty"` // labels of Entities and Properties in English
-	// their descriptions, where a model was asked for advice
+	// their descriptions, if a model was asked for advice
 	Descriptions map[string]string `json:"descriptions,omitempty"`
 }
 
-// Provenance says where a discussion is.
+// Provenance is where a discussion was found.
 type Provenance struct {
 	Wiki      string    `json:"wiki"`     // address of the wiki's API
 	Page      string    `json:"page"`     // title of the archive page
 	Revision  int64     `json:"revision"` // the page's revision that was read
-	Section   int       `json:"section"`  // 1-based number of the thread on the page
+	Section   int       `json:"section"`  // 1-based index of the thread on the page
 	Heading   string    `json:"heading"`
 	Permalink string    `json:"permalink"` // address of that revision at that section
-	URL       string    `json:"url"`       // address of the archive page, as SPINACH's items have it
+	URL       string    `json:"url"`       // address of the archive page, as in SPINACH's items
 	Month     string    `json:"month"`     // YYYY-MM, of the archive page
 	Read      time.Time `json:"read"`
 	License   string    `json:"licence"`
 }
 
-// Conversation is the discussion as a benchmark's statistics see it.
+// Conversation is the discussion as counted in a benchmark's statistics.
 type Conversation struct {
 	Requester string    `json:"requester,omitempty"` // empty when unsigned
 	Asked     time.Time `json:"asked,omitzero"`      // when the request was signed
-	// comments after the request: the length as SPINACH's table 9 counts it
+	// comments after the request: the length as in SPINACH's table 9
 	Responses int       `json:"responses"`
 	Thanked   bool      `json:"thanked,omitempty"`  // the requester thanked
 	Resolved  bool      `json:"resolved,omitempty"` // the thread is marked as resolved
@@ -90,8 +89,8 @@ type Query struct {
 	Comment  int    `json:"comment"` // index into Conversation.Comments
 	Author   string `json:"author,omitempty"`
 	Bot      bool   `json:"bot,omitempty"`      // posted by our bot, never a candidate
-	Salvaged bool   `json:"salvaged,omitempty"` // markup had cut it, the page's source had the rest
-	URL      string `json:"url,omitempty"`      // the link that held it
+	Salvaged bool   `json:"salvaged,omitempty"` // markup had cut it; the page's source had the rest
+	URL      string `json:"url,omitempty"`      // the link that contained it
 }
 
 // Result is what Cleaned returned when it was run.
@@ -101,11 +100,11 @@ type Result struct {
 	MS       int64     `json:"ms"`
 	Rows     int       `json:"rows"`
 	Bytes    int64     `json:"bytes"`
-	Hash     string    `json:"hash"`           // of the rows as a bag, so that drift can be told
+	Hash     string    `json:"hash"`           // of the rows as a bag, to detect drift
 	Head     []string  `json:"head,omitempty"` // names of the projected variables
 	// first rows: the bindings list of the SPARQL JSON format, or true or false
 	Sample json.RawMessage `json:"sample,omitempty"`
-	// the text that ran instead of Cleaned, when another endpoint needed it
+	// the text that ran instead of Cleaned, if another endpoint needed it
 	Rewritten string `json:"rewritten,omitempty"`
 }
 
@@ -123,7 +122,7 @@ type Metrics struct {
 // Flag is something in the query's tree that the SPINACH paper (appendix C) trims or excludes.
 type Flag struct {
 	Kind   FlagKind `json:"kind"`
-	Why    string   `json:"why"`            // in words, with the piece of the query
+	Why    string   `json:"why"`            // in words, with the part of the query
 	Line   int      `json:"line,omitempty"` // 1-based, in Cleaned
 	Column int      `json:"column,omitempty"`
 	Trims  bool     `json:"trims,omitempty"` // Trimmed leaves it out
@@ -148,20 +147,20 @@ type Near struct {
 	Why        string  `json:"why"` // "same pattern and numbers", "same pattern", "similar text" …
 }
 
-// Suggestion is the model's advice for annotators. It is a model's text: shown, never taken unread.
+// Suggestion is the model's advice for annotators. It is a model's text: shown, but never used unread.
 type Suggestion struct {
 	Model        string   `json:"model"`
-	Precise      string   `json:"precise"` // verbalization that says every part
+	Precise      string   `json:"precise"` // verbalization that states every part
 	Natural      string   `json:"natural"` // verbalization as a person would ask
 	Verdict      Verdict  `json:"verdict"`
 	Reasons      []string `json:"reasons,omitempty"`
-	Disambiguate []string `json:"disambiguate,omitempty"` // elements of the query that the question must tell apart
+	Disambiguate []string `json:"disambiguate,omitempty"` // elements of the query that the question must distinguish
 }
 
 // Verdict is the decision on a candidate.
 type Verdict string
 
-// The verdicts. Skip is an annotator's only: no verdict yet.
+// The verdicts. Skip is only used by annotators: no verdict yet.
 const (
 	Include Verdict = "include"
 	Modify  Verdict = "modify"
@@ -169,7 +168,7 @@ const (
 	Skip    Verdict = "skip"
 )
 
-// Stage is how far a discussion came.
+// Stage is how far a discussion got.
 type Stage string
 
 // The stages, in order. Gone marks a discussion that a later revision of its page, or the page's deletion, removed.
@@ -180,7 +179,7 @@ const (
 	Gone     Stage = "gone"
 )
 
-// Reason says why a discussion was rejected.
+// Reason is why a discussion was rejected.
 type Reason string
 
 // The reasons, in the order of the funnel.
@@ -189,7 +188,7 @@ const (
 	BotOnly Reason = "bot_only" // only our bot posted queries
 	// its only query is behind a short link that does not lead to a query service
 	BadShortLink Reason = "bad_short_link"
-	SyntaxError  Reason = "syntax_error"    // the dialect or the endpoint refuses it
+	SyntaxError  Reason = "syntax_error"    // the dialect or the endpoint rejects it
 	Update       Reason = "update"          // it would change data
 	RefusedHost  Reason = "refused_service" // it calls a SERVICE that is not allowed
 	Timeout      Reason = "timeout"
@@ -197,8 +196,8 @@ const (
 	Failed       Reason = "failed"        // the endpoint gives up on it for another reason, such as memory
 	Empty        Reason = "empty"         // no rows
 	Scholarly    Reason = "scholarly"     // it needs the scholarly part of the split graph
-	EndpointDown Reason = "endpoint_down" // the endpoint failed for good; `harvest` tries it again
+	EndpointDown Reason = "endpoint_down" // the endpoint failed permanently; `harvest` retries it
 )
 
-// Transient reports whether trying again later without a change may succeed.
+// Transient reports whether retrying later may succeed.
 func (r Reason) Transient() bool { return r == EndpointDown || r == Timeout }

@@ -16,18 +16,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The files of a harvest's folder. The database is the harvest's own; the others are for everybody, and each is
+// The files of a harvest's folder. The database is private to the harvest; the others are for everyone, and each is
 // replaced as a whole.
 const (
-	HarvestDB      = "harvest.db"       // what was read and run so far, so that a harvest goes on where it stopped
+	HarvestDB      = "harvest.db"       // what was read and run so far, so that a harvest can continue where it stopped
 	CandidatesFile = "candidates.jsonl" // the staged ones, one a line, by month, page and section
 	RejectedFile   = "rejected.jsonl"   // the rejected ones with their reasons, and those that are gone
-	FunnelFile     = "funnel.json"      // how many came how far, see [Funnel]
+	FunnelFile     = "funnel.json"      // how many got how far, see [Funnel]
 	FunnelPicture  = "funnel.svg"
 	ResultsFolder  = "results" // ID.json.gz: all rows of a staged candidate
 )
 
-// Funnel counts how far the discussions of an archive came.
+// Funnel counts how far the discussions of an archive got.
 type Funnel struct {
 	Schema int       `json:"schema"`
 	Total  Counts    `json:"total"`
@@ -41,11 +41,11 @@ type Counts struct {
 	Discussions int `json:"discussions"`    // threads on the archive pages
 	// in which someone other than the bot posted a query (paper: 2,780)
 	WithQuery int `json:"with_query"`
-	// whose last-mentioned query the dialect reads and nothing forbids
+	// whose last-mentioned query parses and is allowed
 	Valid    int            `json:"valid"`
 	Run      int            `json:"run"`     // whose query an endpoint evaluated to the end
 	Staged   int            `json:"staged"`  // with rows, below the size limit (paper: 2,171)
-	Gone     int            `json:"gone"`    // whose text was removed since
+	Gone     int            `json:"gone"`    // whose text has been removed since
 	Pending  int            `json:"pending"` // found but not run yet
 	Rejected map[Reason]int `json:"rejected"`
 }
@@ -57,7 +57,7 @@ type PageCount struct {
 	Gone   int `json:"gone"`
 }
 
-// maxLine bounds a line of candidates: a page of a wiki has at most 2 MB, a sample 20 rows.
+// maxLine limits a line of candidates: a wiki page has at most 2 MB, a sample 20 rows.
 const maxLine = 64 << 20
 
 // ReadCandidates reads candidates.jsonl or rejected.jsonl. Errors name the line.
@@ -146,8 +146,8 @@ func ReadFunnel(dir string) (Funnel, error) {
 	return f, nil
 }
 
-// ValidID reports whether id has the form of a candidate's id: "c-" and 16 hex digits. Only such an ID may become a
-// part of a file name.
+// ValidID reports whether id has the form of a candidate's id: "c-" and 16 hex digits. Only such an ID may become part
+// of a file name.
 func ValidID(id string) bool {
 	digits, ok := strings.CutPrefix(id, "c-")
 	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""

@@ -15,9 +15,9 @@ type Agreement struct {
 	A, B     string
 	N        int
 	Table    [3][3]int // Table[i][j]: A said Verdicts[i], B said Verdicts[j]
-	Observed float64   // share of equal verdicts; 0 when N is 0
-	Expected float64   // the share that chance alone would give, from how often each used each verdict
-	// Cohen's kappa; nil when it is not defined: no candidates, or both always gave the same one verdict
+	Observed float64   // share of equal verdicts; 0 if N is 0
+	Expected float64   // the share expected by chance, given how often each used each verdict
+	// Cohen's kappa; nil if it is undefined: no candidates, or both always chose the same single verdict
 	Kappa *float64
 }
 
@@ -44,15 +44,15 @@ func Agree(a, b string, table [3][3]int) Agreement {
 		chance += rows[i] * columns[i]
 	}
 	out.Observed, out.Expected = float64(equal)/n, float64(chance)/(n*n)
-	if chance != out.N*out.N { // in whole numbers, so that rounding cannot make a zero look like something
+	if chance != out.N*out.N { // in whole numbers, so that rounding cannot turn a zero into something else
 		k := (out.Observed - out.Expected) / (1 - out.Expected)
 		out.Kappa = &k
 	}
 	return out
 }
 
-// Agreements compares every two annotators who decided on a candidate in common, in alphabetical order. first is the
-// verdict that a work had when its annotator could not see others' yet; see [FirstVerdicts].
+// Agreements compares every pair of annotators who decided on a common candidate, in alphabetical order. first has the
+// verdicts from before an annotator could see those of others; see [FirstVerdicts].
 func Agreements(first map[string]map[string]dataset.Verdict) []Agreement {
 	tables := map[[2]string]*[3][3]int{}
 	for _, by := range first {
@@ -84,7 +84,7 @@ func Agreements(first map[string]map[string]dataset.Verdict) []Agreement {
 // FirstVerdicts returns the verdicts that count for agreement, by candidate and annotator. For each annotator that is
 // the last verdict given while no other verdict on the candidate could be seen ([Case.Visible]): before both this
 // annotator and another had one, before two others had theirs, and before it was resolved. A later decision is not an
-// independent judgment, whether its author looked or not.
+// independent judgment, whether or not its author looked.
 func FirstVerdicts(events []Event) map[string]map[string]dataset.Verdict {
 	out := map[string]map[string]dataset.Verdict{}
 	resolved := map[string]bool{}
@@ -108,7 +108,7 @@ func FirstVerdicts(events []Event) map[string]map[string]dataset.Verdict {
 		if resolved[w.Candidate] || others >= 2 || decided(by[w.Annotator]) && others > 0 {
 			continue
 		}
-		if by[w.Annotator] != w.Verdict { // an edit of the query may have taken it back
+		if by[w.Annotator] != w.Verdict { // an edit of the query may have withdrawn it
 			by[w.Annotator] = w.Verdict
 		}
 	}

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Assignment says who is to judge which candidate: names by the candidate's ID.
+// Assignment tells who should judge which candidate: names by candidate ID.
 type Assignment map[string][]string
 
-// Assign gives every candidate that is not resolved to as many people as overlap says. What someone has judged counts
-// as theirs. What a person has already stays with them; the rest goes to those who have least, so that all have about
-// the same. What people who are no longer in the list had is given to others.
+// Assign assigns every unresolved candidate to overlap people. A candidate that someone has judged counts as theirs.
+// People keep what they already have; the rest goes to those who have least, so that all have about the same number.
+// The candidates of people who are no longer in the list go to others.
 func Assign(cases []Case, have Assignment, people []string, overlap int) Assignment {
 	out := Assignment{}
 	load := map[string]int{}
@@ -55,20 +55,20 @@ func Assign(cases []Case, have Assignment, people []string, overlap int) Assignm
 	return out
 }
 
-// Pace is how far a person is with what they have.
+// Pace is a person's progress with their candidates.
 type Pace struct {
 	Name     string
 	Assigned int
 	Done     int     // of these
 	Week     int     // verdicts on any candidate in the last seven days, each candidate once
 	PerDay   float64 // of that week
-	Days     int     // until the rest is done at this pace; -1 when nobody can say
+	Days     int     // days until the rest is done at this pace; -1 if unknown
 }
 
-// paceTime is how long back the pace is measured.
+// paceTime is the period over which the pace is measured.
 const paceTime = 7 * 24 * time.Hour
 
-// Paces says of everybody who has something, or has judged something lately, how far they are.
+// Paces returns the progress of everyone who has candidates or has judged some lately.
 func Paces(cases []Case, a Assignment, events []Event, now time.Time) []Pace {
 	by := map[string]*Pace{}
 	of := func(name string) *Pace {
@@ -139,5 +139,5 @@ func (a Assignment) Overlaps() []Shared {
 	return out
 }
 
-// Left is what the person still has to judge.
+// Left returns what the person still has to judge.
 func (p Pace) Left() int { return p.Assigned - p.Done }

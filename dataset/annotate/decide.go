@@ -11,11 +11,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Choice is something to choose from, with its key.
+// Choice is one option of a choice, with its key.
 type Choice struct{ Key, Name, Help string }
 
-// Reasons are why a candidate is excluded: the SPINACH paper's kinds (section 3.1, appendix C), and what else makes a
-// pair of question and query worthless.
+// Reasons are the reasons for excluding a candidate: the SPINACH paper's kinds (section 3.1, appendix C), and others
+// that make a pair of question and query worthless.
 var Reasons = []Choice{
 	{"wikimedia", "Presentation of Wikimedia projects",
 		"articles, sitelinks, what one Wikipedia has and another lacks"},
@@ -34,7 +34,7 @@ type Refusal string
 // Error returns the text for the annotator.
 func (r Refusal) Error() string { return string(r) }
 
-// What is refused; the page says it in the reader's language.
+// The refusals; the page shows them in the reader's language.
 const (
 	RefusedEmptied   Refusal = "You have kept this with a question: write the new one, or change the verdict. The old question stays until then."
 	RefusedSkip      Refusal = "A comparison cannot be skipped: go to another one with j."
@@ -51,8 +51,8 @@ const (
 // StartQuery is the query that an annotator begins with.
 func StartQuery(c *dataset.Candidate) string { return cmp.Or(c.Cleaned, c.Original) }
 
-// Rewrite changes the texts of a work. A verdict holds for the query that it was given on: another query withdraws it.
-// A work that is kept cannot lose its question.
+// Rewrite changes the texts of a work. A verdict is only valid for the query that it was made on: changing the query
+// withdraws it. A work that is kept cannot lose its question.
 func (w *Work) Rewrite(query, question, note string) (withdrawn bool, err error) {
 	if w.Keeps() && !blank(w.Question) && blank(question) {
 		return false, RefusedEmptied
@@ -65,7 +65,7 @@ func (w *Work) Rewrite(query, question, note string) (withdrawn bool, err error)
 	return withdrawn, nil
 }
 
-// Restore takes the texts of an older version again. The verdict is withdrawn when it would not hold for them.
+// Restore restores the texts of an older version. The verdict is withdrawn if it would not be valid for them.
 func (w *Work) Restore(old *Work) {
 	emptied := w.Keeps() && !blank(w.Question) && blank(old.Question)
 	if w.HasVerdict() && (emptied || !sameQuery(w.Query, old.Query)) {
@@ -74,8 +74,8 @@ func (w *Work) Restore(old *Work) {
 	w.Query, w.Question, w.Note = old.Query, old.Question, old.Note
 }
 
-// Judge checks the verdict of a work, with its texts, against the case; the error is a [Refusal]. changed tells that
-// the work keeps another query than the harvested one, which must have been run.
+// Judge checks the verdict of a work, with its texts, against the case; the error is a [Refusal]. changed means that
+// the work keeps a query other than the harvested one, which must have been run.
 func (c *Case) Judge(w *Work) (changed bool, err error) {
 	resolution := w.Annotator == Resolution
 	changed = !sameQuery(w.Query, StartQuery(c.Candidate))
@@ -108,7 +108,7 @@ func (c *Case) Judge(w *Work) (changed bool, err error) {
 	return changed, nil
 }
 
-// excludable checks why a work excludes its candidate.
+// excludable checks a work's reason for excluding its candidate.
 func excludable(w *Work) error {
 	if !slices.ContainsFunc(Reasons, func(x Choice) bool { return x.Key == w.Reason }) {
 		return RefusedReason
@@ -128,7 +128,7 @@ func ParseAllowed(query string) (*sparql.Query, error) {
 	return q, sparql.Guard(q, harvest.AllowedService)
 }
 
-// LastVerdict returns the last of an annotator's events that gave a verdict and was not undone, nil if there is none.
+// LastVerdict returns the last of an annotator's events that set a verdict and was not undone, or nil if there is none.
 func LastVerdict(events []Event) *Event {
 	undone := map[int64]bool{}
 	for i := len(events) - 1; i >= 0; i-- {
@@ -155,5 +155,5 @@ func Before(history []Event, at *Event) Work {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// sameQuery reports whether two queries are the same but for spaces and comments.
+// sameQuery reports whether two queries are the same except for spaces and comments.
 func sameQuery(a, b string) bool { return a == b || sparql.NormalForm(a) == sparql.NormalForm(b) }

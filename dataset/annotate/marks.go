@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/check"
 )
 
-// Mark is a message about a place of a query. Lines and columns count from 1.
+// Mark is a message about a position in a query. Lines and columns count from 1.
 type Mark struct {
 	Kind    string `json:"kind"` // error, direction, or that of [check.Problem]
 	Line    int    `json:"line"`
@@ -43,8 +43,8 @@ func Marks(query string) (*sparql.Query, []Mark) {
 	return q, append(marks, directions(query)...)
 }
 
-// directions warns of characters that change the order in which text is shown (Unicode Standard Annex 9, section 2):
-// the query is not what the eye reads. One mark a line is enough, and ten are enough for a query.
+// directions warns of characters that change the order in which text is shown (Unicode Standard Annex 9, section 2), so
+// that the query is not what people see. One mark per line is enough, and ten per query.
 func directions(query string) []Mark {
 	var out []Mark
 	for i, line := range strings.Split(query, "\n") {

@@ -19,11 +19,11 @@ type Name struct {
 	Aliases     []string `json:"aliases,omitempty"`
 }
 
-// Bounds of looking names up.
+// Limits on looking up names.
 const (
 	maxNames  = 100_000                 // kept
-	nameBatch = 200                     // asked for at once
-	nameWait  = 1500 * time.Millisecond // how long a page waits; what comes later is there the next time
+	nameBatch = 200                     // requested at once
+	nameWait  = 1500 * time.Millisecond // how long a page waits; later names are there the next time
 	nameLimit = 30 * time.Second        // of the query itself
 	nameRest  = 30 * time.Second        // after a failure
 )
@@ -33,7 +33,7 @@ type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
 
-// Names looks names up and remembers them.
+// Names looks up names and caches them.
 type Names struct {
 	log   *slog.Logger
 	graph Graph
@@ -42,16 +42,16 @@ type Names struct {
 	mu     sync.Mutex
 	known  map[string]Name // with an empty label: it has none
 	asking map[string]bool
-	rest   time.Time // nothing is asked before
+	rest   time.Time // no requests before this time
 }
 
-// NewNames returns Names that asks a graph. What fails is logged to lg: a page without names is good, too.
+// NewNames returns a Names that asks a graph. Failures are logged to lg: a page also works without names.
 func NewNames(lg *slog.Logger, graph Graph, now func() time.Time) *Names {
 	return &Names{log: lg, graph: graph, now: now, known: map[string]Name{}, asking: map[string]bool{}}
 }
 
-// Of returns the names of Q and P numbers as far as they are known after a short wait; those without a name are absent.
-// pending reports that more are coming.
+// Of returns the names of Q and P IDs that are known after a short wait; those without a name are absent. pending
+// reports that more are coming.
 func (n *Names) Of(ctx context.Context, ids []string) (found map[string]Name, pending bool) {
 	if missing := n.missing(ids); len(missing) > 0 {
 		done := make(chan struct{})
@@ -126,7 +126,7 @@ func (n *Names) fetch(ctx context.Context, ids []string) {
 	}
 }
 
-// ask queries the graph. English comes before "mul", the label that holds for all languages.
+// ask queries the graph. English takes precedence over "mul", the label for all languages.
 func (n *Names) ask(ctx context.Context, ids []string) (map[string]Name, error) {
 	t, err := n.graph.Query(ctx, `SELECT ?entity ?kind ?name WHERE {
   VALUES ?entity { wd:`+strings.Join(ids, " wd:")+` }

@@ -13,22 +13,22 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Remark is one thing of the query that a question has to say, and whether it seems to. It is a help for the eye, not a
-// proof: words are compared, meanings are not.
+// Remark is one part of the query that the question has to mention, and whether it seems to. It is a hint, not a proof:
+// words are compared, not meanings.
 type Remark struct {
 	// entity, property, value, date, compare, limit, order, aggregate, group, optional, column, negation, choice, path,
 	// pair, form, place, wording
 	Kind   string `json:"kind"`
 	Said   bool   `json:"said"`
-	Text   string `json:"text"`            // what is to be said, with what it was recognized by or how it could be said
-	Piece  string `json:"piece,omitempty"` // the piece of the query that wants it
-	Line   int    `json:"line,omitempty"`  // of that piece, from 1
+	Text   string `json:"text"`            // what must be said, with how it was recognized or how it could be said
+	Piece  string `json:"piece,omitempty"` // the part of the query that requires it
+	Line   int    `json:"line,omitempty"`  // of that part, from 1
 	Column int    `json:"column,omitempty"`
 }
 
-// Compare holds a question against a query (SPINACH, section 3.2: every constraint said, optional fields marked,
-// projections named). names are those of the query's numbers. What is not said comes first, else the order is that of
-// the query. For an empty question it returns the list of what to say. It is pure.
+// Compare compares a question with a query (SPINACH, section 3.2: every constraint stated, optional fields marked,
+// projections named). names are the names of the query's IDs. What is not stated comes first; otherwise the order is
+// that of the query. For an empty question it returns the list of what to state. It makes no requests.
 func Compare(q *sparql.Query, question string, names map[string]Name) []Remark {
 	c := &comparer{q: q, w: readWording(question), names: names, seen: map[string]bool{}, called: map[string][]string{}}
 	c.style(question)
@@ -57,19 +57,19 @@ type comparer struct {
 	w     *wording
 	names map[string]Name
 	seen  map[string]bool // what was remarked on
-	// variable: what its values may be called, by the properties that lead to it and the classes they belong to
+	// by variable: possible names for its values, from the properties that lead to it and the classes they belong to
 	called map[string][]string
 	out    []Remark
 }
 
-// add makes a remark, once for a key.
+// add makes a remark, once per key.
 func (c *comparer) add(kind, key string, said bool, text string, at sparql.Span) {
 	if c.seen[kind+"\x00"+key] {
 		return
 	}
 	c.seen[kind+"\x00"+key] = true
 	if said {
-		text, _, _ = strings.Cut(text, ": ") // what to do about it is of no use any more
+		text, _, _ = strings.Cut(text, ": ") // the advice about it is no longer useful
 		text = strings.TrimSuffix(text, ".")
 	}
 	r := Remark{Kind: kind, Said: said, Text: text}
@@ -80,7 +80,7 @@ func (c *comparer) add(kind, key string, said bool, text string, at sparql.Span)
 	c.out = append(c.out, r)
 }
 
-// shorten brings a piece of a query onto one short line.
+// shorten puts a part of a query on one short line.
 func shorten(s string) string {
 	r := []rune(strings.Join(strings.Fields(s), " "))
 	if len(r) > 90 {
@@ -94,7 +94,7 @@ var (
 	variables = regexp.MustCompile(`[?$][A-Za-z_]\w*`)
 )
 
-// Phrases that express things in English. People use others, too; then the remark stays open and can be ignored.
+// English phrases for parts of queries. People also use others; then the remark stays open and can be ignored.
 var (
 	leaning = []string{"my query", "this query", "the query", "as above", "mentioned above", "see above", "sparql",
 		"the following", "previous question", "wikidata item", "same as before", "this list"}
@@ -135,7 +135,7 @@ func (c *comparer) style(question string) {
 	trimmed := strings.TrimSpace(question)
 	none := sparql.Span{}
 	if trimmed == "" {
-		c.add("wording", "empty", false, "Write the question. What it has to say is listed below.", none)
+		c.add("wording", "empty", false, "Write the question. What it must state is listed below.", none)
 		return
 	}
 	if m := numbers.FindString(trimmed); m != "" {
@@ -146,7 +146,7 @@ func (c *comparer) style(question string) {
 	}
 	for _, p := range leaning {
 		if c.w.phrase(p) {
-			c.add("wording", p, false, "“"+p+"” leans on something outside the question: it must stand alone.", none)
+			c.add("wording", p, false, "“"+p+"” refers to something outside the question: it must be self-contained.", none)
 		}
 	}
 	for _, p := range chatty {
@@ -155,7 +155,7 @@ func (c *comparer) style(question string) {
 		}
 	}
 	if last := trimmed[len(trimmed)-1]; !strings.ContainsRune("?.!)\"", rune(last)) {
-		c.add("wording", "end", false, "It does not end with a question mark or a full stop.", none)
+		c.add("wording", "end", false, "It does not end with a question mark or a period.", none)
 	}
 }
 
@@ -220,7 +220,7 @@ func (c *comparer) selectQuery(s *sparql.SelectQuery, top bool) {
 	}
 	if s.OrderBy != nil && (top || s.Limit != nil) {
 		c.add("order", strconv.FormatBool(top), c.w.phrases(orders) || c.w.superlative(),
-			"Results are in an order: say it, or drop ORDER BY if nobody wants it.", s.OrderBy.Span)
+			"Results have an order: state it, or remove ORDER BY if nobody needs it.", s.OrderBy.Span)
 	}
 	if s.Limit != nil {
 		n := float64(s.Limit.N)
@@ -265,12 +265,12 @@ func (c *comparer) columns(s *sparql.SelectQuery) {
 		}
 		if len(c.called[base]) == 0 && slices.Contains([]string{"item", "items", "x", "y", "s", "o", "entity", "thing",
 			"subject", "object", "value", "result"}, base) {
-			continue // a name that says nothing
+			continue // a meaningless name
 		}
 		it := items[v]
 		at := s.Span
 		if it != nil && it.Expr != nil && counts(it.Expr) {
-			continue // the remark on the count says it all
+			continue // the remark on the count is enough
 		}
 		if it != nil {
 			at = it.Span
@@ -280,7 +280,7 @@ func (c *comparer) columns(s *sparql.SelectQuery) {
 		} else {
 			at.End = at.Start // SELECT *
 		}
-		if i == 0 && !said { // what is asked for first needs no name of its own: Who …? Where …? When …?
+		if i == 0 && !said { // what is asked for first needs no separate name: Who …? Where …? When …?
 			said = c.w.phrases([]string{"who", "whom", "where", "when", "whose"})
 		}
 		c.add("column", base, said, "“"+spread(base)+"” is returned: name it"+c.byName(base)+".", at)
@@ -299,7 +299,7 @@ func (c *comparer) byName(v string) string {
 	return " (" + called[0] + ")"
 }
 
-// exprSaid reports whether a computed column is said by its aggregate or by one of its variables.
+// exprSaid reports whether the question mentions a computed column by its aggregate or by one of its variables.
 func (c *comparer) exprSaid(e *sparql.Expr) bool {
 	said := false
 	sparql.Inspect(e, func(n sparql.Node) bool {
@@ -318,7 +318,7 @@ func (c *comparer) exprSaid(e *sparql.Expr) bool {
 	return said
 }
 
-// spread makes words of a variable's name: headOfState, head_of_state.
+// spread splits a variable's name into words: headOfState, head_of_state.
 func spread(v string) string {
 	var b strings.Builder
 	lower := false
@@ -357,7 +357,7 @@ func aggregated(s *sparql.SelectQuery) bool {
 	return found
 }
 
-// entityOf returns the number of a constant that is an entity.
+// entityOf returns the ID of a constant that is an entity.
 func entityOf(t *sparql.Term) string {
 	if t == nil || t.Kind != sparql.Const || !t.Value().IsIRI() {
 		return ""
@@ -365,7 +365,7 @@ func entityOf(t *sparql.Term) string {
 	return rdf.EntityID(t.Value().Value)
 }
 
-// pathIDs returns the P numbers of a predicate, in order.
+// pathIDs returns the property IDs of a predicate, in order.
 func pathIDs(p *sparql.Path) []string {
 	if p == nil {
 		return nil

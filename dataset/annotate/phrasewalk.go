@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// otherWords are words by which people say common properties and items, besides their names.
+// otherWords are words that people use for common properties and items, besides their names.
 var otherWords = map[string][]string{
 	"P569": {"born", "birth", "birthday"}, "P19": {"born", "birthplace"}, "P570": {"died", "death", "dead", "die"},
 	"P20": {"died", "death", "die"},
@@ -51,7 +51,8 @@ var otherWords = map[string][]string{
 	"Q145": {"uk", "britain", "british", "united kingdom"},
 }
 
-// closeProperties are groups of properties that a careless wording mixes up (SPINACH, section 3.2 names the first two).
+// closeProperties are groups of properties that are easily confused by careless wording (SPINACH, section 3.2, names
+// the first two).
 var closeProperties = [][]string{
 	{"P840", "P915"}, {"P27", "P19", "P551", "P20", "P119", "P937"}, {"P17", "P495", "P27", "P1001"},
 	{"P131", "P276", "P706", "P159", "P740"}, {"P577", "P571", "P1191", "P580", "P585"},
@@ -59,11 +60,11 @@ var closeProperties = [][]string{
 	{"P39", "P106", "P97"}, {"P6", "P35", "P1313"},
 }
 
-// silentProperties need no words of their own: what they lead to says enough.
+// silentProperties need no words of their own: what they lead to is enough.
 var silentProperties = map[string]bool{"P31": true, "P279": true, "P106": true, "P21": true, "P17": true, "P30": true,
 	"P131": true}
 
-// allNames are the ways in which people may call a number.
+// allNames returns the names that people may use for an ID.
 func (c *comparer) allNames(id string) []string {
 	n := c.names[id]
 	var out []string
@@ -73,7 +74,7 @@ func (c *comparer) allNames(id string) []string {
 	return append(append(out, n.Aliases...), otherWords[id]...)
 }
 
-// label returns the name of a number with the number.
+// label returns the name of an ID together with the ID.
 func (c *comparer) label(id string) string {
 	if n := c.names[id].Label; n != "" {
 		return n + " (" + id + ")"
@@ -81,7 +82,7 @@ func (c *comparer) label(id string) string {
 	return id
 }
 
-// group compares a group pattern. outside are the variables that are bound around it.
+// group compares a group pattern. outside has the variables bound around it.
 func (c *comparer) group(g *sparql.Group, outside []string) {
 	certain := sparql.Group{Span: g.Span}
 	for _, p := range g.Patterns {
@@ -128,13 +129,13 @@ func (c *comparer) group(g *sparql.Group, outside []string) {
 
 // triple compares a statement.
 func (c *comparer) triple(t sparql.Triple, at sparql.Span) {
-	said := true // whether the constants at its ends are
+	said := true // whether the constants at its ends are mentioned
 	constant := false
 	for _, end := range []*sparql.Term{t.Subject, t.Object} {
 		if id := entityOf(end); id != "" {
 			constant = true
 			said = c.entity(id, end.Span) && said
-			// wikibase:timePrecision 11 is form
+			// wikibase:timePrecision 11 is only a format
 		} else if end.Kind == sparql.Const && end.Value().IsLiteral() && !strings.HasPrefix(t.Path.IRI(), rdf.Wikibase) {
 			constant = true
 			c.literal(end, end.Span)
@@ -155,18 +156,18 @@ func closure(p *sparql.Path) bool {
 	return p != nil && (p.Kind == sparql.PathStar || p.Kind == sparql.PathPlus || slices.ContainsFunc(p.Args, closure))
 }
 
-// entity compares an item and reports whether it is said.
+// entity compares an item and reports whether it is mentioned.
 func (c *comparer) entity(id string, at sparql.Span) bool {
 	said := c.w.saysAny(c.allNames(id)...)
 	if id == "Q5" && !said {
-		return true // that a person is human goes without saying
+		return true // that a person is human need not be said
 	}
-	c.add("entity", id, said, c.label(id)+": name it, and tell it apart from others of this name.", at)
+	c.add("entity", id, said, c.label(id)+": name it, and distinguish it from others with this name.", at)
 	return said
 }
 
-// property compares a property. One that leads to a column is remarked on there; one that joins to a named constant is
-// said by it, unless it is easily mixed up.
+// property compares a property. One that leads to a column is covered there; one that joins to a named constant is
+// implied by it, unless it is easily confused.
 func (c *comparer) property(id string, t sparql.Triple, constantSaid bool, at sparql.Span) {
 	named := c.w.saysAny(c.allNames(id)...)
 	if t.Path.Span.End > t.Path.Span.Start {
@@ -183,7 +184,7 @@ func (c *comparer) property(id string, t sparql.Triple, constantSaid bool, at sp
 		}
 	case t.Object.Kind == sparql.Var && c.projected(t.Object.Name):
 	default:
-		c.add("property", id, false, c.label(id)+": say this relation.", at)
+		c.add("property", id, false, c.label(id)+": state this relation.", at)
 	}
 }
 
@@ -312,7 +313,7 @@ func comparative(w *wording) bool {
 		func(x string) bool { return len(x) > 4 && strings.HasSuffix(x, "er") })
 }
 
-// language compares LANG(?x) = "de"; English, in which questions are, need not be said.
+// language compares LANG(?x) = "de"; English, the language of the questions, need not be mentioned.
 func (c *comparer) language(e *sparql.Expr) bool {
 	if len(e.Args) != 2 || e.Args[0].Kind != sparql.ExprBuiltin || e.Args[0].Op != "LANG" ||
 		e.Args[1].Kind != sparql.ExprTerm || e.Args[1].Term.Kind != sparql.Const {
@@ -321,8 +322,8 @@ func (c *comparer) language(e *sparql.Expr) bool {
 	code := strings.ToLower(e.Args[1].Term.Value().Value)
 	if tag, err := language.Parse(code); err == nil && code != "en" {
 		name := display.English.Languages().Name(tag)
-		first, _, _ := strings.Cut(name, " ") // "Norwegian" says "Norwegian Bokmål", too
-		c.add("value", "lang "+code, c.w.saysAny(name, first), "In "+name+": say the language.", e.Span)
+		first, _, _ := strings.Cut(name, " ") // "Norwegian" also covers "Norwegian Bokmål"
+		c.add("value", "lang "+code, c.w.saysAny(name, first), "In "+name+": name the language.", e.Span)
 	}
 	return true
 }
@@ -377,7 +378,7 @@ func (c *comparer) literal(t *sparql.Term, at sparql.Span) {
 	c.add("value", v, c.w.phrase(fold(plain)) || c.w.says(plain), "The text “"+shorten(v)+"”.", at)
 }
 
-// dateOf takes a date of XML Schema or its beginning apart.
+// dateOf parses an XML Schema date or its beginning.
 func dateOf(v string) (year, month, day int, ok bool) {
 	s, negative := strings.CutPrefix(strings.TrimPrefix(v, "+"), "-")
 	s, _, _ = strings.Cut(s, "T")
@@ -397,7 +398,7 @@ func dateOf(v string) (year, month, day int, ok bool) {
 var months = []string{"", "january", "february", "march", "april", "may", "june", "july", "august", "september",
 	"october", "november", "december"}
 
-// date compares a date; the first of January stands for the whole year, as does the last of December.
+// date compares a date; January 1 represents the whole year, and so does December 31.
 func (c *comparer) date(y, m, d int, at sparql.Span) {
 	said, text := c.w.year(y), strconv.Itoa(y)
 	if m == 1 && d == 1 {
@@ -411,7 +412,7 @@ func (c *comparer) date(y, m, d int, at sparql.Span) {
 	c.add("date", text, said, "The date "+text+".", at)
 }
 
-// values compares inline data: up to five values must be named, of more a word for all will do.
+// values compares inline data: up to five values must be named; for more, one word for all is enough.
 func (c *comparer) values(v *sparql.Values) {
 	for i, row := range v.Rows {
 		if i >= 5 {

@@ -14,17 +14,17 @@ type Box string
 // well.
 const (
 	Todo     Box = "todo"     // nobody has a verdict
-	Validate Box = "validate" // one other has, unseen
+	Validate Box = "validate" // one other person has one, unseen
 	Skipped  Box = "skipped"  // put off
 	Mine     Box = "mine"     // decided by me
 	Confirm  Box = "confirm"  // verdicts agree
 	Differ   Box = "disputed" // they do not
 	Done     Box = "resolved"
 	Every    Box = "all"
-	ForMe    Box = "assigned" // given to me, not decided yet
+	ForMe    Box = "assigned" // assigned to me, not decided yet
 )
 
-// In reports whether a case is in a box of who.
+// In reports whether a case is in one of who's boxes.
 func (c *Case) In(b Box, who string) bool {
 	own := c.Of(who)
 	state := c.State()
@@ -51,14 +51,14 @@ func (c *Case) In(b Box, who string) bool {
 	return true
 }
 
-// Visible reports whether who may see the work of others on the case: after giving a verdict, when two others have
-// theirs, or when it is resolved.
+// Visible reports whether who may see the work of others on the case: after deciding, when two others have decided, or
+// when it is resolved.
 func (c *Case) Visible(who string) bool {
 	own := c.Of(who)
 	return own != nil && own.HasVerdict() || len(c.Decided()) >= 2 || c.State() == Resolved
 }
 
-// Filter chooses candidates of the queue; empty fields choose all.
+// Filter selects candidates of the queue; empty fields select all.
 type Filter struct {
 	Box     Box
 	Flag    string // a [dataset.FlagKind], or "none"
@@ -92,7 +92,7 @@ func (f *Filter) Matches(c *Case, who string) bool {
 	return true
 }
 
-// finds looks for the words in what the annotator may see, and nowhere else.
+// finds looks for the words only in what the annotator may see.
 func (f *Filter) finds(c *Case, who string) bool {
 	d := c.Candidate
 	var b strings.Builder

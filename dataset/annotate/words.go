@@ -24,7 +24,7 @@ func readWording(question string) *wording {
 	return w
 }
 
-// fold puts text into lower case without diacritics, with plain quotation marks and single spaces.
+// fold converts text to lower case without diacritics, with plain quotation marks and single spaces.
 func fold(s string) string {
 	var b strings.Builder
 	for _, r := range norm.NFD.String(strings.ToLower(s)) {
@@ -46,14 +46,14 @@ func wordsOf(folded string) []string {
 		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// small words carry no meaning of a name.
+// small words carry none of a name's meaning.
 var smallWords = map[string]bool{"of": true, "the": true, "a": true, "an": true, "in": true, "on": true, "for": true,
 	"to": true, "and": true, "or": true, "by": true, "at": true,
 	"with": true, "from": true, "is": true, "has": true, "have": true, "which": true, "this": true, "that": true,
 	"as": true, "de": true, "la": true, "le": true, "s": true}
 
-// has reports whether a word, or another form of it, is in the question. Two words are forms of one when their endings
-// are all that differs: they share the first four letters and at least six tenths of the longer (country, countries;
+// has reports whether a word, or another form of it, is in the question. Two words are forms of one if only their
+// endings differ: they share the first four letters and at least six tenths of the longer word (country, countries;
 // directed, director).
 func (w *wording) has(word string) bool {
 	return slices.ContainsFunc(w.words, func(x string) bool { return sameWord(x, word) })
@@ -70,12 +70,12 @@ func sameWord(a, b string) bool {
 	return n >= 4 && 10*n >= 6*max(len(a), len(b)) && !unicode.IsDigit(rune(a[0]))
 }
 
-// irregular plurals that no ending tells.
+// irregular plurals that no ending shows.
 var irregular = map[string]string{"people": "person", "men": "man", "women": "woman", "children": "child",
 	"wives": "wife", "lives": "life", "cities": "city", "media": "medium", "genera": "genus", "taxa": "taxon",
 	"phyla": "phylum", "indices": "index", "mice": "mouse"}
 
-// stem takes the ending of a plural or a superlative off.
+// stem removes the ending of a plural or a superlative.
 func stem(w string) string {
 	if s, ok := irregular[w]; ok {
 		return s
@@ -94,8 +94,8 @@ func stem(w string) string {
 	return w
 }
 
-// says reports whether the question has a name: all its words but small ones, in any order, of four or more three
-// quarters.
+// says reports whether the question has a name: all its words except small ones, in any order; for four or more words,
+// three quarters of them.
 func (w *wording) says(name string) bool {
 	var content []string
 	for _, x := range wordsOf(fold(name)) {
@@ -146,7 +146,7 @@ func letterOrDigit(b byte) bool { return b >= 'a' && b <= 'z' || b >= '0' && b <
 // matches reports whether one of the phrases is in the question.
 func (w *wording) phrases(ps []string) bool { return slices.ContainsFunc(ps, w.phrase) }
 
-// number reports whether the question says a number: in digits, in words, or in thousands of it (8 km for 8000 m).
+// number reports whether the question has a number: in digits, in words, or in thousands of it (8 km for 8000 m).
 func (w *wording) number(n float64) bool {
 	return slices.ContainsFunc(w.numbers, func(x float64) bool {
 		return x == n || x == -n || x*1000 == n ||
@@ -188,10 +188,10 @@ var numeral = map[string]float64{"zero": 0, "one": 1, "two": 2, "three": 3, "fou
 
 var multiplier = map[string]float64{"hundred": 100, "thousand": 1e3, "million": 1e6, "billion": 1e9, "k": 1e3, "m": 1e6}
 
-// digits is a number in digits, with groups of three and decimals, and what is glued to it.
+// digits matches a number in digits, with groups of three and decimals, and with what is attached to it.
 var digits = regexp.MustCompile(`\d{1,3}(?:[ ,']\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?`)
 
-// numbersOf finds the numbers of a folded text. "1.5 million" is one number, and 1.5 as well; "twenty-five" is one.
+// numbersOf finds the numbers of a folded text. "1.5 million" is one number, and 1.5 is another; "twenty-five" is one.
 func numbersOf(text string) []float64 {
 	var out []float64
 	for _, at := range digits.FindAllStringIndex(text, -1) {
@@ -235,7 +235,7 @@ func numbersOf(text string) []float64 {
 	return out
 }
 
-// notSuperlative are words that end like one.
+// notSuperlative lists words that only end like superlatives.
 var notSuperlative = map[string]bool{"west": true, "northwest": true, "southwest": true, "forest": true, "test": true,
 	"request": true, "interest": true, "rest": true, "guest": true, "quest": true,
 	"harvest": true, "conquest": true, "protest": true, "contest": true, "chest": true, "nest": true, "priest": true,

@@ -14,11 +14,11 @@ import (
 // take.
 const Resolution = ""
 
-// Work is what an annotator made of a candidate.
+// Work is an annotator's version of a candidate.
 type Work struct {
 	Candidate string `json:"candidate"`
 	Annotator string `json:"annotator"`    // a name, or [Resolution]
-	By        string `json:"by,omitempty"` // of a resolution: who resolved
+	By        string `json:"by,omitempty"` // of a resolution: who resolved it
 	Version   int64  `json:"version"`      // counts saves; 0 is not saved yet
 
 	Query    string          `json:"query"`
@@ -27,7 +27,7 @@ type Work struct {
 	Reason   string          `json:"reason,omitempty"`  // of exclude: the key of one of [Reasons]
 	Note     string          `json:"note,omitempty"`    // free text
 
-	Decided time.Time `json:"decided,omitzero"` // when the verdict was given; zero without one, and for skip
+	Decided time.Time `json:"decided,omitzero"` // when the verdict was given; zero without one and for skip
 	Updated time.Time `json:"updated,omitzero"`
 }
 
@@ -41,25 +41,25 @@ func decided(v dataset.Verdict) bool {
 	return v == dataset.Include || v == dataset.Modify || v == dataset.Exclude
 }
 
-// EventKind says what an event did.
+// EventKind is what an event did.
 type EventKind string
 
 // The kinds of event.
 const (
 	Edited   EventKind = "edit"    // texts changed
-	Judged   EventKind = "verdict" // a verdict was given, or taken back to skip
-	Undone   EventKind = "undo"    // the event Undoes was taken back
-	Restored EventKind = "restore" // texts of an older version were taken again
+	Judged   EventKind = "verdict" // a verdict was given, or changed back to skip
+	Undone   EventKind = "undo"    // the event Undoes was undone
+	Restored EventKind = "restore" // texts of an older version were restored
 )
 
-// Event is one change of a work, never changed or removed itself.
+// Event is one change of a work. Events are never changed or removed.
 type Event struct {
 	Seq    int64     `json:"seq"`
 	At     time.Time `json:"at"`
 	Who    string    `json:"who"`
 	Kind   EventKind `json:"kind"`
-	Undoes int64     `json:"undoes,omitempty"` // Seq of the event taken back
-	Work   Work      `json:"work"`             // as it is after the event
+	Undoes int64     `json:"undoes,omitempty"` // Seq of the undone event
+	Work   Work      `json:"work"`             // as it was after the event
 }
 
 // ErrConflict: the work was changed since it was read.
@@ -70,15 +70,15 @@ type Store interface {
 	// Works lists the works on a candidate, or all works for "", in order of candidate and annotator (so a resolution
 	// comes first).
 	Works(ctx context.Context, candidate string) ([]Work, error)
-	// SaveWork stores w and appends e, whose Work becomes w, in one step; both are durable when it returns. w.Version
-	// is the version that w was made from, 0 for a new one, and is one more afterwards. When another version is stored
-	// the error wraps [ErrConflict] and nothing is written.
+	// SaveWork stores w and appends e, whose Work becomes w, in one step; both are durable when it returns. w.Version is
+	// the version that w was made from, 0 for a new one, and is incremented. If another version is stored, the error wraps
+	// [ErrConflict] and nothing is written.
 	SaveWork(ctx context.Context, w *Work, e *Event) error
 	// WorkEvents lists events on a candidate, or of who, oldest first; "" means all.
 	WorkEvents(ctx context.Context, candidate, who string) ([]Event, error)
 }
 
-// State is how far the work on a candidate is, as all annotators together see it.
+// State is the progress of the work on a candidate by all annotators together.
 type State string
 
 // The states.
@@ -95,12 +95,12 @@ type Case struct {
 	Candidate  *dataset.Candidate
 	Works      []Work   // of annotators, those with a verdict first, in order of their verdicts
 	Resolution *Work    // nil or without a verdict: not resolved
-	Assigned   []string // who is to judge it
+	Assigned   []string // who should judge it
 
-	state State // "" before [Case.State] was asked
+	state State // "" before [Case.State] was called
 }
 
-// NewCase sorts the works of a candidate out.
+// NewCase makes a case from the works on a candidate.
 func NewCase(c *dataset.Candidate, works []Work) Case {
 	out := Case{Candidate: c}
 	for i := range works {
@@ -143,7 +143,7 @@ func (c *Case) Own(who string) *Work {
 	return &Work{Candidate: c.Candidate.ID, Annotator: who, Query: StartQuery(c.Candidate)}
 }
 
-// Of returns the work of an annotator, nil when there is none.
+// Of returns the work of an annotator, or nil if there is none.
 func (c *Case) Of(annotator string) *Work {
 	for i := range c.Works {
 		if c.Works[i].Annotator == annotator {
@@ -153,7 +153,7 @@ func (c *Case) Of(annotator string) *Work {
 	return nil
 }
 
-// State says how far the case is. It compares queries, which takes a while: it does so once.
+// State returns the progress of the case. It compares queries, which takes a while, only once.
 func (c *Case) State() State {
 	if c.state == "" {
 		c.state = c.findState()
@@ -178,8 +178,9 @@ func (c *Case) findState() State {
 	return Agreed
 }
 
-// Final returns what is exported: the resolution, or with validated false also the first verdict as long as nobody
-// disputes it (of equal ones the first with a question: who validates may leave it empty). nil means nothing (yet).
+// Final returns what is exported: the resolution or, with validated false, also the first verdict as long as nobody
+// disputes it (among equal ones the first with a question, since a validator may leave it empty). nil means nothing
+// (yet).
 func (c *Case) Final(validated bool) *Work {
 	switch c.State() {
 	case Resolved:
@@ -195,14 +196,14 @@ func (c *Case) Final(validated bool) *Work {
 	return nil
 }
 
-// Excludes reports whether the annotators have decided, without dispute, that the candidate is no item.
+// Excludes reports whether the annotators have decided, without dispute, that the candidate is not an item.
 func (c *Case) Excludes() bool {
 	w := c.Final(false)
 	return w != nil && !w.Keeps()
 }
 
-// Differences tells in what decided works differ: verdicts_differ, and queries_differ where all keep the candidate.
-// Different wordings of a question are no dispute: no two people write the same; whoever confirms picks one.
+// Differences returns how decided works differ: verdicts_differ, and queries_differ if all keep the candidate.
+// Different wordings of a question are not a dispute: no two people write the same, and whoever confirms picks one.
 func Differences(ws []Work) []string {
 	var out []string
 	verdict, query := false, false

@@ -1,5 +1,5 @@
-// Package datasettest makes a small harvest's folder for tests of what comes after a harvest: ten discussions written
-// by us, whose queries have answers in the built-in slice of Wikidata. They hold what annotators meet: an OPTIONAL, a
+// Package datasettest makes a small harvest's folder for tests of the steps after a harvest: ten discussions written by
+// us, whose queries have answers in the built-in slice of Wikidata. They contain what annotators meet: an OPTIONAL, a
 // limit, a date, a hint and an image to trim away, a presentation of Wikipedia articles to exclude, two
 // near-duplicates, a model's suggestions, markup that must stay text.
 package datasettest

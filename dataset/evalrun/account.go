@@ -13,9 +13,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Account keeps what a run cost over all its sessions and refuses a call that could pass the run's limit. It is an
-// [llm.DayStore] in front of the day's own. Every booking of a call's worst case, and its correction, is a line of
-// spent.jsonl, so that a crash forgets no money. Calls in flight at a crash stay booked at their worst case.
+// Account tracks what a run has cost over all its sessions and refuses a call that could exceed the run's limit. It is
+// an [llm.DayStore] in front of the day's own. Every reservation of a call's maximum cost, and its correction, is a
+// line of spent.jsonl, so that a crash loses no cost. Calls in flight at a crash stay booked at their maximum cost.
 type Account struct {
 	days  llm.DayStore
 	limit float64 // US dollars; 0: none
@@ -24,14 +24,15 @@ type Account struct {
 	sum   llm.Usage
 	full  bool
 
-	all llm.DayStore // what all processes that share the run spent, under its name; nil: it is not shared
+	all llm.DayStore // what all processes that share the run have spent, under its name; nil: the run is not shared
 	run string
 }
 
-// Share has the limit hold for all processes together that share a run: what they spend is in the store under its name.
+// Share makes the limit apply to all processes that share a run together: what they spend is in the store under its
+// name.
 func (a *Account) Share(store llm.DayStore, run string) { a.all, a.run = store, run }
 
-// shared books u for all processes. A reservation that passes the limit is taken back.
+// shared books u for all processes. A reservation that exceeds the limit is reverted.
 func (a *Account) shared(ctx context.Context, u llm.Usage, reservation bool) error {
 	if err := a.all.AddSpent(ctx, a.run, u); err != nil || !reservation || a.limit <= 0 {
 		return err
@@ -74,14 +75,14 @@ func OpenAccount(dir string, limit float64, days llm.DayStore) (*Account, error)
 // Close closes the file.
 func (a *Account) Close() error { return a.file.Close() }
 
-// Sum is what the run has cost, calls in flight at their worst case.
+// Sum returns what the run has cost, with calls in flight at their maximum cost.
 func (a *Account) Sum() llm.Usage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.sum
 }
 
-// Full reports whether a call was refused for the run's limit.
+// Full reports whether a call was refused because of the run's limit.
 func (a *Account) Full() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -93,12 +94,12 @@ func (a *Account) Spent(ctx context.Context, day string) (llm.Usage, error) {
 	return a.days.Spent(ctx, day)
 }
 
-// AddSpent books u for the run and for the day. A call that could pass the run's limit is refused with an
+// AddSpent books u for the run and for the day. A call that could exceed the run's limit is refused with an
 // [*llm.BudgetError].
 func (a *Account) AddSpent(ctx context.Context, day string, u llm.Usage) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	reservation := u.Calls > 0 // a correction is of what is spent already
+	reservation := u.Calls > 0 // a correction concerns what is already spent
 	if a.limit > 0 && reservation && a.sum.USD+u.USD > a.limit {
 		a.full = true
 		return &llm.BudgetError{Account: llm.RunAccount, Measure: llm.USD, Reached: a.sum.USD + u.USD, Limit: a.limit}

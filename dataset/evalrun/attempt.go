@@ -17,8 +17,7 @@ import (
 // skipped is the reason of an item that was not asked because it cannot be scored.
 const skipped = "skipped"
 
-// ask asks one item, again where a service failed it. The error stops the run, and the item is then as if it had not
-// been asked.
+// ask asks one item, and retries if a service failed it. An error stops the run, and the item then counts as not asked.
 func (r *runner) ask(ctx context.Context, it dataset.Item, k known) (*itemFile, error) {
 	out := &itemFile{Schema: Schema, ID: it.ID, Result: rawResult("null"), Meta: Meta{Schema: Schema, ID: it.ID}}
 	if k.item != nil {
@@ -37,7 +36,7 @@ func (r *runner) ask(ctx context.Context, it dataset.Item, k known) (*itemFile, 
 		a.into(out)
 		if a.failure == nil {
 			if try > 1 {
-				r.Log.Info("an item was done after failures", "item", it.ID, "recovered", try-1)
+				r.Log.Info("an item was finished after failures", "item", it.ID, "recovered", try-1)
 			}
 			return out, nil
 		}
@@ -66,14 +65,14 @@ type attempt struct {
 	usage   llm.Usage
 	failure *Failure // a service's
 	detail  string   // of the failure or the reason
-	again   bool     // trying again may help
+	again   bool     // a retry may help
 
 	examples  []string // IDs of the solved questions that the model was shown
 	incidents int      // calls of the graph that its service failed
 	refused   int      // repetitions and early stops
 }
 
-// attempt makes one try. The error stops the run.
+// attempt makes one try. An error stops the run.
 func (r *runner) attempt(ctx context.Context, it dataset.Item, gold *goldFile) (*attempt, error) {
 	a := &attempt{started: r.Now()}
 	parts, err := r.parts(it)
@@ -89,7 +88,7 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item, gold *goldFile) (
 		q.Entities = golden(ctx, r.Sources.Main(), it.SPARQL)
 	}
 	run, err := r.begin(ctx, r.New(parts), q)
-	if errors.Is(err, ask.ErrNoQuestion) { // the benchmark's fault, of this item alone
+	if errors.Is(err, ask.ErrNoQuestion) { // the benchmark's fault, for this item only
 		a.judge(err)
 		return a, nil
 	}
@@ -106,7 +105,7 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item, gold *goldFile) (
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.Is(err, event.ErrChanged):
-		r.Log.Warn("a search that was cut off cannot go on, asking again", "item", it.ID, "error", err)
+		r.Log.Warn("a search that was cut off cannot be continued, asking again", "item", it.ID, "error", err)
 		if _, err := r.dir.freshTrajectory(FileName(it.ID)); err != nil {
 			return nil, err
 		}
@@ -146,7 +145,7 @@ func (r *runner) right(it dataset.Item, gold *goldFile) func(context.Context, *a
 	}
 }
 
-// begin asks, or goes on with a search that branches where a crash cut it off: it may have cost much.
+// begin asks, or continues a branching search that a crash cut off, since it may have cost a lot.
 func (r *runner) begin(ctx context.Context, asker ask.Asker, q agent.Question) (*ask.Run, error) {
 	service := ask.Service{Log: r.Log, Asker: asker, Limits: r.Limits, Now: r.Now}
 	name := FileName(q.ID)
@@ -156,7 +155,7 @@ func (r *runner) begin(ctx context.Context, asker ask.Asker, q agent.Question) (
 		if err == nil {
 			return run, nil
 		}
-		r.Log.Warn("a search that was cut off cannot go on, asking again", "item", q.ID, "error", err)
+		r.Log.Warn("a search that was cut off cannot be continued, asking again", "item", q.ID, "error", err)
 	}
 	path, err := r.dir.freshTrajectory(name)
 	if err != nil {
@@ -166,7 +165,7 @@ func (r *runner) begin(ctx context.Context, asker ask.Asker, q agent.Question) (
 	return service.Start(ctx, q)
 }
 
-// unfinishedTree reports whether a trajectory is of a search that branches and has not ended.
+// unfinishedTree reports whether a trajectory is of a branching search that has not ended.
 func unfinishedTree(events []event.Event) bool {
 	tree := false
 	for _, e := range events {
@@ -178,7 +177,7 @@ func unfinishedTree(events []event.Event) bool {
 	return tree
 }
 
-// parts are the model and the graph for one attempt: a recording's where it holds the item.
+// parts returns the model and the graph for one attempt: the recording's if it has the item.
 func (r *runner) parts(it dataset.Item) (Parts, error) {
 	p := Parts{Log: r.Log, Sources: r.Sources, Now: r.Now}
 	if r.Replay != nil {
@@ -201,7 +200,7 @@ func (r *runner) parts(it dataset.Item) (Parts, error) {
 // other.
 func stopsRun(r agent.Reason) bool { return r == agent.RunMoney || r == agent.DayMoney }
 
-// judge tells a service's failure from the agent's own end.
+// judge distinguishes a service's failure from the agent's own end.
 func (a *attempt) judge(err error) {
 	if err != nil {
 		a.failure, a.detail = failed(Internal), err.Error()
@@ -241,7 +240,7 @@ func (a *attempt) into(f *itemFile) {
 	}
 }
 
-// noModel is the model of an item that has none.
+// noModel is used for an item without a model.
 type noModel struct{}
 
 // Complete fails with [llm.ErrNoModel].
@@ -249,7 +248,7 @@ func (noModel) Complete(context.Context, llm.Request) (*llm.Response, error) {
 	return nil, llm.ErrNoModel
 }
 
-// count counts the events that a reader of the run wants to know.
+// count counts the events that are of interest to readers of the run.
 func (a *attempt) count(e event.Event) {
 	switch {
 	case e.Event == "graph" && e.Call != nil && e.Call.Failure != nil && passing(e.Call.Failure.Kind):

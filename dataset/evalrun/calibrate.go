@@ -4,14 +4,14 @@ import (
 	"math"
 )
 
-// Calibration says how far the agent's confidence can be trusted, over the items that it answered. An answer is right
+// Calibration tells how far the agent's confidence can be trusted, over the items that it answered. An answer is right
 // when its exact match is 1.
 type Calibration struct {
 	N int `json:"n"`
 	// expected calibration error: mean distance of confidence and share of right answers over the bins (Guo et al.
 	// 2017)
 	ECE float64 `json:"ece"`
-	// mean squared distance of confidence and being right (Brier 1950); a constant guess of the mean gives Base
+	// mean squared distance of confidence and being right (Brier 1950); always guessing the mean results in Base
 	Brier float64          `json:"brier"`
 	Base  float64          `json:"brier_of_the_mean"`
 	Bins  []CalibrationBin `json:"bins"`
@@ -38,7 +38,7 @@ type CoveragePoint struct {
 
 const calibrationBins = 10
 
-// Calibrate measures the confidence against a metric. Items that a service failed are left out.
+// Calibrate compares the confidence with a metric. Items that a service failed are left out.
 func (r *RunData) Calibrate(metric string) Calibration {
 	var c Calibration
 	var conf, right, f1 []float64
@@ -84,8 +84,8 @@ func (r *RunData) Calibrate(metric string) Calibration {
 	return c
 }
 
-// binOf is the bin of a confidence; 1 belongs to the last. Confidences have two decimals: the tolerance keeps 0.3 in
-// the bin that begins with it.
+// binOf returns the bin of a confidence; 1 belongs to the last. Confidences have two decimals: the tolerance keeps 0.3
+// in the bin that begins with it.
 func binOf(p float64) int {
 	return max(0, min(int(p*calibrationBins+1e-9), calibrationBins-1))
 }

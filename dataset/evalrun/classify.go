@@ -10,30 +10,30 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 )
 
-// Class is a class of error. The five are those of the SPINACH paper's error analysis (section 5.4).
+// Class is a class of errors. Five of them are from the SPINACH paper's error analysis (section 5.4).
 type Class string
 
 // The classes, in the order in which their rules are tried. An item with an F1 of 1 has none.
 const (
 	ServiceError   Class = "service"         // not the agent's error: a service failed
 	Format         Class = "format"          // the right facts in another form
-	Exploration    Class = "exploration"     // it did not find what the query needs, or its steps ran out
-	OverConstraint Class = "over-constraint" // a condition too many loses right rows
-	Property       Class = "property"        // a wrong property, or the direct path where the statement's is needed
+	Exploration    Class = "exploration"     // it did not find what the query needs, or ran out of steps
+	OverConstraint Class = "over-constraint" // an extra condition loses right rows
+	Property       Class = "property"        // a wrong property, or the direct path although the statement's is needed
 	Complex        Class = "complex query"   // the right pieces put together wrongly
 )
 
 // Classes lists the classes of the agent's own errors, in the paper's order.
 var Classes = []Class{Property, Complex, Exploration, OverConstraint, Format}
 
-// ClassRules say in words how [Classify] decides; the first rule that holds counts.
+// ClassRules describes how [Classify] decides; the first rule that holds counts.
 var ClassRules = []struct {
 	Class Class
 	Rule  string
 }{
-	{Format, "the measure fair is 1; or one side is a truth value and the other a table; or both say the same up to the precision of dates; or one is the count of the other's rows"},
+	{Format, "the measure fair is 1; or one side is a truth value and the other a table; or both are the same up to the precision of dates; or one is the count of the other's rows"},
 	{Complex, "no answer, and half or more of the executed queries failed (syntax, time, size)"},
-	{Exploration, "no answer otherwise: limits were reached, or the search was given up"},
+	{Exploration, "other cases without an answer: limits were reached, or the search was given up"},
 	{OverConstraint, "the answer's rows are some of gold's with no wrong one, or both are one number and the answer's is smaller; and its query has every property of gold's (P31 and P279 aside) and more triples, clauses or a LIMIT"},
 	{Property, "a property of the gold query is missing (P31 and P279 aside); or gold uses statements (p:, ps:, pq:) and the answer's query only direct values"},
 	{Exploration, "an item of the gold query that is no class is missing; or a class is, where the answer's query asks for another one"},
@@ -49,8 +49,8 @@ type Verdict struct {
 	Of    string `json:"of,omitempty"` // hash of what a model was asked
 }
 
-// Classify assigns a class by rules to an item whose answer is not right; steps are those of its trajectory. ok is
-// false for a right answer and for an item that is in no average.
+// Classify assigns a class by rules to an item whose answer is not right; steps are from its trajectory. ok is false
+// for a right answer and for an item that is in no average.
 func Classify(it *ItemData, metric string, steps []agent.Step) (v Verdict, ok bool) {
 	s, scored := it.Score(metric)
 	if !scored || s.F1 == 1 || it.Reason == skipped {
@@ -77,7 +77,7 @@ func classify(it *ItemData, steps []agent.Step) (Class, string) {
 		return Format, why
 	}
 	if !gold.ok || !pred.ok {
-		return Complex, "a query in a form that is not understood here"
+		return Complex, "a query in a form that is not supported here"
 	}
 	return classifyQuery(it, gold, pred, steps)
 }
@@ -120,7 +120,7 @@ func classifyQuery(it *ItemData, gold, pred queryFacts, steps []agent.Step) (Cla
 	return Complex, "the same items and properties, put together in another way"
 }
 
-// found says of items that the answer's query lacks whether they were seen on the way.
+// found tells whether items that the answer's query lacks were seen during the run.
 func found(items []string, steps []agent.Step) string {
 	unseen := slices.DeleteFunc(slices.Clone(items), func(id string) bool { return seen(steps, id) })
 	if len(unseen) > 0 {
@@ -142,7 +142,7 @@ func executions(steps []agent.Step) (executed, failed int) {
 	return executed, failed
 }
 
-// seen reports whether a number is in an observation.
+// seen reports whether an ID is in an observation.
 func seen(steps []agent.Step, id string) bool {
 	for _, s := range steps {
 		for text := s.Observation; ; {
@@ -160,7 +160,7 @@ func seen(steps []agent.Step, id string) bool {
 	return false
 }
 
-// formatOnly says in which way an answer differs from gold in form alone, "" when it does not.
+// formatOnly returns how an answer differs from gold only in form, or "" if it does not.
 func formatOnly(it *ItemData) string {
 	if s, ok := it.Score(MetricFair); ok && s.F1 == 1 {
 		return "right by the measure fair"
@@ -196,7 +196,7 @@ func isCount(value string, n int) bool {
 	return err == nil && v == n
 }
 
-// valuesOf lists the distinct values of a result's cells, label columns left out where there are others, sorted.
+// valuesOf returns the sorted distinct values of a result's cells, without label columns if there are others.
 func valuesOf(raw json.RawMessage) []string {
 	var rows []map[string]struct{ Value string }
 	if json.Unmarshal(raw, &rows) != nil {
@@ -220,7 +220,7 @@ func valuesOf(raw json.RawMessage) []string {
 	return slices.Compact(out)
 }
 
-// dates cuts dates down to their years and leaves the rest.
+// dates shortens dates to their years and leaves the rest unchanged.
 func dates(values []string) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
@@ -234,7 +234,7 @@ func dates(values []string) []string {
 	return slices.Compact(out)
 }
 
-// fewer reports whether the answer's values are some of gold's, with no other; or whether both are one number, and the
+// fewer reports whether the answer's values are a subset of gold's, or whether both are a single number and the
 // answer's is smaller.
 func fewer(it *ItemData) bool {
 	g, p := valuesOf(it.Gold), valuesOf(it.Result.Result)

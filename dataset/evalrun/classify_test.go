@@ -87,7 +87,7 @@ func TestClassify(t *testing.T) {
 		{"another shape", "SELECT ?x { ?x wdt:P1 wd:Q1 }", "SELECT ?x { wd:Q1 wdt:P1 ?x }", cats, dogs, "", nil, 0,
 			Complex, "another way"},
 		{"gold is not a query", "SELECT {{", "SELECT ?x { wd:Q1 wdt:P1 ?x }", cats, dogs, "", nil, 0, Complex,
-			"not understood"},
+			"not supported"},
 	} {
 		it := &ItemData{Result: Result{ID: "i", GoldSPARQL: c.gold, SPARQL: c.pred, Gold: []byte(c.goldRows),
 			Result: []byte(c.predRows), Answered: c.pred != "", Reason: c.reason},

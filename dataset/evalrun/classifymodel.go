@@ -21,7 +21,7 @@ var classifyPrompt string
 // classifyRequest is what a model is asked about an item that was answered wrongly.
 func classifyRequest(it *ItemData) llm.Request {
 	tag := func(name, body string, n int) string {
-		lines := strings.Split(body, "\n") // they end the comments of a query
+		lines := strings.Split(body, "\n") // they would end comments in a query
 		for i := range lines {
 			lines[i] = plain(lines[i])
 		}
@@ -36,8 +36,8 @@ func classifyRequest(it *ItemData) llm.Request {
 		Messages: []llm.Message{{Role: llm.System, Content: classifyPrompt}, {Role: llm.User, Content: said}}}
 }
 
-// ClassifyByModel asks a model for the class of the error in an item's answer. A model that answers in no readable form
-// leaves the verdict of the rules, which is given in; the error is the model's own failure.
+// ClassifyByModel asks a model for the class of the error in an item's answer. If the model's answer cannot be read,
+// the verdict of the rules, rules, is kept; an error is the model's own failure.
 func ClassifyByModel(ctx context.Context, m agent.Model, it *ItemData, rules Verdict) (Verdict, error) {
 	req := classifyRequest(it)
 	resp, err := m.Complete(ctx, req)
@@ -57,8 +57,7 @@ func ClassifyByModel(ctx context.Context, m agent.Model, it *ItemData, rules Ver
 		Of: requestHash(req)}, nil
 }
 
-// requestHash tells a question to the model from another one: an answer that is another one now, and a prompt that was
-// changed, are judged again.
+// requestHash identifies a question to the model: a changed answer or a changed prompt is judged again.
 func requestHash(req llm.Request) string {
 	said := Settings{}
 	for _, m := range req.Messages {
@@ -72,15 +71,14 @@ type Verdicts map[string]Verdict
 
 const classesFile = "classes.jsonl"
 
-// Judge classifies the errors of a run by a metric. With a model it asks once for each answer that is wrong: what it
-// said is kept in the run's folder. Where there is no answer there is nothing for a model to compare, and the rules'
-// class is kept.
+// Judge classifies the errors of a run by a metric. With a model, it asks once for each wrong answer and keeps the
+// result in the run's folder. If there is no answer, a model has nothing to compare, and the rules' class is kept.
 func (r *RunData) Judge(ctx context.Context, metric string, m agent.Model) (Verdicts, error) {
 	out := Verdicts{}
 	kept := map[string]Verdict{}
 	path := folder(r.Dir).path(classesFile)
 	if m != nil {
-		// A file that is missing or torn costs calls, nothing else.
+		// A missing or torn file only costs calls.
 		_ = readLines(path, func(_ int, text []byte) error {
 			var v Verdict
 			if json.Unmarshal(text, &v) == nil {

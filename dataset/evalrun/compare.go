@@ -14,9 +14,9 @@ import (
 type Comparison struct {
 	Metric string       `json:"metric"` // that the pairs are compared by
 	Runs   []RunSummary `json:"runs"`
-	// items in the averages of all runs and that no service failed in any: all figures are of these
+	// items that are in the averages of all runs and not failed by a service in any: all figures are over these
 	Common  int       `json:"common"`
-	LeftOut []LeftOut `json:"left_out"` // items that do not
+	LeftOut []LeftOut `json:"left_out"` // items that are not common
 	// common items whose gold result differs between the runs: the graph changed between their snapshots
 	GoldDrift []string `json:"gold_drift"`
 	Pairs     []Pair   `json:"pairs"`
@@ -29,16 +29,16 @@ type RunSummary struct {
 	Settings Settings `json:"settings"`
 	Items    int      `json:"items"`
 	Failed   int      `json:"failed"` // by services, of all its items
-	// Scores are over the common items; WithFailures also over those that are not common for nothing but a service that
-	// failed some run, the run's own failures as 0.
+	// Scores are over the common items; WithFailures also over items that are not common only because a service failed
+	// some run, with the run's own failures as 0.
 	Scores  []MetricSummary `json:"scores"`
 	Steps   float64         `json:"steps"`
 	Seconds float64         `json:"seconds"`
-	Tokens  float64         `json:"tokens"` // in and out, an item
+	Tokens  float64         `json:"tokens"` // in and out, per item
 	USD     float64         `json:"usd"`    // an item
 }
 
-// LeftOut is an item that is not compared, and why.
+// LeftOut is an item that is not compared, with the reason.
 type LeftOut struct {
 	ID  string `json:"id"`
 	Run string `json:"run"` // the first run that it is missing in
@@ -55,7 +55,7 @@ type Pair struct {
 	OnlyA    int      `json:"em_only_a"`
 	OnlyB    int      `json:"em_only_b"`
 	P        float64  `json:"em_p"`   // McNemar, exact, two-sided
-	MDEEM    Figure   `json:"em_mde"` // smallest difference that these items would show, at the disagreement seen
+	MDEEM    Figure   `json:"em_mde"` // smallest difference that these items would show, given the observed disagreement
 	MDEF1    Figure   `json:"f1_mde"`
 	Wins     int      `json:"wins"` // items with a higher F1 in B
 	Losses   int      `json:"losses"`
@@ -66,7 +66,7 @@ type Pair struct {
 // Figure is a number that may be unknown: null.
 type Figure float64
 
-// MarshalJSON writes null for a number that is none.
+// MarshalJSON writes null for NaN.
 func (f Figure) MarshalJSON() ([]byte, error) {
 	if math.IsNaN(float64(f)) || math.IsInf(float64(f), 0) {
 		return []byte("null"), nil
@@ -83,7 +83,7 @@ type Duel struct {
 	Parting  Parting `json:"parting"`
 }
 
-// Compare compares runs by a metric, the first one when metric is empty. rng draws the bootstrap's samples.
+// Compare compares runs by a metric, by default the first one. rng draws the bootstrap's samples.
 func Compare(ctx context.Context, runs []*RunData, metric string, rng *rand.Rand) (*Comparison, error) {
 	if len(runs) < 2 {
 		return nil, errors.New("a comparison needs two or more runs")
@@ -109,7 +109,7 @@ func Compare(ctx context.Context, runs []*RunData, metric string, rng *rand.Rand
 		c.Runs = append(c.Runs, summariseRun(r, i, metrics, common, failed))
 	}
 	if len(common) == 0 {
-		return c, nil // nothing to compare: no figures, rather than zeros
+		return c, nil // nothing to compare: no figures rather than zeros
 	}
 	for a := range runs {
 		for b := a + 1; b < len(runs); b++ {
@@ -137,8 +137,8 @@ func nameApart(runs []*RunData) {
 	}
 }
 
-// align finds the common items, in the first run's order, and those that are scorable in all runs but were failed by a
-// service in some.
+// align finds the common items, in the first run's order, and those that are scorable in all runs but that a service
+// failed in some.
 func (c *Comparison) align(runs []*RunData) (common, failed [][]*ItemData) {
 	seen := map[string]bool{}
 	for _, r := range runs {
@@ -184,7 +184,7 @@ func (c *Comparison) align(runs []*RunData) (common, failed [][]*ItemData) {
 	return common, failed
 }
 
-// Why an item is not compared, besides the reasons for which it is in no average.
+// Reasons for not comparing an item, besides those for which it is in no average.
 const (
 	notRun        = "not_run"
 	serviceFailed = "service_failed"
@@ -192,7 +192,7 @@ const (
 	otherItem = "other_item"
 )
 
-// leaves says why an item cannot be compared, "" when it can.
+// leaves returns why an item cannot be compared, or "" if it can.
 func leaves(it *ItemData) string {
 	switch {
 	case it == nil || it.Reason == skipped:
@@ -287,14 +287,14 @@ func (c *Comparison) pair(ra, rb *RunData, a, b int, common [][]*ItemData, rng *
 	return p, nil
 }
 
-// WhyNone says why no item could be compared; "" when some were.
+// WhyNone explains why no item could be compared; "" if some were.
 func (c *Comparison) WhyNone() string {
 	if c.Common > 0 {
 		return ""
 	}
 	for _, r := range c.Runs {
 		if r.Items > 0 && r.Failed == r.Items {
-			return fmt.Sprintf("a service failed every item of %s; run it again, it goes on with those", r.Name)
+			return fmt.Sprintf("a service failed every item of %s; run it again to ask them again", r.Name)
 		}
 	}
 	if slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return l.Why != notRun && l.Why != otherItem }) {

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Tables are the comparison's tables: runs, pairs, combinations, and of each pair the items with the greatest
+// Tables returns the comparison's tables: runs, pairs, combinations and, for each pair, the items with the greatest
 // differences, at most items of them.
 func (c *Comparison) Tables(items int) []Table {
 	out := []Table{c.runTable()}
@@ -23,7 +23,8 @@ func (c *Comparison) Tables(items int) []Table {
 	return out
 }
 
-// known0 returns a figure that is unknown when it is 0: a recorded model has no tokens, one without prices no cost.
+// known0 returns a figure that is unknown if it is 0: a recorded model has no tokens, and a model without prices has no
+// cost.
 func known0(v float64, format string) (float64, string) {
 	if v == 0 {
 		return math.NaN(), "–"
@@ -144,7 +145,7 @@ func (c *Comparison) combinedTable() Table {
 
 func (c *Comparison) duelTable(p *Pair, most int) Table {
 	t := Table{Title: fmt.Sprintf("%s against %s: where they differ most", p.B, p.A),
-		Head: []string{"item", "F1 " + p.A, "F1 " + p.B, "part at step", p.A, p.B}}
+		Head: []string{"item", "F1 " + p.A, "F1 " + p.B, "diverge at step", p.A, p.B}}
 	for _, d := range p.Items[:min(len(p.Items), most)] {
 		step := "–"
 		if d.Parting.Step > 0 {

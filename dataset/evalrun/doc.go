@@ -1,33 +1,32 @@
-// Package evalrun runs the agent over a benchmark and says what came of it: runs that survive a crash, comparisons with
+// Package evalrun runs the agent on a benchmark and evaluates the results: runs that survive a crash, comparisons with
 // error bars, reports.
 //
 // # A run
 //
-// [Run] asks every item of a benchmark and keeps all it did in one folder:
+// [Run] asks every item of a benchmark and keeps everything in one folder:
 //
 //	run.json            settings with their fingerprint, sessions with their program versions
 //	results.jsonl       one [Result] an item, in the benchmark's order: the same bytes for the same settings, model and graph
 //	meta.jsonl          one [Meta] an item: times, attempts, usage, when gold was run and where
 //	summary.json        [Summary]: scores by every metric, over all items and without those that services failed
 //	gold/NAME.json      the gold query's result with the time of its snapshot
-//	items/NAME.json     how the agent ended: what results.jsonl and meta.jsonl are put together from
+//	items/NAME.json     how the agent ended: the source of results.jsonl and meta.jsonl
 //	trajectories/NAME.jsonl    everything the model saw and said; NAME~2.jsonl and on are earlier attempts
 //	spent.jsonl         what the model cost, booked before each call
 //
-// NAME is the item's id made safe, see [FileName]. A file of gold/ or items/ appears whole or not at all, so a run can
-// be killed at any moment: the next one with the same settings does what is missing. Other settings in the same folder
-// are refused.
+// NAME is the item's id made safe, see [FileName]. A file in gold/ or items/ appears as a whole or not at all, so a run
+// can be killed at any moment: the next one with the same settings does the rest. Other settings in the same folder are
+// refused.
 //
-// A failure of a service (model or graph did not answer, no model for the question) is not a wrong answer: it is tried
-// again, recorded apart, listed, and every average is given with it (as 0) and without it. Items whose gold query fails
-// or returns nothing are in no average, and are listed.
+// A failure of a service (model or graph did not answer, no model for the question) is not a wrong answer: it is
+// retried, recorded separately and listed, and every average is reported with it (as 0) and without it. Items whose
+// gold query fails or returns nothing are in no average, and are listed.
 //
 // # After the run
 //
-// [Compare] puts runs side by side on their common items: paired bootstrap, exact McNemar, minimum detectable effect,
-// wins and losses with the step at which the trajectories part, oracle and vote. [NewReport] works out what a page of
-// one or more runs says; a [Report] writes itself as a page that needs nothing else, or as tables in Markdown and
-// LaTeX.
+// [Compare] compares runs on their common items: paired bootstrap, exact McNemar, minimum detectable effect, wins and
+// losses with the step at which the trajectories diverge, oracle and vote. [NewReport] computes a report of one or more
+// runs; a [Report] writes itself as a self-contained page, or as tables in Markdown and LaTeX.
 //
 // # Reading order
 //
@@ -35,7 +34,7 @@
 //	names.go files.go       the folder
 //	settings.go account.go  what must not be mixed; money
 //	run.go attempt.go gold.go progress.go    the run
-//	load.go score.go summary.go features.go    what came of it: scores, by feature
+//	load.go score.go summary.go features.go    the results: scores, by feature
 //	compare*.go stats.go part.go vote.go    comparison
 //	classify*.go calibrate.go    error classes, confidence
 //	report*.go table.go plot.go page/    pages and tables

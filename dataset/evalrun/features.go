@@ -18,7 +18,7 @@ type queryFacts struct {
 	features   []string
 	items      []string // Q and L numbers
 	properties []string
-	classes    []string // those of items that are only said to be what something is an instance or subclass of
+	classes    []string // IDs of items that only occur as the class of something
 	metrics    measure.Metrics
 	limit      bool
 }
@@ -70,7 +70,7 @@ func classPath(p *sparql.Path) bool {
 
 func (f queryFacts) has(feature string) bool { return slices.Contains(f.features, feature) }
 
-// missing lists what of want is not in have.
+// missing returns the elements of want that are not in have.
 func missing(want, have []string) (out []string) {
 	for _, w := range want {
 		if !slices.Contains(have, w) {
@@ -89,7 +89,7 @@ type Bin struct {
 	EM    float64 `json:"em"`
 }
 
-// binner collects the items of bins.
+// binner assigns items to bins.
 type binner struct {
 	order []string
 	f1    map[string][]float64
@@ -130,8 +130,8 @@ var stepBins = []string{"0–2", "3–5", "6–8", "9–11", "12–14", "15+"}
 
 func stepBin(n int) string { return stepBins[min(n/3, len(stepBins)-1)] }
 
-// ByFeature returns the metric by the features of the gold query (an item is in each that its query has), and by none
-// of them. Items that a service failed are left out, here and in the distributions.
+// ByFeature returns the metric by the features of the gold query (an item counts for each feature of its query), and
+// for queries without any. Items that a service failed are left out, here and in the distributions.
 func (r *RunData) ByFeature(metric string) []Bin {
 	b := newBinner()
 	r.each(metric, func(it *ItemData, s Score) {
@@ -151,7 +151,7 @@ func (r *RunData) ByFeature(metric string) []Bin {
 	return bins
 }
 
-// BySteps returns the distribution of the numbers of steps, abandoned ones not counted: table 5 of the paper, with the
+// BySteps returns the distribution of the numbers of steps, not counting abandoned ones: table 5 of the paper, with the
 // metric of each bin.
 func (r *RunData) BySteps(metric string) []Bin {
 	b := newBinner(stepBins...)
@@ -163,8 +163,8 @@ func (r *RunData) BySteps(metric string) []Bin {
 	return b.bins(true)
 }
 
-// ByValue returns the distribution of a figure of the items over ten bins of equal width from its least to its greatest
-// value, as tables 10 and 11 of the paper do.
+// ByValue returns the distribution of a figure of the items over ten bins of equal width from its minimum to its
+// maximum, as in tables 10 and 11 of the paper.
 func (r *RunData) ByValue(metric string, of func(*ItemData) float64, format func(float64) string) []Bin {
 	low, high := math.Inf(1), math.Inf(-1)
 	r.each(metric, func(it *ItemData, _ Score) {

@@ -37,7 +37,7 @@ func (d folder) path(parts ...string) string {
 	return filepath.Join(append([]string{string(d)}, parts...)...)
 }
 
-// make makes the folder and those in it.
+// make creates the folder and its subfolders.
 func (d folder) make() error {
 	for _, sub := range []string{goldDir, itemsDir, trajDir} {
 		if err := os.MkdirAll(d.path(sub), 0o700); err != nil {
@@ -47,7 +47,7 @@ func (d folder) make() error {
 	return nil
 }
 
-// write puts a whole file in place, see [dataset.ReplaceFile].
+// write replaces a whole file, see [dataset.ReplaceFile].
 func (d folder) write(content []byte, parts ...string) error {
 	if err := dataset.ReplaceFile(d.path(parts...), content); err != nil {
 		return fmt.Errorf("the run's folder cannot be written (is the disk full?): %w", err)
@@ -55,7 +55,7 @@ func (d folder) write(content []byte, parts ...string) error {
 	return nil
 }
 
-// writeJSON puts v in place as JSON, indented.
+// writeJSON replaces a file with v as indented JSON.
 func (d folder) writeJSON(v any, parts ...string) error {
 	var b bytes.Buffer
 	if err := encode(&b, v, "  "); err != nil {
@@ -82,24 +82,24 @@ func (d folder) readJSON(v any, parts ...string) (ok bool, err error) {
 		return false, fmt.Errorf("cannot read %w", err) // the error names the file
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		return false, fmt.Errorf("%s is damaged: %w; if you have a copy of it, put that in its place", d.path(parts...),
+		return false, fmt.Errorf("%s is damaged: %w; if you have a copy of it, restore that", d.path(parts...),
 			text.JSON(err))
 	}
 	return true, nil
 }
 
-// sweep removes partly written files that a crash left behind.
+// sweep removes partially written files that a crash left behind.
 func (d folder) sweep() {
 	for _, sub := range []string{".", goldDir, itemsDir} {
-		left, _ := filepath.Glob(d.path(sub, ".new-*")) // the pattern is well formed
+		left, _ := filepath.Glob(d.path(sub, ".new-*")) // the pattern is valid
 		for _, path := range left {
 			_ = os.Remove(path) // it is found again next time
 		}
 	}
 }
 
-// freshTrajectory returns the path for a new trajectory of the item, after moving one that is there out of the way: all
-// are kept, the last under the item's own name.
+// freshTrajectory returns the path for a new trajectory of the item, after renaming an existing one: all are kept, the
+// last under the item's own name.
 func (d folder) freshTrajectory(name string) (string, error) {
 	path := d.path(trajDir, name+".jsonl")
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
@@ -141,8 +141,8 @@ func readLines(path string, f func(line int, data []byte) error) error {
 	}
 }
 
-// events reads the trajectory of an item; ok is false when there is none. One that was cut off has its whole events and
-// event.ErrTorn.
+// events reads the trajectory of an item; ok is false when there is none. For one that was cut off it returns the
+// complete events and event.ErrTorn.
 func (d folder) events(id string) (events []agent.Event, ok bool, err error) {
 	f, err := os.Open(d.path(trajDir, FileName(id)+".jsonl"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,12 +9,12 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/transcript"
 )
 
-// Form is a form in which other systems' programs read outputs.
+// Form is a form of outputs that other systems' programs read.
 type Form string
 
-// The forms that a run can be written in besides its own. The names are those of the files in the run's folder.
+// The forms in which a run can be written besides its own, with the names of their files in the run's folder.
 const (
-	FormGRASP     Form = "grasp"            // grasp.jsonl: GRASP's output lines of today
+	FormGRASP     Form = "grasp"            // grasp.jsonl: GRASP's current output lines
 	FormGRASP2025 Form = "grasp-2025"       // grasp-2025.jsonl: those of 2025
 	FormDialogues Form = "interactive-kbqa" // interactive-kbqa/ID.json: Interactive-KBQA's dialogue files
 )
@@ -59,7 +59,7 @@ func (r *runner) writeForms(data *RunData) error {
 	return nil
 }
 
-// transcribe reads the run of an item; nil when there is none.
+// transcribe reads the run of an item; nil if there is none.
 func transcribe(data *RunData, it *ItemData) (*transcript.Run, error) {
 	events, err := data.Trajectory(it)
 	if err != nil || len(events) == 0 {

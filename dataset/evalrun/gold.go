@@ -18,15 +18,15 @@ type rawResult = json.RawMessage
 type goldFile struct {
 	Schema int       `json:"schema"`
 	ID     string    `json:"id"`
-	SPARQL string    `json:"sparql"` // the text that was run; empty when the result stood in the benchmark
+	SPARQL string    `json:"sparql"` // the text that was run; empty if the result was in the benchmark
 	Result rawResult `json:"result"`
 	Error  *Failure  `json:"error,omitempty"`
 	GoldMeta
 }
 
-// gold runs an item's gold query and keeps its result. A benchmark that withholds the query may hold the result. A
-// failure of the graph's service is tried again; what remains is a failure in this session's results, and is not kept:
-// the next session tries once more.
+// gold runs an item's gold query and keeps its result. A benchmark without the query may have the result. A failure of
+// the graph's service is retried; if it persists, it is a failure in this session's results but is not stored: the next
+// session tries again.
 func (r *runner) gold(ctx context.Context, it dataset.Item) (*goldFile, error) {
 	g := &goldFile{Schema: Schema, ID: it.ID}
 	switch {
@@ -80,15 +80,14 @@ func (r *runner) keepGold(g *goldFile) error {
 	return r.dir.writeJSON(g, goldDir, FileName(g.ID)+".json")
 }
 
-// updates reports whether a text is an update. One that the parser cannot read goes to the graph, which refuses updates
+// updates reports whether a text is an update. A text that does not parse goes to the graph, which rejects updates
 // itself.
 func updates(text string) bool {
 	q, err := sparql.Parse(text)
 	return err == nil && q.Form == sparql.Update
 }
 
-// passing reports whether a failure is the service's, not the query's. A query that no error kind is known of failed on
-// the way.
+// passing reports whether a failure is the service's, not the query's. An error without a kind is a failure in between.
 func passing(k kg.Kind) bool {
 	switch k {
 	case kg.RateLimited, kg.Banned, kg.Down, "":
@@ -97,7 +96,7 @@ func passing(k kg.Kind) bool {
 	return false
 }
 
-// goldFailure is the failure as results.jsonl has it: a service's words differ from run to run, so only its kind is
+// goldFailure returns the failure for results.jsonl: a service's messages differ from run to run, so only the kind is
 // kept.
 func (g *goldFile) goldFailure() *Failure {
 	if g.Error == nil || !passing(kg.Kind(g.Error.Kind)) {

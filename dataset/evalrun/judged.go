@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Judged holds the scored items of runs, by the path of their trajectory.
+// Judged has the scored items of runs, by the path of their trajectory.
 type Judged map[string]*ItemData
 
 // Judge returns the items of the runs of eval run that are among paths: a path is the folder of a run, its folder of
@@ -42,8 +42,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Key returns what is right for the run of a trajectory, and the values of its answer. Where nothing is known to be
-// right, the answer of the run is taken for it.
+// Key returns the right query for the run of a trajectory, and the values of its answer. If no right query is known,
+// the run's own answer is used.
 func (j Judged) Key(path string, r *transcript.Run) (transcript.Gold, []string, error) {
 	var gold transcript.Gold
 	var values []string
@@ -60,8 +60,8 @@ func (j Judged) Key(path string, r *transcript.Run) (transcript.Gold, []string, 
 	return transcript.Gold{SPARQL: r.SPARQL, Answers: values}, values, nil
 }
 
-// Known says whether the answer of a trajectory's run is right, by SPINACH's measure, and what is right; score is the F1
-// from 0 to 1. ok is false where neither is known.
+// Known tells whether the answer of a trajectory's run is right, by SPINACH's measure, and what is right; score is the
+// F1 from 0 to 1. ok is false if neither is known.
 func (j Judged) Known(path string) (known transcript.Known, score float64, ok bool) {
 	it := j[filepath.Clean(path)]
 	if it == nil {
@@ -73,16 +73,16 @@ func (j Judged) Known(path string) (known transcript.Known, score float64, ok bo
 	}
 	switch {
 	case !it.Answered:
-		known.Verdict = "The run ended without an answer, and there is one."
+		known.Verdict = "The run ended without an answer although there is one."
 	case s.EM == 1:
 		known.Verdict = "The answer is right."
 	case s.F1 == 0:
 		known.Verdict = "The answer is wrong: nothing in it is right."
 	default:
-		known.Verdict = fmt.Sprintf("The answer is right in part: its F1 is %.0f of 100.", 100*s.F1)
+		known.Verdict = fmt.Sprintf("The answer is partly right: its F1 is %.0f of 100.", 100*s.F1)
 	}
 	known.SPARQL = it.GoldSPARQL
-	known.Answers, _ = answerValues(it.Gold) // it was read when it was scored
+	known.Answers, _ = answerValues(it.Gold) // it was already read for scoring
 	return known, s.F1, true
 }
 

@@ -24,7 +24,7 @@ func TestJudge(t *testing.T) {
 			"a": {Verdict: "The answer is right.", Gold: transcript.Gold{SPARQL: "ROWS a b", Answers: []string{"a", "b"}}},
 			"b": {Verdict: "The answer is wrong: nothing in it is right.", Gold: transcript.Gold{SPARQL: "ROWS b",
 				Answers: []string{"b"}}},
-			"c": {Verdict: "The run ended without an answer, and there is one.", Gold: transcript.Gold{SPARQL: "ROWS c",
+			"c": {Verdict: "The run ended without an answer although there is one.", Gold: transcript.Gold{SPARQL: "ROWS c",
 				Answers: []string{"c"}}},
 		} {
 			if got, _, ok := j.Known(at(id)); !ok || !cmp.Equal(got, want) {

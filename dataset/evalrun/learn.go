@@ -10,11 +10,11 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// Lessons are what runs teach about the confidence: those that ended with an answer, by their features.
+// Lessons are the runs from which the confidence is learned: those that ended with an answer, by their features.
 type Lessons struct {
 	Examples []confidence.Example
 	Silent   int // runs without an answer, of questions that can be scored
-	Without  int // answers of runs whose trajectories hold no features: of older versions, or torn
+	Without  int // answers of runs whose trajectories have no features: from older versions, or torn
 }
 
 // Learn adds the runs of a folder. An answer is right when its exact match by the metric is 1. Items that cannot be
@@ -44,7 +44,7 @@ func (l *Lessons) Learn(r *RunData, metric string) error {
 	return nil
 }
 
-// features are those of a run's end, nil when it has none.
+// features returns the features at a run's end, or nil if it has none.
 func features(events []event.Event) *event.Features {
 	for _, e := range slices.Backward(events) {
 		if e.Event == "end" {
@@ -54,7 +54,7 @@ func features(events []event.Event) *event.Features {
 	return nil
 }
 
-// Questions is how many different questions the examples are of.
+// Questions returns the number of different questions in the examples.
 func (l *Lessons) Questions() int {
 	ids := map[string]bool{}
 	for _, e := range l.Examples {
@@ -64,7 +64,7 @@ func (l *Lessons) Questions() int {
 }
 
 // Fit fits a model of the confidence to the lessons, and measures it on questions that were held out, in the given
-// number of parts. on says what the runs were.
+// number of parts. on describes the runs.
 func (l *Lessons) Fit(folds int, on string) (*confidence.Model, error) {
 	held, err := confidence.Crossvalidate(l.Examples, folds)
 	if err != nil {
@@ -79,7 +79,7 @@ func (l *Lessons) Fit(folds int, on string) (*confidence.Model, error) {
 	return m, nil
 }
 
-// Measure says how good a model is on the lessons.
+// Measure evaluates a model on the lessons.
 func (l *Lessons) Measure(m *confidence.Model) confidence.Quality {
 	p := make([]float64, len(l.Examples))
 	for i := range l.Examples {
@@ -96,12 +96,12 @@ func (l *Lessons) measure(p []float64) confidence.Quality {
 	return confidence.Measure(p, right, l.Silent)
 }
 
-// QualityTables are the tables of a model's quality: the sums, its reliability, and what thresholds come to.
+// QualityTables returns the tables of a model's quality: the totals, its reliability, and the effect of thresholds.
 func QualityTables(names []string, all []confidence.Quality) []Table {
 	sums := Table{Title: "Confidence", Head: []string{"", "answers", "right", "Brier", "Brier of the mean", "ECE"}}
 	cuts := Table{Title: "Answering only above a threshold", Head: []string{"", "answered", "threshold", "answered wrongly",
 		"of the answers", "drawn at random"},
-		Note: "Shares are of all runs, also those without an answer, but for the wrong ones of the answers given."}
+		Note: "Shares are of all runs, including those without an answer, except for the share of wrong answers."}
 	tables := []Table{sums, cuts}
 	percent := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 	for i, q := range all {
@@ -137,6 +137,6 @@ func WriteWeights(w io.Writer, m *confidence.Model) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	t.Note = "Presets with weights of their own: " + strings.Join(names, ", ")
+	t.Note = "Presets with their own weights: " + strings.Join(names, ", ")
 	t.Text(w)
 }

@@ -14,19 +14,19 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// Score is what a metric gives one item, both from 0 to 1.
+// Score is the result of a metric for one item, both fields from 0 to 1.
 type Score struct {
 	Metric string  `json:"metric"`
 	F1     float64 `json:"f1"`
 	EM     float64 `json:"em"`
-	Upper  float64 `json:"f1_upper,omitempty"` // an upper limit of F1, where scoring ran out of time or memory; else 0
+	Upper  float64 `json:"f1_upper,omitempty"` // an upper bound of F1 if scoring ran out of time or memory; else 0
 }
 
-// Scorer scores an item whose gold query returned something. The metrics come in the same order for every item; no
-// answer is 0 by all of them.
+// Scorer scores an item whose gold query returned something. The metrics are in the same order for every item; no
+// answer is scored 0 by all of them.
 type Scorer func(ctx context.Context, r *Result) ([]Score, error)
 
-// RunData is a run as it is in its folder.
+// RunData is a run as stored in its folder.
 type RunData struct {
 	Dir    string
 	Name   string // the folder's name, for tables
@@ -34,7 +34,7 @@ type RunData struct {
 	Items  []ItemData // in the benchmark's order
 	byID   map[string]int
 	Metric []string // names of the metrics, in the scorer's order
-	// NotAsked is how many of the chosen items were not done when the run stopped last.
+	// NotAsked is how many of the chosen items were not done when the run last stopped.
 	NotAsked int
 }
 
@@ -45,7 +45,7 @@ type ItemData struct {
 	Scores []Score
 }
 
-// Score returns what the metric gives the item; ok is false when the item is in no average.
+// Score returns the item's score by the metric; ok is false if the item is in no average.
 func (i *ItemData) Score(metric string) (s Score, ok bool) {
 	for _, s := range i.Scores {
 		if s.Metric == metric {
@@ -105,7 +105,7 @@ func Load(ctx context.Context, dir string, score Scorer) (*RunData, error) {
 	if err != nil {
 		return nil, err
 	}
-	var last Summary // a missing or torn one says nothing
+	var last Summary // a missing or torn one is ignored
 	if ok, err := d.readJSON(&last, SummaryFile); ok && err == nil {
 		r.NotAsked = last.Missing
 	}
@@ -137,7 +137,7 @@ func (r *RunData) Trajectory(it *ItemData) ([]agent.Event, error) {
 	if it.Meta.Trajectory == "" {
 		return nil, nil
 	}
-	// The name is made from the ID again: what a meta file says is not a path to follow.
+	// The name is derived from the ID again, since a path in a meta file is not trusted.
 	events, _, err := folder(r.Dir).events(it.ID)
 	if err != nil && !errors.Is(err, event.ErrTorn) {
 		return nil, err
@@ -145,7 +145,7 @@ func (r *RunData) Trajectory(it *ItemData) ([]agent.Event, error) {
 	return events, nil
 }
 
-// assemble puts results.jsonl, meta.jsonl and summary.json together from what is in the folder.
+// assemble creates results.jsonl, meta.jsonl and summary.json from what is in the folder.
 func (r *runner) assemble(ctx context.Context) (*Summary, error) {
 	var results, metas bytes.Buffer
 	for _, it := range r.Items {

@@ -6,21 +6,21 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Parting is the first step at which two trajectories part.
+// Parting is the first step at which two trajectories differ.
 type Parting struct {
-	Step int `json:"step"` // 1-based; 0 when the trajectories are the same, or one is missing
+	Step int `json:"step"` // 1-based; 0 if the trajectories are the same or one is missing
 	// the step there: "search_wikidata(bakery)", clipped so that it differs from B; empty when this one had ended
 	A string `json:"a"`
 	B string `json:"b"`
-	// SameAction says that both made the same action and saw something else: the graph differs, not the agent. A and B
-	// then end with what was seen.
+	// SameAction means that both took the same action but saw something different: the graph differs, not the agent. A and
+	// B then end with what was seen.
 	SameAction bool `json:"same_action,omitempty"`
 }
 
 // maxCall is how many characters of a step are shown.
 const maxCall = 120
 
-// stepsOf lists the steps that were carried out, those that were rolled back later included.
+// stepsOf lists the steps that were carried out, including those that were later rolled back.
 func stepsOf(events []agent.Event) []agent.Step {
 	var out []agent.Step
 	for _, e := range events {

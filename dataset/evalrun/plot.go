@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Plots are SVG inside the report's page: no script, no outside address, no style of its own. Colors come from the
+// Plots are SVG inside the report's page: no script, no outside address, no styles of their own. Colors come from the
 // page's classes (s0, s1 … for the runs, axis, grid, label, value), so that they follow its light and dark forms. All
 // texts are escaped here.
 
@@ -18,7 +18,7 @@ type series struct {
 	name   string
 	color  int
 	values []float64 // NaN: nothing to draw
-	tips   []string  // what is at a bar when the mouse is over it
+	tips   []string  // tooltips of the bars
 }
 
 // svg is a drawing whose colors come from the page's classes.
@@ -39,7 +39,7 @@ func (s svg) bar(x, y, w, h float64, color int, tip string) {
 // seriesColors is how many colors the page has for runs.
 const seriesColors = 6
 
-// legend names the runs, when there are several.
+// legend names the runs, if there are several.
 func (s svg) legend(all []series, y float64) {
 	if len(all) < 2 {
 		return
@@ -53,7 +53,7 @@ func (s svg) legend(all []series, y float64) {
 	}
 }
 
-// barsAcross draws a horizontal bar chart: a row a label, in it a bar a series, values from 0 to top.
+// barsAcross draws a horizontal bar chart: a row per label with a bar per series, values from 0 to top.
 func barsAcross(title string, labels []string, all []series, top float64, format func(float64) string) string {
 	const width, left, right, bar, gap = 520.0, 130.0, 46.0, 11.0, 9.0
 	row := bar*float64(len(all)) + gap
@@ -85,8 +85,8 @@ func barsAcross(title string, labels []string, all []series, top float64, format
 	return s.String()
 }
 
-// barsUp draws a vertical bar chart: a group a label, in it a bar a series. under is a second line below the labels,
-// may be nil.
+// barsUp draws a vertical bar chart: a group per label with a bar per series. under is a second line below the labels;
+// it may be nil.
 func barsUp(title string, labels, under []string, all []series, format func(float64) string) string {
 	const width, height, left, right, foot = 520.0, 210.0, 8.0, 8.0, 44.0
 	head := 18.0

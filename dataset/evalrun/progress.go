@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Progress is how far a run is.
+// Progress is the progress of a run.
 type Progress struct {
 	Items    int // chosen
 	Before   int // done in earlier sessions
@@ -31,10 +31,10 @@ func (p *Progress) count(i *itemFile) {
 	}
 }
 
-// fewest is how many items a session must have done before it says how long the rest may take.
+// fewest is how many items a session must have done before it estimates how long the rest may take.
 const fewest = 5
 
-// Left estimates the remaining time from this session's pace; ok is false as long as there is too little to go by.
+// Left estimates the remaining time from this session's pace; ok is false as long as there is too little data.
 // Items differ in length by a factor of ten, so this is a rough figure until a good part is done.
 func (p Progress) Left() (left time.Duration, ok bool) {
 	done := p.Done - p.Before
@@ -45,8 +45,8 @@ func (p Progress) Left() (left time.Duration, ok bool) {
 	return pace * time.Duration(p.Items-p.Done), true
 }
 
-// String is a line for people: "23/155 done, 20 answered, 1 failed by a service, $1.23 of $5.00, 4m0s gone, about 20m
-// left".
+// String returns a line for people: "23/155 done, 20 answered, 1 failed by a service, $1.23 of $5.00, 4m0s gone, about
+// 20m left".
 func (p Progress) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d/%d done, %d answered", p.Done, p.Items, p.Answered)
@@ -68,7 +68,7 @@ func (p Progress) String() string {
 	return b.String()
 }
 
-// roughly rounds a time to what an estimate can bear.
+// roughly rounds a time to the precision of an estimate.
 func roughly(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:

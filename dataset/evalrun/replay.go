@@ -12,9 +12,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Recording is a run that was done before, as the model and the graph of another one: every item is answered from its
-// trajectory, gold queries from what they returned then. The same code returns the same results without any service;
-// code that asks for something else fails the items in question, with what differs in meta.jsonl.
+// Recording is a finished run used as the model and the graph of another one: every item is answered from its
+// trajectory, and gold queries from their earlier results. The same code returns the same results without any service;
+// if the code asks for something else, the items in question fail, and meta.jsonl tells what differs.
 type Recording struct {
 	dir  folder
 	Info RunInfo
@@ -43,8 +43,8 @@ func OpenRecording(dir string) (*Recording, error) {
 	return r, nil
 }
 
-// Item returns the replay of an item's last attempt, which must have been made with a labeler; nil when the run does
-// not hold the item.
+// Item returns the replay of an item's last attempt, which must have been made with a labeler, or nil if the run does
+// not have the item.
 func (r *Recording) Item(id string) (*event.Replay, error) {
 	events, ok, err := r.dir.events(id)
 	if err != nil || !ok {
@@ -57,7 +57,7 @@ func (r *Recording) Item(id string) (*event.Replay, error) {
 func (r *Recording) Graph() agent.Graph { return goldGraph{r: r} }
 
 type goldGraph struct {
-	agent.Graph // nil: an item that the recording holds is its own graph, and any other has no model to ask for it
+	agent.Graph // nil: an item in the recording is its own graph, and any other has no model
 	r           *Recording
 }
 

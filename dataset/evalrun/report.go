@@ -30,14 +30,14 @@ type RunReport struct {
 	Steps       []Bin
 	Input       []Bin // input tokens
 	Output      []Bin // output tokens
-	Cost        []Bin // US cents; nil when nothing cost anything
+	Cost        []Bin // US cents; nil if nothing had a cost
 	Calibration Calibration
 	Verdicts    Verdicts
 	color       int
 }
 
-// NewReport computes the report of the runs. model, which may be nil, is asked for the classes of errors. When it
-// fails, the rules' classes are kept, and the error comes with a valid report. rng draws the bootstrap's samples.
+// NewReport computes the report of the runs. model, which may be nil, is asked for the classes of errors. If it fails,
+// the rules' classes are kept, and the error is returned with a valid report. rng draws the bootstrap's samples.
 func NewReport(ctx context.Context, runs []*RunData, metric string, model agent.Model, rng *rand.Rand) (*Report,
 	error) {
 	if len(runs) == 0 {
@@ -73,7 +73,7 @@ func NewReport(ctx context.Context, runs []*RunData, metric string, model agent.
 	return r, failed
 }
 
-// Tables are the report's tables, for Markdown and LaTeX; the page has the same.
+// Tables returns the report's tables, for Markdown and LaTeX; the page has the same.
 func (r *Report) Tables() []Table {
 	out := r.scoreTables()
 	if r.Comparison != nil {
@@ -102,8 +102,8 @@ func (r *Report) failed() bool {
 	return slices.ContainsFunc(r.Runs, func(run RunReport) bool { return len(run.Summary.FailedIDs) > 0 })
 }
 
-// scoreTables have every metric both ways: without the items that services failed, and with them as 0 where there are
-// some.
+// scoreTables returns every metric in two ways: without the items that services failed and, if there are any, with them
+// as 0.
 func (r *Report) scoreTables() []Table {
 	served := r.scoreTable("Scores", func(m *MetricSummary) Means { return m.Means })
 	for _, run := range r.Runs {
@@ -117,7 +117,7 @@ func (r *Report) scoreTables() []Table {
 	}
 	for _, run := range r.Runs {
 		if n := run.Summary.Missing; n > 0 {
-			served.Note += fmt.Sprintf("%s is not at its end: %d items were not asked yet. ", run.Name, n)
+			served.Note += fmt.Sprintf("%s is not finished: %d items were not asked yet. ", run.Name, n)
 		}
 		for _, m := range run.Summary.Scores {
 			if m.Upper != nil {
@@ -172,7 +172,7 @@ func (r *Report) scoreTable(title string, of func(*MetricSummary) Means) Table {
 	return t
 }
 
-// metrics are the names of the metrics: of the first run that has any scores.
+// metrics returns the names of the metrics, from the first run that has any scores.
 func (r *Report) metrics() []string {
 	for _, run := range r.Runs {
 		if len(run.Metric) > 0 {
@@ -294,9 +294,9 @@ func (r *Report) classTable() Table {
 		}
 	}
 	if byModel {
-		t.Note += "Classes given by a model where it was asked, else by rules."
+		t.Note += "Classes assigned by a model if it was asked, else by rules."
 	} else {
-		t.Note += "Classes given by rules."
+		t.Note += "Classes assigned by rules."
 	}
 	return t
 }
@@ -305,7 +305,7 @@ func (r *Report) calibrationTable() Table {
 	t := Table{Title: "Calibration of the confidence", Head: []string{"run", "answers", "ECE", "Brier",
 		"Brier of the mean"},
 		Note: "An answer is right when its exact match is 1 by " + r.Metric +
-			". ECE: mean distance of confidence and share of right answers over ten bins. A Brier score below that of the mean says that the confidence is worth something."}
+			". ECE: mean distance of confidence and share of right answers over ten bins. A Brier score below that of the mean shows that the confidence is informative."}
 	for _, run := range r.Runs {
 		c := run.Calibration
 		t.Rows = append(t.Rows, cells(run.Name, strconv.Itoa(c.N), fmt.Sprintf("%.3f", c.ECE), fmt.Sprintf("%.3f", c.Brier),
@@ -314,9 +314,9 @@ func (r *Report) calibrationTable() Table {
 	return t
 }
 
-// settingsTable is what makes figures comparable: which scorer, graph, snapshot, sample, what was done about failures.
+// settingsTable lists what makes figures comparable: scorer, graph, snapshot, sample, and how failures were handled.
 func (r *Report) settingsTable() Table {
-	t := Table{Title: "What the figures rest on", Head: []string{""}}
+	t := Table{Title: "What the figures are based on", Head: []string{""}}
 	var names []string
 	for _, run := range r.Runs {
 		t.Head = append(t.Head, run.Name)
@@ -348,8 +348,8 @@ func (r *Report) settingsTable() Table {
 	})
 	row("refused actions", func(run RunReport) string { return strconv.Itoa(run.Summary.Refused) })
 	row("repaired turns", func(run RunReport) string { return strconv.Itoa(run.Summary.repaired()) })
-	row("failed attempts, tried again", func(run RunReport) string { return strconv.Itoa(run.Summary.Retried) })
-	row("failed calls of the graph on the way", func(run RunReport) string { return strconv.Itoa(run.Summary.Incidents) })
+	row("failed attempts, retried", func(run RunReport) string { return strconv.Itoa(run.Summary.Retried) })
+	row("failed calls of the graph in between", func(run RunReport) string { return strconv.Itoa(run.Summary.Incidents) })
 	row("mean steps, calls of the model, seconds", func(run RunReport) string {
 		s, n := run.Summary, float64(max(run.Summary.Items, 1))
 		return fmt.Sprintf("%.1f, %.1f, %.1f", s.Steps, float64(s.Usage.Calls)/n, s.Seconds)

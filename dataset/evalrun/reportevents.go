@@ -11,11 +11,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// ShowEvents returns the turns of a trajectory as people see them: steps, refused actions, what could not be read,
+// ShowEvents returns the turns of a trajectory as shown to people: steps, refused actions, what could not be read,
 // feedback, and the solved questions that were shown to the model.
 func ShowEvents(events []agent.Event) (out []ShownEvent) {
 	var turns event.Turns
-	told := map[int]string{} // by the event of the probes: what the model was told of an end, before it is recorded
+	told := map[int]string{} // by the event of the probes: what the model was told about an end, before it is recorded
 	for _, e := range events {
 		if said, why, bad := turns.Unreadable(e); bad {
 			call := said.Content
@@ -57,7 +57,7 @@ func ShowEvents(events []agent.Event) (out []ShownEvent) {
 	return out
 }
 
-// shownCall is a step's call, with the members of a native call's argument on lines of their own.
+// shownCall returns a step's call, with the members of a native call's argument on separate lines.
 func shownCall(s *event.Step) string {
 	name := shown(s.Action, 40)
 	if lines := event.ArgumentLines(s.Argument); lines != nil {

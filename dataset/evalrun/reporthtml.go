@@ -16,9 +16,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The page is one file that needs nothing else: no script, no outside address. Its policy (Content-Security-Policy in
-// the page itself) allows its own style by hash and nothing more, so that a hostile text that slipped through could
-// still do nothing. html/template escapes all texts; plots and tables escape their own.
+// The page is one self-contained file: no script, no outside address. Its policy (Content-Security-Policy in the page
+// itself) allows only its own style, by hash, so that a hostile text that slipped through could still do nothing.
+// html/template escapes all texts; plots and tables escape their own.
 
 //go:embed page/report.html
 var pageText string
@@ -28,7 +28,7 @@ var pageStyle string
 
 var page = template.Must(template.New("report").Funcs(template.FuncMap{"percent": func(v *float64) string { return percent(v) }, "points": points}).Parse(pageText))
 
-// pageData is what the page's template is filled with.
+// pageData is the data of the page's template.
 type pageData struct {
 	Title   string
 	Policy  string
@@ -60,7 +60,7 @@ type pageRun struct {
 	Head    []pageFigure
 }
 
-// pageRow is an item with what each run made of it.
+// pageRow is an item with its outcome in each run.
 type pageRow struct {
 	Anchor   string
 	ID       string
@@ -68,7 +68,7 @@ type pageRow struct {
 	States   string // of the runs by the report's measure; "differ" when they are not the same
 	Marks    string // classes for the filters
 	Runs     []pageItem
-	Link     string // to the item's own page; "" where the page holds it
+	Link     string // to the item's own page; "" if it is on this page
 	worst    int
 }
 
@@ -101,17 +101,17 @@ type pageItem struct {
 	steps    string   // group of their number
 }
 
-// ShownRows are the first rows of a result; Note says how many there are, or what it is.
+// ShownRows are the first rows of a result; Note tells how many there are, or what it is.
 type ShownRows struct {
 	Note string
 	Head []string
 	Rows [][]string
 }
 
-// ShownEvent is what people see of an event, cut to what can be read, without what could turn a text around.
+// ShownEvent is an event as shown to people, shortened, and without characters that could reverse a text.
 type ShownEvent struct {
 	ID          int // of the event
-	N           int // of the step, 0 for what is none
+	N           int // of the step; 0 if it is not a step
 	Tool        string
 	Refused     string // why it was refused
 	Thought     string
@@ -121,7 +121,7 @@ type ShownEvent struct {
 	MS          int
 }
 
-// How much of a trajectory is in the page: the files have the whole.
+// How much of a trajectory is on the page; the files have all of it.
 const (
 	pageObservation = 1500 // characters
 	pageArgument    = 4000
@@ -137,14 +137,14 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	return page.Execute(w, d)
 }
 
-// itemPage is the page of one item.
+// itemPage returns the page of one item.
 type itemPage struct {
 	*pageData
 	Row *pageRow
 }
 
 // Bundle returns the report as files for a folder: index.html, and items/ with a page for each item. They need no
-// server, and stay quick where one page with everything would not.
+// server, and stay fast where one page with everything would not.
 func (r *Report) Bundle() ([]dataset.File, error) {
 	d, err := r.pageData()
 	if err != nil {
@@ -165,7 +165,7 @@ func (r *Report) Bundle() ([]dataset.File, error) {
 	return append(out, dataset.File{Name: "index.html", Content: b.Bytes()}), err
 }
 
-// pageData is what the pages show.
+// pageData returns what the pages show.
 func (r *Report) pageData() (*pageData, error) {
 	d := &pageData{Title: "Benchmark report", Metric: r.Metric, Several: len(r.Runs) > 1}
 	var names []string
@@ -224,7 +224,7 @@ func (d *pageData) add(to *[]pageBlock, t Table, link func(string) string) {
 	*to = append(*to, pageBlock{Title: t.Title, HTML: template.HTML(b.String())}) //nolint:gosec // Table.HTML escapes
 }
 
-// rows are the items of all runs, with a column for each run. Those that went worst come first.
+// rows returns the items of all runs, with a column for each run. Those with the worst outcome come first.
 func (r *Report) rows(anchors map[string]int) ([]pageRow, error) {
 	out, measures := make([]pageRow, len(anchors)), r.measures()
 	for id, n := range anchors {
@@ -260,7 +260,7 @@ func (r *Report) rows(anchors map[string]int) ([]pageRow, error) {
 	return out, nil
 }
 
-// plots are the page's drawings.
+// plots returns the page's charts.
 func (r *Report) plots() []pageBlock {
 	svgBlock := func(title, note, drawing string) pageBlock {
 		return pageBlock{Title: title, Note: note, HTML: template.HTML(drawing)} //nolint:gosec // plot.go escapes
@@ -298,7 +298,7 @@ func (r *Report) plots() []pageBlock {
 	}
 	up("Number of actions", "share of the items in percent, abandoned actions not counted (SPINACH's table 5)",
 		stepBins, func(run RunReport) []Bin { return run.Steps })
-	out = append(out, svgBlock("Confidence", "whether an answer said to be right with a certain confidence is as often right", reliability("Reliability diagram", r.names(), r.colors(),
+	out = append(out, svgBlock("Confidence", "whether answers with a given confidence are right that often", reliability("Reliability diagram", r.names(), r.colors(),
 		r.calibrations())))
 	classes := make([]string, len(Classes))
 	for i, c := range Classes {
@@ -431,10 +431,10 @@ func (run *RunReport) page(metric string) pageRun {
 // absent is the state of an item that a run does not have.
 const absent = "absent"
 
-// States are the states of items, those that went worst first.
+// States are the states of items, the worst first.
 var States = []string{"failed", "unanswered", "wrong", "partial", absent, "right", "unscored"}
 
-// State is what became of the item by a metric, one of [States], and the same in words.
+// State returns the outcome of the item by a metric, one of [States], and the same in words.
 func (i *ItemData) State(metric string) (state, word string) {
 	s, scored := i.Score(metric)
 	switch {
@@ -483,8 +483,8 @@ func (run *RunReport) pageItem(it *ItemData, metric string) (pageItem, error) {
 	return p, err
 }
 
-// shown is a text of some lines as the page has it: cut to n characters, without what could turn it around or hide in
-// it.
+// shown returns a text of several lines as shown on the page: cut to n characters, without characters that could
+// reverse it or hide in it.
 func shown(s string, n int) string {
 	lines := strings.Split(text.Clip(s, n), "\n")
 	for i, l := range lines {

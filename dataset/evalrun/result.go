@@ -12,7 +12,7 @@ import (
 // Schema is the version of the lines of results.jsonl and meta.jsonl and of the other files of a run.
 const Schema = 1
 
-// Result is a line of results.jsonl: what was asked, what was answered, what is right. It holds nothing that differs
+// Result is a line of results.jsonl: what was asked, what was answered, what is right. It has nothing that differs
 // between two runs with the same settings, model and graph: times, usage and the texts of a service's errors are in
 // [Meta].
 type Result struct {
@@ -23,12 +23,12 @@ type Result struct {
 	// bindings list of the SPARQL JSON format, true or false; null without an answer
 	Result     json.RawMessage `json:"result"`
 	GoldSPARQL string          `json:"gold_sparql"`
-	Gold       json.RawMessage `json:"gold"` // as Result; null when the gold query failed or there is none
+	Gold       json.RawMessage `json:"gold"` // like Result; null if the gold query failed or there is none
 	GoldError  *Failure        `json:"gold_error,omitempty"`
 	Answered   bool            `json:"answered"`
 	Reason     string          `json:"reason,omitempty"` // why there is no answer: an agent.Reason, or "skipped"
 	Error      *Failure        `json:"error,omitempty"`  // a service failed: this is not the agent's answer
-	Steps      int             `json:"steps"`            // that were kept, the stop included
+	Steps      int             `json:"steps"`            // steps that were kept, including the stop
 	Confidence float64         `json:"confidence"`
 }
 
@@ -60,7 +60,7 @@ type Failure struct {
 	Message string `json:"message"`
 }
 
-// The kinds of failure that are no answer of the agent's.
+// The kinds of failure that are not an answer by the agent.
 const (
 	ModelService = "model"    // the model's service failed for good
 	GraphService = "graph"    // the graph's service failed for good
@@ -72,26 +72,26 @@ const (
 var failureTexts = map[string]string{
 	ModelService: "the model's service failed; meta.jsonl says how; run again to ask again",
 	GraphService: "the graph's service failed; meta.jsonl says how; run again to ask again",
-	NoModel:      "there is no model for this question: none is configured, or the script or record does not hold it",
-	Internal:     "a fault of this program; meta.jsonl says which; please report it",
+	NoModel:      "there is no model for this question: none is configured, or the script or recording does not have it",
+	Internal:     "a bug in this program; meta.jsonl has details; please report it",
 }
 
-// Meta is a line of meta.jsonl: what of an item differs from run to run.
+// Meta is a line of meta.jsonl: the facts about an item that differ from run to run.
 type Meta struct {
 	Schema     int       `json:"schema"`
 	ID         string    `json:"id"`
 	Trajectory string    `json:"trajectory,omitempty"` // path in the run's folder
 	Started    time.Time `json:"started,omitzero"`     // of the last attempt
 	MS         int64     `json:"ms"`                   // of the last attempt
-	// those that a service failed, oldest first, the last one included when it failed too
+	// attempts that a service failed, oldest first, including the last one if it failed, too
 	Attempts []Attempt `json:"attempts,omitempty"`
-	// calls of the graph that its service failed, in the last attempt; the agent went on
+	// calls of the graph that its service failed, in the last attempt; the agent continued
 	Incidents int `json:"incidents,omitempty"`
 	Refused   int `json:"refused,omitempty"` // repetitions and early stops, in the last attempt
 	// turns that the model had to repair, by what was wrong (empty, cut, no_action, name, argument, json), likewise
 	Repairs  map[string]int `json:"repairs,omitempty"`
 	Examples []string       `json:"examples,omitempty"` // IDs of the solved questions that the model was shown, likewise
-	// without an answer: the query that came nearest to one
+	// without an answer: the query that came closest to one
 	Nearest  string    `json:"nearest_query,omitempty"`
 	Usage    llm.Usage `json:"usage"`         // of the last attempt
 	Lost     llm.Usage `json:"lost,omitzero"` // of the failed attempts before it
@@ -107,15 +107,15 @@ type Attempt struct {
 	Message string    `json:"message"`
 }
 
-// GoldMeta says when and where a gold query was run.
+// GoldMeta tells when and where a gold query was run.
 type GoldMeta struct {
-	Snapshot time.Time `json:"snapshot,omitzero"` // zero when the result stood in the benchmark's file
+	Snapshot time.Time `json:"snapshot,omitzero"` // zero if the result was in the benchmark's file
 	Endpoint string    `json:"endpoint"`
 	Rows     int       `json:"rows"`
 	MS       int64     `json:"ms"`
 }
 
-// bindings returns a table as results.jsonl holds it: the bindings list, or true or false.
+// bindings returns a table as stored in results.jsonl: the bindings list, or true or false.
 func bindings(t *kg.Table) (json.RawMessage, error) {
 	if t.Ask {
 		return json.Marshal(t.Boolean)

@@ -25,10 +25,10 @@ type Config struct {
 	New     func(Parts) ask.Asker          // makes an asker for one attempt at one item
 	Model   func(dataset.Item) agent.Model // the model for one attempt at an item
 	Sources agent.Sources                  // the graphs, the one that the gold queries are run on first
-	Replay  *Recording                     // answers for model and graph where it holds the item; may be nil
+	Replay  *Recording                     // answers for the model and the graph if it has the item; may be nil
 	Limits  agent.Limits                   // of one item
 
-	Language       string // of the questions, "" to have the model find it out
+	Language       string // of the questions; "" to let the model detect it
 	Golden         bool   // name the entities of the gold query to the model
 	SkipUnscorable bool   // do not ask items whose gold query failed or is empty
 	// searches that branch go on until an answer has this F1 against gold, by UntilBy; 0: they know nothing of gold
@@ -48,7 +48,7 @@ type Config struct {
 	Progress func(Progress) // called after each item, one call at a time; may be nil
 }
 
-// Errors that stop a run before its end. What was done is kept; the same run goes on when it is started again.
+// Errors that stop a run before its end. What was done is kept; starting the same run again continues it.
 var (
 	// ErrBudget: the run's limit of money, or the day's, is reached.
 	ErrBudget = errors.New("the limit of money is reached")
@@ -59,9 +59,9 @@ var (
 // maxInRow is how many items in a row a service may fail before the run stops.
 const maxInRow = 10
 
-// Run does what is missing of a run and puts its files together. Items that a service failed in an earlier session are
-// asked again. The summary is of all items that are done, also together with an error: that of ctx, [ErrBudget],
-// [ErrServiceDown], or of the disk.
+// Run does what is missing from a run and assembles its files. Items that a service failed in an earlier session are
+// asked again. The summary covers all items that are done and is returned even with an error: ctx's, [ErrBudget],
+// [ErrServiceDown], or a disk error.
 func Run(ctx context.Context, cfg Config) (*Summary, error) {
 	cfg.Jobs, cfg.Tries = max(cfg.Jobs, 1), max(cfg.Tries, 1)
 	r := &runner{Config: cfg, dir: folder(cfg.Dir)}
@@ -70,11 +70,11 @@ func Run(ctx context.Context, cfg Config) (*Summary, error) {
 		work = r.share
 	}
 	runErr := work(ctx)
-	sum, err := r.assemble(context.WithoutCancel(ctx)) // what is done is put together also when the run was interrupted
+	sum, err := r.assemble(context.WithoutCancel(ctx)) // what is done is assembled even if the run was interrupted
 	return sum, errors.Join(runErr, err)
 }
 
-// runner is a run at work.
+// runner is a run in progress.
 type runner struct {
 	Config
 	dir folder
@@ -86,7 +86,7 @@ type runner struct {
 }
 
 // work asks the items that are not done, Jobs at once, in the benchmark's order. An error stops all work with one
-// exception: when the money is spent, what was begun may still end, since it is paid for.
+// exception: when the money is spent, items in progress may still finish, since they are paid for.
 func (r *runner) work(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -160,7 +160,7 @@ func (r *runner) limit() float64 {
 	return r.Account.limit
 }
 
-// known is what the folder holds about an item.
+// known is what the folder has about an item.
 type known struct {
 	gold *goldFile
 	item *itemFile
@@ -189,7 +189,7 @@ func (r *runner) load(it dataset.Item) (known, error) {
 	return k, err
 }
 
-// item does what is missing of one item. The error stops the run.
+// item does what is missing for one item. An error stops the run.
 func (r *runner) item(ctx context.Context, it dataset.Item) error {
 	k, err := r.load(it)
 	if err != nil {
@@ -212,7 +212,7 @@ func (r *runner) item(ctx context.Context, it dataset.Item) error {
 	return r.finished(k.item)
 }
 
-// finished counts an item, tells the progress, and stops the run when a service fails item after item.
+// finished counts an item, reports the progress, and stops the run if a service fails item after item.
 func (r *runner) finished(i *itemFile) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -228,7 +228,7 @@ func (r *runner) finished(i *itemFile) error {
 	return nil
 }
 
-// count counts an item and tells the progress.
+// count counts an item and reports the progress.
 func (r *runner) count(i *itemFile) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -247,7 +247,7 @@ func (r *runner) told(i *itemFile) {
 	r.watched(false)
 }
 
-// backoff is how long to wait after the n-th failed attempt, the first being 1.
+// backoff returns how long to wait after the n-th failed attempt, counted from 1.
 func backoff(n int) time.Duration {
 	return min(2*time.Second<<(2*(n-1)), 2*time.Minute)
 }
@@ -266,7 +266,7 @@ type itemFile struct {
 	Meta
 }
 
-// lostWith is what failed attempts cost, together with u.
+// lostWith returns the cost of failed attempts plus u.
 func (i *itemFile) lostWith(u llm.Usage) llm.Usage {
 	sum := i.Lost
 	sum.Add(u)

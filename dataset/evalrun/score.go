@@ -9,8 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/score/scorefile"
 )
 
-// Names of the metrics, in the order of all tables. The first is the one that comparisons and pages are made by when
-// none is named.
+// Names of the metrics, in the order of all tables. The first is the default of comparisons and pages.
 const (
 	MetricSpinach = "spinach"
 	MetricGRASP   = "grasp"
@@ -46,6 +45,5 @@ func Metrics(ctx context.Context, r *Result) ([]Score, error) {
 	return out, ctx.Err() // an interrupted score is not a score
 }
 
-// scoreTime is the longest time for one item and measure. After that, F1 is a lower bound, with an upper bound next to
-// it.
+// scoreTime is the time limit for one item and measure. After that, F1 is a lower bound, reported with an upper bound.
 const scoreTime = time.Minute

@@ -16,15 +16,15 @@ import (
 // much money, which items) is left out.
 type Settings map[string]string
 
-// Fingerprint is a hash of the settings.
+// Fingerprint returns a hash of the settings.
 func (s Settings) Fingerprint() string {
 	var b bytes.Buffer
-	_ = encode(&b, s, "") // a map of texts; its keys are sorted
+	_ = encode(&b, s, "") // a map of strings; its keys are sorted
 	sum := sha256.Sum256(b.Bytes())
 	return hex.EncodeToString(sum[:8])
 }
 
-// differences lists the settings in which s and other differ, one a line.
+// differences lists the settings in which s and other differ, one per line.
 func (s Settings) differences(other Settings) []string {
 	names := map[string]bool{}
 	for n := range s {
@@ -58,11 +58,11 @@ type RunInfo struct {
 	Sessions    []Session `json:"sessions"`
 }
 
-// ErrOtherSettings says that a folder holds a run with other settings.
+// ErrOtherSettings means that a folder has a run with other settings.
 var ErrOtherSettings = errors.New("the folder has a run with other settings")
 
 // Begin opens the folder of a run for a session. It creates the folder, or checks that it was created with the same
-// settings, and returns what run.json says. asOf is used for a new run; for an existing one it must be zero or the
+// settings, and returns the content of run.json. asOf is used for a new run; for an existing one it must be zero or the
 // same. The caller must hold a lock on the folder.
 func Begin(dir string, s Settings, asOf time.Time, session Session) (*RunInfo, error) {
 	d := folder(dir)

@@ -15,26 +15,26 @@ import (
 	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
-// Queue is the queue of items of a run that several processes share, with what they made. internal/store implements
+// Queue is the queue of items of a run that several processes share, with their results. internal/store implements
 // it.
 type Queue interface {
 	job.Queue
-	// AddJobs adds the jobs that are not there, and has those done again that had failed.
+	// AddJobs adds missing jobs and requeues failed ones.
 	AddJobs(ctx context.Context, jobs []job.Job) error
-	// Jobs lists the jobs that are wanted in any of the states.
+	// Jobs lists the wanted jobs that are in any of the states.
 	Jobs(ctx context.Context, w job.Want, states ...job.State) ([]job.Job, error)
-	// Finish ends a job and keeps the files that it made. The error is [job.ErrLost] when the claim has ended.
+	// Finish ends a job and keeps the files that it made. The error is [job.ErrLost] if the claim has ended.
 	Finish(ctx context.Context, c *job.Claim, to job.State, reason string, files map[string][]byte) error
 	// Made returns the files that a job made, by name.
 	Made(ctx context.Context, key string) (map[string][]byte, error)
 }
 
-// Shared is how a process takes part in a run that it shares with others. Each has a folder of its own; in the end all
-// folders hold all items.
+// Shared is how a process takes part in a run that it shares with others. Each process has its own folder; in the end
+// all folders have all items.
 type Shared struct {
 	Queue  Queue
 	Run    string        // name of the run, the same for all
-	Holder string        // a name that no other process has or had
+	Holder string        // a name that no other process has ever had
 	Lease  time.Duration // how long the others wait for the items of a process that is gone
 	Poll   time.Duration // how often to look for items when others have the rest
 }
@@ -44,7 +44,7 @@ const itemJob = "item"
 
 func (s *Shared) key(it dataset.Item) string { return s.Run + " " + FileName(it.ID) }
 
-// share does what is missing of a run together with other processes.
+// share does what is missing from a run together with other processes.
 func (r *runner) share(ctx context.Context) error {
 	todo, err := r.plan(ctx)
 	if err != nil {
@@ -97,7 +97,7 @@ func (r *runner) share(ctx context.Context) error {
 	return r.fetch(ctx, todo)
 }
 
-// offer gives the others an item that this folder holds from an earlier session.
+// offer gives the others an item that this folder has from an earlier session.
 func (r *runner) offer(ctx context.Context, it dataset.Item) error {
 	c, err := r.Shared.Queue.Claim(ctx, r.Shared.Holder, job.Want{Key: r.Shared.key(it)}, r.Now(), r.Shared.Lease)
 	if errors.Is(err, job.ErrNone) {
@@ -109,7 +109,7 @@ func (r *runner) offer(ctx context.Context, it dataset.Item) error {
 	return r.finish(ctx, c, it)
 }
 
-// takeItems does one item after the other until all are finished, by whomever.
+// takeItems does one item after another until all are finished, by this process or others.
 func (r *runner) takeItems(ctx context.Context, holder string, items map[string]dataset.Item) error {
 	s := r.Shared
 	want := job.Want{Kinds: []string{itemJob}, Scope: s.Run}
@@ -141,7 +141,7 @@ func (r *runner) takeItems(ctx context.Context, holder string, items map[string]
 	}
 }
 
-// claimed does an item under its claim.
+// claimed does an item while holding its claim.
 func (r *runner) claimed(ctx context.Context, c *job.Claim, it dataset.Item) error {
 	kept, stop := job.Keep(ctx, r.Log, r.Shared.Queue, c, r.Shared.Lease)
 	err := r.item(kept, it)
@@ -157,7 +157,7 @@ func (r *runner) claimed(ctx context.Context, c *job.Claim, it dataset.Item) err
 	return r.finish(ctx, c, it)
 }
 
-// finish ends an item's job with the files that this folder has of it.
+// finish ends an item's job with its files in this folder.
 func (r *runner) finish(ctx context.Context, c *job.Claim, it dataset.Item) error {
 	k, err := r.load(it)
 	if err != nil {
@@ -187,7 +187,7 @@ func (r *runner) finish(ctx context.Context, c *job.Claim, it dataset.Item) erro
 		}
 	}
 	err = r.Shared.Queue.Finish(ctx, c, to, why, files)
-	if errors.Is(err, job.ErrLost) { // someone else does it again, with the same result
+	if errors.Is(err, job.ErrLost) { // another process does it again, with the same result
 		return nil
 	}
 	return err

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Resamples is how many samples a bootstrap draws.
+// Resamples is the number of samples drawn by a bootstrap.
 const Resamples = 10_000
 
 // Interval is a confidence interval.
@@ -17,7 +17,7 @@ type Interval struct {
 
 // Bootstrap returns the 95 % percentile interval of the mean of paired differences (Efron and Tibshirani 1993, chapter
 // 13): it draws Resamples samples of the items with replacement and takes the 2.5th and the 97.5th percentile of their
-// means. The same rng makes the same interval.
+// means. The same rng results in the same interval.
 func Bootstrap(differences []float64, rng *rand.Rand) Interval {
 	n := len(differences)
 	if n == 0 {
@@ -49,8 +49,8 @@ func percentile(sorted []float64, p float64) float64 {
 }
 
 // McNemar returns the two-sided p value of the exact test of McNemar (1947): of the b + c items that only one of two
-// systems gets right, b are the first one's. Under the null hypothesis b is binomial with probability 1/2; the smaller
-// tail counts twice. It is 1 when no item tells the systems apart.
+// systems gets right, b are the first system's. Under the null hypothesis b is binomial with probability 1/2; the
+// smaller tail counts twice. It is 1 if no item distinguishes the systems.
 func McNemar(b, c int) float64 {
 	n, k := b+c, min(b, c)
 	logFactorial := func(m int) float64 { v, _ := math.Lgamma(float64(m) + 1); return v }
@@ -93,10 +93,10 @@ func MDE(n int, discordant func(d float64) float64) float64 {
 	return high
 }
 
-// Planned is the share of items on which a system of the given exact match disagrees with a better one, when nothing
-// but the exact matches is known: their right answers correlate with φ = 0.6. The SPINACH paper (appendix C.2, after
-// Card et al. 2020) finds 9.0 points on its 155 items with an agreement that it does not print; this correlation gives
-// that figure.
+// Planned returns the share of items on which a system with the given exact match disagrees with a better one, if only
+// the exact matches are known: their right answers correlate with φ = 0.6. The SPINACH paper (appendix C.2, after Card
+// et al. 2020) finds 9.0 points on its 155 items with an agreement that it does not print; this correlation gives that
+// figure.
 func Planned(em float64) func(d float64) float64 {
 	const phi = 0.6
 	return func(d float64) float64 {
@@ -107,15 +107,15 @@ func Planned(em float64) func(d float64) float64 {
 	}
 }
 
-// Observed is the share on which the two given systems disagree; b and c are the items that only one of them gets
-// right. A greater difference needs accordingly more disagreement.
+// Observed returns the share on which the two given systems disagree; b and c are the items that only one of them gets
+// right. A greater difference needs correspondingly more disagreement.
 func Observed(b, c, n int) func(d float64) float64 {
 	p, seen := float64(b+c)/float64(max(n, 1)), math.Abs(float64(b-c))/float64(max(n, 1))
 	return func(d float64) float64 { return p + max(0, d-seen) }
 }
 
-// meanMDE is the smallest mean difference that a paired test of n differences with their standard deviation finds, with
-// the same power and significance. NaN: unknown.
+// meanMDE returns the smallest mean difference that a paired test finds, for n differences with the given standard
+// deviation and the same power and significance. NaN means unknown.
 func meanMDE(differences []float64) float64 {
 	n := float64(len(differences))
 	if n < 2 {

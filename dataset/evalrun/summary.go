@@ -14,9 +14,9 @@ import (
 type Summary struct {
 	Schema    int             `json:"schema"`
 	Items     int             `json:"items"`   // done
-	Missing   int             `json:"missing"` // chosen and not done, because the run was stopped
+	Missing   int             `json:"missing"` // chosen but not done because the run was stopped
 	Answered  int             `json:"answered"`
-	NoAnswer  map[string]int  `json:"no_answer"`      // by reason, those that services failed left out
+	NoAnswer  map[string]int  `json:"no_answer"`      // by reason, without those that services failed
 	Failed    map[string]int  `json:"failed"`         // by the kind of the service's failure
 	FailedIDs []string        `json:"failed_ids"`     // those items
 	Excluded  []Excluded      `json:"excluded"`       // from every average
@@ -24,7 +24,7 @@ type Summary struct {
 	Steps     float64         `json:"steps_mean"`     // of the items that no service failed
 	Refused   int             `json:"refused"`        // repetitions and early stops
 	Repairs   map[string]int  `json:"repairs"`        // turns that the model had to repair, by what was wrong
-	Incidents int             `json:"incidents"`      // calls that a service failed and the agent went on after
+	Incidents int             `json:"incidents"`      // calls that a service failed and after which the agent continued
 	Retried   int             `json:"retried"`        // attempts that a service failed
 	Usage     llm.Usage       `json:"usage"`          // of the attempts that count
 	Lost      llm.Usage       `json:"lost"`           // of those that a service failed
@@ -56,18 +56,18 @@ type Means struct {
 
 func meansOf(f1, em []float64) Means { return Means{len(f1), meanOrNil(f1), meanOrNil(em)} }
 
-// MetricSummary are the means of a metric over the scorable items that no service failed, under the names that eval
-// score gives them.
+// MetricSummary has the means of a metric over the scorable items that no service failed, with the names used by eval
+// score.
 type MetricSummary struct {
 	Metric string `json:"metric"`
 	Means
-	// Upper is the mean of upper limits, where scoring some item ran out of time or memory.
+	// Upper is the mean of upper bounds, if scoring some item ran out of time or memory.
 	Upper *float64 `json:"f1_upper,omitempty"`
-	// WithFailures also has the items that a service failed, each counting 0; nil when there are none.
+	// WithFailures also includes the items that a service failed, each counting 0; nil if there are none.
 	WithFailures *Means `json:"with_failures,omitempty"`
 }
 
-// failed is how many scorable items a service failed.
+// failed returns how many scorable items a service failed.
 func (m *MetricSummary) failed() int {
 	if m.WithFailures == nil {
 		return 0
@@ -75,7 +75,7 @@ func (m *MetricSummary) failed() int {
 	return m.WithFailures.N - m.N
 }
 
-// whole are the means with the items that a service failed as 0, whether there are some or not.
+// whole returns the means with the items that a service failed as 0, whether or not there are any.
 func (m *MetricSummary) whole() Means {
 	if m.WithFailures == nil {
 		return m.Means
@@ -83,7 +83,7 @@ func (m *MetricSummary) whole() Means {
 	return *m.WithFailures
 }
 
-// summarize makes the means of a metric over scorable items.
+// summarize computes the means of a metric over scorable items.
 func summarise(metric string, items []*ItemData) MetricSummary {
 	var f1, em, upper, zeros []float64
 	limits := false
@@ -167,7 +167,7 @@ func meanOrNil(v []float64) *float64 {
 	return &m
 }
 
-// mean is 0 for no values.
+// mean returns the mean, or 0 for no values.
 func mean(v []float64) float64 {
 	if len(v) == 0 {
 		return 0
@@ -179,7 +179,7 @@ func mean(v []float64) float64 {
 	return sum / float64(len(v))
 }
 
-// percent writes a share as the tables of the field do: 69.54; a dash for none.
+// percent writes a share as is usual in tables of the field: 69.54; a dash for none.
 func percent(v *float64) string {
 	if v == nil {
 		return "–"
@@ -232,8 +232,7 @@ func (s *Summary) WriteText(w io.Writer) {
 	}
 }
 
-// writeScores writes a line a metric, and one with the items that services failed as 0 where there are some, as eval
-// score does.
+// writeScores writes one line per metric and, if services failed items, another one with these as 0, like eval score.
 func (s *Summary) writeScores(w io.Writer) {
 	if len(s.Scores) == 0 {
 		return
@@ -262,7 +261,8 @@ func (s *Summary) excludedFor(why string) (ids []string) {
 	return ids
 }
 
-// list names the first IDs; summary.json has all. Ids are texts from a file: what could steer a terminal is quoted.
+// list returns the first IDs; summary.json has all. IDs come from a file, so characters that could control a terminal
+// are quoted.
 func list(ids []string, most int) string {
 	var out []string
 	for _, id := range ids[:min(len(ids), most)] {

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Table is a table for people, in any of the forms text, Markdown, LaTeX, HTML. Its texts may come from anywhere: each
-// form escapes what it must.
+// Table is a table for people that can be written as text, Markdown, LaTeX or HTML. Its texts may come from anywhere:
+// each form escapes what it must.
 type Table struct {
 	Title string
 	Note  string // below the table
@@ -21,7 +21,8 @@ type Table struct {
 	Rows  [][]Cell
 }
 
-// Cell is a cell. Rank 1 marks the best of its column, 2 the second best. ID is set in a cell that stands for an item.
+// Cell is a cell of a table. Rank 1 marks the best of its column, 2 the second best. ID is set in a cell that
+// represents an item.
 type Cell struct {
 	Text string
 	Rank int
@@ -36,14 +37,14 @@ func cells(texts ...string) []Cell {
 	return out
 }
 
-// number is a figure of a column that is ranked.
+// number is a figure in a ranked column.
 type number struct {
 	value float64 // NaN: none
 	text  string
 }
 
-// ranked makes the cells of a column, best and second best marked; equal figures share a rank. A column with one figure
-// has no best.
+// ranked makes the cells of a column, with best and second best marked; equal figures share a rank. A column with one
+// figure has no best.
 func ranked(column []number, higherIsBetter bool) []Cell {
 	var values []float64
 	for _, n := range column {
@@ -118,7 +119,7 @@ func (t *Table) Text(w io.Writer) {
 	}
 }
 
-// numeric reports whether a column holds numbers, which are aligned right.
+// numeric reports whether a column has numbers, which are right-aligned.
 func (t *Table) numeric(i int) bool {
 	for _, row := range t.Rows {
 		if s := row[i].Text; s != "" && s != "–" && !strings.ContainsAny(s[:1], "0123456789-+−$<") {
@@ -128,7 +129,7 @@ func (t *Table) numeric(i int) bool {
 	return len(t.Rows) > 0
 }
 
-// plain drops what could steer a terminal or turn a text around.
+// plain removes characters that could control a terminal or reverse a text.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -183,7 +184,7 @@ var latexEscaper = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", 
 	"^", `\textasciicircum{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, `"`, `''`, "–", "--", "−",
 	"$-$", "≥", `$\geq$`, "±", `$\pm$`, "…", `\dots{}`)
 
-// minus is a hyphen that is a minus sign.
+// minus matches a hyphen that is a minus sign.
 var minus = regexp.MustCompile(`(^| )-(\d)`)
 
 // LaTeX writes the table for LaTeX with the package booktabs: best figures bold, second best underlined.

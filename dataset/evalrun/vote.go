@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// resultKey is the same for two results that say the same: rows as a set, columns in any order and under any name,
-// label columns left out where there are others. It is empty for no answer.
+// resultKey returns the same key for equivalent results: rows as a set, columns in any order and with any names,
+// without label columns if there are others. It is empty for no answer.
 func resultKey(raw json.RawMessage) string {
 	text := string(raw)
 	if text == "true" || text == "false" {
@@ -28,7 +28,7 @@ func resultKey(raw json.RawMessage) string {
 		var cells []string
 		for name, cell := range row {
 			if !bare || !isLabel(name) {
-				cells = append(cells, string(cell)) // one program wrote all results, keys in one order
+				cells = append(cells, string(cell)) // one program wrote all results, with keys in the same order
 			}
 		}
 		slices.Sort(cells)
@@ -47,9 +47,9 @@ func isLabel(column string) bool {
 	return strings.HasSuffix(column, "Label") || strings.HasSuffix(column, "Description")
 }
 
-// vote returns the index of the run whose answer wins an item: that of the most frequent result; where several are as
-// frequent, of the one with the highest confidence of a run, then of the first run. Runs without an answer have no
-// vote; -1 when none has one.
+// vote returns the index of the run whose answer wins an item: that with the most frequent result; among equally
+// frequent ones, that with the highest confidence, then the first run. Runs without an answer have no vote; -1 when
+// none has one.
 func vote(items []*ItemData) int {
 	count, best := map[string]int{}, map[string]int{}
 	var order []string
@@ -80,13 +80,13 @@ func vote(items []*ItemData) int {
 	return win
 }
 
-// Combined is what several runs would come to together.
+// Combined is what several runs would achieve together.
 type Combined struct {
-	Oracle []MetricMean `json:"oracle"` // by the better run of each item: what a perfect choice would reach
+	Oracle []MetricMean `json:"oracle"` // by the better run for each item: what a perfect choice would achieve
 	Vote   []MetricMean `json:"vote"`   // by the most frequent result, ties by confidence
 }
 
-// MetricMean are the means of a metric over the common items.
+// MetricMean has the means of a metric over the common items.
 type MetricMean struct {
 	Metric string  `json:"metric"`
 	F1     float64 `json:"f1"`

@@ -14,15 +14,16 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// WatchFile is what a run at work writes for those who watch it. It is gone when the run has put its files together.
+// WatchFile is the file that a run in progress writes for those who watch it. It is removed when the run has assembled
+// its files.
 const WatchFile = "progress.json"
 
-// Watched is a run as people look through it, at work or not.
+// Watched is a run as people browse it, in progress or not.
 type Watched struct {
 	Name     string        `json:"name"` // of the folder
 	Info     RunInfo       `json:"-"`
 	Progress Progress      `json:"progress"`
-	Working  bool          `json:"-"` // the files are not put together: the run is at work, or was cut off
+	Working  bool          `json:"-"` // the files are not assembled: the run is in progress, or was cut off
 	Metrics  []string      `json:"metrics"`
 	Items    []WatchedItem `json:"items"` // those that are done
 }
@@ -47,7 +48,7 @@ type WatchedItem struct {
 	Confidence float64 `json:"confidence"`
 }
 
-// State is as [ItemData.State].
+// State is like [ItemData.State].
 func (w *WatchedItem) State(metric string) (state, word string) {
 	it := ItemData{Result: Result{Answered: w.Answered}, Scores: w.Scores}
 	if w.Failed != "" {
@@ -59,7 +60,7 @@ func (w *WatchedItem) State(metric string) (state, word string) {
 	return state, word
 }
 
-// Score is as [ItemData.Score].
+// Score is like [ItemData.Score].
 func (w *WatchedItem) Score(metric string) (Score, bool) {
 	return (&ItemData{Scores: w.Scores}).Score(metric)
 }
@@ -70,14 +71,14 @@ func (w *WatchedItem) StepBin() string { return stepBin(w.Steps) }
 // StepBins are the groups, smallest first.
 func StepBins() []string { return slices.Clone(stepBins) }
 
-// watching is what a run keeps for those who watch it.
+// watching is the data that a run keeps for those who watch it.
 type watching struct {
 	items   map[string]WatchedItem
 	written time.Time
 }
 
-// see notes an item that is done. Its score only helps to watch: a failure is met again when the files are put
-// together.
+// see records an item that is done. Its score is only for watching: a failure will show again when the files are
+// assembled.
 func (r *runner) see(ctx context.Context, it dataset.Item, k known) {
 	gold := k.gold
 	if gold == nil {
@@ -99,7 +100,7 @@ func (r *runner) see(ctx context.Context, it dataset.Item, k known) {
 	r.watch.items[it.ID] = w
 }
 
-// watchedItem is what is shown of an item; the class of its error is decided by rules.
+// watchedItem returns what is shown of an item; rules decide the class of its error.
 func (d folder) watchedItem(it *ItemData) WatchedItem {
 	w := WatchedItem{ID: it.ID, File: FileName(it.ID), Question: it.Question, Answered: it.Answered, Reason: it.Reason,
 		Excluded: it.excluded(), Scores: it.Scores, Steps: it.Steps, USD: it.Meta.Usage.USD + it.Meta.Lost.USD,
@@ -119,13 +120,13 @@ func (d folder) watchedItem(it *ItemData) WatchedItem {
 	return w
 }
 
-// pause is the least time between two writings of the file for those who watch, where it holds many items.
+// pause is the minimum time between two writes of the watch file if it has many items.
 const (
 	pause = time.Second
 	many  = 500
 )
 
-// watched writes the file for those who watch; r.mu is held.
+// watched writes the watch file; r.mu must be held.
 func (r *runner) watched(always bool) {
 	now := r.Now()
 	if !always && len(r.watch.items) > many && now.Sub(r.watch.written) < pause {
@@ -144,11 +145,11 @@ func (r *runner) watched(always bool) {
 		}
 	}
 	if err := r.dir.writeJSON(w, WatchFile); err != nil {
-		r.Log.Warn("who watches the run sees an older state", "error", err)
+		r.Log.Warn("the watch file is out of date", "error", err)
 	}
 }
 
-// Watch reads a run for people who look through it, also while it is at work.
+// Watch reads a run for people who browse it, even while it is in progress.
 func Watch(ctx context.Context, dir string) (*Watched, error) {
 	d := folder(dir)
 	var w Watched
@@ -188,7 +189,7 @@ func IsRun(dir string) bool {
 	return err == nil && st.Mode().IsRegular()
 }
 
-// Changed is when the run was last changed, the zero time when there is none.
+// Changed returns when the run was last changed, or the zero time if there is none.
 func Changed(dir string) (at time.Time) {
 	for _, name := range []string{RunFile, WatchFile, ResultsFile} {
 		if st, err := os.Stat(filepath.Join(dir, name)); err == nil && st.ModTime().After(at) {
@@ -198,8 +199,8 @@ func Changed(dir string) (at time.Time) {
 	return at
 }
 
-// ItemOf reads an item of a run by the name of its file, with its scores when the run is put together. The error is an
-// [fs.ErrNotExist] when there is none.
+// ItemOf reads an item of a run by the name of its file, with its scores if the run's files are assembled. The error is
+// an [fs.ErrNotExist] if there is none.
 func ItemOf(ctx context.Context, dir, file string) (*ItemData, error) {
 	if file != filepath.Base(file) || strings.HasPrefix(file, ".") {
 		return nil, fs.ErrNotExist
@@ -212,7 +213,7 @@ func ItemOf(ctx context.Context, dir, file string) (*ItemData, error) {
 			}
 		}
 	}
-	var k itemFile // at work: what is there of the item
+	var k itemFile // in progress: what exists of the item
 	if ok, err := folder(dir).readJSON(&k, itemsDir, file+".json"); err != nil || !ok {
 		return nil, errors.Join(err, fs.ErrNotExist)
 	}
@@ -222,7 +223,7 @@ func ItemOf(ctx context.Context, dir, file string) (*ItemData, error) {
 	return it, nil
 }
 
-// Info reads what a run was made with.
+// Info reads the settings of a run.
 func Info(dir string) (*RunInfo, error) {
 	var info RunInfo
 	if ok, err := folder(dir).readJSON(&info, RunFile); err != nil || !ok {

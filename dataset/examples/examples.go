@@ -1,9 +1,9 @@
-// Package examples finds solved questions that are like a new one, for the agent's prompts: items of any benchmark
-// file, candidates of a harvest, what annotators made of them.
+// Package examples finds solved questions that are similar to a new one, for the agent's prompts: items of any
+// benchmark file, candidates of a harvest, and the items that annotators made from them.
 //
 //	examples.go   a pool of solved questions, and how one is searched
 //	kept.go       vectors that are made once and kept
-//	without.go    what may not be shown: the questions of the set that is being run, and their near-duplicates
+//	without.go    what must not be shown: the questions of the benchmark being run, and their near-duplicates
 package examples
 
 import (
@@ -28,8 +28,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Embedder turns texts into vectors, one each and all of one length. The model should know the languages of questions
-// and examples: with an English one, questions in other languages find little (arXiv 2512.14277).
+// Embedder turns texts into vectors, one each and all of the same length. The model should support the languages of
+// questions and examples: with an English-only one, questions in other languages find little (arXiv 2512.14277).
 type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
@@ -37,7 +37,7 @@ type Embedder interface {
 // Pool is a set of solved questions. It is filled once, by one goroutine, and then only searched, by any number.
 //
 // Questions are ranked by BM25 over their folded words and those of their paraphrases, or, with [Pool.ByMeaning], by
-// the cosine of their vectors. Of several examples with the same query only the best is found.
+// the cosine of their vectors. Among several examples with the same query only the best is found.
 type Pool struct {
 	docs   []doc
 	words  bm25.Index
@@ -48,18 +48,18 @@ type Pool struct {
 	failed   atomic.Bool // the embedder has failed
 
 	mu      sync.Mutex
-	vectors [][]float32 // of unit length, one a text of docs; nil: not made yet
-	owner   []int       // the number of a vector's example
+	vectors [][]float32 // of unit length, one per text of docs; nil: not made yet
+	owner   []int       // the index of a vector's example
 }
 
-// doc is an example with the texts that it is found by.
+// doc is an example with the texts by which it is found.
 type doc struct {
 	event.Example
 	url   string
 	texts []string // wordings of the question
 }
 
-// Add adds the items of a benchmark that have a query. source is its name for people. Items whose query is no SPARQL
+// Add adds the items of a benchmark that have a query. source is its name for people. Items whose query is not SPARQL
 // are left out, see [Pool.Broken].
 func (p *Pool) Add(source string, items []dataset.Item) {
 	for _, it := range items {
@@ -76,11 +76,11 @@ func (p *Pool) Add(source string, items []dataset.Item) {
 // Broken returns the IDs of the items that were left out because their query cannot be parsed.
 func (p *Pool) Broken() []string { return p.broken }
 
-// prefixes matches what may be the prefix of a name.
+// prefixes matches possible prefixes of names.
 var prefixes = regexp.MustCompile(`([\pL][\pL\pN_.-]*)?:`)
 
-// readable reports whether a query can be parsed. Prefixes that it does not declare count as known: those of other
-// graphs are.
+// readable reports whether a query can be parsed. Undeclared prefixes are accepted, since other graphs may predeclare
+// them.
 func readable(query string) bool {
 	_, err := sparql.Parse(query)
 	if err == nil {
@@ -94,7 +94,7 @@ func readable(query string) bool {
 	return err == nil
 }
 
-// How much of a discussion is looked at and shown: characters of its first comment.
+// How much of a discussion is used and shown: characters of its first comment.
 const maxRequest = 1000
 
 // AddCandidate adds a staged candidate of a harvest whose query returned rows; others are left out.
@@ -130,10 +130,10 @@ func (p *Pool) add(d doc) {
 	p.words.Add(count)
 }
 
-// Len is the number of examples.
+// Len returns the number of examples.
 func (p *Pool) Len() int { return len(p.docs) }
 
-// Sources names the sources in the order in which they were added, with the number of examples of each.
+// Sources lists the sources in the order in which they were added, with the number of examples in each.
 func (p *Pool) Sources() []string {
 	var names []string
 	n := map[string]int{}
@@ -148,11 +148,11 @@ func (p *Pool) Sources() []string {
 	return names
 }
 
-// ByMeaning makes the pool rank by the likeness of meaning that e's model sees. The examples' vectors are made at the
-// first search and kept. Once e has failed, words are used, and lg says so.
+// ByMeaning makes the pool rank by similarity of meaning according to e's model. The examples' vectors are made at the
+// first search and kept. Once e has failed, words are used, and this is logged to lg.
 func (p *Pool) ByMeaning(lg *slog.Logger, e Embedder) { p.lg, p.embedder = lg, e }
 
-// minMeaning is the least cosine of an example that is found by meaning, as in GRASP (section 3.5 of its paper).
+// minMeaning is the minimum cosine of an example found by meaning, as in GRASP (section 3.5 of its paper).
 const minMeaning = 0.5
 
 // ranked is an example with its score.
@@ -193,7 +193,7 @@ func (p *Pool) find(ctx context.Context, q event.ExampleQuery, out func(*doc) bo
 	return p.page(order, q, out), nil
 }
 
-// page cuts a page out of an order, in which only the first of several with one query counts.
+// page returns a page of an ordered list in which only the first of several examples with the same query counts.
 func (p *Pool) page(order []ranked, q event.ExampleQuery, leave func(*doc) bool) []event.Example {
 	var out []event.Example
 	seen := map[string]bool{}
@@ -215,8 +215,8 @@ func (p *Pool) page(order []ranked, q event.ExampleQuery, leave func(*doc) bool)
 	return out
 }
 
-// minCover is the least share of a question's weight that the words of an example hold: below it, only words like "the"
-// are the same.
+// minCover is the minimum share of a question's weight in the words of an example: below it, only words like "the" are
+// the same.
 const minCover = 0.1
 
 func (p *Pool) byWords(text string) []ranked {
@@ -230,7 +230,7 @@ func (p *Pool) byWords(text string) []ranked {
 	return out
 }
 
-// shuffled returns all examples in an order that depends on nothing but the seed and their number.
+// shuffled returns all examples in an order that depends only on the seed and their number.
 func (p *Pool) shuffled(seed uint64) []ranked {
 	out := make([]ranked, len(p.docs))
 	for i := range out {
@@ -337,11 +337,11 @@ func dot(a, b []float32) (sum float64) {
 	return sum
 }
 
-// words returns the folded words of a text. A word of four letters or more is in it twice, whole and as its first five
-// letters without an s at the end: forms of a word meet then in most languages that inflect, without knowing any of
+// words returns the folded words of a text. A word of four letters or more is included twice, whole and as its first
+// five letters without a final s: this matches forms of a word in most inflected languages, without knowledge of any of
 // them (McNamee, Nicholas and Mayfield, Addressing Morphological Variation in Alphabetic Languages, SIGIR 2009).
 func words(s string) (out []string) {
-	for chunk := range slices.Chunk(strings.Fields(s), 16) { // lookup.Words looks at so many words only
+	for chunk := range slices.Chunk(strings.Fields(s), 16) { // lookup.Words uses only this many words
 		for _, w := range lookup.Words(strings.Join(chunk, " ")) {
 			r := []rune(w)
 			if len(w) < 2 && !unicode.IsDigit(r[0]) {

@@ -8,14 +8,14 @@ import (
 
 // Vectors keeps vectors between runs of the program, by the model's name and the text.
 type Vectors interface {
-	// Vectors returns those that are kept, by text.
+	// Vectors returns the stored vectors, by text.
 	Vectors(ctx context.Context, model string, texts []string) (map[string][]float32, error)
-	// KeepVectors keeps vectors of texts.
+	// KeepVectors stores vectors of texts.
 	KeepVectors(ctx context.Context, model string, vectors map[string][]float32) error
 }
 
-// Kept is an [Embedder] that asks another one only for texts whose vectors are not kept. When they cannot be read or
-// written, all are asked for.
+// Kept is an [Embedder] that asks another one only for texts whose vectors are not stored. If the stored ones cannot be
+// read, it asks for all.
 type Kept struct {
 	Embedder Embedder
 	Model    string // name of the embedder's model
@@ -27,7 +27,7 @@ type Kept struct {
 func (k *Kept) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	have, err := k.Vectors.Vectors(ctx, k.Model, texts)
 	if err != nil {
-		k.Log.Info("the vectors that are kept cannot be read", "error", err)
+		k.Log.Info("the stored vectors cannot be read", "error", err)
 		have = nil
 	}
 	var want []string
@@ -46,7 +46,7 @@ func (k *Kept) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 			fresh[t] = vectors[i]
 		}
 		if err := k.Vectors.KeepVectors(ctx, k.Model, fresh); err != nil {
-			k.Log.Info("vectors cannot be kept", "error", err)
+			k.Log.Info("vectors cannot be stored", "error", err)
 		}
 		if have == nil {
 			have = map[string][]float32{}

@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// Read adds what a path holds: a benchmark file in any published form ([dataset.ReadItems]), or the folder of a
-// harvest. Errors name the path and say what was wanted; a path that holds no solved question is one.
+// Read adds the examples at a path: a benchmark file in any published form ([dataset.ReadItems]), or the folder of a
+// harvest. Errors name the path and what was wanted; it is an error if there is no solved question.
 func (p *Pool) Read(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -24,9 +24,9 @@ func (p *Pool) Read(path string) error {
 		err = p.file(path)
 	}
 	if err == nil && p.Len() == before {
-		err = errors.New("it holds no question with a query")
+		err = errors.New("it has no question with a query")
 		if len(p.broken) > 0 {
-			err = errors.New("it holds no question with a query that can be read")
+			err = errors.New("it has no question with a query that can be read")
 		}
 	}
 	if err != nil {
@@ -51,9 +51,8 @@ func (p *Pool) file(path string) error {
 // Archive is the source of examples from a harvest.
 const Archive = "archive"
 
-// Harvest adds the staged candidates in the folder of a harvest, and instead of those that annotators have kept, the
-// items that they made of them, whose wording says all that the query does. A folder without a harvest adds the items
-// alone.
+// Harvest adds the staged candidates in a harvest's folder. Candidates that annotators have kept are replaced by the
+// resulting items, whose wording states everything in the query. For a folder without a harvest it adds only the items.
 func (p *Pool) Harvest(dir string, annotated []dataset.Item) error {
 	err := p.harvest(dir, annotated)
 	if errors.Is(err, fs.ErrNotExist) {

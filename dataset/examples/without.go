@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// Held is a set of questions that may not be shown, nor what nearly is one of them: the benchmark that is being run. An
-// example is held back when it and an item of the set have
+// Held is a set of questions that must not be shown, such as the benchmark being run, and neither must near-duplicates
+// of them. An example is held back if it and an item of the set have
 //
 //   - the same ID, unless that is only a number or a number with the name of a part ("17", "test_4"), which any
 //     benchmark may have;
@@ -25,8 +25,7 @@ import (
 //     ([sparql.Canonical]); or the same pattern with the same Q and P numbers; or similar text, which is what the
 //     harvest calls near-duplicates ([harvest.SimilarText]).
 //
-// An example with the same pattern and other numbers is not held back: it says how such a question is asked, not what
-// the answer is.
+// An example with the same pattern and other IDs is not held back: it shows how to ask such a question, not the answer.
 type Held struct {
 	ids, places, headings, questions, queries, patterns map[string]bool
 	wordings, contents                                  overlaps[string]
@@ -36,7 +35,7 @@ type Held struct {
 // Reason is why an example is held back.
 type Reason string
 
-// The reasons, in the order in which they are looked for.
+// The reasons, in the order in which they are checked.
 const (
 	SameID      Reason = "same ID"
 	SamePlace   Reason = "same discussion"
@@ -48,10 +47,10 @@ const (
 	LikeContent Reason = "the same question in other words" // only by [Held.Near]
 )
 
-// minWording is the Jaccard similarity of two questions' words from which on they are near-duplicates.
+// minWording is the minimum Jaccard similarity of the words of near-duplicate questions.
 const minWording = 0.9
 
-// Hold returns what keeps back items and their near-duplicates.
+// Hold returns a Held that holds back items and their near-duplicates.
 func Hold(items []dataset.Item) *Held {
 	h := &Held{ids: map[string]bool{}, places: map[string]bool{}, headings: map[string]bool{},
 		questions: map[string]bool{}, queries: map[string]bool{}, patterns: map[string]bool{}}
@@ -85,7 +84,7 @@ func (h *Held) Add(items ...dataset.Item) {
 	}
 }
 
-// why says why an example is held back, "" when it is not.
+// why returns why an example is held back, or "" if it is not.
 func (h *Held) why(d *doc) Reason {
 	switch {
 	case h.ids[foldID(d.ID)]:
@@ -101,11 +100,11 @@ func (h *Held) why(d *doc) Reason {
 	return h.query(d.SPARQL)
 }
 
-// minContent is the Jaccard similarity of two questions' words from which on [Held.Near] finds them near, when words
-// that say nothing of what is asked for, such as "which" and "list", are left out, and plurals are no other words.
+// minContent is the minimum Jaccard similarity at which [Held.Near] considers two questions near, ignoring words
+// without content, such as "which" and "list", and treating plurals as the same word.
 const minContent = 0.8
 
-// contentOf are the words by which [Held.Near] tells what is asked for; none for fewer than two.
+// contentOf returns the content words used by [Held.Near], or none if there are fewer than two.
 func contentOf(question string) []string {
 	ws := harvest.Words(question)
 	slices.Sort(ws)
@@ -115,8 +114,8 @@ func contentOf(question string) []string {
 	return ws
 }
 
-// Near says why something is too near to an item of the set to be learned from, "" when it is not. That is held to more
-// than what is shown: also a question in other words is near, and so is each of the queries that were tried.
+// Near returns why something is too similar to an item of the set to be learned from, or "" if it is not. This is
+// stricter than for showing: a rephrased question is near, too, and each of the tried queries is checked.
 func (h *Held) Near(id string, questions, queries []string) Reason {
 	if h.ids[foldID(id)] {
 		return SameID
@@ -137,7 +136,7 @@ func (h *Held) Near(id string, questions, queries []string) Reason {
 	return ""
 }
 
-// Wording says whether a question has the wording of an item of the set, or nearly; "" for neither.
+// Wording returns a reason if a question has the wording of an item of the set, or nearly, else "".
 func (h *Held) Wording(question string) Reason {
 	switch {
 	case h.questions[strings.Join(lookupWords(question), " ")]:
@@ -148,7 +147,7 @@ func (h *Held) Wording(question string) Reason {
 	return ""
 }
 
-// query says why a query is too near.
+// query returns why a query is too similar.
 func (h *Held) query(query string) Reason {
 	f := formOf(query)
 	switch {
@@ -174,7 +173,7 @@ func (b *Besides) FindExamples(ctx context.Context, q event.ExampleQuery) ([]eve
 	return b.Pool.find(ctx, q, func(d *doc) bool { return b.Held.why(d) != "" })
 }
 
-// Without returns the pool without what h holds back, and how many examples that are, by reason.
+// Without returns the pool without what h holds back, and the number of removed examples by reason.
 func (p *Pool) Without(h *Held) (*Pool, map[Reason]int) {
 	out := &Pool{lg: p.lg, embedder: p.embedder}
 	gone := map[Reason]int{}
@@ -188,7 +187,7 @@ func (p *Pool) Without(h *Held) (*Pool, map[Reason]int) {
 	return out, gone
 }
 
-// wordings are the texts that are the question: labels are not.
+// wordings returns the texts of the question, which labels are not.
 func (d *doc) wordings() []string {
 	if d.Page != "" {
 		return []string{d.Question, d.Heading + " " + d.Question}
@@ -196,7 +195,7 @@ func (d *doc) wordings() []string {
 	return append([]string{d.Question}, d.texts...)
 }
 
-// place names the discussion that an example was made from, "" where that is not known.
+// place identifies the discussion that an example was made from; "" if unknown.
 func (d *doc) place() string {
 	if d.url == "" || strings.TrimSpace(d.Heading) == "" {
 		return ""
@@ -233,10 +232,10 @@ func wordSet(s string) []string {
 	return slices.Compact(ws)
 }
 
-// form is what queries are compared by.
+// form is the form in which queries are compared.
 type form struct {
 	text     string   // "" for no query
-	pattern  string   // with the Q and P numbers; "" when it does not parse or has no numbers
+	pattern  string   // with the Q and P IDs; "" if it does not parse or has no IDs
 	shingles []uint64 // sorted
 }
 

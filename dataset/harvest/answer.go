@@ -14,12 +14,12 @@ import (
 
 var entityNumber = regexp.MustCompile(`\b[QPL][1-9]\d*\b`)
 
-// maxBraces is at how many opening braces of an answer a JSON object is looked for.
+// maxBraces is the number of opening braces in an answer at which the parser looks for a JSON object.
 const maxBraces = 64
 
-// ParseSuggestion reads the model's answer and holds it against the query: both questions are there, are no query, name
-// no numbers; the verdict is one of three and has a reason; the text to disambiguate is short. Text around the JSON
-// object is ignored, even with braces in it. The error says what is wrong with the answer.
+// ParseSuggestion reads the model's answer and checks it: both questions must be present, must not be queries and must
+// not contain IDs; the verdict must be one of three and have a reason; the texts to disambiguate must be short. Text
+// around the JSON object is ignored, even with braces in it. The error tells what is wrong with the answer.
 func ParseSuggestion(said string, c *dataset.Candidate) (*dataset.Suggestion, error) {
 	a, err := findAnswer(said)
 	if err != nil {
@@ -62,7 +62,7 @@ type answer struct {
 	Disambiguate texts  `json:"disambiguate"`
 }
 
-// findAnswer returns the first JSON object of a text that holds one of the two questions.
+// findAnswer returns the first JSON object in a text that has one of the two questions.
 func findAnswer(text string) (*answer, error) {
 	err := errors.New("the answer has no JSON object")
 	for n, at := 0, 0; n < maxBraces; n++ {
@@ -78,15 +78,15 @@ func findAnswer(text string) (*answer, error) {
 		case derr == nil:
 			err = errors.New("the answer's JSON object has no question")
 		case n == 0:
-			err = fmt.Errorf("the answer is no JSON: %w", derr)
+			err = fmt.Errorf("the answer is not JSON: %w", derr)
 		}
 		at++
 	}
 	return nil, err
 }
 
-// texts is a list of texts. A bare text counts as a list of one; what is no text is left out, so that it does not cost
-// the questions next to it.
+// texts is a list of texts. A bare text counts as a list of one; other values are dropped, so that they do not
+// invalidate the questions.
 type texts []string
 
 // UnmarshalJSON implements [json.Unmarshaler].

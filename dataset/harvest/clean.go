@@ -14,10 +14,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// language is what stands for [AUTO_LANGUAGE] when an archived query is run.
+// language replaces [AUTO_LANGUAGE] when an archived query is run.
 const language = "en"
 
-// cleaned is a query made ready to be run.
+// cleaned is a query prepared for running.
 type cleaned struct {
 	text   string        // canonical print; empty when rejected
 	query  *sparql.Query // of text
@@ -26,9 +26,9 @@ type cleaned struct {
 	detail string
 }
 
-// clean reads a query as its author wrote it and makes of it the text that is run: calls of MediaWiki's API taken out,
-// as SPINACH's authors did, [AUTO_LANGUAGE] replaced, in the canonical layout. It refuses what does not parse, what
-// would change data, and what calls a service that is not allowed.
+// clean turns a query as its author wrote it into the text that is run: without calls of MediaWiki's API, as SPINACH's
+// authors did, with [AUTO_LANGUAGE] replaced, in the canonical layout. It rejects queries that do not parse, would
+// change data, or call a service that is not allowed.
 func clean(original string) cleaned {
 	text := onceEach(strings.ReplaceAll(strings.ReplaceAll(original, "\r\n", "\n"), "\u00a0", " "))
 	q, err := sparql.Parse(text)
@@ -65,11 +65,11 @@ func clean(original string) cleaned {
 	return c
 }
 
-// languageList is a text that holds [AUTO_LANGUAGE] and nothing but languages besides.
+// languageList matches a text with [AUTO_LANGUAGE] and otherwise only languages.
 var languageList = regexp.MustCompile(`(["'])([A-Za-z0-9, -]*\[AUTO_LANGUAGE\][A-Za-z0-9, -]*)(["'])`)
 
-// onceEach removes from lists with [AUTO_LANGUAGE] the languages that would appear twice once it is replaced:
-// "[AUTO_LANGUAGE],en" asks for English, and once is enough.
+// onceEach removes from lists with [AUTO_LANGUAGE] the languages that would appear twice after it is replaced:
+// "[AUTO_LANGUAGE],en" would name English twice.
 func onceEach(text string) string {
 	return languageList.ReplaceAllStringFunc(text, func(list string) string {
 		inside := list[1 : len(list)-1]
@@ -98,10 +98,9 @@ func refused(r dataset.Reason, err error) cleaned {
 	return cleaned{reason: r, detail: text.Clip(detail, 500)}
 }
 
-// services are the hosts that a query may call by SERVICE: SPARQL endpoints that Wikidata's query service has let its
-// users call. The call is made by the endpoint that runs the query, and that endpoint has its own list; ours keeps
-// anything else from being sent at all. Source:
-// www.mediawiki.org/wiki/Wikidata_Query_Service/User_Manual/SPARQL_Federation_endpoints.
+// services are the hosts that a query may call with SERVICE: SPARQL endpoints that Wikidata's query service has
+// allowed. The endpoint that runs the query makes the call and has its own list; ours keeps any other query from being
+// sent at all. Source: www.mediawiki.org/wiki/Wikidata_Query_Service/User_Manual/SPARQL_Federation_endpoints.
 var services = []string{
 	"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org", "commons-query.wikimedia.org",
 	"qcommons-query.wikimedia.org", "qlever.dev", "qlever.cs.uni-freiburg.de",
@@ -126,10 +125,10 @@ func AllowedService(iri string) bool {
 	return u.User == nil && slices.Contains(services, strings.ToLower(u.Hostname()))
 }
 
-// scholarlyClasses and scholarlyProperties are what only scholarly articles are or have: the first class of the split
-// (Wikidata:SPARQL query service/WDQS graph split/Rules) with the kinds of article below it that queries name most, and
-// properties that hardly anything else has. Authors, publication dates and journals do not tell, since books have them,
-// too; P13046 (publication type of scholarly work) was made for the split.
+// scholarlyClasses and scholarlyProperties are classes and properties of scholarly articles only: the first class of
+// the split (Wikidata:SPARQL query service/WDQS graph split/Rules) with the kinds of article below it that queries name
+// most, and properties that hardly anything else has. Authors, publication dates and journals are not evidence, since
+// books also have them; P13046 (publication type of scholarly work) was made for the split.
 var (
 	scholarlyClasses = []string{
 		"Q13442814", // scholarly article
@@ -152,8 +151,8 @@ var (
 	}
 )
 
-// scholarly returns what in a query only scholarly articles are or have, or "". A query that itself asks the other half
-// of the graph needs no mark.
+// scholarly returns the part of a query that only applies to scholarly articles, or "". A query that itself calls the
+// other half of the graph needs no mark.
 func scholarly(q *sparql.Query) string {
 	asks := false
 	sparql.Inspect(q, func(n sparql.Node) bool {
@@ -175,7 +174,7 @@ func scholarly(q *sparql.Query) string {
 	return ""
 }
 
-// numbers returns the item (and lexeme) and the property numbers of a query in order of first use.
+// numbers returns the item (and lexeme) IDs and the property IDs of a query in order of first use.
 func numbers(q *sparql.Query) (entities, properties []string) {
 	ids := sparql.Identifiers(q)
 	return sparql.IDs(ids, false), sparql.IDs(ids, true)

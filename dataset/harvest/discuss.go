@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// candidates makes found candidates of a page's threads.
+// candidates turns a page's threads into found candidates.
 func (h *Harvest) candidates(t *task, revision int64, page *forum.Page) []dataset.Candidate {
 	out := make([]dataset.Candidate, 0, len(page.Threads))
 	taken := map[string]bool{}
@@ -60,9 +60,9 @@ func conversation(th *forum.Thread, conv *forum.Conversation) dataset.Conversati
 	return out
 }
 
-// identity returns a discussion's id: made of wiki, page and the ID of its first comment (author and time, or a hash of
-// the words when unsigned), so that it survives changes of the heading and replies. Of several with the same first
-// comment the later ones are told apart by heading, and at last by their order.
+// identity returns a discussion's ID: derived from wiki, page and the ID of its first comment (author and time, or a
+// hash of the words when unsigned), so that it survives changes of the heading and replies. If several have the same
+// first comment, the later ones are distinguished by heading, and finally by their order.
 func identity(wiki, page string, th *forum.Thread, taken map[string]bool) string {
 	first := "empty\x00" + th.Heading
 	if len(th.Comments) > 0 {
@@ -80,8 +80,8 @@ func identity(wiki, page string, th *forum.Thread, taken map[string]bool) string
 	}
 }
 
-// script returns the address of a wiki's index.php next to its api.php, and that of its pages: /wiki/ where api.php is
-// in /w/, as on Wikimedia's wikis, else index.php?title=.
+// script returns the address of a wiki's index.php next to its api.php, and that of its pages: /wiki/ if api.php is in
+// /w/, as on Wikimedia's wikis, else index.php?title=.
 func script(api string) (index, article string) {
 	base, ok := strings.CutSuffix(api, "api.php")
 	if !ok {
@@ -93,7 +93,7 @@ func script(api string) (index, article string) {
 	return base + "index.php", base + "index.php?title="
 }
 
-// permalink is the address of a section of a revision.
+// permalink returns the address of a section of a revision.
 func permalink(api string, revision int64, anchor string) string {
 	index, _ := script(api)
 	u := index + "?oldid=" + strconv.FormatInt(revision, 10)
@@ -103,7 +103,7 @@ func permalink(api string, revision int64, anchor string) string {
 	return u
 }
 
-// pageURL is the address of a page as the SPINACH dataset writes it: slashes and colons of the title stay as they are.
+// pageURL returns the address of a page as in the SPINACH dataset: slashes and colons in the title are not escaped.
 func pageURL(api, title string) string {
 	_, article := script(api)
 	return article + strings.NewReplacer("%2F", "/", "%3A",

@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// export writes the files from what is kept. All pages are in them, also those outside of the months that were asked
-// for this time.
+// export writes the files from what is stored. They include all pages, even those outside the months requested this
+// time.
 func (h *Harvest) export(ctx context.Context) (dataset.Funnel, error) {
 	pages, err := h.Store.Pages(ctx)
 	if err != nil {
@@ -108,7 +108,7 @@ func (h *Harvest) writeFunnel(f dataset.Funnel) error {
 }
 
 // sweep removes results that belong to no staged candidate: those of discussions that are gone, and of queries that
-// were edited and return nothing any more.
+// were edited and no longer return anything.
 func (h *Harvest) sweep(staged map[string]bool) error {
 	dir := filepath.Join(h.o.Dir, dataset.ResultsFolder)
 	files, err := os.ReadDir(dir)
@@ -129,7 +129,7 @@ func (h *Harvest) sweep(staged map[string]bool) error {
 	return nil
 }
 
-// counting fills a funnel.
+// counting fills in a funnel.
 type counting struct{ years map[int]*dataset.Counts }
 
 func newCounting() *counting { return &counting{years: map[int]*dataset.Counts{}} }

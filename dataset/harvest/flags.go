@@ -14,8 +14,8 @@ const (
 	hashView = "#defaultview:"
 )
 
-// articlePredicates are what the graph says about pages of Wikimedia's projects; countPredicates what it counts about
-// an entity's own page; modelPredicates what it says about its own model of statements.
+// articlePredicates describe pages of Wikimedia's projects, countPredicates count things on an entity's own page, and
+// modelPredicates describe the model of statements.
 var (
 	articlePredicates = []string{schemaNS + "about", schemaNS + "isPartOf", schemaNS + "inLanguage", schemaNS + "name",
 		rdf.Wikibase + "badge"}
@@ -31,7 +31,7 @@ var imageProperties = []string{"P18", "P41", "P94", "P154", "P242", "P10", "P51"
 	"P207", "P367", "P443", "P948", "P989", "P990", "P1442", "P1543", "P1766", "P1801", "P1846", "P1943", "P2716",
 	"P2910", "P3451", "P4291", "P5252", "P5775", "P8592"}
 
-// formatters are functions that make a text look in a certain way.
+// formatters are functions that format text.
 var formatters = []string{"CONCAT", "URI", "IRI", "REPLACE", "STRAFTER", "STRBEFORE", "SUBSTR", "ENCODE_FOR_URI",
 	"UCASE", "LCASE", "STR", "STRLANG", "STRDT"}
 
@@ -39,15 +39,15 @@ var formatters = []string{"CONCAT", "URI", "IRI", "REPLACE", "STRAFTER", "STRBEF
 var charts = []string{"scatterchart", "areachart", "linechart", "barchart", "bubblechart", "dimensions", "graph",
 	"tree", "treemap"}
 
-// unit is a part of the query that may be left out as a whole.
+// unit is a part of the query that can be left out as a whole.
 type unit struct {
 	flag  int // index into trimmer.flags
 	drop  map[sparql.Node]bool
-	vars  map[string]bool // that exist for its sake: the article, the picture, the formatted text
+	vars  map[string]bool // variables that exist only for it: the article, the picture, the formatted text
 	leave bool            // flagged only
 }
 
-// find looks for what the paper trims or excludes. Flags are in the order of the text within each kind of search.
+// find looks for what the paper trims or excludes. Within each kind, flags are in text order.
 func (t *trimmer) find() {
 	t.views()
 	sparql.Inspect(t.q, func(n sparql.Node) bool {
@@ -84,7 +84,7 @@ func (t *trimmer) views() {
 	}
 }
 
-// visit flags what needs no look at its surroundings.
+// visit flags what can be recognized without context.
 func (t *trimmer) visit(n sparql.Node) {
 	switch x := n.(type) {
 	case *sparql.Hint:
@@ -128,7 +128,7 @@ func (t *trimmer) missing(g *sparql.Group) {
 	}
 }
 
-// articleVars adds the variables that stand for articles in a statement.
+// articleVars adds the variables for articles in a statement.
 func articleVars(x *sparql.Triples, into map[string]bool) bool {
 	n := len(into)
 	for _, tr := range x.Triples() {
@@ -168,7 +168,7 @@ func (t *trimmer) group(g *sparql.Group, articles map[string]bool) {
 			}
 		}
 	}
-	// Filters of articles go with them.
+	// Filters on articles are removed with them.
 	for _, p := range g.Patterns {
 		f, ok := p.(*sparql.Filter)
 		if !ok {
@@ -225,7 +225,7 @@ func (t *trimmer) article(name string, at sparql.Span, o *sparql.Term, units map
 	}
 	u.drop[o] = true
 	if o.Kind == sparql.Var && o.Name != name && !t.elsewhere(o.Name, u) {
-		u.vars[o.Name] = true // the article's title, say
+		u.vars[o.Name] = true // for example the article's title
 	}
 }
 
@@ -235,7 +235,7 @@ func (t *trimmer) elsewhere(name string, u *unit) bool {
 	return x != nil && x.bind > 0
 }
 
-// unit adds a part that one node makes up. If it binds no variable, it can only be flagged.
+// unit adds a part that consists of one node. If it binds no variable, it can only be flagged.
 func (t *trimmer) unit(kind dataset.FlagKind, why string, at sparql.Span, node sparql.Node, name string) {
 	if len(t.units) >= maxUnits {
 		return
@@ -262,7 +262,7 @@ func directProperty(p *sparql.Path) string {
 	return id
 }
 
-// formatter returns the function's name when an expression is one that formats text.
+// formatter returns the function's name if an expression formats text.
 func formatter(e *sparql.Expr) string {
 	if e != nil && e.Kind == sparql.ExprBuiltin && slices.Contains(formatters, e.Op) {
 		return e.Op

@@ -39,7 +39,8 @@ var (
 	ErrNoHTMLNow = fmt.Errorf("%w at the moment", ErrNoHTML)
 )
 
-// Wiki is the archive's wiki. Implementations are polite: one request at a time, waiting as the wiki asks.
+// Wiki is the archive's wiki. Implementations are polite: one request at a time, with the pauses that the wiki asks
+// for.
 type Wiki interface {
 	// List returns the pages whose titles begin with prefix.
 	List(ctx context.Context, prefix string) ([]Listed, error)
@@ -54,24 +55,24 @@ type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
 
-// Labeler returns the labels of Q and P numbers in the first of the languages that has one; numbers without are absent.
+// Labeler returns the labels of Q and P numbers in the first of the languages that has one; IDs without one are absent.
 type Labeler interface {
 	Labels(ctx context.Context, ids, languages []string) (map[string]string, error)
 }
 
 // Suggester advises annotators; usually it is a language model.
 type Suggester interface {
-	// Suggest says what to make of a staged candidate. An error that wraps ErrUnusable is kept as the answer to this
-	// candidate, one that wraps ErrNoAdvice ends the asking for this run; after any other one the next harvest asks
-	// again.
+	// Suggest returns advice on a staged candidate. An error that wraps ErrUnusable is stored as the answer for this
+	// candidate; one that wraps ErrNoAdvice ends all requests for advice in this run; after any other error the next
+	// harvest asks again.
 	Suggest(ctx context.Context, c *dataset.Candidate) (*dataset.Suggestion, error)
 }
 
 // Errors of a [Suggester].
 var (
-	// ErrNoAdvice says that the suggester has no more to say in this run: its budget is spent or it cannot be reached.
+	// ErrNoAdvice means that the suggester gives no more advice in this run: its budget is spent or it cannot be reached.
 	ErrNoAdvice = errors.New("no more suggestions in this run")
-	// ErrUnusable says that the suggester answered and that its answer is of no use.
+	// ErrUnusable means that the suggester's answer cannot be used.
 	ErrUnusable = errors.New("the model's suggestion could not be read")
 )
 
@@ -97,7 +98,7 @@ type Store interface {
 	Memory
 }
 
-// Memory keeps notes: what a query returned, where a short link leads, what the model said.
+// Memory stores notes: what a query returned, where a short link leads, what the model said.
 type Memory interface {
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Put(ctx context.Context, key string, value []byte) error
@@ -108,11 +109,11 @@ type Memory interface {
 type Endpoint struct {
 	Name    string // its address, for provenance
 	Graph   Graph
-	Dialect rewrite.Target // what queries are rewritten to; "" when it takes them as they are
+	Dialect rewrite.Target // dialect to which queries are rewritten; "" if it accepts them as they are
 	Full    bool           // it holds the whole graph, scholarly articles included
 }
 
-// Source says what is read of a page.
+// Source is the form in which pages are read.
 type Source string
 
 // The sources. Both reads HTML and compares it with the wikitext.
@@ -122,7 +123,7 @@ const (
 	Both     Source = "both"
 )
 
-// Options say what to harvest and how.
+// Options tell what to harvest and how.
 type Options struct {
 	Dir        string // folder of the files
 	Wiki       string // address of the wiki's api.php, for provenance
@@ -130,7 +131,7 @@ type Options struct {
 	From, To   string // first and last month, YYYY-MM; empty: no bound
 	Source     Source
 	NoRun      bool // read only
-	Retry      bool // run again what timed out or failed; with a second endpoint all that another one may answer
+	Retry      bool // run queries again that timed out or failed, or that a second endpoint might answer
 	Bots       []string
 	Forum      forum.Options
 	QueryHosts []string // hosts of query pages that a short link may lead to; empty: Wikidata's and QLever's
@@ -147,7 +148,7 @@ type Benchmark struct {
 type Parts struct {
 	Log       *slog.Logger
 	Wiki      Wiki
-	Endpoints []Endpoint // the first is asked first, the next when it cannot answer
+	Endpoints []Endpoint // the first is asked first, the next if it cannot answer
 	Labels    Labeler
 	Links     Links
 	Suggest   Suggester
@@ -156,8 +157,8 @@ type Parts struct {
 	Progress  func(Progress) // may be nil
 }
 
-// Harvest is a harvest of one archive into one folder. It is not safe for concurrent use; its maker holds the folder's
-// lock.
+// Harvest is a harvest of one archive into one folder. It is not safe for concurrent use; its creator must hold the
+// folder's lock.
 type Harvest struct {
 	Parts
 	o         Options
@@ -172,12 +173,12 @@ type Harvest struct {
 	htmlFailures   int // in a row
 }
 
-// ErrEndpointDown says that no endpoint answers. Everything done so far is kept; harvest again later.
-var ErrEndpointDown = errors.New("the query endpoint does not answer: what was read is kept; run harvest again later and it goes on from here")
+// ErrEndpointDown means that no endpoint answers. Everything done so far is kept; harvest again later.
+var ErrEndpointDown = errors.New("the query endpoint does not answer: what was read is kept; run harvest again later to continue from here")
 
 var month = regexp.MustCompile(`^\d{4}-(0[1-9]|1[0-2])$`)
 
-// Check says what is wrong with the options, before anything is opened for them.
+// Check returns what is wrong with the options, before anything is opened for them.
 func (o *Options) Check() error {
 	for _, m := range []string{o.From, o.To} {
 		if m != "" && !month.MatchString(m) {
@@ -218,11 +219,11 @@ func New(p Parts, o Options) (*Harvest, error) {
 	return h, nil
 }
 
-// filesEvery is after how many pages with work the files are written in between.
+// filesEvery is the number of pages with work after which the files are written in between.
 const filesEvery = 12
 
 // Run reads what is new, runs what has not been run, and writes the files. It may be interrupted at any time and called
-// again; then it goes on where it stopped. The error wraps [ErrEndpointDown] when no endpoint answers; the files are
+// again; then it continues where it stopped. The error wraps [ErrEndpointDown] when no endpoint answers; the files are
 // written then, too.
 func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 	mine, err := h.mine(ctx)
@@ -233,7 +234,7 @@ func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 	if err != nil {
 		return dataset.Funnel{}, err
 	}
-	if !mine { // only now: the address and the prefix lead to an archive
+	if !mine { // only now, since the address and the prefix do lead to an archive
 		if err := h.Store.Put(ctx, claimNote, []byte(h.claim())); err != nil {
 			return dataset.Funnel{}, err
 		}
@@ -244,7 +245,7 @@ func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 		t := &todo[i]
 		did, err := h.page(ctx, t)
 		if err != nil && ctx.Err() == nil {
-			// Usually the wiki failed. The files show what was read before, and no longer what was taken away.
+			// Usually the wiki failed. The files show what was read before, but no longer what was removed.
 			f, werr := h.export(ctx)
 			if werr != nil {
 				h.Log.Error("the files could not be written either", "error", werr)
@@ -273,13 +274,13 @@ func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 	return f, h.stopped
 }
 
-// claimNote says whose archive a store holds.
+// claimNote is the key of the note on which archive a store belongs to.
 const claimNote = "archive"
 
 func (h *Harvest) claim() string { return h.o.Wiki + "\n" + h.o.Prefix }
 
-// mine reports whether the store is this archive's already. It is an error when it is another one's: the pages of
-// another wiki, or under another prefix, would count as gone, and take everything with them.
+// mine reports whether the store already belongs to this archive. It is an error if it belongs to another one: the
+// pages of another wiki, or under another prefix, would count as gone, and everything would be deleted.
 func (h *Harvest) mine(ctx context.Context) (bool, error) {
 	claim, ok, err := h.Store.Get(ctx, claimNote)
 	if err != nil || !ok || string(claim) == h.claim() {
@@ -294,10 +295,10 @@ func (h *Harvest) mine(ctx context.Context) (bool, error) {
 type task struct {
 	Page
 	newest int64 // revision on the wiki; 0: the page is gone
-	fresh  bool  // to be read: it moved, came, went, or was read in another way
+	fresh  bool  // must be read: it changed, appeared, disappeared, or was read in another form
 }
 
-// plan lists the archive and compares it with the store. Pages outside of the months asked for are left as they are.
+// plan lists the archive and compares it with the store. Pages outside the requested months are left unchanged.
 func (h *Harvest) plan(ctx context.Context) ([]task, error) {
 	known, err := h.Store.Pages(ctx)
 	if err != nil {
@@ -348,7 +349,7 @@ func (h *Harvest) within(mon string) bool {
 	return (h.o.From == "" || mon >= h.o.From) && (h.o.To == "" || mon <= h.o.To)
 }
 
-// page brings one page up to date: reads it if it moved, and runs what has not been run. did says that there was
+// page updates one page: it reads the page if it changed, and runs what has not been run. did means that there was
 // something to do.
 func (h *Harvest) page(ctx context.Context, t *task) (did bool, err error) {
 	if err := ctx.Err(); err != nil {

@@ -15,12 +15,12 @@ import (
 
 // Links resolves short links.
 type Links interface {
-	// Target makes one request for a short link and returns the address that its redirect names, without following it.
-	// The error wraps ErrNoTarget when the service answered and names none; any other error may be temporary.
+	// Target makes one request for a short link and returns the address in its redirect, without following it. The error
+	// wraps ErrNoTarget if the service answered without one; any other error may be temporary.
 	Target(ctx context.Context, link string) (string, error)
 }
 
-// ErrNoTarget says that a short link leads nowhere.
+// ErrNoTarget means that a short link leads nowhere.
 var ErrNoTarget = errors.New("the short link leads nowhere")
 
 // defaultQueryHosts are the hosts whose pages show the query in their address.
@@ -37,7 +37,7 @@ const (
 	adviceNote = "advice "
 )
 
-// link is what is known of a short link.
+// link is what is known about a short link.
 type link struct {
 	SPARQL string `json:"sparql,omitempty"` // the query behind it
 	Why    string `json:"why,omitempty"`    // why there is none
@@ -46,10 +46,10 @@ type link struct {
 // linkState counts failures of short-link hosts in this run.
 type linkState struct{ failures map[string]int }
 
-// maxLinkFailures is after how many failures in a row a short-link host is left alone until the next run.
+// maxLinkFailures is the number of failures in a row after which a short-link host is left alone until the next run.
 const maxLinkFailures = 3
 
-// resolve asks for the short links of a discussion that are not known yet.
+// resolve requests the short links of a discussion that are not known yet.
 func (h *Harvest) resolve(ctx context.Context, d *dataset.Candidate) (did bool, err error) {
 	if h.Links == nil {
 		return false, nil
@@ -80,7 +80,7 @@ func (h *Harvest) resolve(ctx context.Context, d *dataset.Candidate) (did bool, 
 			l.Why = err.Error()
 		case err != nil:
 			h.links.failures[host]++
-			h.Log.Warn("short link not resolved, tried again by the next harvest", "link", q.URL, "error", err)
+			h.Log.Warn("short link not resolved, the next harvest retries it", "link", q.URL, "error", err)
 			continue
 		default:
 			l.SPARQL, l.Why = h.queryBehind(target)
@@ -97,7 +97,7 @@ func (h *Harvest) resolve(ctx context.Context, d *dataset.Candidate) (did bool, 
 	return did, nil
 }
 
-// link reads what is known of a short link.
+// link reads what is known about a short link.
 func (h *Harvest) link(ctx context.Context, address string) (l link, ok bool, err error) {
 	data, ok, err := h.Store.Get(ctx, linkNote+address)
 	if err != nil || !ok {
@@ -114,14 +114,14 @@ func hostOf(address string) string {
 	return strings.ToLower(u.Hostname())
 }
 
-// queryBehind reads the query out of the address that a short link leads to.
+// queryBehind extracts the query from the address that a short link leads to.
 func (h *Harvest) queryBehind(target string) (query, why string) {
 	u, err := url.Parse(target)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") {
 		return "", "the short link leads to something that is not a web address"
 	}
 	if host := strings.ToLower(u.Hostname()); !slices.Contains(h.o.QueryHosts, host) {
-		return "", fmt.Sprintf("the short link leads to %s, which is no query service", strings.ToValidUTF8(host, ""))
+		return "", fmt.Sprintf("the short link leads to %s, which is not a query service", strings.ToValidUTF8(host, ""))
 	}
 	query, ok := forum.QueryFromURL(target)
 	if !ok {

@@ -16,15 +16,15 @@ import (
 //
 //   - the same pattern ([measure.Shape]: variables, numbers and literals replaced) and the same set of Q and P numbers:
 //     similarity 1;
-//   - the same pattern with other numbers: 0.9;
+//   - the same pattern with other IDs: 0.9;
 //   - similar text: the Jaccard similarity of the two queries' shingles (three tokens in a row of the normal form,
 //     variables replaced) is at least [minSimilar].
 //
-// Queries are not compared all with all. Equal patterns are found by a hash table. Similar texts are found when one of
-// 8 bands of 4 minhash values is the same (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of Massive Datasets,
+// Queries are not compared pairwise. Equal patterns are found by a hash table. Similar texts are found when one of 8
+// bands of 4 minhash values is the same (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of Massive Datasets,
 // section 3.4). That misses one in fifty pairs of similarity 0.8, and one in three thousand of 0.9. In a crowded bucket
-// each query is compared with its neighbors only, so that the work grows with the number of queries, not with its
-// square; the chain of neighbors keeps a cluster together.
+// each query is compared only with its neighbors, so that the work is linear in the number of queries; the chain of
+// neighbors keeps a cluster together.
 const (
 	minSimilar = 0.8
 	bands      = 8
@@ -69,8 +69,8 @@ func hash64(parts ...string) uint64 {
 	return h.Sum64()
 }
 
-// add puts a query into the index. It is brought into the canonical layout first, as the queries of candidates are, so
-// that leaving out the optional word WHERE does not make another pattern.
+// add adds a query to the index. It is first converted to the canonical layout, like the queries of candidates, so that
+// omitting the optional word WHERE does not change the pattern.
 func (x *nearIndex) add(id, source, query string) {
 	if source != ownSource {
 		if c := clean(query); c.text != "" {
@@ -127,7 +127,7 @@ func mix(z uint64) uint64 {
 // Shingles returns the sorted set of hashes by which [SimilarText] compares queries; see above.
 func Shingles(query string) []uint64 { return shingles(query) }
 
-// MinSimilar is the Jaccard similarity of two queries' [Shingles] from which on they are near-duplicates.
+// MinSimilar is the minimum Jaccard similarity of the [Shingles] of near-duplicate queries.
 const MinSimilar = minSimilar
 
 // shingles returns the sorted set of hashes of three tokens in a row.
@@ -166,7 +166,7 @@ func jaccard(a, b []uint64) float64 {
 	return 0
 }
 
-// SimilarText reports whether two queries, in the canonical layout, have similar text; see above for what that is.
+// SimilarText reports whether two queries, in the canonical layout, have similar text as defined above.
 func SimilarText(a, b string) bool { return jaccard(shingles(a), shingles(b)) >= minSimilar }
 
 // around returns the neighbors of an entry in a bucket, which is in ascending order.

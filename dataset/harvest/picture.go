@@ -29,7 +29,7 @@ var reasonWords = map[dataset.Reason]string{
 type step struct {
 	name string
 	n    int
-	lost []dataset.Reason // why discussions of the bar above are missing here
+	lost []dataset.Reason // why discussions of the previous bar are missing here
 }
 
 func steps(c dataset.Counts) []step {
@@ -43,12 +43,12 @@ func steps(c dataset.Counts) []step {
 	}
 }
 
-// Picture draws the funnel as SVG: a bar for each stage with what was lost on the way, and the years below, staged
+// Picture draws the funnel as SVG: a bar for each stage with what was lost before it, and the years below, with staged
 // discussions in green.
 func Picture(w io.Writer, f dataset.Funnel) error {
 	const width, left, full = 960, 170, 460
 	bars := steps(f.Total)
-	untold := maps.Clone(f.Total.Rejected) // reasons not told yet
+	untold := maps.Clone(f.Total.Rejected) // reasons not shown yet
 	yearsTop := float64(96 + len(bars)*58 + 40)
 	svg := chart.NewFile(width, yearsTop+250, "From discussions to candidates", subtitle(f))
 	for i, s := range bars {
@@ -100,9 +100,9 @@ func shareText(n, of int) string {
 	return fmt.Sprintf("%d (%.1f %%)", n, 100*float64(n)/float64(of))
 }
 
-// lost names what fell out between two bars. A reason that occurs at two bars (a query that the dialect reads and the
-// endpoint refuses) is shown at the first as far as that bar lost discussions, and the rest at the second. What no
-// reason explains waits: for a short link or for the endpoint.
+// lost names what was lost between two bars. A reason that occurs at two bars (a query that parses but that the
+// endpoint rejects) is shown at the first as far as that bar lost discussions, and the rest at the second. Discussions
+// without a reason are waiting for a short link or for the endpoint.
 func lost(s step, before int, untold map[dataset.Reason]int) string {
 	left := before - s.n
 	if left == 0 {

@@ -8,28 +8,28 @@ import (
 
 // Progress is how far a run is.
 type Progress struct {
-	Page     string // title of the page at work
+	Page     string // title of the current page
 	Pages    int    // done
 	Of       int    // pages in all
-	Queries  int    // run in this run
+	Queries  int    // queries run in this run
 	Staged   int    // of them, with rows
 	Advised  int    // candidates that the suggester was asked about in this run and answered
 	Unusable int    // of them, answered with something that could not be read
 	Elapsed  time.Duration
-	Left     time.Duration // estimate; negative when nothing can be said yet
+	Left     time.Duration // estimate; negative if unknown
 	Done     bool
 }
 
-// pace estimates the time that a run still takes. The estimate is the time so far divided by the pages worked on, times
-// the pages left that are known to need work. The current page counts by its finished discussions. Pages without work
-// are left out, since they say nothing about the others. Pages that need none cost next to nothing; whether one holds
-// queries that wait from an earlier run is only known when it is its turn, so it is counted as needing work in the same
-// share as the pages so far.
+// pace estimates the remaining time of a run. The estimate is the time so far divided by the pages worked on, times the
+// pages left that are known to need work. The current page counts by its finished discussions. Pages without work are
+// left out, since they cost almost nothing and reveal nothing about the others. Whether a page has queries that wait
+// from an earlier run is only known when its turn comes, so pages are assumed to need work in the same proportion as
+// those so far.
 type pace struct {
 	start    time.Time
 	of       int
 	fresh    int // pages still to be read
-	others   int // pages not to be read, still to come
+	others   int // remaining pages that need not be read
 	done     int
 	worked   float64
 	seen     int // pages that were not to be read, done
@@ -75,7 +75,7 @@ func (p *pace) pageDone(t *task, did bool) {
 	}
 }
 
-// left estimates the time to go; negative when fewer than two pages' worth of work was done.
+// left estimates the remaining time; negative if less than two pages' worth of work was done.
 func (p *pace) left(now time.Time) time.Duration {
 	done := p.worked + p.present
 	if p.fresh+p.others == 0 {
