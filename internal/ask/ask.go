@@ -1,5 +1,5 @@
-// Package ask is the one way to ask the agent a question: it opens the trajectory, opens an allowance for what the
-// question may cost, asks, tells listeners what happens, closes the trajectory and adds up the cost. The command line,
+// Package ask is the one way to ask the agent a question: it opens the trajectory, opens an allowance for the
+// question's cost, asks, tells listeners what happens, closes the trajectory and adds up the cost. The command line,
 // the bot and benchmark runs all ask through it.
 //
 //	run, err := service.Start(ctx, question)     // begins to work, and returns
@@ -9,10 +9,10 @@
 // # Listeners
 //
 // An event is written to the trajectory first. Then it goes to the listeners. A run keeps its events until it is
-// forgotten, and each listener walks along them. So a listener that is slow, stuck or gone never holds up the run or
-// another listener, one that joins late gets what came before, and one that lost its connection goes on after the last
-// number that it has seen. The last event is always one of kind "end", also when the run was canceled, the agent
-// panicked or the disk is full.
+// garbage-collected, and each listener iterates over them. So a listener that is slow, stuck or gone never holds up the
+// run or another listener, one that joins late gets the earlier events, and one that lost its connection continues
+// after the last number that it has seen. The last event is always of kind "end", even if the run was canceled, the
+// agent panicked or the disk is full.
 package ask
 
 import (
@@ -36,7 +36,7 @@ type Asker interface {
 	Ask(ctx context.Context, q agent.Question, rec agent.Recorder, limits agent.Limits) (*agent.Outcome, error)
 }
 
-// Continuer is an [Asker] that can go on with a run that was cut off, as [*agent.Engine] does.
+// Continuer is an [Asker] that can continue a run that was cut off, as [*agent.Engine] does.
 type Continuer interface {
 	Continue(ctx context.Context, earlier []agent.Event, rec agent.Recorder, limits agent.Limits) (*agent.Outcome, error)
 }
@@ -63,11 +63,11 @@ type Service struct {
 	Now     func() time.Time
 }
 
-// ErrNoQuestion says that the question has no text.
+// ErrNoQuestion means that the question has no text.
 var ErrNoQuestion = errors.New("the question is empty")
 
-// Start begins to answer q and returns at once. The run ends with ctx. The error is [ErrNoQuestion] or says that there
-// can be no trajectory; then nothing was asked.
+// Start begins to answer q and returns at once. The run ends with ctx. The error is [ErrNoQuestion] or tells that the
+// trajectory cannot be created; then nothing was asked.
 func (s *Service) Start(ctx context.Context, q agent.Question) (*Run, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return nil, ErrNoQuestion
@@ -81,13 +81,13 @@ func (s *Service) Start(ctx context.Context, q agent.Question) (*Run, error) {
 	})
 }
 
-// Continue goes on with the run in the trajectory file at path, which was cut off, as by a crash, and returns at once.
-// Listeners hear all its events from the first on. What it cost before counts against the limits. The error says why
-// the run cannot go on; then nothing was asked, and the file is as it was.
+// Continue continues the run in the trajectory file at path, which was cut off, for example by a crash, and returns at
+// once. Listeners get all its events, beginning with the first. Its earlier cost counts toward the limits. The error
+// tells why the run cannot be continued; then nothing was asked, and the file is unchanged.
 func (s *Service) Continue(ctx context.Context, path string) (*Run, error) {
 	asker, ok := s.Asker.(Continuer)
 	if !ok {
-		return nil, errors.New("this way of asking cannot go on with a run")
+		return nil, errors.New("this way of asking cannot continue a run")
 	}
 	file, earlier, err := event.Continue(path)
 	if err != nil {
@@ -103,12 +103,12 @@ func (s *Service) Continue(ctx context.Context, path string) (*Run, error) {
 	})
 }
 
-// Branch starts another run of the question of an earlier one: as far as it asks model and graphs the same, they answer
-// as in earlier, at no cost; after that they are asked. The run has a trajectory of its own, under id.
+// Branch starts another run of the question of an earlier one: as long as its calls of the model and the graphs are the
+// same, they are answered from earlier at no cost; after that they are made. The run has its own trajectory, under id.
 func (s *Service) Branch(ctx context.Context, id string, earlier []agent.Event) (*Run, error) {
 	asker, ok := s.Asker.(Continuer)
 	if !ok {
-		return nil, errors.New("this way of asking cannot go on with a run")
+		return nil, errors.New("this way of asking cannot continue a run")
 	}
 	if len(earlier) == 0 || earlier[0].Question == nil {
 		return nil, errors.New("the earlier run holds no question")
@@ -129,8 +129,8 @@ func (s *Service) Solve(ctx context.Context, key string, q agent.Question) (*age
 	return r.Wait()
 }
 
-// Triage judges the last of posts, in a trajectory and with its own allowance, which is as large as a question's.
-// Errors are those of [agent.Engine.Triage], or say that the trajectory could not be written.
+// Triage judges the last of posts, with its own trajectory and allowance, which is as large as a question's. Errors are
+// those of [agent.Engine.Triage], or tell that the trajectory could not be written.
 func (s *Service) Triage(ctx context.Context, key, heading string, posts []agent.Post) (t *agent.Triage, err error) {
 	r, err := s.start(ctx, key+"-triage", func(ctx context.Context, r *Run) (err error) {
 		t, err = s.Triager.Triage(ctx, heading, posts, r, s.Limits)

@@ -28,12 +28,12 @@ func File(path string) func(id string) (Trajectory, error) {
 // maxSameTime is how many runs of one ID may begin in the same millisecond.
 const maxSameTime = 100
 
-// making lets one trajectory be created at a time: the system makes the files of a folder one after the other, and who
-// waits here holds no thread of it.
+// making allows only one trajectory to be created at a time: the system creates the files of a folder one after the
+// other, and waiting here does not block a thread.
 var making sync.Mutex
 
 // Folder returns the function for [Service.Open] that keeps the trajectories in dir, each in a file that is named after
-// the run's ID and the time, since a question can be asked again: ID-20261120T101500.000.jsonl. IDs must be fit for
+// the run's ID and the time, since a question can be asked again: ID-20261120T101500.000.jsonl. IDs must be valid in
 // file names.
 func Folder(dir string, now func() time.Time) func(id string) (Trajectory, error) {
 	return func(id string) (Trajectory, error) {
@@ -57,7 +57,7 @@ func Folder(dir string, now func() time.Time) func(id string) (Trajectory, error
 	}
 }
 
-// notFound says that there is no such trajectory.
+// notFound is the error for a missing trajectory.
 type notFound string
 
 // Error returns what to do.
@@ -66,8 +66,8 @@ func (e notFound) Error() string { return string(e) }
 // Is makes it an [fs.ErrNotExist].
 func (e notFound) Is(target error) bool { return target == fs.ErrNotExist }
 
-// Newest returns the path of the newest trajectory in dir whose name begins with the one given. A judgment whether a
-// post is a request is found only by a name with "-triage". When there is none, the error is an [fs.ErrNotExist].
+// Newest returns the path of the newest trajectory in dir whose name begins with the given one. A judgment whether a
+// post is a request is found only by a name with "-triage". If there is none, the error is an [fs.ErrNotExist].
 func Newest(dir, name string) (string, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {

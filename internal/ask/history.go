@@ -33,7 +33,7 @@ func History(data []byte) ([]agent.Turn, error) {
 	return turns, sc.Err()
 }
 
-// Turns is the conversation up to and with a run.
+// Turns returns the conversation up to and including a run.
 func Turns(events []agent.Event) []agent.Turn {
 	var turns []agent.Turn
 	var t agent.Turn

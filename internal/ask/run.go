@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Run is a question on its way. Its methods are safe for concurrent use.
+// Run is a question in progress. Its methods are safe for concurrent use.
 type Run struct {
 	file      Trajectory
 	now       func() time.Time
@@ -24,22 +24,22 @@ type Run struct {
 	out *agent.Outcome // written before done is closed
 	err error
 
-	writing sync.Mutex   // held while an event is written, which takes as long as the disk does
+	writing sync.Mutex   // held while an event is written, which takes as long as the disk needs
 	last    int          // ID of the last event
-	end     *event.Event // written, not told yet: it is the last one only when the trajectory can be closed
+	end     *event.Event // written, but not sent to listeners yet: it is the last one only if the trajectory can be closed
 	broken  error        // of the trajectory, which takes no more events
-	closed  bool         // nor does the run
+	closed  bool         // and neither does the run
 
 	mu     sync.Mutex
-	events []event.Event // told so far; an event never changes once it is here
+	events []event.Event // sent so far; events here never change
 	live   []byte        // the last of what the model has written of a message that is not complete
-	wake   chan struct{} // closed, and replaced, when there are more events or none will come
-	ended  bool          // no event will come
+	wake   chan struct{} // closed and replaced when there are more events or the last one has come
+	ended  bool          // no more events will come
 
 	done chan struct{}
 }
 
-// errEnded is the error of an event that comes after the end of its run.
+// errEnded is the error for an event after the end of its run.
 var errEnded = errors.New("the run has ended")
 
 // Record writes an event of the agent to the trajectory and tells it to the listeners. It makes the run the agent's
@@ -75,7 +75,7 @@ func (r *Run) tell(e event.Event, last bool) {
 	r.wake = make(chan struct{})
 }
 
-// maxLive is how many bytes of a message that is being written are kept.
+// maxLive is how many bytes of an unfinished message are kept.
 const maxLive = 16_000
 
 // Live tells the listeners what the model writes. It makes the run an [event.Listener].
@@ -93,11 +93,11 @@ func (r *Run) Live(d llm.Delta) {
 	r.wake = make(chan struct{})
 }
 
-// Events returns the events after the one with the given number, 0 for all: those that have happened, then those that
+// Events returns the events after the one with the given number, 0 for all: first the past ones, then new ones as they
 // happen, until the last one. The numbers count from 1 and are the same for every listener, so that one that was cut
-// off goes on with the last number that it got. The walk ends early when ctx is done. Events must not be changed. While
-// the model writes, an event "live" with what there is so far comes now and then under the number of the event before
-// it; it is not kept.
+// off can continue after the last number that it got. The iteration ends early if ctx is done. Events must not be
+// changed. While the model writes, "live" events with the text so far are sent now and then, under the number of the
+// event before; they are not kept.
 func (r *Run) Events(ctx context.Context, after int) iter.Seq2[int, event.Event] {
 	return func(yield func(int, event.Event) bool) {
 		for n, events := range r.Batches(ctx, after) {
@@ -110,8 +110,8 @@ func (r *Run) Events(ctx context.Context, after int) iter.Seq2[int, event.Event]
 	}
 }
 
-// Batches returns what [Run.Events] does, as many events at once as there are, with the number of the last of them. A
-// listener that takes its time gets fewer and longer batches.
+// Batches returns the same events as [Run.Events], as many at once as are available, with the number of the last one. A
+// slow listener gets fewer and longer batches.
 func (r *Run) Batches(ctx context.Context, after int) iter.Seq2[int, []event.Event] {
 	return func(yield func(int, []event.Event) bool) {
 		for n := max(after, 0); ctx.Err() == nil; {
@@ -141,28 +141,28 @@ func (r *Run) after(n int) ([]event.Event, string, <-chan struct{}, bool) {
 		r.ended
 }
 
-// Told returns the events that listeners were told so far. They must not be changed.
+// Told returns the events sent to listeners so far. They must not be changed.
 func (r *Run) Told() []event.Event {
 	events, _, _, _ := r.after(0)
 	return events
 }
 
-// Cancel asks the run to end. It returns at once; the run's last event says that it was canceled.
+// Cancel asks the run to end. It returns at once; the run's last event tells that it was canceled.
 func (r *Run) Cancel() { r.cancel() }
 
 // Done returns a channel that is closed when the run has ended and its trajectory is closed.
 func (r *Run) Done() <-chan struct{} { return r.done }
 
-// Wait waits for the end of the run. The outcome is an answer or says why there is none; its usage holds all calls that
-// were or may have been billed, failed ones too. The error is for what must stop the caller: the run was canceled, the
-// trajectory could not be written (an [event.WriteError]), or this program has a fault. An outcome that comes with an
-// error holds what was reached, may be nil, and must not be published.
+// Wait waits for the end of the run. The outcome is an answer or tells why there is none; its usage includes all calls
+// that were or may have been billed, even failed ones. An error means that the caller must stop: the run was canceled,
+// the trajectory could not be written (an [event.WriteError]), or this program has a bug. An outcome returned with an
+// error has what was reached so far, may be nil, and must not be published.
 func (r *Run) Wait() (*agent.Outcome, error) {
 	<-r.done
 	return r.out, r.err
 }
 
-// Used returns what the run cost so far, calls on their way at their worst case.
+// Used returns what the run cost so far, with calls in progress at their maximum cost.
 func (r *Run) Used() llm.Usage { return r.allowance.Used() }
 
 // finish closes the trajectory, adds up the cost, and sends the last event. err is how the run ended.
@@ -172,7 +172,7 @@ func (r *Run) finish(err error) {
 	r.writing.Lock()
 	defer r.writing.Unlock()
 	r.closed = true
-	if r.end == nil { // the agent left without one
+	if r.end == nil { // the agent ended without one
 		r.end = r.lastEvent(err)
 		if r.broken == nil {
 			r.broken = r.file.Record(context.Background(), *r.end)
@@ -181,12 +181,12 @@ func (r *Run) finish(err error) {
 	if cerr := r.file.Close(); r.broken == nil && cerr != nil {
 		r.broken = fmt.Errorf("it cannot be completed: %w", cerr)
 	}
-	if r.broken != nil && !event.IsWriteError(err) { // also when the agent thought nothing of it
+	if r.broken != nil && !event.IsWriteError(err) { // even if the agent ignored it
 		err = errors.Join(err, &event.WriteError{Err: r.broken})
 		r.end = r.lastEvent(err)
 	}
 	if r.out != nil {
-		if used := r.allowance.Used(); used != (llm.Usage{}) { // else the model books nothing, and the agent's own sum holds
+		if used := r.allowance.Used(); used != (llm.Usage{}) { // otherwise the model books nothing, and the agent's own sum is used
 			r.out.Usage = used
 		}
 		if err != nil && r.out.Reason == agent.Answered {
@@ -197,7 +197,7 @@ func (r *Run) finish(err error) {
 	r.tell(*r.end, true)
 }
 
-// lastEvent is the end of a run whose agent wrote none, or whose end could not be kept.
+// lastEvent returns the end of a run whose agent wrote none, or whose end could not be stored.
 func (r *Run) lastEvent(err error) *event.Event {
 	e := &event.Event{Event: "end", Time: r.now(), ID: r.last + 1, Parent: r.last}
 	end := event.Ending{}

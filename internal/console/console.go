@@ -1,7 +1,7 @@
 // Package console writes for people at a terminal: one progress line that other output does not tear, colors where they
 // are wanted, text and tables that fit the width.
 //
-// On anything but a terminal it adds nothing: no colors, no cut cells, no line that is written over.
+// If the output is not a terminal, it adds nothing: no colors, no cut cells, no line that is overwritten.
 package console
 
 import (
@@ -22,7 +22,7 @@ type Screen struct {
 
 	mu       sync.Mutex
 	progress []string // the progress line, or the lines of a block; none when there is nothing to show
-	shown    int      // so many lines of it are on the screen, and the cursor is at the end of the last
+	shown    int      // number of its lines on the screen; the cursor is at the end of the last one
 	partial  bool     // the last write did not end its line
 }
 
@@ -41,7 +41,7 @@ func New(w io.Writer, environ []string) *Screen {
 }
 
 // wantsColor decides by the conventions of no-color.org and bixense.com/clicolors: NO_COLOR wins, then the FORCE
-// variables, then whether it is a terminal that knows colors.
+// variables, then whether it is a terminal that supports colors.
 func wantsColor(tty bool, environ []string) bool {
 	value := map[string]string{}
 	for _, kv := range environ {
@@ -73,7 +73,7 @@ func (s *Screen) Width() int {
 	return w
 }
 
-// Height returns the terminal's number of rows, 0 when there is no terminal.
+// Height returns the terminal's number of rows, or 0 if there is no terminal.
 func (s *Screen) Height() int {
 	if !s.tty {
 		return 0
@@ -85,7 +85,7 @@ func (s *Screen) Height() int {
 	return h
 }
 
-// Write writes p. A progress line is taken away before and put back after, once p ends with a whole line.
+// Write writes p. A progress line is removed before and restored afterwards, once p ends with a whole line.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Progress sets the progress line of a terminal; an empty text takes it away. Without a terminal it does nothing.
+// Progress sets the progress line of a terminal; an empty text removes it. Without a terminal it does nothing.
 func (s *Screen) Progress(text string) {
 	if text == "" {
 		s.Block(nil)
@@ -109,9 +109,9 @@ func (s *Screen) Progress(text string) {
 	s.Block([]string{Cut(strings.ReplaceAll(text, "\n", " "), max(1, s.Width()-1))})
 }
 
-// Block sets lines that are written over like the progress line, which they replace; none takes them away. The caller
-// cuts them below the terminal's width, since a line that wraps cannot be written over; those that have no room above
-// the last are left out.
+// Block sets lines that are overwritten like the progress line, which they replace; calling it with none removes them.
+// The caller cuts them to less than the terminal's width, since a line that wraps cannot be overwritten; lines that do
+// not fit above the last one are left out.
 func (s *Screen) Block(lines []string) {
 	if !s.tty {
 		return
@@ -126,14 +126,14 @@ func (s *Screen) Block(lines []string) {
 	s.draw()
 }
 
-// Entered tells that a person ended the line that a prompt began: the cursor is at the start of a line.
+// Entered records that a person ended the line that a prompt began: the cursor is at the start of a line.
 func (s *Screen) Entered() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.partial = false
 }
 
-// Done leaves the progress line or block, as it is, on its own lines.
+// Done leaves the progress line or block on the screen, on its own lines.
 func (s *Screen) Done() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +143,7 @@ func (s *Screen) Done() {
 	s.progress, s.shown = nil, 0
 }
 
-// hide takes the progress line off the screen.
+// hide removes the progress line from the screen.
 func (s *Screen) hide() {
 	if s.shown > 0 {
 		_, _ = io.WriteString(s.w, "\r\x1b[K"+strings.Repeat("\x1b[A\x1b[K", s.shown-1))

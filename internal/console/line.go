@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Line shows how far long work is: on a terminal one line that is written over, else a plain line every now and
+// Line shows the progress of long work: on a terminal as one line that is overwritten, else as a plain line now and
 // then.
 type Line struct {
 	screen *Screen
@@ -16,7 +16,7 @@ type Line struct {
 	latest string // not shown yet
 }
 
-// quiet is how far apart plain lines are.
+// quiet is the time between plain lines.
 const quiet = 10 * time.Second
 
 // NewLine returns a line of s. now is the clock that spaces plain lines.

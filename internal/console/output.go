@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Output is standard output. It is safe for concurrent use, and keeps the first failure of a write, so that a command
-// that did not look at it does not end as if its output had arrived.
+// Output is standard output. It is safe for concurrent use, and it keeps the first write error, so that a command that
+// ignored the error does not end as if its output had been written.
 type Output struct {
 	File *os.File
 
@@ -25,10 +25,10 @@ func (o *Output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Fd returns the file's descriptor, by which a terminal is known.
+// Fd returns the file's descriptor, which is used to detect a terminal.
 func (o *Output) Fd() uintptr { return o.File.Fd() }
 
-// Failed returns the first failure of a write, nil when there was none.
+// Failed returns the first write error, or nil if there was none.
 func (o *Output) Failed() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 )
 
 // Plain returns the text of an error for people: errors of the operating system and of Go's JSON reader become a
-// sentence that says what to do.
+// sentence that tells what to do.
 func Plain(err error) string {
 	said := err.Error()
 	var path *fs.PathError
@@ -32,7 +32,7 @@ func Plain(err error) string {
 	return said
 }
 
-// pathProblem says what is wrong with a file or folder.
+// pathProblem describes what is wrong with a file or folder.
 func pathProblem(err *fs.PathError) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -53,7 +53,7 @@ func pathProblem(err *fs.PathError) string {
 	return err.Error()
 }
 
-// CheckAddress returns an error that shows the example when the value of --addr is not HOST:PORT.
+// CheckAddress returns an error with the example if the value of --addr is not HOST:PORT.
 func CheckAddress(addr, example string) error {
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		return fmt.Errorf("--addr %s is not an address: want HOST:PORT, such as %s", addr, example)
@@ -61,7 +61,7 @@ func CheckAddress(addr, example string) error {
 	return nil
 }
 
-// ListenProblem says why no server can be started at an address.
+// ListenProblem describes why no server can be started at an address.
 func ListenProblem(addr string, err error) error {
 	var call *os.SyscallError
 	var place *net.AddrError

@@ -7,17 +7,17 @@ import (
 	"sync/atomic"
 )
 
-// Keys of log attributes by which packages mark the repetitions of calls: RetryKey a failure after which the call is
-// made again, with the time until then; RecoveredKey a call that succeeded after failures, with their number.
+// Keys of log attributes with which packages mark retries: RetryKey marks a failure after which the call is retried,
+// with the time until then; RecoveredKey marks a call that succeeded after failures, with their number.
 const (
 	RetryKey     = "retry_in"
 	RecoveredKey = "recovered"
 )
 
-// Retries counts the failures of services that were tried again, and those that went well in the end.
+// Retries counts failed calls of services that were retried, and those that finally succeeded.
 type Retries struct{ tried, recovered atomic.Int64 }
 
-// String returns the counts in one line, or "" when there were none.
+// String returns the counts in one line, or "" if there were none.
 func (r *Retries) String() string {
 	tried, recovered := r.tried.Load(), r.recovered.Load()
 	switch {
@@ -31,8 +31,8 @@ func (r *Retries) String() string {
 	return fmt.Sprintf("%d retries, %d of them recovered; -v shows them", tried, recovered)
 }
 
-// CountRetries returns a handler that passes records from the level on to h, but counts what is tried again instead of
-// showing it.
+// CountRetries returns a handler that passes records of the level and above to h, but counts retries instead of showing
+// them.
 func CountRetries(h slog.Handler, level slog.Level, count *Retries) slog.Handler {
 	return retryCounter{h, level, count}
 }

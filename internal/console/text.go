@@ -67,8 +67,8 @@ func Wrap(text string, width int) []string {
 	return out
 }
 
-// Indent puts an indent before every line of a text. With a width above 0, lines that are longer are broken at spaces;
-// what goes on is two columns further in than the line. A word that is longer than a line stays whole, to be copied.
+// Indent indents every line of a text. With a width above 0, longer lines are broken at spaces; continuation lines are
+// indented by two more columns. A word that is longer than a line is not broken, so that it can be copied.
 func Indent(text, indent string, width int) string {
 	var out []string
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
@@ -103,7 +103,7 @@ type Table struct {
 const gap = "  "
 
 // Write writes the table with aligned columns. With a width above 0, the widest columns are cut until a row fits, but
-// none below eight columns; head styles the header's line.
+// not to less than eight terminal columns; head styles the header's line.
 func (t *Table) Write(w io.Writer, width int, head func(string) string) error {
 	cols := t.widths()
 	t.fit(cols, width)

@@ -27,15 +27,15 @@ func (s *server) addEntities(m *sdk.Server) {
 	addTool(s, m, "search", "Search", "Finds items and properties by their names. Takes several names at once: search all names "+
 		"and relations of a question in one call. On Wikidata, properties are found by words such as \"place of birth\".",
 		s.search)
-	addTool(s, m, "entity", "Entity page", "Shows what a graph knows of an item, class or property: label, description and its "+
+	addTool(s, m, "entity", "Entity page", "Shows what a graph has about an item, class or property: label, description and its "+
 		"properties with up to five values each and the number of all.", s.entity)
 	addTool(s, m, "statements", "Statements", "Lists the values of one property of one item, of every rank, with qualifiers, and their number.",
 		s.statements)
 	addTool(s, m, "property", "Property", "Describes a property: label, description, data type, and examples of its use.",
 		s.property)
 	addTool(s, m, "class_shape", "Shape of a class",
-		"Says what the members of a class have: properties with the share of members "+
-			"that have them, number of values and what these are. Some figures come from a sample; the result says so.", s.shape)
+		"Describes what the members of a class have: properties with the share of members "+
+			"that have them, number of values and what these are. Some figures come from a sample; then the result says so.", s.shape)
 	addTool(s, m, "list_triples", "List triples",
 		"Lists triples of a graph that have the given subject, property or object "+
 			"(an ID, a prefixed name or <IRI>; a text in quotation marks for an object).", s.triples)
@@ -108,7 +108,7 @@ func (s *server) search(ctx context.Context, in searchIn) (out searchOut, err er
 	return out, nil
 }
 
-// find asks for names that begin with a text, and where there is none for words anywhere in a name.
+// find asks for names that begin with a text and, if there are none, for words anywhere in a name.
 func find(ctx context.Context, src *agent.Source, text, lang string, t kg.Type, limit int) (*kg.SearchResult, error) {
 	res, err := src.Graph.Search(ctx, kg.SearchQuery{Text: text, Language: lang, Type: t, Limit: limit})
 	if err != nil || len(res.Hits) > 0 || src.Finder == nil {
@@ -375,7 +375,7 @@ func (s *server) triples(ctx context.Context, in triplesIn) (out rowsOut, err er
 		}
 	}
 	query := fmt.Sprintf("SELECT ?subject ?property ?object WHERE { %s?subject ?property ?object } LIMIT %d OFFSET %d",
-		given.String(), limit+1, offset) // one more says whether there are more
+		given.String(), limit+1, offset) // one more shows whether there are more
 	table, err := src.Graph.Query(ctx, query)
 	if err != nil {
 		return out, err
@@ -390,7 +390,7 @@ func (s *server) triples(ctx context.Context, in triplesIn) (out rowsOut, err er
 // variables are the columns of list_triples.
 var variables = [3]string{"?subject", "?property", "?object"}
 
-// node writes a call's node as SPARQL, "" for none: place 0 is the subject, 1 the property, 2 the object.
+// node writes a call's node as SPARQL, "" for none: position 0 is the subject, 1 the property, 2 the object.
 func node(src *agent.Source, arg string, place int) (string, error) {
 	arg = strings.TrimSpace(arg)
 	if arg == "" {

@@ -31,7 +31,7 @@ func (s *server) addExamples(m *sdk.Server) {
 		})
 }
 
-// method is how an expert works. %s is the question.
+// method describes how an expert works. %s is the question.
 const method = `Find the SPARQL query that answers this question:
 
 %s

@@ -27,7 +27,7 @@ const (
 	maxCell  = 2000
 )
 
-// clamp is a number that a call wants, within 1 and most; usual when it says none.
+// clamp limits a call's number to between 1 and most; if the call sets none, it returns usual.
 func clamp(n, usual, most int) int {
 	if n <= 0 {
 		return usual
@@ -46,9 +46,9 @@ var dialect tool.Dialect
 
 func (s *server) addQueries(m *sdk.Server) {
 	addTool(s, m, "check_query", "Check a query",
-		"Reads a SPARQL query without running it: syntax errors with their place, and "+
+		"Reads a SPARQL query without running it: syntax errors with their position, and "+
 			"probable mistakes.", s.check)
-	addTool(s, m, "explain_query", "Explain a query", "Says in plain English what a SPARQL query asks for.", s.explain)
+	addTool(s, m, "explain_query", "Explain a query", "Explains in plain English what a SPARQL query asks for.", s.explain)
 	addTool(s, m, "rewrite_query", "Rewrite a query",
 		"Ports a query between the dialects of the Wikidata Query Service (wdqs), "+
 			"QLever (qlever) and SPARQL 1.1 (standard).", s.rewrite)
@@ -217,7 +217,7 @@ func (s *server) rows(ctx context.Context, src *agent.Source, t *kg.Table, offse
 	return out
 }
 
-// labels returns labels of IDs, none when there are none to be had: they help, but nothing depends on them.
+// labels returns labels of IDs, or none if they cannot be fetched: they help, but nothing depends on them.
 func (s *server) labels(ctx context.Context, src *agent.Source, ids []string, lang string) map[string]string {
 	if src.Labels == nil || len(ids) == 0 {
 		return nil

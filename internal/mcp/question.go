@@ -18,7 +18,7 @@ const maxQuestion = 4000
 // askIn are the arguments of ask.
 type askIn struct {
 	Question string    `json:"question" jsonschema:"the question, in any language"`
-	Language string    `json:"language,omitempty" jsonschema:"code of the question's language; found out when left out"`
+	Language string    `json:"language,omitempty" jsonschema:"code of the question's language; detected when left out"`
 	Limit    int       `json:"limit,omitempty" jsonschema:"rows to return, 1 to 1000; 50 when left out"`
 	KG       graphName `json:"kg,omitempty"`
 }
@@ -32,12 +32,12 @@ type askOut struct {
 	Result     rowsOut `json:"result"`
 }
 
-// addQuestion adds ask. It has no time limit of its own: the run has one.
+// addQuestion adds ask. It has no separate time limit, since the run has one.
 func (s *server) addQuestion(m *sdk.Server) {
 	no := false
 	sdk.AddTool(m, &sdk.Tool{Name: "ask", Title: "Ask a question", InputSchema: inputSchema[askIn](s, s.Main),
 		Description: "Lets SpinachBot's own agent find the query for a question. It takes many steps, up to minutes, and costs " +
-			"money; each step is told as progress.",
+			"money; each step is reported as progress.",
 		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: &no}},
 		func(ctx context.Context, req *sdk.CallToolRequest, in askIn) (*sdk.CallToolResult, askOut, error) {
 			out, err := s.ask(ctx, req, in)
@@ -91,7 +91,7 @@ func (s *server) ask(ctx context.Context, req *sdk.CallToolRequest, in askIn) (o
 	return out, nil
 }
 
-// progress tells a client that asked for it about a step.
+// progress reports a step to a client that asked for progress.
 func (s *server) progress(ctx context.Context, req *sdk.CallToolRequest, n int, e event.Event) {
 	token := req.Params.GetProgressToken()
 	if token == nil || e.Event != "step" || e.Step == nil {
@@ -100,6 +100,6 @@ func (s *server) progress(ctx context.Context, req *sdk.CallToolRequest, n int, 
 	err := req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: float64(n),
 		Message: fmt.Sprintf("step %d: %s(%s)", e.Step.N, e.Step.Action, render.Clip(render.Fold(e.Step.Argument), 200))})
 	if err != nil {
-		s.Log.DebugContext(ctx, "mcp: progress was not told", "error", err)
+		s.Log.DebugContext(ctx, "mcp: progress could not be reported", "error", err)
 	}
 }

@@ -1,7 +1,7 @@
-// Package mcp offers the knowledge graphs to other programs' agents by the Model Context Protocol
+// Package mcp offers the knowledge graphs to other programs' agents over the Model Context Protocol
 // (https://modelcontextprotocol.io/specification): searching, entity pages, statements, class shapes, queries with
-// their checks, and whole questions. Everything reads; nothing writes, and no query reaches an endpoint that is not a
-// graph of the server.
+// their checks, and whole questions. The tools only read, and no query reaches an endpoint that is not one of the
+// server's graphs.
 //
 //	server.go     the server: its tools, resources and prompt; what guards them
 //	entities.go   search, entity, statements, property, class_shape, triples
@@ -9,8 +9,8 @@
 //	question.go   ask, with progress
 //	examples.go   example queries as resources; the method as a prompt
 //
-// What goes wrong in a tool is the tool's result, marked as an error, in words that a model can act on. A panic of a
-// handler is a result, too: the SDK would end the whole server.
+// A tool's failure is its result, marked as an error, in words that a model can act on. A panic in a handler also
+// becomes a result, since the SDK would end the whole server.
 package mcp
 
 import (
@@ -42,7 +42,7 @@ type Asker interface {
 	Start(ctx context.Context, q agent.Question) (*ask.Run, error)
 }
 
-// Graphs are graphs by name, each opened when it is asked for. [*graphs.Shelf] does it.
+// Graphs returns graphs by name, each opened when it is first used. [*graphs.Shelf] implements it.
 type Graphs interface {
 	Names() []string
 	Get(ctx context.Context, names ...string) (agent.Sources, error)
@@ -52,7 +52,7 @@ type Graphs interface {
 type Options struct {
 	Log      *slog.Logger
 	Version  string
-	Graphs   Graphs                        // what calls may name
+	Graphs   Graphs                        // graphs that calls may name
 	Main     []string                      // at least one; calls that name no graph use the first, ask uses all
 	Ask      func(kgs agent.Sources) Asker // who answers from these graphs; nil: there is no tool ask
 	Examples []event.Example               // offered as resources
@@ -62,16 +62,16 @@ type Options struct {
 // DefaultLimit is the time for one call.
 const DefaultLimit = 75 * time.Second
 
-// server holds what the tools work with.
+// server has what the tools need.
 type server struct {
 	Options
 }
 
-// instructions are read by the model of the client.
+// instructions are for the client's model.
 const instructions = `Tools for SPARQL over knowledge graphs such as Wikidata. IDs (Q42, P31) and class or property IRIs must come
 from search, entity, statements or a query's rows, never from memory. A good way: search the names and relations of the question;
-look at one entity that should be in the answer; write the query from what was seen; check it; execute it; look whether rows are
-missing or too many; then answer with the query.`
+look at one entity that should be in the answer; write the query from what was seen; check it; execute it; check
+whether rows are missing or too many; then answer with the query.`
 
 // New returns a server.
 func New(o Options) *sdk.Server {
@@ -98,8 +98,8 @@ const sessionTime = 10 * time.Minute
 // and a request without a session begins one.
 const maxSessions = 500
 
-// Handler serves the protocol's streamable HTTP transport, with sessions, so that a client can cancel a call that is on
-// its way.
+// Handler serves the protocol's streamable HTTP transport, with sessions, so that a client can cancel a call in
+// progress.
 func Handler(m *sdk.Server) http.Handler {
 	next := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return m },
 		&sdk.StreamableHTTPOptions{SessionTimeout: sessionTime, MaxRequestBodyBytes: 1 << 20})
@@ -129,7 +129,7 @@ func (s *server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 		defer func() {
 			if p := recover(); p != nil {
 				s.Log.ErrorContext(ctx, "a bug; please report it", "method", method, "panic", p, "stack", string(debug.Stack()))
-				const said = "this failed by a bug of the program; its log says more"
+				const said = "this failed because of a bug in the program; its log has details"
 				if res, err = nil, errors.New(said); method == "tools/call" {
 					res, err = &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: said}}}, nil
 				}
@@ -170,18 +170,18 @@ func briefly(err error) error {
 	return problem(text.Clip(text.Clean(err.Error()), maxError))
 }
 
-// graphName is the argument kg of a call: a name of Graphs, "" for the main one.
+// graphName is the argument kg of a call: a name in Graphs, or "" for the main one.
 type graphName string
 
-// inputSchema is the schema of a tool's arguments. It says which graphs there are, and which a call means that names none.
-// It does not force a name to be one of them: the tool's own error says more than that of a schema.
+// inputSchema returns the schema of a tool's arguments. It lists the graphs and names the default one. It does not
+// require a name to be one of them: the tool's own error is more helpful than a schema's.
 func inputSchema[In any](s *server, unnamed []string) *jsonschema.Schema {
 	about := fmt.Sprintf("name of the graph, one of: %s; %s when left out", strings.Join(s.Graphs.Names(), ", "),
 		strings.Join(unnamed, " and "))
 	schema, err := jsonschema.For[In](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[graphName](): {Type: "string", Description: about}}})
 	if err != nil {
-		panic(err) // the types are the program's own
+		panic(err) // the types are defined in the program
 	}
 	return schema
 }
@@ -200,8 +200,8 @@ func addTool[In, Out any](s *server, m *sdk.Server, name, title, about string,
 		})
 }
 
-// said is an error in words for the client's model. What is not a failure of a graph, and not meant for it, stays in
-// the log.
+// said returns an error in words for the client's model. Other errors than failures of a graph, if not meant for the
+// model, stay in the log.
 func (s *server) said(ctx context.Context, err error) error {
 	var told problem
 	var failure *kg.Error
@@ -221,14 +221,14 @@ func (s *server) said(ctx context.Context, err error) error {
 	return problem("this failed; the server's log says why")
 }
 
-// problem is an error that the client's model may read.
+// problem is an error that may be shown to the client's model.
 type problem string
 
 func (p problem) Error() string { return string(p) }
 
 func problemf(format string, args ...any) error { return problem(fmt.Sprintf(format, args...)) }
 
-// advice says what to do about a failure of a graph.
+// advice tells what to do about a failure of a graph.
 func advice(e *kg.Error) error {
 	what := map[kg.Kind]string{
 		kg.Timeout:     "add a selective condition first, or count before listing",
@@ -246,7 +246,7 @@ func advice(e *kg.Error) error {
 	return problemf("%s; %s", strings.TrimRight(e.Error(), "."), what)
 }
 
-// graph is the name of the graph that a call means.
+// graph returns the name of the graph that a call refers to.
 func (s *server) graph(name graphName) (string, error) {
 	if name == "" {
 		return s.Main[0], nil
@@ -259,7 +259,7 @@ func (s *server) graph(name graphName) (string, error) {
 	return string(name), nil
 }
 
-// open opens graphs. Why one cannot be opened is for the log: it may be about the server's settings.
+// open opens graphs. The reason why one cannot be opened is only logged, since it may reveal the server's settings.
 func (s *server) open(ctx context.Context, names ...string) (agent.Sources, error) {
 	sources, err := s.Graphs.Get(ctx, names...)
 	var failure *kg.Error
@@ -283,7 +283,7 @@ func (s *server) source(ctx context.Context, name graphName) (*agent.Source, err
 	return sources.Main(), nil
 }
 
-// language is a language code that is fit for a query, English for anything else.
+// language returns a language code that is valid in a query, and English for anything else.
 func language(code string) string {
 	if code = strings.ToLower(strings.TrimSpace(code)); code == "" || len(code) > 20 {
 		return "en"

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Gold is what is known to be right.
+// Gold is the known right answer.
 type Gold struct {
 	SPARQL string // a query, "" for none
 	Answer string // its result, as lines; "" for none
@@ -76,7 +76,7 @@ func Find(items []dataset.Item, asked string) (dataset.Item, error) {
 	return dataset.Item{}, fmt.Errorf("there is no question with the ID or the words %q", text.Clip(asked, 80))
 }
 
-// GoldOf returns what an item says is right.
+// GoldOf returns the right answer of an item.
 func GoldOf(it dataset.Item) Gold {
 	g := Gold{SPARQL: it.SPARQL}
 	if q, err := sparql.Parse(it.SPARQL); err == nil { // as the model's query will be shown at the end

@@ -26,7 +26,7 @@ func (t *Terminal) mark(s string, l policy.Look, style console.Style) string {
 		}
 	}
 	var b strings.Builder
-	plain := 0 // from where on nothing is written yet
+	plain := 0 // the start of the text that is not written yet
 	flush := func(to int) {
 		for i, line := range strings.Split(s[plain:to], "\n") {
 			if i > 0 {
@@ -54,7 +54,7 @@ func (t *Terminal) mark(s string, l policy.Look, style console.Style) string {
 	return b.String()
 }
 
-// longest returns the longest ID of marks that s begins with.
+// longest returns the longest ID in marks with which s begins.
 func longest(marks map[string]func(string) string, s string) (out string) {
 	for id := range marks {
 		if len(id) > len(out) && strings.HasPrefix(s, id) {
@@ -64,12 +64,12 @@ func longest(marks map[string]func(string) string, s string) (out string) {
 	return out
 }
 
-// wordByte reports whether an ID goes on with c.
+// wordByte reports whether c continues an ID.
 func wordByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
-// used marks an ID of the gold query: by a color, or without colors by signs that no query has.
+// used marks an ID of the gold query: with a color or, without colors, with characters that no query contains.
 func (t *Terminal) used(id string) string {
 	if colored := t.Screen.In(console.Green, id); colored != id {
 		return colored

@@ -2,9 +2,9 @@
 // of the command line.
 //
 //	review.go   one decision: what is shown, what is asked
-//	mark.go     IDs that are marked in texts
-//	gold.go     what a benchmark says of the question
-//	summary.go  what a review took
+//	mark.go     marking IDs in texts
+//	gold.go     the benchmark's answer to the question
+//	summary.go  the effort of a review
 package review
 
 import (
@@ -28,21 +28,21 @@ type Terminal struct {
 	In     *bufio.Reader
 	By     string // who decides
 	Gold   Gold
-	// Edit opens a text in the person's editor and returns the edited text; below is read-only. If Edit is nil, there
-	// is no editor, and edits are typed.
+	// Edit opens a text in the person's editor and returns the edited text; below is read-only. If Edit is nil, there is
+	// no editor, and edits are typed.
 	Edit func(ctx context.Context, text, below string) (string, error)
 	// Forget drops what was typed and not read yet: a turn is decided on only after it was shown. nil: all input counts,
 	// as that of a file.
 	Forget func()
 
 	question string
-	asked    bool         // before, in this sitting
+	asked    bool         // earlier in this session
 	shown    int          // steps that were shown
 	look     policy.Look  // the last one
-	lines    chan outcome // of a read that was not waited for: Ctrl-C came first
+	lines    chan outcome // of a read that was not waited for, because Ctrl-C came first
 }
 
-// outcome is a line that was typed, or why there is none.
+// outcome is a line that was typed, or the reason why there is none.
 type outcome struct {
 	text string
 	err  error
@@ -50,7 +50,7 @@ type outcome struct {
 
 const help = `  Enter, a, accept   carry it out as it is
   e, edit            change thought and action, then carry that out
-  s, skip [reason]   give the question up
+  s, skip [reason]   give up on the question
   b, back [step]     decide on an earlier step again (the last one, if no number is given)
   g, gold            show the query and answer that are known to be right
   q, quit            stop for now; the review can be continued
@@ -95,17 +95,17 @@ func (t *Terminal) Carried(steps []event.Step, told string) {
 	t.Screen.Progress(writing)
 }
 
-// writing is what is shown while the model is at work.
+// writing is shown while the model is working.
 const writing = "the model writes…"
 
 // steps shows what was done since the last turn.
 func (t *Terminal) steps(l policy.Look) {
-	if len(l.Steps) < t.shown { // the way back was taken
+	if len(l.Steps) < t.shown { // the work went back
 		t.say(console.Yellow, fmt.Sprintf("back at step %d", len(l.Steps)+1))
 	}
 	from := min(t.shown, len(l.Steps))
 	for i, s := range l.Steps[from:] {
-		if len(l.Steps)-from > 1 || t.shown == 0 && !t.asked { // of an earlier sitting, or several calls of one turn
+		if len(l.Steps)-from > 1 || t.shown == 0 && !t.asked { // from an earlier session, or one of several calls of a turn
 			t.say(console.Bold, fmt.Sprintf("step %d", from+i+1))
 			t.write(l, "Thought: "+s.Thought+"\nAction: "+s.Action+"("+s.Argument+")", "")
 		}
@@ -117,7 +117,7 @@ func (t *Terminal) steps(l policy.Look) {
 	t.shown = len(l.Steps)
 }
 
-// turn shows what is to be decided.
+// turn shows what must be decided.
 func (t *Terminal) turn(l policy.Look) {
 	fmt.Fprintln(t.Screen)
 	t.say(console.Bold, fmt.Sprintf("step %d", l.Place))
@@ -133,7 +133,7 @@ func (t *Terminal) turn(l policy.Look) {
 	}
 }
 
-// ask asks once. done is false for an answer that is no decision.
+// ask asks once. done is false for an answer that is not a decision.
 func (t *Terminal) ask(ctx context.Context, l policy.Look) (d policy.Decision, done bool, err error) {
 	line, err := t.line(ctx, "accept, edit, skip, back, quit? (? for help) ")
 	if err != nil {
@@ -187,7 +187,7 @@ func (t *Terminal) back(to string, l policy.Look) (policy.Decision, bool, error)
 	if to != "" {
 		n, err := strconv.Atoi(to)
 		if err != nil {
-			t.say(console.Yellow, fmt.Sprintf("back to where? %q is no number of a step", text.Clip(text.Clean(to), 20)))
+			t.say(console.Yellow, fmt.Sprintf("back to where? %q is not the number of a step", text.Clip(text.Clean(to), 20)))
 			return policy.Decision{}, false, nil
 		}
 		place = n
@@ -199,7 +199,8 @@ func (t *Terminal) back(to string, l policy.Look) (policy.Decision, bool, error)
 	return policy.Decision{Verdict: event.WentBack, To: place}, true, nil
 }
 
-// edit has the turn changed in the editor, or typed. An edit that fails or leaves nothing is no decision.
+// edit lets the person change the turn in the editor or by typing. An edit that fails or leaves nothing is not a
+// decision.
 func (t *Terminal) edit(ctx context.Context, l policy.Look) (d policy.Decision, done bool, err error) {
 	var said string
 	if t.Edit != nil {
@@ -248,7 +249,7 @@ func (t *Terminal) typed(ctx context.Context, l policy.Look) (string, error) {
 	return thought + "\n" + actions, nil
 }
 
-// below is what an editor shows for reading.
+// below returns the read-only text in the editor.
 func (t *Terminal) below(l policy.Look) string {
 	var b strings.Builder
 	b.WriteString("Change thought and action above this line, then save and leave. To change nothing, leave as it is.\n" +
@@ -283,7 +284,7 @@ func (t *Terminal) paragraph(ctx context.Context) (string, error) {
 	}
 }
 
-// line asks and reads a line. Ctrl-C ends the waiting; the end of the input is [policy.ErrLeft].
+// line asks and reads a line. Ctrl-C stops waiting; the end of the input is [policy.ErrLeft].
 func (t *Terminal) line(ctx context.Context, prompt string) (string, error) {
 	fmt.Fprint(t.Screen, prompt)
 	if t.lines == nil {
@@ -334,7 +335,7 @@ func (t *Terminal) write(l policy.Look, s string, style console.Style) {
 	fmt.Fprintln(t.Screen, t.mark(console.Indent(text.Clean(s), "   ", t.Screen.Width()), l, style))
 }
 
-// Begin shows the question, and what is known to be right.
+// Begin shows the question and the known right answer.
 func (t *Terminal) Begin(question string) {
 	t.question = question
 	t.say(console.Bold, text.Clean(question))
@@ -342,7 +343,7 @@ func (t *Terminal) Begin(question string) {
 	t.Screen.Progress(writing)
 }
 
-// showGold shows what is known to be right. asked says that the person wants to know.
+// showGold shows the known right answer. asked means that the person asked for it.
 func (t *Terminal) showGold(asked bool) {
 	switch {
 	case t.Gold.SPARQL != "":

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Summary says in one line what a review took.
+// Summary describes the effort of a review in one line.
 func Summary(c event.ReviewCount) string {
 	out := []string{text.Count(c.Turns, "turn"), text.Count(c.Interventions, "intervention")}
 	if c.Back > 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// callText is a call of a tool: "name(argument)" where the argument is a text, else the name and below it each argument
-// of a native call as "key: value", in the order in which the model wrote them.
+// callText writes a call of a tool: "name(argument)" if the argument is a text, else the name and below it each
+// argument of a native call as "key: value", in the order in which the model wrote them.
 func callText(action, argument string) string {
 	action, lines := text.Clean(action), arguments(argument)
 	if lines == nil {
@@ -19,8 +19,8 @@ func callText(action, argument string) string {
 	return action + "\n" + strings.Join(lines, "\n")
 }
 
-// arguments returns the lines of a JSON object's members, nil for what is not one. Texts are as they are, their further
-// lines indented; other values are JSON. Nulls are left out: a strict schema asks for them.
+// arguments returns the lines of a JSON object's members, or nil for anything else. Texts are written as they are, with
+// continuation lines indented; other values are JSON. Nulls are left out, since only a strict schema requires them.
 func arguments(argument string) (lines []string) {
 	for _, m := range text.Members(argument) {
 		lines = append(lines, fmt.Sprintf("  %s: %s", text.Clean(m.Key),
@@ -29,7 +29,7 @@ func arguments(argument string) (lines []string) {
 	return lines
 }
 
-// showGraph shows a call of the graph that people want to know of: the solved questions that the model was shown.
+// showGraph shows a call of the graph that is of interest to people: the solved questions that the model was shown.
 func showGraph(w io.Writer, c *event.Call) {
 	found := c.Examples()
 	if len(found) == 0 {

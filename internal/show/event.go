@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Trace shows the events of a trajectory, one after the other, with Full also the messages of the model's calls.
+// Trace shows the events of a trajectory, one after the other; with Full, also the messages of the model's calls.
 type Trace struct {
 	Full  bool
 	turns turns
@@ -81,7 +81,7 @@ func (t *Trace) Event(w io.Writer, ev event.Event) {
 	}
 }
 
-// tryText says that a try begins, and how it differs from the others.
+// tryText describes the beginning of a try, and how it differs from the others.
 func tryText(ev event.Event) string {
 	out := "a try with preset " + text.Clean(ev.Preset)
 	if ev.Detail != "" {
@@ -105,7 +105,7 @@ func showProbes(w io.Writer, probes []event.Probe) {
 	fmt.Fprintln(w)
 }
 
-// showReview shows a person's decision, and what was proposed where something else was done.
+// showReview shows a person's decision and, if something else was done, what was proposed.
 func showReview(w io.Writer, ev event.Event) {
 	r := ev.Review
 	by := ""
@@ -156,10 +156,10 @@ func showCall(w io.Writer, ev event.Event, full bool) {
 	fmt.Fprintln(w, strings.Repeat("-", 80))
 }
 
-// indented moves all lines but the first to the margin.
+// indented indents all lines but the first by the margin.
 func indented(s string) string { return console.Indent(text.Clean(s), margin, 0)[len(margin):] }
 
-// showCalls shows what a message holds besides its text.
+// showCalls shows what a message has besides its text.
 func showCalls(w io.Writer, reasoning string, calls []llm.ToolCall) {
 	if reasoning != "" {
 		fmt.Fprintf(w, "[reasoning]\n%s\n", text.Clean(reasoning))

@@ -14,7 +14,7 @@ import (
 
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
-// State is an entry's state with its reason.
+// State returns an entry's state with its reason.
 func State(en *bot.Entry) string {
 	if en.Reason != "" {
 		return string(en.State) + ": " + en.Reason
@@ -25,18 +25,18 @@ func State(en *bot.Entry) string {
 // Ledger shows entries.
 type Ledger struct {
 	Out *console.Screen
-	// Width returns the terminal's number of columns, 0 when there is no terminal.
+	// Width returns the terminal's number of columns, or 0 if there is no terminal.
 	Width func() int
 	APIs  map[string]string // addresses of api.php, by the names of WIKIS, "" for the main wiki
 }
 
-// Link is the address of an entry's thread, "" where its wiki is not known.
+// Link returns the address of an entry's thread, or "" if its wiki is unknown.
 func (l *Ledger) Link(en *bot.Entry) string {
 	wiki, _ := bot.SplitPage(en.Page)
 	return en.Link(l.APIs[wiki])
 }
 
-// maxColumns is how wide running text is set.
+// maxColumns is the maximum width of running text.
 const maxColumns = 100
 
 var stateStyles = map[bot.State]console.Style{
@@ -48,7 +48,7 @@ var stateStyles = map[bot.State]console.Style{
 const narrow = 80
 
 // List lists entries. Without a terminal, an entry is one line, and its link is the last column. On a terminal, the
-// link has its own line, so that it is whole. On a narrow terminal, the request has its own lines, too.
+// link has its own line, so that it is not cut. On a narrow terminal, the request also has its own lines.
 func (l *Ledger) List(entries []*bot.Entry) error {
 	width := l.Width()
 	tty, small := width > 0, width > 0 && width < narrow
@@ -92,7 +92,7 @@ func (l *Ledger) List(entries []*bot.Entry) error {
 	return nil
 }
 
-// askedAt is when a request was signed: the minute, or only the day.
+// askedAt returns when a request was signed: the minute, or only the day.
 func askedAt(en *bot.Entry, day bool) string {
 	switch {
 	case en.Time == nil:
@@ -110,7 +110,7 @@ func confidenceOf(en *bot.Entry) string {
 	return fmt.Sprintf("%.2f", en.Draft.Confidence)
 }
 
-// requestOf is who asked, under which heading, and the reason for the entry's state.
+// requestOf returns who asked, under which heading, and the reason for the entry's state.
 func requestOf(en *bot.Entry) string {
 	request := text.OneLine(en.Author + ": " + en.Heading)
 	if en.Reason != "" {
@@ -119,7 +119,7 @@ func requestOf(en *bot.Entry) string {
 	return request
 }
 
-// Entry shows one entry: its state and why, the question, and the reply as text.
+// Entry shows one entry: its state with the reason, the question, and the reply as text.
 func (l *Ledger) Entry(en *bot.Entry) {
 	state := text.OneLine(State(en))
 	between := "  "
@@ -186,7 +186,7 @@ func (l *Ledger) Block(title, content string) {
 	fmt.Fprintf(l.Out, "\n%s\n%s\n", l.Out.In(console.Bold, title), content)
 }
 
-// reply shows a draft as its readers will see it, but for the collapsed steps.
+// reply shows a draft as its readers will see it, except for the collapsed steps.
 func (l *Ledger) reply(d *bot.Draft) {
 	r := &d.Reply
 	l.Block("reply", strings.Join(console.Wrap(firstLine(d.Wikitext), l.columns()), "\n"))
@@ -203,14 +203,14 @@ func (l *Ledger) reply(d *bot.Draft) {
 	}
 	if len(r.Steps) > 0 {
 		steps := fmt.Sprintf("%s: spinachbot trace show %s", text.Count(len(r.Steps), "step"), r.Marker)
-		if w := l.Width(); w > 0 && console.Cells(steps) > w { // the command stays whole, to be copied
+		if w := l.Width(); w > 0 && console.Cells(steps) > w { // the command is not broken, so that it can be copied
 			steps = strings.Replace(steps, ": ", ":\n", 1)
 		}
 		fmt.Fprintf(l.Out, "\n%s\n", steps)
 	}
 }
 
-// columns is how wide text is set.
+// columns returns the width for text.
 func (l *Ledger) columns() int {
 	if w := l.Width(); w > 0 {
 		return min(w, maxColumns)
@@ -218,14 +218,14 @@ func (l *Ledger) columns() int {
 	return maxColumns
 }
 
-// firstLine is the first paragraph of a reply's wikitext as it will be read: whom it is for, and the text.
+// firstLine returns the first paragraph of a reply's wikitext as it will be read: whom it is for, and the text.
 func firstLine(wikitext string) string {
 	line, _, _ := strings.Cut(strings.TrimLeft(wikitext, ":*#"), "\n")
 	line, _, _ = strings.Cut(line, "<!--")
 	return html.UnescapeString(line)
 }
 
-// found says what the query returned, when and where.
+// found describes what the query returned, when and where.
 func found(r *forum.Reply) string {
 	what := text.Count(max(r.Total, len(r.Rows)), "row")
 	if r.Boolean != nil {

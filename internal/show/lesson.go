@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Lessons lists notes, one a row.
+// Lessons lists notes, one per row.
 func Lessons(s *console.Screen, notes []lesson.Note) {
 	t := &console.Table{Header: []string{"ID", "kind", "graph", "state", "made", "effect", "note"},
 		Fixed: map[int]bool{0: true}}
@@ -22,7 +22,7 @@ func Lessons(s *console.Screen, notes []lesson.Note) {
 	_ = t.Write(s, s.Width(), func(h string) string { return s.In(console.Bold, h) }) // as for JSON
 }
 
-// measured is the beginning of a note's effect, its figures.
+// measured returns the figures at the beginning of a note's effect.
 func measured(n lesson.Note) string {
 	if n.Kind == lesson.Candidate {
 		return "-"
@@ -45,7 +45,7 @@ func graphName(kg string) string {
 	return text.Clean(kg)
 }
 
-// Lesson shows all that is known of a note.
+// Lesson shows everything that is known about a note.
 func Lesson(w io.Writer, n lesson.Note) {
 	fmt.Fprintf(w, "%s: %s\n  graph:   %s\n  state:   %s\n  source:  %s\n", text.Clean(n.ID), text.OneLine(n.Text),
 		graphName(n.KG), n.State, text.OneLine(n.Source))
@@ -80,7 +80,7 @@ func Lesson(w io.Writer, n lesson.Note) {
 	}
 }
 
-// quoted is a text with a bar before each line.
+// quoted returns a text with a bar before each line.
 func quoted(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(strings.TrimSpace(s)) {

@@ -1,6 +1,6 @@
-// Package show prints for people what the program holds: a run while it happens, its outcome, a trajectory, the
-// entries of the ledger. On a terminal, texts and tables are fitted to its width. Control characters of the model, the
-// graph and the wiki never reach the terminal.
+// Package show prints the program's data for people: a run while it happens, its outcome, a trajectory, the entries of
+// the ledger. On a terminal, texts and tables are fitted to its width. Control characters from the model, the graph and
+// the wiki never reach the terminal.
 package show
 
 import (
@@ -28,22 +28,22 @@ type Run struct {
 	Screen *console.Screen
 	AsJSON bool   // instead of text
 	Graph  string // name of the graph
-	// Columns is how wide the terminal is; 0: as the Screen says.
+	// Columns is the width of the terminal; 0: the Screen's width.
 	Columns int
 
 	reasoning string // of the last message, until its first step is shown
 	turns     turns
 	tree      *treeview.Tree
-	searching bool // in a search that branches: the tree is shown, not its steps
+	searching bool // in a branching search: the tree is shown, not its steps
 }
 
-// margin is before what belongs to a step.
+// margin is the indentation of what belongs to a step.
 const margin = "   "
 
 func (v *Run) width() int { return cmp.Or(v.Columns, v.Screen.Width()) }
 
-// Event shows a step, a rollback or a feedback; on a terminal also what the model is writing. A search that branches is
-// shown as its tree.
+// Event shows a step, a rollback or feedback; on a terminal also what the model is writing. A branching search is shown
+// as its tree.
 func (v *Run) Event(e event.Event) {
 	if e.Event == "live" {
 		if !v.searching {
@@ -108,7 +108,7 @@ func (v *Run) step(s *event.Step) {
 	fmt.Fprintln(v.Screen)
 }
 
-// unreadable shows the turn before an event when it could not be read.
+// unreadable shows the turn before an event if it could not be read.
 func (v *Run) unreadable(e event.Event) {
 	said, why, bad := v.turns.unreadable(e)
 	if bad && v.AsJSON {
@@ -119,7 +119,7 @@ func (v *Run) unreadable(e event.Event) {
 	}
 }
 
-// live shows the end of what the model is writing on a line that is written over.
+// live shows the end of what the model is writing, on a line that is overwritten.
 func (v *Run) live(s string) {
 	if v.AsJSON || !v.Screen.Terminal() {
 		return
@@ -142,7 +142,7 @@ func (v *Run) feedback(e event.Event) {
 	v.text(e.Detail + "\n")
 }
 
-// vote shows the beginning of a try, and what came of all of them.
+// vote shows the beginning of a try, and the result of all of them.
 func (v *Run) vote(e event.Event) {
 	switch {
 	case e.Event == "try" && v.AsJSON:
@@ -170,7 +170,7 @@ func (v *Run) probes(e event.Event) {
 	}
 }
 
-// text writes a text of the model, fitted to the width of a terminal.
+// text writes a text by the model, fitted to the width of a terminal.
 func (v *Run) text(s string) {
 	s = text.Clean(s)
 	if width := v.width(); width > 0 {
@@ -201,7 +201,7 @@ func (v *Run) Outcome(out *agent.Outcome) {
 	}
 	a := out.Answer
 	if a == nil {
-		if !out.ServiceFailed() { // which the error says
+		if !out.ServiceFailed() { // included in the error
 			v.text(fmt.Sprintf("no answer (%s): %s", out.Reason, out.Detail))
 		}
 		return
@@ -237,7 +237,7 @@ func (v *Run) outcomeJSON(out *agent.Outcome) map[string]any {
 	return m
 }
 
-// result shows the first rows of the answer, labels next to IDs, and when and where the query was run.
+// result shows the first rows of the answer, with labels next to IDs, and when and where the query was run.
 func (v *Run) result(a *agent.Answer) {
 	when := fmt.Sprintf("%s, %s", a.Endpoint, a.RanAt.UTC().Format("2006-01-02 15:04 UTC"))
 	if a.Table.Ask {
@@ -276,8 +276,8 @@ func shownColumns(a *agent.Answer) []int {
 	return out
 }
 
-// repeatsLabels reports whether in each row that is shown the cell of column label is the label that the item of the
-// variable is shown with.
+// repeatsLabels reports whether in each shown row the cell of column label is the label with which the variable's item
+// is shown.
 func repeatsLabels(a *agent.Answer, t *kg.Table, variable string, label int) bool {
 	for c, name := range t.Vars {
 		if name != variable {
@@ -301,7 +301,7 @@ func JSON(w io.Writer, v any) {
 	_ = enc.Encode(v) // a closed standard output ends the program by SIGPIPE
 }
 
-// cellText is a cell for people: an entity's label with its ID, anything else's text.
+// cellText returns a cell for people: an entity's label with its ID, anything else's text.
 func cellText(a *agent.Answer, cell rdf.Term) string {
 	id := rdf.EntityID(cell.Value)
 	if !a.Names().Wikibase() {

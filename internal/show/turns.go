@@ -7,7 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// turns finds the turns that could not be read, and says in a line each what the model wrote and what it was told.
+// turns finds the turns that could not be read, and describes in one line each what the model wrote and what it was
+// told.
 type turns struct{ event.Turns }
 
 // maxTurn is how much of them is shown, in characters.
