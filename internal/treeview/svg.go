@@ -206,7 +206,7 @@ func (l *layout) row(r row) {
 	switch {
 	case n.Won && len(n.Children) == 0:
 		class = "win"
-	case n.Won:
+	case n.Won, n.Group != nil && n.Group.Chosen: // it agrees with the answer
 	case n.Leaf != "" || n.Group != nil:
 		class = "lost"
 	}

@@ -19,7 +19,12 @@ var colors = []string{"#1b6ca8", "#d1495b", "#2f6f4f", "#b07c0c", "#6a4c93", "#5
 
 // plot draws lines over x from 0.5 to 1, F1 from low to 100, each with its name at its right end.
 func plot(title, subtitle string, lines []line) string {
-	const width, height, left, right, top, bottom = 860.0, 480.0, 70.0, 190.0, 92.0, 56.0
+	const height, left, top, bottom = 480.0, 70.0, 92.0, 56.0
+	right := 190.0
+	for _, l := range lines {
+		right = max(right, 30+8*float64(len(l.name)))
+	}
+	width := 670 + right
 	low := 100.0
 	for _, l := range lines {
 		for _, d := range l.dots {

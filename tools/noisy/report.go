@@ -33,8 +33,8 @@ var range5 = []float64{0.5, 0.6, 0.7, 0.8, 0.9, 1}
 var searches = []string{"grasp", "grasp/vote", "grasp/bfs", "grasp/dfs", "grasp/random", "grasp/direct", "grasp/mcts",
 	"grasp/auto"}
 
-// limited are those that are compared at equal numbers of calls and at equal money.
-var limited = []string{"grasp", "grasp/vote", "grasp/bfs", "grasp/dfs", "grasp/mcts", "grasp/auto"}
+// usual are the policies that the usual preset may have.
+var usual = []string{"best", "best/vote", "best/auto", "best/mcts:n=2;k=2;judgments=1"}
 
 // experiments are those of docs/noisy.md.
 func experiments() []experiment {
@@ -46,10 +46,10 @@ func experiments() []experiment {
 	}
 	without = append(without, "best+feedback", "best/vote", "best/auto")
 	var kn []string
-	for _, n := range []int{1, 3, 5} {
+	for _, n := range []int{1, 3, 5, 7, 9} {
 		kn = append(kn, fmt.Sprintf("grasp/mcts:n=%d;k=5", n))
 	}
-	for _, k := range []int{1, 2, 3} {
+	for _, k := range []int{1, 2, 3, 4} {
 		kn = append(kn, fmt.Sprintf("grasp/mcts:n=5;k=%d", k))
 	}
 	return []experiment{
@@ -60,10 +60,17 @@ func experiments() []experiment {
 			figure: "F1 by how often a choice is right"},
 		{name: "searches", systems: searches, profiles: []string{"hasty"}, right: range5, write: writeRange,
 			figure: "F1 of searches by how often a judgment is right"},
-		{name: "calls", systems: limited, profiles: []string{"hasty"}, right: []float64{0.5, 0.7, 0.9},
-			limits: []limit{{calls: 12}, {calls: 30}}, write: writeLimits},
-		{name: "money", systems: limited, profiles: []string{"hasty"}, right: []float64{0.5, 0.7, 0.9},
-			limits: []limit{{usd: 0.06}, {usd: 0.15}}, write: writeLimits},
+		{name: "calls", systems: searches, profiles: []string{"hasty"}, right: []float64{0.5, 0.7, 0.9},
+			limits: []limit{{calls: 12}, {calls: 30}}, write: writeLimits,
+			figure: "F1 of searches with at most 30 calls"},
+		{name: "money", systems: searches, profiles: []string{"hasty"}, right: []float64{0.5, 0.7, 0.9},
+			limits: []limit{{usd: 0.06}, {usd: 0.15}}, write: writeLimits,
+			figure: "F1 of searches for at most $0.15 a question"},
+		{name: "auto", systems: usual, profiles: []string{"hasty"}, right: []float64{0.5, 0.7, 0.9},
+			limits: []limit{{usd: 0.03}, {usd: 0.06}, {usd: 0.12}}, write: writeEqual,
+			figure: "F1 of the preset best for at most $0.12 a question"},
+		{name: "readers", systems: usual[:3], profiles: []string{"steady", "confused"}, right: []float64{0.5, 0.7, 0.9},
+			limits: []limit{{usd: 0.06}, {usd: 0.12}}, write: writeEqual},
 		{name: "kn", systems: kn, profiles: []string{"hasty"}, right: []float64{0.8}, write: writeCells},
 		{name: "parts", systems: without, profiles: []string{"hasty"}, right: []float64{0.7, 1}, write: writeParts},
 		{name: "lists", systems: without, profiles: []string{"hasty"}, right: []float64{0.7, 1}, rows: 3,
@@ -155,13 +162,17 @@ func find(cells []*cell, name string, right float64, l limit) *cell {
 	return nil
 }
 
-// curves are the lines of an experiment's figure.
+// curves are the lines of an experiment's figure: with the last of its limits.
 func curves(e experiment, cells []*cell) []line {
 	var out []line
+	var last limit
+	if n := len(e.limits); n > 0 {
+		last = e.limits[n-1]
+	}
 	for _, name := range e.systems {
 		l := line{name: name}
 		for _, q := range e.right {
-			m := find(cells, name, q, limit{}).figures()
+			m := find(cells, name, q, last).figures()
 			l.dots = append(l.dots, dot{q, m.f1, m.interval.Low, m.interval.High})
 		}
 		out = append(out, l)
@@ -236,6 +247,56 @@ func writeLimits(w io.Writer, e experiment, cells []*cell) {
 		}
 		fmt.Fprintln(w)
 	}
+}
+
+// writeEqual writes F1 with its interval, what was spent, and the differences to the first two systems, at each limit.
+func writeEqual(w io.Writer, e experiment, cells []*cell) {
+	fmt.Fprint(w, "| mistakes | limit | system | $ per 100 |")
+	for _, q := range e.right {
+		fmt.Fprintf(w, " %.1f | to %s |", q, e.systems[0])
+	}
+	fmt.Fprintf(w, "\n| --- | --- | --- | --- |%s\n", strings.Repeat(" --- | --- |", len(e.right)))
+	for _, profile := range e.profiles {
+		of := slices.DeleteFunc(slices.Clone(cells), func(c *cell) bool { return c.profile != profile })
+		writeProfile(w, e, profile, of)
+	}
+}
+
+func writeProfile(w io.Writer, e experiment, profile string, cells []*cell) {
+	for _, l := range e.limits {
+		for _, name := range e.systems {
+			row, usd := "", 0.0
+			for _, q := range e.right {
+				c := find(cells, name, q, l)
+				m := c.figures()
+				usd += 100 * m.usd / float64(len(e.right))
+				row += fmt.Sprintf(" %.1f (%s) |", m.f1, bounds(m.interval))
+				if name == e.systems[0] {
+					row += "  |"
+					continue
+				}
+				row += difference(c, find(cells, e.systems[0], q, l))
+			}
+			fmt.Fprintf(w, "| %s | %s | %s | %.2f |%s\n", profile, l, name, usd, row)
+		}
+		for _, name := range e.systems[2:] {
+			fmt.Fprintf(w, "| %s | %s | %s to %s | |", profile, l, name, e.systems[1])
+			for _, q := range e.right {
+				fmt.Fprint(w, "  |", difference(find(cells, name, q, l), find(cells, e.systems[1], q, l)))
+			}
+			fmt.Fprintln(w)
+		}
+	}
+}
+
+// difference is that of two cells, in bold where its interval excludes 0.
+func difference(c, o *cell) string {
+	diff, in := c.against(o)
+	text := fmt.Sprintf("%+.1f (%+.1f to %+.1f)", diff, in.Low, in.High)
+	if in.Low > 0 || in.High < 0 {
+		text = "**" + text + "**"
+	}
+	return " " + text + " |"
 }
 
 // String says the limit in a table's head.
