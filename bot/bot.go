@@ -119,6 +119,7 @@ const (
 	maxConflicts  = 3                  // edit conflicts in one round before the entry waits for the next
 	maxEdits      = 5                  // changes of a comment by its poster before it is given up
 	clockSlack    = 5 * time.Minute    // between the wiki's clock and its own timestamps
+	signedWithin  = 2 * time.Minute    // from the minute of a signature to the save that brought it
 	maxLapsed     = 7 * 24 * time.Hour // how long a lapsed entry may be reopened
 	maxPosts      = 40                 // posts of a thread that triage sees
 	maxPostRunes  = 8000               // of each

@@ -94,6 +94,11 @@ func (c *crasher) OwnEdits(ctx context.Context, title string, since time.Time) (
 	return es, err
 }
 
+func (c *crasher) Texts(ctx context.Context, title string, from, to time.Time) (out []string, err error) {
+	c.call(func() { out, err = c.Wiki.Texts(ctx, title, from, to) })
+	return out, err
+}
+
 func (c *crasher) Triage(ctx context.Context, key, heading string, posts []agent.Post) (t *agent.Triage, err error) {
 	c.call(func() { t, err = c.Solver.Triage(ctx, key, heading, posts) })
 	return t, err

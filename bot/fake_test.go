@@ -218,6 +218,19 @@ func (w *fakeWiki) OwnEdits(_ context.Context, title string, since time.Time) ([
 	return out, nil
 }
 
+// Texts returns the texts of the revisions of a time.
+func (w *fakeWiki) Texts(_ context.Context, title string, from, to time.Time) (out []string, err error) {
+	if w.noEdits {
+		return nil, errors.New("history unavailable")
+	}
+	for _, r := range w.pages[title] {
+		if !r.Timestamp.Before(from) && !r.Timestamp.After(to) && !strings.Contains(w.hidden[r.ID], "text") {
+			out = append(out, r.Text)
+		}
+	}
+	return out, nil
+}
+
 var unparsed = regexp.MustCompile(`(?s)<nowiki>.*?</nowiki>|<syntaxhighlight.*?</syntaxhighlight>|<!--.*?-->`)
 
 // section returns the bounds of section n; every heading counts, and a section ends at the next heading of its level or

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spinachbot/spinachbot/bot/identity"
 	"github.com/spinachbot/spinachbot/forum"
 )
 
@@ -21,6 +22,8 @@ import (
 //   - For a comment whose words were changed: the same signature, the same thread and the same parent, or our reply
 //     under it. An entry takes such a comment only when its own words are no longer on the page, when no other entry
 //     has the comment, and when the two were never on the page together ([Entry].Others).
+//   - For words that are in another thread only, while our reply is nowhere: the page's history of the comment's
+//     minute, which says how often it was posted.
 //   - For a comment that was signed after it was posted: the words and the thread.
 //   - For a comment that its author signed again, with another time: the words and our reply under it.
 //
@@ -31,6 +34,8 @@ type owners struct {
 	entry map[*forum.Comment]*Entry
 	place map[string]place // by the entry's key
 	old   map[*forum.Comment]bool
+	// comments that may be another's than their entry's: the history could not be read
+	unsure map[*forum.Comment]bool
 }
 
 // own notes a new entry.
@@ -42,6 +47,12 @@ func (v *view) own(e *Entry, p place) {
 	o.entry[p.comment], o.place[e.Key] = e, p
 }
 
+// unsure reports whether the comment may be another's than its entry's.
+func (p place) unsure() bool {
+	o := p.view.owners[p.origin()]
+	return o != nil && o.unsure[p.comment]
+}
+
 // origin returns the contents of the comment's signature.
 func (p place) origin() Origin {
 	if p.comment.Author == nil {
@@ -50,13 +61,10 @@ func (p place) origin() Origin {
 	return newOrigin(*p.comment.Author, p.comment.Time)
 }
 
-// top is the Place of the first comment of a thread.
-const top = "top"
-
 // spot returns the comment's position in its thread, in the form of [Entry].Place.
 func (p place) spot() string {
 	if p.index == 0 {
-		return top
+		return identity.Top
 	}
 	for i := range p.thread.Comments {
 		if c := &p.thread.Comments[i]; c.ID == p.comment.Parent {
@@ -88,31 +96,17 @@ func (e *Entry) follow(p place) {
 	}
 }
 
-// claim is an entry, or a comment from before the first start, that looks for its comment on the page.
-type claim struct {
-	entry   *Entry // nil: from before the first start
-	text    string
-	heading string
-	place   string
-	others  []string
-	signed  bool
-	vague   bool // thread and position are unknown
-
-	reply *forum.Comment // ours to the entry's comment, nil when there is none
-	in    *forum.Thread  // position of the reply
-}
-
 // claims returns the comments from before the first start that may be among the given ones, which all have the same
 // signature.
-func (s *start) claims(places []place) []claim {
+func (s *start) claims(places []place) []identity.Claim {
 	if len(places) == 0 {
 		return nil
 	}
 	o := places[0].origin()
-	var out []claim
+	var out []identity.Claim
 	for _, c := range s.Seen {
 		if newOrigin(c.Author, c.Time) == o {
-			out = append(out, claim{text: c.Text, heading: c.Heading, place: c.Place, signed: o.signed()})
+			out = append(out, identity.Claim{Text: c.Text, Heading: c.Heading, Place: c.Place, Signed: o.signed(), Old: true})
 		}
 	}
 	if s.Seen != nil || o.signed() && o.Time.Before(s.Time.UTC().Truncate(time.Minute)) {
@@ -125,10 +119,10 @@ func (s *start) claims(places []place) []claim {
 	}
 	for id, text := range s.Comments {
 		if ids[baseID(id)] {
-			out = append(out, claim{text: text, signed: o.signed(), vague: true})
+			out = append(out, identity.Claim{Text: text, Signed: o.signed(), Old: true, Vague: true})
 		}
 	}
-	slices.SortFunc(out, func(a, b claim) int { return strings.Compare(a.text, b.text) })
+	slices.SortFunc(out, func(a, b identity.Claim) int { return strings.Compare(a.Text, b.Text) })
 	return out
 }
 
@@ -138,7 +132,7 @@ func (b *Bot) ownersOf(ctx context.Context, v *view, o Origin) (*owners, error) 
 		return found, nil
 	}
 	places := v.origins[o]
-	out := &owners{map[*forum.Comment]*Entry{}, map[string]place{}, map[*forum.Comment]bool{}}
+	out := &owners{map[*forum.Comment]*Entry{}, map[string]place{}, map[*forum.Comment]bool{}, map[*forum.Comment]bool{}}
 	if len(places) == 0 {
 		return out, nil
 	}
@@ -146,97 +140,82 @@ func (b *Bot) ownersOf(ctx context.Context, v *view, o Origin) (*owners, error) 
 	if err != nil {
 		return nil, err
 	}
-	var claims []claim
+	var claims []identity.Claim
 	for _, e := range entries {
 		t, reply := forum.FindReply(v.page, v.rev.Text, e.Key, b.cfg.Account)
-		claims = append(claims, claim{entry: e, text: e.Text, heading: e.Heading, place: e.Place, others: e.Others,
-			signed: o.signed(), reply: reply, in: t})
+		claims = append(claims, identity.Claim{Text: e.Text, Heading: e.Heading, Place: e.Place, Others: e.Others,
+			Signed: o.signed(), Reply: reply, In: t})
 	}
 	if b.cfg.AnswerSince.IsZero() || o.Time.IsZero() {
 		claims = append(claims, v.start.claims(places)...)
 	}
-	for i, p := range assign(places, claims) {
-		if p.comment == nil {
+	posts := make([]identity.Post, len(places))
+	for i, p := range places {
+		posts[i] = identity.Post{Thread: p.thread, Comment: p.comment, Text: TextHash(p.comment), Place: p.spot()}
+	}
+	found := identity.Assign(posts, claims)
+	for i, m := range found {
+		if m.Rule != identity.Moved || claims[i].In != nil {
 			continue
 		}
-		if e := claims[i].entry; e != nil {
-			out.entry[p.comment], out.place[e.Key] = e, p
-			continue
+		if claims[i].Alone, err = b.postedAgain(ctx, o, claims, claims[i].Text); err != nil {
+			b.lg.Warn("the page's history cannot be read: was it moved, or posted twice?", "comment", places[m.Post].comment.ID,
+				"err", err)
+			out.unsure[places[m.Post].comment] = true
 		}
-		out.old[p.comment] = true
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	if slices.ContainsFunc(claims, func(c identity.Claim) bool { return c.Alone }) {
+		found = identity.Assign(posts, claims)
+	}
+	for i, m := range found {
+		switch {
+		case m.Post < 0:
+		case claims[i].Old:
+			out.old[places[m.Post].comment] = true
+		default:
+			out.entry[places[m.Post].comment], out.place[entries[i].Key] = entries[i], places[m.Post]
+		}
 	}
 	v.owners[o] = out
 	return out, nil
 }
 
-// assign finds the comment of each claim, or none. The strongest rules come first; under one rule, the first claim and
-// the first comment on the page.
-func assign(places []place, claims []claim) []place {
-	type pair struct {
-		rule  int
-		claim int
-		place place
+// postedAgain reports whether words were posted more often than there are claims with them. Where they are on the page
+// in another thread than a claim's only, while our reply is nowhere, either the comment was moved or its heading
+// changed, or its author posted it twice in that minute, and the first was archived before the second was seen. The
+// page's history of that minute tells.
+func (b *Bot) postedAgain(ctx context.Context, o Origin, claims []identity.Claim, words string) (bool, error) {
+	texts, err := b.wiki.Texts(ctx, b.title, o.Time, o.Time.Add(signedWithin))
+	if err != nil {
+		return false, err
 	}
-	var pairs []pair
-	for i, c := range claims {
-		for _, p := range places {
-			if rule := c.fits(p); rule > 0 {
-				pairs = append(pairs, pair{rule, i, p})
+	counts := make([]int, len(texts))
+	for i, text := range texts {
+		counts[i] = countPosts(forum.Parse(b.title, text, b.cfg.Forum), o, words)
+	}
+	known := 0
+	for _, c := range claims {
+		if c.Text == words {
+			known++
+		}
+	}
+	return identity.Arrivals(counts) > known, nil
+}
+
+// countPosts counts the comments with a signature and words.
+func countPosts(page *forum.Page, o Origin, text string) (n int) {
+	for i := range page.Threads {
+		for j := range page.Threads[i].Comments {
+			c := &page.Threads[i].Comments[j]
+			if c.Author != nil && newOrigin(*c.Author, c.Time) == o && TextHash(c) == text {
+				n++
 			}
 		}
 	}
-	slices.SortStableFunc(pairs, func(a, b pair) int { return a.rule - b.rule })
-	out := make([]place, len(claims))
-	taken := map[*forum.Comment]bool{}
-	for _, x := range pairs {
-		if out[x.claim].comment == nil && !taken[x.place.comment] {
-			out[x.claim] = x.place
-			taken[x.place.comment] = true
-		}
-	}
-	return out
-}
-
-// fits returns the number of the rule by which a comment belongs to the claim: 1 is the strongest; 0 means that it does
-// not.
-func (c claim) fits(p place) int {
-	here := c.place == p.spot()
-	// Under the same heading, or where our reply is, should the heading have been changed.
-	inThread := c.vague || c.heading == p.thread.Heading || c.in == p.thread
-	replied := c.in == p.thread && c.reply.Parent == p.comment.ID
-	// Its words show that it is another comment, which was on the page together with the claim's.
-	another := slices.Contains(c.others, TextHash(p.comment))
-	if c.text == TextHash(p.comment) {
-		switch {
-		case replied:
-			return 1
-		case inThread && here:
-			return 2
-		case inThread:
-			return 3
-		case c.signed && !another: // moved
-			return 5
-		}
-	}
-	// With other words. Our reply may be under a comment that someone wrote between it and the claim's comment. Where it
-	// is under one in the claim's place, the same words elsewhere are another's: someone asked twice in a minute.
-	if c.signed && inThread && !another {
-		switch {
-		case replied && here:
-			return 4
-		case here:
-			return 6
-		case replied:
-			return 7
-		case c.place == "":
-			return 8
-		}
-	}
-	// An unsigned thread from before the first start stays old when someone corrects a word in it.
-	if c.entry == nil && !c.signed && !c.vague && c.place == top && p.index == 0 && c.heading == p.thread.Heading {
-		return 9
-	}
-	return 0
+	return n
 }
 
 // entryOf finds the entry for a comment on the page; nil when there is none.
@@ -262,7 +241,7 @@ func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 		return nil, err
 	}
 	for _, e := range same {
-		first := e.Place == top || e.Place == "" && e.Thread == e.Comment
+		first := e.Place == identity.Top || e.Place == "" && e.Thread == e.Comment
 		if e.Origin().signed() && p.origin().signed() {
 			// Our reply under it decides, since an author may ask the same question again under the same heading.
 			t, reply := forum.FindReply(p.view.page, p.view.rev.Text, e.Key, b.cfg.Account)

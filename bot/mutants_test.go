@@ -26,8 +26,10 @@ var mutants = []struct {
 		}
 	}
 	if e := o.entry[p.comment]; e != nil || o.old[p.comment] {`, "lost"},
-	{"F1: a comment that was on the page together with the entry's counts as its new words", "identity.go",
-		`	if c.signed && inThread && !another {`, `	if c.signed {`, "lost"},
+	{"F1: a comment that was on the page together with the entry's counts as its new words", "identity/identity.go",
+		`	if c.Signed && inThread && !another {`, `	if c.Signed {`, "lost"},
+	{"the same words in the same minute are the same post", "identity.go",
+		`	return identity.Arrivals(counts) > known, nil`, `	return false, nil`, "lost"},
 	{"F4: hidden edits of our own are passed over", "trace.go",
 		`		switch {
 		case strings.Contains(edit.Summary`, `		if edit.Hidden {
@@ -91,7 +93,7 @@ func TestMutants(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			there := filepath.Join(dir, m.file)
+			there := filepath.Join(dir, filepath.Base(m.file))
 			overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{here: there}})
 			if err != nil {
 				t.Fatal(err)

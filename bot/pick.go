@@ -283,7 +283,7 @@ func (b *Bot) add(ctx context.Context, p place, key string, v verdict) error {
 // vandalism.
 func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 	edited := TextHash(p.comment) != e.Text
-	if !edited && e.Heading != p.thread.Heading {
+	if !edited && e.Heading != p.thread.Heading && !p.unsure() {
 		e.Heading = p.thread.Heading
 		if err := b.note(ctx, e); err != nil {
 			return err

@@ -191,6 +191,11 @@ func (p *process) OwnEdits(ctx context.Context, title string, since time.Time) (
 	return es, err
 }
 
+func (p *process) Texts(ctx context.Context, title string, from, to time.Time) (out []string, err error) {
+	err = p.ask(time.Second, func() error { out, err = p.s.wiki.Texts(ctx, title, from, to); return err })
+	return out, err
+}
+
 // Save sends an edit that is saved now, later or never, and whose answer may be lost.
 func (p *process) Save(ctx context.Context, e bot.Edit) (rev int64, err error) {
 	p.call(time.Second, func() {

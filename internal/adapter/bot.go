@@ -63,6 +63,12 @@ func (w Wiki) OwnEdits(ctx context.Context, title string, since time.Time) ([]bo
 	return out, nil
 }
 
+// Texts returns the texts of a page's revisions of a time, oldest first.
+func (w Wiki) Texts(ctx context.Context, title string, from, to time.Time) ([]string, error) {
+	texts, err := w.Client.Texts(ctx, title, from, to)
+	return texts, botError(err)
+}
+
 // protections are the codes of a page that this account may not edit although it may edit others.
 var protections = []string{"protectedpage", "cascadeprotected", "protectednamespace", "protectednamespace-interface",
 	"customcssjsprotected", "editcontentmodel"}

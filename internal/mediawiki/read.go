@@ -238,6 +238,30 @@ func (c *Client) History(ctx context.Context, title, user string, since time.Tim
 	return all, nil
 }
 
+// Texts returns the texts of a page's revisions that were made between two times, both included, oldest first, at most
+// 20 and no more than fit into one answer. Hidden ones are left out. A missing page has none.
+func (c *Client) Texts(ctx context.Context, title string, from, to time.Time) ([]string, error) {
+	if err := checkTitle("history", title); err != nil {
+		return nil, err
+	}
+	var a answer
+	err := c.query(ctx, request{op: "history", title: title, params: params.Values{"action": "query", "titles": title,
+		"prop": "revisions", "rvprop": "ids|content", "rvslots": "main", "rvdir": "newer", "rvlimit": "20",
+		"rvstart": from.UTC().Format(time.RFC3339), "rvend": to.UTC().Format(time.RFC3339)}}, &a)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, page := range a.Query.Pages {
+		for _, r := range page.Revisions {
+			if main := r.Slots["main"]; main.Content != nil && !main.Hidden {
+				out = append(out, *main.Content)
+			}
+		}
+	}
+	return out, nil
+}
+
 // Self returns our name on the wiki, our rights, and whether anyone wrote to us or blocked us.
 func (c *Client) Self(ctx context.Context) (*Self, error) {
 	var a answer

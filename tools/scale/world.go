@@ -232,6 +232,11 @@ func (w *wiki) OwnEdits(_ context.Context, _ string, since time.Time) (out []bot
 	return out, nil
 }
 
+// Texts implements [bot.Wiki]. Nobody asks the same twice in a minute.
+func (w *wiki) Texts(context.Context, string, time.Time, time.Time) ([]string, error) {
+	return nil, nil
+}
+
 // service is the query service and the model as transports: what they are sent says how long they take.
 type service struct {
 	down  outages

@@ -1,0 +1,146 @@
+// Package identity has the rules by which the bot says which comment of a page an entry of its ledger is for: the
+// signature is the same, and words, thread, place and our reply decide. It knows neither the ledger nor the wiki.
+package identity
+
+import (
+	"slices"
+
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+// Top is the place of the first comment of a thread.
+const Top = "top"
+
+// Post is a comment on the page.
+type Post struct {
+	Thread  *forum.Thread
+	Comment *forum.Comment
+	Text    string // the hash of its words
+	Place   string // [Top], or what its parent says
+}
+
+// Claim is an entry, or a comment from before the first start, that looks for its comment among those with its
+// signature.
+type Claim struct {
+	Text, Heading, Place string
+	Others               []string // the words of comments that were on the page together with it
+	Signed               bool     // by name and time
+	Old                  bool     // from before the first start
+	Vague                bool     // thread and place are not known
+	Alone                bool     // a comment with its words in another thread is not its own: see [Arrivals]
+
+	Reply *forum.Comment // ours to the claim's comment, nil when there is none
+	In    *forum.Thread  // where the reply is
+}
+
+// Rule says why a comment is a claim's. The first is the strongest.
+type Rule int
+
+// The rules.
+const (
+	None        Rule = iota
+	Replied          // its words, above our reply
+	Same             // its words, in its thread and place
+	InThread         // its words, in its thread
+	EditedThere      // other words, in its thread and place, above our reply
+	Moved            // its words, in another thread
+	Edited           // other words, in its thread and place
+	EditedAbove      // other words, in its thread, above our reply
+	EditedSome       // other words, in its thread; the place is not known
+	OldEdited        // an unsigned thread from before the first start stays old when someone corrects a word in it
+)
+
+// Match is what was found for a claim.
+type Match struct {
+	Post int // its number, -1 for none
+	Rule Rule
+}
+
+// Assign finds the post of each claim, or none. The strongest rules come first; under one rule, the first claim and the
+// first post on the page. No post has two claims.
+func Assign(posts []Post, claims []Claim) []Match {
+	type pair struct {
+		rule        Rule
+		claim, post int
+	}
+	var pairs []pair
+	for i := range claims {
+		for j := range posts {
+			if rule := claims[i].fits(&posts[j]); rule != None {
+				pairs = append(pairs, pair{rule, i, j})
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int { return int(a.rule - b.rule) })
+	out := make([]Match, len(claims))
+	for i := range out {
+		out[i].Post = -1
+	}
+	taken := map[int]bool{}
+	for _, x := range pairs {
+		if out[x.claim].Post < 0 && !taken[x.post] {
+			out[x.claim] = Match{x.post, x.rule}
+			taken[x.post] = true
+		}
+	}
+	return out
+}
+
+// fits returns the rule by which a comment is the claim's.
+func (c *Claim) fits(p *Post) Rule {
+	here := c.Place == p.Place
+	// Under the same heading, or where our reply is, should the heading have been changed.
+	inThread := c.Vague || c.Heading == p.Thread.Heading || c.In == p.Thread
+	replied := c.In == p.Thread && c.Reply.Parent == p.Comment.ID
+	// By its words it is another one that was on the page together with the claim's.
+	another := slices.Contains(c.Others, p.Text)
+	if c.Text == p.Text {
+		switch {
+		case replied:
+			return Replied
+		case inThread && here:
+			return Same
+		case inThread:
+			return InThread
+		case c.Signed && !another && !c.Alone:
+			return Moved
+		}
+	}
+	if c.Signed && inThread && !another {
+		return c.edited(here, replied)
+	}
+	if c.Old && !c.Signed && !c.Vague && c.Place == Top && p.Place == Top && c.Heading == p.Thread.Heading {
+		return OldEdited
+	}
+	return None
+}
+
+// edited returns the rule by which a comment with other words, in the claim's thread, is the claim's. here says that it
+// is in the claim's place, replied that our reply is under it.
+func (c *Claim) edited(here, replied bool) Rule {
+	// Our reply may be under a comment that someone wrote between it and the claim's comment. Where it
+	// is under one in the claim's place, the same words elsewhere are another's: someone asked twice in a minute.
+	switch {
+	case replied && here:
+		return EditedThere
+	case here:
+		return Edited
+	case replied:
+		return EditedAbove
+	case c.Place == "":
+		return EditedSome
+	}
+	return None
+}
+
+// Arrivals says how often a post came to a page, by how many of it each of the page's revisions holds, oldest first.
+// One that was moved in one edit came once. One that went and came again in two edits counts twice, as in a minute
+// nobody does.
+func Arrivals(counts []int) (n int) {
+	before := 0
+	for _, c := range counts {
+		n += max(0, c-before)
+		before = c
+	}
+	return n
+}
