@@ -104,3 +104,43 @@ func TestInterruptedAtEveryCall(t *testing.T) {
 		}
 	}
 }
+
+// wants is an error of a service that wants a pause.
+type wants time.Duration
+
+func (w wants) Error() string          { return "the service wants no calls for a while" }
+func (w wants) RetryIn() time.Duration { return time.Duration(w) }
+
+// The model wants a pause that is longer than a retry would wait, again and again: the request waits as long, which is
+// no failure, and is answered then.
+func TestModelWantsAPause(t *testing.T) {
+	for _, part := range []string{"triage", "solver"} {
+		w := started(t)
+		var errs []error
+		for range 5 {
+			errs = append(errs, fmt.Errorf("asking: %w", wants(time.Hour)))
+		}
+		if part == "triage" {
+			w.solver.terrs = errs
+		} else {
+			w.solver.errs = errs
+		}
+		asked := 0
+		w.solver.onTriage = func(string) { asked++ }
+		w.solver.onAsk = func(string) { asked++ }
+		for range 30 {
+			w.round()
+			w.clock.pass(10 * time.Minute)
+		}
+		e := w.entries()[0]
+		if !e.State.Open() || e.Failures != 0 || e.Starts != 0 || !strings.Contains(e.Reason, "waits 1h0m0s") {
+			t.Errorf("%s: after five hours it is %s (%s), with %d failures", part, e.State, e.Reason, e.Failures)
+		}
+		if asked > 7 {
+			t.Errorf("%s: asked %d times in five hours", part, asked)
+		}
+		w.clock.pass(time.Hour)
+		w.round()
+		w.want("Cats:posted")
+	}
+}

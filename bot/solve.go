@@ -10,6 +10,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/bot/phrase"
+	"github.com/spinachbot/spinachbot/internal/job"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
@@ -115,9 +116,14 @@ func (b *Bot) begin(ctx context.Context, e *Entry, what string) (ok bool, err er
 }
 
 // end reverts the start that begin counted. ok is false if the entry must wait: because the program was asked to stop
-// while the solver worked, or until the next UTC day because today's budget is spent. Neither is a failure.
+// while the solver worked, until the next UTC day because today's budget is spent, or as long as a service asked for if
+// that is longer than a retry would wait. None of these is a failure.
 func (b *Bot) end(ctx context.Context, e *Entry, ending agent.Ending) (ok bool, err error) {
 	e.Starts--
+	var wait time.Duration
+	if asks := (interface{ RetryIn() time.Duration })(nil); errors.As(ending.Cause, &asks) {
+		wait = asks.RetryIn()
+	}
 	switch {
 	case ctx.Err() != nil:
 		return false, errors.Join(ctx.Err(), b.set(context.WithoutCancel(ctx), e, e.State, "interrupted"))
@@ -125,6 +131,10 @@ func (b *Bot) end(ctx context.Context, e *Entry, ending agent.Ending) (ok bool, 
 		e.NotBefore = b.now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 		return false, b.set(ctx, e, e.State, "waits for tomorrow's budget: "+
 			text.Clip(text.OneLine(ending.Detail), maxReason))
+	case ending.Reason.Transient() && wait > b.cfg.RetryDelay:
+		e.NotBefore = b.now().Add(min(wait, job.MaxWait))
+		return false, b.set(ctx, e, e.State, fmt.Sprintf("waits %s, as the service wants: %s", wait.Round(time.Second),
+			text.Clip(text.OneLine(ending.Detail), maxReason)))
 	}
 	return true, nil
 }

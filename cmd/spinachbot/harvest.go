@@ -21,6 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/wikidata"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
+	"github.com/spinachbot/spinachbot/internal/politehttp"
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
@@ -155,7 +156,7 @@ func (f *harvestFlags) options(cfg *config.Config) (harvest.Options, error) {
 // harvestParts wires a harvest that runs by itself, with its own clients and with its budgets in its own database.
 func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() time.Time,
 	suggest bool) (harvest.Parts, error) {
-	wiki, err := newReader(lg, cfg)
+	wiki, err := newReader(lg, cfg, st)
 	if err != nil {
 		return harvest.Parts{}, err
 	}
@@ -181,15 +182,16 @@ func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func
 const htmlTimeout = 3 * time.Minute
 
 // newReader makes a read-only client for the configured wiki, logged in as the configured account or not at all.
-func newReader(lg *slog.Logger, cfg *config.Config) (*mediawiki.Client, error) {
+func newReader(lg *slog.Logger, cfg *config.Config, pauses politehttp.Pauses) (*mediawiki.Client, error) {
 	if cfg.WikiPassword != "" || cfg.OAuth2Token != "" || !cfg.OAuth.Empty() {
-		return newWiki(lg, cfg, "")
+		return newWiki(lg, cfg, "", pauses)
 	}
 	ua, err := userAgent(cfg, isLoopback(cfg.WikiAPI))
 	if err != nil {
 		return nil, err
 	}
-	return mediawiki.New(lg, mediawiki.Config{API: cfg.WikiAPI, UserAgent: ua, Anonymous: true, Timeout: htmlTimeout}, nil,
+	return mediawiki.New(lg, mediawiki.Config{API: cfg.WikiAPI, UserAgent: ua, Anonymous: true, Timeout: htmlTimeout,
+		Pauses: pauses}, nil,
 		systemClock{})
 }
 

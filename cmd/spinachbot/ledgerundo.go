@@ -93,7 +93,7 @@ func (l *ledger) undoer(lg *slog.Logger, wiki string) (*bot.Bot, error) {
 			return nil, fmt.Errorf("it is on the wiki %q, which WIKIS does not name: name it there, or edit the page", wiki)
 		}
 	}
-	client, err := newWiki(lg, cfg, "")
+	client, err := newWiki(lg, cfg, "", l.st)
 	if err != nil {
 		return nil, err
 	}

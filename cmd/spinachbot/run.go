@@ -62,8 +62,8 @@ POSTING is off until you enable it.`,
 		if !c.noArguments(rest) {
 			return exitUsage
 		}
-		if *lease < time.Second {
-			return misuse(e, "run: --lease must be at least 1s")
+		if *lease < time.Second || *lease > time.Hour {
+			return misuse(e, "run: --lease must be 1s to 1h")
 		}
 		if *retry < time.Second {
 			return misuse(e, "run: --retry-delay must be at least 1s")
@@ -438,7 +438,7 @@ func wireParts(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *sto
 	if err != nil {
 		return nil, err
 	}
-	wiki, err := newWiki(lg, cfg, session)
+	wiki, err := newWiki(lg, cfg, session, st)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func TestEarlierDiscussions(t *testing.T) {
 	if got, err := s.Similar(t.Context(), question, 2); err != nil || len(got) > 0 {
 		t.Errorf("without a harvest: %v, %v", got, err)
 	}
-	wiki, err := newReader(quietLogger(), cfg)
+	wiki, err := newReader(quietLogger(), cfg, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,8 @@ func modelSettings(cfg *config.Config) llm.Config {
 	}
 }
 
-// newModel makes a client for a language model; days stores what each day cost.
+// newModel makes a client for a language model; days stores what each day cost. A store also records how long the
+// service wants no calls, for everyone who shares it.
 func newModel(lg *slog.Logger, mcfg llm.Config, dailyUSD float64, days llm.DayStore, now func() time.Time,
 	wrap wrapper) (*llm.Client, error) {
 	base := mcfg.BaseURL
@@ -132,12 +133,17 @@ func newModel(lg *slog.Logger, mcfg llm.Config, dailyUSD float64, days llm.DaySt
 	if err != nil {
 		return nil, fmt.Errorf("the language model: %w", err)
 	}
+	if p, ok := days.(politehttp.Pauses); ok && mcfg.Pauses == nil {
+		mcfg.Pauses = p
+	}
 	budget := llm.NewBudget(days, now, llm.Limits{USD: dailyUSD})
 	return llm.NewClient(lg, mcfg, wrap.around(rt), systemClock{}, randomFloat, budget)
 }
 
 // newWiki makes a client for the configured wiki. session is a file for its session, "" for none; see sessionFile.
-func newWiki(lg *slog.Logger, cfg *config.Config, session string) (*mediawiki.Client, error) {
+// pauses records how long the wiki wants no requests.
+func newWiki(lg *slog.Logger, cfg *config.Config, session string,
+	pauses politehttp.Pauses) (*mediawiki.Client, error) {
 	ua, err := userAgent(cfg, isLoopback(cfg.WikiAPI))
 	if err != nil {
 		return nil, err
@@ -148,7 +154,7 @@ func newWiki(lg *slog.Logger, cfg *config.Config, session string) (*mediawiki.Cl
 	}
 	return mediawiki.New(lg, mediawiki.Config{
 		API: cfg.WikiAPI, User: cfg.WikiUser, Password: cfg.WikiPassword.Reveal(), UserAgent: ua,
-		Account: account(cfg.WikiUser), Bearer: cfg.OAuth2Token.Reveal(), Session: session,
+		Account: account(cfg.WikiUser), Bearer: cfg.OAuth2Token.Reveal(), Session: session, Pauses: pauses,
 		OAuth: mediawiki.OAuth{
 			ConsumerToken: cfg.OAuth.ConsumerToken.Reveal(), ConsumerSecret: cfg.OAuth.ConsumerSecret.Reveal(),
 			AccessToken: cfg.OAuth.AccessToken.Reveal(), AccessSecret: cfg.OAuth.AccessSecret.Reveal(),

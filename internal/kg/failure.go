@@ -47,6 +47,9 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// RetryIn is how long to wait before another call.
+func (e *Error) RetryIn() time.Duration { return e.RetryAfter }
+
 // Transient reports whether the same call may succeed later without a change.
 func (e *Error) Transient() bool {
 	switch e.Kind {

@@ -57,6 +57,8 @@ type Config struct {
 	MaxTokens        int // output limit of requests that set none
 	ReasoningTokens  int // with SamplingNone: added to every output limit, since reasoning counts against it
 	Retry            politehttp.Policy
+	// shared with the other clients of the server; nil: what it says about rates holds for this client alone
+	Pauses politehttp.Pauses
 }
 
 // Client completes chat requests over the OpenAI protocol. It is safe for concurrent use.
@@ -107,6 +109,9 @@ func NewClient(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politeht
 	cfg.ReasoningTokens = orDefault(cfg.ReasoningTokens, DefaultReasoningTokens)
 	if cfg.Retry.Attempts == 0 {
 		cfg.Retry = politehttp.DefaultPolicy()
+	}
+	if cfg.Pauses == nil {
+		cfg.Pauses = politehttp.NewPauses(clock)
 	}
 	c.cfg = cfg
 	c.secrets = politehttp.NewScrubber(append(politehttp.URLSecrets(cfg.BaseURL), cfg.APIKey.Reveal())...)
@@ -206,6 +211,9 @@ func (c *Client) completeOnce(ctx context.Context, req Request, n int, usage *Us
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		if err := c.rest(ctx, wire.Model); err != nil {
+			return nil, err
+		}
 		resv, err := c.reserve(ctx, wire)
 		if err != nil {
 			return nil, err
@@ -232,6 +240,7 @@ func (c *Client) completeOnce(ctx context.Context, req Request, n int, usage *Us
 		}
 		attrs = append(attrs, "err", callErr)
 		wait, again := c.cfg.Retry.Next(attempt, result, c.clock.Now(), c.rnd())
+		c.limited(ctx, wire.Model, result, wait, callErr)
 		if !again || !healable(callErr) {
 			c.lg.InfoContext(ctx, "model call failed", attrs...)
 			return nil, callErr

@@ -44,6 +44,9 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		if err := c.rest(ctx, e.model); err != nil {
+			return nil, err
+		}
 		resv, err := c.book(ctx, worst, e.model)
 		if err != nil {
 			return nil, err
@@ -59,6 +62,7 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 			return nil, err
 		}
 		wait, again := c.cfg.Retry.Next(attempt, result, c.clock.Now(), c.rnd())
+		c.limited(ctx, e.model, result, wait, callErr)
 		if !again || !healable(callErr) {
 			return nil, callErr
 		}

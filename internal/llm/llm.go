@@ -14,6 +14,7 @@ package llm
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spinachbot/spinachbot/internal/text"
 )
@@ -168,8 +169,10 @@ type Error struct {
 	Message   string // the service's message, secrets scrubbed
 	Transient bool   // the same call may succeed later
 	Refused   bool   // the connection was refused: nothing listens at the address, so the client does not try again
-	Err       error
-	unsent    bool // the request never reached the service, so it cost nothing
+	// how long the service wants no calls, where it says so
+	RetryAfter time.Duration
+	Err        error
+	unsent     bool // the request never reached the service, so it cost nothing
 }
 
 // Error describes the failure.
@@ -186,3 +189,6 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// RetryIn is how long to wait before another call.
+func (e *Error) RetryIn() time.Duration { return e.RetryAfter }

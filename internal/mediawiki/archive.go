@@ -243,7 +243,7 @@ func (c *Client) fetch(ctx context.Context, title, addr string) ([]byte, error) 
 	e := &Error{Op: r.op, Title: title, Kind: kind, Code: fmt.Sprintf("http-%d", resp.StatusCode),
 		Info: c.text(string(body))}
 	if e.RetryAfter, _ = politehttp.RetryAfter(resp.Header, c.clock.Now()); e.RetryAfter > 0 {
-		c.keepSilent(e.RetryAfter)
+		c.keepSilent(ctx, e.RetryAfter)
 	}
 	return nil, e
 }

@@ -87,7 +87,7 @@ func (c *Client) query(ctx context.Context, r request, out any) error {
 
 // rest waits until the time in the wiki's last Retry-After has passed. A save does not wait; it fails.
 func (c *Client) rest(ctx context.Context, r request) error {
-	d := c.silence()
+	d := c.silence(ctx)
 	if d <= 0 {
 		return nil
 	}
@@ -202,7 +202,7 @@ func (c *Client) judge(r request, x *exchange, body []byte, out any) error {
 	e := &Error{Op: r.op, Title: r.title}
 	e.RetryAfter, _ = politehttp.RetryAfter(x.header, c.clock.Now())
 	if e.RetryAfter > 0 && (x.status != http.StatusOK || x.header.Get("MediaWiki-API-Error") != "") {
-		c.keepSilent(e.RetryAfter)
+		c.keepSilent(x.ctx, e.RetryAfter)
 	}
 	var env envelope
 	jsonErr := json.Unmarshal(body, &env)
@@ -214,7 +214,7 @@ func (c *Client) judge(r request, x *exchange, body []byte, out any) error {
 			e.Kind = kindOfStatus(x.status, r.save)
 		}
 		if e.Kind == Transient && e.RetryAfter > 0 {
-			c.keepSilent(e.RetryAfter)
+			c.keepSilent(x.ctx, e.RetryAfter)
 		}
 		return e
 	case x.status != http.StatusOK:

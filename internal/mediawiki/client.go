@@ -1,6 +1,7 @@
 package mediawiki
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -35,6 +36,8 @@ type Config struct {
 	// Session is the path of a file that remembers the session under way, with which a client that logs in with a
 	// password ends late requests; see session.go. Only one client may use it. "": none.
 	Session string
+	// shared with the other clients of the wiki; nil: the Retry-After of an answer holds for this client alone
+	Pauses politehttp.Pauses
 }
 
 // OAuth holds the four tokens of an owner-only OAuth 1.0a consumer (Special:OAuthConsumerRegistration/propose).
@@ -62,12 +65,11 @@ type Client struct {
 
 	scrub *politehttp.Scrubber // knows the password and the tokens
 
-	mu        sync.Mutex       // guards what follows
-	mw        *mwclient.Client // holds the cookies
-	account   string           // as the wiki writes it; "" until logged in
-	csrf      string           // token for saving; "" when it must be fetched
-	notBefore time.Time        // the wiki asked for silence until then
-	reached   atomic.Bool      // the wiki has answered something
+	mu      sync.Mutex       // guards what follows
+	mw      *mwclient.Client // holds the cookies
+	account string           // as the wiki writes it; "" until logged in
+	csrf    string           // token for saving; "" when it must be fetched
+	reached atomic.Bool      // the wiki has answered something
 }
 
 // New returns a client. It checks the settings and sends nothing: the first request logs in. A nil transport means the
@@ -94,6 +96,9 @@ func New(lg *slog.Logger, cfg Config, transport http.RoundTripper, clock politeh
 	}
 	if cfg.Bearer != "" {
 		c.base = &oauth2.Transport{Source: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: cfg.Bearer}), Base: c.base}
+	}
+	if c.cfg.Pauses == nil {
+		c.cfg.Pauses = politehttp.NewPauses(clock)
 	}
 	c.turn <- struct{}{}
 	c.door <- struct{}{}
@@ -200,17 +205,27 @@ func (c *Client) library() mwclient.Client {
 	return *c.mw
 }
 
+// noteTime is how long a pause may take to be looked up or noted.
+const noteTime = 5 * time.Second
+
 // silence returns how long the wiki still asks for no requests.
-func (c *Client) silence() time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.notBefore.Sub(c.clock.Now())
+func (c *Client) silence(ctx context.Context) time.Duration {
+	ctx, cancel := context.WithTimeout(ctx, noteTime)
+	defer cancel()
+	left, err := c.cfg.Pauses.Paused(ctx, c.server())
+	if err != nil {
+		c.lg.Warn("not known whether the wiki wants a pause", "err", err)
+	}
+	return left
 }
 
-func (c *Client) keepSilent(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if t := c.clock.Now().Add(d); t.After(c.notBefore) {
-		c.notBefore = t
+func (c *Client) keepSilent(ctx context.Context, d time.Duration) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
+	defer cancel()
+	if err := c.cfg.Pauses.Pause(ctx, c.server(), d); err != nil {
+		c.lg.Warn("the pause that the wiki wants was not noted", "err", err)
 	}
 }
+
+// server is the wiki's name among servers that want pauses.
+func (c *Client) server() string { return "wiki " + politehttp.ShownURL(c.cfg.API) }

@@ -69,8 +69,9 @@ func (s *Store) Claim(ctx context.Context, holder string, w job.Want, now time.T
 	if lease == job.Forever {
 		ends, args[1] = "?", int64(never)
 	}
-	args = append(args, micros(now), micros(now.Add(job.MaxWait)), holder)
-	where := "(state = 'waiting' AND (due <= ? OR due > ?) OR state = 'running' AND (holder = ? OR ends <= " + clock + "))"
+	args = append(args, micros(now), micros(now.Add(job.MaxWait)), holder, longest.Microseconds(), int64(never))
+	where := "(state = 'waiting' AND (due <= ? OR due > ?) OR state = 'running' AND (holder = ? OR ends <= " + clock +
+		" OR ends > " + clock + " + ? AND ends < ?))"
 	if w.Key != "" {
 		where, args = where+" AND key = ?", append(args, w.Key)
 	}

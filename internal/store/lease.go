@@ -19,6 +19,10 @@ const leaseTable = `CREATE TABLE leases (
 	ends BIGINT NOT NULL -- microseconds since 1970
 );`
 
+// longest is longer than any lease. One that seems to last longer was written while the database's clock was ahead, and
+// has ended: otherwise nobody would work until that time.
+const longest = 24 * time.Hour
+
 // Acquire takes or renews a lease for a time. held is false while it is another holder's; l then says whose. A holder
 // that was away for longer than its lease gets it with a new fence, like anyone else. Holders need names that no other
 // process has or had.
@@ -29,8 +33,8 @@ func (s *Store) Acquire(ctx context.Context, name, holder string, d time.Duratio
 	err = s.row(ctx, `INSERT INTO leases (name, holder, fence, ends) VALUES (?, ?, 1, `+now+` + ?) ON CONFLICT (name) DO UPDATE SET
 fence = leases.fence + CASE WHEN leases.holder = excluded.holder AND leases.ends > `+now+` THEN 0 ELSE 1 END,
 holder = excluded.holder, ends = excluded.ends
-WHERE leases.holder = excluded.holder OR leases.ends <= `+now+` RETURNING fence`,
-		name, holder, d.Microseconds()).Scan(&l.Fence)
+WHERE leases.holder = excluded.holder OR leases.ends <= `+now+` OR leases.ends > `+now+` + ? RETURNING fence`,
+		name, holder, d.Microseconds(), longest.Microseconds()).Scan(&l.Fence)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return l, err == nil, failed(err, "lease %s", name)
 	}

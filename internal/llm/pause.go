@@ -1,0 +1,68 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/politehttp"
+)
+
+// noteTime is how long a pause may take to be looked up or noted.
+const noteTime = 5 * time.Second
+
+// server is a model's name among servers that want pauses: each model has limits of its own.
+func (c *Client) server(model string) string {
+	return "model " + politehttp.ShownURL(c.cfg.BaseURL) + " " + model
+}
+
+// rest waits as long as the server wants no calls of a model, from whomever it said so to. When that is longer than a
+// Retry-After may be, nothing is sent, and the error says how long it is.
+func (c *Client) rest(ctx context.Context, model string) error {
+	for {
+		asked, cancel := context.WithTimeout(ctx, noteTime)
+		left, err := c.cfg.Pauses.Paused(asked, c.server(model))
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			c.lg.WarnContext(ctx, "not known whether the model wants a pause", "err", err)
+			return nil
+		case left <= 0:
+			return nil
+		case c.cfg.Retry.MaxAfter > 0 && left > c.cfg.Retry.MaxAfter:
+			return &Error{Status: http.StatusTooManyRequests, Transient: true, RetryAfter: left, unsent: true,
+				Message: fmt.Sprintf("the service wants no calls for %s", left.Round(time.Second))}
+		}
+		if err := c.clock.Sleep(ctx, left); err != nil {
+			return err
+		}
+	}
+}
+
+// limited notes that the server refused a call because there were too many, for all who call it: for as long as it
+// said, or for wait.
+func (c *Client) limited(ctx context.Context, model string, r politehttp.Result, wait time.Duration, failure error) {
+	after, said := politehttp.RetryAfter(r.Header, c.clock.Now())
+	if said {
+		wait = after
+	}
+	if r.Status != http.StatusTooManyRequests && (!said || r.Status != http.StatusServiceUnavailable) || wait <= 0 {
+		return
+	}
+	var e *Error
+	if errors.As(failure, &e) {
+		if !e.Transient {
+			return // no credit left: waiting does not help
+		}
+		e.RetryAfter = wait
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
+	defer cancel()
+	if err := c.cfg.Pauses.Pause(ctx, c.server(model), wait); err != nil {
+		c.lg.WarnContext(ctx, "the pause that the model wants was not noted", "err", err)
+	}
+}
