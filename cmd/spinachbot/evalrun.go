@@ -37,7 +37,7 @@ type evalRunFlags struct {
 	ids, forms                 fileList
 	jobs, limit, tries         int
 	usd, untilF1               float64
-	timeout                    time.Duration
+	timeout, itemTime          time.Duration
 	skip, json, golden         bool
 	lessons                    string
 	workers                    bool
@@ -56,6 +56,7 @@ func (f *evalRunFlags) declare(c *cmdline) {
 	c.fs.Var(&f.ids, "ids", "only the items with these `IDs`, separated by commas; may be given again")
 	c.fs.Float64Var(&f.usd, "usd-limit", 0, "the most the run may cost over all its sessions, in US `dollars`; it stops cleanly before that")
 	c.fs.IntVar(&f.tries, "tries", 3, "`number` of attempts at an item that a service fails")
+	c.fs.DurationVar(&f.itemTime, "item-time", 0, "the most an item may take, all attempts at it together, as a `duration`; it has then ended by time (default: what --tries attempts of REQUEST_TIME_LIMIT may take)")
 	c.fs.StringVar(&f.script, "script", "", "`file` with a scripted model's answers, instead of the configured model")
 	c.fs.StringVar(&f.recorded, "recorded", "", "`file` with recorded answers: the log of SPINACH's evaluation, a file made with --record, or the folder of a run; --script answers what it does not hold")
 	c.fs.StringVar(&f.record, "record", "", "write all exchanges with model and graph to this new `file`, without secrets")
@@ -153,6 +154,8 @@ func (f *evalRunFlags) check(rest []string) error {
 		return errors.New("name the folder for the run with --out")
 	case f.jobs < 1 || f.tries < 1:
 		return errors.New("--jobs and --tries must be 1 or more")
+	case f.itemTime < 0:
+		return errors.New("--item-time must not be negative")
 	case f.limit < 0 || !(f.usd >= 0):
 		return errors.New("--limit and --usd-limit must be positive")
 	case !(f.untilF1 >= 0 && f.untilF1 <= 1):

@@ -125,7 +125,7 @@ func (s *evalSession) run(ctx context.Context) int {
 		Sources: s.sources,
 		Replay:  s.replay, Limits: runLimits(s.cfg), Language: s.flags.language, Golden: s.flags.golden,
 		SkipUnscorable: s.flags.skip, UntilF1: s.flags.untilF1, UntilBy: evalrun.MetricKBQA,
-		Jobs: s.flags.jobs, Tries: s.flags.tries, Shared: shared,
+		Jobs: s.flags.jobs, Tries: s.flags.tries, ItemTime: s.flags.itemTime, Shared: shared,
 		Forms: s.flags.alsoIn(), Score: evalrun.Metrics, Now: s.e.now, Sleep: systemClock{}.Sleep, Account: s.account,
 		Progress: func(pr evalrun.Progress) { p.Show(pr.String()) },
 	})
@@ -325,8 +325,11 @@ func (s *evalSession) describe() error {
 	return nil
 }
 
-// describeParts adds the settings that affect worked dialogues and branching searches.
+// describeParts adds the settings that affect worked dialogues, branching searches, and how long an item may take.
 func (s *evalSession) describeParts() {
+	if d := s.flags.itemTime; d > 0 {
+		s.settings["limits"] += fmt.Sprintf(", %s for all attempts at it", d)
+	}
 	if x := s.opts.Preset.Exemplars; x.N > 0 {
 		s.settings["question kind"] = x.Kind
 	}
@@ -468,6 +471,9 @@ func (s *evalSession) openModel(ctx context.Context) error {
 			llm.Secret{}, 0
 	case s.recorded != nil, s.replay != nil:
 		return nil // questions that are not in it have no model
+	}
+	if s.store != nil && s.script == nil {
+		settings.Pauses = s.store
 	}
 	client, err := newModel(s.lg, settings, daily, s.account, s.e.now, s.wrap)
 	if err != nil {

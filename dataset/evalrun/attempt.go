@@ -17,8 +17,9 @@ import (
 // skipped is the reason of an item that was not asked because it cannot be scored.
 const skipped = "skipped"
 
-// ask asks one item, and retries if a service failed it. An error stops the run, and the item then counts as not asked.
-func (r *runner) ask(ctx context.Context, it dataset.Item, k known) (*itemFile, error) {
+// ask asks one item, and retries if a service failed it, until a given time, after which the item ends with
+// [agent.OutOfTime]. An error stops the run, and the item then counts as not asked.
+func (r *runner) ask(ctx context.Context, it dataset.Item, k known, until time.Time) (*itemFile, error) {
 	out := &itemFile{Schema: Schema, ID: it.ID, Result: rawResult("null"), Meta: Meta{Schema: Schema, ID: it.ID}}
 	if k.item != nil {
 		out.Attempts, out.Lost = k.item.Attempts, k.item.lostWith(k.item.Usage)
@@ -28,8 +29,21 @@ func (r *runner) ask(ctx context.Context, it dataset.Item, k known) (*itemFile, 
 		out.Reason, out.Detail = skipped, probe.excluded()
 		return out, nil
 	}
+	if !until.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, until.Sub(r.Now()), event.ErrOutOfTime)
+		defer cancel()
+	}
+	late := func() bool { return errors.Is(context.Cause(ctx), event.ErrOutOfTime) }
 	for try := 1; ; try++ {
+		if late() { // it took that long already in another process
+			return out.late(), nil
+		}
 		a, err := r.attempt(ctx, it, k.gold)
+		if a != nil && err != nil && late() {
+			a.into(out)
+			return out.late(), nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -48,11 +62,20 @@ func (r *runner) ask(ctx context.Context, it dataset.Item, k known) (*itemFile, 
 		}
 		wait := backoff(try)
 		failed.Warn("a service failed an item", "retry_in", wait)
-		if err := r.Sleep(ctx, wait); err != nil {
+		if err := r.Sleep(ctx, wait); err != nil && late() {
+			return out.late(), nil
+		} else if err != nil {
 			return nil, err
 		}
 		out.Lost = out.lostWith(out.Usage)
 	}
+}
+
+// late makes the item one whose time has passed.
+func (i *itemFile) late() *itemFile {
+	i.Error, i.Answered, i.SPARQL, i.Result, i.Confidence = nil, false, "", rawResult("null"), 0
+	i.Reason, i.Detail = string(agent.OutOfTime), "the time for all attempts at the item has passed"
+	return i
 }
 
 // attempt is one try at an item.
@@ -72,7 +95,7 @@ type attempt struct {
 	refused   int      // repetitions and early stops
 }
 
-// attempt makes one try. An error stops the run.
+// attempt makes one try. An error stops the run; an attempt returned with it was broken off.
 func (r *runner) attempt(ctx context.Context, it dataset.Item, gold *goldFile) (*attempt, error) {
 	a := &attempt{started: r.Now()}
 	parts, err := r.parts(it)
@@ -103,7 +126,8 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item, gold *goldFile) (
 	a.elapsed = r.Now().Sub(a.started)
 	switch {
 	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
+		a.usage, a.out = run.Used(), nil
+		return a, context.Cause(ctx)
 	case errors.Is(err, event.ErrChanged):
 		r.Log.Warn("a search that was cut off cannot be continued, asking again", "item", it.ID, "error", err)
 		if _, err := r.dir.freshTrajectory(FileName(it.ID)); err != nil {

@@ -118,6 +118,9 @@ func (f *fakeAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorde
 		if out.Reason == agent.ModelFailed {
 			out.Cause = event.ErrUnreadable
 		}
+	case "slow":
+		<-ctx.Done()
+		return out, context.Cause(ctx)
 	case "panic":
 		return out, fmt.Errorf("agent: internal fault while answering: %s", rest)
 	default:

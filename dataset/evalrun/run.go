@@ -37,6 +37,8 @@ type Config struct {
 
 	Jobs  int // items at once, default 1
 	Tries int // attempts at an item or a gold query that a service fails, default 3
+	// the most that an item may take, all attempts at it together; 0: as long as Limits lets that many attempts take
+	ItemTime time.Duration
 
 	Shared *Shared // with other processes; nil: this one does all
 
@@ -101,7 +103,7 @@ func (r *runner) work(ctx context.Context) error {
 	for range r.Jobs {
 		wg.Go(func() {
 			for it := range next {
-				if err := safe.Do(func() error { return r.item(ctx, it) }); err != nil {
+				if err := safe.Do(func() error { return r.item(ctx, it, r.deadline()) }); err != nil {
 					stopFeeding(err)
 					if !errors.Is(err, ErrBudget) {
 						stop(err)
@@ -189,8 +191,20 @@ func (r *runner) load(it dataset.Item) (known, error) {
 	return k, err
 }
 
+// deadline returns until when an item that is begun now may be asked; zero for no limit.
+func (r *runner) deadline() time.Time {
+	d := r.ItemTime
+	if d == 0 && r.Limits.Time > 0 {
+		d = time.Duration(r.Tries) * (r.Limits.Time + maxBackoff)
+	}
+	if d == 0 {
+		return time.Time{}
+	}
+	return r.Now().Add(d)
+}
+
 // item does what is missing for one item. An error stops the run.
-func (r *runner) item(ctx context.Context, it dataset.Item) error {
+func (r *runner) item(ctx context.Context, it dataset.Item, until time.Time) error {
 	k, err := r.load(it)
 	if err != nil {
 		return err
@@ -201,7 +215,7 @@ func (r *runner) item(ctx context.Context, it dataset.Item) error {
 		}
 	}
 	if k.item == nil || k.item.Error != nil {
-		if k.item, err = r.ask(ctx, it, k); err != nil {
+		if k.item, err = r.ask(ctx, it, k, until); err != nil {
 			return err
 		}
 		if err := r.dir.writeJSON(k.item, itemsDir, FileName(it.ID)+".json"); err != nil {
@@ -249,8 +263,10 @@ func (r *runner) told(i *itemFile) {
 
 // backoff returns how long to wait after the n-th failed attempt, counted from 1.
 func backoff(n int) time.Duration {
-	return min(2*time.Second<<(2*(n-1)), 2*time.Minute)
+	return min(2*time.Second<<(2*(n-1)), maxBackoff)
 }
+
+const maxBackoff = 2 * time.Minute
 
 // itemFile is a file of items/: how the agent ended.
 type itemFile struct {

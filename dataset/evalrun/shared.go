@@ -25,6 +25,8 @@ type Queue interface {
 	Jobs(ctx context.Context, w job.Want, states ...job.State) ([]job.Job, error)
 	// Finish ends a job and keeps the files that it made. The error is [job.ErrLost] if the claim has ended.
 	Finish(ctx context.Context, c *job.Claim, to job.State, reason string, files map[string][]byte) error
+	// Until notes until when a job must be done, unless that is known from an earlier claim, and returns it.
+	Until(ctx context.Context, c *job.Claim, deadline time.Time) (time.Time, error)
 	// Made returns the files that a job made, by name.
 	Made(ctx context.Context, key string) (map[string][]byte, error)
 }
@@ -143,8 +145,15 @@ func (r *runner) takeItems(ctx context.Context, holder string, items map[string]
 
 // claimed does an item while holding its claim.
 func (r *runner) claimed(ctx context.Context, c *job.Claim, it dataset.Item) error {
+	until, err := r.Shared.Queue.Until(ctx, c, r.deadline())
+	switch {
+	case errors.Is(err, job.ErrLost):
+		return nil
+	case err != nil:
+		return errors.Join(err, r.Shared.Queue.GiveBack(context.WithoutCancel(ctx), c, time.Time{}))
+	}
 	kept, stop := job.Keep(ctx, r.Log, r.Shared.Queue, c, r.Shared.Lease)
-	err := r.item(kept, it)
+	err = r.item(kept, it, until)
 	lost := errors.Is(context.Cause(kept), job.ErrLost)
 	stop()
 	switch {

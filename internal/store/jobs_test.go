@@ -313,3 +313,49 @@ func testGiveBackForLater(t *testing.T, open opener) {
 		t.Errorf("claimed after its time: %v", err)
 	}
 }
+
+func TestUntil(t *testing.T) { each(t, testUntil) }
+
+// The first claim says until when a job must be done; a later one is told, and a job that is done again has a new one.
+func testUntil(t *testing.T, open opener) {
+	ctx := t.Context()
+	s := open(t)
+	jobs := []job.Job{{Key: "r 1", Kind: "item", Scope: "r", Created: day}}
+	if err := s.AddJobs(ctx, jobs); err != nil {
+		t.Fatal(err)
+	}
+	until := func(lease time.Duration, at time.Time) (time.Time, *job.Claim, error) {
+		t.Helper()
+		c, err := s.Claim(ctx, "a", job.Want{}, day, lease)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Until(ctx, c, at)
+		return got, c, err
+	}
+	first, second := day.Add(time.Hour), day.Add(2*time.Hour)
+	if got, _, err := until(ended, first); err != nil || !got.Equal(first) {
+		t.Errorf("the first claim: %v, %v", got, err)
+	}
+	got, c, err := until(long, second)
+	if err != nil || !got.Equal(first) {
+		t.Errorf("the second claim: %v, %v", got, err)
+	}
+	if all, err := s.Jobs(ctx, job.Want{}); err != nil || len(all) != 1 || !all[0].Deadline.Equal(first) {
+		t.Errorf("%+v, %v", all, err)
+	}
+	stale := *c
+	stale.Fence--
+	if _, err := s.Until(ctx, &stale, second); !errors.Is(err, job.ErrLost) {
+		t.Errorf("a lost claim: %v", err)
+	}
+	if err := errors.Join(s.Finish(ctx, c, job.Failed, "", nil), s.AddJobs(ctx, jobs)); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := until(long, second); err != nil || !got.Equal(second) {
+		t.Errorf("done again: %v, %v", got, err)
+	}
+	if got, _, err := until(long, time.Time{}); err != nil || !got.Equal(second) {
+		t.Errorf("without a deadline: %v, %v", got, err)
+	}
+}

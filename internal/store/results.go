@@ -2,7 +2,10 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spinachbot/spinachbot/internal/job"
 )
@@ -17,10 +20,24 @@ const resultTables = `CREATE TABLE results (
 
 // AddJobs adds the jobs that are not there, and has those done again that had failed.
 func (s *Store) AddJobs(ctx context.Context, jobs []job.Job) error {
+	return s.addJobs(ctx, jobs, "jobs.state = 'failed'")
+}
+
+// Redo adds the jobs that are not there, and has those done again that are done or had failed.
+func (s *Store) Redo(ctx context.Context, jobs []job.Job) error {
+	return s.addJobs(ctx, jobs, "jobs.state IN ('done', 'failed')")
+}
+
+// addJobs adds jobs; those that are there in these states are done again.
+func (s *Store) addJobs(ctx context.Context, jobs []job.Job, again string) error {
+	if len(jobs) == 0 {
+		return nil
+	}
 	err := s.inTx(ctx, func(c conn) error {
 		for _, j := range jobs {
 			_, err := c.exec(ctx, "INSERT INTO jobs ("+jobColumns+`) VALUES (?, ?, ?, 'waiting', '', ?, ?, 0, '', 0, 0, ?, ?)
-ON CONFLICT (key) DO UPDATE SET state = 'waiting', attempts = 0, ends = 0 WHERE jobs.state = 'failed'`,
+ON CONFLICT (key) DO UPDATE SET state = 'waiting', reason = '', attempts = 0, ends = 0, due = excluded.due,
+deadline = excluded.deadline, updated = excluded.updated WHERE `+again,
 				j.Key, j.Kind, j.Scope, micros(j.Due), micros(j.Deadline), micros(j.Created), micros(j.Updated))
 			if err != nil {
 				return err
@@ -29,6 +46,25 @@ ON CONFLICT (key) DO UPDATE SET state = 'waiting', attempts = 0, ends = 0 WHERE 
 		return nil
 	})
 	return failed(err, "add %d jobs", len(jobs))
+}
+
+// Until notes until when a job must be done, unless that is known from an earlier claim, and returns it. Zero is never.
+func (s *Store) Until(ctx context.Context, c *job.Claim, deadline time.Time) (time.Time, error) {
+	var at int64
+	err := s.row(ctx, `UPDATE jobs SET deadline = CASE WHEN deadline = 0 THEN CAST(? AS BIGINT) ELSE deadline END
+WHERE key = ? AND fence = ? AND state = 'running' RETURNING deadline`, micros(deadline), c.Key, c.Fence).Scan(&at)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = job.ErrLost
+	}
+	return fromMicros(at), failed(err, "deadline of %s", c.Key)
+}
+
+// Later gives a job back until a time, with the reason. The attempt counts. Nothing is written when the claim has
+// ended.
+func (s *Store) Later(ctx context.Context, c *job.Claim, due time.Time, reason string) error {
+	_, err := s.exec(ctx, `UPDATE jobs SET state = 'waiting', ends = 0, due = ?, reason = ?
+WHERE key = ? AND fence = ? AND state = 'running'`, micros(due), plain(reason), c.Key, c.Fence)
+	return failed(err, "give back %s", c.Key)
 }
 
 // Finish ends a job under its claim, done or failed, and keeps what it made, in place of what an earlier attempt did.
