@@ -24,7 +24,8 @@ import (
 // wireHarvest makes the parts of a harvest. model may be nil.
 func wireHarvest(lg *slog.Logger, cfg *config.Config, wiki *mediawiki.Client, graph *wikidata.Client, model *llm.Client,
 	st *store.Store, now func() time.Time) (harvest.Parts, error) {
-	p := harvest.Parts{Log: lg, Wiki: adapter.Archive{Client: wiki}, Labels: graph, Store: st, Now: now,
+	p := harvest.Parts{Log: lg, Wiki: adapter.Archive{Client: wiki}, Labels: graph, Store: st, Jobs: st, Now: now,
+		Sleep:     systemClock{}.Sleep,
 		Endpoints: []harvest.Endpoint{endpoint(cfg.SPARQLEndpoint, graph.Primary())}}
 	if second := graph.Secondary(); second != nil {
 		p.Endpoints = append(p.Endpoints, endpoint(cfg.SPARQLFallback, second))

@@ -153,8 +153,11 @@ type Parts struct {
 	Links     Links
 	Suggest   Suggester
 	Store     Store
+	Jobs      Jobs // nil: what is done of a page is only seen in Store
 	Now       func() time.Time
-	Progress  func(Progress) // may be nil
+	// nil: a page that cannot be read ends the harvest, and is not tried again
+	Sleep    func(ctx context.Context, d time.Duration) error
+	Progress func(Progress) // may be nil
 }
 
 // Harvest is a harvest of one archive into one folder. It is not safe for concurrent use; its creator must hold the
@@ -240,35 +243,20 @@ func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 		}
 	}
 	h.pace.begin(h.Now(), todo)
-	worked := 0
-	for i := range todo {
-		t := &todo[i]
-		did, err := h.page(ctx, t)
-		if err != nil && ctx.Err() == nil {
-			// Usually the wiki failed. The files show what was read before, but no longer what was removed.
-			f, werr := h.export(ctx)
-			if werr != nil {
-				h.Log.Error("the files could not be written either", "error", werr)
-			}
-			return f, err
-		}
-		if err != nil {
-			return dataset.Funnel{}, err
-		}
-		h.pace.pageDone(t, did)
-		h.tell(t.Title)
-		if did {
-			worked++
-		}
-		if did && worked%filesEvery == 0 && i+1 < len(todo) {
-			if _, err := h.export(ctx); err != nil {
-				return dataset.Funnel{}, err
-			}
-		}
+	failed := h.run(ctx, todo)
+	if failed != nil && ctx.Err() != nil {
+		return dataset.Funnel{}, failed
 	}
+	// Where the wiki failed, the files show what was read before, and no longer what was taken away.
 	f, err := h.export(ctx)
-	if err != nil {
+	switch {
+	case err != nil && failed != nil:
+		h.Log.Error("the files could not be written either", "error", err)
+		return f, failed
+	case err != nil:
 		return f, err
+	case failed != nil:
+		return f, errors.Join(failed, h.stopped)
 	}
 	h.pace.finish(h.Progress, h.Now())
 	return f, h.stopped
@@ -296,6 +284,7 @@ type task struct {
 	Page
 	newest int64 // revision on the wiki; 0: the page is gone
 	fresh  bool  // must be read: it changed, appeared, disappeared, or was read in another form
+	queued bool  // it has a job
 }
 
 // plan lists the archive and compares it with the store. Pages outside the requested months are left unchanged.

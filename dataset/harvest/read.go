@@ -41,7 +41,7 @@ func (h *Harvest) read(ctx context.Context, t *task) error {
 	if p.Gone {
 		p.Revision = t.newest // hidden text: not asked for again until the page moves
 	} else if err != nil {
-		return fmt.Errorf("%s: %w", t.Title, err)
+		return &pageError{title: t.Title, err: err}
 	}
 	if p.Gone {
 		p.Unheard = 0

@@ -1,0 +1,205 @@
+package harvest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/job"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// Jobs is the queue of a harvest's steps: each page that is to be read, with its queries, is a job until all of it is
+// done. internal/store implements it.
+type Jobs interface {
+	job.Queue
+	// Redo adds the jobs that are not there, and has those done again that are done or had failed.
+	Redo(ctx context.Context, jobs []job.Job) error
+	// Jobs lists the jobs that are wanted in any of the states.
+	Jobs(ctx context.Context, w job.Want, states ...job.State) ([]job.Job, error)
+	// Until notes until when a job must be done, unless that is known from an earlier claim, and returns it.
+	Until(ctx context.Context, c *job.Claim, deadline time.Time) (time.Time, error)
+	// Later gives a job back until a time. The attempt counts.
+	Later(ctx context.Context, c *job.Claim, due time.Time, reason string) error
+	// Finish ends a job.
+	Finish(ctx context.Context, c *job.Claim, to job.State, reason string, files map[string][]byte) error
+}
+
+// Limits of the work on pages.
+const (
+	pageTries = 3             // attempts at a page in one harvest
+	pageWait  = time.Minute   // before the second attempt; the third waits four times that
+	pageTime  = 6 * time.Hour // from the first attempt; then the harvest goes on without the page
+	inARow    = 3             // pages that fail one after the other: it is not the pages
+)
+
+// pageJob is the kind of the pages' jobs.
+const pageJob = "harvest"
+
+// pageError is a page that could not be read, or took too long; the others may do better.
+type pageError struct {
+	title string
+	late  bool
+	err   error
+}
+
+func (e *pageError) Error() string { return e.title + ": " + e.err.Error() }
+func (e *pageError) Unwrap() error { return e.err }
+
+// turn is a page in line.
+type turn struct {
+	*task
+	tries int
+	due   time.Time
+}
+
+func (h *Harvest) jobOf(title string) string { return pageJob + " " + title }
+
+// line queues the pages that are to be read, and those that an earlier harvest did not get done with, and returns all
+// pages in their order.
+func (h *Harvest) line(ctx context.Context, todo []task) ([]turn, error) {
+	line := make([]turn, len(todo))
+	for i := range todo {
+		line[i].task = &todo[i]
+	}
+	if h.Jobs == nil {
+		return line, nil
+	}
+	open, err := h.Jobs.Jobs(ctx, job.Want{Kinds: []string{pageJob}, Scope: h.o.Prefix}, job.Waiting, job.Running,
+		job.Failed)
+	if err != nil {
+		return nil, err
+	}
+	unfinished := map[string]bool{}
+	for _, j := range open {
+		unfinished[j.Key] = true
+	}
+	var jobs []job.Job
+	for i := range todo {
+		t, now := &todo[i], h.Now()
+		if key := h.jobOf(t.Title); t.fresh || unfinished[key] {
+			t.queued = true
+			jobs = append(jobs, job.Job{Key: key, Kind: pageJob, Scope: h.o.Prefix, Created: now, Updated: now})
+		}
+	}
+	return line, h.Jobs.Redo(ctx, jobs)
+}
+
+// steps works on the pages in line. One that fails is tried again behind the others, a few times. The error is of what
+// stopped the harvest, or of the first page that was not done.
+func (h *Harvest) steps(ctx context.Context, line []turn, done func(t *task, did bool) error) error {
+	var failed error
+	for row := 0; len(line) > 0; {
+		s := line[0]
+		line = line[1:]
+		if wait := s.due.Sub(h.Now()); wait > 0 {
+			if err := h.Sleep(ctx, wait); err != nil {
+				return err
+			}
+		}
+		did, err := h.step(ctx, &s)
+		var of *pageError
+		switch {
+		case err == nil:
+			row = 0
+			if err := done(s.task, did); err != nil {
+				return err
+			}
+			continue
+		case ctx.Err() != nil || !errors.As(err, &of):
+			return err
+		}
+		row++
+		switch {
+		case h.Sleep == nil || row >= inARow:
+			return err
+		case s.again(of):
+			h.Log.Warn("a page is tried again later", "page", s.Title, "attempt", s.tries, "at", s.due, "error", err)
+			line = append(line, s)
+		default:
+			h.Log.Error("a page was given up for this harvest", "page", s.Title, "attempts", s.tries, "error", err)
+			if failed == nil {
+				failed = err
+			}
+		}
+	}
+	return failed
+}
+
+// again reports whether a page that failed is tried once more in this harvest.
+func (s *turn) again(e *pageError) bool { return s.tries < pageTries && !e.late }
+
+// step works on one page, under its job.
+func (h *Harvest) step(ctx context.Context, s *turn) (did bool, err error) {
+	s.tries++
+	c, until, err := h.begin(ctx, s.task)
+	if err != nil {
+		return false, err
+	}
+	within, cancel := context.WithTimeout(ctx, until.Sub(h.Now()))
+	defer cancel()
+	did, err = h.page(within, s.task)
+	if err != nil && within.Err() != nil && ctx.Err() == nil {
+		err = &pageError{s.Title, true, fmt.Errorf("time: it was not done within %s", pageTime)}
+	}
+	s.due = h.Now().Add(pageWait << (2 * (s.tries - 1)))
+	return did, errors.Join(err, h.end(context.WithoutCancel(ctx), c, s, err, ctx.Err() != nil))
+}
+
+// begin claims a page's job, if it has one, and returns until when the page must be done.
+func (h *Harvest) begin(ctx context.Context, t *task) (*job.Claim, time.Time, error) {
+	until := h.Now().Add(pageTime)
+	if !t.queued {
+		return nil, until, nil
+	}
+	// Only one harvest works in the folder, and waits for what is due by itself.
+	c, err := h.Jobs.Claim(ctx, pageJob, job.Want{Key: h.jobOf(t.Title)}, h.Now().Add(job.MaxWait/2), job.Forever)
+	if err != nil {
+		return nil, until, fmt.Errorf("the job of %s: %w", t.Title, err)
+	}
+	until, err = h.Jobs.Until(ctx, c, until)
+	return c, until, err
+}
+
+// end says what became of a page's job.
+func (h *Harvest) end(ctx context.Context, c *job.Claim, s *turn, err error, interrupted bool) error {
+	var of *pageError
+	switch {
+	case c == nil:
+		return nil
+	case interrupted:
+		return h.Jobs.GiveBack(ctx, c, time.Time{})
+	case errors.As(err, &of) && !s.again(of):
+		return h.Jobs.Finish(ctx, c, job.Failed, cause(err), nil)
+	case err != nil:
+		return h.Jobs.Later(ctx, c, s.due, cause(err))
+	case h.stopped != nil: // its queries were not run, or not all of them
+		return h.Jobs.Later(ctx, c, h.Now().Add(restAfterDown), cause(h.stopped))
+	}
+	return h.Jobs.Finish(ctx, c, job.Done, "", nil)
+}
+
+func cause(err error) string { return text.Clip(text.OneLine(err.Error()), 300) }
+
+// run works on all pages and writes the files now and then.
+func (h *Harvest) run(ctx context.Context, todo []task) error {
+	line, err := h.line(ctx, todo)
+	if err != nil {
+		return err
+	}
+	worked, left := 0, len(todo)
+	return h.steps(ctx, line, func(t *task, did bool) error {
+		h.pace.pageDone(t, did)
+		h.tell(t.Title)
+		left--
+		if did {
+			worked++
+		}
+		if did && worked%filesEvery == 0 && left > 0 {
+			_, err := h.export(ctx)
+			return err
+		}
+		return nil
+	})
+}
