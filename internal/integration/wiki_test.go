@@ -43,7 +43,22 @@ func startNewerWiki(t *testing.T) *realWiki {
 	if err != nil {
 		t.Fatalf("the newer MediaWiki cannot be unpacked: %v", err)
 	}
-	return startWikiOf(t, strings.TrimSpace(string(out)))
+	folder := strings.TrimSpace(string(out))
+	w := startWikiOf(t, folder)
+	w.vars["MW"] = folder
+	return w
+}
+
+// maintain runs one of the wiki's maintenance scripts, and the jobs that it leaves.
+func (w *realWiki) maintain(args ...string) {
+	w.t.Helper()
+	for _, a := range [][]string{args, {"runJobs"}} {
+		cmd := exec.CommandContext(w.t.Context(), "php", append([]string{filepath.Join(w.vars["MW"], "maintenance", "run.php")}, a...)...)
+		cmd.Env = append(os.Environ(), "MW_CONFIG_FILE="+filepath.Join(w.vars["REALWIKI_DIR"], "LocalSettings.php"))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			w.t.Fatalf("%v: %v\n%s", a, err, out)
+		}
+	}
 }
 
 // startWikiOf starts a MediaWiki from a folder, the installed one when none is named.

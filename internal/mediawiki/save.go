@@ -192,7 +192,8 @@ func (a *saveAnswer) result(title string, text func(string) string) (*Saved, err
 	case s.Result == "Success" || s.Result == "":
 		e.Kind, e.Code, e.Info = Unknown, "answer", "the wiki's answer does not say whether the edit was saved"
 	case s.Captcha != nil:
-		e.Code, e.Info = "captcha", "the wiki asks for a captcha: the account needs the right skipcaptcha"
+		e.Kind, e.Code = Blocked, "captcha"
+		e.Info = "the wiki asks for a captcha, which only people solve: the account needs the right skipcaptcha, as bots have it"
 	case s.Blacklist != "":
 		e.Code, e.Info = "spamblacklist", text(s.Blacklist)
 	case e.Code == "":

@@ -168,7 +168,7 @@ func TestSaveErrors(t *testing.T) {
 		{"titleblacklist", apiSays("titleblacklist-forbidden"), Refused, "titleblacklist-forbidden", 0},
 		{"contenttoobig", apiSays("contenttoobig"), Refused, "contenttoobig", 0},
 		{"unheard-of", apiSays("something-new"), Refused, "something-new", 0},
-		{"captcha", says(200, `{"edit":{"result":"Failure","captcha":{"type":"image","id":"5"}}}`), Refused,
+		{"captcha", says(200, `{"edit":{"result":"Failure","captcha":{"type":"image","id":"5"}}}`), Blocked,
 			"captcha", 0},
 		{"hook", says(200, `{"edit":{"result":"Failure","code":"hook-says-no","info":"no"}}`), Refused,
 			"hook-says-no", 0},

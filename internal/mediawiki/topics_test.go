@@ -22,7 +22,7 @@ func TestAnswer(t *testing.T) {
 		`{"error":{"code":"spamprotectionmatch","info":"refused"}}`:                                                {kind: Refused},
 		`{"error":{"code":"editconflict","info":"conflict"}}`:                                                      {kind: Conflict},
 		`{"error":{"code":"protectedpage","info":"protected"}}`:                                                    {kind: Blocked},
-		`{"discussiontoolsedit":{"result":"error","edit":{"captcha":{"type":"image"},"result":"Failure"}}}`:        {kind: Refused},
+		`{"discussiontoolsedit":{"result":"error","edit":{"captcha":{"type":"image"},"result":"Failure"}}}`:        {kind: Blocked},
 		`{"discussiontoolsedit":{"result":"success"}}`:                                                             {kind: Unknown},
 		`{}`:        {kind: Unknown},
 		`<html>503`: {kind: Unknown},

@@ -7,7 +7,8 @@
 # REALWIKI_MW names another MediaWiki than the installed one: see next.sh. Its discussion tools and skins are used where it has them.
 # Needs Debian's packages (installed when missing, which needs root). Everything else goes to standard error.
 # The wiki: project namespace "Wikidata", SyntaxHighlight, ParserFunctions, SpamBlacklist; users Admin (sysop), Alice, Bob and SpinachBot (bot), each with
-# a bot password; the forum page and the templates in pages/. Creating the file REALWIKI_DIR/readonly makes the wiki read-only.
+# a bot password; the forum page and the templates in pages/. Creating the file REALWIKI_DIR/readonly makes the wiki read-only;
+# REALWIKI_DIR/captcha has it ask for a captcha (ConfirmEdit) at every edit.
 set -euo pipefail
 exec 3>&1 1>&2
 
@@ -61,6 +62,11 @@ wfLoadExtension( 'SyntaxHighlight_GeSHi' );
 wfLoadExtension( 'ParserFunctions' );
 wfLoadExtension( 'SpamBlacklist' );
 \$wgBlacklistSettings = [ 'spam' => [ 'files' => [] ] ];
+if ( file_exists( "$dir/captcha" ) ) { // people and bots alike
+	wfLoadExtension( 'ConfirmEdit' );
+	\$wgCaptchaTriggers['edit'] = true;
+	\$wgGroupPermissions['bot']['skipcaptcha'] = false;
+}
 PHP
 notices= # the right to read one's notifications
 if [ -n "${REALWIKI_MW:-}" ]; then
@@ -84,7 +90,7 @@ account() { # NAME GRANTS [createAndPromote options]: prints the bot password
 	echo "$password"
 }
 post=basic,editpage,createeditmovepage
-admin=$(account Admin "$post,highvolume,editprotected,editinterface,blockusers,protect,delete,oversight" --sysop)
+admin=$(account Admin "$post,highvolume,editprotected,editinterface,blockusers,protect,delete,oversight,mergehistory" --sysop)
 alice=$(account Alice "$post")
 bob=$(account Bob "$post")
 bot=$(account SpinachBot "$post,highvolume$notices" --bot)
