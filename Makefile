@@ -6,7 +6,7 @@ FUZZTIME_DIALECT ?= 30s
 RANDOM_TESTS = ^TestKilledAtRandomMoments$$|^TestHarvest$$/^kills$$
 
 # Those that say nothing new of most changes and take minutes: the full gate runs them.
-HEAVY_TESTS = ^TestCalledWithoutNotifications$$|^TestThroughput$$|^TestAbuseFilter$$|^TestRepliesAndCorrections$$
+HEAVY_TESTS = ^TestToldToStopWhileServicesHang$$|^TestSharedPauses$$|^TestRenamedMovedAndMerged$$|^TestCalledWithoutNotifications$$|^TestThroughput$$|^TestAbuseFilter$$|^TestRepliesAndCorrections$$
 
 .PHONY: release licenses help build test race lint lint-golangci fuzz integration integration-heavy integration-random engines replay bench-graph eval-slice env-example confirm-slice demo web-assets bench bench-harvest simulate scale chaos soak ci full
 
