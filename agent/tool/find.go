@@ -25,6 +25,7 @@ const (
 	besideExact = 3    // hits that are shown with an exact one
 	maxWorks    = 1    // works and documents among the hits of a name
 	countedUses = 1000 // uses are counted up to this
+	unused      = 2    // hits that nothing uses, besides others that are used; further ones were never needed (tools/used)
 )
 
 type findArgs struct {
@@ -72,6 +73,9 @@ func find(ctx context.Context, env *Env, a findArgs) (Result, error) {
 	if err := env.countUses(ctx, found); err != nil {
 		return Result{}, err
 	}
+	for i := range found {
+		found[i] = withUses(found[i])
+	}
 	var lines []string
 	for i, name := range a.Names {
 		if len(found[i]) == 0 {
@@ -88,6 +92,20 @@ func find(ctx context.Context, env *Env, a findArgs) (Result, error) {
 		}
 	}
 	return Result{Text: strings.Join(lines, "\n")}, nil
+}
+
+// withUses leaves out hits that the graph uses nowhere, but for the first two, where others are used.
+func withUses(hits []kg.Hit) []kg.Hit {
+	if !slices.ContainsFunc(hits, func(h kg.Hit) bool { return h.Uses > 0 }) {
+		return hits
+	}
+	n := 0
+	return slices.DeleteFunc(slices.Clone(hits), func(h kg.Hit) bool {
+		if h.Uses == 0 {
+			n++
+		}
+		return h.Uses == 0 && n > unused
+	})
 }
 
 // findOne finds one name and leaves out what is seldom meant.

@@ -3,6 +3,8 @@ package tool
 import (
 	"slices"
 	"testing"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
 // Vague words are looked for with their neighbors only.
@@ -35,6 +37,27 @@ func TestNumbersAndAmpersands(t *testing.T) {
 	for _, p := range phrasesOf("Which books were written by twelve people?") {
 		if p.text == "twelve" || p.text == "twelve people" {
 			t.Errorf("looked for %q", p.text)
+		}
+	}
+}
+
+// Of hits that nothing uses, two are shown besides those that are used; where nothing is used, all, and so where uses
+// are not known.
+func TestWithUses(t *testing.T) {
+	for _, tt := range []struct{ uses, want []int64 }{
+		{[]int64{0, 5, 0, 0, 7, 0}, []int64{0, 5, 0, 7}}, {[]int64{0, 0, 0}, []int64{0, 0, 0}},
+		{[]int64{-1, -1, -1}, []int64{-1, -1, -1}}, {[]int64{3, 0}, []int64{3, 0}}, {nil, nil},
+	} {
+		var hits []kg.Hit
+		for _, n := range tt.uses {
+			hits = append(hits, kg.Hit{Uses: n})
+		}
+		var got []int64
+		for _, h := range withUses(hits) {
+			got = append(got, h.Uses)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%v: %v, want %v", tt.uses, got, tt.want)
 		}
 	}
 }

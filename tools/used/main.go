@@ -233,6 +233,8 @@ func entriesOf(s *event.Step) []entry {
 			t.list("also has", inner, ", ")
 		case s.Action == tool.BeforehandName:
 			t.beforehand(i, line, inner)
+		case s.Action == tool.FindName && strings.HasSuffix(line, "(0 uses)"):
+			t.add("hits without uses", line)
 		case s.Action == tool.FindName && strings.HasPrefix(line, "  "):
 			t.add("hits", line)
 		case s.Action == tool.FindName:
