@@ -309,13 +309,16 @@ func TestBestReplay(t *testing.T) {
 func TestBestPluralNames(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(peaks+`wd:Q60 rdfs:label "Super Bowl"@en . wd:Q61 rdfs:label "Super"@en .
-		wd:Q62 rdfs:label "Tar Kings"@en . wd:Q63 rdfs:label "Tar King"@en .
+		@prefix skos: <http://www.w3.org/2004/02/skos/core#> . wd:Q80 rdfs:label "war"@en . wd:Q84 rdfs:label "1990"@en .
+		wd:Q81 rdfs:label "Waray"@en ; skos:altLabel "war"@en ; wdt:P17 wd:Q40 ; wdt:P31 wd:Q8502 .
+		wd:Q80 wdt:P17 wd:Q40 . wd:Q62 rdfs:label "Tar Kings"@en . wd:Q63 rdfs:label "Tar King"@en .
 		wd:Q70 wdt:P31 wd:Q60 . wd:Q71 wdt:P31 wd:Q60 .`)); err != nil {
 		t.Fatal(err)
 	}
 	g := b.Graph(embedded.Options{Name: "test"})
 	for question, want := range map[string][2]string{
 		"Which Super Bowls were held before 1980?": {"Super Bowl (Q60)", "Super (Q61)"},
+		"Which wars began in the 1990s?":           {"[step 1] war (Q80)", "(Q84)"},
 		"Who are the Tar Kings?":                   {"Tar Kings (Q62)", "Tar King (Q63)"},
 	} {
 		m := &turnModel{turns: []string{`finish {"no_answer": true, "answer": "None."}`}}

@@ -273,7 +273,7 @@ func spellings(text string) []string {
 func nameSpellings(name string) []string {
 	at := strings.LastIndexByte(name, ' ') + 1
 	last := []rune(name[at:])
-	if len(last) == 0 {
+	if len(last) == 0 || slices.ContainsFunc(last, unicode.IsDigit) { // the 1990s are no year
 		return []string{name}
 	}
 	first := last[0]

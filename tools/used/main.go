@@ -270,10 +270,10 @@ func (t *taking) list(part, text, sep string) {
 func (t *taking) beforehand(i int, line, inner string) {
 	name, _, _ := strings.Cut(inner, ": ")
 	switch {
-	case strings.HasPrefix(line, "Members of "):
+	case strings.HasPrefix(line, "Instances of "):
 		head, members, _ := strings.Cut(line, " have: ")
 		t.add("classes", head)
-		t.list("what members have", members, ", ")
+		t.list("what instances have", members, ", ")
 	case line == "Properties:":
 		t.add("heads", line)
 	case strings.HasPrefix(line, "No name here"):
