@@ -5,11 +5,11 @@ import (
 	"sort"
 )
 
-// Item is a question of a benchmark with its gold query. [ReadItems] reads items from the forms in which benchmarks are
-// published, [WriteSPINACH], [WriteGRASP] and [WriteQALD] write them. Nothing looks into the query: it may be in any
-// dialect, and may not parse.
+// Item is a question of a benchmark with its gold query. [ReadItems] reads items from published benchmark forms;
+// [WriteSPINACH], [WriteGRASP] and [WriteQALD] write them. The query is not inspected: it may be in any dialect, and
+// may not parse.
 type Item struct {
-	ID        string // the file's id; its 0-based position in the file when the file has none. Not checked to be unique
+	ID        string // the file's ID, or its 0-based position if the file has none. Not checked for uniqueness
 	NumericID bool   // the file's id is a JSON number, and must be written as one
 
 	Title string // heading of the discussion the item was made from, may be empty
@@ -27,10 +27,10 @@ type Item struct {
 
 	Responses *int // comments after the request in the discussion the item was made from; nil when not known
 
-	Info map[string]json.RawMessage // what else the file says about the item, by the file's own keys; nil when nothing
+	Info map[string]json.RawMessage // other members of the item, by the file's own keys; nil if none
 }
 
-// Boolean returns the gold result of an ASK query; ok is false when there is none, or when it is a table.
+// Boolean returns the gold result of an ASK query; ok is false if there is none or it is a table.
 func (it *Item) Boolean() (value, ok bool) {
 	switch string(it.Answers) {
 	case "true":
@@ -41,7 +41,7 @@ func (it *Item) Boolean() (value, ok bool) {
 	return false, false
 }
 
-// Bindings returns the rows of the gold result, each with its bound variables; ok is false when there is no table.
+// Bindings returns the rows of the gold result, each with its bound variables; ok is false if there is no table.
 func (it *Item) Bindings() (rows []map[string]Binding, ok bool) {
 	if len(it.Answers) == 0 || it.Answers[0] != '[' {
 		return nil, false
@@ -49,7 +49,7 @@ func (it *Item) Bindings() (rows []map[string]Binding, ok bool) {
 	return rows, json.Unmarshal(it.Answers, &rows) == nil
 }
 
-// Binding is an RDF term as the SPARQL 1.1 Query Results JSON Format writes it (section 3.2.2): Type is uri, literal,
+// Binding is an RDF term in the SPARQL 1.1 Query Results JSON Format (section 3.2.2): Type is uri, literal,
 // typed-literal (old services) or bnode.
 type Binding struct {
 	Type     string `json:"type"`
@@ -58,7 +58,7 @@ type Binding struct {
 	Datatype string `json:"datatype,omitempty"`
 }
 
-// Columns returns the names of the result's variables: those the file names, else those of all rows in alphabetical
+// Columns returns the names of the result's variables: those named in the file, else those of all rows in alphabetical
 // order.
 func (it *Item) Columns(rows []map[string]Binding) []string {
 	if len(it.Head) > 0 {

@@ -12,7 +12,7 @@ import (
 
 // WriteSPINACH writes the file that SPINACH's own evaluation reads: a JSON array of id, title, url, question and sparql
 // in this order, indented by four spaces, all ASCII, no line end after it. Items without title and url have just the
-// other three, as SPINACH ships other people's benchmarks. The form has no place for paraphrases, answers and info.
+// other three, as SPINACH ships other people's benchmarks. The form cannot store paraphrases, answers and info.
 func WriteSPINACH(w io.Writer, items []Item) error {
 	type record struct {
 		ID       json.RawMessage `json:"id"`
@@ -37,7 +37,7 @@ func WriteSPINACH(w io.Writer, items []Item) error {
 	return err
 }
 
-// ascii escapes what is not ASCII in JSON text, as Python's writer does unless told otherwise.
+// ascii escapes non-ASCII characters in JSON text, as Python's writer does by default.
 func ascii(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for _, r := range string(text) {
@@ -52,7 +52,7 @@ func ascii(text []byte) []byte {
 	return out
 }
 
-// WriteGRASP writes GRASP's benchmark form: one object a line with id, question, sparql, paraphrases and info. Title,
+// WriteGRASP writes GRASP's benchmark form: one object per line with id, question, sparql, paraphrases and info. Title,
 // URL, language, the number of responses and the gold result go into info. GRASP runs the queries as they are: they
 // should declare their prefixes.
 func WriteGRASP(w io.Writer, items []Item) error {
@@ -105,9 +105,8 @@ func WriteGRASP(w io.Writer, items []Item) error {
 	return nil
 }
 
-// WriteQALD writes QALD's JSON under the name of a data set. The language is English where an item does not say.
-// answertype, aggregation, onlydbo and hybrid are as the item's info has them; an answertype that is not there is told
-// from the gold result.
+// WriteQALD writes QALD's JSON under the name of a data set. The language is English if an item names none. answertype,
+// aggregation, onlydbo and hybrid come from the item's info; a missing answertype is derived from the gold result.
 func WriteQALD(w io.Writer, name string, items []Item) error {
 	type question struct {
 		ID          json.RawMessage   `json:"id"`
@@ -139,7 +138,7 @@ func WriteQALD(w io.Writer, name string, items []Item) error {
 		if t, ok := it.Info[translations]; ok {
 			var others []qaldString
 			if err := json.Unmarshal(t, &others); err != nil {
-				return fmt.Errorf("item %s: its translations are no list of wordings: %w", it.ID, err)
+				return fmt.Errorf("item %s: its translations are not a list of wordings: %w", it.ID, err)
 			}
 			q.Question = append(q.Question, others...)
 		}
@@ -201,7 +200,7 @@ func (it *Item) jsonID() json.RawMessage {
 	return text
 }
 
-// encode writes JSON as the benchmarks have it: < > & stay as they are.
+// encode writes JSON as in the benchmarks: < > & are not escaped.
 func encode(v any, indent string) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -15,31 +15,31 @@ import (
 // Format is a form in which benchmarks are published.
 type Format string
 
-// The forms that [ReadItems] tells apart.
+// The forms that [ReadItems] distinguishes.
 const (
 	// JSON array of {"id","title","url","question","sparql"}; id is text or a number, title and url may be absent
 	SPINACH Format = "spinach"
 	// WikiWebQuestions as released: JSON array of {"id","utterance","sparql","results"}
 	WWQ Format = "wwq"
-	// a scored run: {"question","gold_sparql","gold_answer_tuple",…}; what was predicted is left out
+	// a scored run: {"question","gold_sparql","gold_answer_tuple",…}; predictions are left out
 	SPINACHOutputs Format = "spinach-outputs"
 	GRASP          Format = "grasp"      // JSON lines of {"id","question","sparql","paraphrases","info"}
 	QALD           Format = "qald"       // {"dataset":{…},"questions":[…]}
 	Candidates     Format = "candidates" // candidates.jsonl of a harvest
 )
 
-// maxFile bounds what [ReadItems] reads, in bytes: a benchmark with results stored is some ten megabytes.
+// maxFile limits what [ReadItems] reads, in bytes: a benchmark with stored results has some ten megabytes.
 const maxFile = 1 << 30
 
-// ReadItems reads a whole benchmark file and tells its form. An array and lines may hold any of the item forms, also
-// mixed; the format is the first item's.
+// ReadItems reads a whole benchmark file and detects its form. An array or lines may have any of the item forms, even
+// mixed; the format is that of the first item.
 //
-// Of QALD's questions the first English string is the question and other English strings are paraphrases; where there
-// is no English the first string is the question, as Language says. Of a candidate the request's text is the question
-// and the cleaned query (the original one, where there is none) is the query.
+// For QALD, the first English string is the question and other English strings are paraphrases; if there is no English,
+// the first string is the question, and Language tells its language. For a candidate, the request's text is the
+// question, and the cleaned query (or the original one if there is none) is the query.
 //
-// An error names line and column, and for a bad item its position and id. Nothing is skipped: either all items come
-// back or none.
+// An error names line and column and, for a bad item, its position and ID. Nothing is skipped: either all items are
+// returned or none.
 func ReadItems(r io.Reader) ([]Item, Format, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
@@ -78,7 +78,7 @@ type itemReader struct {
 	format Format
 }
 
-// at tells a place in the file.
+// at returns a position in the file.
 func (f *itemReader) at(offset int) string {
 	offset = min(max(offset, 0), len(f.data))
 	line := 1 + bytes.Count(f.data[:offset], []byte("\n"))
@@ -86,7 +86,7 @@ func (f *itemReader) at(offset int) string {
 	return fmt.Sprintf("line %d, column %d", line, column)
 }
 
-// syntax adds the place to a JSON error; base is where text starts in the file.
+// syntax adds the position to a JSON error; base is where text starts in the file.
 func (f *itemReader) syntax(err error, base int) error {
 	var s *json.SyntaxError
 	if errors.As(err, &s) {
@@ -95,7 +95,8 @@ func (f *itemReader) syntax(err error, base int) error {
 	return fmt.Errorf("%s: %w", f.at(base), text.JSON(err))
 }
 
-// array reads the items of a JSON array at base; key names the member that holds it, empty for the file itself.
+// array reads the items of a JSON array at base; key names the member that contains it, and is empty for the file
+// itself.
 func (f *itemReader) array(key string, text []byte, base int) error {
 	var raws []json.RawMessage
 	if err := json.Unmarshal(text, &raws); err != nil {
@@ -130,7 +131,7 @@ func (f *itemReader) document() error {
 	if !ok || bytes.HasPrefix(q, []byte(`["`)) {
 		return f.item(bytes.TrimSpace(f.data), bytes.IndexByte(f.data, '{'), 0, false)
 	}
-	// The member's place is found by its text: it is the longest value of the document, and errors only need the line.
+	// The member's position is found by its text: it is the longest value of the document, and errors only need the line.
 	base := max(bytes.Index(f.data, q), 0)
 	if err := f.array("questions", q, base); err != nil {
 		return err
@@ -169,7 +170,7 @@ func (f *itemReader) item(text []byte, base, i int, qald bool) error {
 	}
 	switch {
 	case err != nil:
-		err = fmt.Errorf("it is no JSON object but %.20s", text)
+		err = fmt.Errorf("it is not a JSON object but %.20s", text)
 	case qald:
 		it, err = qaldItem(raw)
 		format = QALD
@@ -193,7 +194,8 @@ func (f *itemReader) item(text []byte, base, i int, qald bool) error {
 	return nil
 }
 
-// fields reads members of an object one by one and keeps the first error; what is never taken is left for [Item.Info].
+// fields reads members of an object one by one and keeps the first error; members that are not taken are left for
+// [Item.Info].
 type fields struct {
 	raw map[string]json.RawMessage
 	err error
@@ -206,12 +208,12 @@ func (f *fields) take(key string) (json.RawMessage, bool) {
 	return v, ok && string(v) != "null"
 }
 
-// text takes the first of the members that is there and must be a string.
+// text takes the first existing one of the members, which must be a string.
 func (f *fields) text(keys ...string) (s string) {
 	for _, k := range keys {
 		v, ok := f.take(k)
 		if ok && f.err == nil && json.Unmarshal(v, &s) != nil {
-			f.err = fmt.Errorf("%q is no text but %.40s", k, v)
+			f.err = fmt.Errorf("%q is not text but %.40s", k, v)
 		}
 		if ok {
 			return s
@@ -245,7 +247,7 @@ func (f *fields) id(it *Item) {
 	}
 }
 
-// fitting takes a member into *to if it is of that type; one of another type is left for [Item.Info].
+// fitting stores a member in *to if it has that type; a member of another type is left for [Item.Info].
 func fitting[T any](f *fields, key string, to *T) {
 	var x T
 	if v, ok := f.raw[key]; ok && string(v) != "null" && json.Unmarshal(v, &x) == nil {
@@ -285,7 +287,7 @@ func (f *fields) result(it *Item, key string) {
 	}
 }
 
-// plainItem reads an item of any form but QALD's.
+// plainItem reads an item of any form except QALD's.
 func plainItem(raw map[string]json.RawMessage) (it Item, format Format, err error) {
 	f := &fields{raw: raw}
 	has := func(key string) bool { _, ok := raw[key]; return ok }
@@ -332,12 +334,12 @@ func plainItem(raw map[string]json.RawMessage) (it Item, format Format, err erro
 	return it, format, f.err
 }
 
-// info moves what is left into the item. GRASP's files keep there what the other forms have members for.
+// info moves the remaining members into the item. GRASP's files keep there what other forms have separate members for.
 func (f *fields) info(it *Item) {
 	if v, ok := f.take("info"); ok && f.err == nil {
 		inner := &fields{}
 		if json.Unmarshal(v, &inner.raw) != nil {
-			f.err = fmt.Errorf(`"info" is no JSON object but %.40s`, v)
+			f.err = fmt.Errorf(`"info" is not a JSON object but %.40s`, v)
 			return
 		}
 		if it.Title == "" {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// qaldString is a wording of a question of QALD's.
+// qaldString is a wording of a question in QALD.
 type qaldString struct {
 	Language string          `json:"language"`
 	String   string          `json:"string"`
 	Keywords json.RawMessage `json:"keywords,omitempty"`
 }
 
-// translations is the key of [Item.Info] under which QALD's wordings in other languages are kept, as the file has them.
+// translations is the key of [Item.Info] under which QALD's wordings in other languages are kept unchanged.
 const translations = "translations"
 
 // qaldItem reads an element of QALD's "questions".
@@ -42,7 +42,7 @@ func qaldItem(raw map[string]json.RawMessage) (it Item, err error) {
 	return it, f.err
 }
 
-// wordings takes the question in all its languages.
+// wordings reads the question in all its languages.
 func (f *fields) wordings(it *Item) error {
 	v, ok := f.take("question")
 	if !ok {

@@ -12,9 +12,9 @@ import (
 	"syscall"
 )
 
-// ReplaceFile writes a file as a whole, and its folder when that is missing: a reader finds the previous content or
-// this one, also after a crash. It is on the disk when ReplaceFile returns. Several writers may replace the same file
-// at once: the last one wins.
+// ReplaceFile writes a file atomically, creating its folder if needed: a reader finds the previous content or this one,
+// even after a crash. The content is on disk when ReplaceFile returns. Several writers may replace the same file at
+// once: the last one wins.
 func ReplaceFile(name string, content []byte) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -30,8 +30,8 @@ func ReplaceFile(name string, content []byte) error {
 	})
 }
 
-// ReplaceFileFunc is [ReplaceFile] for content that write makes piece by piece, in a folder that one process at a time
-// writes to: the half-written file always has the same name, so that crashes leave no litter.
+// ReplaceFileFunc is [ReplaceFile] for content that write produces piece by piece, in a folder that only one process at
+// a time writes to: the temporary file always has the same name, so that crashes leave no litter.
 func ReplaceFileFunc(name string, write func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
@@ -49,7 +49,7 @@ type File struct {
 	Content []byte
 }
 
-// WriteFiles writes all of the files or none. Without force it refuses to replace a file that holds something else.
+// WriteFiles writes all of the files or none. Without force it refuses to replace a file with different content.
 func WriteFiles(force bool, files ...File) error {
 	for _, f := range files {
 		old, err := os.ReadFile(f.Name)
@@ -58,7 +58,7 @@ func WriteFiles(force bool, files ...File) error {
 		case err != nil:
 			return err
 		case !bytes.Equal(old, f.Content):
-			return fmt.Errorf("%s exists and holds something else; nothing was written. Name another file, or add --force to replace it", f.Name)
+			return fmt.Errorf("%s exists and has different content; nothing was written. Name another file, or add --force to replace it", f.Name)
 		}
 	}
 	for _, f := range files {
@@ -69,7 +69,7 @@ func WriteFiles(force bool, files ...File) error {
 	return nil
 }
 
-// replace fills the new file f and puts it in the place of name.
+// replace fills the new file f and renames it to name.
 func replace(f *os.File, name string, write func(io.Writer) error) error {
 	w := bufio.NewWriterSize(f, 64<<10)
 	err := write(w)
@@ -84,13 +84,13 @@ func replace(f *os.File, name string, write func(io.Writer) error) error {
 		err = os.Rename(f.Name(), name)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // the file in place is the one that counts
+		_ = os.Remove(f.Name()) // only the file with the final name counts
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	return syncFolder(filepath.Dir(name))
 }
 
-// syncFolder makes a rename durable. Systems that cannot sync a folder say so in one of these ways.
+// syncFolder makes a rename durable. Systems that cannot sync a folder report it in one of these ways.
 func syncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // Digest is what happened in a time, for the operator.
 type Digest struct {
 	From, To  time.Time
-	Posted    []*bot.Entry // replies that came onto the wiki
+	Posted    []*bot.Entry // replies that were posted
 	Thanked   []*bot.Entry // someone said thanks for the reply
 	Corrected []*bot.Entry // another person's query in the thread returns something else
 	Refused   []*bot.Entry // someone said no to the reply, struck it out or removed it
@@ -25,7 +25,7 @@ type Digest struct {
 	GaveUp    []*bot.Entry
 	Skipped   int          // comments that were judged not to be requests
 	Waiting   []*bot.Entry // for the operator, at the end of the time
-	Open      int          // other requests that are under way
+	Open      int          // other requests in progress
 }
 
 // New makes a digest of what changed from a time on, up to another. What waits is what waits now.
@@ -68,7 +68,7 @@ func New(entries []*bot.Entry, from, to time.Time) *Digest {
 	return d
 }
 
-// received puts an entry into the lists of what people made of its reply.
+// received adds an entry to the lists of reactions to its reply.
 func (d *Digest) received(e *bot.Entry, within func(time.Time) bool) {
 	thanked, refused := false, false
 	for _, r := range e.Receptions {

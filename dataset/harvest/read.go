@@ -11,15 +11,15 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// readTries is how often a page is read until its HTML and its wikitext are of one revision.
+// readTries is how often a page is read until its HTML and its wikitext have the same revision.
 const readTries = 3
 
-// maxHTMLFailures is after how many failures in a row the wiki is asked for no more HTML until the next run: with its
+// maxHTMLFailures is the number of failures in a row after which no more HTML is requested until the next run: with its
 // waits, each may take minutes.
 const maxHTMLFailures = 3
 
-// read reads a page and keeps its discussions. What stood there when it was read last and does not now is gone: nothing
-// but its place is kept of it.
+// read reads a page and stores its discussions. A discussion that is no longer there is gone: only its location is
+// kept.
 func (h *Harvest) read(ctx context.Context, t *task) error {
 	var found []dataset.Candidate
 	var heard bool
@@ -39,7 +39,7 @@ func (h *Harvest) read(ctx context.Context, t *task) error {
 	}
 	p.Gone = errors.Is(err, ErrNoPage)
 	if p.Gone {
-		p.Revision = t.newest // hidden text: not asked for again until the page moves
+		p.Revision = t.newest // hidden text: not requested again until the page changes
 	} else if err != nil {
 		return &pageError{title: t.Title, err: err}
 	}
@@ -79,7 +79,7 @@ func (h *Harvest) read(ctx context.Context, t *task) error {
 	return nil
 }
 
-// gone records that there was a discussion whose text was taken away.
+// gone records that there was a discussion whose text was removed.
 func gone(d *dataset.Candidate) dataset.Candidate {
 	p := d.Provenance
 	p.Heading, p.Permalink = "", ""
@@ -87,8 +87,8 @@ func gone(d *dataset.Candidate) dataset.Candidate {
 		Queries: []dataset.Query{}, Conversation: dataset.Conversation{Comments: []dataset.Comment{}}}
 }
 
-// forgetLinks drops what short links lead to that were in a discussion and are no longer on its page. Where another
-// page has the link, it is asked about again.
+// forgetLinks drops the targets of short links that were in a discussion and are no longer on its page. If another page
+// has the link, it is requested again.
 func (h *Harvest) forgetLinks(ctx context.Context, was *dataset.Candidate, links map[string]bool) error {
 	for _, q := range was.Queries {
 		if q.SPARQL == "" && q.URL != "" && !links[q.URL] {
@@ -100,8 +100,8 @@ func (h *Harvest) forgetLinks(ctx context.Context, was *dataset.Candidate, links
 	return nil
 }
 
-// forgetStale drops what was worked out about words of a discussion that are there no more: advice, in which the model
-// may repeat them, and the outcome of a query that is not the candidate any more.
+// forgetStale drops what was derived from removed words of a discussion: advice, in which the model may repeat them,
+// and the outcome of a query that is no longer the candidate.
 func (h *Harvest) forgetStale(ctx context.Context, was, now *dataset.Candidate) error {
 	lost := was.Provenance.Heading != now.Provenance.Heading
 	for _, c := range was.Conversation.Comments {
@@ -125,7 +125,7 @@ func (h *Harvest) forgetStale(ctx context.Context, was, now *dataset.Candidate) 
 	return h.Store.Forget(ctx, runNote+was.ID)
 }
 
-// forget drops what was worked out about a discussion.
+// forget drops what was derived from a discussion.
 func (h *Harvest) forget(ctx context.Context, id string) error {
 	for _, kind := range []string{runNote, adviceNote} {
 		if err := h.Store.Forget(ctx, kind+id); err != nil {
@@ -136,7 +136,7 @@ func (h *Harvest) forget(ctx context.Context, id string) error {
 }
 
 // discussions reads a page's threads. heard is false when its HTML could not be read but may be available at another
-// time. The error wraps ErrNoPage when there is nothing (more) to read.
+// time. The error wraps ErrNoPage if there is nothing (more) to read.
 func (h *Harvest) discussions(ctx context.Context, t *task) (list []dataset.Candidate, revision int64, heard bool,
 	err error) {
 	heard = true
@@ -159,7 +159,7 @@ func (h *Harvest) discussions(ctx context.Context, t *task) (list []dataset.Cand
 				!errors.Is(err, ErrNoHTMLNow)
 			if !heard {
 				h.htmlFailures++
-				h.Log.Warn("no HTML; the next harvest asks once more", "page", t.Title, "error", err)
+				h.Log.Warn("no HTML; the next harvest asks again", "page", t.Title, "error", err)
 			}
 			break
 		}
@@ -207,7 +207,7 @@ func (h *Harvest) discussions(ctx context.Context, t *task) (list []dataset.Cand
 	return out, source.Revision, heard, nil
 }
 
-// reason is an error without the words of the sentinel at its beginning.
+// reason returns an error's text without the sentinel at its beginning.
 func reason(err error, sentinels ...error) string {
 	text := err.Error()
 	for _, s := range sentinels {
@@ -216,7 +216,7 @@ func reason(err error, sentinels ...error) string {
 	return strings.TrimPrefix(text, ": ")
 }
 
-// differences says, for each thread of the HTML, where the wikitext differs.
+// differences tells, for each thread of the HTML, where the wikitext differs.
 func differences(html, plain *forum.Page) map[int][]string {
 	out := map[int][]string{}
 	if len(forum.Diff(html, plain)) == 0 {

@@ -15,11 +15,10 @@ import (
 // sampleRows is how many rows of a result a candidate shows.
 const sampleRows = 20
 
-// HashRows returns 32 hex digits that are the same for two tables exactly (barring collisions of SHA-256) when they
-// hold the same rows the same number of times, in whatever order the endpoint sent them. The order of columns counts,
-// their names do not. All blank nodes count as equal, since the endpoint chooses their names. It is SHA-256 over the
-// sorted SHA-256 of the rows, cut to 16 bytes; a row is written as kind, value, language and datatype of each cell with
-// lengths before them.
+// HashRows returns 32 hex digits that are equal for two tables if and only if (barring SHA-256 collisions) they have
+// the same rows the same number of times, in any order. The order of columns counts; their names do not. All blank
+// nodes count as equal, since the endpoint chooses their names. It is SHA-256 over the sorted SHA-256 of the rows, cut
+// to 16 bytes; a row is written as kind, value, language and datatype of each cell with lengths before them.
 func HashRows(t *kg.Table) string {
 	if t.Ask {
 		return rowsHash([][sha256.Size]byte{sha256.Sum256(fmtBool(t.Boolean))})

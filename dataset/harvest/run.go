@@ -18,24 +18,24 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// MaxBytes is how large a result may be (SPINACH's limit).
+// MaxBytes is the maximum size of a result (SPINACH's limit).
 const MaxBytes = 10 << 20
 
-// restAfterDown is how long an endpoint that does not answer is left alone.
+// restAfterDown is how long an endpoint that does not answer is not asked again.
 const restAfterDown = 10 * time.Minute
 
-// probe is the query that tells a dead endpoint from one that this query alone brings to its knees.
+// probe is the query that distinguishes a dead endpoint from one that only fails on a particular query.
 const probe = "SELECT ?s WHERE { ?s ?p ?o } LIMIT 1"
 
-// outcome is what came of running a query; the store keeps it under the discussion's id.
+// outcome is the result of running a query; the store keeps it under the discussion's ID.
 type outcome struct {
-	Query  string            `json:"query"` // hash of the text that was to be run
+	Query  string            `json:"query"` // hash of the text to run
 	Reason dataset.Reason    `json:"reason,omitempty"`
 	Detail string            `json:"detail,omitempty"`
 	Result *dataset.Result   `json:"result,omitempty"`
 	Notes  []string          `json:"notes,omitempty"`
 	Labels map[string]string `json:"labels,omitempty"`
-	// the labels could not be had; the next harvest asks again
+	// the labels could not be fetched; the next harvest asks again
 	Unlabelled bool `json:"unlabelled,omitempty"`
 }
 
@@ -44,7 +44,7 @@ func hashText(s string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// known reads the outcome of a query text, nil when it was never run.
+// known reads the outcome of a query text, or returns nil if it was never run.
 func (h *Harvest) known(ctx context.Context, id, text string) (*outcome, error) {
 	data, ok, err := h.Store.Get(ctx, runNote+id)
 	if err != nil || !ok {
@@ -68,7 +68,7 @@ func (h *Harvest) keep(ctx context.Context, id string, o *outcome) error {
 	return h.Store.Put(ctx, runNote+id, data)
 }
 
-// runQuery runs a discussion's query unless its outcome is known, and keeps the outcome.
+// runQuery runs a discussion's query unless its outcome is known, and stores the outcome.
 func (h *Harvest) runQuery(ctx context.Context, d *dataset.Candidate) (did bool, err error) {
 	if h.stopped != nil {
 		return false, nil
@@ -94,7 +94,7 @@ func (h *Harvest) runQuery(ctx context.Context, d *dataset.Candidate) (did bool,
 		o, t, err = h.execute(ctx, &c)
 		if errors.Is(err, ErrEndpointDown) {
 			h.stopped = err
-			// why was said when the endpoint was found down, and is when the harvest ends
+			// why was logged when the endpoint was found down, and is reported when the harvest ends
 			h.Log.Error("no more queries are run")
 			return true, nil
 		}
@@ -118,7 +118,7 @@ func (h *Harvest) runQuery(ctx context.Context, d *dataset.Candidate) (did bool,
 	return true, h.keep(ctx, d.ID, o)
 }
 
-// label asks for the labels of a query's numbers.
+// label looks up the labels of a query's IDs.
 func (h *Harvest) label(ctx context.Context, c *cleaned, o *outcome) error {
 	o.Unlabelled = false
 	if h.Labels == nil {
@@ -138,8 +138,8 @@ func (h *Harvest) label(ctx context.Context, c *cleaned, o *outcome) error {
 	return nil
 }
 
-// execute asks the endpoints in turn until one of them returns rows. The outcome of failure is the first endpoint's
-// that could be asked. The error is the context's or wraps ErrEndpointDown.
+// execute asks the endpoints in turn until one of them returns rows. The outcome of a failure is that of the first
+// endpoint that could be asked. The error is the context's or wraps ErrEndpointDown.
 func (h *Harvest) execute(ctx context.Context, c *cleaned) (*outcome, *kg.Table, error) {
 	var first *outcome
 	var down error
@@ -179,8 +179,8 @@ func (h *Harvest) execute(ctx context.Context, c *cleaned) (*outcome, *kg.Table,
 	return first, nil, nil
 }
 
-// otherMayHelp reports whether another endpoint may answer what one has not. What is too large or empty is so
-// elsewhere.
+// otherMayHelp reports whether another endpoint may answer a query that one has not. A result that is too large or
+// empty is so everywhere.
 func otherMayHelp(r dataset.Reason) bool { return r != dataset.TooLarge && r != dataset.Empty }
 
 // mayDoBetter reports whether a query that failed is worth another run: it may finish in time now, and a second
@@ -189,7 +189,7 @@ func (h *Harvest) mayDoBetter(r dataset.Reason) bool {
 	return r == dataset.Timeout || r == dataset.Failed || r != "" && otherMayHelp(r) && len(h.Endpoints) > 1
 }
 
-// ask runs a query on one endpoint. The error says that the endpoint is down for all queries.
+// ask runs a query on one endpoint. An error means that the endpoint is down for all queries.
 func (h *Harvest) ask(ctx context.Context, e *Endpoint, c *cleaned) (*outcome, *kg.Table, error) {
 	query, o := c.text, &outcome{}
 	if e.Dialect != "" {
@@ -213,7 +213,7 @@ func (h *Harvest) ask(ctx context.Context, e *Endpoint, c *cleaned) (*outcome, *
 	return h.result(e, c, query, o, t)
 }
 
-// result makes the outcome of a table.
+// result turns a table into an outcome.
 func (h *Harvest) result(e *Endpoint, c *cleaned, text string, o *outcome, t *kg.Table) (*outcome, *kg.Table, error) {
 	size := t.Bytes
 	if size == 0 {
@@ -232,7 +232,7 @@ func (h *Harvest) result(e *Endpoint, c *cleaned, text string, o *outcome, t *kg
 		return &outcome{Reason: dataset.TooLarge, Detail: fmt.Sprintf("%d bytes", size)}, nil, nil
 	case t.Empty() && mark != "":
 		return &outcome{Reason: dataset.Scholarly, Detail: "no rows, and it names " + mark +
-			", which the main graph has no more since the split"}, nil, nil
+			", which the main graph no longer has since the split"}, nil, nil
 	case t.Empty():
 		return &outcome{Reason: dataset.Empty}, nil, nil
 	case mark != "":
@@ -256,13 +256,13 @@ func (h *Harvest) result(e *Endpoint, c *cleaned, text string, o *outcome, t *kg
 	return o, t, nil
 }
 
-// reasons are the kinds of failure as the funnel has them. What is missing here is Failed.
+// reasons maps kinds of failure to reasons in the funnel. Kinds that are missing are Failed.
 var reasons = map[kg.Kind]dataset.Reason{
 	kg.SyntaxError: dataset.SyntaxError, kg.Refused: dataset.RefusedHost, kg.Timeout: dataset.Timeout,
 	kg.TooLarge: dataset.TooLarge,
 }
 
-// failure makes the outcome of a failed call, or an error when the endpoint answers no one: it is banned, wants a pause
+// failure returns the outcome of a failed call, or an error if the endpoint answers nobody: it is banned, wants a pause
 // that is too long to wait for, or does not even answer the simplest of queries.
 func (h *Harvest) failure(ctx context.Context, e *Endpoint, err error) (*outcome, *kg.Table, error) {
 	var ke *kg.Error
@@ -271,7 +271,7 @@ func (h *Harvest) failure(ctx context.Context, e *Endpoint, err error) (*outcome
 		detail = ke.Message
 	}
 	kind := kg.KindOf(err)
-	if kind == kg.Down || kind == kg.Timeout || kind == "" { // an endpoint that hangs lets every query time out
+	if kind == kg.Down || kind == kg.Timeout || kind == "" { // on an endpoint that hangs, every query times out
 		if _, perr := e.Graph.Query(ctx, probe); ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		} else if perr != nil {
@@ -293,12 +293,12 @@ func (h *Harvest) failure(ctx context.Context, e *Endpoint, err error) (*outcome
 	}
 }
 
-// counter counts what is written to it.
+// counter counts the bytes written to it.
 type counter struct{ n int64 }
 
 func (c *counter) Write(p []byte) (int, error) { c.n += int64(len(p)); return len(p), nil }
 
-// saveResult keeps all rows of a result.
+// saveResult stores all rows of a result.
 func (h *Harvest) saveResult(id string, t *kg.Table) error {
 	name, err := dataset.ResultPath(h.o.Dir, id)
 	if err != nil {

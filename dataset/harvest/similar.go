@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Earlier is what of a staged candidate is kept to be found by: where it is, what was asked, and the query that
+// Earlier is the part of a staged candidate that is kept in the index: where it is, what was asked, and the query that
 // answered it.
 type Earlier struct {
 	ID       string
@@ -24,13 +24,13 @@ type Earlier struct {
 	RanAt    time.Time
 }
 
-// Similar finds earlier discussions whose words are like a question's. It is built once and then only read.
+// Similar finds earlier discussions whose words are similar to a question's. It is built once and then only read.
 //
 // A discussion is a document of its heading, its request, and the labels of what its query names; documents are ranked
-// by BM25, words of the heading counted twice. Words shorter
-// than two letters and those in every other request ("list", "query", "please", …) say nothing and are left out. A
-// discussion is found only when it shares at least two words with the question, and words that make up at least
-// [minCover] of the question's weight: a wrong pointer is worse than none.
+// by BM25, words of the heading counted twice. Words shorter than two letters and those in every other request ("list",
+// "query", "please", …) carry no meaning and are left out. A discussion is found only when it shares at least two words
+// with the question, and words that make up at least [minCover] of the question's weight: a wrong link is worse than
+// none.
 type Similar struct {
 	docs  []Earlier
 	words bm25.Index
@@ -41,7 +41,7 @@ const (
 	minWords = 2
 )
 
-// emptyWords say nothing about what is asked for.
+// emptyWords carry no information about what is asked for.
 var emptyWords = words(`a an and any all are as at be been but by can could do does for from get give had has have help hello hi how i if in into is it its like list
 me my need no not of on one only or out please query request show sparql thank thanks that the their them there these they this to want was we what when where which who whose why will with
 would you your wikidata item items property properties hallo bitte danke eine einen einem einer ein der die das den dem des und oder ist sind war wie was wer welche welcher alle mit von für auf
@@ -55,8 +55,8 @@ func words(s string) map[string]bool {
 	return m
 }
 
-// tokens returns the words of a text that count, in order, in lower case. In scripts that do not part words each pair
-// of letters is a word.
+// tokens returns the words of a text that count, in order, in lower case. In scripts that do not separate words, each
+// pair of letters is a word.
 func tokens(s string) (out []string) {
 	for _, w := range strings.FieldsFunc(strings.ToLower(s),
 		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) }) {
@@ -77,7 +77,7 @@ func tokens(s string) (out []string) {
 // Words returns the words of a text by which discussions are found, see [Similar].
 func Words(s string) []string { return tokens(s) }
 
-// stem removes the most common plural endings from an English word, no more. Then rivers equals river, and countries
+// stem only removes the most common plural endings from an English word, so that rivers equals river, and countries
 // equals country.
 func stem(w string) string {
 	switch {
@@ -90,7 +90,7 @@ func stem(w string) string {
 	return w
 }
 
-// Add puts a staged candidate with rows into the index; others are left out.
+// Add adds a staged candidate with rows to the index; others are left out.
 func (x *Similar) Add(c *dataset.Candidate) {
 	if c.Stage != dataset.Staged || c.Result == nil || c.Result.Rows == 0 {
 		return
@@ -118,11 +118,11 @@ func (x *Similar) Add(c *dataset.Candidate) {
 	x.words.Add(count)
 }
 
-// Len is the number of discussions in the index.
+// Len returns the number of discussions in the index.
 func (x *Similar) Len() int { return len(x.docs) }
 
-// Find returns the n earlier discussions that are most like a question, best first; fewer when fewer are alike. Of
-// several with the same query the latest is given.
+// Find returns the n earlier discussions that are most similar to a question, best first, or fewer if fewer are
+// similar. Of several with the same query it returns the latest.
 func (x *Similar) Find(question string, n int) []Earlier {
 	var order []bm25.Match
 	for _, m := range x.words.Rank(tokens(question)) {

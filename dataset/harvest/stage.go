@@ -21,12 +21,11 @@ type picked struct {
 	sparql  string
 	reason  dataset.Reason // why there is none
 	detail  string
-	pending bool // a short link that is not resolved yet comes after all others
+	pending bool // a short link that is not resolved yet is after all others
 }
 
-// pick chooses the last-mentioned query that our bot did not post. A short link that turned out to lead to no query is
-// passed over; one that could not be asked about yet leaves the discussion waiting, since its query may be the last
-// one.
+// pick chooses the last-mentioned query that our bot did not post. A short link that does not lead to a query is
+// skipped; one that has not been resolved yet leaves the discussion waiting, since its query may be the last one.
 func (h *Harvest) pick(ctx context.Context, d *dataset.Candidate) (picked, error) {
 	p := picked{index: -1, reason: dataset.NoQuery}
 	for i := len(d.Queries) - 1; i >= 0; i-- {
@@ -56,8 +55,8 @@ func (h *Harvest) pick(ctx context.Context, d *dataset.Candidate) (picked, error
 	return p, nil
 }
 
-// assess works out how far a discussion has come. The candidate that it returns has everything but what other
-// candidates have to do with (near-duplicates).
+// assess determines how far a discussion has got. The candidate that it returns has everything except what depends on
+// other candidates (near-duplicates).
 func (h *Harvest) assess(ctx context.Context, d dataset.Candidate) (*dataset.Candidate, error) {
 	if d.Stage == dataset.Gone {
 		return &d, nil
@@ -110,7 +109,7 @@ func (h *Harvest) assess(ctx context.Context, d dataset.Candidate) (*dataset.Can
 	return &d, h.advice(ctx, &d)
 }
 
-// describe fills in what the query's tree says.
+// describe fills in what follows from the query's tree.
 func describe(d *dataset.Candidate, c *cleaned) {
 	m := measure.Query(c.query)
 	d.Metrics = &dataset.Metrics{Clauses: m.Clauses, Projections: m.Projections, Relations: m.Relations,
@@ -123,7 +122,7 @@ func describe(d *dataset.Candidate, c *cleaned) {
 	d.Notes = append(d.Notes, t.notes...)
 }
 
-// maxAdviceFailures is after how many failures in a row the suggester is left alone until the next run.
+// maxAdviceFailures is the number of failures in a row after which the suggester is not asked until the next run.
 const maxAdviceFailures = 3
 
 // advise asks the suggester about a staged candidate that it has not been asked about.
@@ -165,11 +164,11 @@ func (h *Harvest) advise(ctx context.Context, d *dataset.Candidate) (did bool, e
 	return true, h.Store.Put(ctx, adviceNote+c.ID, data)
 }
 
-// maxDescribed bounds how many numbers of a query are described.
+// maxDescribed limits how many IDs of a query are described.
 const maxDescribed = 200
 
-// descriptions asks the first endpoint that is up for the English descriptions of a query's numbers, all in one query.
-// They tell a suggester which Victoria is meant. Without them it is asked anyway. The error is the context's.
+// descriptions asks the first endpoint that is up for the English descriptions of a query's IDs, all in one query. They
+// show a suggester which Victoria is meant. Without them it is asked anyway. The error is the context's.
 func (h *Harvest) descriptions(ctx context.Context, c *dataset.Candidate) (map[string]string, error) {
 	var b strings.Builder
 	ids := slices.Concat(c.Entities, c.Properties)
@@ -209,8 +208,8 @@ func (h *Harvest) descriptions(ctx context.Context, c *dataset.Candidate) (map[s
 // advice is what a suggester said about a query; the store keeps it.
 type advice struct {
 	Query      string              `json:"query"`
-	Suggestion *dataset.Suggestion `json:"suggestion"`    // nil: it said nothing usable
-	Why        string              `json:"why,omitempty"` // it was not usable
+	Suggestion *dataset.Suggestion `json:"suggestion"`    // nil: it returned nothing usable
+	Why        string              `json:"why,omitempty"` // the answer was not usable
 
 	Descriptions map[string]string `json:"descriptions,omitempty"` // that it was shown
 }

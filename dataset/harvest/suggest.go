@@ -17,9 +17,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The words that the model reads are in prompts/. Whatever comes from outside is put between tags, with its own angle
-// brackets escaped (discussion, labels) or, in the query and the rows, with everything escaped that looks like one of
-// our tags.
+// The prompts are in prompts/. Everything from outside is put between tags, with its own angle brackets escaped
+// (discussion, labels) or, in the query and the rows, with everything escaped that looks like one of our tags.
 //
 //go:embed prompts/*.tmpl
 var promptFiles embed.FS
@@ -40,7 +39,7 @@ func printable(s string) string {
 	}, strings.ToValidUTF8(s, ""))
 }
 
-// Sizes of what the model is shown, in characters; the rest is cut, with a mark.
+// Limits on what the model is shown, in characters; the rest is cut, with a mark.
 const (
 	maxPromptQuery = 12_000
 	maxPromptRows  = 4_000
@@ -55,8 +54,8 @@ type Advisor struct {
 	Complete func(ctx context.Context, system, user string) (string, error)
 }
 
-// Suggest asks the model. The error wraps ErrUnusable when its answer is no JSON or does not fit the query: no advice
-// is better than wrong advice.
+// Suggest asks the model. The error wraps ErrUnusable if its answer is not JSON or does not fit the query: no advice is
+// better than wrong advice.
 func (a *Advisor) Suggest(ctx context.Context, c *dataset.Candidate) (*dataset.Suggestion, error) {
 	system, user, err := Prompt(c)
 	if err != nil {
@@ -122,7 +121,7 @@ func posts(c *dataset.Candidate) []dataset.Comment {
 	return list
 }
 
-// rowsText writes the sample's rows for reading: one a line, name=value, in the order of the columns.
+// rowsText writes the sample's rows for reading: one per line, name=value, in the order of the columns.
 func rowsText(columns []string, sample json.RawMessage) string {
 	var rows []map[string]struct{ Value string }
 	if json.Unmarshal(sample, &rows) != nil {

@@ -11,17 +11,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// trimmed is what the paper's four kinds of exclusion and trimming (appendix C) come to in one query.
+// trimmed is the result of the paper's four kinds of exclusion and trimming (appendix C) for one query.
 type trimmed struct {
 	flags []dataset.Flag
-	text  string // the query without what may go; empty when nothing may
+	text  string // the query without what may be removed; empty if nothing may
 	notes []string
 }
 
-// trimmer leaves out of a tree what does not carry the question's meaning: hints; articles, counts of sitelinks,
-// pictures and formatted texts that are only projected; labels in the place of their entities; lists of names (they are
-// counted instead). A part may go when every variable that exists for its sake is used nowhere else than in the
-// projection (or as a plain GROUP BY key), and every other variable of it is bound elsewhere, too.
+// trimmer removes from a tree what does not carry the question's meaning: hints; articles, counts of sitelinks,
+// pictures and formatted texts that are only projected; labels instead of their entities; lists of names (they are
+// counted instead). A part may be removed if every variable that exists only for it is used only in the projection (or
+// as a plain GROUP BY key), and all its other variables are also bound elsewhere.
 type trimmer struct {
 	q        *sparql.Query
 	flags    []dataset.Flag
@@ -32,14 +32,14 @@ type trimmer struct {
 	changed  bool
 }
 
-// Bounds of the search, which looks through the whole query for each part that may go. The archive's longest query has
+// Limits of the search, which scans the whole query for each part that may be removed. The archive's longest query has
 // 26,000 characters; a hostile one could have two million.
 const (
 	maxTrimBytes = 64 << 10
-	maxUnits     = 200 // parts beyond are left alone
+	maxUnits     = 200 // further parts are left alone
 )
 
-// trim looks through a query and proposes a trimmed one. q is not changed.
+// trim scans a query and proposes a trimmed one. q is not changed.
 func trim(q *sparql.Query) trimmed {
 	if len(q.Text) > maxTrimBytes {
 		return trimmed{notes: []string{fmt.Sprintf("not looked through for parts to trim: longer than %d bytes",
@@ -87,7 +87,7 @@ func (t *trimmer) flag(kind dataset.FlagKind, why string, at sparql.Span, trims 
 	t.changed = t.changed || trims
 }
 
-// piece is the text of a part, on one line.
+// piece returns the text of a part, on one line.
 func (t *trimmer) piece(s sparql.Span) string {
 	if int(s.End) > len(t.q.Text) || s.End <= s.Start {
 		return ""
@@ -95,7 +95,7 @@ func (t *trimmer) piece(s sparql.Span) string {
 	return text.Clip(strings.Join(strings.Fields(t.q.Text[s.Start:s.End]), " "), 80)
 }
 
-// try marks a unit for removal if it may go.
+// try marks a unit for removal if it may be removed.
 func (t *trimmer) try(u *unit) bool {
 	skip := map[sparql.Node]bool{}
 	for n := range t.drop {
@@ -142,7 +142,7 @@ func (t *trimmer) leaves(u *unit, skip map[sparql.Node]bool) bool {
 		func(i *sparql.SelectItem) bool { return !u.projects(i) })
 }
 
-// projects reports whether a projected column is there for the unit's sake.
+// projects reports whether a projected column exists only for the unit.
 func (u *unit) projects(i *sparql.SelectItem) bool {
 	if i.Expr != nil {
 		return false
@@ -155,12 +155,12 @@ func (u *unit) projects(i *sparql.SelectItem) bool {
 	return false
 }
 
-// labelled returns a variable with those that the label service makes of it.
+// labelled returns a variable and those that the label service derives from it.
 func labelled(v string) []string {
 	return []string{v, v + "Label", v + "Description", v + "AltLabel"}
 }
 
-// unproject takes variables out of the projection and of the grouping.
+// unproject removes variables from the projection and the grouping.
 func (t *trimmer) unproject(vars map[string]bool) {
 	u := &unit{vars: vars}
 	b := t.q.Body
@@ -177,7 +177,7 @@ func (t *trimmer) unproject(vars map[string]bool) {
 	}
 }
 
-// items looks at the projected expressions: lists of names are counted, formatted texts go.
+// items handles the projected expressions: lists of names become counts, formatted texts are removed.
 func (t *trimmer) items() {
 	b := t.q.Body
 	used := collect(t.q, nil)
@@ -240,7 +240,7 @@ func (t *trimmer) labelsOnly() {
 	}
 }
 
-// remove takes what was marked out of the tree.
+// remove removes what was marked from the tree.
 func (t *trimmer) remove() {
 	if t.dropView {
 		t.q.Header = slices.DeleteFunc(t.q.Header, func(c sparql.Comment) bool {
@@ -274,7 +274,7 @@ func (t *trimmer) showsLabels() bool {
 	return t.q.Body.Star
 }
 
-// dropLabelService takes out the label service where nothing asks for a label any more.
+// dropLabelService removes the label service where nothing asks for a label any more.
 func (t *trimmer) dropLabelService(g *sparql.Group) {
 	if g == nil {
 		return
@@ -285,7 +285,7 @@ func (t *trimmer) dropLabelService(g *sparql.Group) {
 	})
 }
 
-// prune removes marked parts from a group, and what is empty then.
+// prune removes marked parts from a group, and whatever becomes empty.
 func (t *trimmer) prune(g *sparql.Group) {
 	if g == nil {
 		return

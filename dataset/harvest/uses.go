@@ -4,7 +4,7 @@ import "github.com/spinachbot/spinachbot/internal/sparql"
 
 // uses counts where a variable is used.
 type uses struct {
-	bind  int // in triples, VALUES, BIND … AS, columns of subqueries: what gives it a value
+	bind  int // in triples, VALUES, BIND … AS, columns of subqueries: where it gets a value
 	proj  int // as a plain column of the query
 	group int // as a plain key of GROUP BY
 	order int // as a plain key of ORDER BY
@@ -51,7 +51,7 @@ func (c *collector) at(name string) *uses {
 	return u
 }
 
-// others counts all variables below a node as used in another way.
+// others counts all variables below a node as other uses.
 func (c *collector) others(n sparql.Node) {
 	sparql.Inspect(n, func(n sparql.Node) bool {
 		if c.skip[n] {
@@ -108,7 +108,7 @@ func (c *collector) modifiers(s *sparql.SelectQuery) {
 	}
 }
 
-// sub counts a subquery: what it projects binds outside; everything else stays inside it and counts as another use.
+// sub counts a subquery: what it projects binds outside; everything else stays inside and counts as another use.
 func (c *collector) sub(s *sparql.SelectQuery) {
 	for _, i := range s.Items {
 		c.at(i.Var).bind++

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// Description is what a [Card] tells.
+// Description is the content of a [Card].
 type Description struct {
 	Name       string
 	Made       time.Time
@@ -26,8 +26,8 @@ type Description struct {
 }
 
 // Card writes the dataset card in Markdown: what the benchmark is, where it comes from, what was left out and why, its
-// license, and the discussions it is made of with their permanent links, as the license wants it. Text from the wiki is
-// escaped.
+// license, and the discussions it is made from with their permanent links, as the license requires. Text from the wiki
+// is escaped.
 func Card(w io.Writer, d *Description) error {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -79,7 +79,7 @@ func Card(w io.Writer, d *Description) error {
 	return err
 }
 
-// funnel writes how the archive became the items.
+// funnel writes how the archive was reduced to the items.
 func funnel(p func(string, ...any), d *Description) {
 	t := d.Funnel.Total
 	first, last := 0, 0
@@ -117,8 +117,8 @@ func funnel(p func(string, ...any), d *Description) {
 	}
 }
 
-// nearDuplicates counts the items that the harvest found near to those of published benchmarks, which a model may have
-// been trained on, and to each other.
+// nearDuplicates counts the items that the harvest found similar to those of published benchmarks, on which a model may
+// have been trained, and to each other.
 func nearDuplicates(p func(string, ...any), golds []Gold) {
 	kept := make(map[string]bool, len(golds))
 	for _, g := range golds {
@@ -160,7 +160,7 @@ func nearDuplicates(p func(string, ...any), golds []Gold) {
 	p("")
 }
 
-// authors names who wrote in a discussion, for attribution.
+// authors returns the authors of a discussion, for attribution.
 func authors(c *dataset.Candidate) string {
 	var names []string
 	for _, m := range c.Conversation.Comments {
@@ -189,7 +189,7 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// Link keeps an address from ending the link it is in.
+// Link escapes an address so that it cannot end the link that contains it.
 func Link(s string) string {
 	if !strings.HasPrefix(s, "https://") && !strings.HasPrefix(s, "http://") {
 		return ""

@@ -1,9 +1,10 @@
-// Package release makes a benchmark of annotated candidates: it exports them in the forms that others read ([Items]),
-// splits them into a development and a test part ([Divide]), re-runs every gold query to see how its answer has drifted
-// ([Verify]), and describes the whole ([Card]).
+// Package release makes a benchmark from annotated candidates: it exports them in the forms that other programs read
+// ([Items]), splits them into a development and a test part ([Divide]), re-runs every gold query to see how its answer
+// has drifted ([Verify]), and describes the whole ([Card]).
 //
-// Answers live: a gold query asks a graph that changes every minute. So a benchmark stores queries, evaluations run
-// them, and what a query returned when a person approved of it is kept with it ([Keep]) to tell drift from error.
+// Answers change: a gold query asks a graph that changes every minute. So a benchmark stores queries and evaluations
+// run them. What a query returned when a person approved it is stored with it ([Keep]) to distinguish drift from
+// errors.
 package release
 
 import (
@@ -12,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// Gold is a candidate that annotators keep, with the query and the question they settled on.
+// Gold is a candidate that annotators kept, with the query and the question they agreed on.
 type Gold struct {
 	Candidate *dataset.Candidate
 	Query     string

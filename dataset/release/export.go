@@ -17,7 +17,7 @@ import (
 var Formats = []string{"spinach", "grasp", "qald"}
 
 // Write writes items in one of [Formats]; for GRASP, queries are ported to QLever. name is the benchmark's name, which
-// only QALD's form has a place for.
+// only QALD's form stores.
 func Write(w io.Writer, format, name string, items []dataset.Item) error {
 	switch format {
 	case "spinach":
@@ -27,11 +27,11 @@ func Write(w io.Writer, format, name string, items []dataset.Item) error {
 	case "qald":
 		return dataset.WriteQALD(w, name, items)
 	}
-	return fmt.Errorf("there is no format %q; say %s", format, strings.Join(Formats, ", "))
+	return fmt.Errorf("there is no format %q; use %s", format, strings.Join(Formats, ", "))
 }
 
 // forQLever ports queries to QLever, on which GRASP runs them: prefixes declared, the label service written out. The
-// query as annotated is in info as wdqs_sparql. One that QLever cannot run stays as it is, with the reason in info as
+// query as annotated is in info as wdqs_sparql. A query that QLever cannot run is unchanged, with the reason in info as
 // not_on_qlever.
 func forQLever(items []dataset.Item) []dataset.Item {
 	out := slices.Clone(items)
@@ -62,8 +62,8 @@ func text(s string) json.RawMessage {
 }
 
 // Items makes benchmark items, in the order of month, page, section and id. dir is the harvest's folder, from which the
-// answers come (of those queries whose rows are there): only QALD's and GRASP's forms have a place for them, SPINACH's
-// evaluation runs the queries itself. answers false leaves them out.
+// answers come (for queries whose rows are stored): only QALD's and GRASP's forms store them; SPINACH's evaluation runs
+// the queries itself. If answers is false, they are left out.
 func Items(dir string, golds []Gold, answers bool) ([]dataset.Item, error) {
 	golds = slices.Clone(golds)
 	slices.SortStableFunc(golds, func(a, b Gold) int { return byPlace(a.Candidate, b.Candidate) })
@@ -90,8 +90,7 @@ func Items(dir string, golds []Gold, answers bool) ([]dataset.Item, error) {
 	return out, nil
 }
 
-// item makes one item. What a user of the benchmark owes the discussion's authors, the permanent link and the license,
-// is in Info.
+// item makes one item. Info has the attribution owed to the discussion's authors: the permanent link and the license.
 func item(g *Gold) (dataset.Item, error) {
 	c := g.Candidate
 	responses := c.Conversation.Responses
@@ -112,7 +111,7 @@ func item(g *Gold) (dataset.Item, error) {
 	return it, nil
 }
 
-// byPlace orders candidates as the archive does, oldest first; new harvests add at the end.
+// byPlace orders candidates like the archive, oldest first; new harvests add at the end.
 func byPlace(a, b *dataset.Candidate) int {
 	return slices.Compare([]string{a.Provenance.Month, a.Provenance.Page,
 		fmt.Sprintf("%06d", a.Provenance.Section), a.ID},

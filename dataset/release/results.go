@@ -14,22 +14,22 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// GoldFolder holds, inside a harvest's folder, the rows of queries that annotators changed: HASH.json.gz, in the SPARQL
-// 1.1 Query Results JSON Format.
+// GoldFolder is the folder, inside a harvest's folder, with the rows of queries that annotators changed: HASH.json.gz,
+// in the SPARQL 1.1 Query Results JSON Format.
 const GoldFolder = "gold"
 
-// maxResult bounds a stored result, in bytes: what the harvest accepts.
+// maxResult limits a stored result, in bytes: what the harvest accepts.
 const maxResult = 10 << 20
 
-// keptPath names the file of a changed query by the SHA-256 of its normal form, so that a query has one result however
-// it is laid out.
+// keptPath names the file of a changed query by the SHA-256 of its normal form, so that a query has one result whatever
+// its layout.
 func keptPath(dir, query string) string {
 	sum := sha256.Sum256([]byte(sparql.NormalForm(query)))
 	return filepath.Join(dir, GoldFolder, hex.EncodeToString(sum[:16])+".json.gz")
 }
 
-// Keep stores what a changed query returned, durably and as a whole: a reader finds the previous rows or these. Results
-// over 10 MB are refused.
+// Keep stores what a changed query returned, durably and atomically: a reader finds either the previous rows or these.
+// Results over 10 MB are rejected.
 func Keep(dir, query string, t *kg.Table) error {
 	body, err := json.Marshal(t)
 	if err != nil {
@@ -42,8 +42,8 @@ func Keep(dir, query string, t *kg.Table) error {
 	return dataset.WriteGzip(keptPath(dir, query), body)
 }
 
-// Stored returns the rows that the gold query had when it was approved of: those of the harvest for a harvested query,
-// those of the annotator's run for a changed one. nil without an error means that none are there.
+// Stored returns the rows that the gold query returned when it was approved: for a harvested query those of the
+// harvest, for a changed one those of the annotator's run. nil without an error means that there are none.
 func Stored(dir string, g *Gold) (*kg.Table, error) {
 	b, err := dataset.ReadGzip(keptPath(dir, g.Query), maxResult)
 	if errors.Is(err, os.ErrNotExist) && sparql.NormalForm(g.Query) == sparql.NormalForm(g.Candidate.Cleaned) {
@@ -83,7 +83,7 @@ func rows(t *kg.Table) (json.RawMessage, error) {
 	return body.Results.Bindings, nil
 }
 
-// table returns the answers of an item as a table; nil when it has none.
+// table returns the answers of an item as a table, or nil if it has none.
 func table(it *dataset.Item) (*kg.Table, error) {
 	var body string
 	switch v, isBool := it.Boolean(); {

@@ -14,18 +14,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// Part says how much of a benchmark becomes the development part: N items, or with N 0 the Share (0 to 1) of all.
+// Part is how much of a benchmark becomes the development part: N items or, if N is 0, the Share (0 to 1) of all.
 type Part struct {
 	N     int
 	Share float64
 }
 
-// Nearness says which near-duplicates a split keeps together; each kind includes those before it.
+// Nearness determines which near-duplicates a split keeps together; each kind includes those before it.
 type Nearness string
 
 // The kinds. What leaks from one part of a benchmark into the other is a question that differs from another by a name
-// or a column. That two queries merely have the same outline makes no such pair: every "?x wdt:P31 wd:Q…" has it, and a
-// forum's simple queries would become one heap.
+// or a column. Two queries with merely the same outline are not such a pair: every "?x wdt:P31 wd:Q…" has the same one,
+// and a forum's simple queries would become one cluster.
 const (
 	// equal queries, or the same pattern ([measure.Shape]) with the same Q and P numbers
 	NearSame Nearness = "same"
@@ -38,7 +38,7 @@ const (
 // Nearnesses in order.
 var Nearnesses = []Nearness{NearSame, NearText, NearTemplate, NearPattern}
 
-// reaches reports whether pairs of kind k stay together when n is asked for.
+// reaches reports whether pairs of kind k stay together if n is requested.
 func (n Nearness) reaches(k Nearness) bool {
 	return slices.Index(Nearnesses, k) <= slices.Index(Nearnesses, n)
 }
@@ -46,19 +46,19 @@ func (n Nearness) reaches(k Nearness) bool {
 // Split is a benchmark in two parts.
 type Split struct {
 	Dev, Test []Gold
-	Clusters  int // of near-duplicates, those of one item included
+	Clusters  int // of near-duplicates, including clusters of one item
 	Largest   int // items of the largest cluster
 }
 
-// Divide splits golds into a development and a test part. Near-duplicates of the kind stay together, also through
-// others; candidates that were not kept count, so that annotating more of them ties nothing together later. Both the
-// harvested and the gold queries are looked at.
+// Divide splits golds into a development and a test part. Near-duplicates of the kind stay together, also transitively;
+// candidates that were not kept count, so that annotating more of them joins nothing later. Both the harvested and the
+// gold queries are compared.
 //
 // The split depends on the seed, the candidates and the golds only, not on their order. Each cluster of near-duplicates
 // draws a number from the seed and the ID of its oldest candidate. With a share, a cluster whose number is below it
-// goes to dev: later harvests add items to either part and move none, unless a new item joins two clusters into one.
-// The share holds on average. With a number of items, clusters are taken by rising number until N items are reached;
-// one that would go beyond N is left out. Adding items then moves some near the edge. candidates are all of the
+// goes to dev: later harvests add items to either part and move none, unless a new item joins two clusters. The share
+// holds on average. With a number of items, clusters are taken in ascending order of their numbers until N items are
+// reached; one that would exceed N is left out. Adding items then moves some near the edge. candidates are all of the
 // harvest.
 //
 // A split that leaves a part empty is an error.
@@ -145,7 +145,7 @@ func cluster(candidates []dataset.Candidate, golds []Gold, near Nearness) []grou
 		all[g.Candidate.ID] = g.Candidate
 	}
 	tied, first := union{}, map[string]string{}
-	alike := func(id, what string) { // ties all of which the same can be said
+	alike := func(id, what string) { // ties with the same properties
 		if other, ok := first[what]; ok {
 			tied.join(id, other)
 		}
@@ -180,7 +180,7 @@ func cluster(candidates []dataset.Candidate, golds []Gold, near Nearness) []grou
 			}
 			if n.ID < id && other != nil && slices.ContainsFunc(other.Near,
 				func(m dataset.Near) bool { return m.ID == id && m.Source == NearCandidates }) {
-				continue // the other tells it, too
+				continue // the other one records it, too
 			}
 			if near.reaches(kindOf(c, other, n)) {
 				tied.join(id, n.ID)
@@ -206,8 +206,8 @@ func cluster(candidates []dataset.Candidate, golds []Gold, near Nearness) []grou
 	return out
 }
 
-// kindOf tells how near two candidates are that the harvest found near. It says "same pattern" before it looks at the
-// text: of such pairs the text is compared here.
+// kindOf returns how near two candidates are that the harvest found near. The harvest reports "same pattern" before it
+// compares texts, so the texts of such pairs are compared here.
 func kindOf(a, b *dataset.Candidate, n dataset.Near) Nearness {
 	switch {
 	case n.Similarity >= 1:

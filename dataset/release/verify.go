@@ -27,7 +27,7 @@ const (
 	Same    Status = "same"    // the stored rows
 	Changed Status = "changed" // other rows than stored
 	Ran     Status = "ran"     // rows, and nothing stored to compare with
-	Empty   Status = "empty"   // no rows: the item is of no use any more
+	Empty   Status = "empty"   // no rows: the item can no longer be used
 	Failed  Status = "failed"  // the query did not run
 )
 
@@ -37,13 +37,13 @@ type Drift struct {
 	Status     Status      `json:"status"`
 	Rows       int         `json:"rows"`
 	StoredRows *int        `json:"stored_rows,omitempty"`
-	Added      int         `json:"added,omitempty"`   // rows that are there now and were not stored
-	Removed    int         `json:"removed,omitempty"` // rows that were stored and are not there now
+	Added      int         `json:"added,omitempty"`   // rows that exist now but were not stored
+	Removed    int         `json:"removed,omitempty"` // rows that were stored but no longer exist
 	Error      *DriftError `json:"error,omitempty"`
 	MS         int64       `json:"ms"`
 }
 
-// DriftError says why a query did not run; Kind is that of package kg.
+// DriftError is why a query did not run; Kind is from package kg.
 type DriftError struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
@@ -56,10 +56,10 @@ func (d *Drift) OK() bool { return d.Status != Empty && d.Status != Failed }
 type Check struct {
 	ID     string
 	Query  string
-	Stored func() (*kg.Table, error) // nil, or returns nil, when there is none
+	Stored func() (*kg.Table, error) // nil, or returns nil, if there is none
 }
 
-// Checks makes checks of golds in a harvest's folder.
+// Checks makes checks for golds in a harvest's folder.
 func Checks(dir string, golds []Gold) []Check {
 	golds = slices.Clone(golds)
 	slices.SortStableFunc(golds, func(a, b Gold) int { return byPlace(a.Candidate, b.Candidate) })
@@ -71,7 +71,7 @@ func Checks(dir string, golds []Gold) []Check {
 	return out
 }
 
-// ItemChecks makes checks of the items of a benchmark file.
+// ItemChecks makes checks for the items of a benchmark file.
 func ItemChecks(items []dataset.Item) []Check {
 	out := make([]Check, len(items))
 	for i := range items {
@@ -82,8 +82,8 @@ func ItemChecks(items []dataset.Item) []Check {
 }
 
 // Verify runs every query, one after the other, at the graph's own pace, and calls report for each. It ends early with
-// ctx's error, with an error of report, and when the graph is down or bans us: going on would call every remaining item
-// broken.
+// ctx's error, with an error of report, or if the graph is down or bans us: otherwise every remaining item would be
+// called broken.
 func Verify(ctx context.Context, g Graph, now func() time.Time, checks []Check, report func(Drift) error) error {
 	for i := range checks {
 		d, err := verify(ctx, g, now, &checks[i])
@@ -151,7 +151,7 @@ func verify(ctx context.Context, g Graph, now func() time.Time, c *Check) (Drift
 	return d, nil
 }
 
-// refused tells what must not be sent anywhere.
+// refused reports what must not be sent anywhere.
 func refused(query string) error {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -167,7 +167,8 @@ func size(t *kg.Table) int {
 	return len(t.Rows)
 }
 
-// compare counts the rows that are in one table only, as bags: cells by variable name, blank nodes all alike.
+// compare counts the rows that are in only one of the tables, as bags: cells by variable name, with all blank nodes
+// equal.
 func compare(before, after *kg.Table) (added, removed int) {
 	if before.Ask || after.Ask {
 		if before.Ask != after.Ask || before.Boolean != after.Boolean {
@@ -204,7 +205,7 @@ func keys(t *kg.Table) []string {
 		b.Reset()
 		for _, c := range order {
 			if c >= len(row) || !row[c].Bound() {
-				continue // unbound is absent, as in the JSON form
+				continue // unbound cells are absent, as in the JSON form
 			}
 			v := row[c]
 			if v.Kind == rdf.BlankKind {

@@ -1,7 +1,7 @@
-// Package backup writes everything that a bot has to one file, also while the bot runs, and puts it back.
+// Package backup writes everything that a bot has to one file, even while the bot is running, and restores it.
 //
 // The file is a gzipped tar archive: the files of the data folder with databases copied as they were at one moment, and
-// then manifest.json with the size and SHA-256 of each, by which [Restore] knows that the archive is whole.
+// then manifest.json with the size and SHA-256 of each, which [Restore] uses to check that the archive is complete.
 package backup
 
 import (
@@ -25,12 +25,12 @@ import (
 	"time"
 )
 
-// Format is in every manifest. A reader refuses what it does not know.
+// Format is in every manifest. A reader rejects unknown formats.
 const Format = "spinachbot-backup-1"
 
 const manifestName = "manifest.json"
 
-// Manifest says what an archive holds.
+// Manifest lists the contents of an archive.
 type Manifest struct {
 	Format  string          `json:"format"`
 	Made    time.Time       `json:"made"`
@@ -56,15 +56,15 @@ func (m *Manifest) Bytes() (n int64) {
 type Source struct {
 	Dir     string // the data folder
 	Version string
-	Skip    []string // files and folders in Dir that can be made again
+	Skip    []string // files and folders in Dir that can be recreated
 	// databases that are not plain files in Dir: by the path in the archive, what writes a copy to a file
 	Databases map[string]func(ctx context.Context, to string) error
 	// copies a database file that others may be writing
 	Copy func(ctx context.Context, from, to string) error
 }
 
-// Write writes an archive. Files that grow while they are read are cut where they were when it began; a trajectory's
-// reader takes that for a program that was killed.
+// Write writes an archive. Files that grow while they are read are cut at their original size; a trajectory's reader
+// treats that like a killed program.
 func Write(ctx context.Context, w io.Writer, src Source, now time.Time) (*Manifest, error) {
 	scratch, err := os.MkdirTemp(src.Dir, ".backup-")
 	if err != nil {
@@ -135,7 +135,7 @@ func (a *archive) database(name string, write func(to string) error) error {
 	if err := write(a.copy); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	defer func() { _ = os.Remove(a.copy) }() // the scratch folder goes, too
+	defer func() { _ = os.Remove(a.copy) }() // the scratch folder is removed, too
 	return a.add(name, a.copy)
 }
 
@@ -180,11 +180,11 @@ func (a *archive) finish() error {
 
 func digest(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
-// ErrDamaged: the archive is not whole. Nothing was restored.
+// ErrDamaged: the archive is incomplete or damaged. Nothing was restored.
 var ErrDamaged = errors.New("this is not a whole backup")
 
-// Restore puts the files of an archive into a folder, which must be missing or empty. When it fails the folder is as it
-// was: every file is compared with the manifest before any is put in its place.
+// Restore puts the files of an archive into a folder, which must be missing or empty. If it fails, the folder is
+// unchanged: every file is compared with the manifest before any is moved into place.
 func Restore(ctx context.Context, r io.Reader, dir string) (*Manifest, error) {
 	m, err := restore(ctx, r, dir)
 	if err != nil {
@@ -264,7 +264,7 @@ func unpackFile(r io.Reader, name string) (File, error) {
 	return File{n, digest(sum)}, errors.Join(f.Sync(), f.Close())
 }
 
-// maxManifest is how long a manifest may be, in bytes: some hundred thousand files.
+// maxManifest is the maximum length of a manifest in bytes, enough for some hundred thousand files.
 const maxManifest = 64 << 20
 
 // whole reads the manifest and compares it with what was unpacked.

@@ -1,6 +1,6 @@
 // Package bell wakes processes that share a PostgreSQL database when there is work in its ledger. River
-// (https://riverqueue.com) carries the news: one wake-up goes to one process that has a worker to spare, at the time at
-// which the work is due. Who does the work is decided by the ledger's claims; River has neither leases nor fences.
+// (https://riverqueue.com) delivers the wake-ups: each goes to one process with a free worker when the work is due. The
+// ledger's claims decide who does the work; River has neither leases nor fences.
 //
 // In a ledger that is an SQLite file there is one process, which knows what it wrote. River works there, too, but it
 // reads and writes the file every second when there is nothing to do.
@@ -55,7 +55,7 @@ func Open(ctx context.Context, lg *slog.Logger, url string) (*Bell, error) {
 	return b, nil
 }
 
-// prepare makes River's tables. Of several programs that start at once, one does.
+// prepare makes River's tables. If several programs start at once, only one of them does this.
 func (b *Bell) prepare(ctx context.Context) error {
 	err := pgx.BeginFunc(ctx, b.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(4838174922)"); err != nil { // any number of our own
@@ -75,7 +75,7 @@ func (b *Bell) prepare(ctx context.Context) error {
 	return err
 }
 
-// quiet is the log of River, of which only what goes wrong is of interest.
+// quiet returns a log for River that only shows problems.
 func (b *Bell) quiet() *slog.Logger { return slog.New(above{b.lg.Handler()}) }
 
 // above passes on warnings and errors.
@@ -86,13 +86,13 @@ func (a above) Enabled(ctx context.Context, l slog.Level) bool {
 	return l >= slog.LevelWarn && a.Handler.Enabled(ctx, l)
 }
 
-// Close ends the connection. Nobody may be listening any more.
+// Close ends the connection. There must be no more listeners.
 func (b *Bell) Close() { b.pool.Close() }
 
-// patience is how long a ring may take. Work is not kept up by it: everyone also looks without the bell.
+// patience is how long a ring may take. Work does not depend on it: everyone also polls without the bell.
 const patience = 5 * time.Second
 
-// Ring wakes someone who listens to the queue once the work with the key is due.
+// Ring wakes one listener of the queue once the work with the key is due.
 func (b *Bell) Ring(ctx context.Context, queue, key string, due time.Time) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer stop()
@@ -102,7 +102,7 @@ func (b *Bell) Ring(ctx context.Context, queue, key string, due time.Time) {
 	}
 }
 
-// Listen hands wake a value for each ring of a queue, if someone takes it: else another process gets the news. It
+// Listen sends a value to wake for each ring of a queue, if someone receives it; otherwise another process is woken. It
 // returns when ctx ends.
 func (b *Bell) Listen(ctx context.Context, queue string, wake chan<- struct{}) {
 	for ctx.Err() == nil {

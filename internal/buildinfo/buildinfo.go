@@ -1,4 +1,4 @@
-// Package buildinfo tells from which commit the program was built, by what a release or the Go tool recorded in it.
+// Package buildinfo tells from which commit the program was built, as recorded by a release or the Go tool.
 package buildinfo
 
 import (
@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// Build is what the program knows about how it was built.
+// Build is the program's build information.
 type Build struct {
-	Version string    // the module's version; empty when it was built without one
-	Commit  string    // twelve hexadecimal digits; empty when not known
+	Version string    // the module's version; empty if it was built without one
+	Commit  string    // twelve hexadecimal digits; empty if unknown
 	Date    time.Time // of the commit; zero when not known
 	Dirty   bool      // the files differed from the commit
 	Go      string    // Go's version
 }
 
-// pseudo matches the end of a version that Go makes up for a commit without a tag: time and commit.
+// pseudo matches the end of a pseudo-version, which Go generates for a commit without a tag: time and commit.
 var pseudo = regexp.MustCompile(`[.-](\d{14})-([0-9a-f]{12})(\+dirty)?$`)
 
-// What a release writes into the program with the linker's -X (tools/release), so that a clone and an archive without
-// history give the same bytes.
+// What a release writes into the program with the linker's -X (tools/release), so that building from a clone and from
+// an archive without history results in the same bytes.
 var tag, commit, date string
 
 // Read reads what a release or the Go tool wrote into the program. `go build` in a clone records the commit; `go
@@ -94,7 +94,7 @@ func (b Build) String() string {
 	return fmt.Sprintf("spinachbot %s (%s)", name, strings.TrimPrefix(strings.TrimPrefix(commit, ", ")+"; "+b.Go, "; "))
 }
 
-// Short names the build in one word: for the User-Agent and the records of runs.
+// Short identifies the build in one word: for the User-Agent and the records of runs.
 func (b Build) Short() string {
 	switch {
 	case b.Version != "":

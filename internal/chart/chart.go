@@ -19,10 +19,10 @@ const (
 	Blue  = "#9db8d2"
 )
 
-// SVG is a drawing. The attributes that its methods take are written as they are: they must not come from outside.
+// SVG is a drawing. The attributes passed to its methods are written unescaped: they must not come from outside.
 type SVG struct{ b strings.Builder }
 
-// New begins a drawing. title is what screen readers read out.
+// New begins a drawing. title is for screen readers.
 func New(width, height float64, title, attrs string) *SVG {
 	s := &SVG{}
 	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" role="img" aria-label="%s"%s>`, width, height,
@@ -56,8 +56,8 @@ func NewFile(width, height float64, title, subtitle string) *SVG {
 	return s
 }
 
-// NewFluid begins a drawing that is as wide as its place and holds parts with sizes of their own, see [SVG.Part]. title
-// and description are what screen readers read out; css is the drawing's style sheet, of the program's own words.
+// NewFluid begins a drawing that is as wide as its container and has parts with their own sizes, see [SVG.Part]. title
+// and description are for screen readers; css is the drawing's style sheet, which must come from the program.
 func NewFluid(width, height float64, title, description, css string) *SVG {
 	s := &SVG{}
 	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" role="img" aria-labelledby="title desc">`,
@@ -67,7 +67,7 @@ func NewFluid(width, height float64, title, description, css string) *SVG {
 	return s
 }
 
-// Part begins a part of a drawing with coordinates of its own; it fills its place. [SVG.Close] ends it.
+// Part begins a part of a drawing with its own coordinates; it fills its container. [SVG.Close] ends it.
 func (s *SVG) Part(width, height float64, attrs string) {
 	s.printf("<svg width=\"100%%\" height=\"100%%\" viewBox=\"0 0 %g %g\" preserveAspectRatio=\"xMidYMin meet\"%s>\n", width,
 		height, blank(attrs))
@@ -88,7 +88,7 @@ func (s *SVG) EndGroup() { s.printf("</g>\n") }
 // Close ends a part.
 func (s *SVG) Close() { s.printf("</svg>\n") }
 
-// Append adds what another drawing holds, which was begun without a frame: as the zero SVG.
+// Append adds the contents of another drawing, which must have been begun as the zero SVG.
 func (s *SVG) Append(other *SVG) { s.b.WriteString(other.b.String()) }
 
 // Path draws a path; d is in SVG's language of paths.

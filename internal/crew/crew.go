@@ -1,6 +1,6 @@
-// Package crew is how several processes share the work on one ledger. One of them, elected, is the scheduler: it reads
-// the page and puts new requests into the ledger. One, elected, is the publisher: it posts. All of them have workers,
-// who take jobs of judging and solving from one queue.
+// Package crew lets several processes share the work on one ledger. One of them, elected, is the scheduler: it reads
+// the page and adds new requests to the ledger. One, elected, is the publisher: it posts. All of them have workers,
+// which take jobs of judging and solving from one queue.
 package crew
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/leader"
 )
 
-// Names of the leases. The publisher's is the one under which earlier versions did everything, so that they do not post
+// Names of the leases. The publisher's is the one under which earlier versions did everything, so that they cannot post
 // at the same time.
 const (
 	SchedulerLease = "scheduler"
@@ -28,7 +28,7 @@ const (
 	PublishQueue = "publish"
 )
 
-// QueueOf is the queue whose listeners do jobs of a kind, "" for none.
+// QueueOf returns the queue whose listeners do jobs of a kind, or "".
 func QueueOf(kind string) string {
 	switch kind {
 	case bot.Judging, bot.Solving:
@@ -39,13 +39,13 @@ func QueueOf(kind string) string {
 	return ""
 }
 
-// Bell wakes who waits for work. It may ring too often or not at all: everyone looks now and then without it.
+// Bell wakes those who wait for work. It may ring too often or not at all: everyone also polls.
 type Bell interface {
-	// Listen hands wake a value each time that there may be work in a queue and someone waits for wake, until ctx ends.
+	// Listen sends a value to wake whenever there may be work in a queue and someone is waiting, until ctx ends.
 	Listen(ctx context.Context, queue string, wake chan<- struct{})
 }
 
-// Crew is the part of one process. All fields are needed, but Bell.
+// Crew is the part of one process. All fields except Bell are required.
 type Crew struct {
 	Log     *slog.Logger
 	Leases  leader.Leases
@@ -60,8 +60,8 @@ type Crew struct {
 	Work     func(holder string) (func(context.Context) (bool, error), error)
 }
 
-// Run takes part until ctx ends, or until someone must look: the account may not edit. It returns when the work that
-// was begun is over.
+// Run takes part until ctx ends, or until a person must intervene because the account may not edit. It returns when the
+// work in progress is finished.
 func (c *Crew) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -130,7 +130,7 @@ func (c *Crew) worker(ctx context.Context, work func(context.Context) (bool, err
 		if worked && err == nil {
 			continue
 		}
-		if err != nil { // a service is down: the bell is no reason to try again
+		if err != nil { // a service is down: do not retry because of the bell
 			c.pause(ctx, nil)
 			continue
 		}
@@ -164,7 +164,7 @@ func (c *Crew) publisher(ctx context.Context, l leader.Lease) error {
 	return nil
 }
 
-// Drain returns a context for work that was begun before ctx ended: it goes on for at most d afterwards, so that a
+// Drain returns a context for work that was begun before ctx ended: it continues for at most d afterwards, so that a
 // process that is asked to stop finishes what it can. When ctx ended because a lease was lost, it ends at once.
 func Drain(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))

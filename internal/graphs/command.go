@@ -27,7 +27,7 @@ func ReadFile(file string) (*registry.Registry, error) {
 		return nil, fmt.Errorf("KG_FILE: %w", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, registry.MaxFile+1)) // a device has no end
+	data, err := io.ReadAll(io.LimitReader(f, registry.MaxFile+1)) // a device never ends
 	if err != nil {
 		return nil, fmt.Errorf("KG_FILE: %w", err)
 	}
@@ -42,7 +42,7 @@ func List(w io.Writer, r *registry.Registry) {
 	}
 }
 
-// mark says what a reader should know of an entry.
+// mark returns what a reader should know about an entry.
 func mark(e *registry.Entry) string {
 	var out []string
 	if e.Unconfirmed {
@@ -57,7 +57,7 @@ func mark(e *registry.Entry) string {
 	return " (" + strings.Join(out, ", ") + ")"
 }
 
-// Show writes an entry as KG_FILE has it, and what was measured.
+// Show writes an entry in the form of KG_FILE, and its measurements.
 func (o *Opener) Show(w io.Writer, e *registry.Entry) {
 	fmt.Fprintf(w, "graphs:\n%s", e.Text())
 	if e.Unconfirmed {
@@ -70,8 +70,8 @@ func (o *Opener) Show(w io.Writer, e *registry.Entry) {
 	}
 }
 
-// Checkup asks the endpoint of an entry, writes what is there, and keeps what the graph lacks. ok is false when the
-// endpoint does not answer, or its data do not fit the entry.
+// Checkup asks the endpoint of an entry, writes what it finds, and stores what the graph lacks. ok is false if the
+// endpoint does not answer or its data does not fit the entry.
 func (o *Opener) Checkup(ctx context.Context, w io.Writer, e *registry.Entry) (ok bool, err error) {
 	fmt.Fprintf(w, "%s: %s\n", e.Name, e.Endpoint)
 	service, err := o.Service(e)
@@ -111,7 +111,7 @@ func (o *Opener) Checkup(ctx context.Context, w io.Writer, e *registry.Entry) (o
 			case err != nil:
 				fmt.Fprintf(w, "  %s: %s: no answer: %s\n", part.key, name, text.Clean(err.Error()))
 			case !t.Boolean:
-				// kg add writes none of these for a graph without labels or types: that is a lack and no mistake
+				// kg add writes none of these for a graph without labels or types: this is a gap, not a mistake
 				usual := name == "rdfs:label" || name == "rdf:type"
 				ok = ok && (usual || part.key != "labels" && part.key != "types")
 				fmt.Fprintf(w, "  %s: nothing has %s\n", part.key, name)
@@ -157,8 +157,8 @@ func one(s string) []string {
 	return []string{s}
 }
 
-// Draft makes the entry of an address of which nothing is known yet, for [Opener.Add]. name is "" for one made of the
-// address. The error says what is wrong with name or address.
+// Draft makes an entry for an address about which nothing is known yet, for [Opener.Add]. If name is "", it is derived
+// from the address. The error tells what is wrong with the name or the address.
 func (o *Opener) Draft(name, address string) (*registry.Entry, error) {
 	if name == "" {
 		name = registry.NameFor(address, o.Registry.Names())
@@ -167,7 +167,7 @@ func (o *Opener) Draft(name, address string) (*registry.Entry, error) {
 }
 
 // Add asks the endpoint of a draft what its graph is, and adds an entry to a file. Progress and what was found are
-// written to w. Errors say what to do.
+// written to w. Errors tell what to do.
 func (o *Opener) Add(ctx context.Context, w io.Writer, file string, draft *registry.Entry) error {
 	if file == "" {
 		return errors.New("KG_FILE names the file that gets the entry; set it, for example KG_FILE=graphs.yaml")
@@ -222,7 +222,7 @@ func (o *Opener) Shape(ctx context.Context, names, class, lang string) (*kg.Shap
 		return nil, err
 	}
 	s, err := shapeOf(ctx, sources.Main(), class, lang)
-	if kg.KindOf(err) == kg.BadID { // an unknown prefix matters less than a service that is down
+	if kg.KindOf(err) == kg.BadID { // an unknown prefix is less important than a service that is down
 		if _, down := registry.Probe(ctx, sources.Main().Graph.Query); down != nil {
 			err = down
 		}

@@ -18,14 +18,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// describe returns queries over what a graph says about itself, see shape.Options.
+// describe returns queries over a graph's description of itself, see shape.Options.
 type describe func(context.Context) (shape.Query, error)
 
 // voidTime is how long a shape waits for a server's description of its graph.
 const voidTime = 10 * time.Second
 
-// void returns what reads an entry's description of itself: the file or address of its key void, else what the standard
-// names. A Wikibase without the key has none.
+// void returns the reader of an entry's description of itself: from the file or address in its key void, else from the
+// standard's address. A Wikibase without the key has none.
 func (o *Opener) void(e *registry.Entry) (describe, error) {
 	address := e.VoID
 	switch {
@@ -48,7 +48,7 @@ func (o *Opener) void(e *registry.Entry) (describe, error) {
 		return nil, err
 	}
 	cfg := remote.Config{Address: address, UserAgent: ua, Timeout: voidTime, Retry: politehttp.Policy{Attempts: 1}}
-	if sameHost(address, e.Address) { // who may ask the endpoint may read what it is
+	if sameHost(address, e.Address) { // whoever may ask the endpoint may read its description
 		headers, _, err := e.Secrets(o.Lookup)
 		if err != nil {
 			return nil, err
@@ -67,7 +67,7 @@ func (o *Opener) void(e *registry.Entry) (describe, error) {
 	}), nil
 }
 
-// document gets what is at an address.
+// document fetches the document at an address.
 func document(ctx context.Context, service *remote.Service, address string) (data []byte, err error) {
 	err = service.Do(ctx, func(ctx context.Context) (*http.Request, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
@@ -90,15 +90,15 @@ func sameHost(a, b string) bool {
 	return err == nil && err2 == nil && x.Scheme == y.Scheme && x.Host == y.Host
 }
 
-// shapesOf keeps the shapes of a graph in memory under a hash of its content, so that they outlast the program and no
-// change of its files. The hash is made when the first shape is asked.
+// shapesOf stores the shapes of a graph in memory under a hash of its content, so that they survive restarts but not
+// changes of its files. The hash is computed when the first shape is requested.
 func (o *Opener) shapesOf(g *embedded.Graph) shape.Store {
 	return lateStore(sync.OnceValue(func() shape.Store {
 		return shape.Folder(filepath.Join(o.DataDir, "shapes", "data-"+g.Digest()[:16]))
 	}))
 }
 
-// lateStore is a store that is made when it is first used.
+// lateStore is a store that is created when it is first used.
 type lateStore func() shape.Store
 
 func (l lateStore) Get(ctx context.Context, key string) ([]byte, bool, error) {

@@ -32,14 +32,14 @@ import (
 const (
 	Main     = "wikidata" // the services of the settings, unless KG_FILE has an entry of this name
 	Embedded = "embedded" // the built-in slice
-	Data     = "data"     // files that are no part of Wikidata
+	Data     = "data"     // files that are not part of Wikidata
 )
 
-// Opener opens graphs. All fields but Wrap and Embed are needed.
+// Opener opens graphs. All fields except Wrap and Embed are required.
 type Opener struct {
 	Log       *slog.Logger
 	Registry  *registry.Registry
-	DataDir   string                              // keeps measurements and shapes
+	DataDir   string                              // stores measurements and shapes
 	UserAgent func(loopback bool) (string, error) // see politehttp.UserAgent
 	Lookup    func(name string) (string, bool)    // the environment, for headers and parameters
 	Clock     politehttp.Clock
@@ -51,7 +51,7 @@ type Opener struct {
 	Embed     lookup.Embedder                           // for searches by meaning; nil: by stems
 }
 
-// Check says whether each of the names, separated by commas, names a graph, once.
+// Check checks that each of the comma-separated names is a graph's, with none given twice.
 func Check(r *registry.Registry, names string) error {
 	var seen []string
 	for _, name := range split(names) {
@@ -119,15 +119,15 @@ func (o *Opener) open(ctx context.Context, name string) (*tool.Source, error) {
 	return o.complete(ctx, e, s), nil
 }
 
-// wikibaseSource is a graph of Wikidata's kind with what it can do.
+// wikibaseSource is a graph like Wikidata with its capabilities.
 func wikibaseSource(g tool.Graph, d kg.Description) *tool.Source {
 	s := agent.Wikibase(g)[0]
 	s.Explain = d
 	return &s
 }
 
-// Data makes a source of a graph in memory. A graph that is no Wikibase is asked what it is. builtin says that it is
-// the built-in slice.
+// Data makes a source of a graph in memory. A graph that is not a Wikibase is examined. builtin means that it is the
+// built-in slice.
 func (o *Opener) Data(ctx context.Context, g *embedded.Graph, builtin bool) (*tool.Source, error) {
 	kind, err := g.Query(ctx, "ASK { ?s wdt:P31 ?o }")
 	if err != nil {
@@ -238,8 +238,8 @@ func (o *Opener) Entry(e *registry.Entry) (*tool.Source, error) {
 	return out, nil
 }
 
-// Unindexed makes a source of the graph of a name that is asked by queries alone, whatever index its entry names: the
-// index may be what is made of it.
+// Unindexed makes a source for the graph with a name that only uses queries, whatever index its entry names, since that
+// index may be the one being built.
 func (o *Opener) Unindexed(name string) (*tool.Source, error) {
 	e, err := o.Registry.Named(name)
 	if err != nil {
@@ -305,7 +305,7 @@ func (o *Opener) Index(e *registry.Entry) (lookup.Searcher, error) {
 	return o.File(e)
 }
 
-// plain makes a source that is asked by queries alone.
+// plain makes a source that only uses queries.
 func (o *Opener) plain(e *registry.Entry, query endpoint.Query) (*tool.Source, error) {
 	opts := endpoint.Options{Log: o.Log, Graph: e.Description, Query: query, Embed: o.Embed, Now: o.Clock.Now}
 	if e.Indexed() {
@@ -325,9 +325,8 @@ func (o *Opener) plain(e *registry.Entry, query endpoint.Query) (*tool.Source, e
 	return &tool.Source{Graph: g, Labels: g, Finder: g, Explain: e.Description}, nil
 }
 
-// complete adds shapes and what is known of the graph's gaps. A graph that the settings or a file name is asked for
-// these when nothing is known, or what is known is old; a recorded or replayed question depends on nothing that is
-// kept.
+// complete adds shapes and what is known about the graph's gaps. A graph named by the settings or a file is measured if
+// nothing is known or the measurement is old; a recorded or replayed question depends on nothing that is stored.
 func (o *Opener) complete(ctx context.Context, e *registry.Entry, s *tool.Source) *tool.Source {
 	if o.Wrap == nil {
 		if m, ok := registry.Recall(o.DataDir, e, o.Clock.Now()); ok {
@@ -343,10 +342,10 @@ func (o *Opener) complete(ctx context.Context, e *registry.Entry, s *tool.Source
 	return o.shapes(s, shape.Folder(filepath.Join(o.DataDir, "shapes", e.Name)), void)
 }
 
-// measureTime is how long a question waits for what its graph lacks.
+// measureTime is how long a question waits for the measurement of its graph's gaps.
 const measureTime = 15 * time.Second
 
-// measure measures what a graph lacks and keeps it. It only helps, so its failures are logged.
+// measure measures what a graph lacks and stores it. This is optional, so failures are only logged.
 func (o *Opener) measure(ctx context.Context, e *registry.Entry, s *tool.Source) {
 	ctx, cancel := context.WithTimeout(ctx, measureTime)
 	defer cancel()
@@ -359,7 +358,7 @@ func (o *Opener) measure(ctx context.Context, e *registry.Entry, s *tool.Source)
 	}
 }
 
-// lacks puts what a graph lacks into its description.
+// lacks adds what a graph lacks to its description.
 func (o *Opener) lacks(ctx context.Context, e *registry.Entry, query registry.Query, s *tool.Source) bool {
 	lacks, err := registry.Lacks(ctx, query, &e.Description)
 	if err != nil {
@@ -373,7 +372,7 @@ func (o *Opener) lacks(ctx context.Context, e *registry.Entry, query registry.Qu
 	return true
 }
 
-// shapes lets a source say what classes look like.
+// shapes lets a source describe what classes look like.
 func (o *Opener) shapes(s *tool.Source, store shape.Store, void describe) *tool.Source {
 	opts := shape.Options{Log: o.Log, Graph: s.Explain, Query: s.Graph.Query, Now: o.Clock.Now, Store: store, VoID: void}
 	if s.Labels != nil {

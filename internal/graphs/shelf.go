@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 )
 
-// Shelf holds graphs by name for a server: each is opened when it is first asked for, and kept. It is safe for
+// Shelf keeps graphs by name for a server: each is opened when it is first requested, and stays open. It is safe for
 // concurrent use.
 type Shelf struct {
 	names []string
@@ -20,7 +20,7 @@ type Shelf struct {
 	kept map[string]*place
 }
 
-// place is where one graph is kept. Its lock is held while the graph is opened, so that others wait and it is opened
+// place is the slot of one graph. Its lock is held while the graph is opened, so that others wait and it is opened only
 // once.
 type place struct {
 	sync.Mutex
@@ -28,8 +28,8 @@ type place struct {
 }
 
 // NewShelf returns a shelf with the opened graphs in front, which o opened by these names, separated by commas, and
-// behind them all others of o's registry and the built-in slice. A graph is kept by the name that opens it: the
-// built-in slice calls itself wikidata.
+// behind them all others of o's registry and the built-in slice. A graph is stored under the name that opens it, since
+// the built-in slice calls itself wikidata.
 func NewShelf(o *Opener, names string, opened agent.Sources) *Shelf {
 	s := &Shelf{open: o.Open, kept: map[string]*place{}}
 	for i, name := range split(names) {
@@ -48,7 +48,7 @@ func NewShelf(o *Opener, names string, opened agent.Sources) *Shelf {
 // Names are the names of all graphs, those that were open from the beginning first.
 func (s *Shelf) Names() []string { return slices.Clone(s.names) }
 
-// Get returns graphs by their names. A graph that could not be opened is tried again the next time.
+// Get returns graphs by their names. Opening a graph that could not be opened is retried the next time.
 func (s *Shelf) Get(ctx context.Context, names ...string) (out agent.Sources, err error) {
 	for _, name := range names {
 		source, err := s.get(ctx, name)
@@ -70,7 +70,7 @@ func (s *Shelf) get(ctx context.Context, name string) (*agent.Source, error) {
 	p.Lock()
 	defer p.Unlock()
 	if p.source == nil {
-		// it is kept, so it must not be half open because the one who asked first went away
+		// it is kept, so opening must not stop halfway because the first caller went away
 		opened, err := s.open(context.WithoutCancel(ctx), name)
 		if err != nil {
 			return nil, err

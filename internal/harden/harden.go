@@ -1,5 +1,5 @@
-// Package harden keeps what the program knows from the other users of its machine: it leaves no image of its memory,
-// and tells when files that hold secrets can be read by others.
+// Package harden protects the program's secrets from other users of its machine: it prevents memory dumps, and reports
+// files with secrets that others can read.
 package harden
 
 import (
@@ -12,8 +12,9 @@ import (
 // others are the permissions of those who are neither the owner nor in the group of a file.
 const others fs.FileMode = 0o007
 
-// Exposed returns a sentence that names a file or folder and says what to do, when other users of the machine can reach
-// it; "" when they cannot, or when nothing is there. Windows keeps permissions elsewhere: there it returns "".
+// If other users of the machine can access a file or folder, Exposed returns a sentence that names it and tells what to
+// do. Otherwise, or if it does not exist, Exposed returns "". It also does so on Windows, which stores permissions
+// elsewhere.
 func Exposed(what, path string) string {
 	if runtime.GOOS == "windows" {
 		return ""

@@ -10,7 +10,7 @@ import (
 var Below http.RoundTripper = innermost{}
 
 // Around returns a transport that records what goes through rt. Several clients can share a file, each with its own
-// transport and so with its own guard over the hosts that it may reach. The recorder must have been made with [Below].
+// transport and thus its own limits on the hosts that it may reach. The recorder must have been made with [Below].
 func (r *Recorder) Around(rt http.RoundTripper) http.RoundTripper { return through{r, rt} }
 
 // through sends requests through a recorder to the transport that the client would have used without it.

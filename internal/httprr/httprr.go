@@ -1,6 +1,6 @@
 // Package httprr records HTTP exchanges and replays them, below any client. A [Recorder] is a transport that passes
-// requests on and writes down what came back. A [Player] is a transport that answers from such a file and never uses
-// the network.
+// requests on and records the responses. A [Player] is a transport that answers from such a file and never uses the
+// network.
 //
 // A recording is a text file of JSON lines, one for each exchange. A crash loses no finished exchange, and a diff shows
 // what changed:
@@ -9,8 +9,8 @@
 //	{"key":"5f0c…","request":{"method":"POST","path":"/v1/chat/completions","body":{…}},"response":{"status":200,"header":{…},"body":{…}}}
 //
 // Exchanges are found by a key: a digest of method, path, sorted query and body (JSON in canonical form), but not of
-// host and headers. A request that was made several times is answered in the recorded order. A request that the file
-// does not hold, or not that often, fails with a [MissError].
+// host and headers. A request that was made several times is answered in the recorded order. A request that is not in
+// the file, or not that often, fails with a [MissError].
 //
 // No secret is written: only a few harmless headers are kept, and every text is scrubbed first. A test can check this
 // for all recordings of a repository with [FindSecrets].
@@ -37,7 +37,7 @@ const version = 1
 // maxBody is how many bytes of one request or response are recorded.
 const maxBody = 32 << 20
 
-// kept are the response headers that a replay needs. All others are dropped, cookies above all.
+// kept are the response headers that a replay needs. All others, above all cookies, are dropped.
 var kept = []string{"Content-Type", "Retry-After", "Location"}
 
 // exchange is one line of a recording.
@@ -129,7 +129,7 @@ func Record(path string, next http.RoundTripper, scrub func(string) string) (*Re
 // Close closes the file.
 func (r *Recorder) Close() error { return r.file.Close() }
 
-// RoundTrip passes the request on and records what came back, including an error of the transport. If writing fails,
+// RoundTrip passes the request on and records the response, or the transport's error. If writing fails,
 // the caller gets that error: a recording with gaps is useless.
 func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	sent, err := readBody(req)

@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// MissError says that a recording does not hold the request, or holds it fewer times than it was made.
+// MissError means that a recording does not have the request, or has it fewer times than it was made.
 type MissError struct {
 	File         string
 	Method, Path string
@@ -21,7 +21,7 @@ type MissError struct {
 	Times        int // how often the file holds the request
 }
 
-// Error says what is missing and how to fix it.
+// Error tells what is missing and how to fix it.
 func (e *MissError) Error() string {
 	if e.Times > 0 {
 		return fmt.Sprintf("%s holds %s %s (key %s) only %d times: record it again", e.File, e.Method, e.Path, e.Key, e.Times)
@@ -143,8 +143,8 @@ func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// Unused returns the keys of the exchanges that were not asked for, sorted. If there are any, the replay took another
-// path than the recording.
+// Unused returns the keys of the exchanges that were not asked for, sorted. If there are any, the replay took a
+// different path from the recording.
 func (p *Player) Unused() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

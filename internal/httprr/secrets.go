@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// secretShapes are what must not appear in a file of the repository. They are separate from the scrubber on purpose: a
-// gap in one should not be a gap in the other.
+// secretShapes match what must not appear in a file of the repository. They are deliberately separate from the
+// scrubber, so that a gap in one is not a gap in the other.
 var secretShapes = []struct {
 	what string
 	re   *regexp.Regexp

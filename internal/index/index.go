@@ -2,7 +2,7 @@
 // prefix match on the names in a chain of languages, exact names first, then by weight (the number of sitelinks).
 //
 // An [Index] is built once from [Entry] values and then only read, by any number of goroutines. Names are kept folded
-// ([Fold]) and sorted by language, so a search is one binary search a language and a walk over the names that begin
+// ([Fold]) and sorted by language, so a search is one binary search per language and a scan of the names that begin
 // with the text. Source: Wikibase repo/includes/Api/SearchEntities.php and its LanguageFallbackChainFactory.
 package index
 
@@ -21,7 +21,7 @@ type Name struct {
 	Alias bool
 }
 
-// Entry is one entity with its names. Group keeps kinds of entities apart: a search sees one group only. Of equally
+// Entry is one entity with its names. Group separates kinds of entities: a search only covers one group. Among equally
 // good hits, the one with the greater Weight comes first, then the one that was added first.
 type Entry struct {
 	ID     string
@@ -77,7 +77,7 @@ func Build(entries []Entry) *Index {
 // Len is the number of entries.
 func (x *Index) Len() int { return len(x.entries) }
 
-// Entry returns the entry of an exact ID, nil when there is none.
+// Entry returns the entry with an exact ID, or nil if there is none.
 func (x *Index) Entry(id string) *Entry {
 	if i, ok := x.byID[id]; ok {
 		return &x.entries[i]
@@ -124,7 +124,7 @@ func (x *Index) Search(text, group string, langs []string, limit int) (hits []Hi
 			e := &x.entries[p.entry]
 			r := ranked{hit: Hit{e, e.Names[p.name], len(p.folded) == len(text)}, at: p.entry, name: p.name}
 			r.q = quality(r.hit, li)
-			// Of equally good names the label wins, then the one that was there first.
+			// Among equally good names the label wins, then the first one.
 			if old, ok := best[p.entry]; !ok || r.q < old.q || r.q == old.q && old.hit.Name.Alias && !r.hit.Name.Alias {
 				best[p.entry] = r
 			}
@@ -192,8 +192,8 @@ func foldRune(r rune) rune {
 	return unicode.ToLower(least)
 }
 
-// Chain returns the languages in which a name is looked for when lang is asked: the language, its explicit fallbacks,
-// its shorter forms, "mul" (Wikidata's default for all languages) and "en". For an empty lang they are mul and en.
+// Chain returns the languages in which a name is searched for lang: the language, its explicit fallbacks, its
+// shorter forms, "mul" (Wikidata's default for all languages) and "en". For an empty lang they are mul and en.
 func Chain(lang string) []string {
 	lang = strings.ToLower(strings.TrimSpace(lang))
 	var out []string

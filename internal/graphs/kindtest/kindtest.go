@@ -1,5 +1,5 @@
-// Package kindtest lets presets work on graphs of every kind, for tests: a reader without mistakes plays the model, and
-// graphs are added to KG_FILE and opened as the commands kg add and ask --kg do it.
+// Package kindtest lets presets work on graphs of every kind, for tests: a reader that makes no mistakes plays the
+// model, and graphs are added to KG_FILE and opened as by the commands kg add and ask --kg.
 package kindtest
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Presets are those that ask over any graph.
+// Presets are the presets that work on any graph.
 var Presets = []string{"spinach", "grasp", "sparql-llm", "best"}
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -37,8 +37,8 @@ func Opener(dir string) *graphs.Opener {
 		Clock:     politehttp.NewManualClock(noon), Random: func() float64 { return 0 }, Budgets: remote.NewMemoryStore()}
 }
 
-// Add adds the graph at an address to a KG_FILE of its own in dir, as kg add does, and opens it. entry is what the file
-// then holds.
+// Add adds the graph at an address to a new KG_FILE in dir, as kg add does, and opens it. entry is the content of the
+// file afterwards.
 func Add(ctx context.Context, dir, address string) (s *tool.Source, entry string, err error) {
 	o, file := Opener(dir), filepath.Join(dir, "graphs.yaml")
 	var out bytes.Buffer
@@ -64,8 +64,8 @@ type nowhere struct{}
 func (nowhere) Record(context.Context, event.Event) error { return nil }
 
 // Check asks the questions with each of the presets and returns what is wrong with the answers, one text each. differ
-// says how an answer's rows differ from those that are right, "" when they are the same. Apart from other rows it is
-// wrong when there is no answer, when a step fails, and when hardly anything was looked up on the way.
+// tells how an answer's rows differ from the right ones, or returns "" if they are the same. Besides wrong rows, it is
+// an error if there is no answer, if a step fails, or if hardly anything was looked up.
 func Check(ctx context.Context, s *tool.Source, questions []kgtest.Question,
 	differ func(q kgtest.Question, got *kg.Table) (string, error)) (problems []string, err error) {
 	for _, name := range Presets {
@@ -77,7 +77,7 @@ func Check(ctx context.Context, s *tool.Source, questions []kgtest.Question,
 			}
 			answer := out.Answer
 			if answer == nil {
-				answer = out.Attempt // a query that finds nothing is no answer
+				answer = out.Attempt // a query that finds nothing is not an answer
 			}
 			problem := fmt.Sprintf("no answer: %s", out.Reason)
 			if answer != nil {

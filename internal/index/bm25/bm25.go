@@ -1,6 +1,6 @@
 // Package bm25 ranks texts by the words that they share with a question: Okapi BM25 (Robertson and Zaragoza, The
-// Probabilistic Relevance Framework, 2009, section 3.2, with k1 1.2 and b 0.75). It knows no words of any language:
-// what counts as a word is the caller's choice.
+// Probabilistic Relevance Framework, 2009, section 3.2, with k1 1.2 and b 0.75). It is language-independent: the caller
+// decides what counts as a word.
 package bm25
 
 import (
@@ -27,7 +27,7 @@ type posting struct {
 	n   float64
 }
 
-// Add adds a text as its words with how often each occurs; a word may be given more weight by a higher number.
+// Add adds a text as a map from its words to how often each occurs; a higher number gives a word more weight.
 func (x *Index) Add(words map[string]float64) {
 	if x.postings == nil {
 		x.postings = map[string][]posting{}
@@ -41,7 +41,7 @@ func (x *Index) Add(words map[string]float64) {
 	x.length = append(x.length, n)
 }
 
-// Len is the number of texts.
+// Len returns the number of texts.
 func (x *Index) Len() int { return len(x.length) }
 
 // Match is a text that shares words with a question.
@@ -49,10 +49,10 @@ type Match struct {
 	Doc   int     // its number
 	Score float64 // above 0
 	Words int     // different words that it shares with the question
-	Cover float64 // what these words are of the question's weight, above 0, at most 1; rare words weigh more
+	Cover float64 // these words' share of the question's weight, above 0 and at most 1; rare words weigh more
 }
 
-// Rank returns the texts that share a word with a question, best first; of equals the one that was added first. A word
+// Rank returns the texts that share a word with a question, best first; among equals, the one added first. A word
 // that no text has counts in [Match.Cover] like one that occurs once.
 func (x *Index) Rank(words []string) []Match {
 	words = slices.Clone(words)

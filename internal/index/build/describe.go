@@ -7,14 +7,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// WikidataNames says how names are found on Wikidata and on every Wikibase with its prefixes.
+// WikidataNames describes how names are found on Wikidata and on every Wikibase with its prefixes.
 func WikidataNames() kg.Description {
 	return kg.Description{Name: "wikidata", Statements: kg.Wikibase, Prefixes: rdf.Prefixes,
 		Labels:  []string{"rdfs:label"},
 		Aliases: []string{"skos:altLabel"}, Descriptions: []string{"schema:description"}, Types: []string{"wdt:P31"}}
 }
 
-// commonNames says how names are found in most graphs.
+// commonNames describes how names are found in most graphs.
 func commonNames() kg.Description {
 	return kg.Description{Prefixes: rdf.Prefixes, Labels: []string{"rdfs:label", "skos:prefLabel",
 		"<http://xmlns.com/foaf/0.1/name>", "schema:name"},
@@ -22,7 +22,7 @@ func commonNames() kg.Description {
 			"<http://purl.org/dc/terms/description>"}, Types: []string{"rdf:type"}}
 }
 
-// NamesIn tells a Wikibase from other graphs by one question, and says how names are found there.
+// NamesIn distinguishes a Wikibase from other graphs with one query, and returns how names are found there.
 func NamesIn(ctx context.Context, query Query) (kg.Description, error) {
 	t, err := query(ctx, "ASK { ?property <"+rdf.Wikibase+"directClaim> ?p }")
 	switch {

@@ -20,12 +20,12 @@ type Query func(ctx context.Context, query string) (*kg.Table, error)
 // used, those of other databases' identifiers after all others. On other graphs they follow GRASP's template: entities
 // by how many triples mention them, and the predicates that are used.
 type Graph struct {
-	Name      string // for messages, and to tell whether what was pulled before is of the same graph
+	Name      string // for messages, and to check whether what was pulled before is from the same graph
 	Query     Query
 	Describe  kg.Description // Prefixes, Labels, Aliases, Descriptions, Types and Statements are used
 	Languages []string       // of names; empty: all
 	Page      int            // entries of a page; 0 means DefaultPage
-	Limit     int            // at most so many entries of each type; 0: all
+	Limit     int            // maximum number of entries of each type; 0: all
 }
 
 // DefaultPage is how many entries are asked for at once, and how many are lost when a pull is interrupted.
@@ -47,7 +47,7 @@ type score struct {
 	external bool
 }
 
-// page returns the entries from a place on, and how many places they take; less than a page is the last one.
+// page returns the entries from a position on, and how many positions they take; fewer than a page means the last page.
 func (p *puller) page(ctx context.Context, offset, n int) (out []lookup.Entry, places int, err error) {
 	ids, scores, err := p.ids(ctx, offset, n)
 	if err != nil {
@@ -86,7 +86,7 @@ func (p *puller) ids(ctx context.Context, offset, n int) ([]string, map[string]s
 	return ids, nil, nil
 }
 
-// path is an alternative of properties, written as prefixed names or IRIs.
+// path returns an alternative of properties, written as prefixed names or IRIs.
 func (p *puller) path(properties []string) string {
 	var out []string
 	for _, name := range properties {
@@ -100,7 +100,7 @@ func (p *puller) path(properties []string) string {
 	return strings.Join(out, "|")
 }
 
-// plain reports whether an IRI can stand between angle brackets.
+// plain reports whether an IRI can be written in angle brackets.
 func plain(iri string) bool {
 	return iri != "" && !strings.ContainsFunc(iri, func(r rune) bool {
 		return r <= ' ' ||
@@ -167,7 +167,7 @@ func number(t rdf.Term) int64 {
 	return n
 }
 
-// names are what the names query found of one IRI in one language.
+// names is what the names query found for one IRI in one language.
 type names struct{ labels, aliases, infos []string }
 
 // entries asks for the names of some IRIs and makes entries of them, one for each language.
@@ -241,7 +241,8 @@ func (p *puller) classes(ctx context.Context, values string, add func(id, lang, 
 	return nil
 }
 
-// mentions counts the triples that mention entities; on a Wikibase the sitelinks are the score where there are some.
+// mentions counts the triples that mention entities; on a Wikibase the score is the number of sitelinks, if there are
+// any.
 func (p *puller) mentions(ctx context.Context, values string) (map[string]score, error) {
 	out := map[string]score{}
 	queries := []string{fmt.Sprintf("SELECT ?id (COUNT(*) AS ?n) WHERE { VALUES ?id { %s } { ?id ?p ?o } UNION { ?s ?p ?id } } GROUP BY ?id", values)}

@@ -60,7 +60,7 @@ func Pull(ctx context.Context, g Graph, kind lookup.Type, dir string, progress f
 	return nil
 }
 
-// Done removes what pulls kept in dir, after the index was made of it.
+// Done removes what pulls stored in dir, after the index was made from it.
 func Done(dir string) error {
 	for _, kind := range []lookup.Type{lookup.Entity, lookup.Property} {
 		if err := os.Remove(pulledFile(dir, kind)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +74,7 @@ func pulledFile(dir string, kind lookup.Type) string {
 	return filepath.Join(dir, "pulled-"+string(kind)+".jsonl")
 }
 
-// kept is the file of what was pulled: a line with the settings, then for each page its entries, a line each, and a
+// kept is the file with what was pulled: a line with the settings, then for each page its entries, one per line, and a
 // line that ends it.
 type kept struct {
 	f        *os.File

@@ -21,13 +21,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
 )
 
-// listSeparator stands between synonyms and between infos.
+// listSeparator separates synonyms and infos.
 const listSeparator = ";;;"
 
 // maxLine is the length of a line of a table in bytes.
 const maxLine = 1 << 20
 
-// columns are those that a table must have, and after them those that it may have.
+// columns lists the required columns of a table, followed by the optional ones.
 var columns = []string{"label", "score", "synonyms", "id", "infos", "language", "uses", "external", "noise"}
 
 const neededColumns = 5
@@ -107,11 +107,11 @@ func (t *table) header(line string) error {
 	for i, n := range names {
 		n = strings.ToLower(strings.TrimSpace(n))
 		if !slices.Contains(columns, n) {
-			return fmt.Errorf("%q is not a column; the first line must name the columns, separated by tabs: %s, and if you like %s",
+			return fmt.Errorf("%q is not a column; the first line must name the columns, separated by tabs: %s, and optionally %s",
 				clip(n), strings.Join(columns[:neededColumns], ", "), strings.Join(columns[neededColumns:], ", "))
 		}
 		if _, twice := t.at[n]; twice {
-			return fmt.Errorf("the column %q is there twice", n)
+			return fmt.Errorf("the column %q occurs twice", n)
 		}
 		t.at[n] = i
 	}
@@ -181,8 +181,8 @@ func list(s string) (out []string) {
 	return out
 }
 
-// Complete fills in what follows from an entry's other fields: a missing label from the aliases or the IRI, and whether
-// it is an external identifier or noise.
+// Complete fills in what can be derived from an entry's other fields: a missing label from the aliases or the IRI, and
+// whether it is an external identifier or noise.
 func Complete(e *lookup.Entry) {
 	unnamed := false
 	if e.Label == "" && len(e.Aliases) > 0 {
@@ -197,7 +197,8 @@ func Complete(e *lookup.Entry) {
 	e.Noise = e.Noise || unnamed || seemsNoise(e)
 }
 
-// NameOf makes a name from an IRI: what is after the last slash or hash sign, decoded, split at signs and capitals.
+// NameOf makes a name from an IRI: the part after the last slash or hash sign, decoded and split at punctuation and
+// capitals.
 func NameOf(iri string) string {
 	rest := iri[strings.LastIndexAny(iri, "/#")+1:]
 	if rest == "" {
@@ -222,7 +223,7 @@ func NameOf(iri string) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// seemsExternal tells identifiers of other databases by the way that they are named.
+// seemsExternal recognizes identifiers of other databases by their names.
 func seemsExternal(e *lookup.Entry) bool {
 	words := lookup.Words(e.Label)
 	if len(words) > 1 && slices.Contains([]string{"id", "ids", "identifier", "slug"}, words[len(words)-1]) {

@@ -60,7 +60,7 @@ func TestWrongTables(t *testing.T) {
 		{"", "t.tsv: the file is empty; its first line must name the columns: label, score, synonyms, id, infos"},
 		{"Berlin|7||<http://e/1>|\n", `t.tsv:1: "berlin" is not a column`},
 		{"label|score|synonyms|id\n", `t.tsv:1: the column "infos" is missing`},
-		{"label|label|score|synonyms|id|infos\n", `t.tsv:1: the column "label" is there twice`},
+		{"label|label|score|synonyms|id|infos\n", `t.tsv:1: the column "label" occurs twice`},
 		{head + "a|1||<http://e/1>|\nb|2\n", "t.tsv:3: has 2 columns, and the header 5"},
 		{head + "a|many||<http://e/1>|\n", `t.tsv:2: the score "many" is not a number`},
 		{head + "a|NaN||<http://e/1>|\n", `t.tsv:2: the score "NaN" is not a number`},

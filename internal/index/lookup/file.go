@@ -19,20 +19,20 @@ import (
 // FileName is the name of the index in the folder that "index build --out" is given.
 const FileName = "labels.idx"
 
-// Options say how an index file is written. The zero value is fine.
+// Options tell how an index file is written. The zero value is usable.
 type Options struct {
 	Source   string   // where the entries are from, for people
 	Built    string   // when, RFC 3339
 	Embedder Embedder // makes vectors of the properties' names, and of entities' when these are few; nil: none
 	Memory   uint64   // bytes of postings that are sorted at once; 0 means DefaultMemory
-	// Progress is told what is done: stages come one after another, each from 0 to of, which is 0 when it is unknown.
+	// Progress is called with the progress: stages follow one another, each from 0 to of, which is 0 if unknown.
 	Progress func(stage string, done, of int)
 }
 
-// Create writes an index file of the entries that rows adds. The file is written next to path, synced, and put in its
-// place at once when it is whole: readers of an earlier file are not disturbed, and after a failure or a crash the
-// earlier file is still there. It needs space on disk for about two and a half times the index. One Create at a time
-// may run for a path; the caller sees to that. Errors: those of rows, ctx and the file system.
+// Create writes an index file of the entries that rows adds. The file is written next to path, synced, and renamed when
+// it is complete: readers of an earlier file are not disturbed, and after a failure or a crash the earlier file still
+// exists. It needs space on disk for about two and a half times the index. The caller must make sure that only one
+// Create at a time runs for a path. Errors: those of rows, ctx and the file system.
 func Create(ctx context.Context, path string, o Options, rows func(add func(Entry) error) error) (h Header, err error) {
 	temps := &tempFiles{dir: filepath.Dir(path), base: filepath.Base(path)}
 	temps.sweep()
@@ -84,7 +84,7 @@ func (t *tempFiles) create(name string) (*os.File, error) {
 	return f, err
 }
 
-// sweep removes what there is of such files, from a build that was killed too.
+// sweep removes such files, including those of a killed build.
 func (t *tempFiles) sweep() {
 	for _, f := range t.open {
 		f.Close() // a second close does no harm
@@ -109,8 +109,8 @@ func globQuote(s string) string {
 	return string(out)
 }
 
-// File is a [Searcher] over an index file. It is safe for concurrent use. When the file is replaced, as [Create] does,
-// the next search is in the new one; a new one that cannot be read is left alone until it changes again.
+// File is a [Searcher] over an index file. It is safe for concurrent use. When the file is replaced, as by [Create],
+// the next search uses the new one; a new one that cannot be read is ignored until it changes again.
 type File struct {
 	path     string
 	embedder Embedder
@@ -186,7 +186,7 @@ func (f *File) use(do func(*image) error) (err error) {
 		f.mu.RUnlock()
 		f.mu.Lock()
 		if f.image != nil && f.changed() {
-			_ = f.load() // the one that is open serves on; a new one that cannot be read is noted
+			_ = f.load() // keep using the open one; remember a new one that cannot be read
 		}
 		f.mu.Unlock()
 		f.mu.RLock()
@@ -232,7 +232,7 @@ func (f *File) Get(_ context.Context, iri, language string) (e Entry, ok bool, e
 	return e, ok, err
 }
 
-// Header says what the file holds.
+// Header describes the content of the file.
 func (f *File) Header() (h Header, err error) {
 	err = f.use(func(im *image) error {
 		h = im.dir.Header

@@ -49,10 +49,10 @@ const (
 	maxDir      = 1 << 24
 )
 
-// ErrCorrupt: the file is no index, is damaged, or was written by another version of the program.
+// ErrCorrupt: the file is not an index, is damaged, or was written by another version of the program.
 var ErrCorrupt = errors.New("unusable index")
 
-// Header says what an index file holds.
+// Header describes the content of an index file.
 type Header struct {
 	Entities   int    `json:"entities"`
 	Properties int    `json:"properties"`
@@ -76,7 +76,7 @@ type directory struct {
 	Sections []section         `json:"sections"`
 }
 
-// partSize are a part's numbers that do not follow from lengths of sections, and its tables.
+// partSize has a part's numbers that cannot be derived from the lengths of its sections, and its tables.
 type partSize struct {
 	Entries    uint32   `json:"entries"`
 	Names      uint32   `json:"names"`
@@ -103,7 +103,7 @@ func newSectionWriter(w io.Writer) (*sectionWriter, error) {
 	return s, err
 }
 
-// begin starts a section; what is written from now on belongs to it.
+// begin starts a section; what is written from then on belongs to it.
 func (s *sectionWriter) begin(part Type, name string) {
 	s.dir.Sections = append(s.dir.Sections, section{Part: part, Name: name, Offset: s.at})
 	s.cur = &s.dir.Sections[len(s.dir.Sections)-1]
@@ -157,7 +157,7 @@ func damaged(what string) error {
 	return fmt.Errorf("%w: the file is damaged (%s); build it again", ErrCorrupt, what)
 }
 
-// record is an entry as it lies in the file. first is the number of its first name.
+// record is an entry as stored in the file. first is the number of its first name.
 type record struct {
 	Entry
 	first uint32
@@ -216,7 +216,7 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// splitIRI cuts an IRI after its last slash or hash sign.
+// splitIRI splits an IRI after its last slash or hash sign.
 func splitIRI(iri string) (namespace, rest string) {
 	for i := len(iri) - 1; i >= 0; i-- {
 		if iri[i] == '/' || iri[i] == '#' {
@@ -304,7 +304,7 @@ func guard(err *error) {
 	}
 }
 
-// store is where an index, or a part of one in the making, is written and read back.
+// store is where an index, or a part of an unfinished one, is written and read back.
 type store interface {
 	io.Writer
 	io.ReaderAt

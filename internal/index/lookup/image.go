@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// image is an index in bytes, searched where it lies.
+// image is an index in bytes, searched in place.
 type image struct {
 	dir   *directory
 	parts []*part
@@ -60,7 +60,7 @@ func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, er
 	if len(a.words) == 0 {
 		return page, nil
 	}
-	// Entries in several languages are one hit, so that more of them may be needed.
+	// Entries in several languages are one hit, so more of them may be needed.
 	for want := q.Offset + q.Limit + 1; ; want *= 2 {
 		var all, held []placed
 		only := true
@@ -88,7 +88,7 @@ func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, er
 		slices.SortStableFunc(all, func(a, b placed) int {
 			return cmp.Or(a.rank.compare(b.rank), cmp.Compare(b.r.Score, a.r.Score))
 		})
-		// What comes after the last hit of a part that may have more is not known yet.
+		// What follows the last hit of a part that may have more is not known yet.
 		if at := slices.IndexFunc(all, func(f placed) bool { return slices.Contains(last, f.found) }); at >= 0 {
 			all = all[:at+1]
 		}

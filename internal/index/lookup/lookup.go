@@ -1,6 +1,6 @@
 // Package lookup finds entities and properties of a graph by the words of their names, or by meaning.
 //
-// [Entry] is what is known of one entity, [Query] what is asked, [Page] what was found. [Memory] holds entries in
+// [Entry] is what is known about one entity, [Query] what is asked, [Page] what was found. [Memory] holds entries in
 // memory: a handful of candidates of one question, or a few hundred thousand. [File] reads an index file, which
 // [Create] made, from a few to some hundred million names; many processes may have it open, and it may be replaced
 // while they read. Both answer in the same way.
@@ -34,7 +34,7 @@ import (
 	"strings"
 )
 
-// Type tells entities from properties.
+// Type distinguishes entities from properties.
 type Type string
 
 // The types. Any is for queries only.
@@ -44,7 +44,7 @@ const (
 	Property Type = "property"
 )
 
-// Entry is what an index knows of one entity in one language. Entries of one IRI in several languages are found as one
+// Entry is what an index has about one entity in one language. Entries of one IRI in several languages are found as one
 // hit.
 type Entry struct {
 	IRI      string // without angle brackets
@@ -56,18 +56,18 @@ type Entry struct {
 	Score    float64  // orders equally good matches: number of uses, of sitelinks, …
 	Uses     int64    // how often the graph uses it; -1 when unknown
 	External bool     // a property that holds identifiers of another database
-	Noise    bool     // seldom what is looked for: a category, a scholarly article, a thing without a label
+	Noise    bool     // seldom wanted: a category, a scholarly article, a thing without a label
 }
 
-// Query is what is looked for.
+// Query is a search query.
 type Query struct {
 	Text     string
 	Type     Type     // Any: both
-	Language string   // labels and descriptions of hits are shown in it when the index has them, see [Prefer]
+	Language string   // language of the hits' labels and descriptions, if the index has it, see [Prefer]
 	Offset   int      // hits to leave out at the top, for paging
 	Limit    int      // 1 to MaxHits with Offset; 0 means DefaultLimit
 	Among    []string // only these IRIs; nil means all, an empty list none; unknown ones are ignored
-	Meaning  bool     // rank by meaning, not by words, where the searcher can; Page.Ranked says what it did
+	Meaning  bool     // rank by meaning, not by words, if the searcher can; Page.Ranked tells what it did
 	External bool     // include what is held back: external identifiers and noise
 }
 
@@ -78,7 +78,7 @@ const (
 	MaxText      = 1000 // bytes of a query's text that are looked at
 )
 
-// Match says how a name matched, best first.
+// Match is how a name matched, best first.
 type Match string
 
 // The ways of matching.
@@ -110,7 +110,7 @@ type Page struct {
 	Hits   []Hit
 	More   bool   // there are hits after these
 	Ranked string // ByWords, ByVectors, ByStems
-	Note   string // what the asker should know: that the embedding model failed and stems were used; mostly ""
+	Note   string // what the user should know, for example that the embedding model failed and stems were used; mostly ""
 }
 
 // Searcher finds entries. [Memory] and [File] implement it.
@@ -127,7 +127,7 @@ type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// ErrQuery: the query cannot be answered as it is; the text says why.
+// ErrQuery: the query cannot be answered as it is; the text tells why.
 var ErrQuery = errors.New("wrong query")
 
 // normal checks a query and fills in defaults.
@@ -150,7 +150,7 @@ func (q Query) normal() (Query, error) {
 	return q, nil
 }
 
-// kind is the type with Any as Entity.
+// kind returns the type, with Any as Entity.
 func (e *Entry) kind() Type {
 	if e.Type == Any {
 		return Entity
@@ -158,7 +158,7 @@ func (e *Entry) kind() Type {
 	return e.Type
 }
 
-// held reports whether the entry is left out unless asked for.
+// held reports whether the entry is left out unless requested.
 func (e *Entry) held() bool { return e.External || e.Noise }
 
 // allows returns whether the query allows an entry.
@@ -173,8 +173,8 @@ func (q *Query) allows() func(e *Entry) bool {
 	return func(e *Entry) bool { return (q.Type == Any || e.kind() == q.Type) && (in == nil || in[e.IRI]) }
 }
 
-// Prefer says how good a language is for who asked for one: 0 for that one, then English, then "mul" (Wikidata's for all
-// languages), then any other.
+// Prefer returns the rank of a language for someone who asked for one: 0 for that one, then English, then "mul"
+// (Wikidata's for all languages), then any other.
 func Prefer(language, asked string) int {
 	switch {
 	case asked != "" && strings.EqualFold(language, asked):
@@ -188,7 +188,7 @@ func Prefer(language, asked string) int {
 }
 
 // cut fills the page with the asked part of n hits, each IRI once, its entry in the best language that get has.
-// done says that there are more hits than the page holds.
+// done means that there are more hits than fit on the page.
 func (p *Page) cut(q Query, n int, hit func(i int) Hit, get func(iri, language string) (Entry, bool)) (done bool) {
 	p.Hits = nil
 	seen := map[string]bool{}

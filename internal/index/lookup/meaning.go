@@ -13,14 +13,14 @@ import (
 // search by words.
 const maxSemantic = 200_000
 
-// liked is an entry with its likeness to a query.
+// liked is an entry with its similarity to a query.
 type liked struct {
 	at, name int
 	likeness float64
 	exact    bool
 }
 
-// byMeaning ranks the allowed entries, by vectors when there are some and a model to compare them with.
+// byMeaning ranks the allowed entries, using vectors if there are some and a model to compare them with.
 func (s *semantic) byMeaning(ctx context.Context, q Query, allowed func(e *Entry) bool, e Embedder,
 	vectors []vector) (out []liked, p Page, err error) {
 	p.Ranked = ByStems
@@ -33,7 +33,7 @@ func (s *semantic) byMeaning(ctx context.Context, q Query, allowed func(e *Entry
 		case err != nil:
 			p.Note = "the embedding model failed, so that hits are ranked by words alone: " + err.Error()
 		case len(vs) != 1 || len(vs[0]) != len(vectors[0].b):
-			p.Note = "the embedding model gave a vector of another length than the index has, so that hits are ranked by words alone"
+			p.Note = "the embedding model returned a vector of a different length than in the index, so hits are ranked by words alone"
 		default:
 			p.Ranked = ByVectors
 			likeness = s.byVectors(vs[0], vectors)
@@ -42,7 +42,7 @@ func (s *semantic) byMeaning(ctx context.Context, q Query, allowed func(e *Entry
 	sq := s.query(q.Text, q.Language)
 	if cosines := likeness; cosines == nil {
 		likeness = func(i int) (float64, int) { return s.byStems(sq, i) }
-	} else { // words that are the same say more than any model
+	} else { // equal words are better evidence than any model
 		likeness = func(i int) (float64, int) {
 			c, name := cosines(i)
 			l, byName := s.byStems(sq, i)
@@ -83,7 +83,7 @@ func (s *semantic) byMeaning(ctx context.Context, q Query, allowed func(e *Entry
 	return out, p, nil
 }
 
-// unheld leaves out what is held back, but for whole names, unless nothing else is there.
+// unheld leaves out what is held back, except for whole names, unless there is nothing else.
 func (s *semantic) unheld(all []liked) []liked {
 	if !slices.ContainsFunc(all, func(l liked) bool { return !s.entries[l.at].held() }) {
 		return all
@@ -114,7 +114,7 @@ func (s *semantic) hit(l liked) Hit {
 	return h
 }
 
-// vector is the direction of a name's vector, in a byte a dimension.
+// vector is the direction of a name's vector, with one byte per dimension.
 type vector struct {
 	entry, name int
 	b           []byte // each an int8
@@ -166,7 +166,7 @@ func cosine(a, b []byte) float64 {
 // embedBatch is how many texts are embedded in one call.
 const embedBatch = 64
 
-// texts are what is embedded of an entry: the label with its first info, and each alias.
+// texts returns the texts of an entry to embed: the label with its first info, and each alias.
 func (e *Entry) texts() []string {
 	label := e.Label
 	if len(e.Infos) > 0 {

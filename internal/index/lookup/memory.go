@@ -18,7 +18,7 @@ type Memory struct {
 	embedder Embedder
 	mu       sync.Mutex
 	vectors  []vector
-	failed   bool // they could not be made
+	failed   bool // they could not be created
 }
 
 // name is a label or alias with its words.
@@ -50,7 +50,7 @@ func NewMemory(entries []Entry) *Memory {
 	return m
 }
 
-// manyEntries is from how many entries on it pays to search them as a file is searched, not one by one.
+// manyEntries is the number of entries above which searching them like a file is faster than one by one.
 const manyEntries = 20_000
 
 // makeImage returns nil when the entries are few, or cannot be written.
@@ -75,7 +75,7 @@ func (m *Memory) makeImage() *image {
 	return im
 }
 
-// maxEmbedded is how many names a Memory has embedded for its searches by meaning.
+// maxEmbedded is the maximum number of names that a Memory embeds for searches by meaning.
 const maxEmbedded = 5000
 
 // Embed makes searches by meaning use vectors: those of the names are made in the first such search. With more than
@@ -154,7 +154,7 @@ func (m *Memory) Search(ctx context.Context, q Query) (Page, error) {
 	return p, nil
 }
 
-// candidates are the places of the entries that the query allows, in order.
+// candidates returns the indexes of the entries that the query allows, in order.
 func (m *Memory) candidates(q Query) []int32 {
 	var out []int32
 	take := func(i int32) {
@@ -177,7 +177,7 @@ func (m *Memory) candidates(q Query) []int32 {
 	return slices.Compact(out)
 }
 
-// best returns the entry's rank by its best name, the first of equally good ones.
+// best returns the entry's rank by its best name, the first among equally good ones.
 func (m *Memory) best(a *asked, i int32) (f found, ok bool) {
 	for j, n := range m.names[i] {
 		if r, matches := a.rankName(n.text, n.words); matches && (!ok || r.compare(f.rank) < 0) {
@@ -244,7 +244,7 @@ func (m *Memory) byMeaning(ctx context.Context, q Query) (Page, error) {
 
 const tooManyForMeaning = "there are too many names to rank by meaning; they are ranked by words"
 
-// embed makes the vectors once. The note says what went wrong.
+// embed makes the vectors once. The note tells what went wrong.
 func (m *Memory) embed(ctx context.Context) (vs []vector, note string) {
 	if m.embedder == nil {
 		return nil, ""

@@ -1,4 +1,4 @@
-// Over 500 lines: the words of one kind of entity in an index, and every way to find some of them, read without copies.
+// Over 500 lines: the words of one kind of entity in an index, and all ways to find some of them, read without copying.
 
 package lookup
 
@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// part is the entries of one type in an index, read where they lie. Damage shows as a panic that guard catches.
+// part has the entries of one type in an index, read in place. Damage causes a panic that guard recovers.
 type part struct {
 	size partSize
 	kind Type
@@ -98,7 +98,7 @@ func (p *part) whole(in rng, text string) (uint32, bool) {
 
 func (p *part) all() rng { return rng{0, p.size.Words} }
 
-// total is the number of postings of a range of words.
+// total returns the number of postings of a range of words.
 func (p *part) total(r rng) uint64 { return u64(p.count, r.hi) - u64(p.count, r.lo) }
 
 // near returns the words that are near to a word as near defines it, and the ranges of words that begin with what is
@@ -240,7 +240,7 @@ func (m *meet) next() (uint32, bool) {
 	return lead.name, true
 }
 
-// skip goes on in a list until it has reached a name.
+// skip advances in a list until it reaches a name.
 func (m *meet) skip(l *list, name uint32) bool {
 	for l.name < name {
 		if _, ok := l.next(); !ok {
@@ -296,7 +296,7 @@ func (p *part) argmin(r rng) uint32 {
 // merged beforehand: only words whose names come up are touched.
 type union struct {
 	p     *part
-	heap  []node // without pointers, so that the collector of garbage does not look at each move
+	heap  []node // without pointers, so that the garbage collector need not track each move
 	lists []list
 	last  uint32
 	any   bool

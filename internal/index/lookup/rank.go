@@ -20,10 +20,10 @@ const (
 	tiers
 )
 
-// few is how many hits make weaker ones superfluous.
+// few is the number of hits that makes weaker ones superfluous.
 const few = 3
 
-// enough reports whether hits of the better tiers leave no place for those of tier: exact names, and full or good
+// enough reports whether hits of the better tiers leave no room for those of tier: exact names, and full or good
 // matches that are not held back.
 func enough(tier uint8, exact, full, typo int) bool {
 	switch {
@@ -56,7 +56,7 @@ type asked struct {
 	text  string   // folded in case, white space at the ends cut
 	words []string // at most maxAsked, no word twice
 	all   []string // in order, as the text has them
-	weak  []bool   // of words: it says nothing by itself, such as "of", where others say something
+	weak  []bool   // of words: it means nothing by itself, such as "of", while others do
 	held  bool     // include what is held back
 }
 
@@ -78,7 +78,7 @@ func prepare(q Query) asked {
 	return a
 }
 
-// Weak says which words of a query say nothing by themselves, such as "of": none when no other does.
+// Weak tells which words of a query mean nothing by themselves, such as "of", or none if all are such words.
 func Weak(words []string) []bool {
 	out := make([]bool, len(words))
 	for i, w := range words {
@@ -99,7 +99,7 @@ func (a *asked) rankName(text string, name []string) (r rank, ok bool) {
 		}
 		return r, true
 	}
-	wrong, some := -1, rank{tier: tierSome} // some counts words that say something
+	wrong, some := -1, rank{tier: tierSome} // some counts meaningful words
 	for i, w := range a.words {
 		whole := slices.Contains(name, w)
 		if !whole && !slices.ContainsFunc(name, func(n string) bool { return strings.HasPrefix(n, w) }) {

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// bounds are on the names that one search looks at, so that its time has a bound too. They are met only by queries of
-// several very common words that hardly go together; then names of low scores can be missed.
+// Limits on the names that one search examines, so that its time is limited, too. Only queries of several very common
+// words that hardly occur together reach them; then names with low scores can be missed.
 type bounds struct {
 	meet  int // in lists of whole words, for names that have them all
 	scan  int // for matches of all words, whole or begun
@@ -349,7 +349,7 @@ func (s *scan) rank(ids []uint32, wrong int) (r rank) {
 	return r
 }
 
-// rankSome ranks a name by those words that say something.
+// rankSome ranks a name by its meaningful words.
 func (s *scan) rankSome(ids []uint32) rank {
 	r := rank{tier: tierSome}
 	for i := range s.slots {
