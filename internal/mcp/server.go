@@ -147,7 +147,7 @@ const maxError = 2000
 // with its arguments by quoting them, a megabyte of them if there is one.
 func brief(res sdk.Result) sdk.Result {
 	r, ok := res.(*sdk.CallToolResult)
-	if !ok || !r.IsError {
+	if !ok || r == nil || !r.IsError {
 		return res
 	}
 	for _, c := range r.Content {
