@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"iter"
 	"log/slog"
 	"sync"
 )
@@ -15,6 +16,7 @@ type Several struct {
 	Bots []*Bot
 
 	blocked sync.Map // by index in Bots
+	turn    int      // who comes first
 }
 
 // Round runs one round of each bot, in turn. Summaries are in the bots' order; a bot that is left out has an empty one.
@@ -35,15 +37,11 @@ func (s *Several) Publish(ctx context.Context) error {
 }
 
 func (s *Several) each(ctx context.Context, do func(*Bot, context.Context) (Summary, error)) ([]Summary, error) {
-	var out []Summary
+	out := make([]Summary, len(s.Bots))
 	var first error
-	for i, b := range s.Bots {
-		if _, left := s.blocked.Load(i); left {
-			out = append(out, Summary{})
-			continue
-		}
+	for i, b := range s.inTurn() {
 		sum, err := do(b, ctx)
-		out = append(out, sum)
+		out[i] = sum
 		switch {
 		case ctx.Err() != nil:
 			return out, ctx.Err()
@@ -60,13 +58,25 @@ func (s *Several) each(ctx context.Context, do func(*Bot, context.Context) (Summ
 	return out, first
 }
 
-// Work is [Bot.Work] of the first bot that has something to do.
+// inTurn are the bots that are not left out, with their places in Bots. Each call begins with another one: what may be
+// done for all wikis together, such as the replies of an hour, would else be used up by the first.
+func (s *Several) inTurn() iter.Seq2[int, *Bot] {
+	start := s.turn
+	s.turn++
+	return func(yield func(int, *Bot) bool) {
+		for n := range s.Bots {
+			i := (start + n) % len(s.Bots)
+			if _, left := s.blocked.Load(i); !left && !yield(i, s.Bots[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Work is [Bot.Work] of the first bot that has something to do; each call begins with another one.
 func (s *Several) Work(ctx context.Context) (worked bool, err error) {
 	var errs []error
-	for i, b := range s.Bots {
-		if _, left := s.blocked.Load(i); left {
-			continue
-		}
+	for _, b := range s.inTurn() {
 		worked, err := b.Work(ctx)
 		if worked || ctx.Err() != nil {
 			return worked, err
