@@ -68,7 +68,7 @@ func tables(t *testing.T, w io.Writer, figures string) {
 		return
 	}
 	for name, svg := range map[string]string{
-		"scale-waits.svg": logPlot("Half of the requests have their reply within", "hours, three workers, one wiki",
+		"scale-waits.svg": logPlot("Half of the answers come within", "hours, three workers, one wiki",
 			"times today's requests", waits),
 		"scale-bench.svg": logPlot("Questions of a benchmark answered a minute", "by the number of workers, ten in a process",
 			"workers", rates),
