@@ -12,9 +12,8 @@ import (
 // others are the permissions of those who are neither the owner nor in the group of a file.
 const others fs.FileMode = 0o007
 
-// If other users of the machine can access a file or folder, Exposed returns a sentence that names it and tells what to
-// do. Otherwise, or if it does not exist, Exposed returns "". It also does so on Windows, which stores permissions
-// elsewhere.
+// Exposed returns a sentence that names a file or folder and tells what to do, if other users of the machine can access
+// it. It returns "" if they cannot, if it does not exist, and on Windows, which stores permissions elsewhere.
 func Exposed(what, path string) string {
 	if runtime.GOOS == "windows" {
 		return ""
