@@ -63,6 +63,8 @@ type Config struct {
 	// thread_nobots, user_nobots, follow_ups, hour, day, pause; may be nil
 	Held    func(check string)
 	Similar Similar // finds earlier discussions to point to; nil: none
+	// judges whether one of them was the same request; nil: of none it is said
+	Recognize Recognizer
 
 	Figures Figures // finds units and dates of numbers; nil: numbers are shown without them
 

@@ -15,6 +15,11 @@ type Similar interface {
 	Similar(ctx context.Context, question string, n int) ([]agent.Example, error)
 }
 
+// Recognizer judges whether an earlier request was the same one as that of an entry. internal/ask implements it.
+type Recognizer interface {
+	Asked(ctx context.Context, key string, a agent.Asked) (*agent.Same, error)
+}
+
 // Figures finds the units, in a language, and the years of the numbers in the first rows of an answer. Even with an
 // error, it returns those that were found.
 type Figures interface {
@@ -81,7 +86,7 @@ func (b *Bot) similar(ctx context.Context, e *Entry, answer *agent.Answer) []for
 	var out []forum.Earlier
 	for _, x := range found[:min(len(found), maxSimilar)] {
 		d := forum.Earlier{Page: x.Page, Heading: x.Heading, Month: x.Month}
-		if d.Same = b.answersToo(ctx, e, answer, x.SPARQL); d.Same {
+		if d.Same = b.answersToo(ctx, e, answer, x); d.Same {
 			return []forum.Earlier{d}
 		}
 		out = append(out, d)
@@ -90,19 +95,29 @@ func (b *Bot) similar(ctx context.Context, e *Entry, answer *agent.Answer) []for
 }
 
 // answersToo reports whether the query of an earlier discussion answers an entry's request: run now, it returns the
-// rows of our own answer, which was found without it. A single row may be the same by chance, such as a count: then
-// both queries must name the same items as well. It does not help anyone to be told wrongly that this was asked before,
-// so in doubt the answer is no.
-func (b *Bot) answersToo(ctx context.Context, e *Entry, answer *agent.Answer, theirs string) bool {
-	if b.cfg.Compare == nil || answer == nil || theirs == "" {
+// rows of our own answer, which was found without it, and the model says that it was the same request. A single row may
+// be the same by chance, such as a count: then both queries must name the same items as well. It does not help anyone
+// to be told wrongly that this was asked before, so in doubt the answer is no.
+func (b *Bot) answersToo(ctx context.Context, e *Entry, answer *agent.Answer, x agent.Example) bool {
+	if b.cfg.Compare == nil || b.cfg.Recognize == nil || answer == nil || x.SPARQL == "" {
 		return false
 	}
 	c, err := guard("the comparison with an earlier query", func() (Comparison, error) {
-		return b.cfg.Compare.Compare(ctx, answer.SPARQL, theirs)
+		return b.cfg.Compare.Compare(ctx, answer.SPARQL, x.SPARQL)
 	})
 	if err != nil {
 		b.lg.Warn("an earlier query was not compared", "entry", e.Key, "error", err)
 		return false
 	}
-	return c.Same && (c.Ours > 1 || c.Ours == 1 && reply.SameItems(answer.SPARQL, theirs))
+	if !c.Same || c.Ours == 0 || c.Ours == 1 && !reply.SameItems(answer.SPARQL, x.SPARQL) {
+		return false
+	}
+	same, err := guard("the judgment of an earlier request", func() (*agent.Same, error) {
+		return b.cfg.Recognize.Asked(ctx, e.Key, agent.Asked{Question: e.Question, Query: answer.SPARQL,
+			Earlier: x.Question, Theirs: x.SPARQL})
+	})
+	if err != nil {
+		b.lg.Warn("an earlier request was not judged", "entry", e.Key, "error", err)
+	}
+	return err == nil && same != nil && same.Same
 }

@@ -107,31 +107,64 @@ func TestInterruptedSearchForEarlierDiscussions(t *testing.T) {
 	}
 }
 
-// "Was asked before" is said only where the earlier query, run now, returns the rows of our own answer.
+// recognizer is a bot.Recognizer.
+type recognizer struct {
+	same   *agent.Same
+	err    error
+	panics bool
+	asked  []agent.Asked
+}
+
+func (r *recognizer) Asked(_ context.Context, _ string, a agent.Asked) (*agent.Same, error) {
+	r.asked = append(r.asked, a)
+	if r.panics {
+		panic("model")
+	}
+	return r.same, r.err
+}
+
+// "Was asked before" is said only where the earlier query, run now, returns the rows of our own answer and the model
+// says that it was the same request.
 func TestAskedBefore(t *testing.T) {
 	theirs := "SELECT ?cat { ?cat wdt:P31 wd:Q146 }"
+	nine := bot.Comparison{Ours: 9, Theirs: 9, Common: 9, Same: true}
+	one := bot.Comparison{Ours: 1, Theirs: 1, Common: 1, Same: true}
+	yes := func() *recognizer { return &recognizer{same: &agent.Same{Same: true}} }
 	for _, tt := range []struct {
 		name, query string
 		result      bot.Comparison
 		err         error
+		judge       *recognizer
 		want        bool
+		judged      int
 	}{
-		{"the same rows", theirs, bot.Comparison{Ours: 9, Theirs: 9, Common: 9, Same: true}, nil, true},
-		{"other rows", theirs, bot.Comparison{Ours: 9, Theirs: 8, Common: 8}, nil, false},
-		{"no rows", theirs, bot.Comparison{Same: true}, nil, false},
-		{"one row of the same things", theirs, bot.Comparison{Ours: 1, Theirs: 1, Common: 1, Same: true}, nil, true},
-		{"one row by chance", "SELECT ?dog { ?dog wdt:P31 wd:Q144 }",
-			bot.Comparison{Ours: 1, Theirs: 1, Common: 1, Same: true}, nil, false},
-		{"it fails", theirs, bot.Comparison{}, errors.New("timeout"), false},
+		{"the same rows", theirs, nine, nil, yes(), true, 1},
+		{"other rows", theirs, bot.Comparison{Ours: 9, Theirs: 8, Common: 8}, nil, yes(), false, 0},
+		{"no rows", theirs, bot.Comparison{Same: true}, nil, yes(), false, 0},
+		{"one row of the same things", theirs, one, nil, yes(), true, 1},
+		{"one row by chance", "SELECT ?dog { ?dog wdt:P31 wd:Q144 }", one, nil, yes(), false, 0},
+		{"it fails", theirs, bot.Comparison{}, errors.New("timeout"), yes(), false, 0},
+		{"another request", theirs, nine, nil, &recognizer{same: &agent.Same{Why: "another year"}}, false, 1},
+		{"nothing is said", theirs, nine, nil, &recognizer{}, false, 1},
+		{"the model fails", theirs, nine, nil, &recognizer{same: &agent.Same{Same: true}, err: errors.New("down")}, false, 1},
+		{"the judge panics", theirs, nine, nil, &recognizer{panics: true}, false, 1},
+		{"nobody judges", theirs, nine, nil, nil, false, 0},
 	} {
 		w := started(t)
 		x, other := earlierDiscussion("Kittens"), earlierDiscussion("Tom cats")
-		x.SPARQL = tt.query
+		x.SPARQL, x.Question = tt.query, "Kittens: which cats?"
 		w.cfg.Similar = &finder{found: []agent.Example{other, x}}
 		w.cfg.Compare = &comparer{result: tt.result, err: tt.err}
+		if tt.judge != nil {
+			w.cfg.Recognize = tt.judge
+		}
 		w.round()
 		w.wantReplies("Cats", 1)
 		text := w.wiki.text()
+		if tt.judge != nil && (len(tt.judge.asked) != tt.judged || tt.judged > 0 && (tt.judge.asked[0].Earlier != x.Question ||
+			tt.judge.asked[0].Theirs != tt.query || tt.judge.asked[0].Question == "" || tt.judge.asked[0].Query == "")) {
+			t.Errorf("%s: judged %+v", tt.name, tt.judge.asked)
+		}
 		said := strings.Contains(text, "This was asked before, in "+pointer+
 			": the query from there returns the same rows today.")
 		if similar := strings.Contains(text, "Similar requests were answered in"); said != tt.want || similar == tt.want {

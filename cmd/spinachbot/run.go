@@ -405,7 +405,7 @@ type botParts struct {
 // bot makes a bot.
 func (p *botParts) bot(st bot.Store, pol bot.Config) (*bot.Bot, error) {
 	pol.Similar, pol.Compare, pol.Rerun, pol.Figures = p.similar, p.compare, p.rerun, p.figures
-	pol.Held = p.counts.Held
+	pol.Held, pol.Recognize = p.counts.Held, p.service
 	inbox := &adapter.Inbox{Client: p.wiki, Account: pol.Account}
 	if p.mentions {
 		pol.Inbox, pol.Topics = inbox, inbox

@@ -204,6 +204,7 @@ func trajectoryDir(dataDir string) (string, error) {
 
 // newAsk makes the service that asks the agent, with the limits of the settings and trajectories in dir.
 func newAsk(lg *slog.Logger, engine *agent.Engine, cfg *config.Config, dir string, now func() time.Time) *ask.Service {
-	return &ask.Service{Log: lg, Asker: engine, Triager: engine, Limits: runLimits(cfg), Open: ask.Folder(dir, now),
-		Now: now}
+	return &ask.Service{Log: lg, Asker: engine, Triager: engine, Same: engine, Limits: runLimits(cfg),
+		Open: ask.Folder(dir, now),
+		Now:  now}
 }

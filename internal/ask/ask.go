@@ -47,6 +47,11 @@ type Triager interface {
 		limits agent.Limits) (*agent.Triage, error)
 }
 
+// Recognizer judges whether an earlier request was the same one, as [*agent.Engine] does.
+type Recognizer interface {
+	Asked(ctx context.Context, a agent.Asked, rec agent.Recorder) (*agent.Same, error)
+}
+
 // Trajectory keeps the events of one run; see [event.File]. Close completes it.
 type Trajectory interface {
 	event.Recorder
@@ -57,7 +62,8 @@ type Trajectory interface {
 type Service struct {
 	Log     *slog.Logger
 	Asker   Asker
-	Triager Triager // only for Triage
+	Triager Triager    // only for Triage
+	Same    Recognizer // only for Asked; nil: no request is known to be the same
 	Limits  agent.Limits
 	Open    func(id string) (Trajectory, error) // creates the trajectory of a run; see [Folder]
 	Now     func() time.Time
@@ -143,6 +149,25 @@ func (s *Service) Triage(ctx context.Context, key, heading string, posts []agent
 		return nil, err
 	}
 	return t, nil
+}
+
+// Asked judges whether a request was asked before, in a trajectory and with its own allowance, as Triage does. Errors
+// are those of [agent.Engine.Asked], or say that the trajectory could not be written.
+func (s *Service) Asked(ctx context.Context, key string, a agent.Asked) (same *agent.Same, err error) {
+	if s.Same == nil {
+		return &agent.Same{Why: "nobody judges it"}, nil
+	}
+	r, err := s.start(ctx, key+"-asked", func(ctx context.Context, r *Run) (err error) {
+		same, err = s.Same.Asked(ctx, a, r)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if _, err = r.Wait(); err != nil {
+		return nil, err
+	}
+	return same, nil
 }
 
 // start opens trajectory and allowance and does the work in a goroutine.

@@ -330,6 +330,34 @@ func TestTriage(t *testing.T) {
 	}
 }
 
+// So has the judgment whether a request was asked before; without a judge none was.
+func TestAsked(t *testing.T) {
+	k := &kept{}
+	s := service(k, nil)
+	name := ""
+	s.Open = func(id string) (Trajectory, error) { name = id; return k, nil }
+	if same, err := s.Asked(t.Context(), "sb-1", agent.Asked{}); err != nil || same.Same || name != "" {
+		t.Errorf("nobody judges: %+v %v in %q", same, err, name)
+	}
+	s.Same = sameFunc(func(ctx context.Context, rec agent.Recorder) (*agent.Same, error) {
+		return &agent.Same{Same: true}, rec.Record(ctx, event.Event{Event: "end"})
+	})
+	same, err := s.Asked(t.Context(), "sb-1", agent.Asked{})
+	if err != nil || !same.Same || name != "sb-1-asked" || len(k.events) != 1 || k.closed != 1 {
+		t.Errorf("%+v %v in %q: %v", same, err, name, k.events)
+	}
+	s.Same = sameFunc(func(context.Context, agent.Recorder) (*agent.Same, error) { panic("fault") })
+	if same, err := s.Asked(t.Context(), "sb-1", agent.Asked{}); err == nil || same != nil {
+		t.Errorf("after a panic: %+v %v", same, err)
+	}
+}
+
+type sameFunc func(ctx context.Context, rec agent.Recorder) (*agent.Same, error)
+
+func (f sameFunc) Asked(ctx context.Context, _ agent.Asked, rec agent.Recorder) (*agent.Same, error) {
+	return f(ctx, rec)
+}
+
 type triagerFunc func(ctx context.Context, rec agent.Recorder) (*agent.Triage, error)
 
 func (f triagerFunc) Triage(ctx context.Context, _ string, _ []agent.Post, rec agent.Recorder,

@@ -66,8 +66,19 @@ func (e notFound) Error() string { return string(e) }
 // Is makes it an [fs.ErrNotExist].
 func (e notFound) Is(target error) bool { return target == fs.ErrNotExist }
 
+// besides reports whether a file is a judgment that is not asked for by a name.
+func besides(file, name string) bool {
+	for _, kind := range []string{"-triage", "-asked"} {
+		if strings.Contains(file, kind+"-") && !strings.Contains(name, kind) {
+			return true
+		}
+	}
+	return false
+}
+
 // Newest returns the path of the newest trajectory in dir whose name begins with the given one. A judgment whether a
-// post is a request is found only by a name with "-triage". If there is none, the error is an [fs.ErrNotExist].
+// post is a request is found only by a name with "-triage", one whether it was asked before by "-asked". If there is
+// none, the error is an [fs.ErrNotExist].
 func Newest(dir, name string) (string, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -81,7 +92,7 @@ func Newest(dir, name string) (string, error) {
 	for _, f := range files {
 		info, err := f.Info()
 		if err != nil || !strings.HasSuffix(f.Name(), ".jsonl") || !strings.HasPrefix(f.Name(), name) ||
-			strings.Contains(f.Name(), "-triage-") && !strings.Contains(name, "-triage") {
+			besides(f.Name(), name) {
 			continue
 		}
 		if newest == "" || info.ModTime().After(at) {

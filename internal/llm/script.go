@@ -20,6 +20,9 @@ import (
 //	Who was the head of the bakery in 1901?
 //	== triage
 //	{"request": true, "question": "…"}
+//	== asked
+//	{"same": false, "why": "…"}
+//	(was an earlier request the same one?)
 //	== language
 //	English
 //	== act 1
@@ -78,6 +81,7 @@ type scriptSection struct {
 // The purposes of a call that a script can answer.
 const (
 	taskTriage   = "triage"
+	taskAsked    = "asked" // was it asked before
 	taskLanguage = "language"
 	taskAct      = "act"
 	taskPrune    = "prune"
@@ -183,7 +187,7 @@ func parseHeader(words []string) (*scriptSection, error) {
 	s := &scriptSection{task: words[0]}
 	rest := words[1:]
 	switch s.task {
-	case "request", taskTriage, taskLanguage, taskAnalyze, taskExtract, taskReport:
+	case "request", taskTriage, taskAsked, taskLanguage, taskAnalyze, taskExtract, taskReport:
 	case taskAct, taskFeedback, taskJudge:
 		if len(rest) == 0 || !isNumber(rest[0]) {
 			return nil, fmt.Errorf("%s wants the number of its turn: \"== %s 1\"", s.task, s.task)
@@ -198,7 +202,7 @@ func parseHeader(words []string) (*scriptSection, error) {
 		}
 		s.arg, rest = rest[0], rest[1:]
 	default:
-		return nil, fmt.Errorf("unknown section %q; there are request, triage, language, analyze, act N, feedback N, judge N, prune Q…, extract and report", s.task)
+		return nil, fmt.Errorf("unknown section %q; there are request, triage, asked, language, analyze, act N, feedback N, judge N, prune Q…, extract and report", s.task)
 	}
 	if len(rest) == 0 {
 		return s, nil

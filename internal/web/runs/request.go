@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// judged is the suffix of the ID of a run that only judges whether a post is a request.
-const judged = "-triage"
+// judged are the suffixes of the IDs of runs that only judge a post: is it a request, was it asked before.
+var judged = []string{"-triage", "-asked"}
 
 // runID returns the ID in the name of a run's file, ID-20261120T101500.000, and whether the run only judges a post.
 func runID(name string) (id string, triage bool) {
@@ -16,7 +16,12 @@ func runID(name string) (id string, triage bool) {
 	if i := strings.LastIndexByte(name, '-'); i > 0 {
 		id = name[:i]
 	}
-	return strings.CutSuffix(id, judged)
+	for _, end := range judged {
+		if key, ok := strings.CutSuffix(id, end); ok {
+			return key, true
+		}
+	}
+	return id, false
 }
 
 // Latest returns the address of the newest run of each ID, such as the key of a request. A run that only judges whether

@@ -350,7 +350,7 @@ func TestWords(t *testing.T) {
 func TestRequest(t *testing.T) {
 	dir, lg := t.TempDir(), slog.New(slog.DiscardHandler)
 	for _, name := range []string{"sb-1-20261120T090000.000", "sb-1-20261120T100000.000", "sb-1-triage-20261121T100000.000",
-		"sb-2-triage-20261120T100000.000", "web-3-20261120T100000.000"} {
+		"sb-1-asked-20261121T110000.000", "sb-2-triage-20261120T100000.000", "web-3-20261120T100000.000"} {
 		write(t, dir, name, start("Which cats?"))
 	}
 	p := New(Options{Log: lg, Site: layout.New(lg), Trajectories: dir, Now: func() time.Time { return begun },

@@ -1,0 +1,117 @@
+package agent
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+//go:embed asked.tmpl
+var askedFile embed.FS
+
+var askedTexts = func() *render.Texts {
+	t, err := preset.Texts(askedFile, "asked.tmpl")
+	if err != nil {
+		panic(err) // the file is part of the program
+	}
+	return t
+}()
+
+// maxAsked is how many characters of a request or a query are shown for [Engine.Asked].
+const maxAsked = 4000
+
+// Asked is an earlier request with its query, next to a new one.
+type Asked struct {
+	Question, Query string // the new request and the query that was found for it
+	Earlier, Theirs string // the earlier request as it was asked, and its query
+}
+
+// Same is the model's judgment of an [Asked].
+type Same struct {
+	Same bool
+	Why  string // one line
+}
+
+// Asked asks the model whether an earlier request was the same one, so that its query answers the new one. In doubt it
+// was not. Errors, and what goes to rec, are as for [Engine.Triage], with the preset "asked". A query or a request that
+// is too long to be shown whole is no answer, without asking.
+func (e *Engine) Asked(ctx context.Context, a Asked, rec Recorder) (*Same, error) {
+	for _, s := range []string{a.Question, a.Query, a.Earlier, a.Theirs} {
+		if len([]rune(s)) > maxAsked || strings.TrimSpace(s) == "" {
+			return &Same{Why: "too long to compare, or empty"}, nil
+		}
+	}
+	b := event.NewLog(rec, e.now, 0).Branch(0)
+	s, err := e.asked(ctx, b, a)
+	if event.IsWriteError(err) {
+		return nil, err
+	}
+	if err != nil {
+		err = fmt.Errorf("agent: was it asked before: %w", err)
+		end := EndingOf(err)
+		if ctx.Err() != nil {
+			end = event.Stopped(err)
+		}
+		return nil, errors.Join(err, b.Record(ctx, Event{Event: "end", Reason: string(end.Reason), Detail: end.Detail,
+			Cause: event.CauseOf(err)}))
+	}
+	detail := "another request"
+	if s.Same {
+		detail = "the same request"
+	}
+	return s, b.Record(ctx, Event{Event: "end", Detail: detail + ": " + s.Why})
+}
+
+// asked asks, and asks once more when the answer cannot be read.
+func (e *Engine) asked(ctx context.Context, b *event.Branch, a Asked) (*Same, error) {
+	if err := b.Record(ctx, Event{Event: "start", Format: event.Format, Preset: "asked",
+		Detail: render.Clip(render.Fold(a.Question), 200)}); err != nil {
+		return nil, err
+	}
+	again := ""
+	for range 2 {
+		user := askedTexts.Say("asked_user", map[string]any{"New": a.Question, "Query": a.Query, "Earlier": a.Earlier,
+			"Theirs": a.Theirs, "Again": again})
+		req := llm.Request{Purpose: "asked", Subject: a.Question, MaxTokens: 1000,
+			Messages: []llm.Message{{Role: llm.System, Content: askedTexts.Say("asked.tmpl", nil)},
+				{Role: llm.User, Content: user}}}
+		resp, err := e.model.Complete(ctx, req)
+		ev := Event{Event: "model", Request: &req, Response: resp}
+		if err != nil {
+			ev.Error, ev.Cause = err.Error(), event.CauseOf(err)
+		}
+		if rerr := b.Record(ctx, ev); rerr != nil {
+			return nil, rerr
+		}
+		if err != nil {
+			return nil, err
+		}
+		s, why := parseSame(resp.Text())
+		if why == "" {
+			return s, nil
+		}
+		again = why
+	}
+	return nil, fmt.Errorf("%w: %s", event.ErrUnreadable, again)
+}
+
+// parseSame reads the model's JSON object; why says what is wrong with it.
+func parseSame(text string) (s *Same, why string) {
+	m, ok := render.JSONObject(text)
+	if !ok {
+		return nil, "it held no JSON object"
+	}
+	same, ok := asBool(m["same"])
+	if !ok {
+		return nil, `"same" was neither true nor false`
+	}
+	said, _ := m["why"].(string)
+	return &Same{same, render.Clip(render.Fold(render.Clean(said)), 300)}, ""
+}
