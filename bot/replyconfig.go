@@ -25,6 +25,10 @@ func (c ReplyConfig) apply(r *forum.Reply, e *Entry) {
 	}
 }
 
-// asksForNumbers matches a request for the IDs of items.
-var asksForNumbers = regexp.MustCompile(`(?i)\bq-?(id|number|nummer|numéro|número|numero)s?\b|\bitem[- ]?(id|number)s?\b|` +
-	`\b(objekt|item)-?nummern?\b|\b(numéros? d['’]|números? (de|do) )(elementos?|éléments?|itens|item)\b|\bwikidata[- ]?(id|number|nummer)s?\b`)
+// asksForNumbers matches a request for the IDs of items, in the languages of the replies.
+var asksForNumbers = regexp.MustCompile(`(?i)\bq-?(ids?|numbers?|nummern?|nummers|numéros?|n[uú]meros?|numeri|numery)\b|` +
+	`\b(ids?|numbers?|nummern?|numéros?|n[uú]meros?|numeri|numer[yu]?|numerów) q\b|` +
+	`\b(item|objekt|wikidata)[- ]?(ids?|numbers?|nummern?|nummers)\b|` +
+	`\b(id|numéros?|n[uú]meros?|numeri) (d['’]|d[eo]s? |degli |dell['’]|)(elementos?|éléments?|elementi|elemento|itens|items?|wikidata)\b|` +
+	`numer(y|ów)? element|(номера?|номеров|идентификатор[ыа]?) (q|элемент)|q[番号編编码]|(項目|アイテム)(番号|id)|项目?(编号|id)|` +
+	`(رقم|أرقام|معر[ّ]?ف|معر[ّ]?فات) (ال)?(عنصر|عناصر)`)

@@ -42,7 +42,8 @@ func parserTag(name string) bool {
 // Compose writes a reply as wikitext in which every block has the given list prefix (":" or "::" and so on; see
 // [ReplyIndent]). It has no newline at the end.
 //
-// The answer comes first, then the query, what it returned, what was assumed and left open, and the collapsed steps.
+// The answer comes first, then what was wrong with the poster's own query, the query, what it returned, what was assumed
+// and left open, and the collapsed steps.
 //
 // MediaWiki's old parser and Parsoid both keep this form in one list item per block, and DiscussionTools keeps it as
 // one comment. Each block starts a line with the prefix; the query's template and the tables continue over several
@@ -62,6 +63,7 @@ func Compose(r Reply, indent string) (string, error) {
 	c := &composer{r: r, t: Texts(r.Language), indent: indent}
 	c.answer()
 	if r.Query != "" {
+		c.yours()
 		c.query()
 		if err := c.result(); err != nil {
 			return "", err
@@ -99,6 +101,9 @@ func checkReply(r Reply, indent string) error {
 			return err
 		}
 	}
+	if r.TracePage != "" && !plainTitle(r.TracePage) {
+		return fmt.Errorf("%q cannot be linked as a page", text.Clip(r.TracePage, 100))
+	}
 	if r.Query != "" {
 		return CheckQuery(r.Query)
 	}
@@ -122,6 +127,7 @@ type composer struct {
 	r      Reply
 	t      *message.Texts
 	indent string
+	said   bool // the answer is the result's only value
 	blocks []string
 }
 
@@ -170,6 +176,9 @@ func (c *composer) answer() {
 	}
 	if short == "" && c.r.Query != "" {
 		short = c.found()
+		if value, err := c.value(); err == nil && value != "" {
+			short, c.said = c.t.Text("result", "value", value), true
+		}
 	}
 	if short != "" {
 		parts = append(parts, short)
@@ -193,7 +202,6 @@ func (c *composer) query() {
 
 // notes returns what was assumed, what would change the answer and what is missing, one line each.
 func (c *composer) notes() {
-	c.yours()
 	for _, n := range []struct{ key, text string }{{"assumed", c.r.Assumed}, {"missing", c.r.LeftOpen}} {
 		if said := encode(n.text, MaxShort); said != "" {
 			c.block(c.line(c.t.Text(n.key, "text", said)))
@@ -255,6 +263,8 @@ func (c *composer) folded(title string, items []string) string {
 	trace := ""
 	if c.r.Trace != "" {
 		trace = "[" + c.r.Trace + " " + c.t.Text("trace") + "]"
+	} else if c.r.TracePage != "" {
+		trace = "[[:" + c.r.TracePage + "|" + c.t.Text("trace") + "]]"
 	}
 	class := `class="wikitable mw-collapsible mw-collapsed"` + c.tableDirection()
 	if c.r.Query == "" {
@@ -303,6 +313,8 @@ func (c *composer) step(s Step) (string, error) {
 		return c.t.Text("step_look", "things", list), nil
 	case s.Kind == StepQuery && s.Failed:
 		return c.t.Text("step_query_failed", "query", query), nil
+	case s.Kind == StepQuery && s.Ask:
+		return c.t.Text("step_query_asked", "query", query), nil
 	case s.Kind == StepQuery && s.Rows == 0:
 		return c.t.Text("step_query_none", "query", query), nil
 	case s.Kind == StepQuery:

@@ -127,6 +127,7 @@ type Reply struct {
 	Templates bool
 	QueryPage string // prefix of a link that opens a query, to which the encoded query is appended: "https://query.wikidata.org/#"
 	Trace     string // address of the page with all steps
+	TracePage string // title of the page of this wiki with all steps; Trace is then empty
 	Settled   bool   // an earlier answer in the thread was accepted: the reply suggests marking the section as resolved
 	Before    *Reply // what the reply said before it was corrected: shown struck out
 	// the ledger's key, written as an HTML comment so that our own reply can be found again: [a-z0-9-] only
@@ -182,5 +183,6 @@ type Step struct {
 	Things []Cell // entities that it found or looked at
 	Rows   int
 	Failed bool
+	Ask    bool   // the query asked whether something is so: it has no rows
 	Query  string // of StepQuery: what was run, linked if the reply has a QueryPage
 }

@@ -33,9 +33,12 @@ func (c *composer) result() error {
 			return err
 		}
 	case c.r.single():
-		value, err := c.cell(c.r.Rows[0][0])
+		value, err := c.value()
 		if err != nil {
 			return err
+		}
+		if c.said {
+			break
 		}
 		bare := c.r.Rows[0][0]
 		bare.Unit, bare.Year = "", ""
@@ -63,6 +66,14 @@ func (c *composer) result() error {
 		c.block(c.line(strings.Join(below, " ")))
 	}
 	return nil
+}
+
+// value is the only value of a result as wikitext; "" of another result.
+func (c *composer) value() (string, error) {
+	if !c.r.single() || c.r.Boolean != nil {
+		return "", nil
+	}
+	return c.cell(c.r.Rows[0][0])
 }
 
 // single reports whether the result is one value, which needs no table.

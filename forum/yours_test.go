@@ -33,3 +33,40 @@ func TestYours(t *testing.T) {
 		}
 	}
 }
+
+// An editor answers what was asked first: what was wrong with the poster's query is said before the new one.
+func TestYoursComesBeforeTheQuery(t *testing.T) {
+	r := Reply{To: "A", Short: "Fourteen.", Query: "ASK { }", Yours: Fault{Kind: FaultEmpty}, Signature: "~~~~"}
+	w, err := Compose(r, ":")
+	if err != nil || strings.Index(w, "no rows at the moment") > strings.Index(w, "{{SPARQL") {
+		t.Errorf("%v\n%s", err, w)
+	}
+}
+
+// A single value without words about it is the answer, said once.
+func TestSingleValue(t *testing.T) {
+	for _, tt := range []struct{ short, first, last string }{
+		{"", ":@A: Result: npr.org", ""},
+		{"It is this one.", ":@A: It is this one.", "\n:Result: npr.org\n"},
+		{"It is npr.org.", ":@A: It is npr.org.", ""},
+	} {
+		r := Reply{To: "A", Short: tt.short, Query: "SELECT ?w { }", Vars: []string{"w"}, Rows: [][]Cell{{{Text: "npr.org"}}}, Total: 1,
+			Signature: "~~~~"}
+		w, err := Compose(r, ":")
+		if err != nil || !strings.HasPrefix(w, tt.first+"\n") || tt.last != "" && !strings.Contains(w, tt.last) ||
+			strings.Count(w, "npr.org") != 1 || strings.Contains(w, "one row") {
+			t.Errorf("%q: %v\n%s", tt.short, err, w)
+		}
+	}
+}
+
+// An ASK has no rows to count.
+func TestAskStep(t *testing.T) {
+	yes := true
+	r := Reply{To: "A", Short: "Yes.", Query: "ASK { }", Boolean: &yes, Signature: "~~~~", Steps: []Step{{Kind: StepQuery, Ask: true},
+		{Kind: StepQuery, Ask: true, Failed: true}, {Kind: StepQuery}}}
+	w, err := Compose(r, ":")
+	if want := "\n# Ran a query\n# Ran a query: it failed\n# Ran a query: no rows\n"; err != nil || !strings.Contains(w, want) {
+		t.Errorf("%v\n%s", err, w)
+	}
+}

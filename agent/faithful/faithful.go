@@ -245,6 +245,9 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 			term := row[col]
 			if term.IsIRI() {
 				distinct[term.Value] = true
+				if scheme, _, ok := strings.Cut(term.Value, "://"); ok && rdf.EntityID(term.Value) == "" {
+					c.known.add(scheme)
+				}
 			}
 			for _, v := range figuresOf(term) {
 				key := [2]float64{v.number, float64(v.year)}
@@ -259,11 +262,16 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 				continue
 			}
 			c.parts.add(text)
-			if names[text] == nil {
-				names[text] = &rowName{words: nameWords(text), rows: map[int]bool{}}
+			for _, name := range []string{text, "www." + text} { // the second of an address
+				if name != text && (!term.IsIRI() || !strings.Contains(term.Value, "://"+name)) {
+					continue
+				}
+				if names[name] == nil {
+					names[name] = &rowName{words: nameWords(name), rows: map[int]bool{}}
+				}
+				names[name].rows[i] = true
+				names[name].value = names[name].value || col > 0
 			}
-			names[text].rows[i] = true
-			names[text].value = names[text].value || col > 0
 		}
 		if len(distinct) > 0 {
 			c.free[float64(len(distinct))] = true
@@ -298,10 +306,14 @@ func (c *Checker) edges(column []*value) {
 	}
 }
 
-// nameOf returns a term as a name: an entity's label, or the text of a literal that is not a figure.
+// nameOf returns a term as a name: an entity's label, another address as people write it, or the text of a literal that
+// is not a figure.
 func nameOf(t rdf.Term, labels map[string]string) string {
-	if id := rdf.EntityID(t.Value); t.IsIRI() {
+	if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" {
 		return labels[id]
+	}
+	if _, address, ok := strings.Cut(t.Value, "://"); t.IsIRI() && ok {
+		return strings.TrimSuffix(strings.TrimPrefix(address, "www."), "/")
 	}
 	if t.IsLiteral() && (t.Datatype == "" || t.Datatype == rdf.XSDString || t.Lang != "") {
 		return t.Value

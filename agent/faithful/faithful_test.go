@@ -49,6 +49,20 @@ var (
 		Table:  &kg.Table{Vars: []string{"mountain", "height"}, Rows: [][]rdf.Term{{item("Q39231"), decimal("3776")}}}}
 )
 
+// An address in the result may be written as people do; another one may not.
+func TestAddresses(t *testing.T) {
+	c := New(Evidence{Language: "en", Question: "What is the website of the Tiny Desk Concert series?", Query: "SELECT ?website {}",
+		Labels: map[string]string{"P856": "official website"},
+		Table:  &kg.Table{Vars: []string{"website"}, Rows: [][]rdf.Term{{rdf.IRI("https://www.npr.org/series/tiny-desk-concerts/")}}}})
+	for text, ok := range map[string]bool{"Its website is npr.org/series/tiny-desk-concerts.": true,
+		"Its website is https://www.npr.org/series/tiny-desk-concerts/.": true, "Its website is npr.com/series/tiny-desk-concerts.": false,
+		"Its website is evil.example.": false} {
+		if faults := c.Faults(text); (len(faults) == 0) != ok {
+			t.Errorf("%s: %+v", text, faults)
+		}
+	}
+}
+
 func TestTrue(t *testing.T) {
 	for _, tt := range []struct {
 		e    Evidence

@@ -103,8 +103,9 @@ func TestSteps(t *testing.T) {
 		{Action: "search_wikidata", Argument: "Ivory Coast", Observation: "Nothing was found.", Thought: "secret"},
 		{Action: "get_wikidata_entry", Argument: "Q1008", Observation: "x"},
 		{Action: "look", Argument: `{"ids": ["Q3768"]}`, Observation: "Yamoussoukro (Q3768): city"},
-		{Action: "query", Argument: `{"sparql": "ASK {}"}`, Rows: 3},
+		{Action: "query", Argument: `{"sparql": "SELECT * {}"}`, Rows: 3},
 		{Action: "query", Argument: `{"sparql": "ASK {}"}`, Failure: "timeout"},
+		{Action: "query", Argument: `{"sparql": "ASK {}"}`},
 		{Action: "new_tool"}, {Action: "finish", Argument: `{"answer": "Yes."}`},
 	}}
 	ivory, capital := forum.Cell{ID: "Q1008", Label: "Elfenbeinküste"}, forum.Cell{ID: "Q3768", Label: "Yamoussoukro"}
@@ -113,7 +114,8 @@ func TestSteps(t *testing.T) {
 		{Kind: forum.StepSearch, Text: "Ivory Coast"},
 		{Kind: forum.StepLook, Things: []forum.Cell{ivory}},
 		{Kind: forum.StepLook, Things: []forum.Cell{capital}},
-		{Kind: forum.StepQuery, Rows: 3, Query: "ASK {}"}, {Kind: forum.StepQuery, Failed: true, Query: "ASK {}"}, {Kind: forum.StepOther, Text: "new_tool"},
+		{Kind: forum.StepQuery, Rows: 3, Query: "SELECT * {}"}, {Kind: forum.StepQuery, Failed: true, Ask: true, Query: "ASK {}"},
+		{Kind: forum.StepQuery, Ask: true, Query: "ASK {}"}, {Kind: forum.StepOther, Text: "new_tool"},
 	}
 	if d := cmp.Diff(want, steps(out)); d != "" {
 		t.Error(d)

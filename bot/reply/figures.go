@@ -74,7 +74,7 @@ func AskersWords(r *forum.Reply, question string) {
 	for i, v := range r.Vars {
 		name := strings.TrimSuffix(v, "Label")
 		if len(r.Rows) == 0 || r.Rows[0][i].ID == "" || utf8.RuneCountInString(name) < minWord ||
-			!slices.ContainsFunc(asked, func(w string) bool { return strings.HasPrefix(w, fold(name)) }) {
+			!slices.ContainsFunc(asked, func(w string) bool { return strings.HasPrefix(w, stem(fold(name))) }) {
 			continue
 		}
 		word := words(v)
@@ -85,6 +85,14 @@ func AskersWords(r *forum.Reply, question string) {
 			r.Headers[i] = word
 		}
 	}
+}
+
+// stem returns a word without its last letter, which often marks the plural. It returns short words as they are.
+func stem(word string) string {
+	if r := []rune(word); len(r) > minWord+1 {
+		return string(r[:len(r)-1])
+	}
+	return word
 }
 
 // fold returns a text in lower case without accents and umlauts.

@@ -43,6 +43,9 @@ func TestAskersWords(t *testing.T) {
 		{"de", "item", "Bitte alle Items", "Item"},
 		{"de", "country", "welche Länder grenzen an Deutschland?", "P47"},
 		{"en", "land", "which lands", "P47"},
+		{"it", "strumento", "quali strumenti suonava?", "strumento"},
+		{"it", "strumento", "quale strumentazione?", "strumento"},
+		{"pt", "país", "quais países?", "país"},
 		{"de", "ort", "welche Orte", "P47"}, // too short to be sure
 	} {
 		r := &forum.Reply{Language: tt.language, Vars: []string{tt.variable}, Headers: []string{"P47"},

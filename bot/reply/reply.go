@@ -117,7 +117,11 @@ func withoutLabelColumns(r *forum.Reply) {
 	}
 	repeats := func(label, entity int) bool {
 		for _, row := range r.Rows {
-			if row[entity].ID == "" || row[label].ID != "" || row[entity].Label != row[label].Text {
+			e, text := row[entity], row[label].Text // of what has no label, the query service gives the number
+			if e == (forum.Cell{}) && row[label] == (forum.Cell{}) {
+				continue
+			}
+			if e.ID == "" || row[label].ID != "" || e.Label != text && (e.Label != "" || e.ID != text) {
 				return false
 			}
 		}

@@ -44,7 +44,7 @@ func steps(out *agent.Outcome) []forum.Step {
 		}
 		step := forum.Step{Kind: kind, Rows: s.Rows, Failed: s.Failure != ""}
 		if kind == forum.StepQuery {
-			step.Query = queryOf(s.Argument)
+			step.Query, step.Ask = queryOf(s.Argument)
 		}
 		switch kind {
 		case "":
@@ -110,13 +110,17 @@ func things(in, observation string, out *agent.Outcome) []forum.Cell {
 // maxStepQuery is the maximum length in bytes of a step's query that is kept for a link.
 const maxStepQuery = 600
 
-// queryOf returns the query that a call ran, or "" if it is too long or there is none.
-func queryOf(argument string) string {
-	q := strings.TrimSpace(plain(argument))
-	if _, err := sparql.Parse(q); err != nil || len(q) > maxStepQuery {
-		return ""
+// queryOf returns the query that a call ran, or "" if it is too long or there is none, and whether it is an ASK.
+func queryOf(argument string) (query string, ask bool) {
+	text := strings.TrimSpace(plain(argument))
+	q, err := sparql.Parse(text)
+	if err != nil {
+		return "", false
 	}
-	return q
+	if len(text) > maxStepQuery {
+		text = ""
+	}
+	return text, q.Form == sparql.Ask
 }
 
 // plain returns what a call was about, for people: of the JSON of a native call the query, or the texts. What such a

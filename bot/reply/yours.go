@@ -1,7 +1,9 @@
 package reply
 
 import (
+	"cmp"
 	"errors"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,7 +14,8 @@ import (
 )
 
 // Yours returns what is wrong with the query that a person posted with a request, as far as its text shows: it cannot
-// be parsed, or it compares or shows statements instead of values. The zero Fault means that nothing was found.
+// be parsed, or it compares or shows statements, or looks for their wdt: properties, instead of values. The zero Fault
+// means that nothing was found.
 func Yours(query string) forum.Fault {
 	q, err := sparql.Parse(query)
 	var bad *sparql.Error
@@ -27,6 +30,7 @@ func Yours(query string) forum.Fault {
 	}
 	statements := map[string]string{} // by variable, the property that leads to it
 	used := map[string]bool{}         // as the subject of a triple
+	items := map[string]bool{}        // as the subject of a wdt: property, which no statement has
 	sparql.Inspect(q, func(n sparql.Node) bool {
 		t, ok := n.(*sparql.Triples)
 		if !ok {
@@ -34,6 +38,9 @@ func Yours(query string) forum.Fault {
 		}
 		used[t.Subject.Name] = true
 		for _, p := range t.Properties {
+			if truthy(p.Path) && t.Subject.Kind == sparql.Var {
+				items[t.Subject.Name] = true
+			}
 			id, ok := strings.CutPrefix(p.Path.IRI(), rdf.Prop+"P")
 			for _, o := range p.Objects {
 				if ok && o.Kind == sparql.Var && strings.Trim(id, "0123456789") == "" {
@@ -44,6 +51,9 @@ func Yours(query string) forum.Fault {
 		return true
 	})
 	wrong := ""
+	for _, name := range slices.Sorted(maps.Keys(items)) {
+		wrong = cmp.Or(wrong, statements[name])
+	}
 	sparql.Inspect(q.Body, func(n sparql.Node) bool {
 		var as []*sparql.Expr // what is used as a value
 		switch x := n.(type) {
@@ -63,6 +73,17 @@ func Yours(query string) forum.Fault {
 		return forum.Fault{}
 	}
 	return forum.Fault{Kind: forum.FaultStatement, ID: wrong}
+}
+
+// truthy reports whether a path begins with a wdt: property.
+func truthy(p *sparql.Path) bool {
+	for p.Kind != sparql.PathTerm {
+		if len(p.Args) == 0 || p.Kind == sparql.PathInverse {
+			return false
+		}
+		p = p.Args[0]
+	}
+	return strings.HasPrefix(p.IRI(), rdf.Direct)
 }
 
 // ofValues lists functions that have no result for a statement.

@@ -26,6 +26,12 @@ func TestYours(t *testing.T) {
 		"SELECT ?m { ?m wdt:P2044 ?h . FILTER(?h > 8000) }":                                               {},
 		"SELECT ?m WHERE {\n  ?m wdt:P31 wd:Q8502 .\n  FILTER(?h > \n}":                                   {Kind: forum.FaultSyntax, Line: 4},
 		"SELECT ?m { ?m wdt:P31 wd:Q8502 . OPTIONAL { ?m p:P2044 ?x } FILTER NOT EXISTS { ?m p:P1 ?y } }": {},
+		// what has wdt: properties is an item
+		"SELECT ?a { wd:Q319308 p:P166 ?a . ?a wdt:P31 wd:Q618779 }":                 {Kind: forum.FaultStatement, ID: "P166"},
+		"SELECT ?a { wd:Q319308 p:P166 ?a . ?a wdt:P31/wdt:P279* wd:Q618779 }":       {Kind: forum.FaultStatement, ID: "P166"},
+		"SELECT ?a { wd:Q319308 p:P166 ?s . ?s ps:P166/wdt:P31 wd:Q618779 }":         {},
+		"SELECT ?a { wd:Q319308 p:P166 ?s . ?s ps:P166 ?a . ?a wdt:P31 wd:Q1 }":      {},
+		"SELECT ?a { ?a p:P166 ?s ; wdt:P31 wd:Q5 . ?s pq:P585 ?t . ?x ^wdt:P1 ?s }": {},
 	} {
 		if got := Yours(query); got != want {
 			t.Errorf("%s: %+v, want %+v", query, got, want)

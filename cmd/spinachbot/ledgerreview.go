@@ -285,6 +285,9 @@ func (r *review) several(ctx context.Context) (shown bool, err error) {
 		fmt.Fprintf(r.Out, "%3d  %s  %s\n", i+1, confidence, text.OneLine(text.Clean(en.Author+": "+en.Heading)))
 		if en.Draft != nil {
 			fmt.Fprintf(r.Out, "     %s\n", text.Clip(text.OneLine(text.Clean(en.Draft.Reply.Short+en.Draft.Reply.Asks)), 200))
+			for _, fault := range en.Draft.Faults {
+				fmt.Fprintf(r.Out, "     held: %s\n", text.OneLine(text.Clean(fault)))
+			}
 		}
 		fmt.Fprintf(r.Out, "     %s\n", r.Link(en))
 	}
