@@ -166,6 +166,11 @@ func New(lg *slog.Logger, store Store, wiki Wiki, solver Solver, now func() time
 		err := forum.CheckAddress(cfg.Reply.Trace)
 		need(err == nil, fmt.Sprintf("the address of the runs: %v", err))
 	}
+	if t := cfg.Reply.TracePage; t != "" {
+		err := cfg.checkOwn("the steps", t, "traces")
+		need(err == nil, fmt.Sprint(err))
+		need(cfg.Reply.Trace == "", "both a page and an address for the steps are set: set one of them")
+	}
 	if err := cfg.checkDigest(); err != nil {
 		problems = append(problems, err)
 	}

@@ -23,20 +23,15 @@ type digestNote struct {
 
 func (b *Bot) digestKey() string { return "bot/digest/" + PageName(b.cfg.Wiki, b.cfg.DigestPage) }
 
-// checkDigest returns what is wrong with the digest's page: it must be a subpage of the account's own user page.
+// checkDigest returns what is wrong with the digest's page and hour.
 func (c *Config) checkDigest() error {
 	if c.DigestPage == "" {
 		return nil
 	}
-	namespace, title, ok := strings.Cut(c.DigestPage, ":")
-	name, ok2 := strings.CutPrefix(title, c.Account+"/")
-	if !ok || !ok2 || namespace == "" || name == "" || c.DigestPage == c.StopPage {
-		return fmt.Errorf("the page of the digest is %q: want a subpage of the account's user page that is not the stop page, such as User:%s/digest", c.DigestPage, c.Account)
-	}
 	if c.DigestHour > 23 {
 		return fmt.Errorf("the hour of the digest is %d: want 0 to 23", c.DigestHour)
 	}
-	return nil
+	return c.checkOwn("the digest", c.DigestPage, "digest")
 }
 
 // WriteDigest writes the digest of the last day above those of earlier days on the page of the digest, once a day and

@@ -180,6 +180,8 @@ type Entry struct {
 	Anchor  string `json:"anchor,omitempty"`  // page and fragment by which the wiki shows the reply
 	Follows int    `json:"follows,omitempty"` // how often this was looked for
 
+	Trace *TracePage `json:"trace,omitempty"` // the page with the steps that the reply links to; nil: not written yet
+
 	Amendment *Amendment `json:"amendment,omitempty"` // outcome of checking the posted reply again
 
 	Receptions []Reception `json:"receptions,omitempty"` // how people received the reply
@@ -221,6 +223,17 @@ type Draft struct {
 func (d *Draft) Name() string {
 	h := sha256.Sum256([]byte(d.Wikitext))
 	return hex.EncodeToString(h[:8])
+}
+
+// TracePage is what became of the page with the steps of a reply. bot/tracepage writes it.
+type TracePage struct {
+	Title string    `json:"title"`
+	First time.Time `json:"first"` // the wiki's clock before the first attempt to make it
+	Tries int       `json:"tries,omitempty"`
+	Made  time.Time `json:"made,omitzero"` // when it was seen on the wiki
+	Gone  time.Time `json:"gone,omitzero"` // when its text was taken away again
+	// Not says why it was not made, or is left as it is although its time is over.
+	Not string `json:"not,omitempty"`
 }
 
 // Save records the attempts to post a reply. It is written before the first byte is sent.

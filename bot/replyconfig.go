@@ -11,6 +11,8 @@ import (
 type ReplyConfig struct {
 	Templates bool   // the wiki has {{Q}} and {{P}}
 	Trace     string // prefix of the address of an entry's steps, to which its key is appended; empty: no link
+	// title of the page below which each reply has a page with all its steps, see bot/tracepage; empty: none
+	TracePage string
 	Ping      bool   // the person answered is notified
 	Model     string // name of the language model, which a reply discloses; empty: not named
 }
@@ -20,7 +22,11 @@ func (c ReplyConfig) apply(r *forum.Reply, e *Entry) {
 	r.Templates, r.Model, r.Ping = c.Templates, c.Model, c.Ping
 	reply.AskersWords(r, e.Question)
 	r.Numbers = asksForNumbers.MatchString(e.Question)
-	if c.Trace != "" && len(r.Steps) > 0 {
+	switch {
+	case len(r.Steps) == 0:
+	case c.TracePage != "":
+		r.TracePage = c.TracePage + "/" + e.Key
+	case c.Trace != "":
 		r.Trace = c.Trace + e.Key
 	}
 }

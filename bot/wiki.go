@@ -60,6 +60,8 @@ type Edit struct {
 	Summary string
 	BaseRev int64     // revision the section was read from
 	Start   time.Time // the wiki's clock when it was read (starttimestamp)
+	// Create: Text is that of a new page; [ErrConflict] when there is one, or one was deleted since Start
+	Create bool
 
 	// SendBefore is the last moment, on the bot's own clock, at which the edit may be sent: then the stop page was read
 	// five seconds ago. An implementation that waits (lag, rate limit, login) must not send later; it returns

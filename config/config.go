@@ -94,7 +94,7 @@ type Config struct {
 	AnswerConfidence               float64
 	LowConfidence                  string // ask or silent
 	ReplyTemplates                 string // on or off
-	TraceURL                       string
+	TraceURL, TracePage            string
 	DigestPage                     string
 	DigestHour                     int
 

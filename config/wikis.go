@@ -143,7 +143,7 @@ func (c *Config) with(w WikiEntry, getenv func(string) string) (*Config, []error
 	if w.Graph.EntityAPI != "" {
 		set("graph: entity_api", urlField(func(c *Config) *string { return &c.EntityAPI }), w.Graph.EntityAPI)
 	}
-	one.Mentions, one.DigestPage = "off", "" // the digest of all wikis is on the main one
+	one.Mentions, one.DigestPage, one.TracePage = "off", "", "" // the digest of all wikis is on the main one
 	if w.Mentions {
 		one.Mentions = "on"
 	}

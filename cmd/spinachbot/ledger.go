@@ -44,7 +44,7 @@ func ledgerCommand(e *env) *cobra.Command {
 	return group(e, "ledger", "review what the bot would post: approve, edit, reject, retry, undo",
 		ledgerListCommand(e), ledgerJobsCommand(e), ledgerShowCommand(e), ledgerReviewCommand(e),
 		ledgerApproveCommand(e), ledgerEditCommand(e), ledgerRejectCommand(e), ledgerRetryCommand(e), ledgerUndoCommand(e),
-		ledgerDigestCommand(e))
+		ledgerDigestCommand(e), ledgerTracesCommand(e))
 }
 
 func ledgerListCommand(e *env) *cobra.Command {

@@ -84,7 +84,8 @@ func setupPages(e *env, cfg *config.Config, dir string) int {
 	}
 	drafts, err := setup.Drafts(setup.About{
 		Account: account(cfg.WikiUser), Operator: cfg.Operator, Forum: cfg.ForumPage, StopPage: cfg.StopPage,
-		OptOutPage: cfg.OptOutPage, Mentions: cfg.Mentions == "on", Model: cfg.OpenAIModel, Server: server,
+		OptOutPage: cfg.OptOutPage, DigestPage: cfg.DigestPage, TracePage: cfg.TracePage,
+		Corrects: cfg.CorrectAfter > 0 && cfg.Posting == "on", Mentions: cfg.Mentions == "on", Model: cfg.OpenAIModel, Server: server,
 		Endpoint: host(cfg.SPARQLEndpoint), Posting: cfg.Posting, PerHour: cfg.RepliesPerHour, FollowUps: cfg.FollowupLimit,
 		Contact: cfg.Contact, Version: version(),
 	})

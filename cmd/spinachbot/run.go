@@ -24,6 +24,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot/digest"
 	"github.com/spinachbot/spinachbot/bot/earlier"
 	"github.com/spinachbot/spinachbot/bot/figures"
+	"github.com/spinachbot/spinachbot/bot/tracepage"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/adapter"
@@ -119,7 +120,7 @@ func policy(cfg *config.Config, dry bool, grace time.Duration) bot.Config {
 		RepliesPerHour: cfg.RepliesPerHour, RepliesPerDay: cfg.RepliesPerDay, RequestsPerUser: cfg.RequestsPerUser,
 		ThreadCooldown: cfg.ThreadCooldown, AmendAfter: cfg.CorrectAfter,
 		ReplyOnFailure: true, AnswerConfidence: cfg.AnswerConfidence, AskBack: cfg.LowConfidence == "ask", UnknownGrace: grace, QueryHosts: cfg.ShortlinkHosts,
-		Reply:        bot.ReplyConfig{Templates: cfg.ReplyTemplates == "on", Ping: cfg.Ping == "asker", Trace: cfg.TraceURL, Model: cfg.OpenAIModel},
+		Reply:        bot.ReplyConfig{Templates: cfg.ReplyTemplates == "on", Ping: cfg.Ping == "asker", Trace: cfg.TraceURL, TracePage: cfg.TracePage, Model: cfg.OpenAIModel},
 		MentionPages: cfg.MentionPages, OptOutPage: cfg.OptOutPage,
 		DigestPage: cfg.DigestPage, DigestHour: cfg.DigestHour,
 		Forum: forum.Options{QueryTemplates: cfg.QueryTemplates, ResolvedTemplates: cfg.ResolvedTemplates,
@@ -242,6 +243,9 @@ func (r *running) run(ctx context.Context) (err error) {
 // daily is when expired data is deleted.
 const daily = "47 2 * * *"
 
+// often is when the bot checks whether there are steps behind replies to write.
+const often = "*/5 * * * *"
+
 // hourly is when the bot checks whether a digest is due.
 const hourly = "5 * * * *"
 
@@ -292,6 +296,9 @@ func (r *running) round(ctx context.Context, b *bot.Several) error {
 		}
 		fmt.Fprintln(r.e.stdout, sum)
 	}
+	if p := r.stepPages(b); p != nil && err == nil {
+		err = errors.Join(err, p.Write(ctx), p.Retire(ctx))
+	}
 	return errors.Join(err, r.digest(ctx, b))
 }
 
@@ -310,11 +317,23 @@ func (r *running) digest(ctx context.Context, b *bot.Several) error {
 	})
 }
 
+// stepPages are the pages with the steps behind replies; nil where none are to be written.
+func (r *running) stepPages(b *bot.Several) *tracepage.Pages {
+	if r.cfg.TracePage == "" || r.pol.DryRun || r.pol.Posting == bot.Off {
+		return nil
+	}
+	return &tracepage.Pages{Log: r.lg, Writer: b.Bots[0], Wiki: adapter.Wiki{Client: r.parts.wiki}, Ledger: r.st,
+		Now: r.e.now, Account: r.pol.Account, Parent: r.cfg.TracePage, Keep: r.cfg.KeepTrajectories, Hide: r.cfg.Secrets()}
+}
+
 // watch does a step on the page's schedule, and runs the jobs that have other schedules.
 func (r *running) watch(ctx context.Context, b *bot.Several, step func(context.Context) error) error {
 	var jobs []job
 	if r.cfg.DigestPage != "" {
 		jobs = append(jobs, job{"DIGEST_PAGE", hourly, func(ctx context.Context) error { return r.digest(ctx, b) }})
+	}
+	if p := r.stepPages(b); p != nil {
+		jobs = append(jobs, job{"TRACE_PAGE", often, p.Write}, job{"TRACE_PAGE", daily, p.Retire})
 	}
 	if r.cfg.HarvestSchedule != "" {
 		jobs = append(jobs, job{"HARVEST_SCHEDULE", r.cfg.HarvestSchedule, r.parts.harvest.run})

@@ -27,13 +27,17 @@ func (w Wiki) Page(ctx context.Context, title string) (*bot.Revision, error) {
 		Now: p.Now}, nil
 }
 
-// Save saves one section. A failure that is certain to have saved nothing says so, so that the bot need not wait for a
-// late save.
+// Save saves one section, or a new page. A failure that is certain to have saved nothing says so, so that the bot need
+// not wait for a late save.
 func (w Wiki) Save(ctx context.Context, e bot.Edit) (int64, error) {
-	s, err := w.Client.Save(ctx, mediawiki.Edit{
+	edit := mediawiki.Edit{
 		Title: e.Title, Section: strconv.Itoa(e.Section), Text: e.Text, Summary: e.Summary, BaseRev: e.BaseRev,
 		Start: e.Start, SendBefore: e.SendBefore,
-	})
+	}
+	if e.Create {
+		edit.Section, edit.BaseRev, edit.Create, edit.Only = "", 0, true, true
+	}
+	s, err := w.Client.Save(ctx, edit)
 	if err != nil {
 		return 0, saveError(err)
 	}

@@ -3,10 +3,12 @@
 package integration
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -440,6 +442,6 @@ func (s *scenes) pictures(t *testing.T) {
 		if wide > 390 {
 			t.Errorf("%s: a table is %.0f pixels wide", skin, wide)
 		}
-		p.shot(filepath.Join(t.TempDir(), "mentions-"+skin+".png"))
+		p.shot(filepath.Join(cmp.Or(os.Getenv("REPLY_SHOTS"), t.TempDir()), "mentions-"+skin+".png"))
 	}
 }

@@ -20,6 +20,7 @@ type Edit struct {
 	BaseRev int64  // the revision from which Text was made; required unless section or page is new
 	Start   time.Time
 	Create  bool // the page may not exist yet
+	Only    bool // with Create: it must not exist; the error is a Conflict when it does, or was deleted since Start
 
 	// SendBefore is the last moment, on the client's clock, at which the edit may be sent. Later, nothing is sent and
 	// the error's Code is [Stale]. Zero means no limit.
@@ -129,6 +130,9 @@ func (c *Client) editParams(e Edit) params.Values {
 	}
 	if !e.Start.IsZero() {
 		p["starttimestamp"] = e.Start.UTC().Format(time.RFC3339)
+	}
+	if e.Create && e.Only {
+		p["createonly"] = "1"
 	}
 	if !e.Create {
 		p["nocreate"] = "1" // never an empty value: go-mwclient drops those from long requests

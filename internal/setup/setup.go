@@ -25,6 +25,9 @@ type About struct {
 	Account, Operator    string // user names
 	Forum                string // titles of pages
 	StopPage, OptOutPage string
+	DigestPage           string // to which it writes what it did, once a day
+	TracePage            string // below which it writes the steps behind its replies
+	Corrects             bool   // it corrects a reply of its own within minutes
 	Mentions             bool   // it also answers where it is named
 	Model, Server        string // the language model and the host that serves it
 	Endpoint             string // host of the query service
@@ -60,6 +63,12 @@ func Drafts(a About) ([]Draft, error) {
 	pages := []Draft{{File: "user-page", Title: "User:" + a.Account},
 		{File: "bot-request", Title: "Wikidata:Requests for permissions/Bot/" + a.Account},
 		{File: "stop-page", Title: a.StopPage}, {File: "opt-out", Title: a.OptOutPage}}
+	if a.DigestPage != "" {
+		pages = append(pages, Draft{File: "digest", Title: a.DigestPage})
+	}
+	if a.TracePage != "" {
+		pages = append(pages, Draft{File: "traces", Title: a.TracePage})
+	}
 	for i := range pages {
 		// what settings hold is shown, not used, as wikitext
 		t, err := template.New("").Funcs(template.FuncMap{"plain": func(s string) string { return forum.Plain(s, 200) }}).

@@ -1,0 +1,73 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+// checkOwn says what is wrong with a page that the bot writes besides its replies: it must be a subpage of the account's
+// own user page. such is an example.
+func (c *Config) checkOwn(what, title, such string) error {
+	namespace, rest, ok := strings.Cut(title, ":")
+	name, ok2 := strings.CutPrefix(rest, c.Account+"/")
+	if ok && ok2 && namespace != "" && name != "" && title != c.StopPage {
+		return nil
+	}
+	return fmt.Errorf("the page of %s is %q: want a subpage of the account's user page that is not the stop page, such as User:%s/%s",
+		what, title, c.Account, such)
+}
+
+// ErrDenied: a page says that it wants no bots.
+var ErrDenied = errors.New("the page wants no bots")
+
+// WriteOwn makes one edit of a subpage of the account's user page. It is gated like a reply, as far as that is about the
+// page: posting mode, operator's stop, stop page, {{nobots}}.
+//
+// edit makes the edit from the page as it is now: its section, text and summary, and Create for a page that is new; nil
+// when there is nothing to do. sending is called when the edit is about to be sent: there is noted that it may be on
+// the wiki from now on. An error of either ends it. The errors of the save are those of [Wiki].Save.
+func (b *Bot) WriteOwn(ctx context.Context, title string, edit func(*Revision) (*Edit, error),
+	sending func() error) (rev int64, err error) {
+	if err := b.cfg.checkOwn("the bot's own", title, "digest"); err != nil {
+		return 0, err
+	}
+	if b.cfg.Posting == Off {
+		return 0, errors.New("posting is off")
+	}
+	run, err := b.stopPage(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if run.reason != "" {
+		return 0, errors.New(run.reason)
+	}
+	page, err := b.wiki.Page(ctx, title)
+	if err != nil {
+		return 0, err
+	}
+	if forum.Denied(page.Text, b.cfg.Account) {
+		return 0, ErrDenied
+	}
+	e, err := edit(page)
+	if err != nil || e == nil {
+		return 0, err
+	}
+	if why, err := b.halted(ctx); err != nil {
+		return 0, err
+	} else if why != "" {
+		return 0, errors.New(why)
+	}
+	if err := sending(); err != nil {
+		return 0, err
+	}
+	e.Title, e.BaseRev, e.SendBefore = title, page.ID, run.until
+	if e.Start.IsZero() {
+		e.Start = page.Now
+	}
+	e.Summary += fmt.Sprintf(" ([[%s|about this bot]])", b.cfg.TaskPage)
+	return b.wiki.Save(ctx, *e)
+}

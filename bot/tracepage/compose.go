@@ -1,0 +1,145 @@
+package tracepage
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/message"
+)
+
+// Limits of a page. It is for people; the whole run is in the trajectory.
+const (
+	maxPage  = 100_000 // bytes
+	maxSeen  = 2500    // characters of what an action returned
+	maxAsked = 1500    // of an action's argument, of the question
+	maxSaid  = 1000    // of a thought, in characters
+	maxName  = 60
+	// what is kept free in a page for its end
+	reserve = 500
+)
+
+// marker is the comment by which a page is recognized as that of an entry.
+func marker(key string) string { return "<!-- spinachbot-steps:" + key + " -->" }
+
+// composer writes a page.
+type composer struct {
+	t    *message.Texts
+	b    strings.Builder
+	hide []string
+}
+
+// compose writes the steps of an entry's reply as wikitext without headings. All of it that is not ours is escaped: it
+// is text, whatever it says, and notifies nobody. hide are texts that must not be in it.
+func compose(e *bot.Entry, hide []string) string {
+	c := &composer{t: forum.Texts(e.Draft.Reply.Language), hide: hide}
+	reply := c.t.Text("trace_reply")
+	if e.Rev > 0 {
+		reply = "[[Special:Diff/" + strconv.FormatInt(e.Rev, 10) + "|" + reply + "]]"
+	}
+	c.line(marker(e.Key) + c.t.Text("trace_about", "reply", reply))
+	c.block(c.t.Text("trace_question"), e.Draft.Turn.Question, maxAsked)
+	for i, s := range e.Draft.Turn.Steps {
+		before := c.b.Len()
+		text := c.b.String()
+		c.step(i+1, s)
+		if c.b.Len() > maxPage-reserve {
+			c.b.Reset()
+			c.b.WriteString(text[:before])
+			c.line(c.t.Text("steps_more", "count", len(e.Draft.Turn.Steps)-i))
+			break
+		}
+	}
+	return strings.TrimRight(c.b.String(), "\n")
+}
+
+// gone is the text of a page whose steps are kept no longer.
+func gone(e *bot.Entry, at time.Time) string {
+	language := ""
+	if e.Draft != nil {
+		language = e.Draft.Reply.Language
+	}
+	t := forum.Texts(cmp.Or(language, e.Language))
+	return marker(e.Key) + t.Text("trace_gone", "date", t.Date(at))
+}
+
+func (c *composer) line(s string) { c.b.WriteString(s + "\n\n") }
+
+// step writes what was thought, done and seen.
+func (c *composer) step(n int, s agent.Step) {
+	c.line("'''" + c.t.Text("trace_step", "number", n) + "'''")
+	if thought := forum.Plain(c.shown(s.Thought), maxSaid); thought != "" {
+		c.b.WriteString(": ''" + c.t.Text("trace_thought") + "'' " + thought + "\n")
+	}
+	c.b.WriteString(": ''" + c.t.Text("trace_action") + "'' " + forum.Plain(c.shown(s.Action), maxName) + "\n")
+	argument := s.Argument
+	if lines := event.ArgumentLines(argument); lines != nil || strings.TrimSpace(argument) == "{}" {
+		argument = strings.Join(lines, "\n") // of a native call
+	}
+	c.pre(argument, maxAsked)
+	if s.Observation != "" {
+		c.b.WriteString(": ''" + c.t.Text("trace_seen") + "''\n")
+		c.pre(s.Observation, maxSeen)
+	}
+	c.b.WriteString("\n")
+}
+
+// block writes a text under a title.
+func (c *composer) block(title, s string, limit int) {
+	c.line("'''" + title + "'''")
+	c.pre(s, limit)
+	c.b.WriteString("\n")
+}
+
+// pre writes a text of several lines as it is, cut to a number of characters.
+func (c *composer) pre(s string, limit int) {
+	s = strings.Trim(c.shown(s), "\n")
+	if strings.TrimSpace(s) == "" {
+		return
+	}
+	cut := ""
+	if n := utf8.RuneCountInString(s); n > limit {
+		s = string([]rune(s)[:limit])
+		cut = "\n" + c.t.Text("trace_cut", "count", n-limit)
+	}
+	c.b.WriteString(`<pre dir="auto">` + escape(s) + cut + "</pre>\n")
+}
+
+// shown is a text without what must not be shown.
+func (c *composer) shown(s string) string {
+	for _, secret := range c.hide {
+		if secret != "" {
+			s = strings.ReplaceAll(s, secret, "…")
+		}
+	}
+	return s
+}
+
+// escape writes every character that could be markup anywhere as a numeric entity, which is text for both of
+// MediaWiki's parsers, in <pre> as elsewhere. Control characters and those that turn the direction of a line are left
+// out.
+func escape(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\n':
+			b.WriteByte('\n')
+		case r == '\t':
+			b.WriteByte(' ')
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d', r == utf8.RuneError:
+		case strings.ContainsRune(`&<>{}[]|~'_=:*#;!-("@`, r):
+			fmt.Fprintf(&b, "&#%d;", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

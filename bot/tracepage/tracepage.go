@@ -1,0 +1,232 @@
+// Package tracepage puts the steps behind a reply on a page of the wiki, below a subpage of the bot's user page: what the
+// model thought, did and saw, from the ledger. The reply links the page; it is posted before, whatever becomes of it.
+//
+// A page is made at most once. The wiki makes no page that is there already, so of two edits of unknown outcome only
+// one can have an effect; and none that was deleted after the first attempt began, so what an administrator took away
+// stays away.
+package tracepage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+// Limits of one call.
+const (
+	maxTries = 5                  // attempts to make a page
+	atOnce   = 20                 // pages
+	within   = 7 * 24 * time.Hour // so long after its reply a page is made
+)
+
+// Writer writes a subpage of the account's user page. [bot.Bot] does.
+type Writer interface {
+	WriteOwn(ctx context.Context, title string, edit func(*bot.Revision) (*bot.Edit, error), sending func() error) (int64,
+		error)
+}
+
+// Wiki reads pages. A missing page is not an error.
+type Wiki interface {
+	Page(ctx context.Context, title string) (*bot.Revision, error)
+}
+
+// Ledger is what it needs of the bot's.
+type Ledger interface {
+	Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error)
+	Update(ctx context.Context, e *bot.Entry) error
+}
+
+// Pages are the pages below one page of a wiki.
+type Pages struct {
+	Log    *slog.Logger
+	Writer Writer
+	Wiki   Wiki
+	Ledger Ledger
+	Now    func() time.Time
+
+	Account string        // the bot's user name
+	Parent  string        // title: the page of an entry is Parent/KEY
+	Keep    time.Duration // since a page was made; negative: for ever
+	Hide    []string      // texts that must not be on a page: secrets
+}
+
+// Write makes the pages of replies that were posted lately. Like [Pages.Retire], it is called by one process at a time.
+func (p *Pages) Write(ctx context.Context) error {
+	return p.each(ctx, bot.Filter{States: []bot.State{bot.Posted}, SavedSince: p.Now().Add(-within)}, p.toMake, p.make)
+}
+
+// Retire takes the steps from pages that are kept no longer: too old, of a reply that was taken back, or of a post
+// whose words were erased. Pages are not deleted, which the bot may not do: [List] names those that an administrator
+// can delete.
+func (p *Pages) Retire(ctx context.Context) error {
+	return p.each(ctx, bot.Filter{States: []bot.State{bot.Posted}}, p.over, p.empty)
+}
+
+// each does something with the pages of entries for which it is due, a few at a time.
+func (p *Pages) each(ctx context.Context, f bot.Filter, due func(*bot.Entry) bool,
+	do func(context.Context, *bot.Entry) (bool, error)) error {
+	entries, err := p.Ledger.Entries(ctx, f)
+	if err != nil {
+		return err
+	}
+	entries = slices.DeleteFunc(entries, func(e *bot.Entry) bool { return !due(e) })
+	if len(entries) == 0 {
+		return nil
+	}
+	parent, err := p.Wiki.Page(ctx, p.Parent)
+	switch {
+	case err != nil:
+		return err
+	case parent.Missing:
+		return fmt.Errorf("there is no page %s: make it, with a line that says what it is for", p.Parent)
+	case forum.Denied(parent.Text, p.Account):
+		return fmt.Errorf("the page %s wants no bots", p.Parent)
+	}
+	var errs []error
+	for _, e := range entries[:min(len(entries), atOnce)] {
+		more, err := do(ctx, e)
+		if errors.Is(err, bot.ErrChanged) || errors.Is(err, bot.ErrNoEntry) { // by someone else: the next time
+			err = nil
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("the page of the steps of %s: %w", e.Key, err))
+		}
+		if !more || ctx.Err() != nil {
+			break
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// toMake reports whether an entry's reply links a page that is to be made.
+func (p *Pages) toMake(e *bot.Entry) bool {
+	t := e.Trace
+	return e.Draft != nil && e.HasWords() && e.Undone == nil && len(e.Draft.Turn.Steps) > 0 &&
+		e.Draft.Reply.TracePage == p.title(e) && p.Now().Sub(e.Draft.Made) < within &&
+		(t == nil || t.Made.IsZero() && t.Not == "" && t.Tries < maxTries)
+}
+
+// over reports whether the steps of a page that was made are kept no longer.
+func (p *Pages) over(e *bot.Entry) bool {
+	t := e.Trace
+	if t == nil || t.Made.IsZero() || !t.Gone.IsZero() || t.Not != "" || t.Title != p.title(e) {
+		return false
+	}
+	return p.Keep >= 0 && p.Now().Sub(t.Made) >= p.Keep || !e.HasWords() || e.Undone != nil
+}
+
+func (p *Pages) title(e *bot.Entry) string { return p.Parent + "/" + e.Key }
+
+// make makes an entry's page. more says that others may be tried.
+func (p *Pages) make(ctx context.Context, e *bot.Entry) (more bool, err error) {
+	if e.Trace == nil {
+		e.Trace = &bot.TracePage{Title: p.title(e)}
+	}
+	t, sent, found := e.Trace, false, false
+	_, err = p.Writer.WriteOwn(ctx, t.Title, func(rev *bot.Revision) (*bot.Edit, error) {
+		if !rev.Missing {
+			if found = strings.Contains(rev.Text, marker(e.Key)); !found {
+				t.Not = "another page has this title"
+			}
+			return nil, nil
+		}
+		if t.Tries == 0 {
+			t.First = rev.Now
+		}
+		return &bot.Edit{Create: true, Start: t.First, Text: compose(e, p.Hide), Summary: "Steps behind a reply"}, nil
+	}, func() error {
+		sent = true
+		t.Tries++
+		return p.Ledger.Update(ctx, e)
+	})
+	switch {
+	case err == nil && (sent || found):
+		t.Made = p.Now()
+		p.Log.Info("the steps behind a reply are on the wiki", "entry", e.Key, "page", t.Title)
+	case errors.Is(err, bot.ErrDenied):
+		t.Not, err = err.Error(), nil
+	case err != nil && !sent: // the same for all of them
+		return false, err
+	case errors.Is(err, bot.ErrRefused):
+		t.Not = "the wiki refused it"
+	case errors.Is(err, bot.ErrProtected):
+		t.Not = "its title is protected"
+	case t.Tries >= maxTries:
+		t.Not = fmt.Sprintf("%d attempts failed", maxTries)
+	}
+	more = !errors.Is(err, bot.ErrBlocked)
+	return more, errors.Join(err, p.Ledger.Update(context.WithoutCancel(ctx), e))
+}
+
+// empty takes the steps from an entry's page. What others wrote below a heading of theirs stays. It may be done twice:
+// the same text is written.
+func (p *Pages) empty(ctx context.Context, e *bot.Entry) (more bool, err error) {
+	t, sent := e.Trace, false
+	_, err = p.Writer.WriteOwn(ctx, t.Title, func(rev *bot.Revision) (*bot.Edit, error) {
+		if !rev.Missing && !strings.Contains(rev.Text, marker(e.Key)) {
+			t.Not = "others have taken it over"
+		}
+		if rev.Missing || t.Not != "" {
+			return nil, nil
+		}
+		return &bot.Edit{Section: 0, Text: gone(e, p.Now()), Summary: "These steps are kept no longer"}, nil
+	}, func() error {
+		sent = true
+		return nil
+	})
+	if errors.Is(err, bot.ErrDenied) {
+		t.Not, err = err.Error(), nil
+	}
+	if err != nil {
+		return sent && !errors.Is(err, bot.ErrBlocked), err
+	}
+	t.Gone = p.Now()
+	return true, p.Ledger.Update(context.WithoutCancel(ctx), e)
+}
+
+// Page is a page for people to see.
+type Page struct {
+	Key   string    `json:"key"`
+	Title string    `json:"title"`
+	State string    `json:"state"` // one of the states below
+	Since time.Time `json:"since,omitzero"`
+	Why   string    `json:"why,omitempty"`
+}
+
+// The states of a page.
+const (
+	Waits = "waits" // it is to be made
+	There = "there" // it is on the wiki
+	Empty = "empty" // its steps were taken away; they are in its history until an administrator deletes it
+	Not   = "not"   // it was not made, or belongs to others
+)
+
+// List lists the pages that replies link to, oldest first.
+func List(entries []*bot.Entry) []Page {
+	var out []Page
+	for _, e := range entries {
+		t := e.Trace
+		switch {
+		case t == nil && (e.State != bot.Posted || e.Draft == nil || e.Draft.Reply.TracePage == ""):
+		case t == nil:
+			out = append(out, Page{Key: e.Key, Title: e.Draft.Reply.TracePage, State: Waits})
+		case t.Not != "":
+			out = append(out, Page{Key: e.Key, Title: t.Title, State: Not, Since: t.Made, Why: t.Not})
+		case !t.Gone.IsZero():
+			out = append(out, Page{Key: e.Key, Title: t.Title, State: Empty, Since: t.Gone})
+		case !t.Made.IsZero():
+			out = append(out, Page{Key: e.Key, Title: t.Title, State: There, Since: t.Made})
+		default:
+			out = append(out, Page{Key: e.Key, Title: t.Title, State: Waits, Since: t.First})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Page) int { return a.Since.Compare(b.Since) })
+	return out
+}
