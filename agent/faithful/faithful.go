@@ -245,9 +245,7 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 			term := row[col]
 			if term.IsIRI() {
 				distinct[term.Value] = true
-				if scheme, _, ok := strings.Cut(term.Value, "://"); ok && rdf.EntityID(term.Value) == "" {
-					c.known.add(scheme)
-				}
+				c.scheme(term.Value)
 			}
 			for _, v := range figuresOf(term) {
 				key := [2]float64{v.number, float64(v.year)}
@@ -262,10 +260,7 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 				continue
 			}
 			c.parts.add(text)
-			for _, name := range []string{text, "www." + text} { // the second of an address
-				if name != text && (!term.IsIRI() || !strings.Contains(term.Value, "://"+name)) {
-					continue
-				}
+			for _, name := range written(text, term) {
 				if names[name] == nil {
 					names[name] = &rowName{words: nameWords(name), rows: map[int]bool{}}
 				}
@@ -286,6 +281,21 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 			c.names = append(c.names, *n)
 		}
 	}
+}
+
+// scheme makes the https of an address known.
+func (c *Checker) scheme(iri string) {
+	if scheme, _, ok := strings.Cut(iri, "://"); ok && rdf.EntityID(iri) == "" {
+		c.known.add(scheme)
+	}
+}
+
+// written are the ways to write a name: an address also with its www.
+func written(name string, t rdf.Term) []string {
+	if long := "www." + name; t.IsIRI() && strings.Contains(t.Value, "://"+long) {
+		return []string{name, long}
+	}
+	return []string{name}
 }
 
 // edges keeps the figures of a column, and marks the smallest and the largest.
