@@ -440,3 +440,6 @@ func (b *Bot) later(n int) time.Time {
 	}
 	return b.now().Add(min(d, max(b.cfg.RetryMax, b.cfg.RetryDelay)))
 }
+
+// Wiki is the name of the bot's wiki; "" for the main one.
+func (b *Bot) Wiki() string { return b.cfg.Wiki }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/bot/several"
 )
 
 func TestSeveralWikis(t *testing.T) {
@@ -25,7 +26,7 @@ func TestSeveralWikis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := &bot.Several{Log: lg, Bots: []*bot.Bot{w.bot(), b}}
+	all := &several.Bots{Log: lg, Bots: []*bot.Bot{w.bot(), b}}
 	round := func() {
 		t.Helper()
 		if _, err := all.Round(context.Background()); err != nil {
@@ -80,7 +81,7 @@ func TestBlockedOnAnotherWiki(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := &bot.Several{Log: lg, Bots: []*bot.Bot{w.bot(), b}}
+	all := &several.Bots{Log: lg, Bots: []*bot.Bot{w.bot(), b}}
 	for i := range 4 {
 		if i == 1 {
 			other.refuse = bot.ErrBlocked
@@ -117,7 +118,7 @@ func TestWikisTakeTurns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := &bot.Several{Log: lg, Bots: []*bot.Bot{w.bot(), b}}
+	all := &several.Bots{Log: lg, Bots: []*bot.Bot{w.bot(), b}}
 	for day := range 7 {
 		if day == 1 {
 			for _, wiki := range []*fakeWiki{w.wiki, other} {

@@ -24,6 +24,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot/digest"
 	"github.com/spinachbot/spinachbot/bot/earlier"
 	"github.com/spinachbot/spinachbot/bot/figures"
+	"github.com/spinachbot/spinachbot/bot/several"
 	"github.com/spinachbot/spinachbot/bot/tracepage"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/forum"
@@ -195,12 +196,12 @@ func readWikis(cfg *config.Config, getenv func(string) string) ([]string, map[st
 }
 
 // bots makes a bot for every wiki, with the policy of the main one.
-func (r *running) bots(st bot.Store, pol bot.Config) (*bot.Several, error) {
+func (r *running) bots(st bot.Store, pol bot.Config) (*several.Bots, error) {
 	b, err := r.parts.bot(st, pol)
 	if err != nil {
 		return nil, err
 	}
-	all := &bot.Several{Log: r.lg, Bots: []*bot.Bot{b}}
+	all := &several.Bots{Log: r.lg, Bots: []*bot.Bot{b}}
 	for _, o := range r.others {
 		its := policy(o.cfg, pol.DryRun, pol.UnknownGrace)
 		its.Wiki, its.Holder, its.Lease = o.name, pol.Holder, pol.Lease
@@ -288,7 +289,7 @@ func (r *running) deleteOld(ctx context.Context) (stop func()) {
 }
 
 // round does one round.
-func (r *running) round(ctx context.Context, b *bot.Several) error {
+func (r *running) round(ctx context.Context, b *several.Bots) error {
 	sums, err := b.Round(ctx)
 	for i, sum := range sums {
 		if wiki := b.Bots[i].Wiki(); wiki != "" {
@@ -303,7 +304,7 @@ func (r *running) round(ctx context.Context, b *bot.Several) error {
 }
 
 // digest writes the daily digest when it is due.
-func (r *running) digest(ctx context.Context, b *bot.Several) error {
+func (r *running) digest(ctx context.Context, b *several.Bots) error {
 	return b.Bots[0].WriteDigest(ctx, func(ctx context.Context, from, to time.Time) (string, error) {
 		spent, err := spentLately(ctx, r.st, r.cfg, to, 1)
 		if err != nil {
@@ -318,7 +319,7 @@ func (r *running) digest(ctx context.Context, b *bot.Several) error {
 }
 
 // stepPages are the pages with the steps behind replies; nil where none are to be written.
-func (r *running) stepPages(b *bot.Several) *tracepage.Pages {
+func (r *running) stepPages(b *several.Bots) *tracepage.Pages {
 	if r.cfg.TracePage == "" || r.pol.DryRun || r.pol.Posting == bot.Off {
 		return nil
 	}
@@ -327,7 +328,7 @@ func (r *running) stepPages(b *bot.Several) *tracepage.Pages {
 }
 
 // watch does a step on the page's schedule, and runs the jobs that have other schedules.
-func (r *running) watch(ctx context.Context, b *bot.Several, step func(context.Context) error) error {
+func (r *running) watch(ctx context.Context, b *several.Bots, step func(context.Context) error) error {
 	var jobs []job
 	if r.cfg.DigestPage != "" {
 		jobs = append(jobs, job{"DIGEST_PAGE", hourly, func(ctx context.Context) error { return r.digest(ctx, b) }})
@@ -347,7 +348,7 @@ func (r *running) watch(ctx context.Context, b *bot.Several, step func(context.C
 // shared shares the work with other processes that use the same database.
 func (r *running) shared(ctx context.Context) error {
 	r.pol.Holder, r.pol.Lease = leader.Holder(), r.lease
-	publisher := func(l leader.Lease) (*bot.Several, error) {
+	publisher := func(l leader.Lease) (*several.Bots, error) {
 		pol := r.pol
 		pol.TookOver = r.e.now()
 		pol.Holder += ", publisher"

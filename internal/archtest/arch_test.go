@@ -111,6 +111,7 @@ var rules = []struct {
 		"the face: question in, answer out"},
 	{"internal/ask", "agent agent/event internal/llm", "the one place that joins agent, allowance and trajectory"},
 	{"bot/identity", "forum", "which comment an entry is for, as rules; it knows no ledger and no wiki"},
+	{"bot/several", "bot", "rounds of several bots in turn; it decides nothing"},
 	{"bot/tracepage", "agent agent/event bot forum internal/message", "pages of steps, of the bot's nouns; who writes and reads them is handed in"},
 	{"bot/phrase", "forum", "what posts say by their words alone; user names are the forum's"},
 	{"bot/figures", "agent bot bot/reply internal/kg internal/rdf internal/sparql", "units and dates of an answer's numbers; the graph is a function"},

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/bot/several"
 	"github.com/spinachbot/spinachbot/bot/bottest"
 	"github.com/spinachbot/spinachbot/internal/crew"
 	"github.com/spinachbot/spinachbot/internal/job"
@@ -198,8 +199,8 @@ func (s *system) lease() time.Duration {
 // crew makes the process with its share of the workers.
 func (p *process) crew(holder string, workers int, solver *solver) *crew.Crew {
 	lg := slog.New(slog.DiscardHandler)
-	bots := func(holder string, took time.Time) (*bot.Several, error) {
-		all := &bot.Several{Log: lg}
+	bots := func(holder string, took time.Time) (*several.Bots, error) {
+		all := &several.Bots{Log: lg}
 		for i, w := range p.wikis {
 			cfg := bot.Config{Page: forumPage, Account: account, Operator: "Olga", StopPage: "User:SpinachBot/run",
 				Posting: bot.On, AnswerDelay: 15 * time.Minute, FollowupLimit: 5, RepliesPerHour: int(6 * p.more()),

@@ -1,4 +1,5 @@
-package bot
+// Package several runs the bots of several wikis in one process.
+package several
 
 import (
 	"context"
@@ -6,38 +7,41 @@ import (
 	"iter"
 	"log/slog"
 	"sync"
+
+	"github.com/spinachbot/spinachbot/bot"
 )
 
-// Several are bots on different wikis that share a ledger. The first is the main one: its errors are returned. Errors
+// Bots are bots on different wikis that share a ledger. The first is the main one: its errors are returned. Errors
 // of the others are logged, and the rest continues. A bot that is blocked on its wiki is left out until the program is
 // restarted, after its operator has looked into it.
-type Several struct {
+type Bots struct {
 	Log  *slog.Logger
-	Bots []*Bot
+	Bots []*bot.Bot
 
 	blocked sync.Map // by index in Bots
 	turn    int      // who comes first
 }
 
 // Round runs one round of each bot, in turn. Summaries are in the bots' order; a bot that is left out has an empty one.
-func (s *Several) Round(ctx context.Context) ([]Summary, error) {
-	return s.each(ctx, (*Bot).Round)
+func (s *Bots) Round(ctx context.Context) ([]bot.Summary, error) {
+	return s.each(ctx, (*bot.Bot).Round)
 }
 
-// Notice is [Bot.Notice] of each.
-func (s *Several) Notice(ctx context.Context) error {
-	_, err := s.each(ctx, (*Bot).Notice)
+// Notice is [bot.Bot.Notice] of each.
+func (s *Bots) Notice(ctx context.Context) error {
+	_, err := s.each(ctx, (*bot.Bot).Notice)
 	return err
 }
 
-// Publish is [Bot.Publish] of each.
-func (s *Several) Publish(ctx context.Context) error {
-	_, err := s.each(ctx, (*Bot).Publish)
+// Publish is [bot.Bot.Publish] of each.
+func (s *Bots) Publish(ctx context.Context) error {
+	_, err := s.each(ctx, (*bot.Bot).Publish)
 	return err
 }
 
-func (s *Several) each(ctx context.Context, do func(*Bot, context.Context) (Summary, error)) ([]Summary, error) {
-	out := make([]Summary, len(s.Bots))
+func (s *Bots) each(ctx context.Context,
+	do func(*bot.Bot, context.Context) (bot.Summary, error)) ([]bot.Summary, error) {
+	out := make([]bot.Summary, len(s.Bots))
 	var first error
 	for i, b := range s.inTurn() {
 		sum, err := do(b, ctx)
@@ -47,12 +51,12 @@ func (s *Several) each(ctx context.Context, do func(*Bot, context.Context) (Summ
 			return out, ctx.Err()
 		case err != nil && i == 0:
 			first = err
-		case errors.Is(err, ErrBlocked):
+		case errors.Is(err, bot.ErrBlocked):
 			s.blocked.Store(i, true)
-			s.Log.Error("on another wiki: it is left out until the program is started again", "wiki", b.cfg.Wiki,
+			s.Log.Error("on another wiki: it is left out until the program is started again", "wiki", b.Wiki(),
 				"error", err)
 		case err != nil:
-			s.Log.Error("on another wiki", "wiki", b.cfg.Wiki, "error", err)
+			s.Log.Error("on another wiki", "wiki", b.Wiki(), "error", err)
 		}
 	}
 	return out, first
@@ -60,10 +64,10 @@ func (s *Several) each(ctx context.Context, do func(*Bot, context.Context) (Summ
 
 // inTurn are the bots that are not left out, with their places in Bots. Each call begins with another one: what may be
 // done for all wikis together, such as the replies of an hour, would else be used up by the first.
-func (s *Several) inTurn() iter.Seq2[int, *Bot] {
+func (s *Bots) inTurn() iter.Seq2[int, *bot.Bot] {
 	start := s.turn
 	s.turn++
-	return func(yield func(int, *Bot) bool) {
+	return func(yield func(int, *bot.Bot) bool) {
 		for n := range s.Bots {
 			i := (start + n) % len(s.Bots)
 			if _, left := s.blocked.Load(i); !left && !yield(i, s.Bots[i]) {
@@ -73,8 +77,8 @@ func (s *Several) inTurn() iter.Seq2[int, *Bot] {
 	}
 }
 
-// Work is [Bot.Work] of the first bot that has something to do; each call begins with another one.
-func (s *Several) Work(ctx context.Context) (worked bool, err error) {
+// Work is [bot.Bot.Work] of the first bot that has something to do; each call begins with another one.
+func (s *Bots) Work(ctx context.Context) (worked bool, err error) {
 	var errs []error
 	for _, b := range s.inTurn() {
 		worked, err := b.Work(ctx)
@@ -85,6 +89,3 @@ func (s *Several) Work(ctx context.Context) (worked bool, err error) {
 	}
 	return false, errors.Join(errs...)
 }
-
-// Wiki is the name of the bot's wiki; "" for the main one.
-func (b *Bot) Wiki() string { return b.cfg.Wiki }
