@@ -85,7 +85,7 @@ func setupPages(e *env, cfg *config.Config, dir string) int {
 	drafts, err := setup.Drafts(setup.About{
 		Account: account(cfg.WikiUser), Operator: cfg.Operator, Forum: cfg.ForumPage, StopPage: cfg.StopPage,
 		OptOutPage: cfg.OptOutPage, DigestPage: cfg.DigestPage, TracePage: cfg.TracePage,
-		Corrects: cfg.CorrectAfter > 0 && cfg.Posting == "on", Mentions: cfg.Mentions == "on", Model: cfg.OpenAIModel, Server: server,
+		Confident: cfg.AnswerConfidence > 0, Corrects: cfg.CorrectAfter > 0 && cfg.Posting == "on", Mentions: cfg.Mentions == "on", Model: cfg.OpenAIModel, Server: server,
 		Endpoint: host(cfg.SPARQLEndpoint), Posting: cfg.Posting, PerHour: cfg.RepliesPerHour, FollowUps: cfg.FollowupLimit,
 		Contact: cfg.Contact, Version: version(),
 	})
@@ -98,6 +98,9 @@ func setupPages(e *env, cfg *config.Config, dir string) int {
 	out := console.New(e.stdout, e.environ)
 	for _, d := range drafts {
 		fmt.Fprintf(out, "%s/%s  for  %s\n", dir, d.File, d.Title)
+	}
+	if cfg.OptOutPage == "" {
+		fmt.Fprintln(e.stderr, "OPT_OUT_PAGE is not set: set it, or the list of people who want no replies has no effect.")
 	}
 	fmt.Fprintln(e.stderr, "Read them, correct what is not true, and paste them into these pages of the wiki. The bot does not write them.")
 	return exitOK

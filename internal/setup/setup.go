@@ -28,6 +28,7 @@ type About struct {
 	DigestPage           string // to which it writes what it did, once a day
 	TracePage            string // below which it writes the steps behind its replies
 	Corrects             bool   // it corrects a reply of its own within minutes
+	Confident            bool   // answers that are less likely right than a limit are not posted
 	Mentions             bool   // it also answers where it is named
 	Model, Server        string // the language model and the host that serves it
 	Endpoint             string // host of the query service

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spinachbot/spinachbot/forum"
 )
 
 func about() About {
@@ -45,6 +47,23 @@ func TestDrafts(t *testing.T) {
 	a.Posting = "on"
 	if drafts, err = Drafts(a); err != nil || !strings.Contains(drafts[0].Text, "without a person reading them first") {
 		t.Errorf("with posting on: %v %s", err, drafts[0].Text)
+	}
+	// the request for approval says what the settings make the bot do, and nothing else
+	for want, change := range map[string]func(){"below a confidence": func() { a.Confident = true },
+		"is corrected once": func() { a.Corrects = true }, "[[User:SpinachBot/digest]]": func() { a.DigestPage = "User:SpinachBot/digest" },
+		"below [[User:SpinachBot/traces]]": func() { a.TracePage = "User:SpinachBot/traces" }} {
+		before, _ := Drafts(a)
+		change()
+		after, err := Drafts(a)
+		if err != nil || strings.Contains(before[1].Text, want) || !strings.Contains(after[1].Text, want) {
+			t.Errorf("%s: %v\n%s", want, err, after[1].Text)
+		}
+	}
+	if drafts, _ = Drafts(a); len(drafts) != 6 || !strings.Contains(drafts[5].Text, "{{Special:PrefixIndex/User:SpinachBot/traces/}}") {
+		t.Errorf("%d drafts: %+v", len(drafts), drafts[len(drafts)-1])
+	}
+	if forum.Denied(drafts[5].Text, "SpinachBot") {
+		t.Error("the page that explains how to keep the bot away keeps it away")
 	}
 	a.Operator = ""
 	if _, err := Drafts(a); err == nil || !strings.Contains(err.Error(), "OPERATOR") {
