@@ -296,14 +296,7 @@ func (b *Bot) moved(ctx context.Context, s PageState) error {
 			b.lg.Info("its page was moved to one where the bot may not answer", "entry", e.Key, "from", from, "to", to)
 			continue
 		}
-		follow := func(ctx context.Context, e *Entry) error {
-			e.Page = PageName(b.cfg.Wiki, to)
-			state, why := e.State, e.Reason
-			if state == Approved {
-				state, why, e.ApprovedBy = Proposed, "its page was moved to "+to+" after it was approved", ""
-			}
-			return b.ifUnchanged(b.set(ctx, e, state, why))
-		}
+		follow := func(ctx context.Context, e *Entry) error { return b.ifUnchanged(b.goAlong(ctx, e, to)) }
 		// If a worker has an open entry, the old page is asked about again in the next round.
 		if !e.State.Open() {
 			err = follow(ctx, e)
@@ -316,6 +309,35 @@ func (b *Bot) moved(ctx context.Context, s PageState) error {
 	}
 	b.lg.Info("a page was moved", "from", from, "to", to, "entries", len(entries))
 	return nil
+}
+
+// goAlong lets an entry follow its page to a new title.
+func (b *Bot) goAlong(ctx context.Context, e *Entry, to string) error {
+	e.Page = PageName(b.cfg.Wiki, to)
+	state, why := e.State, e.Reason
+	if state == Approved {
+		state, why, e.ApprovedBy = Proposed, "its page was moved to "+to+" after it was approved", ""
+	}
+	return b.set(ctx, e, state, why)
+}
+
+// movedAway looks whether the page of an entry whose comment is gone was moved since the round began. Then the entry
+// follows it.
+func (b *Bot) movedAway(ctx context.Context, e *Entry) (moved bool, err error) {
+	if b.visit == nil || b.cfg.Inbox == nil {
+		return false, nil
+	}
+	states, err := b.cfg.Inbox.States(ctx, []string{b.title})
+	if err != nil || len(states) == 0 || states[0].MovedTo == "" || states[0].MovedTo == b.title {
+		return false, err
+	}
+	to := states[0].MovedTo
+	states[0].Title = to
+	if welcome, err := b.mayAnswerOn(ctx, states[0]); err != nil || !welcome {
+		return false, err
+	}
+	b.lg.Info("a page was moved", "from", b.title, "to", to, "entry", e.Key)
+	return true, b.goAlong(ctx, e, to)
 }
 
 // mayAnswerOn reports whether the bot may answer on a page. It returns false if the page cannot be read.

@@ -323,6 +323,30 @@ func TestPageIsMovedBeforeTheReply(t *testing.T) {
 	w.want("Cats:posted")
 }
 
+// The page is moved while the program works on the answer: the request goes along, at most to where the bot may answer.
+func TestPageIsMovedMeanwhile(t *testing.T) {
+	for to, want := range map[string][]string{"Talk:New": {"Cats 2 Ann"}, "Wikidata:Rules": nil} {
+		w, inbox := called(t, "")
+		inbox.call(chat, "Cats", ping, "Ann")
+		w.solver.onSolve = func() {
+			w.solver.onSolve = nil
+			w.wiki.pages[to] = w.wiki.pages[chat]
+			delete(w.wiki.pages, chat)
+			inbox.moved[chat] = to
+			w.wiki.put(chat, "#REDIRECT [["+to+"]]")
+		}
+		for range 3 {
+			w.round()
+			w.clock.pass(time.Minute)
+		}
+		w.wantOurs(to, want...)
+		w.wantOurs(chat)
+		if want == nil {
+			w.want("Cats:gave_up")
+		}
+	}
+}
+
 func TestPageIsMovedWhereTheBotMayNotAnswer(t *testing.T) {
 	for to, answers := range map[string]bool{"Wikidata:Rules": false, "Talk:Chat/Archive 1": false, "Talk:Rules": true,
 		"Wikidata:Robots": true} {

@@ -38,12 +38,7 @@ func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) 
 	if answered {
 		return p, false, b.posted(ctx, e, 0, "our reply was found on the page")
 	}
-	if e.Save != nil {
-		if done, err := b.savedBefore(ctx, e); done || err != nil {
-			return p, false, err
-		}
-	}
-	if err := b.becomeFollowUp(ctx, e, p); err != nil {
+	if done, err := b.offPage(ctx, e, p); done || err != nil {
 		return p, false, err
 	}
 	var why string
@@ -77,6 +72,20 @@ func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) 
 		return p, false, b.set(ctx, e, Skipped, why)
 	}
 	return p, false, b.set(ctx, e, GaveUp, why)
+}
+
+// offPage looks for what the page does not show of an entry without a reply there: a save in the history, an earlier
+// answer in its thread, a new title of the page. done means that nothing more is to be done for the entry now.
+func (b *Bot) offPage(ctx context.Context, e *Entry, p place) (done bool, err error) {
+	if e.Save != nil {
+		if done, err := b.savedBefore(ctx, e); done || err != nil {
+			return done, err
+		}
+	}
+	if err := b.becomeFollowUp(ctx, e, p); err != nil || p.comment != nil {
+		return false, err
+	}
+	return b.movedAway(ctx, e)
 }
 
 // becomeFollowUp turns a request on a page other than the forum's into a follow-up once we have answered in its thread:
