@@ -6,7 +6,7 @@ FUZZTIME_DIALECT ?= 30s
 RANDOM_TESTS = ^TestKilledAtRandomMoments$$|^TestHarvest$$/^kills$$
 
 # Those that say nothing new of most changes and take minutes: the full gate runs them.
-HEAVY_TESTS = ^TestToldToStopWhileServicesHang$$|^TestSharedPauses$$|^TestRenamedMovedAndMerged$$|^TestCalledWithoutNotifications$$|^TestThroughput$$|^TestAbuseFilter$$|^TestRepliesAndCorrections$$
+HEAVY_TESTS = ^TestToldToStopWhileServicesHang$$|^TestSharedPauses$$|^TestRenamedMovedAndMerged$$|^TestCalledWithoutNotifications$$|^TestThroughput$$|^TestAbuseFilter$$|^TestRepliesAndCorrections$$|^TestLateRequest$$|^TestStrangers$$
 
 .PHONY: release licenses help build test race lint lint-golangci fuzz integration integration-heavy integration-random engines replay bench-graph eval-slice env-example confirm-slice demo web-assets bench bench-harvest simulate scale chaos soak ci full
 
@@ -44,7 +44,7 @@ bench-graph: ## the embedded graph compared with other SPARQL engines on the sam
 integration: ## against real servers; fails when one is missing
 	bash .ci/integration.sh -skip '$(RANDOM_TESTS)|$(HEAVY_TESTS)'
 
-integration-heavy: ## scenes on an older MediaWiki and of corrections, the abuse filter, and what one to three workers get done
+integration-heavy: ## scenes on an older MediaWiki, of corrections and of strangers, the abuse filter, and what one to three workers get done
 	PARTS=program bash .ci/integration.sh -run '$(HEAVY_TESTS)'
 
 integration-random: ## the program killed at random moments, against real servers
