@@ -321,8 +321,7 @@ func (b *Bot) goAlong(ctx context.Context, e *Entry, to string) error {
 	return b.set(ctx, e, state, why)
 }
 
-// movedAway looks whether the page of an entry whose comment is gone was moved since the round began. Then the entry
-// follows it.
+// movedAway lets an entry whose comment is gone follow its page if that was moved since the round began.
 func (b *Bot) movedAway(ctx context.Context, e *Entry) (moved bool, err error) {
 	if b.visit == nil || b.cfg.Inbox == nil {
 		return false, nil
@@ -331,13 +330,12 @@ func (b *Bot) movedAway(ctx context.Context, e *Entry) (moved bool, err error) {
 	if err != nil || len(states) == 0 || states[0].MovedTo == "" || states[0].MovedTo == b.title {
 		return false, err
 	}
-	to := states[0].MovedTo
-	states[0].Title = to
+	states[0].Title = states[0].MovedTo
 	if welcome, err := b.mayAnswerOn(ctx, states[0]); err != nil || !welcome {
 		return false, err
 	}
-	b.lg.Info("a page was moved", "from", b.title, "to", to, "entry", e.Key)
-	return true, b.goAlong(ctx, e, to)
+	b.lg.Info("a page was moved", "from", b.title, "to", states[0].Title, "entry", e.Key)
+	return true, b.goAlong(ctx, e, states[0].Title)
 }
 
 // mayAnswerOn reports whether the bot may answer on a page. It returns false if the page cannot be read.
