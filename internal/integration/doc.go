@@ -1,6 +1,5 @@
-// Package integration holds no code. Its tests, behind the build tag integration, run the program itself against
-// servers of others, a real MediaWiki and a real browser. They fail when one is missing. Run them with `make
-// integration`.
+// Package integration has no code. Its tests, behind the build tag integration, run the program itself against other
+// people's servers, a real MediaWiki and a real browser. They fail if one is missing. Run them with `make integration`.
 //
 // The bot runs as a child process with nothing but settings. Between it and the wiki, the model and the graph is a
 // relay ([relay] in relay_test.go) that can kill the bot before or after any call; the system call tracer kills it at

@@ -8,17 +8,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Statements is how a graph keeps statements that have more than a subject, a property and a value.
+// Statements is how a graph stores statements that have more than a subject, a property and a value.
 type Statements string
 
 // The statement models.
 const (
 	Wikibase Statements = "wikibase" // p:, ps:, pq:, ranks and references, as on Wikidata
-	Compound Statements = "compound" // nodes without a name stand between subject and value, as in Freebase
+	Compound Statements = "compound" // nameless nodes are between subject and value, as in Freebase
 	Plain    Statements = "none"     // triples only
 )
 
-// Description says what a graph is and how it is worked with: the registry's entry, with what was measured on it.
+// Description tells what a graph is and how to use it: the registry's entry, with its measurements.
 type Description struct {
 	Name     string // as in --kg: wikidata, dbpedia …
 	Title    string // for people and models: "DBpedia"
@@ -118,17 +118,17 @@ type FindQuery struct {
 	Language string     // of the labels that are preferred in the hits; names in every language are searched
 	Limit    int        // hits of a page
 	Offset   int        // hits to skip
-	Meaning  bool       // rank by likeness of meaning where the index can, else by words
+	Meaning  bool       // rank by similarity of meaning if the index can, else by words
 	External bool       // properties that hold external IDs, too
 	Among    []rdf.Term // only these are found; nil: everything. Blank nodes are never found
 }
 
-// Shape is what a class's members look like (SHACL calls such a description a shape): its predicates by how many
-// members have them. It is measured, not declared.
+// Shape describes a class's members (SHACL calls such a description a shape): their predicates by how many members have
+// them. It is measured, not declared.
 type Shape struct {
 	Class    PropertyRef      // ID and label of the class
 	Members  int64            // direct members; -1 when unknown
-	Sample   int64            // members that were looked at; 0: all of them
+	Sample   int64            // members that were examined; 0: all of them
 	Out      []ShapePredicate // from a member, most covered first
 	In       []ShapePredicate // to a member
 	MoreOut  int              // predicates that were left out

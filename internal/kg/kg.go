@@ -1,6 +1,6 @@
-// Package kg holds the nouns of knowledge-graph access: what a search finds, what an entity page says, the table a
-// query returns, and the kinds of failure. It talks to nothing: internal/kg/wikidata and internal/kg/embedded produce
-// these, the agent consumes them. internal/kg/kgtest holds the one conformance suite that both pass.
+// Package kg has the types of knowledge-graph access: what a search finds, the content of an entity page, the table a
+// query returns, and the kinds of failure. It makes no requests: internal/kg/wikidata and internal/kg/embedded produce
+// these values, and the agent consumes them. internal/kg/kgtest has the conformance suite that both pass.
 package kg
 
 import (
@@ -48,7 +48,7 @@ type Hit struct {
 	Variants []string  `json:",omitempty"`
 }
 
-// ByMeaning is the MatchType of a hit that was found by likeness of meaning alone: no name need have the words.
+// ByMeaning is the MatchType of a hit that was found only by similarity of meaning: no name need contain the words.
 const ByMeaning = "meaning"
 
 // SearchResult is a page of hits. More says that further ones exist beyond the limit.

@@ -8,8 +8,8 @@ import (
 	"github.com/kljensen/snowball"
 )
 
-// stemmers are the languages that words are reduced to stems in; others are taken as English, whose rules hardly touch
-// words of other languages.
+// stemmers are the languages with stemming; other languages are treated as English, whose rules hardly affect their
+// words.
 var stemmers = map[string]string{"en": "english", "es": "spanish", "fr": "french", "ru": "russian", "sv": "swedish",
 	"nb": "norwegian", "no": "norwegian", "hu": "hungarian"}
 
@@ -38,11 +38,11 @@ const (
 	begun       = 0.7  // a stem that is the beginning of another
 	wrong       = 0.8  // a stem with a wrong letter
 	common      = 0.1  // the weight of a word such as "of", where others weigh by their rareness
-	least       = 0.08 // what is less like the query is not like it at all
+	least       = 0.08 // anything less similar to the query does not match
 	popular     = 0.04 // for the most popular entry, against ties
 )
 
-// commonWords say little about what is looked for.
+// commonWords carry little information about what is searched for.
 var commonWords = strings.Fields("a an and are as at be been by did do does for from had has have he her his how i in is it its of on or she " +
 	"than that the their them they this to was were what when where which who whom whose why will with")
 
@@ -129,7 +129,7 @@ func grams(words []string) (out []uint32) {
 	return slices.Compact(out)
 }
 
-// alike is 1 for the same stem, and less when one is the beginning of the other, as "direct" is of "director".
+// alike returns 1 for equal stems, and less if one is the beginning of the other, as "direct" is of "director".
 func alike(a, b string) float64 {
 	if a == b {
 		return 1
@@ -145,7 +145,7 @@ func alike(a, b string) float64 {
 
 func abs(n int) int { return max(n, -n) }
 
-// weight is how much a stem says that is in so many entries.
+// weight returns the weight of a stem that occurs in that many entries.
 func (s *semantic) weight(stem string, in int) float64 {
 	if slices.Contains(commonWords, stem) {
 		return common
@@ -195,7 +195,7 @@ func (s *semantic) query(text, language string) *stemQuery {
 	return q
 }
 
-// byStems returns the likeness of entry i to the query, 0 to a little over 1, and its best name.
+// byStems returns the similarity of entry i to the query, 0 to a little over 1, and its best name.
 func (s *semantic) byStems(q *stemQuery, i int) (likeness float64, name int) {
 	d := &s.docs[i]
 	clear(q.found)
@@ -236,7 +236,7 @@ func (s *semantic) byStems(q *stemQuery, i int) (likeness float64, name int) {
 	return likeness, name
 }
 
-// dice is twice the number of shared groups over the number of all.
+// dice returns twice the number of shared groups divided by the number of all groups.
 func dice(a, b []uint32) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxWords is how many words of a text are looked at; a longer name is cut.
+// maxWords is the maximum number of words used of a text; a longer name is cut.
 const maxWords = 64
 
 // Words returns the folded words of a text, the form in which names are compared: lower case, compatibility forms
@@ -126,7 +126,7 @@ const minTypo = 4
 
 // near reports whether one letter changed, left out, added or swapped with its neighbor turns word into name, or, with
 // prefix, into the beginning of name such that letters after the wrong one are still the same. A letter of another
-// script is no mistake. Equal words are not near.
+// script does not count as a typo. Equal words are not near.
 func near(word, name string, prefix bool) bool {
 	w, n := []rune(word), []rune(name)
 	prefix = prefix && len(w) > minTypo
@@ -161,8 +161,7 @@ func near(word, name string, prefix bool) bool {
 // lastLatin is the first letter after Unicode's blocks of Latin letters, which are one script here.
 const lastLatin = 0x250
 
-// sameScript reports whether two letters lie so near to each other in Unicode that one may stand for the other by
-// mistake.
+// sameScript reports whether two letters are so close in Unicode that one may be typed instead of the other.
 func sameScript(a, b rune) bool {
 	if a < lastLatin || b < lastLatin {
 		return a < lastLatin && b < lastLatin

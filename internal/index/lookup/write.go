@@ -1,5 +1,5 @@
-// Over 500 lines: the parts of the file format are written one after the other, and each is read back with the one
-// before it in mind. What reads them is in file.go and format.go.
+// Over 500 lines: the parts of the file format are written one after the other, and each depends on the one before it.
+// The readers are in file.go and format.go.
 
 package lookup
 
@@ -59,7 +59,7 @@ func newWriter(temp func() (store, error)) *writer {
 	return &writer{temp: temp, memory: DefaultMemory, spools: map[Type]*spool{}, progress: func(string, int, int) {}}
 }
 
-// Add adds an entry. Its texts must be UTF-8; what is not is replaced. An entry without an IRI is an error.
+// Add adds an entry. Its texts must be UTF-8; invalid bytes are replaced. An entry without an IRI is an error.
 func (w *writer) Add(e Entry) error {
 	if e.IRI == "" {
 		return fmt.Errorf("%q has no IRI", e.Label)
@@ -109,7 +109,7 @@ func (e *Entry) clean() {
 	e.Infos = list(e.Infos, maxInfo, func(t string) bool { return t != "" })
 }
 
-// put writes an entry to the spool: its length and its record with the whole IRI and the language as texts.
+// put writes an entry to the spool: its length, and its record with the whole IRI and the language as texts.
 func (s *spool) put(e *Entry) error {
 	b := appendText(nil, e.IRI)
 	b = appendText(b, e.Language)
@@ -158,7 +158,7 @@ func unspool(raw []byte) Entry {
 	return r.Entry
 }
 
-// sort brings the spool into the order of scores, equal ones as they came.
+// sort sorts the spool by score, keeping the order of equal ones.
 func (s *spool) sort(ctx context.Context, temp func() (store, error)) (*spool, error) {
 	type place struct {
 		score  float64
@@ -278,7 +278,7 @@ func (p *partWriter) write() error {
 	return nil
 }
 
-// records writes the records and learns the words.
+// records writes the records and collects the words.
 func (p *partWriter) records() error {
 	var err error
 	if p.names, err = p.temp(); err != nil {
@@ -493,7 +493,7 @@ func (p *partWriter) written(f func(name uint32, ids []uint32) error) error {
 }
 
 // gather collects for the keys 0 to len(counts)-1 the values that each emits, in the order of keys; of one key in the
-// order that they come in. It makes as many passes over the values as the bound on memory asks for.
+// order that they come in. It makes as many passes over the values as the memory limit requires.
 func (p *partWriter) gather(counts []uint32, each func(emit func(key, value uint32)) error, use func(key uint32,
 	values []uint32) error) error {
 	for from := 0; from < len(counts); {
@@ -632,7 +632,7 @@ func (p *partWriter) iris() error {
 	})
 }
 
-// fewToEmbed is how many names of entities are embedded; of properties all are.
+// fewToEmbed is the maximum number of entity names that are embedded; property names always are.
 const fewToEmbed = 20_000
 
 // vectors embeds the names.

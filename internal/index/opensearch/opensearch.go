@@ -2,9 +2,9 @@
 // as internal/index/lookup does: words are folded by the same function, and each name is a document of its own, so
 // that an entity has the rank of its best name.
 //
-// Differences: every word may have a wrong letter, but not in its mere beginning; weak matches are left out by what a
-// page shows, not by what the whole index has; ranking by meaning is by words, which the page's note says; at most
-// 65,536 candidates.
+// Differences: every word may have a wrong letter, but not in its mere beginning; weak matches are left out depending
+// on the page, not on the whole index; ranking by meaning uses words, which the page's note mentions; at most 65,536
+// candidates.
 //
 // Source: OpenSearch's REST API, version 2: bulk, aliases, search with collapse.
 package opensearch
@@ -40,10 +40,10 @@ type Client struct {
 	http  *http.Client
 }
 
-// Login is who asks; the zero value is nobody.
+// Login is the user's credentials; the zero value means none.
 type Login struct{ User, Password string }
 
-// slowest is how long one request may take; a bulk of names takes seconds.
+// slowest is the time limit for one request; a bulk of names takes seconds.
 const slowest = time.Minute
 
 var _ lookup.Searcher = (*Client)(nil)
@@ -92,13 +92,13 @@ type document struct {
 	First    bool     `json:"first"` // of its entry's documents
 }
 
-// mapping says what is searched; other fields are only kept.
+// mapping defines which fields are searched; other fields are only stored.
 const mapping = `{"settings":{"index":{"refresh_interval":"-1"}},"mappings":{"dynamic":false,"properties":{"iri":{"type":"keyword"},"type":{"type":"keyword"},
 "words":{"type":"keyword"},"whole":{"type":"keyword","ignore_above":8000},"language":{"type":"keyword"},"score":{"type":"double"},"held":{"type":"boolean"},"first":{"type":"boolean"}}}}`
 
-// Create fills a new index with the entries that rows adds and points the alias to it when it is whole, so that readers
-// are not disturbed. name is the new index's, which must not exist; the ones that the alias pointed to before are
-// removed. After a failure the new index is removed.
+// Create fills a new index with the entries that rows adds and points the alias to it when it is complete, so that
+// readers are not disturbed. name is the new index's, which must not exist; the ones that the alias pointed to before
+// are removed. After a failure the new index is removed.
 func (c *Client) Create(ctx context.Context, name string, rows func(add func(lookup.Entry) error) error) (err error) {
 	if err := c.call(ctx, http.MethodPut, "/"+name, []byte(mapping), nil); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (c *Client) Create(ctx context.Context, name string, rows func(add func(loo
 	return c.point(ctx, name)
 }
 
-// Rebuild is Create with a name made of the alias and the time.
+// Rebuild is Create with a name derived from the alias and the time.
 func (c *Client) Rebuild(ctx context.Context, now time.Time, rows func(add func(lookup.Entry) error) error) error {
 	return c.Create(ctx, c.alias+"-"+now.UTC().Format("20060102t150405"), rows)
 }
@@ -177,7 +177,7 @@ func (c *Client) point(ctx context.Context, name string) error {
 	return c.call(ctx, http.MethodPost, "/_aliases", body, nil)
 }
 
-// documents are an entry's names.
+// documents returns an entry's names as documents.
 func documents(e *lookup.Entry) (out []document) {
 	kind := e.Type
 	if kind == lookup.Any {
@@ -242,7 +242,7 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, out
 	return nil
 }
 
-// reason is what the server says is wrong, one line at most.
+// reason returns the server's error message, one line at most.
 func reason(b []byte) string {
 	var e struct {
 		Error json.RawMessage `json:"error"`

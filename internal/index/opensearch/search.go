@@ -11,9 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
 )
 
-// Boosts of the ways of matching. What a name scores says how it matched: an exact name more than exact, all words
-// more than full, all but a wrong letter more than typo. Of two names that match alike, each matched word counts
-// matched, and one that is whole one more.
+// Boosts of the ways of matching. A name's score shows how it matched: an exact name scores more than exact, all words
+// more than full, all except a wrong letter more than typo. For two names that match equally well, each matched word
+// adds matched, and a whole word one more.
 const (
 	exact   = 4000
 	full    = 1000
@@ -21,10 +21,10 @@ const (
 	matched = 20
 )
 
-// maxWords is how many words of a query are looked for.
+// maxWords is how many words of a query are searched.
 const maxWords = 16
 
-// minTypo is the length in letters from which one wrong letter is forgiven.
+// minTypo is the minimum length in letters at which one wrong letter is tolerated.
 const minTypo = 4
 
 type dsl map[string]any
@@ -38,7 +38,7 @@ func any1(parts ...dsl) dsl {
 	return dsl{"bool": dsl{"should": parts, "minimum_should_match": 1}}
 }
 
-// query is the search of a text. held says that what is held back is included.
+// query returns the search for a text. held means that what is held back is included.
 func query(q lookup.Query, held bool) dsl {
 	words := lookup.Words(q.Text)
 	whole := dsl{"term": dsl{"whole": strings.Join(words, " ")}}
@@ -81,7 +81,7 @@ func query(q lookup.Query, held bool) dsl {
 	return dsl{"bool": dsl{"filter": filter, "should": should, "minimum_should_match": 1}}
 }
 
-// results is the part of an answer that is read.
+// results is the part of a response that is used.
 type results struct {
 	TimedOut bool `json:"timed_out"`
 	Hits     struct {

@@ -22,20 +22,20 @@ type Build struct {
 	Properties string
 	Graph      *build.Graph // nil: tables only
 	Out        string       // folder
-	Into       Server       // gets the names instead of the folder, which then only keeps what was pulled; nil: the folder
+	Into       Server       // gets the names; the folder then only stores what was pulled; nil: the folder
 	IntoName   string       // for people
 	Embedder   lookup.Embedder
 	Now        time.Time
-	// Lock takes a folder for this program alone.
+	// Lock locks a folder for this program.
 	Lock func(dir string) (release func() error, err error)
-	// Progress shows how far it is; Log says what stays on the screen.
+	// Progress shows the progress; Log writes messages that stay on the screen.
 	Progress func(text string)
 	Log      func(text string)
 }
 
 // Server keeps an index elsewhere, as opensearch.Client does.
 type Server interface {
-	// Rebuild makes a new index of the entries that rows adds, and puts it in the place of the earlier one.
+	// Rebuild makes a new index from the entries that rows adds, and replaces the earlier one.
 	Rebuild(ctx context.Context, now time.Time, rows func(add func(lookup.Entry) error) error) error
 }
 
@@ -104,7 +104,7 @@ func count(h *lookup.Header, e *lookup.Entry) {
 	}
 }
 
-// narrowed says what the names were narrowed to.
+// narrowed describes the restriction of the names.
 func (b *Build) narrowed() string {
 	if b.Graph == nil || len(b.Graph.Languages) == 0 {
 		return ""
@@ -112,7 +112,7 @@ func (b *Build) narrowed() string {
 	return " in the languages " + strings.Join(b.Graph.Languages, ", ")
 }
 
-// KnownLanguages says which of some codes name no language, by the registry of IANA and Wikidata's additions to it.
+// KnownLanguages reports codes that name no language, according to IANA's registry and Wikidata's additions.
 func KnownLanguages(codes []string) error {
 	var wrong []string
 	for _, c := range codes {
@@ -147,7 +147,7 @@ func (b *Build) rows(ctx context.Context, add func(lookup.Entry) error) error {
 					b.Graph.Name, done))
 			}, add)
 			if err != nil {
-				return fmt.Errorf("%w\nwhat was pulled is kept: run the same command again to go on", err)
+				return fmt.Errorf("%w\nwhat was pulled is kept: run the same command again to continue", err)
 			}
 			continue
 		}

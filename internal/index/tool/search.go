@@ -1,4 +1,4 @@
-// Package tool builds label indexes and searches them. It is the command index without its flags.
+// Package tool builds and searches label indexes. It implements the index command without its flags.
 package tool
 
 import (
@@ -17,20 +17,20 @@ import (
 type Search struct {
 	Index lookup.Searcher
 	Query lookup.Query // of each text; its Text is not used
-	JSON  bool         // a line of JSON a query
+	JSON  bool         // one line of JSON per query
 	Out   *bufio.Writer
 	Err   io.Writer // mistakes and notes, unless JSON
 
 	failed error
 }
 
-// Failed returns why the last query that could not be answered could not; nil when there was none.
+// Failed returns the error of the last query that could not be answered, or nil.
 func (s *Search) Failed() error { return s.failed }
 
 // maxQuery is the length of a line of queries in bytes.
 const maxQuery = 1 << 20
 
-// Lines answers one query a line; blank lines are left out.
+// Lines answers one query per line; blank lines are skipped.
 func (s *Search) Lines(ctx context.Context, r io.Reader) error {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(nil, maxQuery)
@@ -122,7 +122,7 @@ func hitOf(h *lookup.Hit) hit {
 	return out
 }
 
-// Limits of a hit as people see it.
+// Limits of a hit as shown to people.
 const (
 	shownAliases = 5
 	shownName    = 64
@@ -168,5 +168,5 @@ func (s *Search) print(query string, p lookup.Page) error {
 	return nil
 }
 
-// clean is a text of the graph on one line, cut, without control characters.
+// clean returns a text of the graph on one line, shortened and without control characters.
 func clean(t string, n int) string { return text.Clip(text.OneLine(text.Clean(t)), n) }

@@ -1,6 +1,6 @@
-// Package engines holds no code: its tests, behind the build tag integration, hold the dialect and the embedded graph
-// against SPARQL engines that nobody here wrote: Virtuoso, Oxigraph and Blazegraph, the engine of Wikidata's query
-// service. They fail when one is missing; .ci/engines.sh installs all three.
+// Package engines has no code: its tests, behind the build tag integration, compare the dialect and the embedded graph
+// with independent SPARQL engines: Virtuoso, Oxigraph and Blazegraph, the engine of Wikidata's query service. They fail
+// if one is missing; .ci/engines.sh installs all three.
 //
 // Every query is run on the embedded graph as written. Its printed and re-read form and its form in standard SPARQL run
 // there, too; the standard form runs on Virtuoso and Oxigraph, the query as written on Blazegraph, over the same files.
@@ -9,6 +9,6 @@
 // that evaluators fall into (testdata/traps.rq), and, where the reference data is available, from its gold queries and
 // the forum's.
 //
-// Where an engine is wrong, or lacks something, faults_test.go says so, with the smallest query; a fault that no longer
-// shows fails the test. docs/engines.md tells about each.
+// Where an engine is wrong or lacks something, faults_test.go records it with a minimal query; a fault that no longer
+// occurs fails the test. docs/engines.md describes each.
 package engines

@@ -1,4 +1,4 @@
-// Package cache remembers what a graph answered: a bounded number of values, each for a while.
+// Package cache caches a graph's answers: a bounded number of values, each for a limited time.
 package cache
 
 import (
@@ -29,7 +29,7 @@ func New[K comparable, V any](most int, ttl time.Duration, now func() time.Time)
 	return &Cache[K, V]{most: most, ttl: ttl, now: now, order: list.New(), items: map[K]*list.Element{}}
 }
 
-// Get returns the value under key unless it expired.
+// Get returns the value under key unless it has expired.
 func (c *Cache[K, V]) Get(key K) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -61,7 +61,7 @@ func (a *aggregation) slot(c *compiler, e *sparql.Expr) int {
 	switch e.Op {
 	case "COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT":
 	default:
-		c.fail(kg.QueryFailed, "the aggregate %s is not known", e.Op)
+		c.fail(kg.QueryFailed, "the aggregate %s is unknown", e.Op)
 	}
 	if !e.Star {
 		if len(e.Args) != 1 {
@@ -76,7 +76,7 @@ func (a *aggregation) slot(c *compiler, e *sparql.Expr) int {
 	return x.slot
 }
 
-// plainKeys are the keys that are variables of the pattern: a binding from outside may be given to the pattern.
+// plainKeys returns the keys that are variables of the pattern: a binding from outside may be passed to the pattern.
 func (a *aggregation) plainKeys() varSet {
 	var v varSet
 	for _, k := range a.keys {
@@ -87,7 +87,7 @@ func (a *aggregation) plainKeys() varSet {
 	return v
 }
 
-// certainKeys are the keys that have a value in every group.
+// certainKeys returns the keys that have a value in every group.
 func (a *aggregation) certainKeys(cert varSet) varSet { return a.plainKeys().intersect(cert) }
 
 // accumulator gathers one aggregate of one group.
@@ -138,7 +138,7 @@ type grouper struct {
 	ex     *exec
 	groups *rowSet
 	cells  []value.ID
-	accs   rows[accumulator] // one row a group
+	accs   rows[accumulator] // one row per group
 	used   int               // bytes of what the accumulators hold
 }
 
@@ -265,7 +265,7 @@ func (r *grouper) replace(at *value.Value, v value.Value) error {
 	return r.hold(n)
 }
 
-// concat adds a text to a group's. While its buffer grows, the old one counts too.
+// concat appends a text to a group's text. While its buffer grows, the old one also counts.
 func (r *grouper) concat(g *aggregate, acc *accumulator, v value.Value) error {
 	s := function.Str(&r.ex.Env, v)
 	if s.Kind == value.KindNone {
@@ -300,7 +300,7 @@ func (r *grouper) concat(g *aggregate, acc *accumulator, v value.Value) error {
 	return nil
 }
 
-// result is the value of an aggregate over a group.
+// result returns the value of an aggregate over a group.
 func (r *grouper) result(g *aggregate, acc *accumulator) value.Value {
 	if acc.failed {
 		return value.Value{}

@@ -16,7 +16,7 @@ type reacher struct {
 	min, max int
 }
 
-// from lists the different nodes that min to max steps lead to. Nothing is visited twice, so cycles do no harm.
+// from lists the different nodes that min to max steps lead to. Nothing is visited twice, so cycles are harmless.
 func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
 	before := ex.Mem
 	level := []value.ID{start}
@@ -53,8 +53,8 @@ func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
 	return out, ex.Alloc(4 * cap(out))
 }
 
-// reachedSize is what a node costs while it is reached, in bytes: its place in a map of nodes seen (9, of which a map
-// uses between 7/16 and 7/8), and in two lists that grow.
+// reachedSize is the cost in bytes of a reached node: its entry in a map of seen nodes (9, of which a map uses between
+// 7/16 and 7/8), and in two growing lists.
 const reachedSize = 40
 
 // level takes one step from every node and lists the new nodes.
@@ -106,7 +106,7 @@ func (x *closureOp) info() *info { return &x.inf }
 
 func (x *closureOp) plan(*compiler, varSet, float64) op { return x }
 
-// probeSteps bounds the walk that counts what a constant end reaches.
+// probeSteps limits the walk that counts what a constant end reaches.
 const probeSteps = 20_000
 
 // estimate counts what a constant end reaches; for variables that will be bound it guesses.
@@ -146,12 +146,12 @@ func (x *closureOp) probe(c *compiler) estimate {
 	return x.ends
 }
 
-// reachMemo keeps what one run of a query found for a closure.
+// reachMemo caches what one run of a query found for a closure.
 type reachMemo struct {
 	fwd, bwd map[value.ID]*reached
 }
 
-// reached is the nodes that a start leads to; sorted is made when membership is first asked.
+// reached has the nodes that a start leads to; sorted is built when membership is first checked.
 type reached struct {
 	list   []value.ID
 	sorted []value.ID
@@ -209,8 +209,8 @@ func (x *closureOp) build(ex *exec, next runner) runner {
 		}
 		return p.term
 	}
-	// A path of no steps leads from a constant to itself, and also from a value that EXISTS puts in for a variable.
-	// From a variable's value it does so only when the value is a node of the graph.
+	// A path of zero steps leads from a constant to itself, and also from a value that EXISTS substitutes for a variable.
+	// From a variable's value it does so only if the value is a node of the graph.
 	constant := func(p place, given int, n value.ID) bool { return !p.isVar() || given >= 0 && row[given] == n }
 	return func() error {
 		s, o := end(x.s), end(x.o)
@@ -235,7 +235,7 @@ func (x *closureOp) build(ex *exec, next runner) runner {
 	}
 }
 
-// between yields once when o can be reached from s.
+// between yields once if o can be reached from s.
 func (x *closureOp) between(ex *exec, s, o value.ID, known bool, next runner) error {
 	if s == o && x.fwd.min == 0 {
 		if known {

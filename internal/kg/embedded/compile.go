@@ -9,18 +9,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// info is what the planner knows about a part of a query.
+// info is what the planner has found out about a part of a query.
 type info struct {
 	vars   varSet // bound in some solution
 	cert   varSet // bound in every solution
-	unsafe varSet // for these the part may not be given a binding: its solutions would not be the algebra's
-	uses   varSet // all places that it looks at, also in expressions
+	unsafe varSet // for these the part must not be given a binding: its solutions would differ from the algebra's
+	uses   varSet // all places that it reads, including in expressions
 }
 
-// node is a part of a query as in the algebra, before it is known what precedes it.
+// node is a part of a query as in the algebra, before its predecessors are known.
 type node interface {
 	info() *info
-	// estimate guesses the number of solutions and the work for one row in which the places of bound have a value.
+	// estimate estimates the number of solutions and the work for one row in which the places of bound have a value.
 	estimate(c *compiler, bound varSet) estimate
 	// plan makes the operator for about rows rows in which the places of bound have a value.
 	plan(c *compiler, bound varSet, rows float64) op
@@ -31,13 +31,13 @@ type op interface {
 	build(ex *exec, next runner) runner
 }
 
-// estimate is a guess about a part for one row that comes to it.
+// estimate is an estimate of a part's cost for one input row.
 type estimate struct {
 	rows float64
 	cost float64
 }
 
-// plan is a query ready to run.
+// plan is a query that is ready to run.
 type plan struct {
 	query   *sparql.Query
 	base    string
@@ -67,7 +67,7 @@ type compiler struct {
 	nested int
 }
 
-// fail notes the first mistake.
+// fail records the first mistake.
 func (c *compiler) fail(k kg.Kind, format string, args ...any) {
 	if c.Err == nil {
 		c.Err = kg.Errorf(k, format, args...)
@@ -90,7 +90,7 @@ const (
 // tick counts a step of planning, which costs more than one of running. It returns false when planning must end.
 func (c *compiler) tick() bool { return c.Work(16) }
 
-// book counts bytes that the plan is about to keep. It returns false when planning must end.
+// book counts bytes that the plan is about to keep. It returns false if planning must end.
 func (c *compiler) book(n int) bool { return c.Alloc(n) == nil && c.Err == nil }
 
 // bookPart counts a part of a group.
@@ -135,7 +135,7 @@ func (s *scope) slot(name string) int {
 	return n
 }
 
-// copyOf is the place that holds what an ambient variable was when the surrounding EXISTS was entered.
+// copyOf returns the place with the value that an ambient variable had when the surrounding EXISTS was entered.
 func (s *scope) copyOf(n int) int {
 	for _, have := range s.exists.copies {
 		if have == n {
@@ -173,7 +173,7 @@ func (s *scope) inner(visible varSet) *scope {
 	return in
 }
 
-// place is one place of a triple pattern: a constant or a variable.
+// place is one position of a triple pattern: a constant or a variable.
 type place struct {
 	slot    int // -1 for a constant
 	term    value.ID

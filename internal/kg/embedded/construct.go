@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// template makes triples of a solution: CONSTRUCT's template, or the resources that DESCRIBE is about.
+// template makes triples from a solution: CONSTRUCT's template, or the resources that DESCRIBE is about.
 type template struct {
 	triples   [][3]templatePlace
 	resources []place // of DESCRIBE
@@ -93,7 +93,7 @@ func (ex *exec) runGraph(sink Sink) error {
 	}))
 }
 
-// termOf is the term of a place on the current row.
+// termOf returns the term of a place in the current row.
 func (ex *exec) termOf(p place) value.ID {
 	if p.missing {
 		return ex.intern(value.Of(p.value))
@@ -101,7 +101,7 @@ func (ex *exec) termOf(p place) value.ID {
 	return p.get(ex.row)
 }
 
-// graphWriter hands out triples.
+// graphWriter outputs triples.
 type graphWriter struct {
 	ex   *exec
 	sink Sink
@@ -128,7 +128,7 @@ func (g *graphWriter) construct(t *template) error {
 	return ex.Err
 }
 
-// write passes a triple to the sink if it is valid and was not written before.
+// write passes a triple to the sink if it is valid and has not been written before.
 func (g *graphWriter) write(cells [3]value.ID) error {
 	if cells[0] == 0 || cells[1] == 0 || cells[2] == 0 {
 		return nil

@@ -11,11 +11,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// runner goes through the solutions of an operator: for each it sets the row and calls the runner that was built after
-// it, and puts the row back. An error ends everything.
+// runner iterates over the solutions of an operator: for each it sets the row, calls the next runner, and restores the
+// row. An error ends everything.
 type runner func() error
 
-// exec is one run of one query, in one goroutine. It holds the row, the query's own terms and what was used of the
+// exec is one run of one query, in one goroutine. It has the row, the query's own terms and the used part of the
 // budget.
 type exec struct {
 	function.Env
@@ -40,7 +40,7 @@ func newExec(g *Graph, m limit.Meter, p *plan) *exec {
 	return ex
 }
 
-// savedRow returns room for a copy of the row; nil, with ex.err set, when the query may not have it.
+// savedRow returns memory for a copy of the row, or nil, with ex.err set, if the query's budget does not allow it.
 func (ex *exec) savedRow() []value.ID {
 	if ex.Alloc(4*len(ex.row)) != nil {
 		return nil
@@ -102,7 +102,7 @@ func (ex *exec) term(n value.ID) rdf.Term {
 	return ex.st.Term(n)
 }
 
-// locals are the terms that a query makes and the graph does not have.
+// locals are the terms that a query creates and that are not in the graph.
 type locals struct {
 	st     *store.Store
 	values rows[value.Value]
@@ -115,7 +115,7 @@ const (
 	termSize  = 150
 )
 
-// stopError ends an operator that needs no more rows; its maker catches it.
+// stopError ends an operator that needs no more rows; its creator catches it.
 type stopError struct{}
 
 func (*stopError) Error() string { return "stopped: enough rows" }

@@ -5,13 +5,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// existsExpr is EXISTS or NOT EXISTS. Its group is evaluated with the bindings of the current row put in for its
-// variables (SPARQL 1.1, section 18.6), also where they are out of scope otherwise.
+// existsExpr is EXISTS or NOT EXISTS. Its group is evaluated with the bindings of the current row substituted for its
+// variables (SPARQL 1.1, section 18.6), even where they would otherwise be out of scope.
 type existsExpr struct {
 	plan  op
 	not   bool
 	scope *existsScope
-	memo  []int // places that decide the answer, when they are few enough to remember it by; nil: do not
+	memo  []int // places that determine the answer, if they are few enough for caching it; nil: do not cache
 }
 
 // existsRun is an EXISTS in one run of a query.
@@ -23,7 +23,7 @@ type existsRun struct {
 	known map[uint64]bool // answers by the cells of memo
 }
 
-// memoSize is what a remembered answer takes, in bytes.
+// memoSize is the size of a cached answer in bytes.
 const memoSize = 40
 
 func (c *compiler) existsCond(e *sparql.Expr, env exprEnv) condFn {

@@ -15,13 +15,13 @@ type evalFn func(ex *exec) value.Value
 type condFn func(ex *exec) value.Truth
 
 // exprEnv is the context of an expression: the names it sees and the variables that can have a value there. Variables
-// beyond visible are unbound, whatever the row holds in their place, for the row may carry bindings from outside the
+// outside visible are unbound, whatever the row has in their place, since the row may carry bindings from outside the
 // expression's scope.
 type exprEnv struct {
 	sc      *scope
 	visible varSet
 	cert    varSet       // those of visible that certainly have a value
-	uses    *varSet      // collects the places that the expression looks at
+	uses    *varSet      // collects the places that the expression reads
 	agg     *aggregation // where aggregates go; nil where they are not allowed
 }
 
@@ -278,7 +278,7 @@ func (c *compiler) in(e *sparql.Expr, env exprEnv) condFn {
 	}
 }
 
-// iriSet is the set of a long list of IRIs, with which nothing compares as an error; nil for other lists.
+// iriSet is the set of a long list of IRIs, for which no comparison is an error; nil for other lists.
 func iriSet(list []*sparql.Expr) map[string]bool {
 	if len(list) < 8 {
 		return nil
@@ -406,6 +406,6 @@ func (c *compiler) call(e *sparql.Expr, env exprEnv) evalFn {
 	if f, least, most := function.ByIRI(iri); f != nil {
 		return c.strict(e, f, least, most, env)
 	}
-	c.fail(kg.QueryFailed, "the function %s is not known here", rdf.Shorten(iri))
+	c.fail(kg.QueryFailed, "the function %s is not supported here", rdf.Shorten(iri))
 	return noValue
 }

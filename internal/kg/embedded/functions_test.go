@@ -151,7 +151,7 @@ func TestBadExpressionsFail(t *testing.T) {
 	for _, c := range []struct{ query, part string }{
 		{`SELECT * { ?s ?p ?o FILTER(REGEX(?o, "(?=a)b")) }`, "look-around"},
 		{`SELECT * { ?s ?p ?o FILTER(REGEX(?o, "a{1000}{1000}")) }`, "regular expression"},
-		{`SELECT (<http://example.org/f>(1) AS ?x) { }`, "not known"},
+		{`SELECT (<http://example.org/f>(1) AS ?x) { }`, "not supported"},
 	} {
 		_, err := g.Query(context.Background(), c.query)
 		if kg.KindOf(err) != kg.QueryFailed && kg.KindOf(err) != kg.SyntaxError || !strings.Contains(fmt.Sprint(err),

@@ -66,7 +66,7 @@ func (b *groupBuilder) geo(s *sparql.Service) {
 
 func (g *geoNode) info() *info { return &g.inf }
 
-// needs are the variables among the settings.
+// needs returns the variables among the settings.
 func (g *geoNode) needs() varSet {
 	var v varSet
 	for _, p := range g.params {
@@ -124,7 +124,7 @@ func (g *geoNode) build(ex *exec, next runner) runner {
 	}
 }
 
-// test makes the test of the current row's settings; nil when they are not places.
+// test makes the test for the current row's settings, or returns nil if they are not points.
 func (g *geoNode) test(ex *exec) func(function.Point) (float64, bool) {
 	if !g.box {
 		center, ok := function.ParsePoint(g.param(ex, "center"))

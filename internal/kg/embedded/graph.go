@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/store"
 )
 
-// Options are the surroundings and limits of a graph. The zero value works: no clock, no randomness, the default
+// Options are the environment and limits of a graph. The zero value works: no clock, no randomness, the default
 // limits.
 type Options struct {
 	Name string           // the graph's name in results and errors; "embedded graph" when empty
@@ -68,14 +68,14 @@ type Graph struct {
 	tune  tuning
 }
 
-// tuning holds the sizes above which the methods for large data are used; tests set them to zero to use those methods
+// tuning has the sizes above which the methods for large data are used; tests set them to zero to use those methods
 // always.
 type tuning struct {
-	scan     int     // rows of a table up to which it is looked through rather than indexed
+	scan     int     // maximum number of rows of a table that is scanned rather than indexed
 	scanOnce int     // the same of a table that is made for one search
-	linkRows float64 // rows before a part from which a table tied by equations pays
-	memoCost float64 // guessed work of an EXISTS from which its answers are remembered
-	favor    float64 // how much less work a table has to be than going row by row
+	linkRows float64 // number of rows before a part above which a table joined by equations is worthwhile
+	memoCost float64 // estimated work of an EXISTS above which its answers are cached
+	favor    float64 // factor by which a table must be less work than going row by row
 }
 
 var defaultTuning = tuning{scan: 8, scanOnce: 64, linkRows: 8, memoCost: 16, favor: 4}
@@ -92,7 +92,7 @@ func (g *Graph) Name() string { return g.opts.Name }
 // Timeout is the longest time of one query; negative when there is no limit.
 func (g *Graph) Timeout() time.Duration { return g.opts.Timeout }
 
-// MaxResult is the greatest length of a streamed answer in bytes.
+// MaxResult returns the maximum length of a streamed answer in bytes.
 func (g *Graph) MaxResult() int64 { return g.opts.MaxResult }
 
 // Len is the number of triples.

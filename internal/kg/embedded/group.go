@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// barrierKind is a step whose place among the joins of a group matters.
+// barrierKind is the kind of a step whose position among the joins of a group matters.
 type barrierKind uint8
 
 const (
@@ -24,7 +24,7 @@ type barrier struct {
 	inner     *groupNode // of OPTIONAL and MINUS
 	bind      extend     // of BIND
 	label     *labelService
-	shared    varSet // of MINUS: what its group looks at of the variables bound before it
+	shared    varSet // of MINUS: which of the variables bound before it its group reads
 	sensitive varSet // a join that binds one of these may not move before it
 }
 
@@ -58,7 +58,7 @@ type filterPart struct {
 type groupNode struct {
 	segs    []segment
 	filters []filterPart
-	conds   []filterPart // of the group of an OPTIONAL: filters that look at variables from outside the group
+	conds   []filterPart // of the group of an OPTIONAL: filters that read variables from outside the group
 	inf     info
 	sc      *scope
 	memo    map[string]estimate
@@ -159,7 +159,7 @@ func (b *groupBuilder) pattern(p sparql.Pattern) {
 	}
 }
 
-// nested joins an inner group; one that has only joins is the same as its parts.
+// nested joins an inner group; a group with only joins is equivalent to its parts.
 func (b *groupBuilder) nested(g *groupNode) {
 	if len(g.segs) == 1 && g.segs[0].end == nil && len(g.filters) == 0 {
 		for _, n := range g.segs[0].joins {
@@ -170,7 +170,7 @@ func (b *groupBuilder) nested(g *groupNode) {
 	b.join(g)
 }
 
-// join adds a part, as far to the front as the algebra allows: past barriers that do not look at what it binds.
+// join adds a part as far forward as the algebra allows: past barriers that do not read what it binds.
 func (b *groupBuilder) join(n node) {
 	in := n.info()
 	if !b.c.bookPart(in) {
@@ -294,7 +294,7 @@ func (n *groupNode) summarize() {
 	in.unsafe = in.unsafe.minus(n.sc.given) // they have their values before anything else
 }
 
-// service sorts the kinds of SERVICE.
+// service dispatches on the kind of SERVICE.
 func (b *groupBuilder) service(s *sparql.Service) {
 	c := b.c
 	switch s.Kind() {

@@ -9,16 +9,16 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// A filter ?a = ?b (or sameTerm, with any expressions in the place of the variables) between parts that have no
-// variable in common, or too common a one, is a join in disguise. One part is then evaluated by itself into a table
-// with the hash of its side as a further column; the other side is looked up there (tableOp.equal). The hash only finds
-// candidates: equal values have equal hashes, and the filter stays where it was and decides. So errors, NaN and the
-// numbers' promotions need no rules of their own here.
+// A filter ?a = ?b (or sameTerm, with any expressions instead of the variables) between parts that have no variable in
+// common, or one that is too unselective, is a join in disguise. One part is then evaluated by itself into a table with
+// the hash of its side as a further column; the other side is looked up there (tableOp.equal). The hash only finds
+// candidates: equal values have equal hashes, and the filter stays in place and decides. So errors, NaN and numeric
+// promotions need no special rules here.
 
 // equation is a filter that is true only where two values are equal.
 type equation struct{ left, right side }
 
-// side is one side of an equation with the places that it looks at.
+// side is one side of an equation with the places that it reads.
 type side struct {
 	fn   evalFn
 	uses varSet
@@ -119,7 +119,7 @@ func hashValue(h uint64, v value.Value) uint64 {
 	return h
 }
 
-// link is a part of a group that equations tie to what is bound before it.
+// link is a part of a group that equations connect to what is bound before it.
 type link struct {
 	part   *groupNode
 	pushed []bool // filters of the group that the part takes over
@@ -163,7 +163,7 @@ func (c *compiler) linked(g *groupNode, p *progress, rest []node, filters []filt
 	}
 }
 
-// component splits off the joins that hang together with one of them by variables that are not bound yet.
+// component splits off the joins that are connected with one of them by variables that are not bound yet.
 func (c *compiler) component(rest []node, first int, bound varSet) (part, others []node) {
 	in := make([]bool, len(rest))
 	in[first] = true
@@ -247,7 +247,7 @@ func (q *equation) seenFrom(in *info, elsewhere, later varSet) (equality, bool) 
 	return equality{}, false
 }
 
-// bindsOutside is what the group binds apart from some of its joins.
+// bindsOutside returns what the group binds apart from some of its joins.
 func (g *groupNode) bindsOutside(part []node) varSet {
 	var v varSet
 	for _, s := range g.segs {

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Sink takes a result as it is found. An error of any method ends the query.
+// Sink receives a result as it is found. An error of any method ends the query.
 type Sink interface {
 	// Head is called once, before all rows: the names of the columns, or ask for a truth value, which comes as Boolean.
 	Head(vars []string, ask bool) error
@@ -26,7 +26,7 @@ type TripleSink interface {
 	Triples()
 }
 
-// parse reads a query and turns a mistake into an *kg.Error of kind SyntaxError with its place.
+// parse reads a query and turns a mistake into a *kg.Error of kind SyntaxError with its position.
 func (g *Graph) parse(query string) (*sparql.Query, error) {
 	q, err := sparql.Parse(query)
 	if err == nil {
@@ -93,9 +93,9 @@ func (c *collector) Boolean(b bool) error {
 	return nil
 }
 
-// Stream runs a query and passes its result to the sink row by row. The result of CONSTRUCT and DESCRIBE has
-// the columns subject, predicate and object. Errors are those of [Graph.Query] and the sink's own; rows may
-// have been handed over before one.
+// Stream runs a query and passes its result to the sink row by row. The result of CONSTRUCT and DESCRIBE has the
+// columns subject, predicate and object. Errors are those of [Graph.Query] and the sink's own; rows may have been
+// passed on before one.
 func (g *Graph) Stream(ctx context.Context, query string, sink Sink) error {
 	ctx, cancel := g.deadline(ctx)
 	defer cancel()
@@ -113,7 +113,7 @@ func (g *Graph) Stream(ctx context.Context, query string, sink Sink) error {
 	return ex.run(sink)
 }
 
-// treeSize is about what a byte of a query's text takes as a tree, in bytes.
+// treeSize is the approximate size, in bytes, of the tree for one byte of a query's text.
 const treeSize = 100
 
 // compile parses a query and plans it.

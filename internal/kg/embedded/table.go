@@ -278,8 +278,8 @@ func (t *tableOp) build(ex *exec, next runner) runner {
 	}
 }
 
-// removes finds out whether a row of the table takes the current row away: they have a bound variable in common and
-// agree on all such.
+// removes reports whether a row of the table removes the current row: they have a bound variable in common and agree on
+// all such variables.
 func (t *tableOp) removes(ex *exec, tab *table, shared varSet, cells []value.ID, found *bool) error {
 	*found = false
 	stop := &stopError{}

@@ -1,5 +1,5 @@
-// Package endpoint turns any SPARQL 1.1 query service into a graph for the agent: it uses queries to get searches,
-// entity pages, examples of properties and labels, with the vocabulary of the graph's kg.Description. It reaches the
+// Package endpoint turns any SPARQL 1.1 query service into a graph for the agent: it implements searches, entity pages,
+// examples of properties and labels with queries, using the vocabulary of the graph's kg.Description. It reaches the
 // service through a function, such as the Query method of remote.Service or of the embedded graph.
 //
 //	endpoint.go  queries, which are brought into the service's dialect
@@ -34,7 +34,7 @@ import (
 // Query runs a query. Failures are *kg.Error values, or ctx's.
 type Query func(ctx context.Context, query string) (*kg.Table, error)
 
-// Options are what a [Graph] works with. Graph and Query are needed.
+// Options are the parts of a [Graph]. Graph and Query are required.
 type Options struct {
 	Log      *slog.Logger
 	Graph    kg.Description
@@ -90,7 +90,7 @@ func New(o Options) (*Graph, error) {
 	return g, nil
 }
 
-// Description says what the graph is. It must not be changed.
+// Description returns the graph's description. It must not be changed.
 func (g *Graph) Description() kg.Description { return g.o.Graph }
 
 // Query runs a query, which may use the graph's prefixes undeclared. For a service other than Wikidata's it is
@@ -129,7 +129,7 @@ func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return t, err
 }
 
-// syntaxError gives the dialect's errors their kind and place.
+// syntaxError adds kind and position to the dialect's errors.
 func syntaxError(err error) error {
 	out := &kg.Error{Kind: kg.SyntaxError, Message: err.Error(), Err: err}
 	var all sparql.Errors
@@ -201,8 +201,8 @@ func plainIRI(iri string) bool {
 // list writes IRIs for VALUES.
 func list(iris []string) string { return "<" + strings.Join(iris, "> <") + ">" }
 
-// chain is the order in which labels are looked for: the language, what it is a variant of, mul on a Wikibase, English,
-// the graph's own languages, none.
+// chain returns the order in which labels are searched: the language, what it is a variant of, mul on a Wikibase,
+// English, the graph's own languages, none.
 func (g *Graph) chain(lang string) []string {
 	var out []string
 	add := func(l string) {

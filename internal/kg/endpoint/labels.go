@@ -12,14 +12,14 @@ import (
 // labelBatch is how many IRIs a query asks for.
 const labelBatch = 100
 
-// mostTexts bounds the names of a batch.
+// mostTexts limits the names in a batch.
 const mostTexts = 20_000
 
 type labelKey struct{ iri, languages string }
 
 // Labels returns the labels of entities and properties in the first of the languages that has one; on a graph that is
-// no Wikibase, a label without language is the last resort. IDs are those of [kg.Hit], or IRIs. IDs without a label,
-// and what is no ID, are absent.
+// not a Wikibase, a label without a language is the last resort. IDs are those of [kg.Hit], or IRIs. IDs without a
+// label, and invalid IDs, are absent.
 func (g *Graph) Labels(ctx context.Context, ids, languages []string) (map[string]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

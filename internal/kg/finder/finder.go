@@ -106,7 +106,7 @@ func (f *Finder) among(ctx context.Context, q kg.FindQuery, lq lookup.Query) (*k
 	lq.Limit, lq.Offset = min(limit+offset+1, MostHits), 0
 	var hits []lookup.Hit
 	if len(c.indexed) > 0 {
-		lq.Among, lq.External = c.indexed, true // who names candidates means them
+		lq.Among, lq.External = c.indexed, true // someone who names candidates means them
 		page, err := f.Index.Search(ctx, lq)
 		if err != nil {
 			return nil, failure(err)
@@ -135,7 +135,7 @@ func quality(m lookup.Match) int {
 	return slices.Index([]lookup.Match{lookup.Exact, lookup.Full, lookup.Typo, lookup.Some}, m)
 }
 
-// candidates sorts a query's terms out. Blank nodes are left out: nothing can be said of them in a query.
+// candidates classifies a query's terms. Blank nodes are left out, since a query cannot refer to them.
 func (f *Finder) candidates(ctx context.Context, q kg.FindQuery) (*candidates, error) {
 	c := &candidates{terms: map[string]rdf.Term{}, variants: map[string][]string{}, typ: q.Type}
 	seen := map[string]bool{}
@@ -341,7 +341,7 @@ func NameOf(iri string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// failure gives a failure of the index a kind.
+// failure adds a kind to a failure of the index.
 func failure(err error) error {
 	var ke *kg.Error
 	switch {

@@ -1,4 +1,4 @@
-// Package played plays OpenSearch, for tests.
+// Package played imitates OpenSearch, for tests.
 package played
 
 import (
@@ -16,7 +16,7 @@ import (
 )
 
 // Server is a small OpenSearch. It keeps documents and aliases, and evaluates the part of the query language that
-// internal/index/opensearch uses as OpenSearch's documentation defines it; everything else it refuses.
+// internal/index/opensearch uses as OpenSearch's documentation defines it; it rejects everything else.
 type Server struct {
 	mu      sync.Mutex
 	Indices map[string][]map[string]any
@@ -168,7 +168,7 @@ func search(docs []map[string]any, body []byte) ([]byte, error) {
 	return json.Marshal(map[string]any{"timed_out": false, "hits": map[string]any{"hits": hits}})
 }
 
-// eval says whether a document matches, and its score. In filter context the score is not used.
+// eval returns whether a document matches, and its score. In filter context the score is not used.
 func eval(d map[string]any, q map[string]any) (ok bool, score float64, err error) {
 	for kind, raw := range q {
 		arg, _ := raw.(map[string]any)

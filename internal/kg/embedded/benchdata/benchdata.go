@@ -1,6 +1,6 @@
-// Package benchdata makes the graph that SPARQL engines are measured on, 300,001 triples of Wikidata's shape, and the
-// queries that are put to it. The same triples go to every engine: the benchmarks of package embedded build them in
-// process, tools/graphbench writes them as N-Triples for others.
+// Package benchdata makes the graph on which SPARQL engines are measured, 300,001 triples shaped like Wikidata's, and
+// the queries for it. The same triples go to every engine: the benchmarks of package embedded build them in process,
+// tools/graphbench writes them as N-Triples for others.
 package benchdata
 
 import (
@@ -63,7 +63,7 @@ func WriteNTriples(w io.Writer) error {
 // Query is a query and the name of its class.
 type Query struct{ Name, Text string }
 
-// Classes are the seven classes of query that engines are compared by.
+// Classes are the seven classes of queries by which engines are compared.
 var Classes = []Query{
 	{"star", "SELECT ?x ?c ?k ?n { ?x wdt:P31 ?c ; wdt:P17 ?k ; wdt:P1082 ?n }"},
 	{"3-hop", "SELECT ?a ?d { ?a wdt:P50 ?b . ?b wdt:P50 ?c . ?c wdt:P50 ?d }"},
@@ -74,7 +74,7 @@ var Classes = []Query{
 	{"contains", `SELECT ?x { ?x rdfs:label ?l FILTER(CONTAINS(?l, "999")) }`},
 }
 
-// More are further queries that every engine answers.
+// More has further queries that every engine answers.
 var More = []Query{
 	{"optional label", `SELECT ?x ?l { ?x wdt:P17 ?k OPTIONAL { ?x rdfs:label ?l FILTER(LANG(?l) = "en") } }`},
 	{"top ten", "SELECT ?x ?n { ?x wdt:P1082 ?n } ORDER BY DESC(?n) LIMIT 10"},
@@ -88,7 +88,7 @@ var More = []Query{
 	{"lookup", "SELECT ?c { wd:Q42 wdt:P31 ?c }"},
 }
 
-// Prefixes declares what the queries use, for engines that know no prefixes of their own.
+// Prefixes declares the prefixes of the queries, for engines without predeclared prefixes.
 func Prefixes() string {
 	var b strings.Builder
 	for _, p := range []string{"wd", "wdt", "rdfs"} {

@@ -12,13 +12,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// noise are classes of items that are seldom looked for: Wikimedia's categories, disambiguation pages, templates and
+// noise lists classes of items that are seldom wanted: Wikimedia's categories, disambiguation pages, templates and
 // lists, and scholarly articles, which outnumber what they are about.
 var noise = []string{"Q4167836", "Q4167410", "Q11266439", "Q13406463", "Q17362920", "Q13442814"}
 
 // Find finds items and properties by words anywhere in their names and aliases in all languages, and literals and other
-// terms among the candidates of the query. Hits have their uses in the graph: of an item, the triples that have it as
-// their object; of a property, those that have it as their predicate. The index is made at the first call.
+// terms among the candidates of the query. Hits have their number of uses in the graph: for an item, the triples that
+// have it as their object; for a property, those that have it as their predicate. The index is built at the first call.
 func (r *Reader) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -88,7 +88,8 @@ func (r *Reader) languages(num string, n value.ID) []lookup.Entry {
 	return out
 }
 
-// infos are an entity's description and the names of its classes, which tell it from others of its name.
+// infos returns an entity's description and the names of its classes, which distinguish it from others with the same
+// name.
 func (r *Reader) infos(n value.ID, classes []value.ID, lang string) []string {
 	langs := slices.Compact([]string{lang, "mul", "en"})
 	var out []string
@@ -103,7 +104,7 @@ func (r *Reader) infos(n value.ID, classes []value.ID, lang string) []string {
 	return out
 }
 
-// propertyUses is how many statements a property has.
+// propertyUses returns how many statements a property has.
 func (r *Reader) propertyUses(num string) int64 {
 	most := 0
 	for _, ns := range []string{rdf.Direct, rdf.Prop, rdf.Prefixes["pq"]} {
@@ -114,7 +115,7 @@ func (r *Reader) propertyUses(num string) int64 {
 	return int64(most)
 }
 
-// facts are what the graph knows of properties.
+// facts returns what the graph has about properties.
 func (r *Reader) facts(_ context.Context, ids []string) (map[string]finder.Facts, error) {
 	out := make(map[string]finder.Facts, len(ids))
 	for _, id := range ids {
@@ -123,7 +124,7 @@ func (r *Reader) facts(_ context.Context, ids []string) (map[string]finder.Facts
 	return out, nil
 }
 
-// variants are the prefixes under which a property is a predicate of the graph.
+// variants returns the prefixes under which a property is a predicate of the graph.
 func (r *Reader) variants(num string) []string {
 	var out []string
 	for _, v := range finder.Variants() {

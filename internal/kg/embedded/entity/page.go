@@ -14,9 +14,9 @@ import (
 )
 
 // Entity returns an item's or property's page with labels in lang and its fallbacks (mul, en). External identifiers are
-// left out; [Reader.Page] has them. Statements are read from p:, ps:, psv:, pq: and pqv:; where a property has only
-// wdt: values these are given as statements of normal rank. A redirect (owl:sameAs) is followed. Errors are of the
-// kinds BadID and NotFound.
+// left out; [Reader.Page] has them. Statements are read from p:, ps:, psv:, pq: and pqv:; if a property only has wdt:
+// values, these are returned as statements of normal rank. A redirect (owl:sameAs) is followed. Errors are of the kinds
+// BadID and NotFound.
 func (r *Reader) Entity(ctx context.Context, num, lang string) (*kg.Entity, error) {
 	return r.Page(ctx, num, lang, false)
 }
@@ -42,7 +42,7 @@ func (r *Reader) Page(ctx context.Context, num, lang string, external bool) (*kg
 	return e, nil
 }
 
-// resolve checks a number and follows a redirect.
+// resolve checks an ID and follows a redirect.
 func (r *Reader) resolve(num string) (string, value.ID, error) {
 	if !rdf.ValidID(num) || num[0] == 'L' {
 		return "", 0, kg.Errorf(kg.BadID, "%.60q is not the ID of an item or property, such as Q42 or P31", num)
@@ -59,7 +59,7 @@ func (r *Reader) resolve(num string) (string, value.ID, error) {
 	return num, n, nil
 }
 
-// Names are the texts of an entity by language.
+// Names has the texts of an entity by language.
 type Names struct {
 	Labels, Descriptions map[string]string
 	Aliases              map[string][]string
@@ -239,8 +239,8 @@ func (r pageReader) values(node value.ID, namespace, num string) []kg.Value {
 	return out
 }
 
-// complete takes precision and unit from a value node when it is the value's own: the node holds the same time or
-// amount, or is the only one.
+// complete takes precision and unit from a value node if the node belongs to the value: it has the same time or amount,
+// or is the only one.
 func (r pageReader) complete(v *kg.Value, node value.ID, only bool) bool {
 	s := r.g.store
 	same := only
@@ -283,8 +283,8 @@ func (r pageReader) label(n value.ID) string {
 	return r.g.best(n, r.g.ids.label, r.chain)
 }
 
-// Examples returns a property's examples: the items of its P1855 statements with the value that the statement has for
-// the property itself.
+// Examples returns a property's examples: the items of its P1855 statements with the statement's value for the property
+// itself.
 func (r *Reader) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

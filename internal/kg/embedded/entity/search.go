@@ -28,7 +28,7 @@ type Reader struct {
 	find     *finder.Finder
 }
 
-// wellKnown are the IDs of the terms that entity pages are read with; 0 for a term that the graph does not have.
+// wellKnown has the IDs of the terms used for reading entity pages; 0 for a term that is not in the graph.
 type wellKnown struct {
 	label, alias, description, typ, rank, sitelinks, propertyType, sameAs value.ID
 	timeValue, timePrecision, quantityAmount, quantityUnit                value.ID
@@ -100,8 +100,8 @@ func typeOf(num string) kg.Type {
 	return kg.Item
 }
 
-// Search finds items or properties by label or alias with the semantics of wbsearchentities. An exact number finds
-// itself, first of all. The limit is kept within 1 to 50; an empty type searches items.
+// Search finds items or properties by label or alias with the semantics of wbsearchentities. An exact ID finds itself,
+// before all others. The limit is kept within 1 to 50; an empty type searches items.
 func (r *Reader) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (r *Reader) hit(num, lang string, chain []string) kg.Hit {
 	return h
 }
 
-// entity returns the term of a Q or P number that the graph says something about, else 0.
+// entity returns the term of a Q or P ID about which the graph has something, else 0.
 func (r *Reader) entity(num string) value.ID {
 	if !rdf.ValidID(num) || num[0] == 'L' {
 		return 0
@@ -229,8 +229,8 @@ func apiDatatype(name string) string {
 	return b.String()
 }
 
-// Labels returns the labels of entities in the first of the languages that has one. Numbers without a label, and what
-// is not a number, are left out.
+// Labels returns the labels of entities in the first of the languages that has one. IDs without a label, and invalid
+// IDs, are left out.
 func (r *Reader) Labels(ctx context.Context, ids []string, languages []string) (map[string]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

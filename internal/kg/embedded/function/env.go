@@ -1,4 +1,4 @@
-// Package function holds the functions of SPARQL 1.1 (section 17.4) and of Wikidata's dialect.
+// Package function implements the functions of SPARQL 1.1 (section 17.4) and of Wikidata's dialect.
 package function
 
 import (
@@ -22,7 +22,7 @@ type Env struct {
 	regex    map[string]*regex
 }
 
-// NewEnv returns the surroundings of a query's functions. Without a clock NOW() is an error; without
+// NewEnv returns the environment of a query's functions. Without a clock NOW() is an error; without
 // randomness RAND(), UUID(), STRUUID() are.
 func NewEnv(m limit.Meter, now func() time.Time, random func() uint64, base string) Env {
 	e := Env{Meter: m, random: random, base: base, regex: map[string]*regex{}}

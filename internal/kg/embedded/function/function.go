@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// One is a function of one value. Functions are not called when an argument has no value; then their result has none.
+// One is a function of one value. Functions are not called if an argument has no value; then their result has none.
 type One func(e *Env, a value.Value) value.Value
 
 // Two is a function of two values, see [One].
@@ -204,7 +204,7 @@ func fnRound(name string, a value.Value) value.Value {
 // isText reports whether a value is a string, with a language or without.
 func isText(a value.Value) bool { return a.Kind == value.KindString || a.Kind == value.KindLang }
 
-// alike makes a text with the language of a.
+// alike makes a text with a's language.
 func alike(a value.Value, s string) value.Value {
 	if a.Kind == value.KindLang {
 		return value.Value{Kind: value.KindLang, Text: s, Tag: a.Tag}

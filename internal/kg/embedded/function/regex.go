@@ -12,15 +12,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// regex is a compiled pattern of REGEX or REPLACE. Go's engine takes time in proportion to text and pattern; size is
-// the pattern's part of it.
+// regex is a compiled pattern of REGEX or REPLACE. The running time of Go's engine is proportional to text and pattern;
+// size is the pattern's part.
 type regex struct {
 	re   *regexp.Regexp
 	size int
 	err  string
 }
 
-// Bounds of patterns: length in bytes, number of flags, and size of the program.
+// Limits of patterns: length in bytes, number of flags, and size of the program.
 const (
 	maxPattern = 10_000
 	maxFlags   = 16
@@ -30,8 +30,8 @@ const (
 // programSize is about what a step of a compiled program takes in bytes, its one-pass form included.
 const programSize = 120
 
-// compileRegex compiles a pattern of XPath (or Java) with flags i s m x q. What our engine lacks (look-around,
-// back-references) yields a message.
+// compileRegex compiles a pattern of XPath (or Java) with flags i s m x q. Features that our engine lacks (look-around,
+// back-references) produce a message.
 func compileRegex(pattern, flags string) *regex {
 	if len(pattern) > maxPattern {
 		return &regex{err: "the regular expression is longer than 10,000 characters"}
@@ -59,7 +59,7 @@ func compileRegex(pattern, flags string) *regex {
 	}
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return &regex{err: "the regular expression is not understood here (look-around and back-references are not): " +
+		return &regex{err: "the regular expression is not supported here (look-around and back-references are not): " +
 			err.Error()}
 	}
 	size := patternSize(tree)
@@ -133,7 +133,7 @@ func (e *Env) regexFor(pattern, flags string) *regex {
 // slowMatch is the product of text and pattern from which a match is watched.
 const slowMatch = 1 << 20
 
-// matches reports whether the pattern occurs in a text. A long match looks at the limits as it goes.
+// matches reports whether the pattern occurs in a text. A long match checks the limits as it proceeds.
 func (e *Env) matches(r *regex, s string) bool {
 	if len(s)*r.size < slowMatch {
 		return e.Work(1+len(s)*r.size/256) && r.re.MatchString(s)
@@ -172,8 +172,8 @@ func Regex(e *Env, args []value.Value) value.Value {
 	return value.Bool(e.matches(r, args[0].Text))
 }
 
-// regexArgs returns the compiled pattern of two arguments; nil when it is none. A pattern that cannot be compiled fails
-// the query: that helps its author more than no rows.
+// regexArgs returns the compiled pattern of two arguments, or nil if it is not a pattern. A pattern that cannot be
+// compiled fails the query, which helps its author more than no rows.
 func (e *Env) regexArgs(pattern, flags value.Value) *regex {
 	if pattern.Kind != value.KindString || flags.Kind != value.KindString {
 		return nil
@@ -210,7 +210,7 @@ func Replace(e *Env, args []value.Value) value.Value {
 	if !ok || !e.Work(len(a.Text)*r.size/256) {
 		return value.Value{}
 	}
-	if refs > 0 && !e.Hold(16*(r.re.NumSubexp()+1)*r.size) { // every thread of the engine has the places of all groups
+	if refs > 0 && !e.Hold(16*(r.re.NumSubexp()+1)*r.size) { // every thread of the engine stores all groups
 		return value.Value{}
 	}
 	if !e.replacement(r, a.Text, fixed, refs) {

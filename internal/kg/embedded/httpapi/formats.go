@@ -30,7 +30,7 @@ type response struct {
 
 	ctx   context.Context // of the query
 	slots chan struct{}   // of the server's queries; this one has a place, but for the time that it waits for its client
-	gone  bool            // it has given its place up
+	gone  bool            // it has given up its place
 	stall time.Duration
 }
 
@@ -73,13 +73,13 @@ func (o *response) resume() error {
 	}
 }
 
-// close ends the answer: what the server still holds of it is sent, the deadline is lifted, the place is given back.
+// close ends the answer: what is still buffered is sent, the deadline is removed, and the place is released.
 func (o *response) close() {
 	if o.slots != nil && !o.gone {
 		<-o.slots
 	}
 	conn := http.NewResponseController(o.w)
-	if o.count > 2048 { // of shorter answers the server tells the length, unless they are sent before they end
+	if o.count > 2048 { // for shorter answers the server sends the length, unless they are sent before they end
 		_ = conn.Flush()
 	}
 	_ = conn.SetWriteDeadline(time.Time{})

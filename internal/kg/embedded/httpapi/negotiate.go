@@ -15,7 +15,7 @@ type format struct {
 	use        use
 }
 
-// use says what a format is for.
+// use is what a format is for.
 type use uint8
 
 const (
@@ -116,7 +116,7 @@ type negotiated struct {
 	use use
 }
 
-// Triples says that the rows are triples.
+// Triples records that the rows are triples.
 func (n *negotiated) Triples() { n.use = forTriples }
 
 // Head chooses the format.

@@ -1,6 +1,6 @@
 // Package httpapi serves an embedded graph over HTTP as Wikidata does: the SPARQL 1.1 Protocol with the query service's
-// error texts, the entity actions of api.php (wbsearchentities, wbgetentities), and Special:EntityData. It is what the
-// sandbox and the demo put on loopback, so that the same client code talks to them and to the real services.
+// error texts, the entity actions of api.php (wbsearchentities, wbgetentities), and Special:EntityData. The sandbox and
+// the demo serve it on loopback, so that the same client code works with them and with the real services.
 //
 // Sources: W3C SPARQL 1.1 Protocol and Query Results formats; for error texts and limits the query service's own
 // (Wikidata:SPARQL query service/query limits); for the entity API Wikibase's repo/includes/Api and
@@ -24,7 +24,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 )
 
-// maxQuery is the greatest length of a request's body, as the query service has it.
+// maxQuery is the maximum length of a request's body, as in the query service.
 const maxQuery = 1 << 20
 
 // allowed are the methods of the query endpoint.
@@ -138,10 +138,10 @@ func readQuery(w http.ResponseWriter, r *http.Request) (query string, status int
 	return query, 0, nil
 }
 
-// answer runs the query and streams its result. A failure after the first rows were sent follows them as text, as the
-// query service has it: that makes a JSON result invalid. In the line formats, and in XML for readers that go row by
-// row, it could be taken for rows, so there the connection is cut as well (net/http's ErrAbortHandler): the client sees
-// a body without its end.
+// answer runs the query and streams its result. A failure after the first rows were sent follows them as text, as in
+// the query service: this makes a JSON result invalid. In the line formats, and in XML for readers that go row by row,
+// it could be taken for rows, so there the connection is cut as well (net/http's ErrAbortHandler): the client sees a
+// body without its end.
 func (h *SPARQL) answer(out *response, r *http.Request, query string) {
 	ctx := r.Context()
 	if ms, err := strconv.Atoi(r.URL.Query().Get("maxQueryTimeMillis")); err == nil && ms > 0 {
@@ -225,7 +225,7 @@ func plainText(err error) string {
 
 const stackTrace = "\tat java.util.concurrent.FutureTask.report(FutureTask.java:122)\n\tat java.util.concurrent.FutureTask.get(FutureTask.java:206)\n"
 
-// errorText words a failure as the query service does: the query, the exception, the beginning of a stack trace.
+// errorText writes a failure like the query service: the query, the exception, the beginning of a stack trace.
 func errorText(query string, err error) (status int, text string) {
 	status = http.StatusInternalServerError
 	const executed = "java.util.concurrent.ExecutionException: "

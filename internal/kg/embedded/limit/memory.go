@@ -23,7 +23,7 @@ type Pool struct {
 	Used atomic.Int64
 }
 
-// take gets n bytes; false when the other queries have left less.
+// take takes n bytes from the pool; it returns false if the other queries have left less.
 func (p *Pool) take(n int64) bool {
 	if p.Used.Add(n) > p.Size {
 		p.Used.Add(-n)
@@ -57,10 +57,10 @@ func (b *budget) Close() {
 	}
 }
 
-// MaxText is the greatest length of a text that an expression makes.
+// MaxText returns the maximum length of a text that an expression makes.
 func (m *Meter) MaxText() int64 { return min(maxText, m.Max/8) }
 
-// Read charges the work of looking through a text of n bytes; false when a limit is reached.
+// Read charges the work of scanning a text of n bytes; it returns false if a limit is reached.
 func (m *Meter) Read(n int) bool {
 	if n < 256 {
 		return true

@@ -45,7 +45,7 @@ func (m *Meter) Work(n int) bool {
 	return m.Err == nil
 }
 
-// Check looks at the context and at limits that were reached before.
+// Check checks the context and limits that were reached before.
 func (m *Meter) Check() error {
 	if m.Err != nil {
 		return m.Err
@@ -84,7 +84,7 @@ func (m *Meter) more() error {
 	return nil
 }
 
-// reached notes the first limit that was reached.
+// reached records the first limit that was reached.
 func (m *Meter) reached(err error) error {
 	if m.Err == nil {
 		m.Err = err
