@@ -29,7 +29,7 @@ var mutants = []struct {
 	{"F1: a comment that was on the page together with the entry's counts as its new words", "identity/identity.go",
 		`	if c.Signed && inThread && !another {`, `	if c.Signed {`, "lost"},
 	{"the same words in the same minute are the same post", "identity.go",
-		`	return identity.Arrivals(counts) > known, nil`, `	return false, nil`, "lost"},
+		`	return identity.Arrivals(counts) > known, nil`, `	return identity.Arrivals(counts) > known+100, nil`, "lost"},
 	{"F4: hidden edits of our own are passed over", "trace.go",
 		`		switch {
 		case strings.Contains(edit.Summary`, `		if edit.Hidden {
@@ -60,6 +60,9 @@ var mutants = []struct {
 	{"everybody else's text is written anew", "publish.go", `Text: text.after,`,
 		`Text: strings.ReplaceAll(text.after, "cats", "Cats"),`, "changes what others wrote"},
 }
+
+// rare are the mistakes that few schedules find, with the seed from which they are played.
+var rare = map[string]string{"the same words in the same minute are the same post": "213000"}
 
 // plant returns the file with the mistake in it.
 func plant(t *testing.T, file, old, new string) []byte {
@@ -104,7 +107,7 @@ func TestMutants(t *testing.T) {
 				}
 			}
 			cmd := exec.Command("go", "test", "-vet=off", "-overlay", filepath.Join(dir, "overlay.json"), "-run", "^TestSimulation$", ".")
-			cmd.Env = append(os.Environ(), "SIMULATE="+n, "SIMULATE_MUTANTS=")
+			cmd.Env = append(os.Environ(), "SIMULATE="+n, "SIMULATE_MUTANTS=", "SIMULATE_FROM="+rare[m.name])
 			out, err := cmd.CombinedOutput()
 			if err == nil || !strings.Contains(string(out), "seed ") || !strings.Contains(string(out), m.finds) {
 				t.Errorf("not found in %s schedules: %v\n%.2000s", n, err, out)
