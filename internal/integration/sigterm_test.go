@@ -96,6 +96,13 @@ func (w *world) watching() *exec.Cmd {
 	return w.command(nil, "run", "--lease", "3s", "--unknown-grace", "1s", "--watch-schedule", "@every 1s")
 }
 
+// once posts a request that nobody repeats, so that it need not be early in a minute, as [world.ask] has it.
+func (w *world) once(heading string) {
+	w.t.Helper()
+	w.alice.ask(w.page, heading, capital)
+	w.asked[heading] = 1
+}
+
 // stops tells the bot to stop at a call while it works on a request, and wants one reply after the next start.
 func (w *world) stops(phase string, at func(call) bool, hold time.Duration, lost bool) {
 	w.t.Helper()
@@ -105,7 +112,7 @@ func (w *world) stops(phase string, at func(call) bool, hold time.Duration, lost
 		w.bob.reply(w.page, older, signature.FindString(s), "::"+refined)
 		w.asked[older]++
 	} else {
-		w.ask(heading)
+		w.once(heading)
 	}
 	took := w.told(w.watching(), at, hold, lost)
 	w.t.Logf("%s: stopped after %v", phase, took.Round(time.Millisecond))
@@ -140,7 +147,7 @@ func nth(n int) func(call) bool {
 // the proposal.
 func (w *world) lastCall() (n int) {
 	w.t.Helper()
-	w.ask("Watched")
+	w.once("Watched")
 	w.hooks.reset(nil, nil)
 	w.round()
 	w.hooks.mu.Lock()
@@ -192,7 +199,7 @@ func (w *world) stopsProposing(last int) {
 	w.t.Helper()
 	w.set("POSTING", "propose")
 	defer w.set("POSTING", "on")
-	w.ask("Told to stop, proposing")
+	w.once("Told to stop, proposing")
 	w.told(w.watching(), nth(last), 300*time.Millisecond, false)
 	w.hooks.reset(nil, nil)
 	w.round()
