@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/bot"
-	"github.com/spinachbot/spinachbot/bot/several"
 	"github.com/spinachbot/spinachbot/bot/bottest"
+	"github.com/spinachbot/spinachbot/bot/several"
 	"github.com/spinachbot/spinachbot/internal/crew"
 	"github.com/spinachbot/spinachbot/internal/job"
 	"github.com/spinachbot/spinachbot/internal/kg/remote"
