@@ -98,6 +98,11 @@ func TestSessionEnds(t *testing.T) {
 		}
 		v.seen = nil
 	}
+	set := func(change func()) {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		change()
+	}
 	read := func(c *Client, ok bool) {
 		t.Helper()
 		if _, err := c.Page(t.Context(), "T"); (err == nil) != ok {
@@ -113,21 +118,21 @@ func TestSessionEnds(t *testing.T) {
 	if _, err := first.Save(t.Context(), edit); err != nil {
 		t.Error(err)
 	}
-	v.lose = true
+	set(func() { v.lose = true })
 	if _, err := first.Save(t.Context(), edit); err == nil {
 		t.Error("a lost answer is no error")
 	}
-	v.lose = false
+	set(func() { v.lose = false })
 	expect("save 1, save 1")
 	read(first, true)
 	expect("logout 1, login 2, read 2")
 
 	// The process is killed; the next one ends its session first, and does nothing before that has succeeded.
 	second := client()
-	v.busy = true
+	set(func() { v.busy = true })
 	read(second, false)
 	expect("")
-	v.busy = false
+	set(func() { v.busy = false })
 	read(second, true)
 	expect("logout 2, login 3, read 3")
 	// A late request of the killed process comes to nothing, though its own client would log in again for the next.
@@ -139,10 +144,10 @@ func TestSessionEnds(t *testing.T) {
 	expect("refused 2")
 
 	// A session that the wiki has ended already, and a wiki that ends none: the work goes on.
-	delete(v.live, "3")
+	set(func() { delete(v.live, "3") })
 	read(client(), true)
 	expect("login 4, read 4")
-	v.still = true
+	set(func() { v.still = true })
 	read(client(), true)
 	expect("login 5, read 5")
 	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
