@@ -37,8 +37,11 @@ item=$open$(curl -sfL -H "Cookie: annotator=Ada" "$open/annotate/" | grep -o '/a
 below=0
 look() { # NAME ADDRESS
   for n in $(seq "$looks"); do
-    lighthouse "$2" --quiet --only-categories=performance,accessibility --output=json --output-path="$1.$n.json" \
-      --chrome-flags="--headless=new --no-sandbox --disable-dev-shm-usage" 2> lighthouse.err || { cat lighthouse.err; exit 1; }
+    for try in 1 2 3; do # now and then Chromium records no trace
+      lighthouse "$2" --quiet --only-categories=performance,accessibility --output=json --output-path="$1.$n.json" \
+        --chrome-flags="--headless=new --no-sandbox --disable-dev-shm-usage" 2> lighthouse.err && break
+      [ "$try" != 3 ] || { cat lighthouse.err; exit 1; }
+    done
   done
   node -e '
     const [name, least, ...files] = process.argv.slice(1);
