@@ -80,7 +80,7 @@ func (c *crowd) section() {
 	c.insert(len(c.w.wiki.text()), "\n\n"+s)
 }
 
-// reply writes under an answer of ours.
+// reply writes a comment under one of our answers.
 func (c *crowd) reply() {
 	var ours []forum.Comment
 	for _, t := range c.threads() {

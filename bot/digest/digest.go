@@ -95,7 +95,7 @@ func (d *Digest) counts() string {
 		len(d.Rejected), len(d.GaveUp), d.Skipped, len(d.Waiting))
 }
 
-// groups are the digest's lists under their titles.
+// groups returns the digest's lists with their titles.
 func (d *Digest) groups() []struct {
 	Title string
 	List  []*bot.Entry

@@ -157,7 +157,7 @@ func (f *scoreFlags) read(s *scorefile.Scorer) error {
 	return nil
 }
 
-// graph opens the graph that the flags name, nil if they name none.
+// graph opens the graph that the flags name; it returns nil if they name none.
 func (f *scoreFlags) graph(ctx context.Context, e *env, cfg *config.Config, lg *slog.Logger) (g scorefile.Graph,
 	done func(), err error) {
 	done = func() {}

@@ -122,7 +122,7 @@ func TestHarvestEndpointDown(t *testing.T) {
 	}
 }
 
-// A misuse makes no folder.
+// A usage error creates no folder.
 func TestHarvestMisuse(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	for _, args := range [][]string{{"--from", "2021-02", "--to", "2020-12"}, {"--from", "2021-13"}, {"--source", "pdf"},

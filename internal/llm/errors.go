@@ -108,8 +108,8 @@ func healable(err error) bool {
 	return errors.As(err, &e) && e.Transient && !e.Refused
 }
 
-// classify turns what came back into nil, an error that wraps one of the package's sentinels, or an *Error. tools are
-// the request's.
+// classify returns nil, an error that wraps one of the package's sentinels, or an *Error for a response. tools are the
+// request's.
 func (c *Client) classify(x *exchange, raw openai.ChatCompletionResponse, err error, tools []Tool) error {
 	switch {
 	case isLibraryRefusal(err):

@@ -284,7 +284,7 @@ func TestHostileRequests(t *testing.T) {
 	}
 }
 
-// There are no more sessions than a bound; when some are closed, others can begin.
+// The number of sessions is limited; when some are closed, others can begin.
 func TestManySessions(t *testing.T) {
 	m, _ := watchedServer(t)
 	web := httptest.NewServer(Handler(m))

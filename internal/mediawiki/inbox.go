@@ -25,7 +25,7 @@ type Notification struct {
 	Comment   string // DiscussionTools' ID of the comment; "" when the wiki does not say
 }
 
-// notification is one as the API writes it. Where title or agent is absent, the page or the name was deleted.
+// notification is a notification in the API's form. Where title or agent is absent, the page or the name was deleted.
 type notification struct {
 	ID        any    `json:"id"` // a number or a text, by version
 	Type      string `json:"type"`

@@ -62,7 +62,7 @@ type Options struct {
 	InputUSD, OutputUSD float64
 }
 
-// Reader plays the model. It is safe for concurrent use: what it says depends on its options and the request alone.
+// Reader plays the model. It is safe for concurrent use: its answers depend only on its options and the request.
 type Reader struct{ o Options }
 
 // New returns a reader.
@@ -271,7 +271,7 @@ func (t *turn) did(a action) bool {
 // same reports whether two texts are the same query.
 func same(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) }
 
-// quoted is a text as it is written in arguments.
+// quoted returns a text as written in arguments.
 func quoted(s string) string {
 	b, _ := json.Marshal(s)
 	return string(b)

@@ -45,7 +45,7 @@ type Store struct {
 // before the store is used.
 func (s *Store) OnWork(f func(context.Context, job.Job)) { s.ring = f }
 
-// rung tells of a job that is to be done.
+// rung reports that there is a job to do.
 func (s *Store) rung(ctx context.Context, j job.Job) {
 	if s.ring != nil && j.State == job.Waiting {
 		s.ring(ctx, j)

@@ -30,7 +30,7 @@ type layout struct {
 }
 
 // SVG draws the tree with at most so many nodes (0: [Nodes]): an outline from top to bottom, the way to the answer
-// first. What is not drawn is counted where it hangs. The drawing holds two layouts, for wide windows and for phones,
+// first. What is not drawn is counted where it hangs. The drawing has two layouts, for wide windows and for phones,
 // and the colors for light and dark systems. It needs no script and no other file.
 func (t *Tree) SVG(nodes int) string {
 	if nodes <= 0 {

@@ -71,7 +71,7 @@ func queryGroups(query string, groups map[string][]string) (h score.Hint) {
 	return hintOf(q)
 }
 
-// Hint reads from a gold query what its rows do not tell the fair measure; nothing from one that does not parse.
+// Hint returns what the fair measure needs from a gold query besides its rows; nothing if the query does not parse.
 func Hint(query string) score.Hint {
 	q, err := sparql.Parse(query)
 	if err != nil {

@@ -189,7 +189,7 @@ func embed(ctx context.Context, by Embedder, entries []Entry, progress func(done
 		}
 		for i, v := range vs {
 			if len(v) == 0 || len(out) > 0 && len(v) != len(out[0].b) {
-				return fmt.Errorf("embed names with %s: its vectors are not of one length", by.Model())
+				return fmt.Errorf("embed names with %s: its vectors differ in length", by.Model())
 			}
 			of[i].b = quantize(v)
 			out = append(out, of[i])

@@ -16,7 +16,7 @@ import (
 )
 
 // Add returns the content of a file with one more graph at its end; everything else is as it was, comments too. file
-// names it in messages; note becomes a comment above the entry. A name that the file has already is an error.
+// names it in messages; note becomes a comment above the entry. It is an error if the file already has the name.
 func Add(file string, data []byte, e *Entry, note string) ([]byte, error) {
 	var before []*Entry
 	indent := 2

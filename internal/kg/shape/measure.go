@@ -19,7 +19,7 @@ type Query func(ctx context.Context, query string) (*kg.Table, error)
 
 // Limits bound what is asked and kept. Zero fields have the defaults of [DefaultLimits].
 type Limits struct {
-	Share   float64       // least share of the members that have a predicate
+	Share   float64       // minimum share of the members that have a predicate
 	Out     int           // predicates of the members
 	In      int           // predicates that lead to members
 	Targets int           // classes and datatypes of a predicate's values

@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// place is a triple in a group in which more matches mean more rows.
+// place is a triple in a group where more matches mean more rows.
 type place struct {
 	group  *sparql.Group
 	triple *sparql.Triples // with one property and one object

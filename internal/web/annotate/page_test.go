@@ -187,7 +187,7 @@ func TestSaveAndConflict(t *testing.T) {
 	}
 	page := s.get("Ada", "/item/"+id)
 	if !strings.Contains(page, "Which one?") || strings.Contains(page, "Mine") {
-		t.Error("the page does not show the own text only")
+		t.Error("the page shows more than the annotator's own text")
 	}
 	if h := s.get("Ada", "/history/"+id); strings.Contains(h, "Ben") || !strings.Contains(h, "Which one?") {
 		t.Error("the history shows another's work before the verdict, or lacks the own")
