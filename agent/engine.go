@@ -33,7 +33,7 @@ type Options struct {
 	Notes    int             // approved notes in the prompt, at most; 0: as the preset says
 	Notebook tool.Notebook   // for a preset that takes notes
 	// Right reports whether an answer is known to be right: a search that branches goes on until one is. nil: nothing is
-	// known, as with every question that somebody really asks.
+	// known, as with every question that a person really asks.
 	Right    func(ctx context.Context, a *Answer) bool
 	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's own services; nil: none
 	// Faithful compares what the model tells the asker with the result, lets the model correct it once, and removes

@@ -125,7 +125,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) now() time.Time { return w.wiki.now }
 
-// pages starts the program anew.
+// pages starts the program again.
 func (w *world) pages() *tracepage.Pages {
 	b, err := bot.New(slog.New(slog.DiscardHandler), w.store, w.wiki, nil, w.now, w.cfg)
 	if err != nil {

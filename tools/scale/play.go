@@ -1,3 +1,5 @@
+// Over 500 lines: one play, from the posts to the figures; its processes share the state of the simulated clock.
+
 package scale
 
 import (

@@ -300,7 +300,7 @@ func TestReviewsOfOneClient(t *testing.T) {
 		t.Errorf("one more: %d", got)
 	}
 	if got := ask("192.0.2.2"); got != http.StatusSeeOther {
-		t.Errorf("somebody else: %d", got)
+		t.Errorf("someone else: %d", got)
 	}
 }
 

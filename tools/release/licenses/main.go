@@ -166,7 +166,7 @@ func licenseFiles(dir string) (out []string) {
 	return out
 }
 
-// webAssets are the projects from npm whose files the web pages use; make web-assets keeps the license of each beside
+// webAssets are the projects from npm whose files the web pages use; make web-assets keeps the license of each next to
 // them.
 func webAssets(sources string) ([]*module, error) {
 	b, err := os.ReadFile(filepath.Join(sources, "tools", "webassets", "package.json"))
