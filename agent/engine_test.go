@@ -210,8 +210,9 @@ func TestEnds(t *testing.T) {
 				g.errs[fmt.Sprintf("thing %d", i)] = kg.Errorf(kg.Down, "no route")
 			}
 		}, GraphFailed, 3},
-		{"banned", &fakeModel{acts: many(20)}, Limits{},
-			func(g *fakeGraph) { g.errs = map[string]error{"thing 0": kg.Errorf(kg.Banned, "until tomorrow")} }, GraphFailed, 1},
+		{"banned", &fakeModel{acts: many(20)}, Limits{}, func(g *fakeGraph) {
+			g.errs = map[string]error{"thing 0": &kg.Error{Kind: kg.Banned, Message: "until tomorrow", RetryAfter: time.Hour}}
+		}, GraphFailed, 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -234,6 +235,12 @@ func TestEnds(t *testing.T) {
 			if read.Reason != out.Reason || read.Detail != out.Detail || kindOf(read.Cause) != kindOf(out.Cause) ||
 				read.ServiceFailed() != out.ServiceFailed() {
 				t.Errorf("the trajectory's ending is %+v, the run's %+v", read, out.Ending)
+			}
+			for _, cause := range []error{out.Cause, read.Cause} {
+				var e *kg.Error
+				if tt.name == "banned" && (!errors.As(cause, &e) || e.RetryIn() != time.Hour) {
+					t.Errorf("the ending does not say how long the service wants no requests: %+v", cause)
+				}
 			}
 		})
 	}

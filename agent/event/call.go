@@ -31,6 +31,7 @@ type CallFailure struct {
 	Message string  `json:"message"`
 	Line    int     `json:"line,omitempty"`
 	Column  int     `json:"column,omitempty"`
+	RetryMS int64   `json:"retry_ms,omitempty"` // how long the service wants no requests
 }
 
 // Err returns the failure as the original error.
@@ -38,7 +39,8 @@ func (f *CallFailure) Err() error {
 	if f.Kind == "" {
 		return errors.New(f.Message)
 	}
-	return &kg.Error{Kind: f.Kind, Message: f.Message, Line: f.Line, Column: f.Column}
+	return &kg.Error{Kind: f.Kind, Message: f.Message, Line: f.Line, Column: f.Column,
+		RetryAfter: time.Duration(f.RetryMS) * time.Millisecond}
 }
 
 // LabelsArgs are the arguments of a labels call.

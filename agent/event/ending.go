@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
@@ -125,6 +126,7 @@ type Cause struct {
 	Transient bool             `json:"transient,omitempty"` // of kind model: the same call may succeed later
 	Refused   bool             `json:"refused,omitempty"`   // of kind model: the connection was refused
 	Graph     kg.Kind          `json:"graph,omitempty"`     // of kind graph: the kind of failure
+	RetryMS   int64            `json:"retry_ms,omitempty"`  // of both kinds: how long the service wants no requests
 }
 
 // CauseKind is the kind of a [Cause].
@@ -167,9 +169,9 @@ func CauseOf(err error) *Cause {
 	case errors.As(err, &model):
 		c.Kind, c.Status, c.Code, c.Transient, c.Refused = CauseModel, model.Status, model.Code, model.Transient,
 			model.Refused
-		c.Message = model.Message
+		c.Message, c.RetryMS = model.Message, model.RetryAfter.Milliseconds()
 	case errors.As(err, &graph):
-		c.Kind, c.Graph, c.Message = CauseGraph, graph.Kind, graph.Message
+		c.Kind, c.Graph, c.Message, c.RetryMS = CauseGraph, graph.Kind, graph.Message, graph.RetryAfter.Milliseconds()
 	case errors.Is(err, ErrUnreadable):
 		c.Kind = CauseUnreadable
 	case errors.Is(err, ErrOutOfTime):
@@ -196,9 +198,9 @@ func (c *Cause) Err() error {
 		return &recordedCause{c.Message, known}
 	case c.Kind == CauseModel:
 		return &llm.Error{Status: c.Status, Code: c.Code, Message: c.Message, Transient: c.Transient,
-			Refused: c.Refused}
+			Refused: c.Refused, RetryAfter: time.Duration(c.RetryMS) * time.Millisecond}
 	case c.Kind == CauseGraph:
-		return &kg.Error{Kind: c.Graph, Message: c.Message}
+		return &kg.Error{Kind: c.Graph, Message: c.Message, RetryAfter: time.Duration(c.RetryMS) * time.Millisecond}
 	}
 	return errors.New(c.Message)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -20,6 +21,14 @@ func (c *Cause) kind() CauseKind {
 	return c.Kind
 }
 
+func retryIn(err error) time.Duration {
+	var asks interface{ RetryIn() time.Duration }
+	if !errors.As(err, &asks) {
+		return 0
+	}
+	return asks.RetryIn()
+}
+
 // What a program can learn of an error is still there after the error was written to a file and read again.
 func TestCauseSurvivesTheFile(t *testing.T) {
 	for _, err := range []error{
@@ -28,7 +37,8 @@ func TestCauseSurvivesTheFile(t *testing.T) {
 		&llm.BudgetError{Account: llm.DayAccount, Measure: llm.USD, Reached: 1.5, Limit: 1},
 		&llm.Error{Status: 503, Code: "busy", Message: "later", Transient: true}, &llm.Error{Message: "none", Transient: true,
 			Refused: true},
-		kg.Errorf(kg.Timeout, "slow"),
+		kg.Errorf(kg.Timeout, "slow"), &kg.Error{Kind: kg.Banned, Message: "no more", RetryAfter: time.Hour},
+		&llm.Error{Status: 429, Message: "slowly", Transient: true, RetryAfter: time.Minute},
 	} {
 		want := CauseOf(fmt.Errorf("wrapped: %w", err))
 		b, jerr := json.Marshal(Event{Event: "end", Cause: want})
@@ -39,6 +49,9 @@ func TestCauseSurvivesTheFile(t *testing.T) {
 		back := e.Cause.Err()
 		if d := cmp.Diff(want, CauseOf(back)); d != "" && want.Kind != CauseBudget {
 			t.Errorf("%v: %s", err, d)
+		}
+		if a, b := retryIn(err), retryIn(back); a != b {
+			t.Errorf("%v: to be tried in %s, read as %s", err, a, b)
 		}
 		if a, b := EndingOf(err).Reason, EndingOf(back).Reason; a != b {
 			t.Errorf("%v: ends with %s, read as %s", err, a, b)

@@ -303,7 +303,7 @@ func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn proto
 	if ref := s.judge(r.Preset.Rules, key); ref != nil {
 		return r.refuse(ctx, b, s, turn, call, ref)
 	}
-	next, failure, table, err := r.perform(ctx, b, s, r.env(b, s), turn, call)
+	next, res, err := r.perform(ctx, b, s, r.env(b, s), turn, call)
 	if err != nil {
 		return Child{}, err
 	}
@@ -313,20 +313,19 @@ func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn proto
 	if call.Tool.Final && next.steps[len(next.steps)-1].result {
 		return r.finish(ctx, b, next, turn)
 	}
-	c := next.served(failure)
-	c.Table = table
+	c := next.served(res)
+	c.Table = res.Table
 	return c, nil
 }
 
-// perform runs a call's tool and adds the step to the state and to the log. failure is the graph's, "" for a success;
-// table the result of a query, which may be nil.
+// perform runs a call's tool and adds the step to the state and to the log.
 func (r *Runner) perform(ctx context.Context, b *event.Branch, s State, env *tool.Env, turn protocol.Turn,
-	call protocol.Call) (next State, failure kg.Kind, table *kg.Table, err error) {
+	call protocol.Call) (State, tool.Result, error) {
 	key := call.Tool.KeyOf(call.Args)
 	began := r.Now()
 	res, unseen, held, err := r.guarded(ctx, env, s, call)
 	if err != nil {
-		return s, "", nil, err
+		return s, res, err
 	}
 	most := maxObservation
 	if n := r.Preset.Show.Chars; n > 0 {
@@ -354,11 +353,11 @@ func (r *Runner) perform(ctx context.Context, b *event.Branch, s State, env *too
 		k.notes = append(k.notes, r.say("only_first", nil))
 	}
 	if err := b.Record(ctx, event.Event{Event: "step", Step: &k.Step}); err != nil {
-		return s, "", nil, err
+		return s, res, err
 	}
 	k.event, s.at = b.At(), b.At()
 	s = r.seeing(s, res.Text, res.Shown)
-	return s.with(k), res.Failure, res.Table, nil
+	return s.with(k), res, nil
 }
 
 // maxTable is how many rows of a result are kept for later steps.
@@ -380,17 +379,19 @@ const maxObservation = 16_000
 // maxDown is how many failures of the graph's service in a row end a run.
 const maxDown = 3
 
-// served returns the child of a call of the graph: an end if the graph's service stays down or has banned us.
-func (s State) served(k kg.Kind) Child {
-	if !tool.Passing(k) {
+// served returns the child of a call of the graph: an end if the graph's service stays down or has banned us. The end
+// says how long the service wants no requests, so that the question is not asked again before.
+func (s State) served(res tool.Result) Child {
+	if !tool.Passing(res.Failure) {
 		s.down = 0
 		return Child{State: s}
 	}
-	if s.down++; s.down < maxDown && k != kg.Banned {
+	if s.down++; s.down < maxDown && res.Failure != kg.Banned {
 		return Child{State: s}
 	}
-	h := event.NewHalt(event.GraphFailed, kg.Errorf(k, "the graph did not answer"),
-		"the graph did not answer (%s), %d times in a row", k, s.down)
+	cause := kg.Errorf(res.Failure, "the graph did not answer")
+	cause.RetryAfter = res.RetryAfter
+	h := event.NewHalt(event.GraphFailed, cause, "the graph did not answer (%s), %d times in a row", res.Failure, s.down)
 	return Child{State: s, Outcome: Ended, Final: &Final{Ending: h.Ending}}
 }
 

@@ -30,15 +30,15 @@ func (r *Runner) Give(ctx context.Context, s State, t *tool.Tool, args any, chan
 	}
 	s.turns++
 	turn := protocol.Turn{Thought: r.say("given_"+t.Name, nil)}
-	next, failure, _, err := r.perform(ctx, b, s, env, turn, protocol.Call{ID: fmt.Sprintf("given_%d", s.turns), Tool: t,
+	next, res, err := r.perform(ctx, b, s, env, turn, protocol.Call{ID: fmt.Sprintf("given_%d", s.turns), Tool: t,
 		Args:  raw,
 		Shown: t.Shown(raw)})
 	if err != nil {
 		return s, err
 	}
-	if failure != "" {
+	if res.Failure != "" {
 		r.Log.InfoContext(ctx, "agent: continuing without what was to be looked up", "question", r.Question.ID, "tool", t.Name,
-			"failure", failure)
+			"failure", res.Failure)
 		s.at = next.at
 		return s, nil
 	}

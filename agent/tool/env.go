@@ -124,7 +124,7 @@ func (e *Env) failed(ctx context.Context, err error) (Result, error) {
 	}
 	shown := *ge
 	shown.Message = render.Clip(shown.Message, 700)
-	return Result{Text: say(name, shown), Failure: ge.Kind}, nil
+	return Result{Text: say(name, shown), Failure: ge.Kind, RetryAfter: ge.RetryAfter}, nil
 }
 
 // Passing reports whether a failure's cause may be temporary.

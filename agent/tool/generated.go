@@ -104,8 +104,8 @@ func (env *Env) generated(ctx context.Context, query string) (Result, error) {
 	if err != nil {
 		return res, err
 	}
-	res.Text, res.Failure, res.Rows, res.Found, res.Table, res.Short = ran.Text, ran.Failure, ran.Rows, ran.Found,
-		ran.Table, ran.Short
+	res.Text, res.Failure, res.RetryAfter, res.Rows, res.Found, res.Table, res.Short = ran.Text, ran.Failure,
+		ran.RetryAfter, ran.Rows, ran.Found, ran.Table, ran.Short
 	if res.Found || Passing(res.Failure) {
 		return res, nil
 	}

@@ -93,7 +93,8 @@ func recorded[T any](ctx context.Context, log *event.Branch, c event.Call, args 
 		c.Failure = &event.CallFailure{Message: err.Error()}
 		var e *kg.Error
 		if errors.As(err, &e) {
-			c.Failure = &event.CallFailure{Kind: e.Kind, Message: e.Message, Line: e.Line, Column: e.Column}
+			c.Failure = &event.CallFailure{Kind: e.Kind, Message: e.Message, Line: e.Line, Column: e.Column,
+				RetryMS: e.RetryAfter.Milliseconds()}
 		}
 	} else if c.Result, jerr = render.JSON(res); jerr != nil {
 		return res, &event.WriteError{Err: jerr}

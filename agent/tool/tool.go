@@ -31,6 +31,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
@@ -91,11 +92,13 @@ type Advice string
 type Result struct {
 	Text    string
 	Failure kg.Kind // "" for a success
-	Query   string  // the query that was executed, in a form that can be executed again; "" if that is the tool's Input
-	KG      string  // the graph of Query, "" for the main one
-	Rows    int     // rows of an executed query
-	Found   bool    // an executed query returned rows or a truth value
-	Empty   bool    // it worked, and there is nothing to show: no hits, no rows
+	// how long the graph's service wants no requests, where it said so with its failure
+	RetryAfter time.Duration
+	Query      string // the query that was executed, in a form that can be executed again; "" if that is the tool's Input
+	KG         string // the graph of Query, "" for the main one
+	Rows       int    // rows of an executed query
+	Found      bool   // an executed query returned rows or a truth value
+	Empty      bool   // it worked, and there is nothing to show: no hits, no rows
 	// the rows of an executed query, for [RowsName]; may be nil
 	Table  *kg.Table
 	Short  string // an executed query's truth value or only row, if it is small
