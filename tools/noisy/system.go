@@ -35,6 +35,19 @@ func parts() []part {
 			on: func(p *preset.Preset) { p.Diagnose = true }},
 		{name: "warn", off: func(p *preset.Preset) { p.Show.Warn = false },
 			on: func(p *preset.Preset) { p.Show.Warn = true }},
+		{name: "label", off: func(p *preset.Preset) { p.Show.AnyLabel = false }},
+		{name: "known", off: func(p *preset.Preset) { p.Rules.Known = nil }},
+		{name: "number", off: func(p *preset.Preset) { p.Rules.Number = false }},
+		{name: "rescue", off: func(p *preset.Preset) { p.Rules.Rescue = false }},
+		{name: "trim", off: func(p *preset.Preset) { p.Rules.TrimLimit = false }},
+		{name: "append", off: func(p *preset.Preset) { p.Rules.Append = false }},
+		{name: "parallel", off: func(p *preset.Preset) {
+			one, err := p.WithProtocol(p.Protocol, false)
+			if err != nil {
+				panic(err) // it has this protocol already
+			}
+			*p = *one
+		}},
 		{name: "feedback", off: func(p *preset.Preset) { p.Feedback.Rounds = 0 },
 			on: func(p *preset.Preset) { p.Feedback.Rounds = 2 }},
 		{name: "probes", off: func(p *preset.Preset) { p.Probe.Queries = 0 },
