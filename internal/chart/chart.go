@@ -31,10 +31,10 @@ func New(width, height float64, title, attrs string) *SVG {
 }
 
 // NewLinked begins a drawing with links in it, which a drawing that is read out as one picture must not have.
-func NewLinked(width, height float64, title string) *SVG {
+func NewLinked(width, height float64, class, title string) *SVG {
 	s := &SVG{}
-	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" role="group" aria-label="%s">`, width, height,
-		escape(title))
+	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" class="%s" viewBox="0 0 %g %g" role="group" aria-label="%s">`,
+		class, width, height, escape(title))
 	return s
 }
 

@@ -20,6 +20,7 @@ var style string
 type layout struct {
 	*chart.SVG
 	*Tree
+	class                 string // of the drawing in a page
 	width, margin, indent float64
 	column                float64 // of the figures at the right
 	bars                  bool
@@ -56,16 +57,22 @@ func (t *Tree) SVG(nodes int) string {
 	return s.String()
 }
 
-// Inline draws the tree to be put into a page, which sets the colors. There is one layout, and each node is a link.
+// Inline draws the tree to be put into a page, which sets the colors. It is two drawings, of the classes wide and narrow,
+// of which the page shows one. Each node is a link.
 func (t *Tree) Inline(nodes int, link func(*Node) string) string {
 	if nodes <= 0 {
 		nodes = Nodes
 	}
-	l := layout{Tree: t, width: 960, margin: 12, indent: 22, column: 150, bars: true, link: link, SVG: &chart.SVG{}}
-	l.draw(t.rows(nodes))
-	s := chart.NewLinked(l.width, l.y, "Search tree: "+text.Clip(t.Question, 200))
-	s.Append(l.SVG)
-	return s.String()
+	rows, out := t.rows(nodes), ""
+	for _, l := range []layout{{class: "wide", width: 960, margin: 12, indent: 22, column: 150, bars: true},
+		{class: "narrow", width: 340, margin: 10, indent: 8, column: 74}} {
+		l.Tree, l.SVG, l.link = t, &chart.SVG{}, link
+		l.draw(rows)
+		s := chart.NewLinked(l.width, l.y, l.class, "Search tree: "+text.Clip(t.Question, 200))
+		s.Append(l.SVG)
+		out += s.String()
+	}
+	return out
 }
 
 // sizes is the style that chooses the layout. A drawing that is opened by itself fills the window up to 1080 pixels.

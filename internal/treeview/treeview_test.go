@@ -261,6 +261,34 @@ func TestSVG(t *testing.T) {
 	}
 }
 
+// In a page, a tree is a wide drawing and a narrow one, with the same nodes as links.
+func TestInline(t *testing.T) {
+	for seed, steps := range []int{3, 40, 200} {
+		var got [2][]string
+		drawings := strings.SplitAfter(Of(random(uint64(seed), steps, 3000)).Inline(0, func(n *Node) string { return "?n=" + n.Place() }), "</svg>")
+		if len(drawings) != 3 || strings.TrimSpace(drawings[2]) != "" {
+			t.Fatalf("%d drawings", len(drawings)-1)
+		}
+		for i, class := range []string{"wide", "narrow"} {
+			var root struct {
+				Class string `xml:"class,attr"`
+				Links []struct {
+					Address string `xml:"href,attr"`
+				} `xml:"a"`
+			}
+			if err := xml.Unmarshal([]byte(drawings[i]), &root); err != nil || root.Class != class {
+				t.Fatalf("%s: %q %v", class, root.Class, err)
+			}
+			for _, a := range root.Links {
+				got[i] = append(got[i], a.Address)
+			}
+		}
+		if len(got[0]) == 0 || !slices.Equal(got[0], got[1]) {
+			t.Errorf("%d steps: the wide drawing links %d nodes, the narrow one %d", steps, len(got[0]), len(got[1]))
+		}
+	}
+}
+
 // Broken files are trees, too: events whose parents are missing, values that are none, paths in circles.
 func TestBroken(t *testing.T) {
 	tree := Of([]event.Event{{Event: "step"}, {Event: "visit", ID: 3, Parent: 9, Path: []int{3, 3, 0}}, {Event: "leaf", ID: 4},

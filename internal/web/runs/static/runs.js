@@ -1,15 +1,41 @@
 // What the pages of runs do with a script: pictures of trees grow and shrink, and a run at work is watched.
 import { ask, el, t } from "../layout/page.js";
 
-const picture = document.querySelector(".tree > svg");
-const zoom = document.getElementById("zoom");
-if (picture && zoom) {
-  let size = 100;
-  const show = (to) => { size = Math.min(400, Math.max(50, to)); picture.style.inlineSize = `${size}%`; picture.style.minInlineSize = size < 100 ? "0" : ""; };
-  const button = (text, label, by) => el("button", { type: "button", class: "compact", "aria-label": label, onclick: () => show(by ? size * by : 100) }, text);
-  zoom.append(button("−", t("runs.zoom.out"), 0.8), button(t("runs.zoom.fit"), t("runs.zoom.fit"), 0), button("+", t("runs.zoom.in"), 1.25));
-  zoom.hidden = false;
-  picture.parentElement.addEventListener("wheel", (event) => { if (event.ctrlKey) { event.preventDefault(); show(size * (event.deltaY < 0 ? 1.1 : 0.9)); } }, { passive: false });
+const tree = document.querySelector(".tree"), bar = document.getElementById("zoom");
+if (tree && bar) {
+  let size = 1;
+  // show makes the picture so large; what is at a point of the window stays there, or moves to another point
+  const show = (to, at, from = at) => {
+    const box = tree.getBoundingClientRect(), old = size;
+    at ??= { x: box.left + tree.clientWidth / 2, y: box.top + tree.clientHeight / 2 };
+    from ??= at;
+    const x = (tree.scrollLeft + from.x - box.left) / old, y = (tree.scrollTop + from.y - box.top) / old;
+    size = Math.min(4, Math.max(0.5, to));
+    tree.style.setProperty("--zoom", size);
+    tree.scrollTo(x * size - (at.x - box.left), y * size - (at.y - box.top));
+  };
+  const ways = [["−", "out", "-", () => size / 1.25], ["fit", "fit", "0", () => 1], ["+", "in", "+", () => size * 1.25]];
+  bar.append(...ways.map(([sign, name, key, to]) => el("button", { type: "button", class: "compact", "aria-label": t("runs.zoom." + name), title: `${t("runs.zoom." + name)} (${key})`, "aria-keyshortcuts": key, onclick: () => show(to()) }, name === "fit" ? t("runs.zoom.fit") : sign)));
+  bar.hidden = false;
+  tree.addEventListener("keydown", (event) => {
+    const way = ways.find(([, , key]) => key === event.key || (key === "+" && event.key === "="));
+    if (!way || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    show(way[3]());
+  });
+  tree.addEventListener("wheel", (event) => { if (event.ctrlKey) { event.preventDefault(); show(size * (event.deltaY < 0 ? 1.1 : 0.9), { x: event.clientX, y: event.clientY }); } }, { passive: false });
+  // two fingers
+  let last = null;
+  const fingers = ({ touches: [a, b] }) => ({ x: (a.clientX + b.clientX) / 2, y: (a.clientY + b.clientY) / 2, apart: Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY) || 1 });
+  const touched = (event) => {
+    if (event.touches.length !== 2) { last = null; return; }
+    event.preventDefault();
+    const now = fingers(event);
+    if (last) show(size * now.apart / last.apart, now, last);
+    last = now;
+  };
+  for (const kind of ["touchstart", "touchmove"]) tree.addEventListener(kind, touched, { passive: false });
+  tree.addEventListener("touchend", () => { last = null; });
 }
 
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
