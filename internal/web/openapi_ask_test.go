@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -66,8 +67,8 @@ func (pictures) Get(_ context.Context, file string) (string, []byte, error) {
 	return "", nil, errors.New("busy")
 }
 
-// asked are the IDs of an answered question, and of one that waits for a decision.
-type asked struct{ done, waits string }
+// asked are the IDs of an answered question, of one that waits for a decision, and of a query run in the editor.
+type asked struct{ done, waits, ran string }
 
 // askPages are the options of a server with the pages to ask on, on which two questions were asked.
 func askPages(t *testing.T) (*Options, asked) {
@@ -101,13 +102,25 @@ func askPages(t *testing.T) (*Options, asked) {
 		resp.Body.Close()
 		ids[i] = strings.TrimPrefix(resp.Header.Get("Location"), "/a/")
 	}
-	return &o, asked{ids[0], ids[1]}
+	const ran = `SELECT ?item ?flag ?seal WHERE { wd:Q183 wdt:P36 ?item . BIND(<http://commons.wikimedia.org/wiki/Special:FilePath/Flag.svg> AS ?flag)
+  BIND(<http://commons.wikimedia.org/wiki/Special:FilePath/Seal.svg> AS ?seal) }`
+	resp, err := s.Client().PostForm(s.URL+"/editor", url.Values{"do": {"run"}, "query": {ran}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	page, err := io.ReadAll(resp.Body)
+	found := regexp.MustCompile(`/editor/ran/([a-z2-7]{16})`).FindSubmatch(page)
+	if err != nil || found == nil {
+		t.Fatalf("%v: no result in %s", err, page)
+	}
+	return &o, asked{ids[0], ids[1], string(found[1])}
 }
 
 // pagesSeen are requests to the pages, one for each answer that is described.
 func pagesSeen(o *Options, ids asked) []exchange {
 	done, waits, none := "/a/"+ids.done, "/a/"+ids.waits, "/a/aaaaaaaaaaaaaaaa"
-	long := "q=" + strings.Repeat("x", 100_000)
+	long, ran, gone := "q="+strings.Repeat("x", 100_000), "/editor/ran/"+ids.ran, "/editor/ran/aaaaaaaaaaaaaaaa"
 	return []exchange{
 		{o, "GET", "/", "", "", 200},
 		{o, "POST", "/a", "q=Which", "", 303}, {o, "POST", "/a", "q=", "", 422}, {o, "POST", "/a", long, "", 413},
@@ -134,6 +147,13 @@ func pagesSeen(o *Options, ids asked) []exchange {
 		{o, "POST", "/editor/check", `{`, "", 400}, {o, "POST", "/editor/check", `{"query":"","graph":"x"}`, "", 422},
 		{o, "POST", "/editor/complete", `{"query":"","before":"SELECT ?c WHERE { wd:Ger"}`, "", 200},
 		{o, "POST", "/editor/complete", `{`, "", 400}, {o, "POST", "/editor/complete", `{"query":"","graph":"x"}`, "", 422},
+		{o, "GET", ran, "", "", 200}, {o, "GET", gone, "", "", 404},
+		{o, "GET", ran + "/rows?sort=item&limit=5", "", "", 200}, {o, "GET", gone + "/rows", "", "", 404},
+		{o, "GET", ran + "/result/csv", "", "", 200}, {o, "GET", ran + "/result/exe", "", "", 404},
+		{o, "GET", ran + "/row/1", "", "", 200}, {o, "GET", ran + "/row/9", "", "", 404},
+		{o, "GET", ran + "/picture/1/flag", "", "", 200}, {o, "GET", ran + "/picture/1/item", "", "", 404},
+		{o, "GET", ran + "/picture/1/seal", "", "", 503},
+		{o, "GET", ran + "/missing?item=Paris", "", "", 200}, {o, "GET", gone + "/missing?item=Paris", "", "", 404},
 		{o, "GET", "/static/none.js", "", "", 404},
 		{o, "POST", waits + "/decide", "turn=1&verdict=fly", "", 422}, {o, "POST", none + "/decide", "turn=1&verdict=accepted", "", 404},
 		{o, "POST", waits + "/decide", "turn=7&verdict=accepted", "", 409},

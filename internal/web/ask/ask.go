@@ -17,6 +17,7 @@
 //	missing.go   why something is not in a result
 //	reason.go    a query taken apart, for both of these
 //	editor.go    the query editor
+//	ran.go       results of queries that were run in it
 //	complete.go  completions at its cursor
 //
 // The pages work without scripts. Everything from the model, the graph and the reader is plain text in templates and in
@@ -89,6 +90,7 @@ type Server struct {
 	Options
 	pages   *layout.Pages
 	asked   asked
+	ran     ran
 	opening openings
 	clients clients
 	slots   chan struct{}
@@ -98,6 +100,7 @@ type Server struct {
 func New(o Options) *Server {
 	s := &Server{Options: o, slots: make(chan struct{}, max(o.Parallel, 1))}
 	s.asked.dir, s.asked.most, s.asked.runs = o.Dir, max(cached, o.Parallel), map[string]worked{}
+	s.ran.now = o.Now
 	s.clients.perMinute, s.clients.now = o.Rate, o.Now
 	o.Site.Section("ask", "/")
 	o.Site.Section("editor", "/editor")
@@ -120,26 +123,28 @@ func sub(dir string) fs.FS {
 func (s *Server) Handlers() map[string]http.Handler {
 	out := map[string]http.Handler{}
 	for pattern, f := range map[string]func(http.ResponseWriter, *http.Request) error{
-		"/{$}":                             s.form,
-		"POST /a":                          s.ask,
-		"GET /a/{id}":                      s.page,
-		"GET /a/{id}/events":               s.events,
-		"POST /a/{id}/stop":                s.stop,
-		"POST /a/{id}/continue":            s.goOn,
-		"POST /a/{id}/decide":              s.decide,
-		"GET /a/{id}/step/{n}":             s.step,
-		"POST /a/{id}/step/{n}":            s.changeStep,
-		"GET /a/{id}/rows":                 s.rows,
-		"GET /a/{id}/result/{kind}":        s.download,
-		"GET /a/{id}/row/{n}":              s.row,
-		"GET /a/{id}/missing":              s.missing,
-		"GET /a/{id}/picture/{n}/{column}": s.picture,
-		"GET /editor":                      s.editor,
-		"POST /editor":                     s.edit,
-		"POST /editor/check":               s.help(s.remarks),
-		"POST /editor/complete":            s.help(s.complete),
+		"/{$}":                  s.form,
+		"POST /a":               s.ask,
+		"GET /a/{id}":           s.page,
+		"GET /a/{id}/events":    s.events,
+		"POST /a/{id}/stop":     s.stop,
+		"POST /a/{id}/continue": s.goOn,
+		"POST /a/{id}/decide":   s.decide,
+		"GET /a/{id}/step/{n}":  s.step,
+		"POST /a/{id}/step/{n}": s.changeStep,
+		"GET /editor":           s.editor,
+		"POST /editor":          s.edit,
+		"POST /editor/check":    s.help(s.remarks),
+		"POST /editor/complete": s.help(s.complete),
+		"GET /editor/ran/{id}":  s.ranPage,
 	} {
 		out[pattern] = s.handle(f)
+	}
+	for base, of := range map[string]find{"/a/{id}": s.ofQuestion, "/editor/ran/{id}": s.ofEditor} {
+		for part, f := range map[string]func(http.ResponseWriter, *http.Request, find) error{"/rows": s.rows,
+			"/result/{kind}": s.download, "/row/{n}": s.row, "/missing": s.missing, "/picture/{n}/{column}": s.picture} {
+			out["GET "+base+part] = s.handle(func(w http.ResponseWriter, r *http.Request) error { return f(w, r, of) })
+		}
 	}
 	return out
 }

@@ -31,17 +31,17 @@ var writers = map[string]struct {
 }
 
 // download sends the whole result as a file.
-func (s *Server) download(w http.ResponseWriter, r *http.Request) error {
-	events, err := s.asked.events(r.PathValue("id"))
+func (s *Server) download(w http.ResponseWriter, r *http.Request, find find) error {
+	f, err := find(r)
 	if err != nil {
 		return err
 	}
 	kind := r.PathValue("kind")
-	f, form := final(events), writers[kind]
-	if f == nil || f.Table == nil || form.write == nil {
+	form := writers[kind]
+	if form.write == nil {
 		return refuse(http.StatusNotFound, "ask.noresult")
 	}
-	b, err := form.write(f)
+	b, err := form.write(f.Event)
 	if err != nil {
 		return err
 	}

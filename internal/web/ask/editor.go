@@ -25,7 +25,6 @@ const (
 	maxQuery  = 60_000           // bytes
 	queryTime = 70 * time.Second // a run of a query
 	helpTime  = 10 * time.Second // a look-up of names
-	mostShown = 500              // rows of a result
 )
 
 // editorData is the data of the editor's page.
@@ -37,18 +36,8 @@ type editorData struct {
 	Good   bool // it was checked, and nothing is wrong
 	Words  string
 	Notes  []string
-	Result *editorResult
+	Result *resultView
 	Error  string
-}
-
-// editorResult is what a query returned.
-type editorResult struct {
-	*Result
-	Ask     bool
-	Boolean bool
-	Total   int
-	MS      int
-	More    bool
 }
 
 // mark is a remark on a position in a query.
@@ -80,8 +69,14 @@ func (s *Server) editor(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) showEditor(w http.ResponseWriter, r *http.Request, status int, d *editorData) {
 	d.Graphs = s.Graphs
 	d.Graph = cmp.Or(d.Graph, s.Graphs[0].Name)
-	s.pages.Show(w, r, status, "editor", layout.Page{Title: s.Site.Say(r, "editor.title"), Section: "editor", Data: d,
-		Styles: []string{"ask/ask.css", "ask/editor.css"}, Scripts: []string{"ask/editor.js"}, Words: []string{"editor."}})
+	page := layout.Page{Title: s.Site.Say(r, "editor.title"), Section: "editor", Data: d,
+		Styles: []string{"ask/ask.css", "ask/editor.css"}, Scripts: []string{"ask/editor.js"}, Words: []string{"editor."}}
+	if d.Result != nil {
+		page.Scripts = append(page.Scripts, "ask/result.js")
+		page.Words = append(page.Words, "ask.view", "ask.chart", "ask.nopicture")
+		page.TrustedTypes = "default" // for the map, as on the page of an answer
+	}
+	s.pages.Show(w, r, status, "editor", page)
 }
 
 // edit carries out one of the editor's buttons on the query, and shows the editor again.
@@ -187,7 +182,8 @@ func (s *Server) run(ctx context.Context, r *http.Request, src *agent.Source, d 
 		return refuse(http.StatusTooManyRequests, "ask.often")
 	}
 	lang := layout.LanguageOf(r)
-	table, err := src.Graph.Query(ctx, sparql.ReplaceAutoLanguage(d.Query, lang))
+	query := sparql.ReplaceAutoLanguage(d.Query, lang)
+	table, err := src.Graph.Query(ctx, query)
 	var failed *kg.Error
 	switch {
 	case errors.As(err, &failed):
@@ -200,12 +196,9 @@ func (s *Server) run(ctx context.Context, r *http.Request, src *agent.Source, d 
 	case err != nil:
 		return err
 	}
-	d.Result = &editorResult{Result: resultOf(table), Ask: table.Ask, Boolean: table.Boolean, Total: len(table.Rows),
-		MS: int(table.Elapsed / time.Millisecond)}
-	if len(d.Result.Rows) > mostShown {
-		d.Result.Rows, d.Result.More = d.Result.Rows[:mostShown], true
-	}
-	d.Result.Rows = s.labeled(ctx, src.Name(), lang, d.Result.Rows)
+	q := ranQuery{ms: max(1, int(table.Elapsed/time.Millisecond)), event: &agent.Event{SPARQL: d.Query, Ran: query, KG: src.Name(), Table: table}}
+	q.id = s.ran.keep(q.event, q.ms)
+	d.Result = s.view(r, q.stored())
 	return nil
 }
 

@@ -19,7 +19,7 @@ import (
 
 // missingData is the data of the page that explains why something is not in a result.
 type missingData struct {
-	ID      string
+	Base    string // address of the result
 	Words   string // what was asked for
 	Thing   Cell   // what was found
 	Others  []Cell // other things with that name
@@ -42,14 +42,12 @@ type failing struct {
 
 // missing explains why a thing is not in the result: which conditions of the query do not hold for it, and which small
 // changes of the query would include it.
-func (s *Server) missing(w http.ResponseWriter, r *http.Request) error {
-	id := r.PathValue("id")
-	events, err := s.asked.events(id)
+func (s *Server) missing(w http.ResponseWriter, r *http.Request, find find) error {
+	f, err := find(r)
 	if err != nil {
 		return err
 	}
-	f := final(events)
-	if f == nil || f.Table == nil || f.Table.Ask {
+	if f.Table.Ask {
 		return refuse(http.StatusNotFound, "ask.noresult")
 	}
 	if !s.clients.may(s.client(r)) {
@@ -57,17 +55,17 @@ func (s *Server) missing(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), reasonTime)
 	defer cancel()
-	d := &missingData{ID: id, Words: strings.TrimSpace(text.Clip(text.OneLine(text.Clean(r.URL.Query().Get("item"))), 200)),
-		Columns: itemColumns(f), Column: r.URL.Query().Get("column")}
+	d := &missingData{Base: f.base, Words: strings.TrimSpace(text.Clip(text.OneLine(text.Clean(r.URL.Query().Get("item"))), 200)),
+		Columns: itemColumns(f.Event), Column: r.URL.Query().Get("column")}
 	src, err := s.Graph(ctx, f.KG)
 	if err != nil {
 		return err
 	}
-	if err := s.whyMissing(ctx, src, f, d, layout.LanguageOf(r)); err != nil {
-		s.Log.Info("cannot explain why something is missing", "question", id, "item", d.Words, "error", err)
+	if err := s.whyMissing(ctx, src, f.Event, d, layout.LanguageOf(r)); err != nil {
+		s.Log.Info("cannot explain why something is missing", "result", f.base, "item", d.Words, "error", err)
 		d.Reason = "ask.missing.failed"
 	}
-	s.pages.Show(w, r, http.StatusOK, "missing", layout.Page{Title: s.Site.Say(r, "ask.missing.title"), Section: "ask",
+	s.pages.Show(w, r, http.StatusOK, "missing", layout.Page{Title: s.Site.Say(r, "ask.missing.title"), Section: f.section,
 		Styles: []string{"ask/ask.css"}, Data: d})
 	return nil
 }

@@ -53,13 +53,23 @@ type stepView struct {
 
 // answerView is an answer with a part of its rows.
 type answerView struct {
-	Query      string
-	Tokens     []token
-	Graph      string
-	Endpoint   string
-	Assumed    string
-	Open       string
-	Sure       int // how likely it is to be right, in percent; 0: unknown
+	Query    string
+	Tokens   []token
+	Graph    string
+	Endpoint string
+	Assumed  string
+	Open     string
+	Sure     int         // how likely it is to be right, in percent; 0: unknown
+	Result   *resultView // nil: there is none
+	WDQS     string      // link, "" for a graph that is not Wikidata
+	QLever   string
+}
+
+// resultView is a result with a part of its rows.
+type resultView struct {
+	Base       string // address of the page with the result; those of its parts begin with it
+	Graph      string // title of an answer's graph
+	MS         int    // that a query of the editor took
 	Ask        bool
 	Boolean    bool
 	Result     *Result // the rows of this page
@@ -69,8 +79,6 @@ type answerView struct {
 	Head       []column
 	Page       pageLinks
 	Seen       seen
-	WDQS       string // link, "" for a graph that is not Wikidata
-	QLever     string
 }
 
 // column is a column's name with the link that orders the rows by it.
@@ -185,22 +193,9 @@ var knownReasons = map[string]bool{"not_found": true, "actions": true, "loop": t
 func (s *Server) answer(r *http.Request, id string, f *agent.Event, d *pageData) *answerView {
 	a := &answerView{Query: f.SPARQL, Tokens: highlight(f.SPARQL), Graph: s.title(f.KG), Endpoint: f.Endpoint,
 		Assumed: text.Clean(f.Assumed), Open: text.Clean(f.Open)}
-	q := r.URL.Query()
-	if t := f.Table; t != nil {
-		a.Ask, a.Boolean = t.Ask, t.Boolean
-		all := resultOf(t)
-		a.Seen = viewsOf(all, f.SPARQL)
-		a.Order = orderOf(q)
-		res := all.arranged(a.Order)
-		a.Total, a.All = len(res.Rows), len(all.Rows)
-		from := min(number(q.Get("offset"), 0), a.Total)
-		to := min(from+perPage, a.Total)
-		a.From, a.To = from+1, to
-		part := *res
-		part.Rows, part.Numbers = s.labeled(r.Context(), f.KG, layout.LanguageOf(r), res.Rows[from:to]), res.Numbers[from:to]
-		part.Rows = written(part.Rows, s.Site.Texts(r).Decimal)
-		a.Result = &part
-		a.links(id, from)
+	if f.Table != nil {
+		a.Result = s.view(r, &stored{Event: f, base: "/a/" + id})
+		a.Result.Graph = a.Graph
 	}
 	if d.Choice.Graph == "wikidata" || strings.Contains(f.Endpoint, "wikidata") || strings.HasPrefix(d.Choice.Graph, "embedded") {
 		a.WDQS = sparql.URL(f.SPARQL)
@@ -210,6 +205,26 @@ func (s *Server) answer(r *http.Request, id string, f *agent.Event, d *pageData)
 		}
 	}
 	return a
+}
+
+// view returns the part of a result that a request is for.
+func (s *Server) view(r *http.Request, st *stored) *resultView {
+	v := &resultView{Base: st.base, MS: st.ms, Ask: st.Table.Ask, Boolean: st.Table.Boolean}
+	q := r.URL.Query()
+	all := resultOf(st.Table)
+	v.Seen = viewsOf(all, st.SPARQL)
+	v.Order = orderOf(q)
+	res := all.arranged(v.Order)
+	v.Total, v.All = len(res.Rows), len(all.Rows)
+	from := min(number(q.Get("offset"), 0), v.Total)
+	to := min(from+perPage, v.Total)
+	v.From, v.To = min(from+1, v.Total), to
+	part := *res
+	part.Rows, part.Numbers = s.labeled(r.Context(), st.KG, layout.LanguageOf(r), res.Rows[from:to]), res.Numbers[from:to]
+	part.Rows = written(part.Rows, s.Site.Texts(r).Decimal)
+	v.Result = &part
+	v.links(from)
+	return v
 }
 
 func (s *Server) title(graph string) string {
@@ -222,38 +237,38 @@ func (s *Server) title(graph string) string {
 }
 
 // links adds the links in the table's head and foot.
-func (a *answerView) links(id string, from int) {
+func (v *resultView) links(from int) {
 	link := func(o order, offset int) string {
-		v := url.Values{}
+		p := url.Values{}
 		if o.Sort != "" {
-			v.Set("sort", o.Sort)
+			p.Set("sort", o.Sort)
 		}
 		if o.Down {
-			v.Set("down", "1")
+			p.Set("down", "1")
 		}
 		if o.Filter != "" {
-			v.Set("filter", o.Filter)
+			p.Set("filter", o.Filter)
 		}
 		if offset > 0 {
-			v.Set("offset", fmt.Sprint(offset))
+			p.Set("offset", fmt.Sprint(offset))
 		}
-		u := "/a/" + id
-		if len(v) > 0 {
-			u += "?" + v.Encode()
+		u := v.Base
+		if len(p) > 0 {
+			u += "?" + p.Encode()
 		}
 		return u + "#result"
 	}
-	for i, name := range a.Result.Columns {
-		sorted := a.Order.Sort == name
-		o := order{Sort: name, Down: sorted && !a.Order.Down, Filter: a.Order.Filter}
-		a.Head = append(a.Head, column{name, link(o, 0), sorted, sorted && a.Order.Down,
-			len(a.Result.Rows) > 0 && a.Result.Rows[0][i].Kind == "number"})
+	for i, name := range v.Result.Columns {
+		sorted := v.Order.Sort == name
+		o := order{Sort: name, Down: sorted && !v.Order.Down, Filter: v.Order.Filter}
+		v.Head = append(v.Head, column{name, link(o, 0), sorted, sorted && v.Order.Down,
+			len(v.Result.Rows) > 0 && v.Result.Rows[0][i].Kind == "number"})
 	}
 	if from > 0 {
-		a.Page.Before = link(a.Order, max(0, from-perPage))
+		v.Page.Before = link(v.Order, max(0, from-perPage))
 	}
-	if from+perPage < a.Total {
-		a.Page.After = link(a.Order, from+perPage)
+	if from+perPage < v.Total {
+		v.Page.After = link(v.Order, from+perPage)
 	}
 }
 

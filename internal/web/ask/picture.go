@@ -22,17 +22,13 @@ type Pictures interface {
 
 // picture sends the picture that a cell of the result names: rows are counted from 1 as in the query's order, a column
 // has its name. Nothing that a request holds becomes the name of a file: that comes from the stored result alone.
-func (s *Server) picture(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) picture(w http.ResponseWriter, r *http.Request, find find) error {
 	if s.Pictures == nil {
 		return refuse(http.StatusNotFound, "ask.noresult")
 	}
-	events, err := s.asked.events(r.PathValue("id"))
+	f, err := find(r)
 	if err != nil {
 		return err
-	}
-	f := final(events)
-	if f == nil || f.Table == nil {
-		return refuse(http.StatusNotFound, "ask.noresult")
 	}
 	file := pictureAt(f.Table, number(r.PathValue("n"), 0), r.PathValue("column"))
 	if file == "" {

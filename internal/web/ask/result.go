@@ -290,20 +290,16 @@ type rowsOut struct {
 	Numbers []int    `json:"numbers"`
 	Total   int      `json:"total"` // rows that match the filter
 	All     int      `json:"all"`
-	// a cell that is an image has its picture at /a/ID/picture/NUMBER/COLUMN
+	// a cell that is an image has its picture at picture/NUMBER/COLUMN instead of rows
 	Pictures bool `json:"pictures,omitempty"`
 }
 
 // rows sends a part of the result as JSON: from offset, at most limit, in the order given by sort and down, filtered by
 // the words of filter.
-func (s *Server) rows(w http.ResponseWriter, r *http.Request) error {
-	events, err := s.asked.events(r.PathValue("id"))
+func (s *Server) rows(w http.ResponseWriter, r *http.Request, find find) error {
+	f, err := find(r)
 	if err != nil {
 		return err
-	}
-	f := final(events)
-	if f == nil || f.Table == nil {
-		return refuse(http.StatusNotFound, "ask.noresult")
 	}
 	q := r.URL.Query()
 	all := resultOf(f.Table)

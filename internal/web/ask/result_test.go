@@ -8,8 +8,10 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/event"
@@ -250,6 +252,90 @@ func TestEditor(t *testing.T) {
 		if body := do("run", q); !strings.Contains(body, "note bad") || strings.Contains(body, `id="rows"`) {
 			t.Errorf("%s was run:\n%s", q, body)
 		}
+	}
+}
+
+// A query that is run in the editor has the views, rows, files and reasons that an answer has, as long as it is kept.
+func TestEditorResult(t *testing.T) {
+	s, _ := graphSite(t, `SELECT ?c WHERE { wd:Q1008 wdt:P36 ?c . }`)
+	resp, err := s.Client().PostForm(s.URL+"/editor", url.Values{"do": {"run"}, "query": {`#defaultView:BubbleChart{"hide":"?population"}
+SELECT ?country ?countryLabel ?population WHERE { ?country wdt:P30 wd:Q46 ; wdt:P1082 ?population .
+  SERVICE wikibase:label { bd:serviceParam wikibase:language "[AUTO_LANGUAGE],en" } } ORDER BY DESC(?population)`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds(t, "the result", string(page), `data-views="table chart"`, `data-view="chart"`, `data-kind="bubble"`, `data-hide="population"`)
+	if !strings.Contains(string(page), "ask/result.js") {
+		t.Error("the views have no script")
+	}
+	if csp := resp.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "trusted-types default") {
+		t.Errorf("the map could not be shown under %s", csp)
+	}
+	base := regexp.MustCompile(`/editor/ran/[a-z2-7]{16}`).FindString(string(page))
+	_, body := s.get(base + "?sort=population&offset=3")
+	holds(t, "sorted", body, "#defaultView:BubbleChart", `aria-sort="ascending"`, `name="filter"`)
+	_, body = s.get(base + "?filter=germany")
+	holds(t, "filtered", body, "84,358,845", "1–1 of 1 row")
+	_, body = s.get(base + "/rows?limit=2")
+	var rows rowsOut
+	if err := json.Unmarshal([]byte(body), &rows); err != nil || len(rows.Rows) != 2 || rows.All < 10 || rows.Rows[1][0].Text == "" {
+		t.Errorf("%v %s", err, body)
+	}
+	if _, body = s.get(base + "/result/csv"); !strings.HasPrefix(body, "country,countryLabel,population\n") || strings.Count(body, "\n") != rows.All+1 {
+		t.Errorf("%d rows as\n%s", rows.All, body)
+	}
+	if _, body = s.get(base + "/result/rq"); !strings.Contains(body, "[AUTO_LANGUAGE]") {
+		t.Errorf("the query is kept as %s", body)
+	}
+	_, body = s.get(base + "/row/1")
+	holds(t, "a row", body, `href="`+base+`#result"`, "population", "No reference")
+	_, body = s.get(base + "/missing?item=Japan")
+	holds(t, "Japan", body, "?country wdt:P30 wd:Q46", "Asia")
+	if status, body := s.get("/editor/ran/aaaaaaaaaaaaaaaa"); status != http.StatusNotFound || !strings.Contains(body, "no longer kept") {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+// Results of the editor are dropped when nobody has requested them for an hour, and the oldest when all are too large.
+func TestRanIsBounded(t *testing.T) {
+	at := time.Now()
+	a := &ran{now: func() time.Time { return at }}
+	of := func(bytes int) *agent.Event {
+		return &agent.Event{Table: &kg.Table{Rows: [][]rdf.Term{{rdf.String(strings.Repeat("x", bytes-termSize))}}}}
+	}
+	first, second := a.keep(of(1000), 1), a.keep(of(1000), 1)
+	at = at.Add(ranTime / 2)
+	if _, ok := a.get(first); !ok {
+		t.Error("the first one is gone after half the time")
+	}
+	at = at.Add(ranTime / 2)
+	third := a.keep(of(1000), 1)
+	for id, want := range map[string]bool{first: true, second: false, third: true, "": false} {
+		if _, ok := a.get(id); ok != want {
+			t.Errorf("kept: %v, want %v", ok, want)
+		}
+	}
+	var ids []string
+	for range 5 {
+		ids = append(ids, a.keep(of(ranBytes/3), 1))
+	}
+	for i, want := range []bool{false, false, true, true, true} {
+		if _, ok := a.get(ids[i]); ok != want {
+			t.Errorf("large one %d is kept: %v, want %v", i, ok, want)
+		}
+	}
+	last := a.keep(of(2*ranBytes), 1)
+	if _, ok := a.get(last); !ok || len(a.list) != 1 || a.size != 2*ranBytes {
+		t.Errorf("kept: %v of %d with %d bytes", ok, len(a.list), a.size)
+	}
+	a.keep(of(1000), 1)
+	if len(a.list) != 1 || a.size != 1000 {
+		t.Errorf("%d are left with %d bytes", len(a.list), a.size)
 	}
 }
 

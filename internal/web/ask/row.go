@@ -25,7 +25,7 @@ const (
 
 // rowData is the data of the page that explains a row.
 type rowData struct {
-	ID      string
+	Base    string // address of the result
 	N       int
 	Columns []string
 	Cells   []Cell
@@ -58,14 +58,13 @@ type statement struct {
 type pair struct{ Property, Value Cell }
 
 // row explains a row of the result: which statements of the graph, with ranks, qualifiers and references, led to it.
-func (s *Server) row(w http.ResponseWriter, r *http.Request) error {
-	id, n := r.PathValue("id"), number(r.PathValue("n"), 0)
-	events, err := s.asked.events(id)
+func (s *Server) row(w http.ResponseWriter, r *http.Request, find find) error {
+	n := number(r.PathValue("n"), 0)
+	f, err := find(r)
 	if err != nil {
 		return err
 	}
-	f := final(events)
-	if f == nil || f.Table == nil || n < 1 || n > len(f.Table.Rows) {
+	if n < 1 || n > len(f.Table.Rows) {
 		return refuse(http.StatusNotFound, "ask.noresult")
 	}
 	if !s.clients.may(s.client(r)) {
@@ -74,21 +73,21 @@ func (s *Server) row(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), reasonTime)
 	defer cancel()
 	res := resultOf(f.Table)
-	d := &rowData{ID: id, N: n, Columns: res.Columns}
+	d := &rowData{Base: f.base, N: n, Columns: res.Columns}
 	lang := layout.LanguageOf(r)
 	d.Cells = s.labeled(ctx, f.KG, lang, res.Rows[n-1:n])[0]
 	src, err := s.Graph(ctx, f.KG)
 	if err != nil {
 		return err
 	}
-	if err := d.explain(ctx, src, f, n-1); err != nil {
-		s.Log.Info("a row cannot be explained", "question", id, "row", n, "error", err)
+	if err := d.explain(ctx, src, f.Event, n-1); err != nil {
+		s.Log.Info("a row cannot be explained", "result", f.base, "row", n, "error", err)
 		d.Reason = "ask.row.failed"
 	} else if len(d.Facts) == 0 {
 		d.Reason = "ask.row.none"
 	}
 	d.label(s.labels(ctx, f.KG, lang, d.ids()))
-	s.pages.Show(w, r, http.StatusOK, "row", layout.Page{Title: s.Site.Say(r, "ask.row.title", "count", n), Section: "ask",
+	s.pages.Show(w, r, http.StatusOK, "row", layout.Page{Title: s.Site.Say(r, "ask.row.title", "count", n), Section: f.section,
 		Styles: []string{"ask/ask.css"}, Data: d})
 	return nil
 }

@@ -7,7 +7,7 @@ const step = 60; // pictures that are added at once
 // cannot be had leaves its name. Where the server fetches none, they are links.
 export function show(node, data) {
   const named = name(data);
-  const all = data.rows.flatMap((row, i) => columns(data, "image").filter((c) => row[c].kind === "image").map((c) => ({ row, cell: row[c], address: `/a/${document.getElementById("asked").dataset.id}/picture/${data.numbers[i]}/${encodeURIComponent(data.columns[c])}` })));
+  const all = data.rows.flatMap((row, i) => columns(data, "image").filter((c) => row[c].kind === "image").map((c) => ({ row, cell: row[c], address: `${data.base}/picture/${data.numbers[i]}/${encodeURIComponent(data.columns[c])}` })));
   if (!data.pictures) node.append(el("p", { class: "note small" }, t("ask.view.images.note")));
   const grid = el("ul", { class: "imagegrid" });
   const more = el("button", { type: "button", onclick: add }, t("ask.view.more"));

@@ -4,7 +4,6 @@ import { ask, el, t } from "../layout/page.js";
 document.documentElement.classList.add("scripted");
 const most = 10000;
 const holder = document.getElementById("views");
-const id = document.getElementById("asked").dataset.id;
 const table = document.getElementById("table-view");
 const other = document.getElementById("other-view");
 let rows = null, latest = 0;
@@ -23,7 +22,7 @@ async function show(view) {
   other.replaceChildren(el("p", { class: "empty" }, el("span", { class: "spinner", "aria-hidden": "true" })));
   other.removeAttribute("data-shown");
   try {
-    rows ??= Object.assign(await ask(`/a/${id}/rows?limit=${most}`), { kind: holder.dataset.kind, layer: holder.dataset.layer, hide: (holder.dataset.hide ?? "").split(" ") });
+    rows ??= Object.assign(await ask(`${holder.dataset.base}/rows?limit=${most}`), { base: holder.dataset.base, kind: holder.dataset.kind, layer: holder.dataset.layer, hide: (holder.dataset.hide ?? "").split(" ") });
     const module = await import(`./${view}.js`);
     if (mine !== latest) return;
     other.replaceChildren();

@@ -1,0 +1,131 @@
+package ask
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// Limits on the results of the editor's queries that are kept in memory.
+const (
+	ranTime  = time.Hour
+	ranBytes = 64 << 20 // of all results; the last one is kept at any size
+	termSize = 96       // bytes of a value besides its text, approximately
+)
+
+// ran are the results of queries that were run in the editor. They are kept in memory for a while, so that their views,
+// rows and files can be fetched.
+type ran struct {
+	now func() time.Time
+
+	mu   sync.Mutex
+	list []ranQuery // in the order in which they were last requested
+	size int
+}
+
+// ranQuery is a query with its result.
+type ranQuery struct {
+	id    string
+	at    time.Time // when it was last requested
+	size  int
+	ms    int
+	event *agent.Event
+}
+
+// keep adds a result and returns its ID. Old ones are dropped.
+func (a *ran) keep(e *agent.Event, ms int) string {
+	q := ranQuery{id: newID(), at: a.now(), size: sizeOf(e.Table), ms: ms, event: e}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.list, a.size = append(a.list, q), a.size+q.size
+	a.drop()
+	return q.id
+}
+
+// drop removes results that nobody has requested for a while, and the oldest ones while all are too large together.
+func (a *ran) drop() {
+	n := 0
+	for ; n < len(a.list)-1; n++ {
+		if a.size <= ranBytes && a.now().Sub(a.list[n].at) < ranTime {
+			break
+		}
+		a.size -= a.list[n].size
+	}
+	a.list = slices.Delete(a.list, 0, n)
+}
+
+// get returns a result that is still kept.
+func (a *ran) get(id string) (q ranQuery, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i := slices.IndexFunc(a.list, func(q ranQuery) bool { return q.id == id })
+	if i < 0 {
+		return ranQuery{}, false
+	}
+	q = a.list[i]
+	q.at = a.now()
+	a.list = append(slices.Delete(a.list, i, i+1), q)
+	return q, true
+}
+
+func sizeOf(t *kg.Table) int {
+	n := 0
+	for _, row := range t.Rows {
+		for _, term := range row {
+			n += termSize + len(term.Value)
+		}
+	}
+	return n
+}
+
+// stored is a result that pages show: that of an answer, or of a query that was run in the editor.
+type stored struct {
+	*agent.Event        // has a table
+	base         string // address of the page with the result; those of its parts begin with it
+	section      string // of the pages
+	ms           int    // that the query took; 0 for an answer
+}
+
+// find returns the result that a request is about.
+type find func(*http.Request) (*stored, error)
+
+// ofQuestion finds the result of a question's answer.
+func (s *Server) ofQuestion(r *http.Request) (*stored, error) {
+	id := r.PathValue("id")
+	events, err := s.asked.events(id)
+	if err != nil {
+		return nil, err
+	}
+	f := final(events)
+	if f == nil || f.Table == nil {
+		return nil, refuse(http.StatusNotFound, "ask.noresult")
+	}
+	return &stored{Event: f, base: "/a/" + id, section: "ask"}, nil
+}
+
+// ofEditor finds the result of a query that was run in the editor.
+func (s *Server) ofEditor(r *http.Request) (*stored, error) {
+	q, ok := s.ran.get(r.PathValue("id"))
+	if !ok {
+		return nil, refuse(http.StatusNotFound, "editor.gone")
+	}
+	return q.stored(), nil
+}
+
+func (q ranQuery) stored() *stored {
+	return &stored{Event: q.event, base: "/editor/ran/" + q.id, section: "editor", ms: q.ms}
+}
+
+// ranPage shows the editor again with a query that was run in it, and a part of its result.
+func (s *Server) ranPage(w http.ResponseWriter, r *http.Request) error {
+	st, err := s.ofEditor(r)
+	if err != nil {
+		return err
+	}
+	s.showEditor(w, r, http.StatusOK, &editorData{Query: st.SPARQL, Graph: st.KG, Result: s.view(r, st)})
+	return nil
+}
