@@ -37,7 +37,27 @@ func TestDefaultViewsInTheBrowser(t *testing.T) {
 		if from := eval[[]string](p, `performance.getEntriesByType("resource").map(e => e.name).filter(n => !n.startsWith(location.origin))`); len(from) > 0 {
 			t.Errorf("%s: loaded from elsewhere: %q", v.view, from)
 		}
+		if v.view == "images" || v.view == "map" || v.view == "dimensions" {
+			a.inTheEditor(p, v.view, v.there)
+		}
 	}
+}
+
+// inTheEditor runs the query of the answer that is shown in the editor, where its line is obeyed, too.
+func (a *askSite) inTheEditor(p *tab, view, there string) {
+	p.until(`document.querySelector("a[href^='/editor?from=']").click() ?? true`)
+	p.until(`document.querySelector("#source")?.value.includes("#defaultView")`)
+	p.until(complaints)
+	p.until(`document.querySelector("#run").click() ?? true`)
+	p.until(`document.querySelector("#editor") && document.querySelector("#other-view[data-shown=` + view + `] ` + there + `")`)
+	if view == "images" {
+		p.until(`[...document.querySelectorAll(".frame img")].filter(i => i.complete && i.naturalWidth === 330).length === 4`)
+	}
+	p.until(`document.querySelector("#result").scrollIntoView() ?? true`)
+	a.view(p, "editor-"+view)
+	p.until(`document.querySelector("#tab-table").click() ?? true`)
+	p.until(`document.querySelector("#rows thead a").click() ?? true`)
+	p.until(`location.pathname.startsWith("/editor/ran/") && document.querySelector("#source").value.includes("#defaultView")`)
 }
 
 // A question and its answer in a language that is written from right to left read so, on a page that does not.

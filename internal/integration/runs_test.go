@@ -15,6 +15,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
 )
 
 // benchQuestions are questions that the sandbox's script answers.
@@ -86,6 +89,7 @@ func TestRunsInTheBrowser(t *testing.T) {
 		t.Errorf("the picture was %v wide and is %v", before, after)
 	}
 	a.view(p, "runs-tree")
+	tree := eval[string](p, `location.pathname`)
 	eval[bool](p, `document.querySelector(".tree svg a").dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true})), true`)
 	p.until(`location.hash.startsWith("#e") && document.querySelector("li:target .thought")`)
 	p.open(base + "/runs")
@@ -129,7 +133,47 @@ func TestRunsInTheBrowser(t *testing.T) {
 		for name, path := range map[string]string{"list": "/runs", "benchmarks": "/runs/benchmarks", "benchmark": "/runs/benchmark/one", "item": "/runs/benchmark/one/b", "compare": compare} {
 			narrow.open(base + path)
 			a.view(narrow, fmt.Sprintf("runs-%s-%d", name, width))
-			narrow.unswiped(path, ".tree")
+			narrow.unswiped(path, "none")
 		}
+		narrow.open(base + tree)
+		narrow.until(`document.querySelector(".tree > .narrow a")?.checkVisibility() && !document.querySelector("#zoom").hidden`)
+		a.view(narrow, fmt.Sprintf("runs-tree-%d", width))
+		narrow.unswiped(tree, "none")
+		a.zoom(narrow)
+	}
+}
+
+// zoom makes the picture of a tree larger and smaller by keys and by two fingers.
+func (a *askSite) zoom(p *tab) {
+	a.t.Helper()
+	wide := func() float64 {
+		return eval[float64](p, `document.querySelector(".tree > .narrow").getBoundingClientRect().width`)
+	}
+	eval[bool](p, `(document.querySelector(".tree").focus(), document.querySelector(".tree").scrollIntoView(), true)`)
+	fits := wide()
+	p.press("+", "+", "-")
+	if now := wide(); now < 1.2*fits || now > 1.3*fits {
+		a.t.Errorf("by keys, the picture was %v wide and is %v", fits, now)
+	}
+	p.press("0")
+	if now := wide(); now != fits {
+		a.t.Errorf("the picture was %v wide and is %v", fits, now)
+	}
+	for i, apart := range []float64{60, 80, 120} {
+		kind := input.DispatchTouchEventTypeTouchMove
+		if i == 0 {
+			kind = input.DispatchTouchEventTypeTouchStart
+		}
+		if _, err := chromedp.Call(p.ctx, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind,
+			TouchPoints: []*input.TouchPoint{{X: 160 - apart/2, Y: 200, ID: new(1.0)}, {X: 160 + apart/2, Y: 200, ID: new(2.0)}}}); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+	if _, err := chromedp.Call(p.ctx, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchEnd,
+		TouchPoints: []*input.TouchPoint{}}); err != nil {
+		a.t.Fatal(err)
+	}
+	if now := wide(); now < 1.9*fits || now > 2.1*fits {
+		a.t.Errorf("by two fingers, the picture was %v wide and is %v", fits, now)
 	}
 }

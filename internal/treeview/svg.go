@@ -57,8 +57,8 @@ func (t *Tree) SVG(nodes int) string {
 	return s.String()
 }
 
-// Inline draws the tree to be put into a page, which sets the colors. It is two drawings, of the classes wide and narrow,
-// of which the page shows one. Each node is a link.
+// Inline draws the tree to be put into a page, which sets the colors. It is two drawings, of the classes wide and
+// narrow, of which the page shows one. Each node is a link.
 func (t *Tree) Inline(nodes int, link func(*Node) string) string {
 	if nodes <= 0 {
 		nodes = Nodes

@@ -196,7 +196,8 @@ func (s *Server) run(ctx context.Context, r *http.Request, src *agent.Source, d 
 	case err != nil:
 		return err
 	}
-	q := ranQuery{ms: max(1, int(table.Elapsed/time.Millisecond)), event: &agent.Event{SPARQL: d.Query, Ran: query, KG: src.Name(), Table: table}}
+	q := ranQuery{ms: max(1, int(table.Elapsed/time.Millisecond)),
+		event: &agent.Event{SPARQL: d.Query, Ran: query, KG: src.Name(), Table: table}}
 	q.id = s.ran.keep(q.event, q.ms)
 	d.Result = s.view(r, q.stored())
 	return nil
