@@ -46,7 +46,7 @@ func New(o Options) http.Handler {
 	for pattern, h := range routes(&o) {
 		mux.Handle(pattern, h)
 	}
-	guarded := guard.Guard(mux, guard.Options{Log: o.Log, Hosts: o.Hosts})
+	guarded := guard.Guard(readable(mux, o.Site), guard.Options{Log: o.Log, Hosts: o.Hosts})
 	if o.NewID == nil {
 		return guarded
 	}

@@ -1,11 +1,14 @@
 package web
 
 import (
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
 // TestPaths: each path reaches its part, and the challenge's client may also ask at the root.
@@ -37,6 +40,36 @@ func TestPaths(t *testing.T) {
 		}
 		if w.Header().Get("Content-Security-Policy") == "" {
 			t.Errorf("%s: not guarded", tt.path)
+		}
+	}
+}
+
+// People who open an address that does not exist get a page in their language, also below a section; programs get a line.
+func TestNoSuchPage(t *testing.T) {
+	o := apis(nil, nil)
+	o.Site = layout.New(o.Log)
+	o.Pages["/part/"] = http.NotFoundHandler()
+	s := httptest.NewServer(New(o))
+	defer s.Close()
+	for _, tt := range []struct{ path, accept, kind, want string }{
+		{"/none", "text/html,*/*", "text/html; charset=utf-8", "keine Seite"}, {"/part/none", "text/html,*/*", "text/html; charset=utf-8", "keine Seite"},
+		{"/none", "*/*", "text/plain; charset=utf-8", "404 page not found\n"}, {"/part/none", "application/json", "text/plain; charset=utf-8", "404 page not found\n"},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+tt.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept", tt.accept)
+		req.Header.Set("Accept-Language", "de")
+		resp, err := s.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusNotFound || resp.Header.Get("Content-Type") != tt.kind || !strings.Contains(string(body), tt.want) ||
+			strings.Count(string(body), "not found") > 1 {
+			t.Errorf("%s for %s: %s %s\n%s", tt.path, tt.accept, resp.Status, resp.Header.Get("Content-Type"), body)
 		}
 	}
 }

@@ -188,7 +188,7 @@ func (d *pageData) end(e agent.Event) {
 // knownReasons have a message ask.reason.…
 var knownReasons = map[string]bool{"not_found": true, "actions": true, "loop": true, "time": true, "tokens": true,
 	"money": true, "day_money": true, "model_failed": true, "graph_failed": true, "cannot_publish": true, "cancelled": true,
-	"given_up": true}
+	"given_up": true, "no_model": true}
 
 func (s *Server) answer(r *http.Request, id string, f *agent.Event, d *pageData) *answerView {
 	a := &answerView{Query: f.SPARQL, Tokens: highlight(f.SPARQL), Graph: s.title(f.KG), Endpoint: f.Endpoint,

@@ -43,7 +43,7 @@ func (e *entry) EndingKey() string { return endingKey(e.Ending) }
 
 // reasons lists those that have a message runs.reason.…
 var reasons = []string{"actions", "cancelled", "cannot_publish", "day_money", "given_up", "graph_failed", "loop",
-	"model_failed", "money", "not_found", "time", "tokens"}
+	"model_failed", "money", "no_model", "not_found", "time", "tokens"}
 
 // endingKey returns the key of the message for an ending; a reason without a message is shown as it is.
 func endingKey(reason string) string {

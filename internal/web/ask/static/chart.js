@@ -79,9 +79,10 @@ function ticks(low, high, want) {
 function across(node, data, form) {
   const at = axes(data), all = series(data, at), points = all.flat();
   if (!points.length) return;
-  const wide = room(node, 280, 1100), high = 380, left = wide > 500 ? 96 : 74, bottom = 58, top = 24;
+  const wide = room(node, 280, 1100), high = 380, bottom = 58, top = 24;
   const xs = points.map((p) => p.x), ys = points.map((p) => p.y), few = form === "scatter" ? Math.min(...ys) : Math.min(0, ...ys);
   const x0 = Math.min(...xs), x1 = Math.max(...xs), y0 = few, y1 = Math.max(...ys);
+  const heights = ticks(y0, y1, 6), left = 16 + 7 * Math.max(...heights.map((v) => number(v).length)); // as wide as the longest number
   const x = (v) => left + ((v - x0) / (x1 - x0 || 1)) * (wide - left - 24), y = (v) => high - bottom - ((v - y0) / (y1 - y0 || 1)) * (high - bottom - top);
   const years = at.date ? ticks(x0 / 372, x1 / 372, wide > 500 ? 8 : 4).filter((v) => Number.isInteger(v)).map((v) => [v * 372 + 32, String(v)]) : ticks(x0, x1, wide > 500 ? 8 : 4).map((v) => [v, number(v)]);
   const shape = (list) => list.map((p) => `${x(p.x).toFixed(1)},${y(p.y).toFixed(1)}`).join(" ");
@@ -95,7 +96,7 @@ function across(node, data, form) {
   if (all.length > 1) node.append(el("ul", { class: "legend small" }, all.map((list, i) => el("li", { class: `s${i}` }, el("span", { dir: "auto" }, list[0].name)))));
   node.append(drawing(wide, high, `${data.columns[at.x]}, ${data.columns[at.y]}`,
     el("text", { x: 4, y: 14 }, data.columns[at.y]), el("text", { x: wide - 24, y: high - 8, "text-anchor": "end" }, data.columns[at.x]),
-    ticks(y0, y1, 6).map((v) => el("g", {}, el("line", { class: "axis", x1: left, x2: wide - 24, y1: y(v), y2: y(v) }), el("text", { x: left - 8, y: y(v) + 4, "text-anchor": "end" }, number(v)))),
+    heights.map((v) => el("g", {}, el("line", { class: "axis", x1: left, x2: wide - 24, y1: y(v), y2: y(v) }), el("text", { x: left - 8, y: y(v) + 4, "text-anchor": "end" }, number(v)))),
     years.filter(([v]) => v >= x0 && v <= x1).map(([v, label]) => el("g", {}, el("line", { class: "axis", x1: x(v), x2: x(v), y1: high - bottom, y2: high - bottom + 5 }), el("text", { x: x(v), y: high - bottom + 20, "text-anchor": "middle" }, label))),
     all.map((list, i) => el("g", { class: `s${i}` },
       form === "area" && el("polygon", { class: "area", points: `${x(list[0].x)},${y(Math.max(y0, 0))} ${shape(list)} ${x(list[list.length - 1].x)},${y(Math.max(y0, 0))}` }),
