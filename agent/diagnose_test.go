@@ -21,7 +21,7 @@ import (
 )
 
 // TestDiagnose checks that an empty result is followed by the condition that loses the rows, that at most six probes
-// are made, that a failing one ends them, and that none is made unless asked for or when time is short.
+// are made, that a failing one ends them, and that none is made unless requested or when time is short.
 func TestDiagnose(t *testing.T) {
 	const two = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . ?x wikibase:rank ?r }"
 	yes := func(condition string) func(q string) (*kg.Table, error) { // rows appear without the condition

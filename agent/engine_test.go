@@ -180,7 +180,7 @@ func TestEnds(t *testing.T) {
 		limits Limits
 		graph  func(*fakeGraph)
 		want   Reason
-		used   int // acts asked for
+		used   int // acts requested
 	}{
 		{"fifteen counted", &fakeModel{acts: many(20)}, Limits{}, nil, OutOfActions, 15},
 		{"three counted", &fakeModel{acts: many(20)}, Limits{Counted: 3}, nil, OutOfActions, 3},
@@ -225,7 +225,7 @@ func TestEnds(t *testing.T) {
 				t.Errorf("ended with %q (%s), want %q", out.Reason, out.Detail, tt.want)
 			}
 			if tt.used >= 0 && tt.model.used != tt.used {
-				t.Errorf("%d actions asked for, want %d", tt.model.used, tt.used)
+				t.Errorf("%d actions requested, want %d", tt.model.used, tt.used)
 			}
 			last := rec.events[len(rec.events)-1]
 			if last.Event != "end" || last.Reason != string(tt.want) {
@@ -246,7 +246,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestReportNotes: who writes the report is told what was thought and what came of each query, as notes and not as
+// TestReportNotes: who writes the report is told what was thought and the outcome of each query, as notes and not as
 // our own words.
 func TestReportNotes(t *testing.T) {
 	const count = "SELECT (COUNT(?x) AS ?n) WHERE { ?x wdt:P36 ?y }"
@@ -298,7 +298,7 @@ func TestNoAnswerDetail(t *testing.T) {
 	}
 }
 
-// TestExtract: when the actions are used up, a query that the steps support is asked for, and published only if it
+// TestExtract: when the actions are used up, a query that the steps support is requested, and published only if it
 // runs and uses numbers that were seen.
 func TestExtract(t *testing.T) {
 	for _, tt := range []struct {

@@ -54,7 +54,7 @@ func TestForcedExamples(t *testing.T) {
 	says(t, ms[2].ToolCalls[0].Arguments, rivers)
 	says(t, ms[3].Content, "Which rivers flow into the Rhine?", "Second")
 	if strings.Contains(ms[3].Content, "Third") {
-		t.Error("more than were asked for")
+		t.Error("more than were requested")
 	}
 	text := &fakeModel{acts: []string{do("execute_sparql(SELECT ?r { ?r wdt:P403 wd:Q6420 })"), do("stop()")}}
 	if out := run("spinach", text, 1); out.Answer == nil || out.Steps[0].Action != "find_similar_examples" {

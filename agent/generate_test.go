@@ -459,7 +459,7 @@ func TestChallenge(t *testing.T) {
 	says(t, x.model.last("act"), "returned no rows", "What may be wrong with it:", rivers[:0])
 	ms := x.model.requests[len(x.model.requests)-1].Messages
 	if !strings.Contains(ms[1].Content, rivers) || !strings.Contains(ms[3].Content, "P999") {
-		t.Error("a retry does not hold the question and the mistakes so far")
+		t.Error("a retry does not contain the question and the mistakes so far")
 	}
 }
 

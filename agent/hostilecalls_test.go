@@ -29,7 +29,7 @@ func (m *hostileModel) Complete(_ context.Context, req llm.Request) (*llm.Respon
 }
 
 // TestHostileCalls: whatever a model writes, with every preset the run ends in one of the typed ways without a panic,
-// what the model reads stays small and well-formed, and no address outside the graph is asked for.
+// what the model reads stays small and well-formed, and no address outside the graph is requested.
 func TestHostileCalls(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow with the race detector; go test without -short runs it")

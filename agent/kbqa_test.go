@@ -23,7 +23,7 @@ import (
 // The tests in this file play Interactive-KBQA's conversations (Xiong et al., ACL 2024; rows I1 to I14 of
 // docs/presets-kbqa.md) with a scripted model.
 
-// samples is a model that answers each request with several samples, and keeps what it was asked.
+// samples is a model that answers each request with several samples, and records what it was asked.
 type samples struct {
 	mu       sync.Mutex
 	turns    [][]string // actions; a turn that does not begin with a label gets a thought

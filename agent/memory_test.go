@@ -11,7 +11,7 @@ import (
 )
 
 // What graphs answered is kept for the next question: a query that was run is not run again, the model is told how old
-// its result is, and the answer says when it was asked for. An old result is asked for again, a failure at once.
+// its result is, and the answer says when it was requested. An old result is requested again, a failure at once.
 func TestMemory(t *testing.T) {
 	clock := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	now := func() time.Time { return clock }
@@ -64,7 +64,7 @@ func TestMemory(t *testing.T) {
 	}
 	clock = clock.Add(tool.MemoryAge)
 	if ask(query); asked[query] == ran {
-		t.Error("a result that is too old was not asked for again")
+		t.Error("a result that is too old was not requested again")
 	}
 
 	const other = "SELECT ?x WHERE { ?x wdt:P31 wd:Q7 }"

@@ -37,7 +37,7 @@ const (
 
 var tarland = Post{Author: "A", Text: "What is the capital of Tarland?"}
 
-// TestOpening: the judgment of a post, its language and the first turn of the work are one call, and the work goes on
+// TestOpening: the judgment of a post, its language and the first turn of the work are one call, and the work continues
 // with the same conversation. The calls of a question go down by one.
 func TestOpening(t *testing.T) {
 	m := &turnModel{turns: []string{isRequest + "\n" + capital, finished}}

@@ -28,7 +28,7 @@ func with(m Model, s Sources, p *preset.Preset) *Engine {
 	return New(slog.New(slog.DiscardHandler), m, s, ticking(), Options{Preset: p})
 }
 
-// TestRules holds a row for each rule that presets may choose: what the model said, and what became of it.
+// TestRules has a row for each rule that presets may choose: what the model said, and what happened to it.
 func TestRules(t *testing.T) {
 	const look = "Thought: I look.\nAction: search_wikidata(x)"
 	run := func(q string) string { return "Thought: I run it.\nAction: execute_sparql(" + q + ")" }
@@ -128,7 +128,7 @@ func TestNoCount(t *testing.T) {
 	}
 }
 
-// TestOtherGraph: on a graph that is no Wikibase, IDs are prefixed names, the posted text declares the graph's
+// TestOtherGraph: on a graph that is not a Wikibase, IDs are prefixed names, the posted text declares the graph's
 // prefixes, and the answer names the graph.
 func TestOtherGraph(t *testing.T) {
 	const query = "SELECT ?c WHERE { dbr:Rhine dbo:country ?c }"

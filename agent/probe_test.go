@@ -57,7 +57,7 @@ const (
 	allCities    = "SELECT ?x WHERE { ?x wdt:P31/wdt:P279* wd:Q515 ; wdt:P17 wd:Q183 }"
 )
 
-// TestProbes: what the model is told of a query that it stops on, how often it is asked, and what stays open.
+// TestProbes: what the model is told about a query that it stops on, how often it is asked, and what stays open.
 func TestProbes(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

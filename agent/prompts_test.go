@@ -120,7 +120,7 @@ func TestTriage(t *testing.T) {
 				t.Errorf("got %+v, want %+v", *got, tt.want)
 			}
 			if len(m.answers) != 0 {
-				t.Errorf("%d answers were not asked for", len(m.answers))
+				t.Errorf("%d answers were not requested", len(m.answers))
 			}
 		})
 	}

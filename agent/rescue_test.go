@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// TestRescue: what becomes of a query that takes too long, with the rule and without it.
+// TestRescue: what happens to a query that takes too long, with the rule and without it.
 func TestRescue(t *testing.T) {
 	const slow = "SELECT ?x ?y WHERE { ?x wdt:P569 ?y . ?x wdt:P106 wd:Q1 }"
 	const scan = "SELECT ?x ?y WHERE { ?x wdt:P569 ?y }"

@@ -21,7 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// decisions is a reviewer who decides one after the other, then leaves.
+// decisions is a reviewer who decides one by one, then leaves.
 type decisions struct {
 	list  []policy.Decision
 	looks []policy.Look
@@ -213,7 +213,7 @@ func TestReviewSurvives(t *testing.T) {
 	}
 	calls, decided := len(m.requests), len(list)
 	rng := rand.New(rand.NewPCG(14, 5))
-	first := strings.IndexByte(string(content), '\n') + 1 // before it there is no file to go on with
+	first := strings.IndexByte(string(content), '\n') + 1 // before it there is no file to continue with
 	for i := range 30 {
 		cut := first + rng.IntN(len(content)-first)
 		name := filepath.Join(t.TempDir(), "cut.jsonl")

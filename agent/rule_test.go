@@ -40,7 +40,7 @@ const (
 	qBroken = "SELECT ?x WHERE { ?x wdt:P50 wd:Q42 }"
 )
 
-// TestRefusals holds a row for each sentence of the rule: what was asked for, which steps were carried out, and where
+// TestRefusals has a row for each sentence of the rule: what was requested, which steps were carried out, and where
 // each refusal left the state.
 func TestRefusals(t *testing.T) {
 	execute := func(q string) string { return "execute_sparql(" + q + ")" }
@@ -279,7 +279,7 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("published %+v, want the query with %s", out.Answer, tt.ran)
 			}
 			if m.used != len(m.acts) {
-				t.Errorf("%d of %d turns were asked for", m.used, len(m.acts))
+				t.Errorf("%d of %d turns were requested", m.used, len(m.acts))
 			}
 		})
 	}

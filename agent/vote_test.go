@@ -270,7 +270,7 @@ func TestVoteOnTruth(t *testing.T) {
 }
 
 // TestClarify: a run whose answer is not sure enough makes a question to the asker, from the answers that differ or from
-// the one there is; a sure one makes none, and what is no question is none.
+// the one there is; a sure one makes none, and what is not a question makes none.
 func TestClarify(t *testing.T) {
 	asks := func(doubt float64, said string, policy string, turns ...string) (*Outcome, *fakeModel, *memory) {
 		m := &fakeModel{acts: turns, tasks: map[string]string{"clarify": said, "compare": `{"answer": 0, "why": "Neither."}`}}

@@ -344,7 +344,7 @@ func TestLateSaveWhileHeld(t *testing.T) {
 	w := held(t)
 	before := w.wiki.text()
 	w.wiki.arrive()
-	w.wiki.put(page, before) // someone takes it away
+	w.wiki.put(page, before) // someone removes it
 	w.round()
 	w.want("Cats:posted")
 	w.wantReplies("Cats", 0)
@@ -433,7 +433,7 @@ func TestClocksDiffer(t *testing.T) {
 	}
 }
 
-// Ctrl-C while the save is under way: the reply is on the wiki, and the ledger says so.
+// Ctrl-C while the save is in progress: the reply is on the wiki, and the ledger says so.
 func TestInterruptedWhileSaving(t *testing.T) {
 	w := started(t)
 	ctx, cancel := context.WithCancel(t.Context())

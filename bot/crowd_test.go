@@ -22,8 +22,8 @@ type crowd struct {
 	posts   []string       // the words of the posts, in order
 	times   map[string]int // how often a word was posted
 	edits   map[string]int
-	gone    map[string]int    // how often a post with the word was taken away by people
-	refused map[string]bool   // headings of threads in which a reply of ours was taken away: no more are posted there
+	gone    map[string]int    // how often a post with the word was removed by people
+	refused map[string]bool   // headings of threads in which a reply of ours was removed: no more are posted there
 	words   map[string]string // word by the hash that a post had at some time
 	archive string
 	between bool // someone wrote between a request and its answer: replies are no longer under their posts
@@ -233,7 +233,7 @@ func (c *crowd) act() {
 	c.learn()
 }
 
-// learn notes the hashes of all posts on the page, by which entries are told apart later.
+// learn notes the hashes of all posts on the page, by which entries are distinguished later.
 func (c *crowd) learn() {
 	for _, t := range c.threads() {
 		for i := range t.Comments {
@@ -249,7 +249,7 @@ func (c *crowd) learn() {
 	}
 }
 
-// said counts the replies to each word in the whole history of the page, also those that were taken away since. It is
+// said counts the replies to each word in the whole history of the page, also those that were removed since. It is
 // an error when an edit of ours does anything but insert lines.
 func (c *crowd) said(report func(format string, args ...any)) map[string]int {
 	out := map[string]int{}

@@ -46,7 +46,7 @@ func (w *world) hours(n int) {
 	}
 }
 
-// Off unless asked for; on from its hour, once a day, above the days before, with everything else as it was.
+// Off unless requested; on from its hour, once a day, above the days before, with everything else as it was.
 func TestDigestPage(t *testing.T) {
 	w := digesting(t)
 	before := w.wiki.textOf(digestPage)

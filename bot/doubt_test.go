@@ -11,7 +11,7 @@ import (
 
 const whichCats = "Do you mean house cats only, or [[all]] cats?"
 
-// TestDoubt: what becomes of an answer that is not sure enough.
+// TestDoubt: what happens to an answer that is not sure enough.
 func TestDoubt(t *testing.T) {
 	for name, tt := range map[string]struct {
 		least, sure float64
@@ -93,7 +93,7 @@ func TestDoubtOnceAThread(t *testing.T) {
 	w.wantReplies("Cats", 2)
 	last := w.solver.asked[len(w.solver.asked)-1]
 	if len(last.History) != 1 || last.History[0].Report != whichCats || last.History[0].SPARQL != "" {
-		t.Errorf("the solver is told of earlier turns %+v", last.History)
+		t.Errorf("the solver is told about earlier turns %+v", last.History)
 	}
 	if n := strings.Count(w.wiki.text(), "I have a question:"); n != 1 {
 		t.Errorf("%d questions:\n%s", n, w.wiki.text())
@@ -181,7 +181,7 @@ func TestSuggestsResolved(t *testing.T) {
 	}
 }
 
-// TestOthersDoNotChoose: what someone else writes under our question is no answer to it unless it is a request.
+// TestOthersDoNotChoose: what someone else writes under our question is not an answer to it unless it is a request.
 func TestOthersDoNotChoose(t *testing.T) {
 	for said, replies := range map[string]int{"The second is an announcement": 1, "The second": 2} {
 		w := started(t)

@@ -43,7 +43,7 @@ func (c *clock) now() time.Time {
 	return c.t
 }
 
-// run lets the clock go on with the time of a synctest bubble.
+// run advances the clock with the time of a synctest bubble.
 func (c *clock) run() { c.began = time.Now() }
 
 func (c *clock) pass(d time.Duration) {

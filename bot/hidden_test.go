@@ -24,7 +24,7 @@ func suppressed(t *testing.T, hide string) *world {
 	return w
 }
 
-// A reply that people took away and hid is not posted again, whatever they hid of it.
+// A reply that people removed and hid is not posted again, whatever they hid of it.
 func TestSuppressedReply(t *testing.T) {
 	for hide, want := range map[string]bot.State{
 		"": bot.Posted, "text": bot.Posted, "user": bot.Posted, "user text": bot.Posted, // the summary names the entry

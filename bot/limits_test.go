@@ -329,7 +329,7 @@ func TestTalkPageCallsAreToldApart(t *testing.T) {
 	}
 }
 
-// A posted reply is taken away word for word, and only then.
+// A posted reply is removed word for word, and only then.
 func TestUndo(t *testing.T) {
 	posted := func(t *testing.T) (w *world, before string) {
 		w = started(t)

@@ -180,7 +180,7 @@ func TestFollowUps(t *testing.T) {
 	if h := w.solver.asked[2].History; len(h) != 2 {
 		t.Errorf("history of the third: %d turns", len(h))
 	}
-	// The limit of two follow-ups a thread is reached, for everybody.
+	// The limit of two follow-ups a thread is reached, for everyone.
 	w.wiki.put(page, strings.TrimRight(w.wiki.text(), "\n")+"\n[[User:SpinachBot]]: and the youngest one? "+
 		w.wiki.sign("Dan")+"\n")
 	w.clock.pass(20 * time.Minute)

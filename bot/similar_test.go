@@ -207,7 +207,7 @@ func TestCourtesyIsNoRepetition(t *testing.T) {
 	w.want("Cats:posted Female mayors in Germany:posted Bridges of Cologne:posted")
 }
 
-// The first of two is taken away before it is answered: the second one is answered then.
+// The first of two is removed before it is answered: the second one is answered then.
 func TestRepeatedRequestOutlivesTheFirst(t *testing.T) {
 	w := started(t)
 	w.cfg.Posting = bot.Propose

@@ -437,7 +437,7 @@ func simulate(t *testing.T, seed uint64, loud bool) (posts int, rounds int64, br
 	text := strings.ReplaceAll(w.wiki.text(), resolved, "")
 	w.wiki.put(page, text)
 	s.mu.Unlock()
-	// Saves that are under way arrive before everything counts as seen.
+	// Saves that are in progress arrive before everything counts as seen.
 	s.since = time.Now().Add(w.cfg.AnswerDelay + 2*time.Minute)
 	if s.far {
 		s.since = time.Now().Add(time.Hour)

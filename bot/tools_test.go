@@ -76,7 +76,7 @@ func TestTools(t *testing.T) {
 			!strings.Contains(d.answers[0].Summary, w.entries()[0].Key)) {
 			t.Errorf("answer %+v", d.answers[0])
 		}
-		// what was posted this way can be taken away like every other reply
+		// what was posted this way can be removed like every other reply
 		if _, err := w.bot().Undo(t.Context(), w.entries()[0].Key, "Olga"); err != nil {
 			t.Errorf("query %v: %v", query, err)
 		}

@@ -218,7 +218,7 @@ func TestSameWordsTwiceAndArchived(t *testing.T) {
 	}
 }
 
-// A request whose reply was taken away is not answered again when its heading is changed, or when it is moved into
+// A request whose reply was removed is not answered again when its heading is changed, or when it is moved into
 // another thread: it was posted once. Nor is it where the history of its minute is hidden.
 func TestMovedWithoutItsReply(t *testing.T) {
 	for name, change := range map[string]func(w *world){

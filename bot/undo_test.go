@@ -64,7 +64,7 @@ func TestUndoWithoutASection(t *testing.T) {
 	}
 }
 
-// What people write on the line of our signature is not taken away with it.
+// What people write on the line of our signature is not removed with it.
 func TestUndoKeepsWordsBesideTheSignature(t *testing.T) {
 	for name, words := range map[string]string{
 		"signed":             " That is wrong, see my list. [[User:Ann|Ann]] 13:20, 20 November 2026 (UTC)",

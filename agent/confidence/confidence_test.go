@@ -152,7 +152,7 @@ func TestPrior(t *testing.T) {
 	}
 }
 
-// TestUsual: the embedded weights can be read, and say of agreement and doubt what everybody would.
+// TestUsual: the embedded weights can be read, and say of agreement and doubt what everyone would.
 func TestUsual(t *testing.T) {
 	sure := event.Features{Preset: "spinach", Steps: 4, Rows: 1, Columns: 1, Tries: 2, Answers: 2, Agree: 2}
 	torn := sure
@@ -169,7 +169,7 @@ func TestUsual(t *testing.T) {
 	}
 }
 
-// TestRead: a file that is no weights, or another version's, is refused with words that help.
+// TestRead: a file that is not weights, or another version's, is refused with a helpful message.
 func TestRead(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                       "not weights",

@@ -33,7 +33,7 @@ type world struct {
 	pause  func()              // before the model or the graph answers
 
 	mu       sync.Mutex
-	asked    []string // paths at which samples were asked for
+	asked    []string // paths at which samples were requested
 	judged   []string // paths that were judged
 	requests []llm.Request
 	graph    []string // calls of the graph

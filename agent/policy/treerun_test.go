@@ -32,7 +32,7 @@ func dawdle(seed uint64) func() {
 	}
 }
 
-// timeless writes events without what is of the moment, one a line.
+// timeless writes events without what is of the moment, one per line.
 func timeless(t *testing.T, events []event.Event) (out []string) {
 	t.Helper()
 	for _, e := range events {
@@ -121,7 +121,7 @@ func readAll(t *testing.T, path string) []event.Event {
 	return events
 }
 
-// A file that is cut off anywhere goes on to the tree of the undisturbed run. What it holds is not asked for again.
+// A file that is cut off anywhere goes on to the tree of the undisturbed run. What it holds is not requested again.
 func TestKilledAndContinued(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "whole.jsonl")

@@ -157,7 +157,7 @@ func TestMajority(t *testing.T) {
 	}
 }
 
-// Judgments that cannot be read are asked for once more, and then left out.
+// Judgments that cannot be read are requested once more, and then left out.
 func TestJudgments(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -188,7 +188,7 @@ func TestJudgments(t *testing.T) {
 	}
 }
 
-// Where it is known what is right, a search goes on beyond k until an answer is, and ends with that one, whatever the
+// Where it is known what is right, a search continues beyond k until an answer is, and ends with that one, whatever the
 // judge and the votes say: MCTS-KBQA's distant supervision (section 3.4 of the paper; G.7).
 func TestUntilRight(t *testing.T) {
 	for _, tt := range []struct {

@@ -27,7 +27,7 @@ func TestBuiltin(t *testing.T) {
 	}
 }
 
-// TestSpinach holds the published figures: the SPINACH paper, sections 4.1 and 4.2, appendix D. No finding of ours
+// TestSpinach contains the published figures: the SPINACH paper, sections 4.1 and 4.2, appendix D. No finding of ours
 // may change them.
 func TestSpinach(t *testing.T) {
 	p := Default()
@@ -55,7 +55,7 @@ func TestTextsKnowTheNumbers(t *testing.T) {
 	}
 }
 
-// TestOpen: a preset of one's own is read from its file, and what is wrong with it is said.
+// TestOpen: a preset of the user's own is read from its file, and what is wrong with it is said.
 func TestOpen(t *testing.T) {
 	good, err := builtin.ReadFile("spinach/preset.json")
 	if err != nil {

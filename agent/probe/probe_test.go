@@ -155,7 +155,7 @@ func TestColumns(t *testing.T) {
 	}
 	id := func(t rdf.Term) string { return rdf.EntityID(t.Value) }
 	if got := strings.Join(IDs(probes, id), " "); got != "Q3 Q515" {
-		t.Errorf("labels are asked for: %s", got)
+		t.Errorf("labels are requested: %s", got)
 	}
 	shown := Show(probes, id, render.Names{Labels: map[string]string{"Q3": "Kiel", "Q515": "city"}})
 	if len(shown) != 1 || shown[0].What != "with subclasses of city (wd:Q515)" || shown[0].New[0] != "Kiel (Q3)" {

@@ -68,7 +68,7 @@ Q12 | - | Name 12 | 3 | wds:Q1-a`
 		t.Errorf("got\n%s", got)
 	}
 	if ids := strings.Join(ten5.IDs(table, numbers), " "); ids != "Q1 Q2 Q3 Q4 Q5 Q8 Q9 Q10 Q11 Q12" {
-		t.Errorf("labels would be asked for %s", ids)
+		t.Errorf("labels would be requested for %s", ids)
 	}
 	table.Vars[2] = "personLabel"
 	if got := ten5.Table(table, Names{Labels: map[string]string{"Q1": "one"}}); strings.Contains(got, "one (Q1)") {
@@ -100,7 +100,7 @@ func TestTableOfAnyGraph(t *testing.T) {
 		return g.Compact(t.Value)
 	}
 	if ids := strings.Join(ten5.IDs(table, id), " "); ids != "b:1 <https://example.org/one> b:2 <https://example.org/two>" {
-		t.Errorf("labels would be asked for %s", ids)
+		t.Errorf("labels would be requested for %s", ids)
 	}
 	want := `2 rows
 book | loan | page

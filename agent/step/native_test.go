@@ -202,7 +202,7 @@ func (failing) Complete(context.Context, llm.Request) (*llm.Response, error) {
 	return nil, llm.ErrNoTools
 }
 
-// TestLive: the message is seen while it is written, and the log does not hold the listener.
+// TestLive: the message is seen while it is written, and the log does not contain the listener.
 func TestLive(t *testing.T) {
 	var seen []string
 	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)")}}

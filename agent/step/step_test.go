@@ -22,7 +22,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// answers is a model that returns its answers in turn and keeps what it was asked.
+// answers is a model that returns its answers in turn and records what it was asked.
 type answers struct {
 	mu       sync.Mutex
 	choices  [][]llm.Choice

@@ -288,7 +288,7 @@ func TestFreebase(t *testing.T) {
 	shows(t, env, "ExecuteSPARQL", `'SELECT ?x WHERE { ?x ns:people.person.place_of_birth ?p . ?p ns:type.object.name "Fenia"@en }'`, `['Ada']`)
 }
 
-// TestMissingDates: in Freebase a start or end that is not known counts as a match, but one that is asked for does not.
+// TestMissingDates: in Freebase a start or end that is not known counts as a match, but one that is requested does not.
 func TestMissingDates(t *testing.T) {
 	env := kbqaEnv(turtle(t, freebase), kbqa.Freebase)
 	const who = `SELECT ?x%s WHERE { ?e ns:government.jurisdiction.officials ?c . ?c ns:government.held.office_holder ?x %s }`
@@ -360,7 +360,7 @@ func TestByIRI(t *testing.T) {
 		`[('Berg (wd:Q1)', '1990-01-01')]`)
 }
 
-// finder ranks by a list, and keeps what it was asked.
+// finder ranks by a list, and records what it was asked.
 type finder struct {
 	order []string
 	asked []kg.FindQuery

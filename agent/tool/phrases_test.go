@@ -24,7 +24,7 @@ func TestVagueWords(t *testing.T) {
 	}
 }
 
-// Numbers are no names, and an ampersand belongs to one.
+// Numbers are not names, and an ampersand belongs to one.
 func TestNumbersAndAmpersands(t *testing.T) {
 	for text, want := range map[string]bool{"1999": true, "1,200": true, "Juniper 4": false, "7th": false} {
 		if p := (phrase{text: text}); p.number() != want {

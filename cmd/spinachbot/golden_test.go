@@ -225,7 +225,7 @@ index search --index nosuch --type lexeme berlin
 `
 
 // TestGolden compares the help of all commands, and the answers to mistakes, with testdata/golden/cli.txt. A person
-// reads that file when it changes: every answer says what is wrong and what to do next. go test -run Golden -update
+// reads that file when it changes: every answer reports what is wrong and what to do next. go test -run Golden -update
 // writes it.
 func TestGolden(t *testing.T) {
 	golden, err := filepath.Abs("testdata/golden/cli.txt")

@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/remote"
 )
 
-// libraryServer serves a graph that is no Wikidata.
+// libraryServer serves a graph that is not Wikidata.
 func libraryServer(t *testing.T) (address string) {
 	t.Helper()
 	var nt bytes.Buffer

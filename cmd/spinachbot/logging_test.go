@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
-// Failures that are tried again are counted and not shown; other warnings are shown; -v shows all.
+// Failures that are retried are counted and not shown; other warnings are shown; -v shows all.
 func TestRetriesAreCounted(t *testing.T) {
 	log := func(lg *slog.Logger) {
 		for range 11 {

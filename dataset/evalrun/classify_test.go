@@ -109,7 +109,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// sayModel says one thing and keeps what it was asked.
+// sayModel says one thing and records what it was asked.
 type sayModel struct {
 	text  string
 	asked []llm.Request
@@ -189,7 +189,7 @@ func TestJudgeKeeps(t *testing.T) {
 	if _, err := data.Judge(t.Context(), "exact", m); err != nil || len(m.asked) != 2 {
 		t.Errorf("another answer was not judged again: asked %d times, %v", len(m.asked), err)
 	}
-	// What was said to another prompt is no answer to this one.
+	// What was said to another prompt is not an answer to this one.
 	req := classifyRequest(data.Item("b"))
 	was := requestHash(req)
 	if req.Messages[0].Content += " Be brief."; requestHash(req) == was {

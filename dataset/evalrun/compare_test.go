@@ -54,7 +54,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("pair: %s", asJSON(t, p))
 	}
 	if p.Interval.Low < -1 || p.Interval.Low > 0.25 || p.Interval.High < 0.25 || p.Interval.High > 1 {
-		t.Errorf("interval %v does not hold the difference", p.Interval)
+		t.Errorf("interval %v does not contain the difference", p.Interval)
 	}
 	if len(p.Items) != 3 || p.Items[0].ID != "b" || p.Items[0].Parting.Step != 1 ||
 		p.Items[0].Parting.A != "execute_sparql(answer ROWS x)" {

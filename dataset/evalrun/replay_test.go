@@ -43,7 +43,7 @@ func (oneRow) Labels(context.Context, []string, []string) (map[string]string, er
 }
 
 // A run is model and graph of the next: with the same code the results are the same, and no service is asked. What the
-// recording does not hold, or not so, fails as a service does.
+// recording does not contain, or not so, fails as a service does.
 func TestRecording(t *testing.T) {
 	t.Parallel()
 	items := bench("What is Q1? | SELECT ?x { wd:Q1 wdt:P31 ?x }", "What is it? | gold is broken", "Is it? | ASK {}")

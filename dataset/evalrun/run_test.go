@@ -127,7 +127,7 @@ func interrupted(t *testing.T, items []dataset.Item, jobs int, want string) {
 	}
 }
 
-// A service's failure is tried again with back-off; every attempt's trajectory is kept; what remains failed is no
+// A service's failure is retried with back-off; every attempt's trajectory is kept; what remains failed is no
 // answer, stands apart, and is asked again next time.
 func TestServiceFailures(t *testing.T) {
 	t.Parallel()

@@ -125,7 +125,7 @@ type fakeWiki struct {
 	fuse  *fuse
 
 	noHTML   error // nil: ErrNoHTML
-	rendered int   // how often HTML was asked for
+	rendered int   // how often HTML was requested
 }
 
 func newFakeWiki() *fakeWiki {

@@ -219,7 +219,7 @@ func TestEdits(t *testing.T) {
 	w.mustRun()
 	id, other := w.find("Two").ID, w.find("Nothing").ID
 	secret := "SELECT ?film WHERE { ?film wdt:P31 wd:Q11424 }"
-	// A heading is changed, a reply comes, another discussion is taken away, one is new.
+	// A heading is changed, a reply comes, another discussion is removed, one is new.
 	text := strings.Replace(w.wiki.text[testPrefix+"2019/06"], "== Plain ==", "== Plain and simple ==", 1)
 	start := strings.Index(text, "== Two ==")
 	end := strings.Index(text, "== Ours last ==")
@@ -407,7 +407,7 @@ func TestOtherArchive(t *testing.T) {
 	w.mustRun()
 }
 
-// HTML that could not be had is asked for once more by the next harvest, though the page did not move; what the wiki
+// HTML that could not be had is requested once more by the next harvest, though the page did not move; what the wiki
 // cannot give at all is not.
 func TestHTMLLater(t *testing.T) {
 	w := newWorld(t)
@@ -426,7 +426,7 @@ func TestHTMLLater(t *testing.T) {
 	w.mustRun()
 	w.wiki.noHTML, w.wiki.reads = nil, nil
 	if w.mustRun(); len(w.wiki.reads) != 1 {
-		t.Error("the HTML was not asked for again")
+		t.Error("the HTML was not requested again")
 	}
 	if w.mustRun(); len(w.wiki.reads) != 1 {
 		t.Error("a wiki without HTML was asked for it again")
@@ -445,7 +445,7 @@ func TestHTMLLater(t *testing.T) {
 	}
 }
 
-// When the wiki dies in the middle the files show what was read before, and no longer what was taken away.
+// When the wiki dies in the middle the files show what was read before, and no longer what was removed.
 func TestWikiDies(t *testing.T) {
 	w := newWorld(t)
 	planted(w)

@@ -125,7 +125,7 @@ func wantStates(t *testing.T, q *memJobs, want ...string) {
 	}
 }
 
-// A page that the wiki does not return is tried again behind the others, twice, after a minute and after four more.
+// A page that the wiki does not return is retried behind the others, twice, after a minute and after four more.
 func TestPageIsTriedAgain(t *testing.T) {
 	w, q, slept := queued(t, 3, map[string]int{"2020/02": 2})
 	if f := w.mustRun(); f.Total.Staged != 3 {
@@ -186,7 +186,7 @@ func TestJobsWaitForTheEndpoint(t *testing.T) {
 	w.graph.down = false
 	w.mustRun()
 	wantStates(t, q, "done 2", "done 2")
-	w.mustRun() // nothing is to be done
+	w.mustRun() // nothing must be done
 	wantStates(t, q, "done 2", "done 2")
 }
 

@@ -85,7 +85,7 @@ func TestPromptFences(t *testing.T) {
 	}
 }
 
-// Advice is asked for once a query, garbage is noted as none, and a spent budget, or failure after failure, ends the
+// Advice is requested once a query, garbage is noted as none, and a spent budget, or failure after failure, ends the
 // asking but not the harvest.
 func TestAdvice(t *testing.T) {
 	w := newWorld(t)
@@ -182,7 +182,7 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// What the model said is forgotten when words of the discussion are taken away, since it may repeat them; so is the
+// What the model said is forgotten when words of the discussion are removed, since it may repeat them; so is the
 // outcome of a query that is gone.
 func TestForgetsAdvice(t *testing.T) {
 	w := newWorld(t)
@@ -196,7 +196,7 @@ func TestForgetsAdvice(t *testing.T) {
 	w.mustRun()
 	w.wiki.put("2023/01", page+thread("More", "x", "no query"))
 	if w.mustRun(); asked != 1 {
-		t.Errorf("asked %d times though nothing was taken away", asked)
+		t.Errorf("asked %d times though nothing was removed", asked)
 	}
 	runs := len(w.graph.runs)
 	w.wiki.put("2023/01", strings.Replace(page, "SECRET", "the known number", 1))

@@ -119,7 +119,7 @@ func TestMeans(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	if m := MeanOf(items, MetricFair); m.N != 0 || m.F1 != nil {
-		t.Errorf("a measure that was not asked for: %+v", m)
+		t.Errorf("a measure that was not requested: %+v", m)
 	}
 	g := GroupsBy(items, "form", []string{"select"}, []Metric{MetricSpinach})
 	if len(g) != 2 || g[0].Name != "select" || g[0].Means[MetricSpinach].N != 1 || *g[1].Means[MetricSpinach].F1 != 1 {

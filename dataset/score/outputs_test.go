@@ -33,7 +33,7 @@ func TestReadSpinachOutputs(t *testing.T) {
 		a.Steps != -1 {
 		t.Errorf("%+v", a)
 	}
-	// No stored answer is no answer; the published evaluator would take the one of the question before.
+	// An item without a stored answer has no answer; the published evaluator would take the one of the question before.
 	if b.SPARQL != "" || string(b.Result) != "null" || b.Index != 1 {
 		t.Errorf("%+v", b)
 	}

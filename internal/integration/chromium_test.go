@@ -98,7 +98,7 @@ var keyCodes = map[string]input.DispatchKeyEventParams{
 	"Run":       {Key: "Enter", Code: "Enter", Modifiers: 2, WindowsVirtualKeyCode: 13},
 }
 
-// press presses keys one after the other: the names of keyCodes, or a character. As at a real keyboard, a character is
+// press presses keys one by one: the names of keyCodes, or a character. As at a real keyboard, a character is
 // typed only if the page does not take the key.
 func (p *tab) press(keys ...string) {
 	p.t.Helper()

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// takenAway harvests a page from which a discussion and words of another one are taken away, their revision hidden, and
+// takenAway harvests a page from which a discussion and words of another one are removed, their revision hidden, and
 // a page that is deleted: nothing of it is left in any file of the folder.
 func (s *harvestSite) takenAway(t *testing.T) {
 	const prefix = "Wikidata:Request a query/Archive/"
@@ -55,7 +55,7 @@ func (s *harvestSite) takenAway(t *testing.T) {
 	}
 	s.whole(dir)
 	if with := filesWith(t, dir, secret); len(with) > 0 {
-		t.Errorf("%q still hold what was taken away", with)
+		t.Errorf("%q still hold what was removed", with)
 	}
 	for _, heading := range []string{"To go", secret} {
 		name, err := dataset.ResultPath(dir, ids[heading])

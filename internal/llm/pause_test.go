@@ -53,7 +53,7 @@ func TestPausesAreShared(t *testing.T) {
 
 var errStuck = errors.New("stuck")
 
-// A pause that is longer than a call waits is an error that says how long it is, for everybody, and costs nothing.
+// A pause that is longer than a call waits is an error that says how long it is, for everyone, and costs nothing.
 func TestLongPause(t *testing.T) {
 	told := failing(429, "rate_limit_exceeded", "slow")
 	told.header = map[string]string{"Retry-After": "3600"}

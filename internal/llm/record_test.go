@@ -90,7 +90,7 @@ func TestRecordAndReplayConversation(t *testing.T) {
 			t.Errorf("%s (-recorded +replayed; -update records it again):\n%s", f, d)
 		}
 		if u := p.Unused(); len(u) > 0 {
-			t.Errorf("%s: not asked for: %v", f, u)
+			t.Errorf("%s: not requested: %v", f, u)
 		}
 		data, err := os.ReadFile(f)
 		if err != nil || strings.Contains(string(data), testKey) || len(httprr.FindSecrets(data)) > 0 {

@@ -51,7 +51,7 @@ func (s *shelf) Get(_ context.Context, names ...string) (agent.Sources, error) {
 	return out, nil
 }
 
-// pets is a graph that is no Wikibase.
+// pets is a graph that is not a Wikibase.
 var pets = sync.OnceValues(func() (*embedded.Graph, error) {
 	b := embedded.NewBuilder()
 	if err := b.Read("pets.ttl", strings.NewReader("<urn:tom> a <urn:cat>. <urn:kit> a <urn:cat>. <urn:mia> a <urn:cat>.")); err != nil {
@@ -174,7 +174,7 @@ func TestGraphOfCall(t *testing.T) {
 		tool string
 		args map[string]any
 		want string // in the answer
-		used string // graphs that were asked for
+		used string // graphs that were requested
 	}{
 		{"execute_query", map[string]any{"sparql": count}, `"value":"3"`, "pets"},
 		{"execute_query", map[string]any{"sparql": count, "kg": ""}, `"value":"3"`, "pets"},

@@ -246,7 +246,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestProgress: a client that asks for it is told of each step.
+// TestProgress: a client that asks for it is told about each step.
 func TestProgress(t *testing.T) {
 	told := make(chan string, 10)
 	s := connect(t, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context,
@@ -285,7 +285,7 @@ func TestCancel(t *testing.T) {
 	select {
 	case <-canceled:
 	case <-time.After(time.Minute):
-		t.Fatal("the run goes on")
+		t.Fatal("the run continues")
 	}
 	if got, ok := call(t, s, "search", map[string]any{"names": []string{"Berlin"}}); !ok {
 		t.Errorf("afterwards: %s", got)

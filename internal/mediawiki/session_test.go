@@ -75,7 +75,7 @@ func (v *visited) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A session ends when it is unknown what became of a save in it, and before the next process begins its own.
+// A session ends when it is unknown what happened to a save in it, and before the next process begins its own.
 func TestSessionEnds(t *testing.T) {
 	v := &visited{live: map[string]bool{}}
 	srv := httptest.NewServer(v)

@@ -92,7 +92,7 @@ func decide(t *testing.T, seed uint64, right float64, req llm.Request) llm.Choic
 	return resp.Choices[0]
 }
 
-// TestChoices: choices are right with the probability that is asked for, whatever they are about.
+// TestChoices: choices are right with the probability that is requested, whatever they are about.
 func TestChoices(t *testing.T) {
 	query := func(s string) llm.Done { return llm.Done{Tool: "execute", Query: s, Rows: true} }
 	for _, tt := range []struct {

@@ -181,7 +181,7 @@ func TestFetchedOnce(t *testing.T) {
 	}
 }
 
-// What is no picture, too large, somewhere else or not there is none, and is not asked for again at once.
+// What is no picture, too large, somewhere else or not there is none, and is not requested again at once.
 func TestRefused(t *testing.T) {
 	var inside atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -210,7 +210,7 @@ func TestRefused(t *testing.T) {
 		}
 		before := len(c.requests())
 		if _, _, err := f.Get(t.Context(), name); !errors.Is(err, fs.ErrNotExist) || len(c.requests()) != before {
-			t.Errorf("%s is asked for again (%v)", name, err)
+			t.Errorf("%s is requested again (%v)", name, err)
 		}
 	}
 	if _, _, err := f.Get(t.Context(), "round.png"); err == nil {
@@ -229,7 +229,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A name is one part of a path, and what cannot be a name is not asked for.
+// A name is one part of a path, and what cannot be a name is not requested.
 func TestNames(t *testing.T) {
 	c := newCommons(t, nil)
 	f := newFetcher(t, c, clockAt(), nil)
@@ -268,7 +268,7 @@ func TestPause(t *testing.T) {
 	before := len(c.requests())
 	for _, name := range []string{"a.png", "b.png"} {
 		if _, _, err := f.Get(t.Context(), name); err == nil || len(c.requests()) != before {
-			t.Errorf("%s is asked for in the pause (%v)", name, err)
+			t.Errorf("%s is requested in the pause (%v)", name, err)
 		}
 	}
 	clock.Advance(121 * time.Second)
@@ -323,7 +323,7 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// The disk holds what the bound allows: those that were not asked for longest go first. Leftovers of a program that was
+// The disk holds what the bound allows: those that were not requested longest go first. Leftovers of a program that was
 // killed go, and a file that someone changed is no picture.
 func TestBoundedDisk(t *testing.T) {
 	files := map[string]http.HandlerFunc{}
@@ -349,7 +349,7 @@ func TestBoundedDisk(t *testing.T) {
 	for i := range 10 {
 		get(i)
 	}
-	get(0) // the one that was asked for last
+	get(0) // the one that was requested last
 	get(10)
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 9 {

@@ -91,7 +91,7 @@ func TestBareAddress(t *testing.T) {
 	}
 }
 
-// TestSeveralMistakes: reading goes on after a mistake, and what follows from it is not reported.
+// TestSeveralMistakes: reading continues after a mistake, and what follows from it is not reported.
 func TestSeveralMistakes(t *testing.T) {
 	_, err := Parse("SELECT ?x {\n  ?x wdt:P31 .\n  ?x wdt:P21 wd:Q1 .\n  FILTER(?x = )\n  OPTIONAL { ?x foo:bar ?y }\n  ?x wdt:P1 ?z\n}")
 	var es Errors

@@ -66,7 +66,7 @@ func FuzzPrint(f *testing.F) {
 	})
 }
 
-// FuzzURL: a link decodes to the same text, and holds nothing but letters, digits and % after its address.
+// FuzzURL: a link decodes to the same text, and contains nothing but letters, digits and % after its address.
 func FuzzURL(f *testing.F) {
 	seed(f)
 	f.Add("\x00\xff~'()*!")

@@ -81,7 +81,7 @@ func TestHarvestPages(t *testing.T) {
 	}
 }
 
-// What was taken away is not to be found in the file either, free pages included.
+// What was removed is not to be found in the file either, free pages included.
 func TestHarvestForgets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "harvest.db")
 	s, err := Open(t.Context(), path)

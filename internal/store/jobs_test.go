@@ -237,7 +237,7 @@ func testJobsAreAdded(t *testing.T, open opener) {
 
 func TestResults(t *testing.T) { each(t, testResults) }
 
-// What a job made is kept with its end, by who has it, and a failed job is done again when it is asked for again.
+// What a job made is kept with its end, by who has it, and a failed job is done again when it is requested again.
 func testResults(t *testing.T, open opener) {
 	ctx := t.Context()
 	s := open(t)

@@ -226,7 +226,7 @@ func TestLinesFit(t *testing.T) {
 	}
 }
 
-// A picture is well-formed, holds nothing but drawing, names what it shows, and draws no more than it may.
+// A picture is well-formed, contains nothing but drawing, names what it shows, and draws no more than it may.
 func TestSVG(t *testing.T) {
 	for seed, steps := range []int{1, 3, 40, 200} {
 		svg := Of(random(uint64(seed), steps, 3000)).SVG(0)

@@ -373,7 +373,7 @@ func (l *lab) ledger(states string) ([]entry, error) {
 const openStates = "noticed,accepted,proposed,approved,posting"
 
 // settled waits until nothing is open any more, or nothing has changed for as long as the options say: on a slow
-// machine a long queue is no fault, but work that nobody does is.
+// machine a long queue is not a fault, but work that nobody does is.
 func (l *lab) settled() error {
 	quiet, last, changed := 0, "", time.Now()
 	for quiet < 3 && time.Since(changed) < l.o.settle {
@@ -397,7 +397,7 @@ func (l *lab) settled() error {
 	return l.town.look()
 }
 
-// verdict ends the workers and says what is wrong.
+// verdict ends the workers and reports what is wrong.
 func (l *lab) verdict() (wrong []string) {
 	for _, w := range l.workers {
 		if took := w.stop(); took > 30*time.Second {

@@ -110,7 +110,7 @@ func (p *person) ask(page, heading, words string) error {
 }
 
 // change edits the page as it is now; change returns "" when there is nothing to do. Others may edit at the same time:
-// the wiki merges, or the edit is tried again.
+// the wiki merges, or the edit is retried.
 func (p *person) change(page string, change func(string) string) error {
 	for range 20 {
 		out, err := p.call(url.Values{"action": {"query"}, "prop": {"revisions"}, "rvprop": {"content|ids|timestamp"}, "rvslots": {"main"},

@@ -84,7 +84,7 @@ func (t *town) plainQueries() error {
 
 var stampOf = regexp.MustCompile(`\d\d:\d\d, \d+ \w+ \d{4} \(UTC\)`)
 
-// judge says what is wrong with a reply.
+// judge reports what is wrong with a reply.
 func (t *town) judge(heading, reply string) string {
 	// A difference may begin in the middle of a line when the next line begins alike.
 	end := strings.LastIndex(reply, "(UTC)") + len("(UTC)")
@@ -258,7 +258,7 @@ func (t *town) remark(heading string) error {
 // fullPage is how many threads the page holds before some are archived.
 const fullPage = 14
 
-// tidy moves threads to an archive: those that are done and, now and then, one that is not.
+// tidy moves threads to an archive: those that are done and, sometimes, one that is not.
 func (t *town) tidy() error {
 	if strings.Count(t.history.Text(), "\n== ") < fullPage {
 		return nil

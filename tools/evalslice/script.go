@@ -11,7 +11,7 @@ import (
 
 // writeScript writes the scripted model's part: an answer to every question that the record does not hold. It knows the
 // gold query, and plays eight kinds of run in turn, so that a run over it meets right and wrong answers, repetitions,
-// early stops, a service that fails now and then, and no answer.
+// early stops, a service that fails sometimes, and no answer.
 func writeScript(w io.Writer, items []dataset.Item, recorded map[string]bool) (n int) {
 	seen := map[string]bool{}
 	for _, it := range items {

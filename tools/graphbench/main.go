@@ -1,8 +1,8 @@
 // Command graphbench measures the embedded graph against other SPARQL engines, all on the triples and queries of
 // internal/kg/embedded/benchdata: goRDFlib (the library that the embedded graph replaced), Oxigraph (npm), Virtuoso
-// and, when asked for, Blazegraph. tools/engines/install.sh installs the last three.
+// and, when requested, Blazegraph. tools/engines/install.sh installs the last three.
 //
-// Every engine runs in its own process, one after the other. Each query runs once to warm up and then -n times; the
+// Every engine runs in its own process, one by one. Each query runs once to warm up and then -n times; the
 // table has medians in milliseconds. "in process" is the time inside the engine's process from the query's text to the
 // last row in its own terms (Oxigraph: to the JSON text, which saves creating objects for JavaScript). "HTTP" is how
 // long a client on the same machine waits until it has read the last byte of SPARQL JSON. Memory is the resident set of

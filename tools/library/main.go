@@ -1,4 +1,4 @@
-// Command library writes a graph that is no Wikidata to standard output, as N-Triples: books, authors, publishers and
+// Command library writes a graph that is not Wikidata to standard output, as N-Triples: books, authors, publishers and
 // towns in a vocabulary of its own. The questions in this folder are about it. With -script it writes the script of a
 // model that answers with the queries of a file, with -client the questions of a file for the TEXT2SPARQL challenge's
 // client; challenge.sh puts these together.

@@ -37,7 +37,7 @@ type limit struct {
 	usd   float64
 }
 
-// cell is a combination that is measured, and what came of it.
+// cell is a combination that is measured, and its outcome.
 type cell struct {
 	system  system
 	profile string
@@ -46,7 +46,7 @@ type cell struct {
 	runs    [][]result // of each question, one for each seed
 }
 
-// result is what came of a run.
+// result is the outcome of a run.
 type result struct {
 	f1              float64
 	exact, answered bool

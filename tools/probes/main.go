@@ -152,7 +152,7 @@ func readAnswers(file string, gold map[string]string) (map[string]string, error)
 	return out, nil
 }
 
-// report probes every query and prints what came of it by kind: over all, and over right and wrong queries.
+// report probes every query and prints its outcome by kind: over all, and over right and wrong queries.
 func (b *bench) report(ctx context.Context, gold, queries map[string]string) error {
 	kinds := map[bool]map[string]*sum{true: {}, false: {}}
 	count, disturbed, helped, asked := map[bool]int{}, map[bool]int{}, map[bool]int{}, map[bool]int{}

@@ -46,7 +46,7 @@ func (b *bench) shape(ctx context.Context, question, query string, want, got *kg
 	return nil
 }
 
-// reshaped are the results that a model may come to that does what it is told of its columns.
+// reshaped are the results that a model may come to that does what it is told about its columns.
 func (b *bench) reshaped(ctx context.Context, query string, got *kg.Table, f step.ShapeFault, n int) []*kg.Table {
 	var out []*kg.Table
 	switch f.Kind {

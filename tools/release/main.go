@@ -6,7 +6,7 @@
 //	go run . [-out dist] [-targets linux/amd64,...] [-key KEY] [-once]
 //
 // The sources are those of the last commit, or of the folder when it is an archive made by `git archive`. They are built
-// twice, in two folders of different names and with two empty build caches, and the bytes are compared. Anybody with the
+// twice, in two folders of different names and with two empty build caches, and the bytes are compared. Anyone with the
 // same version of Go gets the same bytes from the same commit.
 //
 // It is a module of its own, so that its dependencies are not those of the program.

@@ -37,7 +37,7 @@ func writeBill(bin, path string, v version) error {
 	return f.Close()
 }
 
-// bill lists the modules of a program whose file has this hash. The same file gives the same bill.
+// bill lists the modules of a program whose file has this hash. The same file returns the same bill.
 func bill(info *debug.BuildInfo, hash [32]byte, v version) *cdx.BOM {
 	b := cdx.NewBOM()
 	b.SerialNumber = serial(hash)

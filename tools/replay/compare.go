@@ -52,7 +52,7 @@ import (
 //   - longCell: a cell is cut after 200 characters.
 //   - an empty result, a syntax error and every other failure each have their own text.
 
-// difference is one of the list above: apply takes it away from both texts.
+// difference is one of the list above: apply removes it from both texts.
 type difference struct {
 	name  string
 	apply func(ours, theirs string) (string, string)

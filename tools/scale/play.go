@@ -37,7 +37,7 @@ type Setting struct {
 	Seed    uint64
 }
 
-// Result is what became of the requests.
+// Result is what happened to the requests.
 type Result struct {
 	Requests, Answered, GivenUp, Open int
 	Median, P95                       time.Duration // from a post to its reply, of those that were answered
@@ -394,7 +394,7 @@ func (b *bells) ring(j job.Job) {
 	}()
 }
 
-// result counts what became of the requests and what they waited for.
+// result counts what happened to the requests and what they waited for.
 func (s *system) result() (*Result, error) {
 	entries, err := s.ledger.Entries(context.Background(), bot.Filter{})
 	if err != nil {

@@ -61,7 +61,7 @@ func (v *solver) Solve(ctx context.Context, key string, _ agent.Question) (*agen
 		began := time.Now()
 		_, err := v.graph.Query(ctx, fmt.Sprintf("SELECT ?x WHERE { ?x ?y ?z } # %f", took))
 		v.s.wait(endpoint, max(time.Since(began)-seconds(min(took, queryLimit)), 0))
-		if kind := kg.KindOf(err); err != nil && kind != kg.Timeout { // a model goes on after a timeout
+		if kind := kg.KindOf(err); err != nil && kind != kg.Timeout { // a model continues after a timeout
 			return nil, err
 		}
 	}

@@ -155,7 +155,7 @@ func (w *wiki) ask(user string) {
 // fullPage is how many threads the page holds at most.
 const fullPage = 300
 
-// archive takes away threads that were answered so long ago, those that nobody answered in two weeks, and the oldest of
+// archive removes threads that were answered so long ago, those that nobody answered in two weeks, and the oldest of
 // more than the page holds.
 func (w *wiki) archive(after time.Duration) {
 	w.mu.Lock()

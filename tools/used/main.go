@@ -77,7 +77,7 @@ type measure struct {
 	parts       map[string]*sum
 }
 
-// places are the ends of the ranges of places that are told apart.
+// places are the ends of the ranges of places that are distinguished.
 var places = []int{1, 2, 4, 6, 8, 10, 12, 14, 20}
 
 // sum is what is known of a part of observations.

@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// reader runs one query, ends, and keeps what it was asked.
+// reader runs one query, ends, and records what it was asked.
 type reader struct {
 	query    string
 	requests []llm.Request

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 )
 
-// own is a graph that is no Wikibase; a wikibase is one with statements of its own.
+// own is a graph that is not a Wikibase; a wikibase is one with statements of its own.
 const own = `@prefix c: <http://c.example/> . @prefix v: <http://c.example/v#> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 c:1 a v:Pump ; rdfs:label "Feed pump"@en, "Speisepumpe"@de ; skos:altLabel "FP-1"@en ; v:madeBy c:2 ; rdfs:comment "pumps water"@en .

@@ -111,7 +111,7 @@ func (g *generator) iri() string {
 	return g.vars[0]
 }
 
-// start writes the first pattern: few enough subjects to go on from.
+// start writes the first pattern: few enough subjects to continue from.
 func (g *generator) start() string {
 	for {
 		t := g.v.all[g.r.IntN(len(g.v.all))]

@@ -56,7 +56,7 @@ func (e *engine) asked(t *testing.T) (*endpoint.Graph, *registry.Entry) {
 	return g, entry
 }
 
-// libraryFile writes a graph of 200,000 triples that is no Wikidata.
+// libraryFile writes a graph of 200,000 triples that is not Wikidata.
 func libraryFile(t *testing.T) (l *kgtest.Library, file string) {
 	t.Helper()
 	l, file = kgtest.NewLibrary(7, 21_500), filepath.Join(t.TempDir(), "library.nt")

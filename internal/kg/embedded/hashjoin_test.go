@@ -78,7 +78,7 @@ func TestJoinsWithUnboundCells(t *testing.T) {
 		for _, c := range []struct{ query, want string }{
 			// Ten different values of ?y, two rows each; the twenty without one join all ten.
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x OPTIONAL { ?a :q ?y } { SELECT ?y (COUNT(*) AS ?m) { ?b :q ?y } GROUP BY ?y } }`, "220"},
-			// Rows without ?y have no variable in common with what is taken away.
+			// Rows without ?y have no variable in common with what is removed.
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x OPTIONAL { ?a :q ?y } MINUS { ?b :q ?y } }`, "20"},
 			// The second side has rows without ?y, too; those agree with every row that has the same ?x, and with the
 			// same ?x alone.

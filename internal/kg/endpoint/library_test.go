@@ -19,7 +19,7 @@ import (
 // books is the size of the library: 200,000 triples.
 const books = 21_500
 
-// libraryGraph is a graph that is no Wikidata, in memory and as an endpoint that was asked what it is.
+// libraryGraph is a graph that is not Wikidata, in memory and as an endpoint that was asked what it is.
 func libraryGraph(t *testing.T, n int) (*kgtest.Library, *embedded.Graph, *endpoint.Graph) {
 	t.Helper()
 	l := kgtest.NewLibrary(7, n)

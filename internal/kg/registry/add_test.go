@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/registry"
 )
 
-// library is a small graph that is no Wikidata.
+// library is a small graph that is not Wikidata.
 func library(t *testing.T, books int) *embedded.Graph {
 	t.Helper()
 	var nt bytes.Buffer

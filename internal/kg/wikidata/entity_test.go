@@ -88,7 +88,7 @@ func TestEntity(t *testing.T) {
 	s.clock.Advance(time.Hour)
 	s.on("/api", reply{status: 200, body: `{"entities":{"Q42":{"id":"Q42","missing":""}},"success":1}`})
 	if _, err := c.Entity(context.Background(), "Q42", "de"); kg.KindOf(err) != kg.NotFound {
-		t.Errorf("after an hour it is asked for again, and is gone: %v", err)
+		t.Errorf("after an hour it is requested again, and is gone: %v", err)
 	}
 }
 
@@ -220,7 +220,7 @@ func TestLabels(t *testing.T) {
 	s.on("/api", reply{status: 200, body: `{"entities":{"Q1":{"labels":{"fr":{"value":"univers"}}}}}`})
 	if got, err := c.Labels(context.Background(), []string{"Q1"}, []string{"fr", "en"}); err != nil ||
 		got["Q1"] != "univers" {
-		t.Errorf("another language is asked for: %v %v", got, err)
+		t.Errorf("another language is requested: %v %v", got, err)
 	}
 }
 

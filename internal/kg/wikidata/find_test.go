@@ -207,7 +207,7 @@ func TestVectorPaceOutlastsRestarts(t *testing.T) {
 	}
 }
 
-// TestFindAmong: candidates are ranked by the words of their labels; by meaning where that is asked for.
+// TestFindAmong: candidates are ranked by the words of their labels; by meaning where that is requested.
 func TestFindAmong(t *testing.T) {
 	var among []rdf.Term
 	for _, id := range []string{"P57", "P58", "P162", "P57"} {
@@ -334,7 +334,7 @@ func TestRESTFailures(t *testing.T) {
 	c := s.client(nil, func(c *Config) { c.REST = s.URL + "/rest" })
 	for _, id := range []string{"Q42/../../x", "", "L7", "Q0"} {
 		if _, err := c.Entity(context.Background(), id, "en"); err == nil {
-			t.Errorf("%q was asked for", id)
+			t.Errorf("%q was requested", id)
 		}
 	}
 }

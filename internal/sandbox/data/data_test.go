@@ -179,7 +179,7 @@ func TestEveryScriptFindsItsPost(t *testing.T) {
 			t.Errorf("%q: triage: %v", snippet, err)
 		}
 		if triage.Request && !strings.Contains(fold(triage.Question), snippet) {
-			t.Errorf("the question %q does not hold %q", triage.Question, snippet)
+			t.Errorf("the question %q does not contain %q", triage.Question, snippet)
 		}
 		for other := range script(t) {
 			if other != snippet && len(other) >= len(snippet) && strings.Contains(triage.Question, other) {

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
 
-// testNotifications checks who is told of which edits. A wiki without Echo tells nobody.
+// testNotifications checks who is told about which edits. A wiki without Echo tells nobody.
 func testNotifications(t *testing.T, s *site) {
 	ctx := context.Background()
 	c, alice := s.client(t, s.bot), s.client(t, s.alice)

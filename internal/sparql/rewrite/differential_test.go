@@ -19,7 +19,7 @@ import (
 )
 
 // TestRewritesKeepTheRows runs the slice's gold queries and the forum's on the embedded graph: as they are,
-// printed, in posting form and rewritten. It takes long, so it runs only when asked for by
+// printed, in posting form and rewritten. It takes long, so it runs only when requested by
 // SPINACHBOT_SLICE=1.
 func TestRewritesKeepTheRows(t *testing.T) {
 	root := os.Getenv("SPINACHBOT_SHARED")

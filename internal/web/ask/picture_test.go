@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// gallery plays what fetches pictures, and notes which were asked for.
+// gallery plays what fetches pictures, and notes which were requested.
 type gallery struct {
 	mu    sync.Mutex
 	asked []string
@@ -66,7 +66,7 @@ func pictured(t *testing.T, g Pictures) (*site, string) {
 }
 
 // A picture comes by the place of its cell, with headers under which it can do nothing but be seen; what is no file of
-// the stored result is not asked for.
+// the stored result is not requested.
 func TestPictures(t *testing.T) {
 	g := &gallery{}
 	s, id := pictured(t, g)
@@ -88,7 +88,7 @@ func TestPictures(t *testing.T) {
 		"0/flag":                        404,
 		"-1/flag":                       404,
 		"1/nothing":                     404,
-		"1/Flag%20of%20Norway.svg":      404, // a name that the result does not hold
+		"1/Flag%20of%20Norway.svg":      404, // a name that the result does not contain
 		"1/..%2f..%2fetc%2fpasswd":      404,
 		"99999999999999999999999/flag":  404,
 		"1/flag?file=Flag_of_Norway.sv": 200, // says nothing

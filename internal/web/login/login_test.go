@@ -310,7 +310,7 @@ func TestLockOut(t *testing.T) {
 	}
 }
 
-// A hundred guesses at once are no more than the guesses that one may make one after the other.
+// A hundred guesses at once are no more than the guesses that may be made one by one.
 func TestGuessesAtOnce(t *testing.T) {
 	var tr tries
 	tr.now = func() time.Time { return time.Unix(0, 0) }

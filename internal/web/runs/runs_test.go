@@ -78,7 +78,7 @@ func get(t testing.TB, h http.Handler, path string) (int, string) {
 }
 
 // TestList: all runs are in the list, the newest first; they are found by words, by who asked and by how they ended;
-// a file that is broken or changes does no harm; judgments are shown only when asked for.
+// a file that is broken or changes does no harm; judgments are shown only when requested.
 func TestList(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "ask-20261120T100000.000", start("Which castles are in Wales?"), step(1, "search", "castle", "Q23413"),
@@ -226,7 +226,7 @@ func BenchmarkTenThousandEvents(b *testing.B) {
 	})
 }
 
-// benchmarkRun writes a benchmark run that is at work.
+// benchmarkRun writes an unfinished benchmark run.
 func benchmarkRun(t *testing.T, dir, name string, f1 ...float64) string {
 	t.Helper()
 	run := filepath.Join(dir, name)
