@@ -16,10 +16,26 @@ async function leaflet() {
   return window.L;
 }
 
+// whole joins the parts of a land on both sides of the 180th meridian, which would be joined by lines across the map
+// otherwise. Antarctica, around the pole, stays as it is.
+function whole(part) {
+  if (!Array.isArray(part)) { for (const inside of part.features ?? part.geometries ?? [part.geometry ?? part.coordinates]) whole(inside); return; }
+  if (typeof part[0]?.[0] !== "number") { part.forEach(whole); return; }
+  if (part.some(([, lat]) => lat < -80)) return;
+  let turn = 0, before = part[0][0];
+  for (const point of part) {
+    const lon = point[0];
+    if (Math.abs(lon - before) > 180) turn += lon < before ? 360 : -360;
+    before = lon;
+    point[0] = lon + turn;
+  }
+}
+
 // show marks the rows' coordinates on a map of the land, which comes from this server.
 export async function show(node, data) {
   const L = await leaflet();
   const land = await ask(new URL("../vendor/land.json", import.meta.url).href);
+  whole(land);
   const at = columns(data, "point"), named = name(data);
   const holder = el("div", { class: "map", role: "application", "aria-label": t("ask.view.map") });
   node.append(holder);
