@@ -11,37 +11,37 @@ import (
 	"time"
 )
 
-// Lease is the right to do what only one process may do at a time, until it runs out. Fence grows each time that the
-// lease changes hands, so that whoever slept through the end of its lease can be told apart from its successor.
+// Lease is the right to do what only one process may do at a time. It expires. Fence grows each time the lease changes
+// hands, so that a process that slept through the end of its lease can be distinguished from its successor.
 type Lease struct {
 	Name   string
 	Holder string
 	Fence  int64
 }
 
-// Leases keeps who may work. internal/store implements it; time is the database's there.
+// Leases records which process may work. internal/store implements it with the database's clock.
 type Leases interface {
-	// Acquire takes or renews a lease for a time. held is false while it is another holder's; l then says whose. A
-	// holder that was away for longer than its lease gets it with a new fence, like anyone else.
+	// Acquire takes or renews a lease for a time. While another process holds the lease, held is false and l names the
+	// holder. A holder that was away for longer than its lease gets it back with a new fence, as any other process would.
 	Acquire(ctx context.Context, name, holder string, d time.Duration) (l Lease, held bool, err error)
-	// Release ends a lease early. It does nothing when the lease was lost.
+	// Release ends a lease early. It does nothing if the lease was lost.
 	Release(ctx context.Context, l Lease) error
 }
 
-// Options say what is led and how.
+// Options configure [Lead].
 type Options struct {
 	Name   string        // of the lease
 	Holder string        // of this process: see [Holder]
-	Lease  time.Duration // how long the others wait when this process is gone; 30 s
+	Lease  time.Duration // how long the others wait after this process is gone; 30 s
 	Now    func() time.Time
-	Once   bool // do not wait for another process, and do not begin again after a lost lease
+	Once   bool // neither wait for another process nor start again after losing the lease
 }
 
-// ErrLost: the lease has run out, and another process may have taken over. It is the cause of a canceled context, and
-// the error of a write that came too late and was not done.
+// ErrLost means that the lease has expired and another process may have taken over. It is the cause of the canceled
+// context, and the error of a write that came too late and was not carried out.
 var ErrLost = errors.New("another process may have taken over")
 
-// Holder returns a name for this process that no other has or had.
+// Holder returns a name for this process that no other process has ever had.
 func Holder() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -51,8 +51,8 @@ func Holder() string {
 }
 
 // Lead runs f while this process holds the lease, and waits while another one does. The context of f ends with the
-// lease; what f writes in the database belongs under l (see store.Under), so that a process that slept does not write
-// as its own successor. Lead returns what f returns when it ends by itself, and nil when ctx is done.
+// lease. What f writes to the database must be written under l (see store.Under), so that a process that slept cannot
+// write as if it were its successor. If f ends by itself, Lead returns its result; if ctx is done, Lead returns nil.
 func Lead(ctx context.Context, lg *slog.Logger, db Leases, o Options,
 	f func(ctx context.Context, l Lease) error) error {
 	if o.Lease <= 0 {
@@ -76,7 +76,7 @@ func Lead(ctx context.Context, lg *slog.Logger, db Leases, o Options,
 				return err
 			}
 			waiting = o.Holder
-			lg.Warn("this process leads no more", "lease", o.Name, "error", err)
+			lg.Warn("this process no longer leads", "lease", o.Name, "error", err)
 		case o.Once:
 			lg.Info("another process leads", "holder", l.Holder)
 			return nil
@@ -92,7 +92,7 @@ func Lead(ctx context.Context, lg *slog.Logger, db Leases, o Options,
 	}
 }
 
-// hold runs f and renews the lease until f ends. renewed is when the last renewal was asked for.
+// hold runs f and renews the lease until f ends. renewed is the time of the last request for a renewal.
 func hold(ctx context.Context, lg *slog.Logger, db Leases, o Options, l Lease, renewed time.Time,
 	f func(ctx context.Context, l Lease) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -110,7 +110,7 @@ func hold(ctx context.Context, lg *slog.Logger, db Leases, o Options, l Lease, r
 			free, stop := context.WithTimeout(context.WithoutCancel(ctx), o.Lease/3)
 			defer stop()
 			if rerr := db.Release(free, l); rerr != nil {
-				lg.Warn("the lease was not released; others wait until it ends", "error", rerr)
+				lg.Warn("the lease was not released; other processes wait until it expires", "error", rerr)
 			}
 			return err
 		case <-tick.C:

@@ -17,7 +17,7 @@ type Kind string
 // The kinds.
 const (
 	Remark    Kind = ""          // a note, shown with the graph
-	Example   Kind = "example"   // a solved question, shown where one like it is asked
+	Example   Kind = "example"   // a solved question, shown when a similar one is asked
 	Candidate Kind = "candidate" // a solved question for a benchmark, shown to annotators and to no model
 )
 
@@ -43,19 +43,19 @@ type Was struct {
 	Until   time.Time `json:"until"`
 }
 
-// outdate keeps the lesson's text as an earlier one.
+// outdate adds the lesson's present text to its earlier ones.
 func (n *Note) outdate(now time.Time) {
 	n.Version = max(n.Version, 1)
 	n.Was = append(n.Was, Was{n.Version, n.Text, n.SPARQL, n.State, n.Effect, now.UTC()})
 	n.Version++
 }
 
-// maxQuestion is how many characters of a stranger's question are kept.
+// maxQuestion is the number of characters that are kept of a stranger's question.
 const maxQuestion = 2000
 
-// Correct adds what was learned from a correction, and reports whether that is new. From says where; there is one
-// lesson of a kind from an answered request. If its text or query has changed since, it is a new version, which is
-// proposed again; a withdrawn lesson stays as it is.
+// Correct adds what was learned from a correction, and reports whether it is new. From describes the discussion. An
+// answered request yields at most one lesson of each kind. If its text or query has changed since, the lesson gets a
+// new version, which is proposed again; a withdrawn lesson does not change.
 func (b *Book) Correct(n Note) (id string, changed bool, err error) {
 	if n.From == nil || n.From.Entry == "" {
 		return "", false, fmt.Errorf("a correction without a discussion")
@@ -85,9 +85,9 @@ func (b *Book) Correct(n Note) (id string, changed bool, err error) {
 	})
 }
 
-// Forget takes the words of strangers from what was learned from answered requests, named by their entries, and reports
-// how many lessons that changed. Solved questions and candidates go, in whatever state they are, for they are nothing
-// else; of a note, which is in our own words, the reference to the discussion goes.
+// Forget removes strangers' words from what was learned from the answered requests with these entries, and returns the
+// number of lessons that changed. Solved questions and candidates are deleted in any state, because they consist of
+// nothing else. A note is in our own words, so only its reference to the discussion is removed.
 func (b *Book) Forget(entries []string) (n int, err error) {
 	if len(entries) == 0 {
 		return 0, nil
@@ -116,7 +116,7 @@ func (b *Book) Forget(entries []string) (n int, err error) {
 }
 
 // forgotten is the source of a note whose discussion is no longer on the wiki.
-const forgotten = "the forum: a discussion that is no longer there"
+const forgotten = "the forum: a discussion that no longer exists"
 
 func (n *Note) forgotten() bool { return n.Kind == Remark && n.Source == forgotten }
 
@@ -128,8 +128,8 @@ func (n *Note) learned() string {
 	return n.Text
 }
 
-// Try returns the book with some lessons shown that nobody has approved, so that they can be measured. Unknown IDs are
-// [ErrNone].
+// Try returns a book that also shows some lessons that nobody has approved, so that they can be measured. For an
+// unknown ID it returns [ErrNone].
 func (b *Book) Try(ids []string) (*Book, error) {
 	out := &Book{path: b.path, now: b.now, tried: map[string]bool{}}
 	for _, id := range ids {

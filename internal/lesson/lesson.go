@@ -1,9 +1,9 @@
 // Package lesson keeps what was learned: notes on graphs from earlier runs, one or two sentences each, and what people
-// of the forum corrected, with where it comes from and what it was measured to do. Of strangers' texts it is made, by a
-// model or from a query's structure. So nothing is shown to a model that no person has approved, and what is shown is
-// material, never an instruction.
+// on the forum corrected. Each lesson records its source and its measured effect. Lessons are derived from strangers'
+// texts, by a model or from a query's structure. So a model sees only what a person has approved, and sees it as
+// material, never as an instruction.
 //
-//	lesson.go      the book: notes, their states, what is shown of them
+//	lesson.go      the book: notes, their states, which of them are shown
 //	correction.go  what is learned from a correction on the forum: a solved question, a note, a benchmark candidate
 //	properties.go  a note in our own words from the structure of two queries
 package lesson
@@ -26,18 +26,19 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The limits of GRASP's notes: so many of each graph, and of all graphs together, and so many characters each.
+// The limits of GRASP's notes: how many notes on each graph, how many on all graphs together, and how many characters
+// each.
 const (
 	MaxNotes = 16
 	MaxText  = 512
 )
 
-// State is what became of a note.
+// State tells whether a note was approved.
 type State string
 
 // The states.
 const (
-	Proposed  State = "proposed"  // learned, and not yet read by a person
+	Proposed  State = "proposed"  // learned, but not yet read by a person
 	Approved  State = "approved"  // shown to models
 	Withdrawn State = "withdrawn" // by a person; kept, so that it is not learned again
 )
@@ -52,7 +53,7 @@ type Note struct {
 	Model   string    `json:"model,omitempty"`
 	Made    time.Time `json:"made"`
 	Changed time.Time `json:"changed,omitzero"` // of text or state
-	Effect  string    `json:"effect,omitempty"` // what was measured: figures with and without it, on what, when
+	Effect  string    `json:"effect,omitempty"` // the measurement: figures with and without it, on which questions, when
 
 	Kind     Kind    `json:"kind,omitempty"`
 	Question string  `json:"question,omitempty"` // of a solved question: what a stranger asked
@@ -62,19 +63,19 @@ type Note struct {
 	Was      []Was   `json:"was,omitempty"`      // its earlier texts, oldest first
 }
 
-// Book is a file of notes, one a line of JSON. It is safe for concurrent use by one process; each change replaces the
-// whole file.
+// Book is a file of notes, one JSON object per line. It is safe for concurrent use by one process; each change replaces
+// the whole file.
 type Book struct {
 	path  string
 	now   func() time.Time
-	tried map[string]bool // IDs that are shown although nobody has approved them
+	tried map[string]bool // IDs of notes that are shown although nobody has approved them
 	mu    sync.Mutex
 }
 
 // Open returns the book in a file, which need not exist yet. now dates the notes.
 func Open(path string, now func() time.Time) *Book { return &Book{path: path, now: now} }
 
-// ErrNone says that there is no note with an ID.
+// ErrNone means that no note has the given ID.
 var ErrNone = errors.New("there is no such note")
 
 // List returns all notes in the order in which they were made.
@@ -99,17 +100,17 @@ func (b *Book) read() ([]Note, error) {
 		}
 		var n Note
 		if err := json.Unmarshal(line, &n); err != nil {
-			return nil, fmt.Errorf("%s: line %d is no note: %w", b.path, i+1, text.JSON(err))
+			return nil, fmt.Errorf("%s: line %d is not a note: %w", b.path, i+1, text.JSON(err))
 		}
 		if err := n.check(out); err != nil {
-			return nil, fmt.Errorf("%s: line %d is no note: %w; correct or delete the line", b.path, i+1, err)
+			return nil, fmt.Errorf("%s: line %d is not a note: %w; correct or delete the line", b.path, i+1, err)
 		}
 		out = append(out, n)
 	}
 	return out, nil
 }
 
-// check says what is wrong with a note that was read after others.
+// check returns what is wrong with a note, given the notes before it in the file.
 func (n *Note) check(before []Note) error {
 	switch {
 	case n.ID == "":
@@ -150,7 +151,7 @@ func (b *Book) change(f func(notes []Note) ([]Note, error)) error {
 	return dataset.ReplaceFile(b.path, buf.Bytes())
 }
 
-// Get returns a note; [ErrNone] when there is none with the ID.
+// Get returns the note with an ID, or [ErrNone].
 func (b *Book) Get(id string) (Note, error) {
 	notes, err := b.List()
 	if err != nil {
@@ -162,7 +163,7 @@ func (b *Book) Get(id string) (Note, error) {
 	return Note{}, fmt.Errorf("%w: %s", ErrNone, text.OneLine(text.Clip(id, 40)))
 }
 
-// clean brings a note's text into its form: one line without control characters. The error is for a model.
+// clean normalizes a note's text to one line without control characters. The error is for a model.
 func clean(s string) (string, error) {
 	s = text.OneLine(s)
 	switch n := utf8.RuneCountInString(s); {
@@ -174,8 +175,8 @@ func clean(s string) (string, error) {
 	return s, nil
 }
 
-// Add adds a proposed note on a graph and returns its ID. It refuses a text that is there already, also a withdrawn
-// one, and a note beyond [MaxNotes].
+// Add adds a proposed note on a graph and returns its ID. It refuses a text that already exists, even in a withdrawn
+// note, and any note beyond [MaxNotes].
 func (b *Book) Add(n Note) (id string, err error) {
 	if n.Text, err = clean(n.Text); err != nil {
 		return "", err
@@ -204,7 +205,7 @@ func (b *Book) Add(n Note) (id string, err error) {
 	return id, err
 }
 
-// Edit changes a note's text, which is proposed again: what a person approved was another text.
+// Edit changes a note's text. The note is then proposed again, since a person approved a different text.
 func (b *Book) Edit(id, to string) error {
 	to, err := clean(to)
 	if err != nil {
@@ -216,11 +217,12 @@ func (b *Book) Edit(id, to string) error {
 	})
 }
 
-// ErrNotMeasured says that nobody has measured what a lesson from the forum does.
+// ErrNotMeasured means that nobody has measured the effect of a lesson from the forum.
 var ErrNotMeasured = errors.New("what it does was not measured")
 
-// Approve has a note shown to models. One that was learned on the forum must have been measured before, unless
-// unmeasured is set; a benchmark candidate is shown to no model and needs none: else [ErrNotMeasured].
+// Approve makes a note visible to models. A note that was learned on the forum must have been measured first, unless
+// unmeasured is set; otherwise Approve returns [ErrNotMeasured]. A benchmark candidate needs no measurement, because no
+// model sees it.
 func (b *Book) Approve(id string, unmeasured bool) error {
 	return b.change(func(notes []Note) ([]Note, error) {
 		i := slices.IndexFunc(notes, func(n Note) bool { return n.ID == id })
@@ -238,7 +240,7 @@ func (b *Book) Approve(id string, unmeasured bool) error {
 // Set changes a note's state.
 func (b *Book) Set(id string, s State) error { return b.one(id, func(n *Note) { n.State = s }) }
 
-// Measured keeps what a note was measured to do.
+// Measured stores the measured effect of a note.
 func (b *Book) Measured(id, effect string) error {
 	return b.one(id, func(n *Note) { n.Effect = text.OneLine(effect) })
 }
@@ -326,7 +328,7 @@ func (t Taker) Delete(id string) error {
 	return t.Book.Delete(id)
 }
 
-// Lines returns the notes, one a line.
+// Lines returns the notes, one per line.
 func (t Taker) Lines() ([]string, error) {
 	notes, err := t.Book.List()
 	if err != nil {

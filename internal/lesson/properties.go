@@ -13,14 +13,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// structure is what a query says with which properties.
+// structure describes which properties a query uses, and for what.
 type structure struct {
-	properties map[string]bool            // of the values that are asked for, P numbers
+	properties map[string]bool            // of the requested values, P numbers
 	qualifiers map[string]map[string]bool // by the property whose statements they are on
-	things     map[string]bool            // the items that are values of properties, by number
+	things     map[string]bool            // the items that are values of properties, by ID
 }
 
-// Mentioned returns the numbers of the items and properties in queries, for labels.
+// Mentioned returns the IDs of the items and properties in queries, to fetch their labels.
 func Mentioned(queries ...string) []string {
 	ids := map[string]bool{}
 	for _, q := range queries {
@@ -65,7 +65,7 @@ func structureOf(query string) (*structure, error) {
 	return s, nil
 }
 
-// triples reads the properties of one subject. With again set the statements are known, and qualifiers are read.
+// triples reads the properties of one subject. If again is set, the statements are known, and qualifiers are read.
 func (s *structure) triples(subject *sparql.Term, ps []*sparql.Property, statements map[string]string, again bool) {
 	on := ""
 	if subject.Kind == sparql.Var || subject.Kind == sparql.BlankNode {
@@ -115,8 +115,8 @@ func (s *structure) property(p *sparql.Property, on string, statements map[strin
 	}
 }
 
-// namespace tells which of a property's predicates an IRI is: "qualifier", or "value" for all that lead to values and
-// statements. space is "" for other IRIs.
+// namespace returns what kind of predicate of a property an IRI is: "qualifier", or "value" for all that lead to values
+// and statements. For other IRIs, space is "".
 func namespace(iri string) (space, id string) {
 	at := strings.LastIndex(iri, "/")
 	id = iri[at+1:]
@@ -134,10 +134,11 @@ func namespace(iri string) (space, id string) {
 	return "", ""
 }
 
-// PropertyNote says in our own words with which properties a correction was right, by the structure of the two queries:
-// which properties and qualifiers it has, and which of the corrected one it does not have. ours may be empty. labels
-// are of items and properties; they are quoted, cut, and lose all but letters, digits and plain punctuation. The note
-// is "" where the queries do not differ in what a note can say, or cannot be read.
+// PropertyNote writes in our own words which properties made a correction right. It compares the structure of the two
+// queries: which properties and qualifiers the correction has, and which ones of the corrected query it lacks. ours may
+// be empty. labels are those of items and properties; they are quoted, shortened, and stripped of everything but
+// letters, digits and plain punctuation. The note is "" if the queries cannot be read or do not differ in anything that
+// a note can express.
 func PropertyNote(ours, theirs string, labels map[string]string) string {
 	their, err := structureOf(theirs)
 	if err != nil {
@@ -194,12 +195,12 @@ func PropertyNote(ours, theirs string, labels map[string]string) string {
 
 func byNumber(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
 
-// maxLabel is how many characters of a label a note shows.
+// maxLabel is the number of characters of a label that a note shows.
 const maxLabel = 60
 
-// harmless is a label as part of a note: it is a stranger's text, so it is short and on one line, and nothing in it
-// ends the quotation or looks like markup. A label that is more than a name, with an end of a sentence in it, is left
-// out.
+// harmless returns a label in a form that can be part of a note. A label is a stranger's text, so the result is short
+// and on one line, and nothing in it ends the quotation or looks like markup. A label that contains the end of a
+// sentence is more than a name and is left out.
 func harmless(label string) string {
 	label = text.OneLine(label)
 	if strings.ContainsAny(label, "!?:;\n") || strings.Contains(label+" ", ". ") || len([]rune(label)) > maxLabel {

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Limits are hard limits; a zero field is no limit.
+// Limits are hard limits; a zero field means no limit.
 type Limits struct {
 	Calls        int
 	InputTokens  int
@@ -24,7 +24,7 @@ type Limits struct {
 	USD          float64
 }
 
-// exceeded returns the first limit of an account that u would pass, nil when there is none.
+// exceeded returns the first limit of an account that u would exceed, or nil.
 func (l Limits) exceeded(a AccountName, u Usage) *BudgetError {
 	const eps = 1e-9 // sums of prices are not exact
 	over := func(m Measure, reached, limit float64) *BudgetError {
@@ -40,7 +40,7 @@ func (l Limits) exceeded(a AccountName, u Usage) *BudgetError {
 		over(USD, u.USD, l.USD))
 }
 
-// AccountName says whose limit it is.
+// AccountName names the account that a limit belongs to.
 type AccountName string
 
 // The accounts.
@@ -61,7 +61,7 @@ const (
 	USD          Measure = "usd"
 )
 
-// BudgetError says that a call was not made because it could pass a limit. It is an [ErrBudget].
+// BudgetError means that a call was not made because it could exceed a limit. It is an [ErrBudget].
 type BudgetError struct {
 	Account AccountName `json:"account"`
 	Measure Measure     `json:"measure"`
@@ -83,20 +83,19 @@ func (e *BudgetError) Error() string {
 // Unwrap returns [ErrBudget].
 func (e *BudgetError) Unwrap() error { return ErrBudget }
 
-// DayStore keeps what was spent on each UTC day, over restarts. internal/store implements it; [MemoryDays] is the one
-// for tests and single runs.
+// DayStore keeps what was spent on each UTC day, across restarts. internal/store implements it; [MemoryDays] is for
+// tests and single runs.
 type DayStore interface {
-	// Spent returns the sum of a day, named "2026-11-20"; the zero Usage for a day without calls.
+	// Spent returns the sum of a day, named "2026-11-20"; or the zero Usage for a day without calls.
 	Spent(ctx context.Context, day string) (Usage, error)
-	// AddSpent adds u, whose fields may be negative (a reservation that is returned), to the day's sum. It is durable
-	// when it returns.
+	// AddSpent adds u, whose fields may be negative (a reservation that is returned), to the day's sum. When it returns,
+	// the change is durable.
 	AddSpent(ctx context.Context, day string, u Usage) error
 }
 
 // Budget is the account of a day: each attempt's worst case is booked before it is sent and corrected afterwards, so
-// that neither many calls at once, in any number of processes, nor a crash in between can pass the limit. A crash
-// leaves the worst case booked.
-// Safe for concurrent use.
+// that the limit holds even with many calls at once, in any number of processes, and after a crash in between. A crash
+// leaves the worst case booked. Safe for concurrent use.
 type Budget struct {
 	mu     sync.Mutex
 	store  DayStore
@@ -109,7 +108,7 @@ func NewBudget(store DayStore, now func() time.Time, daily Limits) *Budget {
 	return &Budget{store: store, now: now, limits: daily}
 }
 
-// Today returns what was spent on the present UTC day, reservations of running calls included.
+// Today returns what was spent on the current UTC day, including the reservations of running calls.
 func (b *Budget) Today(ctx context.Context) (Usage, error) { return b.store.Spent(ctx, b.day()) }
 
 func (b *Budget) day() string { return b.now().UTC().Format(time.DateOnly) }
@@ -121,7 +120,7 @@ func (b *Budget) book(ctx context.Context, worst Usage) (day string, err error) 
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	day = b.day()
-	// Other processes may book at the same time: what they book between the first look and the second counts, too.
+	// Other processes may book at the same time: what they book between the first check and the second counts, too.
 	if err := b.room(ctx, day, worst); err != nil {
 		return "", err
 	}
@@ -137,7 +136,7 @@ func (b *Budget) book(ctx context.Context, worst Usage) (day string, err error) 
 	return day, nil
 }
 
-// room returns an error when the day's sum and more pass a limit.
+// room returns an error if the day's sum plus more exceeds a limit.
 func (b *Budget) room(ctx context.Context, day string, more Usage) error {
 	if b.limits == (Limits{}) {
 		return nil
@@ -159,15 +158,15 @@ func (b *Budget) correct(ctx context.Context, day string, delta Usage) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	// The money is spent: it is booked even when the caller has gone.
+	// The money is spent, so it is booked even if the caller is gone.
 	if err := b.store.AddSpent(context.WithoutCancel(ctx), day, delta); err != nil {
 		return fmt.Errorf("booking what the model cost: %w", err)
 	}
 	return nil
 }
 
-// Allowance is the account of one question. Put it into the context of all calls for that question with
-// [WithAllowance]. Safe for concurrent use.
+// Allowance is the account of one question. [WithAllowance] adds it to the context of all calls for that question. Safe
+// for concurrent use.
 type Allowance struct {
 	mu     sync.Mutex
 	limits Limits
@@ -177,8 +176,8 @@ type Allowance struct {
 // NewAllowance returns the account of one question with its limits.
 func NewAllowance(l Limits) *Allowance { return &Allowance{limits: l} }
 
-// Used returns what the question's calls cost so far, failed ones that may have been billed and reservations of
-// running calls included.
+// Used returns what the question's calls have cost so far, including failed calls that may have been billed and the
+// reservations of running calls.
 func (a *Allowance) Used() Usage {
 	if a == nil {
 		return Usage{}
@@ -203,7 +202,7 @@ func (a *Allowance) book(worst Usage) error {
 	return nil
 }
 
-// Spend adds what was spent before, in a run that goes on.
+// Spend adds what was spent earlier in a run that continues.
 func (a *Allowance) Spend(u Usage) { a.correct(u) }
 
 func (a *Allowance) correct(delta Usage) {
@@ -236,8 +235,8 @@ type reservation struct {
 	worst Usage
 }
 
-// reserve books the worst case of an attempt: every byte of the request a token (no tokenizer makes more of them),
-// every sample as long as allowed.
+// reserve books the worst case of an attempt: every byte of the request is a token (no tokenizer makes more of them),
+// and every sample is as long as allowed.
 func (c *Client) reserve(ctx context.Context, w openai.ChatCompletionRequest) (*reservation, error) {
 	//nolint:staticcheck // max_tokens is deprecated by OpenAI only; every other server wants it
 	worst := Usage{Calls: 1, InputTokens: inputBound(w), OutputTokens: (w.MaxTokens +
@@ -245,7 +244,7 @@ func (c *Client) reserve(ctx context.Context, w openai.ChatCompletionRequest) (*
 	return c.book(ctx, worst, w.Model)
 }
 
-// book books the worst case of a call of a model on both accounts.
+// book books the worst case of a model call on both accounts.
 func (c *Client) book(ctx context.Context, worst Usage, model string) (*reservation, error) {
 	worst.USD = c.price(worst, model)
 	r := &reservation{c: c, model: model, allow: allowanceOf(ctx), worst: worst}
@@ -261,7 +260,7 @@ func (c *Client) book(ctx context.Context, worst Usage, model string) (*reservat
 	return r, nil
 }
 
-// perMessage is what the protocol adds to a message, in tokens, generously.
+// perMessage is a generous estimate of the tokens that the protocol adds to a message.
 const perMessage = 8
 
 func inputBound(w openai.ChatCompletionRequest) int {
@@ -279,7 +278,7 @@ func inputBound(w openai.ChatCompletionRequest) int {
 	return n
 }
 
-// outputBound is a bound of a choice's tokens: as many as it has bytes, and one for its end.
+// outputBound returns an upper bound of a choice's tokens: one per byte, and one for its end.
 func outputBound(ch Choice) int {
 	n := len(ch.Content) + len(ch.Reasoning) + 1
 	for _, c := range ch.ToolCalls {
@@ -288,9 +287,9 @@ func outputBound(ch Choice) int {
 	return n
 }
 
-// settle replaces the worst case by what the attempt cost: the figures of the answer, or nothing when the service
-// refused or was not reached. The worst case stays when the answer broke off or its figures are missing, since it may
-// have been billed.
+// settle replaces the worst case with what the attempt cost: the figures of the answer, or nothing if the service
+// refused or was not reached. The worst case stays booked if the answer broke off or has no figures, since it may have
+// been billed.
 func (r *reservation) settle(ctx context.Context, resp *Response, callErr error,
 	result politehttp.Result) (Usage, error) {
 	spent := r.worst

@@ -20,15 +20,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
-// Sampling says which sampling parameters the model takes (setting OPENAI_SAMPLING).
+// Sampling tells which sampling parameters the model accepts (setting OPENAI_SAMPLING).
 type Sampling string
 
 // The ways of sampling.
 const (
 	// SamplingFull sends temperature, top_p, n, stop and max_tokens.
 	SamplingFull Sampling = "full"
-	// SamplingNone is for reasoning models: no temperature, top_p, n or stop, and max_completion_tokens with room for
-	// the reasoning; several samples are made by several calls, stop sequences are cut here.
+	// SamplingNone is for reasoning models: no temperature, top_p, n or stop, and max_completion_tokens with room for the
+	// reasoning; several samples take several calls, and the client cuts texts at stop sequences itself.
 	SamplingNone Sampling = "none"
 )
 
@@ -41,23 +41,23 @@ const (
 	maxResponseBytes       = 16 << 20
 )
 
-// Config configures a [Client]. The zero value of each field but Model has a sensible default.
+// Config configures a [Client]. All fields except Model have sensible defaults for their zero values.
 type Config struct {
-	// up to and with /v1; "" with a key: OpenAI's own; "" without a key: no model is configured
+	// up to and including /v1; "" with a key: OpenAI's own; "" without a key: no model is configured
 	BaseURL          string
 	APIKey           Secret   // may be empty for a local server
 	Model            string   // name of the model, "gpt-4o"
 	JudgeModel       string   // for requests of the purpose [Judge], on the same server; "": Model
 	Sampling         Sampling // "" means full
 	Timeout          time.Duration
-	InputUSDPerMTok  float64 // price of a million input tokens; 0: not known
-	OutputUSDPerMTok float64 // price of a million output tokens; 0: not known
+	InputUSDPerMTok  float64 // price of a million input tokens; 0: unknown
+	OutputUSDPerMTok float64 // price of a million output tokens; 0: unknown
 	JudgeInputUSD    float64 // prices of JudgeModel; both 0: those of Model
 	JudgeOutputUSD   float64
 	MaxTokens        int // output limit of requests that set none
 	ReasoningTokens  int // with SamplingNone: added to every output limit, since reasoning counts against it
 	Retry            politehttp.Policy
-	// shared with the other clients of the server; nil: what it says about rates holds for this client alone
+	// shared with the other clients of the server; nil: its rate limits are known to this client only
 	Pauses politehttp.Pauses
 }
 
@@ -76,8 +76,8 @@ type Client struct {
 	secrets *politehttp.Scrubber
 }
 
-// NewClient returns a client. rt reaches the configured server (see politehttp.NewTransport); rnd returns random
-// numbers in [0,1) for the waits between attempts; budget keeps the day's account and may be nil for none.
+// NewClient returns a client. rt sends requests to the configured server (see politehttp.NewTransport); rnd returns
+// random numbers in [0,1) for the waits between attempts; budget keeps the day's account; nil means none.
 func NewClient(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clock, rnd func() float64,
 	budget *Budget) (*Client, error) {
 	if cfg.BaseURL == "" && !cfg.APIKey.Empty() {
@@ -90,7 +90,7 @@ func NewClient(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politeht
 			return nil, errors.New("OPENAI_BASE_URL is not an http or https address")
 		}
 		if u.User != nil || u.RawQuery != "" {
-			return nil, errors.New("OPENAI_BASE_URL must not hold a user, a password or parameters: put the key into OPENAI_API_KEY")
+			return nil, errors.New("OPENAI_BASE_URL must not contain a user, a password or parameters: put the key in OPENAI_API_KEY")
 		}
 		if cfg.Model == "" {
 			return nil, errors.New("no model is named: set OPENAI_MODEL")
@@ -129,7 +129,7 @@ func orDefault[T int | time.Duration](v, def T) T {
 	return v
 }
 
-// Model returns the configured model's name, "" when none is configured.
+// Model returns the configured model's name, or "" if none is configured.
 func (c *Client) Model() string {
 	if c.cfg.BaseURL == "" {
 		return ""
@@ -137,15 +137,15 @@ func (c *Client) Model() string {
 	return c.cfg.Model
 }
 
-// Complete asks for req.N samples (at least one). It repeats attempts that failed for a temporary reason: 429, 5xx,
-// network errors, time-outs of one attempt, broken answers, answers without choices or without finish_reason. Errors:
+// Complete requests req.N samples (at least one). It retries attempts that failed for a temporary reason: 429, 5xx,
+// network errors, timeouts of one attempt, broken answers, answers without choices or without finish_reason. Errors:
 // [ErrNoModel], [ErrBudget], [ErrContextLength], [ErrNoTools] and [ErrNoStrict] (only for a request with tools, or
 // strict ones), *[Error], or ctx's.
 //
-// A server that returns fewer samples than asked is asked again, then in several calls at once; when samples were paid
-// for and a later call fails, those that came are returned without error. Response.Usage sums up all attempts that were
-// or may have been billed. The call counts against the client's [Budget] and against the [Allowance] in ctx, both
-// checked with the worst case before each attempt.
+// If a server returns fewer samples than requested, the rest is requested in several calls at once. If some samples
+// were paid for and a later call fails, they are returned without an error. Response.Usage is the sum of all attempts
+// that were or may have been billed. The call counts against the client's [Budget] and against the [Allowance] in ctx,
+// both checked with the worst case before each attempt.
 func (c *Client) Complete(ctx context.Context, req Request) (*Response, error) {
 	if c.cfg.BaseURL == "" {
 		return nil, ErrNoModel
@@ -158,7 +158,7 @@ func (c *Client) Complete(ctx context.Context, req Request) (*Response, error) {
 		out.Model = cmp.Or(part.Model, out.Model)
 		if err != nil {
 			if len(out.Choices) > 0 && ctx.Err() == nil {
-				c.lg.WarnContext(ctx, "fewer samples than asked", "purpose", req.Purpose, "asked", want, "got", len(out.Choices),
+				c.lg.WarnContext(ctx, "fewer samples than requested", "purpose", req.Purpose, "asked", want, "got", len(out.Choices),
 					"err", err)
 				return out, nil
 			}
@@ -169,11 +169,11 @@ func (c *Client) Complete(ctx context.Context, req Request) (*Response, error) {
 	return out, nil
 }
 
-// atOnce is how many samples are asked for at the same time from a server that makes one a call.
+// atOnce is the number of parallel calls to a server that makes one sample per call.
 const atOnce = 5
 
-// some asks for samples: all of them in one call, or, where the server was found to make one a call, in calls side by
-// side. With an error it returns those that came.
+// some requests samples: all of them in one call, or in parallel calls if the server is known to make one sample per
+// call. If it fails, it returns the samples that arrived along with the error.
 func (c *Client) some(ctx context.Context, req Request, want int, single bool, usage *Usage) (Response, error) {
 	calls := 1
 	if single {
@@ -204,7 +204,7 @@ func (c *Client) some(ctx context.Context, req Request, want int, single bool, u
 	return out, errors.Join(errs...)
 }
 
-// completeOnce makes one call with its repetitions and adds what it cost to usage.
+// completeOnce makes one call with its retries and adds its cost to usage.
 func (c *Client) completeOnce(ctx context.Context, req Request, n int, usage *Usage) (*Response, error) {
 	wire := c.wire(req, n)
 	for attempt := 1; ; attempt++ {
@@ -252,8 +252,8 @@ func (c *Client) completeOnce(ctx context.Context, req Request, n int, usage *Us
 	}
 }
 
-// wire makes the request as it is sent. Temperature 0 is the smallest number here, because go-openai would leave it
-// out; see [coldest].
+// wire returns the request as it is sent. Temperature 0 becomes the smallest number, because go-openai would omit 0;
+// see [coldest].
 func (c *Client) wire(req Request, n int) openai.ChatCompletionRequest {
 	w := openai.ChatCompletionRequest{Model: c.cfg.Model}
 	if req.Purpose == Judge && c.cfg.JudgeModel != "" {
@@ -339,7 +339,7 @@ func (c *Client) attempt(ctx context.Context, req Request, wire openai.ChatCompl
 	return resp, politehttp.Result{Status: http.StatusOK}, nil
 }
 
-// cutAtStop cuts text before the first of the stop sequences, as a server with stop sequences does.
+// cutAtStop cuts text before the first stop sequence, as a server that supports stop sequences does.
 func cutAtStop(text string, stop []string) string {
 	for _, s := range stop {
 		if i := strings.Index(text, s); s != "" && i >= 0 {

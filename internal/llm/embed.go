@@ -11,10 +11,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Embedder makes vectors of texts with an embedding model of a [Client]'s server: the same address, key, time limit and
-// repetitions. Its calls count against the client's [Budget] and against the [Allowance] in ctx like those of the
-// language model, at that model's price of input tokens, which is more than embeddings cost. It is safe for concurrent
-// use.
+// Embedder turns texts into vectors with an embedding model on a [Client]'s server: it uses the same address, key, time
+// limit and retries. Its calls count against the client's [Budget] and against the [Allowance] in ctx, like those of
+// the language model. They are booked at that model's price of input tokens, which is more than embeddings cost. It is
+// safe for concurrent use.
 type Embedder struct {
 	c     *Client
 	model string
@@ -26,7 +26,7 @@ func (c *Client) Embedder(model string) *Embedder { return &Embedder{c: c, model
 // Model returns the model's name.
 func (e *Embedder) Model() string { return e.model }
 
-// Embed returns a vector for each text, all of one length. Errors: [ErrNoModel] when no server is configured,
+// Embed returns a vector for each text, all of the same length. Errors: [ErrNoModel] if no server is configured,
 // [ErrBudget], [ErrContextLength], *[Error], or ctx's.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	c := e.c
@@ -93,7 +93,7 @@ func (e *Embedder) attempt(ctx context.Context, texts []string) ([][]float32, Us
 	return vectors, Usage{Calls: 1, InputTokens: raw.Usage.PromptTokens}, politehttp.Result{Status: http.StatusOK}, nil
 }
 
-// read takes the vectors out of an answer, in the order of the texts.
+// read returns the vectors of an answer, in the order of the texts.
 func (e *Embedder) read(x *exchange, raw openai.EmbeddingResponse, err error, n int) ([][]float32, error) {
 	c := e.c
 	code, msg := "", ""
@@ -102,7 +102,7 @@ func (e *Embedder) read(x *exchange, raw openai.EmbeddingResponse, err error, n 
 	}
 	switch {
 	case x.status >= 300 && x.status < 400:
-		return nil, &Error{Status: x.status, Message: "the server sends us elsewhere: correct OPENAI_BASE_URL"}
+		return nil, &Error{Status: x.status, Message: "the server redirects to another address: correct OPENAI_BASE_URL"}
 	case x.status >= 400:
 		err := c.serviceFailure(x.status, code, msg, nil)
 		var se *Error
@@ -115,14 +115,14 @@ func (e *Embedder) read(x *exchange, raw openai.EmbeddingResponse, err error, n 
 	case code != "" || msg != "":
 		return nil, c.serviceFailure(statusInBody(code), code, msg, nil)
 	case len(raw.Data) != n:
-		return nil, &Error{Status: x.status, Message: fmt.Sprintf("the answer holds %d vectors for %d texts", len(raw.Data),
+		return nil, &Error{Status: x.status, Message: fmt.Sprintf("the answer contains %d vectors for %d texts", len(raw.Data),
 			n), Transient: true}
 	}
 	out := make([][]float32, n)
 	for _, d := range raw.Data {
 		if d.Index < 0 || d.Index >= n || out[d.Index] != nil || len(d.Embedding) == 0 ||
 			len(d.Embedding) != len(raw.Data[0].Embedding) {
-			return nil, &Error{Status: x.status, Message: "the vectors of the answer are not numbered, or not of one length"}
+			return nil, &Error{Status: x.status, Message: "the vectors of the answer are not numbered, or differ in length"}
 		}
 		out[d.Index] = d.Embedding
 	}

@@ -20,17 +20,17 @@ import (
 // codeNoScript is the scripted model's error code for a request that it has no script for.
 const codeNoScript = "no_script"
 
-// exchange is the HTTP client of one attempt. It keeps status, header and body, which go-openai does not hand on: the
-// Retry-After of an error, the error inside an answer with status 200, and how far a broken answer came.
+// exchange is the HTTP client of one attempt. It keeps the status, header and body, which go-openai does not pass on:
+// the Retry-After of an error, the error inside an answer with status 200, and how much of a broken answer arrived.
 type exchange struct {
 	hc     *http.Client
-	live   bool    // an answer that is streamed is left to be read
-	sse    *events // it
-	sent   bool    // the request was handed to the network
+	live   bool    // a streamed answer is left for the caller to read
+	sse    *events // that answer
+	sent   bool    // the request was passed to the network
 	status int
 	header http.Header
 	body   []byte
-	err    error // of reading the body
+	err    error // from reading the body
 }
 
 // Do sends the request and reads the whole answer, up to a size limit.
@@ -60,9 +60,9 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// go-openai leaves a temperature of 0 out of a request, and servers then take their own, which is 1. So [Client.wire]
-// writes the smallest number, which some servers refuse, and coldest puts 0 in its place. No text of a message can be
-// taken for it: quotes are escaped there.
+// go-openai omits a temperature of 0 from a request, and servers then use their default, which is 1. So [Client.wire]
+// writes the smallest number, which some servers refuse, and coldest replaces it with 0. The text of a message cannot
+// match by accident, because quotes are escaped there.
 var smallest, zero = []byte(`"temperature":1e-45`), []byte(`"temperature":0`)
 
 func coldest(req *http.Request) error {
@@ -83,7 +83,7 @@ func coldest(req *http.Request) error {
 	return err
 }
 
-// result is what the retry policy looks at: a failure in an answer with status 200 counts as a broken answer.
+// result returns what the retry policy examines: a failure in an answer with status 200 counts as a broken answer.
 func (x *exchange) result(e error) politehttp.Result {
 	r := politehttp.Result{Status: x.status, Header: x.header}
 	var le *Error
@@ -101,22 +101,23 @@ func notSent(err error) bool {
 	return errors.As(err, &e) && e.unsent
 }
 
-// healable reports whether repeating the call at once can help. A refused connection is not repeated: a service that
-// does not run comes back when a person starts it, and a user who mistyped its address should learn that now.
+// healable reports whether repeating the call at once can help. After a refused connection the call is not repeated: a
+// service that is not running comes back when a person starts it, and a user who mistyped its address should learn that
+// now.
 func healable(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Transient && !e.Refused
 }
 
-// classify returns nil, an error that wraps one of the package's sentinels, or an *Error for a response. tools are the
-// request's.
+// classify returns nil, an error that wraps one of the package's sentinels, or an *Error for a response. tools are
+// those of the request.
 func (c *Client) classify(x *exchange, raw openai.ChatCompletionResponse, err error, tools []Tool) error {
 	switch {
 	case isLibraryRefusal(err):
-		return &Error{Message: "the model " + c.cfg.Model + " takes no sampling parameters: set OPENAI_SAMPLING=none",
+		return &Error{Message: "the model " + c.cfg.Model + " accepts no sampling parameters: set OPENAI_SAMPLING=none",
 			Err: err, unsent: true}
 	case x.status >= 300 && x.status < 400:
-		return &Error{Status: x.status, Message: "the server sends us elsewhere: correct OPENAI_BASE_URL"}
+		return &Error{Status: x.status, Message: "the server redirects to another address: correct OPENAI_BASE_URL"}
 	case err != nil && x.status >= 400:
 		code, msg := serviceError(c.shown(x))
 		return c.serviceFailure(x.status, code, msg, tools)
@@ -130,7 +131,7 @@ func (c *Client) classify(x *exchange, raw openai.ChatCompletionResponse, err er
 		if code != "" || msg != "" {
 			return c.serviceFailure(statusInBody(code), code, msg, tools)
 		}
-		return &Error{Status: x.status, Message: "the answer holds no choices", Transient: true}
+		return &Error{Status: x.status, Message: "the answer contains no choices", Transient: true}
 	}
 	for _, ch := range raw.Choices {
 		if ch.FinishReason == "" || ch.FinishReason == openai.FinishReasonNull {
@@ -140,7 +141,7 @@ func (c *Client) classify(x *exchange, raw openai.ChatCompletionResponse, err er
 	return nil
 }
 
-// brokenAnswer is the error of an attempt whose request or answer did not get through.
+// brokenAnswer returns the error for an attempt whose request or answer was lost.
 func (c *Client) brokenAnswer(x *exchange, err error) error {
 	e := &Error{Status: x.status, Message: c.scrub(err.Error()), Transient: !politehttp.Permanent(err), unsent: !x.sent}
 	if e.Refused = errors.Is(err, syscall.ECONNREFUSED); e.Refused {
@@ -163,7 +164,7 @@ func (c *Client) brokenStream(x *exchange, err error) error {
 		Transient: !politehttp.Permanent(err)}
 }
 
-// serviceFailure is the error for a status of 400 or more, or for an error that came with status 200.
+// serviceFailure returns the error for a status of 400 or more, or for an error that came with status 200.
 func (c *Client) serviceFailure(status int, code, msg string, tools []Tool) error {
 	e := &Error{Status: status, Code: excerpt([]byte(c.scrub(code))), Message: excerpt([]byte(c.scrub(msg))),
 		Transient: politehttp.TransientStatus(status)}
@@ -190,7 +191,7 @@ func (c *Client) serviceFailure(status int, code, msg string, tools []Tool) erro
 	return e
 }
 
-// isContextLength recognizes the ways in which services say that the request is too long: OpenAI's code, vLLM's,
+// isContextLength recognizes the ways in which services report that the request is too long: OpenAI's code, vLLM's,
 // llama.cpp's, Anthropic's and Ollama's texts.
 func isContextLength(status int, code, low string) bool {
 	if code == "context_length_exceeded" || code == "exceed_context_size_error" {
@@ -221,7 +222,7 @@ func namesSampling(low string) bool {
 	return false
 }
 
-// isLibraryRefusal reports whether go-openai refused to send because of the model's name.
+// isLibraryRefusal reports whether go-openai refused to send the request because of the model's name.
 func isLibraryRefusal(err error) bool {
 	for _, e := range []error{openai.ErrReasoningModelMaxTokensDeprecated, openai.ErrReasoningModelLimitationsOther,
 		openai.ErrReasoningModelLimitationsLogprobs, openai.ErrReasoningSamplingUnsupported} {
@@ -232,7 +233,7 @@ func isLibraryRefusal(err error) bool {
 	return false
 }
 
-// serviceError reads code and message of an error body: the protocol's object, a bare string, FastAPI's detail, or
+// serviceError reads the code and message of an error body: the protocol's object, a bare string, FastAPI's detail, or
 // anything else as text.
 func serviceError(body []byte) (code, msg string) {
 	var b struct {
@@ -310,5 +311,6 @@ func excerpt(body []byte) string {
 
 func (c *Client) scrub(s string) string { return c.secrets.Text(s) }
 
-// shown returns an answer's body as it may be shown. Secrets go before anything is cut, or half of one could stay.
+// shown returns an answer's body in a form that may be shown. Secrets are removed before anything is cut; otherwise
+// half of one could remain.
 func (c *Client) shown(x *exchange) []byte { return []byte(c.scrub(string(x.body))) }

@@ -1,14 +1,15 @@
-// Package llm talks to language models over the OpenAI protocol: chat completions with any base URL, retries, budgets
-// in tokens and money, a scripted model that is part of the product, and recording and replaying of real
+// Package llm talks to language models over the OpenAI protocol. It offers chat completions with any base URL, retries,
+// budgets in tokens and money, a scripted model that is part of the product, and the recording and replaying of real
 // conversations.
 //
-// The types are in this file. [Client] (client.go, errors.go) sends [Request] values and tells temporary failures from
-// lasting ones. [Budget] and [Allowance] (budget.go) keep the accounts of a day and of a question. The worst case of
-// each attempt is booked before it is sent, so the limits are hard. [Script] (script.go) is the scripted model: a text
-// file of questions and answers, served over the same protocol as a real model. Real conversations are recorded and
-// replayed below the client, by internal/httprr as its transport.
+// The types are in this file. [Client] (client.go, errors.go) sends [Request] values and distinguishes temporary
+// failures from permanent ones. [Budget] and [Allowance] (budget.go) keep the accounts of a day and of a question. The
+// worst case of each attempt is booked before it is sent, so the limits are hard. [Script] (script.go) is the scripted
+// model: a text file of questions and answers, served over the same protocol as a real model. Real conversations are
+// recorded and replayed below the client, by internal/httprr as its transport.
 //
-// No error and no log line of this package holds a key: [Secret] does not print, and texts from outside are scrubbed.
+// No error and no log line of this package contains a key: [Secret] does not print, and texts from outside are
+// scrubbed.
 package llm
 
 import (
@@ -27,15 +28,15 @@ const (
 	ToolRole  = "tool" // the result of a tool call
 )
 
-// Judge is the purpose of requests that go to [Config]'s JudgeModel: scores of what was done so far.
+// Judge is the purpose of requests that go to [Config]'s JudgeModel: they ask it to score the work so far.
 const Judge = "judge"
 
 // Message is one message of a conversation. ToolCalls and Reasoning are the assistant's; ToolCallID is set for
-// [ToolRole] and names the call that Content is the result of.
+// [ToolRole] and names the call whose result Content is.
 type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
-	// sent to the server when set; some models want it back with tool calls
+	// sent to the server if set; some models require it back with tool calls
 	Reasoning  string     `json:"reasoning,omitempty"`
 	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`
@@ -43,11 +44,11 @@ type Message struct {
 
 // Request asks for one completion or, with N > 1, several samples of it.
 type Request struct {
-	// Purpose, Part and Subject say what the call is for. They go to logs, traces and the scripted model, never to
-	// a real model.
+	// Purpose, Part and Subject tell what the call is for. They go to logs, traces and the scripted model, never to a real
+	// model.
 	Purpose string `json:"purpose"`        // act, prune, language, report, extract, triage, feedback, judge, …
 	Part    string `json:"part,omitempty"` // which one: the step's number for act, the entity's ID for prune
-	Subject string `json:"-"`              // the question that is worked on, or the post to judge
+	Subject string `json:"-"`              // the current question, or the post to judge
 
 	Messages    []Message `json:"messages"`
 	Temperature float64   `json:"temperature"`
@@ -58,24 +59,24 @@ type Request struct {
 	Seed        *int      `json:"seed,omitempty"`
 	JSON        bool      `json:"json,omitempty"` // ask for a JSON object
 
-	// Facts say as data what the messages say in words. They are neither sent nor kept.
+	// Facts contain as data what the messages express in words. They are neither sent nor kept.
 	Facts *Facts `json:"-"`
 
-	// Live gets the message while it is written, where the server streams and one sample is asked for. It is called by
-	// the goroutine that asks, and must not wait.
+	// Live receives the message while it is being written, if the server streams and one sample is requested. It is called
+	// on the goroutine of the request, and must not block.
 	Live func(Delta) `json:"-"`
 
 	Tools       []Tool     `json:"tools,omitempty"`
 	ToolChoice  ToolChoice `json:"tool_choice,omitempty"`
-	OneToolCall bool       `json:"one_tool_call,omitempty"` // at most one call a message; servers may ignore it
+	OneToolCall bool       `json:"one_tool_call,omitempty"` // at most one call per message; servers may ignore it
 }
 
-// Facts are what a request is about. A model that is a program (internal/noisy) goes by them and not by the words, so
-// that prompts can change without it.
+// Facts describe what a request is about. A model that is a program (internal/noisy) uses them and not the words, so
+// that it does not depend on the prompts.
 type Facts struct {
-	Tools    []string // that may be called, also where only the text explains them
+	Tools    []string // that may be called, even if only the text explains them
 	Done     []Done   // calls that were carried out, oldest first
-	SentBack int      // how often a judge has asked for a better answer
+	SentBack int      // how often a judge has requested a better answer
 	// queries to decide about: the one to judge; the candidates of a choice, in the order of their numbers; the variants
 	// of the last answer that change its result
 	Queries []string
@@ -84,19 +85,19 @@ type Facts struct {
 // Done is a call that was carried out.
 type Done struct {
 	Tool, Arguments string
-	Query           string // that it ran, "" for none
+	Query           string // that the call ran, or ""
 	Rows            bool   // the query returned something
 }
 
 // Choice is one sample.
 type Choice struct {
 	Content      string     `json:"content"`
-	Reasoning    string     `json:"reasoning,omitempty"` // what a reasoning model thought, where the server shows it
+	Reasoning    string     `json:"reasoning,omitempty"` // what a reasoning model thought, if the server shows it
 	ToolCalls    []ToolCall `json:"tool_calls,omitempty"`
 	FinishReason string     `json:"finish_reason"` // stop, length, tool_calls, content_filter
 }
 
-// Response holds the samples of one call and what it cost.
+// Response contains the samples of one call and its cost.
 type Response struct {
 	Choices []Choice `json:"choices"`
 	Model   string   `json:"model,omitempty"`
@@ -111,19 +112,19 @@ func (r *Response) Text() string {
 	return r.Choices[0].Content
 }
 
-// Usage sums up calls, tokens and money in US dollars. USD is 0 when no prices are configured.
+// Usage is a sum of calls, tokens and money in US dollars. USD is 0 if no prices are configured.
 type Usage struct {
 	Calls        int `json:"calls"`
 	InputTokens  int `json:"input_tokens"`
 	OutputTokens int `json:"output_tokens"`
-	// of InputTokens, those that the server had in its cache, as far as it says so
+	// those of InputTokens that the server reported as cached
 	CachedTokens int     `json:"cached_tokens,omitempty"`
 	USD          float64 `json:"usd"`
-	// how many of the calls came back without figures and are counted at the most that they can have cost
+	// how many of the calls returned no figures and are counted at the most that they can have cost
 	Unmeasured int `json:"unmeasured,omitempty"`
 }
 
-// Input writes the input tokens with those of them that came from the server's cache: "1,200 tokens (800 cached)".
+// Input formats the input tokens and how many of them came from the server's cache: "1,200 tokens (800 cached)".
 func (u Usage) Input() string {
 	s := text.Count(u.InputTokens, "token")
 	if u.CachedTokens > 0 {
@@ -132,8 +133,8 @@ func (u Usage) Input() string {
 	return s
 }
 
-// Bound says that figures are bounds, where they are, to be put after them: " (at most: 1 call came back without
-// figures)"; else "".
+// Bound returns a text to put after figures that are bounds, such as " (at most: 1 call came back without figures)", or
+// "" if they are exact.
 func (u Usage) Bound() string {
 	if u.Unmeasured == 0 {
 		return ""
@@ -151,14 +152,15 @@ func (u *Usage) Add(v Usage) {
 	u.Unmeasured += v.Unmeasured
 }
 
-// Errors that callers tell apart.
+// Errors that callers distinguish.
 var (
-	// ErrNoModel: there is no model for this request: none is configured, or the scripted one has no script for it.
+	// ErrNoModel means that there is no model for this request: none is configured, or the scripted one has no script for
+	// it.
 	ErrNoModel = errors.New("no language model is configured for this request")
-	// ErrBudget: a limit of calls, tokens or money could be passed; nothing was sent. A *BudgetError says which limit
-	// of which account.
+	// ErrBudget means that a limit of calls, tokens or money could be exceeded; nothing was sent. A *BudgetError names the
+	// limit and the account.
 	ErrBudget = errors.New("the budget for the language model is used up")
-	// ErrContextLength: the request is longer than the model takes; a shorter one may work.
+	// ErrContextLength means that the request is longer than the model accepts; a shorter one may work.
 	ErrContextLength = errors.New("the request is longer than the model's context")
 )
 
@@ -168,8 +170,8 @@ type Error struct {
 	Code      string // the service's own code, may be empty
 	Message   string // the service's message, secrets scrubbed
 	Transient bool   // the same call may succeed later
-	Refused   bool   // the connection was refused: nothing listens at the address, so the client does not try again
-	// how long the service wants no calls, where it says so
+	Refused   bool   // the connection was refused: nothing listens at the address, so the client does not retry
+	// how long the service wants no calls, if it says so
 	RetryAfter time.Duration
 	Err        error
 	unsent     bool // the request never reached the service, so it cost nothing
@@ -190,5 +192,5 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// RetryIn is how long to wait before another call.
+// RetryIn returns how long to wait before another call.
 func (e *Error) RetryIn() time.Duration { return e.RetryAfter }

@@ -10,16 +10,16 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// noteTime is how long a pause may take to be looked up or noted.
+// noteTime limits how long looking up or recording a pause may take.
 const noteTime = 5 * time.Second
 
-// server is a model's name among servers that want pauses: each model has limits of its own.
+// server returns the name of a model among the servers that want pauses. Each model has its own limits.
 func (c *Client) server(model string) string {
 	return "model " + politehttp.ShownURL(c.cfg.BaseURL) + " " + model
 }
 
-// rest waits as long as the server wants no calls of a model, from whomever it said so to. When that is longer than a
-// Retry-After may be, nothing is sent, and the error says how long it is.
+// rest waits for as long as the server wants no calls of a model, no matter which process it told. If that is longer
+// than a Retry-After may be, nothing is sent, and the error contains the remaining time.
 func (c *Client) rest(ctx context.Context, model string) error {
 	for {
 		asked, cancel := context.WithTimeout(ctx, noteTime)
@@ -29,7 +29,7 @@ func (c *Client) rest(ctx context.Context, model string) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			c.lg.WarnContext(ctx, "not known whether the model wants a pause", "err", err)
+			c.lg.WarnContext(ctx, "cannot tell whether the model wants a pause", "err", err)
 			return nil
 		case left <= 0:
 			return nil
@@ -43,8 +43,8 @@ func (c *Client) rest(ctx context.Context, model string) error {
 	}
 }
 
-// limited notes that the server refused a call because there were too many, for all who call it: for as long as it
-// said, or for wait.
+// limited records, for all callers, that the server refused a call because there were too many. The pause lasts as long
+// as the server said, or else wait.
 func (c *Client) limited(ctx context.Context, model string, r politehttp.Result, wait time.Duration, failure error) {
 	after, said := politehttp.RetryAfter(r.Header, c.clock.Now())
 	if said {
@@ -63,6 +63,6 @@ func (c *Client) limited(ctx context.Context, model string, r politehttp.Result,
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
 	defer cancel()
 	if err := c.cfg.Pauses.Pause(ctx, c.server(model), wait); err != nil {
-		c.lg.WarnContext(ctx, "the pause that the model wants was not noted", "err", err)
+		c.lg.WarnContext(ctx, "the pause that the model wants was not recorded", "err", err)
 	}
 }

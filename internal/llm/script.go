@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Script is a scripted model: what to say to which request at which step. It is read from a text file:
+// Script is a scripted model: what to answer to which request at which step. It is read from a text file:
 //
 //	# A comment: lines before the first section, and the comment lines right above a "== request" line.
 //	== request
@@ -48,14 +48,14 @@ import (
 //	== report
 //	The answer is …
 //
-// A judgment of a post that is also the first turn of the work, where the tools are said to have one named triage, is
-// the text under "== triage" as the arguments of a call of that tool, behind the calls of "== act 1 tools".
+// Sometimes the judgment of a post is also the first turn of the work: then the request has a tool named triage. The
+// answer is a call of that tool, with the text under "== triage" as its arguments, after the calls of "== act 1 tools".
 //
 // The text under "== request" is a snippet of the post (for triage) or of the question (for all other tasks); white
-// space counts as one space. Task and text come from the request's metadata, not from its messages, so that the
-// prompts can change freely. When snippets of several requests match, the longest wins. Several samples of one answer
-// are separated by a line "=====". An answer's line that begins with "== " is written "\== ". A Script does not
-// change after it was read.
+// space counts as one space. Task and text come from the request's metadata, not from its messages, so that the prompts
+// can change freely. If the snippets of several requests match, the longest wins. Several samples of one answer are
+// separated by a line "=====". A line of an answer that begins with "== " is written "\== ". A Script does not change
+// after it has been read.
 type Script struct {
 	requests []*scriptRequest
 }
@@ -70,7 +70,7 @@ type scriptRequest struct {
 // scriptSection is one answer. Its key is the task with its argument: "triage", "act 2", "prune Q183".
 type scriptSection struct {
 	task    string
-	arg     string   // step number of act, entity number of prune
+	arg     string   // step number of act, entity ID of prune
 	tools   bool     // only for requests with tools
 	calls   []string // tools that it calls
 	samples []string
@@ -89,10 +89,10 @@ const (
 	taskReport   = "report"
 	taskFeedback = "feedback"
 	taskAnalyze  = "analyze"
-	taskJudge    = Judge // its number is that of the steps done
+	taskJudge    = Judge // its number is the number of steps done
 )
 
-// ParseScript reads a script. Errors name the line.
+// ParseScript reads a script. Its errors name the line.
 func ParseScript(r io.Reader) (*Script, error) {
 	p := &scriptParser{}
 	sc := bufio.NewScanner(r)
@@ -165,7 +165,7 @@ func (p *scriptParser) line(line string) error {
 	return nil
 }
 
-// dropComments removes the comment lines that are at the end, above the next request.
+// dropComments removes the comment lines at the end, above the next request.
 func dropComments(lines []string) []string {
 	n := len(lines)
 	for n > 0 {
@@ -190,7 +190,7 @@ func parseHeader(words []string) (*scriptSection, error) {
 	case "request", taskTriage, taskAsked, taskLanguage, taskAnalyze, taskExtract, taskReport:
 	case taskAct, taskFeedback, taskJudge:
 		if len(rest) == 0 || !isNumber(rest[0]) {
-			return nil, fmt.Errorf("%s wants the number of its turn: \"== %s 1\"", s.task, s.task)
+			return nil, fmt.Errorf("%s requires the number of its turn: \"== %s 1\"", s.task, s.task)
 		}
 		s.arg, rest = rest[0], rest[1:]
 		if len(rest) > 0 && rest[0] == "tools" {
@@ -198,7 +198,7 @@ func parseHeader(words []string) (*scriptSection, error) {
 		}
 	case taskPrune:
 		if len(rest) == 0 || !entityNumber.MatchString(rest[0]) {
-			return nil, fmt.Errorf("prune wants the entity's number: \"== prune Q183\"")
+			return nil, fmt.Errorf("prune requires the entity's ID: \"== prune Q183\"")
 		}
 		s.arg, rest = rest[0], rest[1:]
 	default:
@@ -230,7 +230,7 @@ func isNumber(s string) bool {
 	return err == nil && n > 0
 }
 
-// close ends the section that is open.
+// close ends the open section.
 func (p *scriptParser) close() error {
 	s := p.section
 	if s == nil {
@@ -283,8 +283,8 @@ func splitSamples(lines []string) []string {
 // calledTool finds the names of the tools that a section calls.
 var calledTool = regexp.MustCompile(`(?m)^Call:[ \t]*(\w+)`)
 
-// section returns the section that answers the call: for an act, a feedback or a judge beyond the script the last one.
-// A request with tools gets the sections that call one of them, where there are any.
+// section returns the section that answers the call: for an act, a feedback or a judge beyond the script, it is the
+// last one. A request with tools gets the sections that call one of them, if there are any.
 func (r *scriptRequest) section(task, arg string, tools []string) *scriptSection {
 	var last *scriptSection
 	for _, s := range r.sections {
@@ -318,14 +318,14 @@ func (s *Script) match(said string) *scriptRequest {
 	return best
 }
 
-// The request's metadata in which a call's purpose travels to the scripted model: see [Request].
+// The keys of the metadata that tell the scripted model the purpose of a call: see [Request].
 const (
 	metaPurpose = "purpose"
 	metaPart    = "part"
 	metaSubject = "subject"
 )
 
-// scriptCall is what a chat request asks of the script.
+// scriptCall is what a chat request asks the script for.
 type scriptCall struct {
 	task, arg string
 	text      string // the question, or the post to judge
@@ -336,10 +336,10 @@ func readCall(metadata map[string]string) (scriptCall, error) {
 	c := scriptCall{task: metadata[metaPurpose], arg: metadata[metaPart], text: metadata[metaSubject]}
 	switch {
 	case c.task == "":
-		return c, errors.New(`the request does not say what it is for: the scripted model wants "metadata" with purpose, part and subject, ` +
+		return c, errors.New(`the request does not say what it is for: the scripted model requires "metadata" with purpose, part and subject, ` +
 			`which this program sends when OPENAI_MODEL=` + ScriptModel)
 	case strings.TrimSpace(c.text) == "":
-		return c, errors.New("the request's metadata holds no subject: the question, or the post to judge")
+		return c, errors.New("the request's metadata has no subject: the question, or the post to judge")
 	}
 	return c, nil
 }

@@ -20,8 +20,8 @@ import (
 // Handler serves the script over the OpenAI protocol: POST /v1/chat/completions and GET /v1/models. It answers as a
 // real server does: usage figures, several samples, stop sequences, max_tokens, errors as JSON. A question without a
 // script gets 404 with the code no_script, which [Client] turns into [ErrNoModel]; a task that the script leaves out
-// gets 400 with the code no_script_section. The only state is how often a section with "fail" was asked for; each
-// handler starts afresh.
+// gets 400 with the code no_script_section. The only state is how often a section with "fail" was requested; each
+// handler starts from zero.
 func (s *Script) Handler() http.Handler {
 	srv := &scriptServer{script: s, asked: map[*scriptSection]int{}}
 	mux := http.NewServeMux()
@@ -48,7 +48,7 @@ func (s *scriptServer) models(w http.ResponseWriter, _ *http.Request) {
 	}})
 }
 
-// chatRequest is the part of a chat completion request that the scripted model looks at.
+// chatRequest is the part of a chat completion request that the scripted model reads.
 type chatRequest struct {
 	Model         string            `json:"model"`
 	Messages      []chatMessage     `json:"messages"`
@@ -113,8 +113,8 @@ func (s *scriptServer) complete(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// find returns the section that answers a request, or the status, code and text with which it is refused. A judgment
-// that is also the first turn of the work has two.
+// find returns the sections that answer a request, or the status, code and text of a refusal. A judgment that is also
+// the first turn of the work has two sections.
 func (s *scriptServer) find(asked chatRequest) ([]*scriptSection, int, string, error) {
 	call, err := readCall(asked.Metadata)
 	if err != nil {
@@ -151,7 +151,7 @@ func (r chatRequest) toolNames() []string {
 	return names
 }
 
-// nextFailure counts an attempt at the sections and says whether and how it fails.
+// nextFailure counts an attempt at the sections and reports whether and how it fails.
 func (s *scriptServer) nextFailure(sections []*scriptSection) (status int, fails bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -229,8 +229,8 @@ type scriptToolCall struct {
 	} `json:"function"`
 }
 
-// answer makes the response: the samples in order, the last one again when more are asked for. Where the request has
-// tools, the calls of a sample become tool calls.
+// answer builds the response: the samples in order, with the last one repeated if more are requested. If the request
+// has tools, the calls of a sample become tool calls.
 func answer(req chatRequest, messages []Message, sections []*scriptSection) *scriptAnswer {
 	section := sections[len(sections)-1]
 	limit := req.MaxTokens + req.MaxCompletionTokens
@@ -264,7 +264,7 @@ func answer(req chatRequest, messages []Message, sections []*scriptSection) *scr
 	return a
 }
 
-// callsIn takes the calls out of a sample: a line "Call: name arguments" begins one, which goes on to the next.
+// callsIn extracts the calls from a sample: a line "Call: name arguments" begins one, which extends to the next.
 func callsIn(text, id string) (content string, calls []scriptToolCall) {
 	for i, part := range callLine.Split(text, -1) {
 		if i == 0 {
@@ -281,7 +281,7 @@ func callsIn(text, id string) (content string, calls []scriptToolCall) {
 
 var callLine = regexp.MustCompile(`(?m)^Call:[ \t]*`)
 
-// streamedPiece is how many characters a piece of a streamed answer has.
+// streamedPiece is the number of characters in a piece of a streamed answer.
 const streamedPiece = 12
 
 // stream writes the answer as server-sent events: a few characters each, the finish reason, the usage.

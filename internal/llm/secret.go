@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Secret is a string that does not print: every format, JSON and slog show ****** in its place.
+// Secret is a string that does not print: every format verb, JSON and slog show ****** instead.
 type Secret struct{ s string }
 
 // NewSecret wraps a secret.
@@ -19,7 +19,7 @@ func (s Secret) Reveal() string { return s.s }
 // Empty reports whether there is no secret.
 func (s Secret) Empty() bool { return s.s == "" }
 
-// String returns ******, or "" when there is no secret.
+// String returns ******, or "" if there is no secret.
 func (s Secret) String() string {
 	if s.s == "" {
 		return ""

@@ -15,21 +15,21 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Delta is a piece of a message that is still being written, see [Request.Live].
+// Delta is a piece of a message that is still being written; see [Request.Live].
 type Delta struct {
-	Reset     bool   // what came before is void: the call is made again
+	Reset     bool   // discard what came before: the call is retried
 	Reasoning string // more of the reasoning
 	Text      string // more of the text
 	Call      string // more of a tool call: its name on a new line, then its arguments
 }
 
-// live reports whether the call is streamed: someone looks, there is one sample, and the server streams.
+// live reports whether the call is streamed: a caller is listening, one sample is requested, and the server streams.
 func (c *Client) live(req Request, wire openai.ChatCompletionRequest) bool {
 	return req.Live != nil && wire.N <= 1 && !c.noStream.Load()
 }
 
-// stream makes a streamed call and returns the message put together. A server that answers whole is fine. refused says
-// that the server does not stream; nothing was billed then.
+// stream makes a streamed call and returns the assembled message. It also accepts a complete answer. If refused is
+// true, the server does not stream, and nothing was billed.
 func (c *Client) stream(ctx context.Context, x *exchange, oc *openai.Client, wire openai.ChatCompletionRequest,
 	live func(Delta)) (raw openai.ChatCompletionResponse, reasoning string, refused bool, err error) {
 	live(Delta{Reset: true})
@@ -71,7 +71,7 @@ type assembly struct {
 	reasoning strings.Builder // reasoning, which go-openai does not read
 	calls     []*callPieces
 	finish    openai.FinishReason
-	begun     bool // a choice was there
+	begun     bool // a choice has arrived
 }
 
 type callPieces struct {
@@ -92,7 +92,7 @@ func (a *assembly) add(chunk openai.ChatCompletionStreamResponse) (d Delta) {
 	}
 	for _, ch := range chunk.Choices {
 		if ch.Index != 0 {
-			continue // one sample was asked for
+			continue // one sample was requested
 		}
 		a.begun = true
 		if ch.FinishReason != "" {
@@ -122,8 +122,8 @@ func (a *assembly) add(chunk openai.ChatCompletionStreamResponse) (d Delta) {
 	return d
 }
 
-// call returns the call that a piece belongs to: the one with its index; without one, the last, unless the piece has an
-// ID of its own.
+// call returns the call that a piece belongs to: the one with its index; if it has no index, the last call, unless the
+// piece has its own ID.
 func (a *assembly) call(tc openai.ToolCall) *callPieces {
 	for _, p := range a.calls {
 		if tc.Index != nil && p.index != nil && *p.index == *tc.Index {
@@ -165,12 +165,12 @@ func refusesStream(status int, body string) bool {
 	return false
 }
 
-// events is the body of a streamed answer. Comment lines are left out, since go-openai takes them for a part of an
+// events is the body of a streamed answer. Comment lines are left out, since go-openai would take them for part of an
 // error. It collects the field "reasoning", which go-openai does not know.
 type events struct {
 	body    io.ReadCloser
 	lines   *bufio.Reader
-	rest    []byte // of a line that was read
+	rest    []byte // of the current line
 	thought strings.Builder
 	failure []byte // the event that is an error
 }
@@ -180,7 +180,7 @@ func newEvents(body io.ReadCloser) *events {
 	return &events{body: body, lines: bufio.NewReader(body)}
 }
 
-// take returns the reasoning since the last call.
+// take returns the reasoning that arrived since the last call.
 func (e *events) take() string {
 	s := e.thought.String()
 	e.thought.Reset()

@@ -16,7 +16,7 @@ type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Parameters  json.RawMessage `json:"parameters"`       // JSON schema of the arguments, an object; nil: no arguments
-	Strict      bool            `json:"strict,omitempty"` // the server must hold the model to the schema
+	Strict      bool            `json:"strict,omitempty"` // the server must make the model follow the schema
 }
 
 // ToolCall is a call of a tool as the model wrote it.
@@ -26,7 +26,7 @@ type ToolCall struct {
 	Arguments string `json:"arguments"` // JSON in theory; kept as the text that came, valid or not
 }
 
-// ToolChoice says whether the model must call a tool. Any other value than those below is the name of the only tool
+// ToolChoice tells whether the model must call a tool. Any value other than those below is the name of the only tool
 // that it may call.
 type ToolChoice string
 
@@ -37,12 +37,12 @@ const (
 	ToolRequired ToolChoice = "required" // at least one call
 )
 
-// ErrNoTools says that the server or its model takes no tool definitions; the same request without tools may work.
-var ErrNoTools = errors.New("the language model takes no tool definitions")
+// ErrNoTools means that the server or its model accepts no tool definitions; the same request without tools may work.
+var ErrNoTools = errors.New("the language model accepts no tool definitions")
 
-// ErrNoStrict says that the server does not hold a model to schemas, or not to these; the same request without Strict,
-// with plainer schemas, may work.
-var ErrNoStrict = errors.New("the language model's server takes no strict schemas")
+// ErrNoStrict means that the server does not enforce schemas, or not these; the same request without Strict and with
+// simpler schemas may work.
+var ErrNoStrict = errors.New("the language model's server accepts no strict schemas")
 
 // Equal reports whether two messages are the same in every field.
 func (m Message) Equal(o Message) bool {
@@ -50,8 +50,8 @@ func (m Message) Equal(o Message) bool {
 		slices.Equal(m.ToolCalls, o.ToolCalls)
 }
 
-// wireMessage maps a message to the protocol. Empty content becomes a space, because go-openai would leave it out and
-// servers demand it; only a message of tool calls may go without.
+// wireMessage maps a message to the protocol. Empty content becomes a space, because go-openai would omit it and
+// servers require it; only a message with tool calls needs no content.
 func wireMessage(m Message) openai.ChatCompletionMessage {
 	w := openai.ChatCompletionMessage{Role: m.Role, Content: m.Content, ReasoningContent: m.Reasoning,
 		ToolCallID: m.ToolCallID}
@@ -91,8 +91,8 @@ func wireTools(w *openai.ChatCompletionRequest, req Request) {
 	}
 }
 
-// readCalls returns a choice's tool calls. A call without an ID, or with one that the conversation already has, as some
-// servers send them, gets a new one.
+// readCalls returns a choice's tool calls. Some servers send calls without an ID, or with one that the conversation
+// already has; such a call gets a new ID.
 func readCalls(before []Message, calls []openai.ToolCall) []ToolCall {
 	taken := map[string]bool{}
 	for _, m := range before {
@@ -128,7 +128,7 @@ func reasonings(body []byte) []string {
 			} `json:"message"`
 		} `json:"choices"`
 	}
-	_ = json.Unmarshal(body, &b) // the body was read before: what does not fit is absent
+	_ = json.Unmarshal(body, &b) // the body was parsed before; what does not fit is absent
 	out := make([]string, len(b.Choices))
 	for i, c := range b.Choices {
 		_ = json.Unmarshal(c.Message.Reasoning, &out[i]) // an object is not text
@@ -137,8 +137,8 @@ func reasonings(body []byte) []string {
 }
 
 // refusesStrict recognizes a refusal of strict schemas: of the field itself, of a schema, or of how one of its parts is
-// written, by servers that know a part of JSON schema only (llama.cpp's grammars, Gemini's protocol buffers). Taking
-// another failure for one costs a call that fails as well.
+// written, by servers that support only part of JSON schema (llama.cpp's grammars, Gemini's protocol buffers).
+// Mistaking another failure for one costs one more failing call.
 func refusesStrict(status int, low string) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError,
@@ -159,7 +159,7 @@ func isStrict(tools []Tool) bool {
 	return slices.ContainsFunc(tools, func(t Tool) bool { return t.Strict })
 }
 
-// refusesTools recognizes the ways in which servers say that they take no tools: OpenAI's and Azure's unknown or
+// refusesTools recognizes the ways in which servers say that they accept no tools: OpenAI's and Azure's unknown or
 // unsupported argument, Ollama's and OpenRouter's texts, vLLM's and llama.cpp's missing options.
 func refusesTools(status int, low string) bool {
 	switch status {

@@ -1,6 +1,6 @@
 // Package logid gives all log lines of one request the same ID, from the HTTP request or the forum's comment down to
-// the calls of model and graph: whoever logs with the request's context ([slog.Logger.InfoContext] and its like) gets
-// the attribute "request" added by the handler.
+// the calls of model and graph: the handler adds the attribute "request" to each line that is logged with the request's
+// context ([slog.Logger.InfoContext] and similar methods).
 package logid
 
 import (
@@ -16,7 +16,7 @@ type key struct{}
 // With returns a context whose log lines have the ID.
 func With(ctx context.Context, id string) context.Context { return context.WithValue(ctx, key{}, id) }
 
-// Of returns the context's ID, "" when there is none.
+// Of returns the context's ID, or "" if there is none.
 func Of(ctx context.Context) string {
 	id, _ := ctx.Value(key{}).(string)
 	return id

@@ -19,8 +19,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// pageRows is how many rows of a result one call returns, maxRows how many when it asks for more, maxCell how many
-// characters of a cell.
+// pageRows is the number of rows that one call returns, maxRows the number if it asks for more, and maxCell the number
+// of characters in a cell.
 const (
 	pageRows = 50
 	maxRows  = 1000

@@ -94,8 +94,8 @@ func New(o Options) *sdk.Server {
 // sessionTime is how long a session over HTTP is kept after its last request.
 const sessionTime = 10 * time.Minute
 
-// maxSessions is how many sessions over HTTP there may be at once. Each costs memory until it is closed or times out,
-// and a request without a session begins one.
+// maxSessions is the maximum number of concurrent sessions over HTTP. Each costs memory until it is closed or times
+// out, and a request without a session begins one.
 const maxSessions = 500
 
 // Handler serves the protocol's streamable HTTP transport, with sessions, so that a client can cancel a call in
@@ -113,7 +113,7 @@ func Handler(m *sdk.Server) http.Handler {
 	})
 }
 
-// atLeast reports whether a server has so many sessions.
+// atLeast reports whether a server has at least n sessions.
 func atLeast(m *sdk.Server, n int) bool {
 	for range m.Sessions() {
 		if n--; n <= 0 {
@@ -140,11 +140,11 @@ func (s *server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// maxError is how many characters of an error a client is told.
+// maxError is the number of characters of an error that a client is sent.
 const maxError = 2000
 
-// brief shortens the words of an error and takes out what would turn them around: the SDK tells a client what was wrong
-// with its arguments by quoting them, a megabyte of them if there is one.
+// brief shortens the text of an error and removes characters that change the direction of text. The SDK tells a client
+// what was wrong with its arguments by quoting them, even a megabyte of them.
 func brief(res sdk.Result) sdk.Result {
 	r, ok := res.(*sdk.CallToolResult)
 	if !ok || r == nil || !r.IsError {
@@ -158,7 +158,7 @@ func brief(res sdk.Result) sdk.Result {
 	return r
 }
 
-// briefly is the same for an error of the protocol.
+// briefly does the same for an error of the protocol.
 func briefly(err error) error {
 	var wire *jsonrpc.Error
 	switch {
@@ -200,8 +200,8 @@ func addTool[In, Out any](s *server, m *sdk.Server, name, title, about string,
 		})
 }
 
-// said returns an error in words for the client's model. Other errors than failures of a graph, if not meant for the
-// model, stay in the log.
+// said returns an error in words for the client's model. Errors other than failures of a graph go only to the log,
+// unless they are meant for the model.
 func (s *server) said(ctx context.Context, err error) error {
 	var told problem
 	var failure *kg.Error
@@ -228,7 +228,7 @@ func (p problem) Error() string { return string(p) }
 
 func problemf(format string, args ...any) error { return problem(fmt.Sprintf(format, args...)) }
 
-// advice tells what to do about a failure of a graph.
+// advice adds what to do about a failure of a graph.
 func advice(e *kg.Error) error {
 	what := map[kg.Kind]string{
 		kg.Timeout:     "add a selective condition first, or count before listing",

@@ -35,8 +35,8 @@ type Rendered struct {
 const batch = 50
 
 // List returns the pages whose titles begin with prefix, in order of title. The prefix includes the name of the
-// namespace ("Wikidata:Request a query/Archive/"). Redirects are left out, and so are pages that are moved or deleted
-// while the listing runs.
+// namespace ("Wikidata:Request a query/Archive/"). It leaves out redirects, and pages that are moved or deleted while
+// the listing runs.
 func (c *Client) List(ctx context.Context, prefix string) ([]Listed, error) {
 	if err := checkTitle("list", prefix); err != nil {
 		return nil, err
@@ -107,8 +107,8 @@ func (c *Client) parts(ctx context.Context, r request, read func(*answer)) error
 	return fail(fmt.Sprintf("the wiki's answer has more than %d parts", maxParts))
 }
 
-// namespace splits the beginning of a title into the number of its namespace on this wiki and the rest. Without a known
-// name it is the main namespace (0).
+// namespace splits the beginning of a title into the number of its namespace on this wiki and the rest. If the title
+// begins with no known name, it is in the main namespace (0).
 func (c *Client) namespace(ctx context.Context, title string) (number int, rest string, err error) {
 	name, rest, ok := strings.Cut(title, ":")
 	if !ok {
@@ -150,9 +150,9 @@ func (c *Client) namespace(ctx context.Context, title string) (number int, rest 
 // about="https://…/Special:Redirect/revision/123">.
 var revisionOf = regexp.MustCompile(`<html[^>]*\babout="[^"]*/revision/(\d+)"`)
 
-// HTML returns a page as Parsoid renders its newest revision, through the wiki's REST API, which is next to api.php. It
-// is retried like every read. If the wiki has no such API or cannot render the page, the error is Refused or Blocked:
-// read the wikitext instead.
+// HTML returns a page as Parsoid renders its newest revision, through the wiki's REST API, whose path is next to that
+// of api.php. It is retried like every read. If the wiki has no such API or cannot render the page, the error is
+// Refused or Blocked: read the wikitext instead.
 //
 // Source: https://www.mediawiki.org/wiki/API:REST_API/Reference#Get_HTML.
 func (c *Client) HTML(ctx context.Context, title string) (*Rendered, error) {

@@ -29,7 +29,7 @@ type request struct {
 	in *mwclient.Client // with the cookies of another session; nil: the client's own
 }
 
-// envelope is what every answer may contain besides its result.
+// envelope contains what any answer may have besides its result.
 type envelope struct {
 	Error    *apiError `json:"error"`
 	Warnings map[string]struct {
@@ -40,8 +40,8 @@ type envelope struct {
 // maxGarbage is how many answers in a row may be something other than JSON before a reading request fails.
 const maxGarbage = 3
 
-// query sends a reading request until it succeeds, waiting as the wiki asks, and decodes the answer into out. It gives
-// up after the configured number of attempts, or earlier if the answers are not JSON.
+// query sends a reading request until it succeeds, waiting as the wiki asks, and decodes the answer into out. It stops
+// after the configured number of attempts, or earlier if the answers are not JSON.
 func (c *Client) query(ctx context.Context, r request, out any) error {
 	relogged, garbage := false, 0
 	for attempt := 1; ; attempt++ {
@@ -190,9 +190,9 @@ func (c *Client) noAnswer(ctx context.Context, r request, x *exchange) error {
 	return e
 }
 
-// neverThere reports whether nothing listens at the wiki's address and nothing did before, in this client's time. Then
-// the address is wrong, or the wiki is off, and waiting is of no use. A wiki that has answered before is starting
-// again.
+// neverThere reports whether nothing listens at the wiki's address and nothing has done so since this client was
+// created. Then the address is wrong or the wiki is off, and waiting is useless. A wiki that has answered before may
+// just be restarting.
 func (c *Client) neverThere(e *Error) bool {
 	return e.Code == noServer && !c.reached.Load()
 }

@@ -18,14 +18,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Config says which wiki and as whom.
+// Config names the wiki and the account.
 type Config struct {
 	API       string   // URL of api.php, "https://www.wikidata.org/w/api.php"
 	User      string   // bot password's login name, "SpinachBot@answers"
 	Password  string   // bot password
 	OAuth     OAuth    // instead of User and Password
 	Bearer    string   // access token of an owner-only OAuth 2 consumer, instead of User and Password
-	Account   string   // the account's name, when it should be checked; else it is what the wiki says at login
+	Account   string   // the account's name, to check it; "": the name that the wiki returns at login
 	UserAgent string   // "SpinachBot/1.0 (https://…; mail@…)"; the library's own name is appended
 	Hosts     []string // hosts or addresses that may be reached; empty: the API's own
 	Anonymous bool     // read without an account; nothing can be saved
@@ -33,10 +33,10 @@ type Config struct {
 	MaxLag    int      // seconds; 0: 5
 	Attempts  int      // of a read; 0: 6
 	Timeout   time.Duration
-	// Session is the path of a file that remembers the session under way, with which a client that logs in with a
-	// password ends late requests; see session.go. Only one client may use it. "": none.
+	// Session is the path of a file that stores the current session. A client that logs in with a password uses it to end
+	// late requests; see session.go. Only one client may use it. "": none.
 	Session string
-	// shared with the other clients of the wiki; nil: the Retry-After of an answer holds for this client alone
+	// shared with the other clients of the wiki; nil: a Retry-After is known to this client only
 	Pauses politehttp.Pauses
 }
 
@@ -48,7 +48,7 @@ type OAuth struct {
 // Limits of the client itself.
 const (
 	maxAnswer  = 32 << 20        // bytes of one answer: a page is at most 2 MB, JSON at most six times that
-	maxSummary = 500             // characters; MediaWiki silently cuts longer ones, with the ledger's key at their end
+	maxSummary = 500             // characters; MediaWiki silently cuts longer ones, and the ledger's key is at the end
 	maxWait    = 2 * time.Minute // longer waits are left to the caller
 	firstWait  = 5 * time.Second // doubled with each attempt, if the wiki names no time
 )
@@ -149,7 +149,7 @@ func (cfg *Config) setDefaults() {
 	}
 }
 
-// scrubber returns a scrubber of every secret that a request can carry, so that errors hold none even if a wiki or a
+// scrubber returns a scrubber of every secret that a request can carry, so that errors contain none even if a wiki or a
 // proxy echoes the request.
 func scrubber(cfg Config) *politehttp.Scrubber {
 	o := cfg.OAuth
@@ -205,7 +205,7 @@ func (c *Client) library() mwclient.Client {
 	return *c.mw
 }
 
-// noteTime is how long a pause may take to be looked up or noted.
+// noteTime limits how long looking up or recording a pause may take.
 const noteTime = 5 * time.Second
 
 // silence returns how long the wiki still asks for no requests.
@@ -214,7 +214,7 @@ func (c *Client) silence(ctx context.Context) time.Duration {
 	defer cancel()
 	left, err := c.cfg.Pauses.Paused(ctx, c.server())
 	if err != nil {
-		c.lg.Warn("not known whether the wiki wants a pause", "err", err)
+		c.lg.Warn("cannot tell whether the wiki wants a pause", "err", err)
 	}
 	return left
 }
@@ -223,9 +223,9 @@ func (c *Client) keepSilent(ctx context.Context, d time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
 	defer cancel()
 	if err := c.cfg.Pauses.Pause(ctx, c.server(), d); err != nil {
-		c.lg.Warn("the pause that the wiki wants was not noted", "err", err)
+		c.lg.Warn("the pause that the wiki wants was not recorded", "err", err)
 	}
 }
 
-// server is the wiki's name among servers that want pauses.
+// server returns the wiki's name among the servers that want pauses.
 func (c *Client) server() string { return "wiki " + politehttp.ShownURL(c.cfg.API) }
