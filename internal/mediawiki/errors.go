@@ -62,10 +62,10 @@ func (k Kind) advice() string {
 	return "try later"
 }
 
-// Error is a failed request. Get it with errors.As, or ask [KindOf].
+// Error is a failed request. Get it with errors.As, or call [KindOf].
 type Error struct {
 	Op    string // "login", "read", "save", …
-	Title string // the page, when there is one
+	Title string // the page, if there is one
 	Kind  Kind   // what to do about it
 	// MediaWiki's, "http-502", or one of ours: network, no-server, not-json, continue, not-sent, answer
 	Code       string
@@ -110,7 +110,7 @@ func KindOf(err error) (kind Kind, ok bool) {
 	return Transient, false
 }
 
-// CodeOf returns the code of an error of this package, "" for any other error.
+// CodeOf returns the code of an error of this package, or "" for any other error.
 func CodeOf(err error) string {
 	var e *Error
 	if errors.As(err, &e) {
@@ -225,7 +225,7 @@ func lostSession(code string) bool {
 	return false
 }
 
-// text makes a remote text fit to show: without secrets, on one line, at most 300 characters.
+// text returns a remote text in a form that may be shown: without secrets, on one line, at most 300 characters.
 func (c *Client) text(s string) string {
 	const most = 64 << 10 // bytes; far more than is shown
 	return oneLine(c.scrub.Text(s[:min(len(s), most)]))

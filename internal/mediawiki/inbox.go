@@ -12,22 +12,22 @@ import (
 	"cgt.name/pkg/go-mwclient/params"
 )
 
-// Notification is something that the extension Echo tells the account: that someone mentioned it, wrote on its talk
-// page, or replied in a topic to which it is subscribed.
+// Notification is something that the extension Echo reports to the account: that someone mentioned it, wrote on its
+// talk page, or replied in a topic to which it is subscribed.
 type Notification struct {
 	ID        string
 	Type      string // "mention", "edit-user-talk", "dt-subscribed-new-comment"
 	Time      time.Time
 	Title     string // of the page
 	Namespace int
-	Agent     string // who did it; "" when hidden
-	RevID     int64  // the edit; 0 when it was deleted
-	Comment   string // DiscussionTools' ID of the comment; "" when the wiki does not say
+	Agent     string // who did it; "" if hidden
+	RevID     int64  // the edit; 0 if it was deleted
+	Comment   string // DiscussionTools' ID of the comment; "" if the wiki does not send it
 }
 
-// notification is a notification in the API's form. Where title or agent is absent, the page or the name was deleted.
+// notification is a notification in the API's form. If title or agent is absent, the page or the name was deleted.
 type notification struct {
-	ID        any    `json:"id"` // a number or a text, by version
+	ID        any    `json:"id"` // a number or a text, depending on the version
 	Type      string `json:"type"`
 	Timestamp struct {
 		UTC time.Time `json:"utciso8601"`
@@ -47,7 +47,7 @@ type notification struct {
 	} `json:"*"`
 }
 
-// maxNotices is how many parts of the list of notifications are read at a time; a part holds fifty.
+// maxNotices is the number of parts of the list of notifications that are read at a time; a part contains fifty.
 const maxNotices = 10
 
 // Notifications lists the account's unread notifications of the types, oldest first, at most 500. On a wiki without the
@@ -125,14 +125,14 @@ type PageState struct {
 	Namespace int
 	RevID     int64
 	Missing   bool
-	// where it was moved, by the wiki's log; "" when it was not. Then the fields above, besides the title, are those of
-	// the page there. A redirect that someone made by hand is no move.
+	// where it was moved, according to the wiki's log, or "". If it was moved, the fields above, except the title,
+	// describe the page there. A redirect that someone made by hand is not a move.
 	MovedTo string
 
 	redirect bool
 }
 
-// Linking lists the pages in the namespaces that link to a page, without redirects; in all of them when none is named.
+// Linking lists the pages in the namespaces that link to a page, without redirects; in all namespaces if none is named.
 func (c *Client) Linking(ctx context.Context, title string, namespaces []int) ([]PageState, error) {
 	return c.generate(ctx, title, params.Values{"generator": "backlinks", "gbltitle": title,
 		"gblfilterredir": "nonredirects", "gblnamespace": numbers(namespaces), "gbllimit": "max"})
@@ -159,8 +159,8 @@ func (c *Client) generate(ctx context.Context, title string, p params.Values) ([
 	return out, err
 }
 
-// States looks up pages by their titles. Titles that cannot be are left out. The state of a page that was moved says
-// where to, also where no redirect was left.
+// States looks up pages by their titles. Impossible titles are left out. The state of a page that was moved contains
+// the new title, even if no redirect was left.
 func (c *Client) States(ctx context.Context, titles []string) ([]PageState, error) {
 	titles = slices.DeleteFunc(slices.Clone(titles), func(t string) bool { return checkTitle("list", t) != nil })
 	var out []PageState
@@ -216,7 +216,7 @@ func (c *Client) followMove(ctx context.Context, st *PageState) error {
 	return err
 }
 
-// movedTo looks in the log for where a page was moved last; "" when it was not.
+// movedTo searches the log for the latest move of a page. It returns the new title, or "" if the page was not moved.
 func (c *Client) movedTo(ctx context.Context, title string) (string, error) {
 	var a answer
 	err := c.query(ctx, request{op: "log", title: title, params: params.Values{"action": "query", "list": "logevents",
@@ -235,7 +235,7 @@ func numbers(list []int) string {
 	return strings.Join(parts, "|")
 }
 
-// idText writes an ID that JSON holds as a number or as a text.
+// idText formats an ID that is a number or a text in JSON.
 func idText(id any) string {
 	switch v := id.(type) {
 	case string:

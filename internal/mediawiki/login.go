@@ -20,7 +20,7 @@ func (c *Client) loggedIn(ctx context.Context) error {
 	case <-ctx.Done():
 		return &Error{Op: "login", Kind: Transient, Code: "not-sent", Err: ctx.Err()}
 	}
-	if c.Account() != "" { // meanwhile, for another caller
+	if c.Account() != "" { // another caller has logged in meanwhile
 		return nil
 	}
 	name := ""
@@ -94,8 +94,8 @@ func (c *Client) reason(v any) string {
 	return c.text(fmt.Sprint(v))
 }
 
-// canonical returns a user name as MediaWiki compares it: with spaces for underscores and the first letter in upper
-// case.
+// canonical returns a user name as MediaWiki compares it: with underscores replaced by spaces and the first letter in
+// upper case.
 func canonical(name string) string {
 	name = strings.TrimSpace(strings.ReplaceAll(name, "_", " "))
 	for i, r := range name {

@@ -16,7 +16,7 @@ type Page struct {
 	RevID     int64
 	Text      string    // wikitext
 	Timestamp time.Time // of the revision
-	User      string    // who made it; "" when hidden
+	User      string    // who made it; "" if hidden
 	Now       time.Time // the wiki's clock when it answered: the starttimestamp of an edit of this text
 }
 
@@ -24,12 +24,12 @@ type Page struct {
 type Revision struct {
 	RevID   int64
 	Time    time.Time
-	User    string // "" when hidden
-	Summary string // "" when hidden
+	User    string // "" if hidden
+	Summary string // "" if hidden
 
 	UserHidden    bool // the author was removed from public view
 	SummaryHidden bool // the summary was
-	TextHidden    bool // the text was; known only where [Client.OwnEdits] fills Text
+	TextHidden    bool // the text was; known only if [Client.OwnEdits] fills Text
 	Text          string
 }
 
@@ -40,10 +40,10 @@ type Self struct {
 	Groups   []string
 	Rights   []string
 	Messages bool   // unread messages on its talk page
-	Blocked  string // "by X: reason, until T"; "" when not blocked
+	Blocked  string // "by X: reason, until T"; "" if not blocked
 }
 
-// answer holds the parts of action=query that this package asks for.
+// answer contains the parts of action=query that this package requests.
 type answer struct {
 	Now      time.Time         `json:"curtimestamp"`
 	Continue map[string]string `json:"continue"`
@@ -158,7 +158,7 @@ func (c *Client) Page(ctx context.Context, title string) (*Page, error) {
 	case main.Content == nil:
 		return nil, fail("answer", "the wiki left the text out of its answer")
 	case main.Model != "wikitext":
-		return nil, fail("contentmodel", "the page holds "+main.Model+", not wikitext")
+		return nil, fail("contentmodel", "the page contains "+main.Model+", not wikitext")
 	}
 	page.RevID, page.Text, page.Timestamp, page.User = rev.RevID, *main.Content, rev.Timestamp, rev.User
 	return page, nil
@@ -173,7 +173,7 @@ func (c *Client) OwnEdits(ctx context.Context, title string, since time.Time) ([
 			return nil, err
 		}
 	}
-	// A wiki that is asked for the edits of one user leaves out those whose author is hidden.
+	// If the edits of one user are requested, the wiki leaves out those whose author is hidden.
 	all, err := c.History(ctx, title, "", since)
 	if err != nil {
 		return nil, err
@@ -239,7 +239,7 @@ func (c *Client) History(ctx context.Context, title, user string, since time.Tim
 }
 
 // Texts returns the texts of a page's revisions that were made between two times, both included, oldest first, at most
-// 20 and no more than fit into one answer. Hidden ones are left out. A missing page has none.
+// 20 and no more than fit in one answer. Hidden ones are left out. A missing page has none.
 func (c *Client) Texts(ctx context.Context, title string, from, to time.Time) ([]string, error) {
 	if err := checkTitle("history", title); err != nil {
 		return nil, err
@@ -262,7 +262,7 @@ func (c *Client) Texts(ctx context.Context, title string, from, to time.Time) ([
 	return out, nil
 }
 
-// Self returns our name on the wiki, our rights, and whether anyone wrote to us or blocked us.
+// Self returns the account's name on the wiki, its rights, and whether anyone wrote to it or blocked it.
 func (c *Client) Self(ctx context.Context) (*Self, error) {
 	var a answer
 	p := params.Values{"action": "query", "meta": "userinfo", "uiprop": "blockinfo|hasmsg|groups|rights"}

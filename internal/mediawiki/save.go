@@ -20,7 +20,7 @@ type Edit struct {
 	BaseRev int64  // the revision from which Text was made; required unless section or page is new
 	Start   time.Time
 	Create  bool // the page may not exist yet
-	Only    bool // with Create: it must not exist; the error is a Conflict when it does, or was deleted since Start
+	Only    bool // with Create: it must not exist; if it does, or was deleted since Start, the error is a Conflict
 
 	// SendBefore is the last moment, on the client's clock, at which the edit may be sent. Later, nothing is sent and
 	// the error's Code is [Stale]. Zero means no limit.
@@ -59,8 +59,8 @@ func (c *Client) Save(ctx context.Context, e Edit) (*Saved, error) {
 	return out.result(e.Title, c.text)
 }
 
-// change sends a request that needs a token. At most one attempt can have an effect: it is sent again only where the
-// wiki refused the token or the session.
+// change sends a request that needs a token. At most one attempt can have an effect: it is resent only if the wiki
+// refused the token or the session.
 func (c *Client) change(ctx context.Context, r request, out any) error {
 	if err := c.rest(ctx, r); err != nil {
 		return err
@@ -86,14 +86,14 @@ func (c *Client) change(ctx context.Context, r request, out any) error {
 		default:
 			e := changeError(r, f)
 			if e.Kind == Unknown && c.cfg.Session != "" {
-				_ = c.forget() // the next request logs in, and so ends the session in which this one may still arrive
+				_ = c.forget() // the next request logs in, which ends the session in which this one may still arrive
 			}
 			return e
 		}
 	}
 }
 
-// ready makes sure of a session and a token, without waiting.
+// ready makes sure that there is a session and a token, without waiting.
 func (c *Client) ready(ctx context.Context) error {
 	if err := c.loggedIn(ctx); err != nil {
 		return err
@@ -143,8 +143,8 @@ func (c *Client) editParams(e Edit) params.Values {
 	return p
 }
 
-// checkEdit returns an error for an edit that could change something other than what was read, or that would be changed
-// on its way.
+// checkEdit returns an error for an edit that could change something other than what was read, or that would be altered
+// in transit.
 func checkEdit(e Edit) error {
 	if err := checkTitle("save", e.Title); err != nil {
 		return err
@@ -185,8 +185,8 @@ type saveAnswer struct {
 	} `json:"edit"`
 }
 
-// result tells success from failures that come without an error object, such as a captcha or the veto of a hook. text
-// makes a remote text fit to show.
+// result distinguishes success from failures that come without an error object, such as a captcha or the veto of a
+// hook. text returns a remote text in a form that may be shown.
 func (a *saveAnswer) result(title string, text func(string) string) (*Saved, error) {
 	s := a.Edit
 	e := &Error{Op: "save", Title: title, Kind: Refused, Code: text(s.Code), Info: text(s.Info)}
@@ -197,7 +197,7 @@ func (a *saveAnswer) result(title string, text func(string) string) (*Saved, err
 		e.Kind, e.Code, e.Info = Unknown, "answer", "the wiki's answer does not say whether the edit was saved"
 	case s.Captcha != nil:
 		e.Kind, e.Code = Blocked, "captcha"
-		e.Info = "the wiki asks for a captcha, which only people solve: the account needs the right skipcaptcha, as bots have it"
+		e.Info = "the wiki asks for a captcha, which only people can solve: the account needs the right skipcaptcha, as bots have"
 	case s.Blacklist != "":
 		e.Code, e.Info = "spamblacklist", text(s.Blacklist)
 	case e.Code == "":

@@ -13,15 +13,15 @@ import (
 	"cgt.name/pkg/go-mwclient/params"
 )
 
-// This file keeps requests that arrive too late from doing anything. A save of unknown outcome may still be on its way:
-// held up in a proxy, it begins minutes after the caller has looked at the page and saved again. So a client that
-// remembers its session ([Config].Session) ends it on the wiki after such a save, and at its first login ends the one
-// of the process before, which may have been killed in the middle of a save. A wiki does nothing for a request of a
-// session that has ended: every request asserts an account. What began before the end reads the page before anything
-// that the client reads later, so it meets the conflicts that the wiki looks for.
+// This file prevents requests that arrive too late from having an effect. A save of unknown outcome may still be in
+// transit: delayed in a proxy, it may begin minutes after the caller has checked the page and saved again. So a client
+// that stores its session ([Config].Session) ends it on the wiki after such a save. At its first login it also ends the
+// session of the previous process, which may have been killed in the middle of a save. A wiki rejects requests of a
+// session that has ended, since every request asserts an account. A save that began before the end has read the page
+// before anything that the client reads later, so the wiki's own check for conflicts applies.
 
-// endSession ends the session that the client, or the one before it, began last, where it is remembered. An error means
-// that nothing may be begun in a new one: it is not known whether the old one has ended.
+// endSession ends the stored session: the last one that this client, or the one before it, began. An error means that
+// the old session may still be alive, so no new one may be used.
 func (c *Client) endSession(ctx context.Context) error {
 	if c.cfg.Session == "" || c.cfg.Password == "" {
 		return nil
@@ -50,7 +50,7 @@ func (c *Client) endSession(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if token := a.Query.Tokens.CSRF; len(token) > len(`+\`) { // else it has ended
+	if token := a.Query.Tokens.CSRF; len(token) > len(`+\`) { // otherwise it has ended
 		var out struct{}
 		err = c.send(ctx, request{op: "login", anon: true, post: true, in: old, params: params.Values{"action": "logout",
 			"token": token}}, &out)
@@ -63,12 +63,12 @@ func (c *Client) endSession(ctx context.Context) error {
 		c.lg.Warn("the wiki does not end the last session", "err", err)
 	}
 	if err := os.Remove(c.cfg.Session); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		c.lg.Warn("the last session is still remembered", "file", c.cfg.Session, "err", err)
+		c.lg.Warn("the last session cannot be removed from the file", "file", c.cfg.Session, "err", err)
 	}
 	return nil
 }
 
-// keepSession remembers the session that a login began, before anything is done in it.
+// keepSession stores the session that a login began, before anything is done in it.
 func (c *Client) keepSession() error {
 	if c.cfg.Session == "" || c.cfg.Password == "" {
 		return nil
@@ -83,12 +83,12 @@ func (c *Client) keepSession() error {
 		err = writeSecret(c.cfg.Session, raw)
 	}
 	if err != nil {
-		return &Error{Op: "login", Kind: Transient, Code: "session", Info: "the session cannot be remembered", Err: err}
+		return &Error{Op: "login", Kind: Transient, Code: "session", Info: "the session cannot be stored", Err: err}
 	}
 	return nil
 }
 
-// writeSecret replaces a file that nobody else may read, as a whole or not at all.
+// writeSecret atomically replaces a file that only its owner may read.
 func writeSecret(path string, content []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".session-*") // readable by its owner only
 	if err != nil {

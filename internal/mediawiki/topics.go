@@ -10,17 +10,17 @@ import (
 
 // Comment is a comment as the extension DiscussionTools reads it.
 type Comment struct {
-	ID     string // with the heading or the parent behind it: the fragment of a link to the comment
-	Name   string // "c-Author-20261122193700": without, so it holds after a move to an archive
+	ID     string // followed by the heading or the parent: the fragment of a link to the comment
+	Name   string // "c-Author-20261122193700": without them, so that it stays valid after a move to an archive
 	Parent string // name of the comment that it answers; "" at the top
-	Topic  string // name of the heading, by which the topic is subscribed to
+	Topic  string // name of the heading, which is used to subscribe to the topic
 }
 
-// threadItem is a heading or a comment with what is under it.
+// threadItem is a heading or a comment with everything under it.
 type threadItem struct {
 	Type    string       `json:"type"`
 	ID      string       `json:"id"`
-	Name    string       `json:"name"` // of a heading; comments come without
+	Name    string       `json:"name"` // of a heading; comments have none here
 	Author  string       `json:"author"`
 	Time    time.Time    `json:"timestamp"`
 	Replies []threadItem `json:"replies"`
@@ -42,7 +42,7 @@ func (c *Client) Comments(ctx context.Context, title string) ([]Comment, error) 
 		return nil, err
 	}
 	var out []Comment
-	seen := map[string]bool{} // what is under a sub-heading is there twice
+	seen := map[string]bool{} // what is under a subheading is listed twice
 	var walk func(items []threadItem, parent, topic string)
 	walk = func(items []threadItem, parent, topic string) {
 		for _, i := range items {
@@ -64,33 +64,34 @@ func (c *Client) Comments(ctx context.Context, title string) ([]Comment, error) 
 	return out, nil
 }
 
-// Answer is a reply that DiscussionTools is to write under a comment.
+// Answer is a reply for DiscussionTools to write under a comment.
 type Answer struct {
 	Title   string
 	Name    string // of the comment answered, without heading or parent; see [Comment]
 	Text    string // wikitext with its signature; the wiki indents every line of it
 	Summary string // at most 500 characters
-	// Token is a text of at most 16 characters that the wiki takes once: in the same session, the same answer sent
-	// again is not saved again.
+	// Token is a text of at most 16 characters that the wiki accepts once: if the same answer is sent again in the same
+	// session, it is not saved again.
 	Token string
 	// the last moment, on the client's clock, at which it may be sent; see [Edit]
 	SendBefore time.Time
 }
 
-// Codes of errors after which an answer was not saved, and a section edit may do: the wiki has no DiscussionTools, or
-// they do not know, or not for certain, which comment is meant, or cannot write under it.
+// Codes of errors after which the answer was not saved and a section edit may work instead: the wiki has no
+// DiscussionTools, or they cannot identify the comment for certain, or cannot write under it.
 const noTools = "badvalue unknown_action missingparam discussiontools-commentname-notfound " +
 	"discussiontools-commentname-ambiguous comment-became-transcluded comment-comment-not-saved"
 
-// NoTools reports whether an error of [Client.Answer] says that DiscussionTools cannot write the reply.
+// NoTools reports whether an error of [Client.Answer] means that DiscussionTools cannot write the reply.
 func NoTools(err error) bool {
 	code := CodeOf(err)
 	return code != "" && !strings.Contains(code, " ") && strings.Contains(" "+noTools+" ", " "+code+" ") ||
 		strings.HasPrefix(code, "apierror-visualeditor-docserver")
 }
 
-// Answer lets DiscussionTools write a reply under a comment. They read the page themselves: no base revision can be
-// named. The promises are those of [Client.Save]: at most one attempt can have an effect, and no wait.
+// Answer has DiscussionTools write a reply under a comment. They read the page themselves, so there is no base
+// revision. The guarantees are those of [Client.Save]: at most one attempt can have an effect, and the call does not
+// wait.
 func (c *Client) Answer(ctx context.Context, a Answer) (*Saved, error) {
 	err := checkEdit(Edit{Title: a.Title, Text: a.Text, Summary: a.Summary, Create: true})
 	if err != nil {
@@ -114,7 +115,7 @@ func (c *Client) Answer(ctx context.Context, a Answer) (*Saved, error) {
 	return out.Answer.result(a.Title, c.text)
 }
 
-// answerAnswer is the answer to action=discussiontoolsedit. When the save failed, it contains the editor's answer.
+// answerAnswer is the answer to action=discussiontoolsedit. If the save failed, it contains the editor's answer.
 type answerAnswer struct {
 	Answer struct {
 		Result string `json:"result"`
@@ -123,8 +124,8 @@ type answerAnswer struct {
 	} `json:"discussiontoolsedit"`
 }
 
-// Subscribe subscribes the account to a topic, given by its heading's text and name. Then replies in it come as
-// notifications. Doing it twice does no harm.
+// Subscribe subscribes the account to a topic, given by its heading's text and name. Replies in it then cause
+// notifications. Subscribing twice does no harm.
 func (c *Client) Subscribe(ctx context.Context, title, heading, topic string) error {
 	if err := checkTitle("subscribe", title); err != nil {
 		return err

@@ -23,7 +23,7 @@ type exchange struct {
 	err    error // of the transport, without the URL that net/http adds
 
 	traced atomic.Bool // the transport reports its steps
-	wrote  atomic.Bool // the request's head is on its way
+	wrote  atomic.Bool // the request's headers have been written
 	tried  bool
 }
 
@@ -69,14 +69,14 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// signer puts an OAuth 1.0a signature on each request.
+// signer adds an OAuth 1.0a signature to each request.
 func signer(o OAuth, next http.RoundTripper) (http.RoundTripper, error) {
 	consumer := oauth.NewConsumer(o.ConsumerToken, o.ConsumerSecret, oauth.ServiceProvider{})
 	consumer.HttpClient = doer{next}
 	return consumer.MakeRoundTripper(&oauth.AccessToken{Token: o.AccessToken, Secret: o.AccessSecret})
 }
 
-// doer makes a transport the client that the OAuth library wants: without redirects and cookies.
+// doer turns a transport into the client that the OAuth library requires: without redirects and cookies.
 type doer struct{ next http.RoundTripper }
 
 func (d doer) Do(r *http.Request) (*http.Response, error) { return d.next.RoundTrip(r) }

@@ -10,14 +10,14 @@ import (
 
 var placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
 
-// placeholders of a text, sorted, each once.
+// placeholders returns the placeholders of a text, sorted, without duplicates.
 func placeholders(s string) []string {
 	found := placeholder.FindAllString(s, -1)
 	slices.Sort(found)
 	return slices.Compact(found)
 }
 
-// needed are the plural forms that whole numbers take in the language, and "other".
+// needed returns the plural forms that whole numbers take in the language, and "other".
 func (t *Texts) needed() []string {
 	set := map[string]bool{"other": true}
 	for n := range 1000 {
@@ -45,7 +45,7 @@ func (t *Texts) faults(with *Texts) []string {
 		_, single := e[""]
 		_, wantSingle := want[""]
 		if single != wantSingle {
-			add(key, "a text with plural forms in one language and without in the other")
+			add(key, "the text has plural forms in only one of the two languages")
 			continue
 		}
 		if !single {

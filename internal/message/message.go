@@ -1,17 +1,17 @@
-// Package message has texts in several languages: sentences with placeholders and plural forms from JSON files, and
-// numbers and dates as each language writes them.
+// Package message provides texts in several languages: sentences with placeholders and plural forms from JSON files,
+// and numbers and dates in the format of each language.
 //
 // A [Catalog] is read from any fs.FS, so each part of the program embeds the files of its own sentences: the replies in
-// package forum, the web pages in theirs. One file per language, named by its BCP 47 tag ("de.json"), holds a flat
-// object:
+// package forum, the web pages in theirs. There is one file per language, named after its BCP 47 tag ("de.json"). It
+// contains a flat object:
 //
 //	{
 //	  "greeting": "Hello {user}",
 //	  "rows": {"one": "one row", "other": "{count} rows"}
 //	}
 //
-// {name} is a placeholder. The forms of an object are CLDR's cardinal categories; {count} decides which is taken.
-// Plural rules and number formats are those of golang.org/x/text. It has no names of months: those are in this
+// {name} is a placeholder. The forms of an object are CLDR's cardinal categories; {count} selects the form. Plural
+// rules and number formats are those of golang.org/x/text. That module has no names of months; they are in this
 // package's calendar.json.
 package message
 
@@ -34,7 +34,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Catalog holds the texts of several languages. It does not change and is safe for concurrent use.
+// Catalog contains the texts of several languages. It does not change and is safe for concurrent use.
 type Catalog struct {
 	fallback *Texts
 	by       map[language.Tag]*Texts
@@ -42,7 +42,7 @@ type Catalog struct {
 
 // Load reads every *.json at the root of files. Each language must have all keys of the fallback language and no
 // others, the same placeholders in each, and all plural forms that its counts need: the error lists what is wrong, one
-// fault a line. So a catalog that loads is complete.
+// fault per line. So a catalog that loads is complete.
 func Load(files fs.FS, fallback language.Tag) (*Catalog, error) {
 	names, err := fs.Glob(files, "*.json")
 	if err != nil {
@@ -52,7 +52,7 @@ func Load(files fs.FS, fallback language.Tag) (*Catalog, error) {
 	for _, name := range names {
 		tag, err := language.Parse(strings.TrimSuffix(path.Base(name), ".json"))
 		if err != nil {
-			return nil, fmt.Errorf("message file %s: its name is no language: %w", name, err)
+			return nil, fmt.Errorf("message file %s: its name is not a language: %w", name, err)
 		}
 		b, err := fs.ReadFile(files, name)
 		if err != nil {
@@ -77,7 +77,7 @@ func Load(files fs.FS, fallback language.Tag) (*Catalog, error) {
 	return c, nil
 }
 
-// Languages are the languages of the catalog, sorted by their tags.
+// Languages returns the languages of the catalog, sorted by their tags.
 func (c *Catalog) Languages() []language.Tag {
 	var tags []language.Tag
 	for tag := range c.by {
@@ -87,8 +87,9 @@ func (c *Catalog) Languages() []language.Tag {
 	return tags
 }
 
-// In returns the texts of the first language that the catalog has: "de-CH" gets German. Each name is a BCP 47 tag, or
-// a list as browsers send it in Accept-Language. Where none fits, and for nonsense, it is the fallback language.
+// In returns the texts of the first language that the catalog has: "de-CH" gets German. Each name is a BCP 47 tag, or a
+// list as browsers send it in Accept-Language. If none fits, or if the names are invalid, it returns the fallback
+// language.
 func (c *Catalog) In(names ...string) *Texts {
 	for _, name := range names {
 		if len(name) > maxNames {
@@ -115,7 +116,7 @@ func (c *Catalog) In(names ...string) *Texts {
 	return c.fallback
 }
 
-// maxNames is how many bytes of an Accept-Language header are read.
+// maxNames is the number of bytes of an Accept-Language header that are read.
 const maxNames = 500
 
 // Texts are the texts of one language.
@@ -123,7 +124,7 @@ type Texts struct {
 	tag      language.Tag
 	entries  map[string]entry
 	printer  *message.Printer
-	decimal  string // what is between a number's whole part and its fraction
+	decimal  string // the separator between a number's whole part and its fraction
 	calendar calendar
 }
 
@@ -146,7 +147,7 @@ func (e *entry) UnmarshalJSON(b []byte) error {
 }
 
 func newTexts(tag language.Tag) *Texts {
-	latin, err := tag.SetTypeForKey("nu", "latn") // the digits that all wikis use, also in Arabic
+	latin, err := tag.SetTypeForKey("nu", "latn") // the digits that all wikis use, even in Arabic
 	if err != nil {
 		latin = tag
 	}
@@ -155,10 +156,11 @@ func newTexts(tag language.Tag) *Texts {
 	return t
 }
 
-// Tag is the language.
+// Tag returns the language.
 func (t *Texts) Tag() language.Tag { return t.tag }
 
-// Direction is "rtl" for a language that is written from right to left, else "ltr": the value of HTML's attribute dir.
+// Direction returns "rtl" for a language that is written from right to left, and "ltr" for any other: the value of
+// HTML's attribute dir.
 func (t *Texts) Direction() string {
 	script, _ := t.tag.Script()
 	switch script.String() {
@@ -171,10 +173,10 @@ func (t *Texts) Direction() string {
 // Has reports whether there is a text with this key.
 func (t *Texts) Has(key string) bool { return t.entries[key] != nil }
 
-// Text returns a text with its placeholders filled. values are names and values in turn; int and int64 are written as
-// [Texts.Number] does, a time.Time as [Texts.Date], everything else as fmt.Sprint does. What is filled in is not read
-// for placeholders again, and nothing is escaped: that is for the caller, who knows where the text will be. An unknown
-// key returns the key.
+// Text returns a text with its placeholders filled. values alternates names and values; int and int64 are formatted
+// with [Texts.Number], a time.Time with [Texts.Date], and everything else with fmt.Sprint. Values are not searched for
+// placeholders, and nothing is escaped: that is up to the caller, who knows where the text will appear. An unknown key
+// returns the key.
 func (t *Texts) Text(key string, values ...any) string {
 	e, ok := t.entries[key]
 	if !ok {
@@ -218,12 +220,12 @@ func (t *Texts) value(value any) string {
 	return fmt.Sprint(value)
 }
 
-// Number writes a whole number: 12,345 in English, 12.345 in German.
+// Number formats a whole number: 12,345 in English, 12.345 in German.
 func (t *Texts) Number(n int) string { return t.printer.Sprint(number.Decimal(n)) }
 
-// Decimal writes a number that is given in digits ("-1234567.50"), digit by digit: nothing is rounded. What is not such
-// a number is returned as it is, and so is one of up to four digits before the point but for the point: it may be a
-// year, and several languages do not group it either.
+// Decimal formats a number that is given as digits ("-1234567.50") without rounding. Any other text is returned
+// unchanged. In a number with up to four digits before the point, only the point is replaced: it may be a year, and
+// several languages do not group four digits.
 func (t *Texts) Decimal(digits string) string {
 	rest, minus := strings.CutPrefix(digits, "-")
 	before, after, point := strings.Cut(strings.TrimPrefix(rest, "+"), ".")
@@ -243,7 +245,7 @@ func (t *Texts) Decimal(digits string) string {
 	return before
 }
 
-// form is CLDR's category of a whole number in this language.
+// form returns CLDR's category of a whole number in this language.
 func (t *Texts) form(n int) string {
 	if n < 0 {
 		n = -n
@@ -254,10 +256,10 @@ func (t *Texts) form(n int) string {
 var forms = map[plural.Form]string{plural.Other: "other", plural.Zero: "zero", plural.One: "one", plural.Two: "two",
 	plural.Few: "few", plural.Many: "many"}
 
-// calendar is how a language writes dates.
+// calendar describes how a language writes dates.
 type calendar struct {
 	Months []string `json:"months"` // January to December, as they are written in a date
-	Alone  []string `json:"alone"`  // the same next to a year only, where it differs
+	Alone  []string `json:"alone"`  // the same before a year alone, if different
 	Day    string   `json:"day"`    // "{day} {month} {year}"
 	Month  string   `json:"month"`  // "{month} {year}"
 }
@@ -265,7 +267,7 @@ type calendar struct {
 //go:embed calendar.json
 var calendars embed.FS
 
-// byLanguage are the calendars of calendar.json, which the tests read.
+// byLanguage contains the calendars of calendar.json, which the tests read.
 var byLanguage, errCalendars = readCalendars()
 
 func readCalendars() (map[string]calendar, error) {
@@ -282,7 +284,7 @@ func calendarOf(tag language.Tag) calendar {
 	return byLanguage[base.String()]
 }
 
-// Date writes a day: "5 June 2024" in English. A language without a calendar gets 2024-06-05.
+// Date formats a day: "5 June 2024" in English. A language without a calendar gets 2024-06-05.
 func (t *Texts) Date(at time.Time) string {
 	if t.calendar.Day == "" {
 		return at.Format(time.DateOnly)
@@ -290,7 +292,7 @@ func (t *Texts) Date(at time.Time) string {
 	return t.calendar.write(t.calendar.Day, t.calendar.Months, at)
 }
 
-// Month writes a month: "June 2024" in English. A language without a calendar gets 2024-06.
+// Month formats a month: "June 2024" in English. A language without a calendar gets 2024-06.
 func (t *Texts) Month(at time.Time) string {
 	if t.calendar.Month == "" {
 		return at.Format("2006-01")

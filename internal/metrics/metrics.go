@@ -1,6 +1,6 @@
 // Package metrics counts what the program does, for Prometheus (https://prometheus.io/docs/practices/naming/). Names
-// begin with spinachbot_. A label's values come from this program's own lists, never from a wiki, a graph or a model,
-// so that strangers cannot add time series.
+// begin with spinachbot_. The values of a label come from this program's own lists, never from a wiki, a graph or a
+// model, so strangers cannot add time series.
 package metrics
 
 import (
@@ -38,7 +38,7 @@ type Metrics struct {
 	held     *prometheus.CounterVec
 }
 
-// New returns counters at zero, with those of the Go runtime and the process.
+// New returns counters at zero, including those of the Go runtime and the process.
 func New(version string, now func() time.Time) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), now: now}
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
@@ -46,7 +46,7 @@ func New(version string, now func() time.Time) *Metrics {
 		m.registry.MustRegister(c)
 		return c
 	}
-	m.runs = counter("questions_total", "Questions that were answered or given up, by how they ended.", "ending")
+	m.runs = counter("questions_total", "Questions that were answered or given up, by ending.", "ending")
 	m.steps = counter("steps_total", "Actions that were carried out, by tool.", "tool")
 	m.refused = counter("rollbacks_total", "Actions that were refused, by reason.", "reason")
 	m.model = counter("model_calls_total", "Calls of the language model, by purpose and result.", "purpose", "result")
@@ -63,7 +63,7 @@ func New(version string, now func() time.Time) *Metrics {
 		"status")
 	m.serving = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "spinachbot_http_seconds",
 		Help: "Time until a request was answered completely, by path.", Buckets: seconds}, []string{"path"})
-	m.held = counter("gate_refusals_total", "Replies that the gate did not let through, by the check that held them.",
+	m.held = counter("gate_refusals_total", "Replies that the gate did not pass, by the check that held them.",
 		"check")
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "spinachbot_build_info", Help: "Version of the program.",
 		ConstLabels: prometheus.Labels{"version": version}})
@@ -82,7 +82,7 @@ func (m *Metrics) Request(path, method string, status int, took time.Duration) {
 	m.serving.WithLabelValues(path).Observe(took.Seconds())
 }
 
-// Held counts a reply that a check of the bot's gate did not let through.
+// Held counts a reply that failed a check of the bot's gate.
 func (m *Metrics) Held(check string) { m.held.WithLabelValues(check).Inc() }
 
 // Handler serves the counters in Prometheus's text form.
@@ -91,7 +91,7 @@ func (m *Metrics) Handler() http.Handler {
 		MaxRequestsInFlight: 4})
 }
 
-// Watch counts an event of a run. tools is every tool's name: what a model made up is counted as other.
+// Watch counts an event of a run. tools are the names of all tools; a name that a model made up is counted as other.
 func (m *Metrics) Watch(e event.Event, tools []string) {
 	switch e.Event {
 	case "model":
@@ -138,7 +138,7 @@ func (m *Metrics) Watch(e event.Event, tools []string) {
 	}
 }
 
-// Opener returns open with every event of the trajectories that it opens counted once it is written.
+// Opener wraps open so that each event of the opened trajectories is counted once it is written.
 func (m *Metrics) Opener(open func(id string) (ask.Trajectory, error), tools []string) func(string) (ask.Trajectory,
 	error) {
 	return func(id string) (ask.Trajectory, error) {
@@ -193,14 +193,14 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// Gauges adds values that are asked for at each scrape: one gauge of a name with one label. When read fails, the gauge
-// is left out of that scrape.
+// Gauges adds a gauge with one label whose values are read at each scrape. If read fails, the gauge is left out of that
+// scrape.
 func (m *Metrics) Gauges(name, help, label string, read func(context.Context) (map[string]float64, error)) {
 	m.registry.MustRegister(&gauges{prometheus.NewDesc("spinachbot_"+name, help, []string{label}, nil), read,
 		prometheus.GaugeValue})
 }
 
-// Counters is [Metrics.Gauges] for values that only grow.
+// Counters is like [Metrics.Gauges], for values that only grow.
 func (m *Metrics) Counters(name, help, label string, read func(context.Context) (map[string]float64, error)) {
 	m.registry.MustRegister(&gauges{prometheus.NewDesc("spinachbot_"+name, help, []string{label}, nil), read,
 		prometheus.CounterValue})

@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// keepFor is how long a picture is kept before it is fetched again: a file may be replaced by another version.
+// keepFor is how long a picture is kept before it is fetched again, since a file may be replaced by a new version.
 const keepFor = 30 * 24 * time.Hour
 
-// block is the least that a file counts for.
+// block is the minimum size that a file counts as.
 const block = 4096
 
-// cache is pictures in files. The names of the files are hashes: nothing of what was asked for becomes a path.
+// cache stores pictures in files. The names of the files are hashes, so no part of a request becomes a path.
 type cache struct {
 	dir  string
 	most int64 // bytes
 	now  func() time.Time
 
 	mu    sync.Mutex
-	files map[string]*kept // by name; nil: the folder was not read yet
+	files map[string]*kept // by name; nil: the folder has not been read yet
 	size  int64
 }
 
@@ -43,7 +43,7 @@ func nameOf(key string) string {
 	return hex.EncodeToString(sum[:16]) + suffix
 }
 
-// get returns a picture, nil for none.
+// get returns a picture, or nil.
 func (c *cache) get(key string) []byte {
 	name := nameOf(key)
 	c.mu.Lock()
@@ -61,7 +61,7 @@ func (c *cache) get(key string) []byte {
 		return nil
 	}
 	data, err := os.ReadFile(filepath.Join(c.dir, name))
-	if err != nil || len(data) > maxBytes { // someone took it away, or put something else there
+	if err != nil || len(data) > maxBytes { // someone removed or replaced it
 		c.mu.Lock()
 		c.drop(name)
 		c.mu.Unlock()
@@ -70,7 +70,7 @@ func (c *cache) get(key string) []byte {
 	return data
 }
 
-// put keeps a picture, and drops those that were not asked for longest when there are too many.
+// put stores a picture. If there are too many, it drops those that were last requested the longest time ago.
 func (c *cache) put(key string, data []byte) error {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (c *cache) put(key string, data []byte) error {
 	return nil
 }
 
-// load reads the folder once. c.mu is held.
+// load reads the folder once. The caller holds c.mu.
 func (c *cache) load() {
 	if c.files != nil {
 		return
@@ -122,13 +122,13 @@ func (c *cache) load() {
 	c.files = map[string]*kept{}
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
-		return // it is made when there is something to keep
+		return // it is created when there is something to store
 	}
 	for _, e := range entries {
 		info, err := e.Info()
 		switch {
 		case err != nil || !info.Mode().IsRegular():
-		case strings.HasPrefix(e.Name(), "new-"): // of a program that was killed
+		case strings.HasPrefix(e.Name(), "new-"): // left by a program that was killed
 			_ = os.Remove(filepath.Join(c.dir, e.Name()))
 		case strings.HasSuffix(e.Name(), suffix):
 			c.files[e.Name()] = &kept{max(info.Size(), block), info.ModTime(), info.ModTime()}
@@ -137,7 +137,7 @@ func (c *cache) load() {
 	}
 }
 
-// forget takes a file from the books. c.mu is held.
+// forget removes a file from the cache's index. The caller holds c.mu.
 func (c *cache) forget(name string) {
 	if k, ok := c.files[name]; ok {
 		c.size -= k.size
@@ -145,7 +145,7 @@ func (c *cache) forget(name string) {
 	}
 }
 
-// drop deletes a file. c.mu is held.
+// drop deletes a file. The caller holds c.mu.
 func (c *cache) drop(name string) {
 	c.forget(name)
 	_ = os.Remove(filepath.Join(c.dir, name))

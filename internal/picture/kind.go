@@ -9,8 +9,8 @@ import (
 	_ "image/png"  // the same
 )
 
-// kindOf is the media type of a picture that a page may show, by its content; "" for anything else, and for one with so
-// many pixels that showing it would cost a browser its memory.
+// kindOf returns the media type of a picture that a page may show, judged by its content. It returns "" for anything
+// else, and for a picture with so many pixels that showing it could exhaust a browser's memory.
 func kindOf(data []byte) string {
 	if w, h, ok := webp(data); ok {
 		return sized("webp", w, h)
@@ -38,10 +38,10 @@ func webp(b []byte) (w, h int, ok bool) {
 	switch string(b[12:16]) {
 	case "VP8X": // 24 bits each, one less
 		return 1 + int(b[24]) + int(b[25])<<8 + int(b[26])<<16, 1 + int(b[27]) + int(b[28])<<8 + int(b[29])<<16, true
-	case "VP8L": // 14 bits each, one less, behind a signature
+	case "VP8L": // 14 bits each, one less, after a signature
 		bits := binary.LittleEndian.Uint32(b[21:])
 		return 1 + int(bits&0x3fff), 1 + int(bits>>14&0x3fff), b[20] == 0x2f
-	case "VP8 ": // behind a start code; the two highest bits are a scale
+	case "VP8 ": // after a start code; the two highest bits are a scale
 		return int(binary.LittleEndian.Uint16(b[26:]) & 0x3fff), int(binary.LittleEndian.Uint16(b[28:]) & 0x3fff),
 			bytes.Equal(b[23:26], []byte{0x9d, 0x01, 0x2a})
 	}

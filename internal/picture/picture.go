@@ -1,13 +1,13 @@
 // Package picture fetches pictures of Wikimedia Commons by the names of their files, for pages that load nothing from
-// other sites. What it returns is a small bitmap (JPEG, PNG, GIF or WebP) by its own content, never by what a server
-// says of it: SVG, HTML and everything else is refused.
+// other sites. It returns only small bitmaps (JPEG, PNG, GIF or WebP), judged by their content and never by what a
+// server claims. SVG, HTML and everything else is refused.
 //
-//	picture.go   the fetcher: what is asked, of whom, within which limits
-//	kind.go      what a file is, by its first bytes
+//	picture.go   the fetcher: what is requested, where, and within which limits
+//	kind.go      the type of a file, by its first bytes
 //	cache.go     pictures on disk, within bounds
 //
 // Which hosts can be reached is up to the transport; see [Hosts]. Names come from query results, which strangers may
-// have written: a name becomes one part of the path of the configured address and nothing else.
+// have written, so a name becomes one part of the path of the configured address and nothing else.
 package picture
 
 import (
@@ -30,24 +30,25 @@ import (
 	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
-// Commons is where Wikimedia Commons has its files: the name of one is added. It answers with a redirect to
-// upload.wikimedia.org, for a width with one to a smaller bitmap, also for files that are drawings.
+// Commons is the address of the files on Wikimedia Commons; the name of a file is appended to it. The answer is a
+// redirect to upload.wikimedia.org. If a width is requested, it leads to a smaller bitmap, even for files that are
+// drawings.
 const Commons = "https://commons.wikimedia.org/wiki/Special:FilePath/"
 
-// Limits of what is fetched. The width is one that Wikimedia keeps ready.
+// Limits of what is fetched. Wikimedia keeps bitmaps of this width ready.
 const (
-	width      = 330              // pixels that are asked for
+	width      = 330              // requested width in pixels
 	maxBytes   = 4 << 20          // of a picture
-	maxPixels  = 25_000_000       // of a picture that is not made smaller
-	patience   = 20 * time.Second // for one picture, with its wait
+	maxPixels  = 25_000_000       // of a picture that is not scaled down
+	patience   = 20 * time.Second // for one picture, including its wait
 	parallel   = 4                // pictures that are fetched at once
-	maxWaiting = 200              // pictures that are asked for and not there yet
+	maxWaiting = 200              // pictures that were requested and have not arrived yet
 	maxName    = 240              // bytes, as in MediaWiki
 )
 
-// How long a picture that cannot be had is not asked for again.
+// How long a picture that could not be fetched is not requested again.
 const (
-	goneFor  = time.Hour   // there is none, or it is not one that is shown
+	goneFor  = time.Hour   // it does not exist, or may not be shown
 	laterFor = time.Minute // the service failed
 	mostGone = 10_000      // names that are remembered
 )
@@ -55,9 +56,9 @@ const (
 // Options are the parts of a [Fetcher].
 type Options struct {
 	Log       *slog.Logger
-	Base      string            // address to which a file's name is added, such as [Commons]
+	Base      string            // address to which a file's name is appended, such as [Commons]
 	Transport http.RoundTripper // reaches [Hosts] of Base and nothing else
-	Dir       string            // of the pictures that were fetched; made when the first one is asked for
+	Dir       string            // for the fetched pictures; created when the first one is requested
 	MaxDisk   int64             // bytes in Dir; 0: 200 MB
 	Now       func() time.Time
 }
@@ -73,18 +74,18 @@ type Fetcher struct {
 
 	mu      sync.Mutex
 	waiting int
-	closed  time.Time          // the service wants to be left alone until then
+	closed  time.Time          // the service wants no requests until then
 	gone    map[string]failure // names without a picture
 }
 
-// failure is why a name has no picture, and until when it is not tried again.
+// failure tells why a name has no picture, and until when it is not retried.
 type failure struct {
 	err   error
 	until time.Time
 }
 
-// Hosts are those that a transport for pictures of an address must reach: its own, and for Wikimedia's wikis the one
-// with the files.
+// Hosts returns the hosts that a transport for pictures at an address must reach: its own, and for Wikimedia's wikis
+// the host of the files.
 func Hosts(base string) []string {
 	hosts := []string{base}
 	if u, err := url.Parse(base); err == nil && strings.HasSuffix(u.Hostname(), ".wikimedia.org") {
@@ -93,11 +94,11 @@ func Hosts(base string) []string {
 	return hosts
 }
 
-// New returns a fetcher. Nothing is asked or written before the first [Fetcher.Get].
+// New returns a fetcher. Nothing is requested or written before the first [Fetcher.Get].
 func New(o Options) (*Fetcher, error) {
 	u, err := url.Parse(o.Base)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, errors.New("the address of pictures is not one of http or https")
+		return nil, errors.New("the address of pictures is not an http or https address")
 	}
 	if !strings.HasSuffix(u.Path, "/") {
 		u.Path += "/"
@@ -112,8 +113,8 @@ func New(o Options) (*Fetcher, error) {
 	return f, nil
 }
 
-// Get returns the picture of a file, such as "Flag of Sweden.svg", and its kind, such as image/png. The error is a
-// [fs.ErrNotExist] when there is none that could be shown; any other is worth another try later.
+// Get returns the picture of a file, such as "Flag of Sweden.svg", and its kind, such as image/png. If there is no
+// picture that may be shown, the error is [fs.ErrNotExist]; after any other error, a later attempt may succeed.
 func (f *Fetcher) Get(ctx context.Context, file string) (kind string, data []byte, err error) {
 	if !valid(file) {
 		return "", nil, fmt.Errorf("not the name of a file: %w", fs.ErrNotExist)
@@ -145,7 +146,7 @@ func (f *Fetcher) Get(ctx context.Context, file string) (kind string, data []byt
 
 func (f *Fetcher) key(file string) string { return f.base.String() + "\x00" + file }
 
-// valid reports whether a text can be the name of a file: characters that MediaWiki refuses would be part of the
+// valid reports whether a text can be the name of a file: a character that MediaWiki refuses would become part of the
 // address.
 func valid(file string) bool {
 	return file != "" && len(file) <= maxName && utf8.ValidString(file) && strings.Trim(file, ". ") != "" &&
@@ -168,7 +169,7 @@ func (f *Fetcher) leave() {
 	f.waiting--
 }
 
-// refused is why a name is not tried now, nil when it is.
+// refused returns why a name is not fetched now, or nil if it may be.
 func (f *Fetcher) refused(file string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -180,12 +181,12 @@ func (f *Fetcher) refused(file string) error {
 		delete(f.gone, file)
 	}
 	if now.Before(f.closed) {
-		return errors.New("the service of pictures asked for a pause")
+		return errors.New("the picture service asked for a pause")
 	}
 	return nil
 }
 
-// remember notes that a name has no picture.
+// remember records that a name has no picture.
 func (f *Fetcher) remember(file string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -199,7 +200,7 @@ func (f *Fetcher) remember(file string, err error) {
 	f.gone[file] = failure{err, f.Now().Add(wait)}
 }
 
-// pause leaves the service alone for a while.
+// pause sends the service no requests for a while.
 func (f *Fetcher) pause(d time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -208,7 +209,7 @@ func (f *Fetcher) pause(d time.Duration) {
 	}
 }
 
-// fetchFor fetches a picture for all who wait for it: it goes on when the first of them leaves.
+// fetchFor fetches a picture for all callers that wait for it. It continues when the first of them leaves.
 func (f *Fetcher) fetchFor(ctx context.Context, file string) (data []byte, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
@@ -229,7 +230,7 @@ func (f *Fetcher) fetchFor(ctx context.Context, file string) (data []byte, err e
 		return nil, err
 	}
 	if err := f.cache.put(f.key(file), data); err != nil {
-		f.Log.WarnContext(ctx, "a picture cannot be kept", "error", err)
+		f.Log.WarnContext(ctx, "a picture cannot be stored", "error", err)
 	}
 	return data, nil
 }
@@ -246,7 +247,7 @@ func (f *Fetcher) fetch(ctx context.Context, file string) ([]byte, error) {
 	resp, err := f.client.Do(req) //nolint:bodyclose // ReadAll closes it
 	if err != nil {
 		var refused *politehttp.RefusedError
-		if errors.As(err, &refused) { // a redirect to somewhere else
+		if errors.As(err, &refused) { // a redirect to another host
 			return nil, errors.Join(fs.ErrNotExist, err)
 		}
 		return nil, err
@@ -260,17 +261,17 @@ func (f *Fetcher) fetch(ctx context.Context, file string) ([]byte, error) {
 			wait = laterFor
 		}
 		f.pause(wait)
-		return nil, fmt.Errorf("the service of pictures answers %s", resp.Status)
+		return nil, fmt.Errorf("the picture service answers %s", resp.Status)
 	case resp.StatusCode >= 500:
-		return nil, fmt.Errorf("the service of pictures answers %s", resp.Status)
+		return nil, fmt.Errorf("the picture service answers %s", resp.Status)
 	case resp.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("the service of pictures answers %s: %w", resp.Status, fs.ErrNotExist)
+		return nil, fmt.Errorf("the picture service answers %s: %w", resp.Status, fs.ErrNotExist)
 	case errors.As(err, &large):
 		return nil, errors.Join(fs.ErrNotExist, err)
 	case err != nil:
 		return nil, err
 	case kindOf(data) == "":
-		return nil, fmt.Errorf("it is no picture that is shown: %w", fs.ErrNotExist)
+		return nil, fmt.Errorf("it is not a picture that may be shown: %w", fs.ErrNotExist)
 	}
 	return data, nil
 }

@@ -6,16 +6,17 @@ import (
 	"time"
 )
 
-// Pauses keep for how long servers want no requests: what the Retry-After of one answer said holds for all who ask that
-// server. internal/store keeps them for all processes on a database; [NewPauses] makes those of one client.
+// Pauses records for how long servers want no requests. The Retry-After of one answer applies to all requests to that
+// server. internal/store shares pauses among all processes on a database; [NewPauses] keeps those of one client.
 type Pauses interface {
-	// Paused is how long a server, known by a name that holds no secret, still wants no requests; 0 for none.
+	// Paused returns how long a server still wants no requests, or 0. The server is known by a name that contains no
+	// secret.
 	Paused(ctx context.Context, server string) (time.Duration, error)
-	// Pause notes that a server wants no requests for d from now on. A longer pause that is noted already stays.
+	// Pause records that a server wants no requests for d from now on. It does not shorten a longer pause.
 	Pause(ctx context.Context, server string, d time.Duration) error
 }
 
-// NewPauses keeps pauses in memory.
+// NewPauses returns pauses that are kept in memory.
 func NewPauses(clock Clock) Pauses { return &pauses{clock: clock, until: map[string]time.Time{}} }
 
 type pauses struct {

@@ -1,5 +1,5 @@
-// Package politehttp holds our manners on the network: how we identify ourselves, which hosts we contact, how long we
-// wait before we try again, and how much of an answer we read.
+// Package politehttp implements our manners on the network: how we identify ourselves, which hosts we contact, how long
+// we wait before we try again, and how much of an answer we read.
 //
 // It does not decide what an answer means. [Policy.Next] and [ParseRetryAfter] are pure functions of the answer and the
 // number of the attempt, and tests control the [Clock]. A client's loop looks like this:

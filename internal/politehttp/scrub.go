@@ -63,8 +63,8 @@ func NewScrubber(secrets ...string) *Scrubber {
 	return s
 }
 
-// Text returns text with every secret replaced by [Mask]. JSON stays valid, unless one of the secrets holds a quote or
-// a backslash.
+// Text returns text with every secret replaced by [Mask]. JSON stays valid, unless one of the secrets contains a quote
+// or a backslash.
 func (s *Scrubber) Text(text string) string {
 	if s != nil {
 		for _, re := range s.secrets {
@@ -78,7 +78,7 @@ func (s *Scrubber) Text(text string) string {
 }
 
 // Error returns an error with the scrubbed text of err, for which errors.Is and errors.As work as for err. If the text
-// holds no secret, Error returns err itself.
+// contains no secret, Error returns err itself.
 func (s *Scrubber) Error(err error) error {
 	if err == nil {
 		return nil

@@ -69,7 +69,7 @@ var prefixOrder = func() []string {
 	return ps
 }()
 
-// Shorten returns iri as a prefixed name when a predefined prefix fits and the local part needs no escape, else
+// Shorten returns iri as a prefixed name if a predefined prefix fits and the local part needs no escape, and otherwise
 // "<iri>".
 func Shorten(iri string) string {
 	for _, p := range prefixOrder {
@@ -94,7 +94,7 @@ func plainLocal(s string) bool {
 }
 
 // EntityID returns the Q, P or L number at the end of an IRI of one of Wikidata's entity or property namespaces ("Q42"
-// for wd:Q42, "P31" for wd:P31, wdt:P31, p:P31, ps:P31 and so on), or "" when there is none.
+// for wd:Q42, "P31" for wd:P31, wdt:P31, p:P31, ps:P31 and so on), or "" if there is none.
 func EntityID(iri string) string {
 	if !strings.HasPrefix(iri, "http://www.wikidata.org/") {
 		return ""

@@ -1,4 +1,4 @@
-// Package rdf holds RDF 1.1 terms and the namespaces of Wikidata's RDF model.
+// Package rdf defines RDF 1.1 terms and the namespaces of Wikidata's RDF model.
 //
 // A [Term] is a small comparable value: two terms are the same RDF term exactly when they are equal with ==, so terms
 // can be map keys. The zero Term means "no term" (an unbound variable). Nothing here parses or evaluates: Turtle is
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Kind says what a [Term] is.
+// Kind is the kind of a [Term].
 type Kind uint8
 
 // The kinds of term. None is the kind of the zero Term: unbound.

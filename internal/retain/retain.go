@@ -1,4 +1,4 @@
-// Package retain deletes what is kept no longer: old trajectories, and the words of posts that are no longer on the
+// Package retain deletes what is no longer kept: old trajectories, and the words of posts that are no longer on the
 // wiki.
 package retain
 
@@ -19,7 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Forever is how long things are kept that are never deleted.
+// Forever is the retention time of what is never deleted.
 const Forever time.Duration = -1
 
 // Wiki reads pages. A missing page is not an error.
@@ -27,7 +27,7 @@ type Wiki interface {
 	Page(ctx context.Context, title string) (*bot.Revision, error)
 }
 
-// Store is the ledger with its notes.
+// Store is the ledger and its notes.
 type Store interface {
 	Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error)
 	Update(ctx context.Context, e *bot.Entry) error
@@ -36,13 +36,13 @@ type Store interface {
 	Forget(ctx context.Context, key string) error
 }
 
-// Lessons are what was learned from discussions.
+// Lessons is the book of what was learned from discussions.
 type Lessons interface {
-	// Forget takes strangers' words from what was learned from requests, named by their entries' keys.
+	// Forget removes strangers' words from what was learned from the requests with these entries' keys.
 	Forget(entries []string) (n int, err error)
 }
 
-// Retention says what is kept for how long.
+// Retention configures what is kept for how long.
 type Retention struct {
 	Log   *slog.Logger
 	Wiki  Wiki
@@ -54,15 +54,15 @@ type Retention struct {
 	Dir          string        // of the trajectories
 	Trajectories time.Duration // since they were last written; [Forever]: always
 
-	Name          string        // of the wiki, whose posts are looked after; "" for the main one
-	Page, Archive string        // the forum page; what the titles of its archive begin with, before YYYY/MM
+	Name          string        // of the wiki whose posts are checked; "" for the main one
+	Page, Archive string        // the forum page; the prefix of its archive's titles, before YYYY/MM
 	Removed       time.Duration // since a post was first seen to be gone; [Forever]: always
 }
 
 // closed are the states of entries whose work is over.
 var closed = []bot.State{bot.Posted, bot.GaveUp, bot.Skipped, bot.Rejected}
 
-// OldTrajectories deletes the trajectories that are kept no longer. Those of requests that are not finished stay.
+// OldTrajectories deletes the trajectories whose retention time is over, except those of unfinished requests.
 func (r *Retention) OldTrajectories(ctx context.Context) error {
 	if r.Trajectories < 0 {
 		return nil
@@ -89,7 +89,7 @@ func (r *Retention) OldTrajectories(ctx context.Context) error {
 	return err
 }
 
-// each calls f for every trajectory with the key of its entry, "" when it has none.
+// each calls f for every trajectory with the key of its entry, or "" if it has none.
 func (r *Retention) each(f func(path, key string, written time.Time) error) error {
 	files, err := os.ReadDir(r.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -120,14 +120,14 @@ func (r *Retention) each(f func(path, key string, written time.Time) error) erro
 	return nil
 }
 
-// gone is the note that says since when a post has been missing.
+// gone returns the key of the note that records since when a post has been missing.
 func gone(key string) string { return "gone " + key }
 
 // RemovedPosts erases the words of posts that have been missing from the forum page and its archive for longer than
-// they are kept, and deletes their trajectories and what lessons hold of
-// them. A post counts as there while its words or its signature are. Of
-// another page the archive is not known: its posts count as gone only when the page is. When a page cannot be read, or
-// the archive is not where it should be, nothing is erased. Posts on other wikis are theirs to look after.
+// they are kept, and deletes their trajectories and what lessons contain of them. A post counts as present while its
+// words or its signature are on the page. The archives of other pages are not known, so posts there count as missing
+// only if the page is missing. If a page cannot be read, or the archive is not where it should be, nothing is erased.
+// Posts on other wikis are handled by the Retention of those wikis.
 func (r *Retention) RemovedPosts(ctx context.Context) error {
 	if r.Removed < 0 {
 		return nil
@@ -137,7 +137,7 @@ func (r *Retention) RemovedPosts(ctx context.Context) error {
 		return err
 	}
 	byPage := map[string][]*bot.Entry{}
-	var erased []string // earlier: what was learned since, or by an older version, goes as well
+	var erased []string // erased earlier: what was learned since, or by an older version, is deleted as well
 	for _, e := range all {
 		if !e.HasWords() {
 			erased = append(erased, e.Key)
@@ -160,7 +160,7 @@ func (r *Retention) RemovedPosts(ctx context.Context) error {
 	return r.erase(ctx, missing)
 }
 
-// forget takes the words of posts from what was learned.
+// forget removes the words of posts from what was learned.
 func (r *Retention) forget(entries []string) error {
 	if r.Lessons == nil {
 		return nil
@@ -172,7 +172,7 @@ func (r *Retention) forget(entries []string) error {
 	return err
 }
 
-// missing returns the entries whose posts are no longer there, and takes the notes from the others.
+// missing returns the entries whose posts are missing, and removes the notes of the others.
 func (r *Retention) missing(ctx context.Context, page string, entries []*bot.Entry) (out []*bot.Entry, err error) {
 	rev, err := r.Wiki.Page(ctx, page)
 	if err != nil {
@@ -185,7 +185,7 @@ func (r *Retention) missing(ctx context.Context, page string, entries []*bot.Ent
 		return nil, nil
 	}
 	if rev.Missing {
-		return nil, fmt.Errorf("the forum page %s is gone; no words are erased", page)
+		return nil, fmt.Errorf("the forum page %s does not exist; no words are erased", page)
 	}
 	there := posts{}
 	there.add(rev)
@@ -220,7 +220,7 @@ func (r *Retention) missing(ctx context.Context, page string, entries []*bot.Ent
 	return out, nil
 }
 
-// posts are the fingerprints and signatures of comments.
+// posts contains the fingerprints and signatures of comments.
 type posts map[any]bool
 
 func (p posts) add(rev *bot.Revision) {
@@ -238,7 +238,7 @@ func (p posts) add(rev *bot.Revision) {
 
 func (p posts) has(e *bot.Entry) bool { return p[e.Text] || p[e.Origin()] }
 
-// erase notes posts that are missing for the first time, and erases those that have been for long enough.
+// erase records posts that are missing for the first time, and erases those that have been missing for long enough.
 func (r *Retention) erase(ctx context.Context, missing []*bot.Entry) error {
 	now, due := r.Now(), map[string]bool{}
 	for _, e := range missing {
@@ -257,7 +257,7 @@ func (r *Retention) erase(ctx context.Context, missing []*bot.Entry) error {
 			due[e.Key] = true
 		}
 	}
-	// Trajectories and lessons first: after a crash before its turn, the entry is found again.
+	// Trajectories and lessons come first: after a crash in between, the entry is found again.
 	if err := r.each(func(path, key string, _ time.Time) error {
 		if due[key] {
 			return os.Remove(path)
@@ -275,7 +275,7 @@ func (r *Retention) erase(ctx context.Context, missing []*bot.Entry) error {
 		}
 		if err := r.Store.Update(ctx, e); err != nil {
 			if errors.Is(err, bot.ErrChanged) {
-				continue // the next run sees what became of it
+				continue // the next run handles it
 			}
 			return err
 		}

@@ -12,16 +12,16 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Gold is the known right answer.
+// Gold is the known correct answer.
 type Gold struct {
-	SPARQL string // a query, "" for none
-	Answer string // its result, as lines; "" for none
+	SPARQL string // a query, or ""
+	Answer string // its result, as lines, or ""
 
-	rows [][]string // of the result, as far as they are shown
-	more string     // what is said of the others
+	rows [][]string // the rows of the result that are shown
+	more string     // a note about the others
 }
 
-// IDs returns the items and properties in the result, each once.
+// IDs returns the items and properties in the result, without duplicates.
 func (g Gold) IDs() (out []string) {
 	for _, row := range g.rows {
 		for _, cell := range row {
@@ -33,7 +33,7 @@ func (g Gold) IDs() (out []string) {
 	return out
 }
 
-// Named returns g with the names of items next to their numbers, and columns one below the other.
+// Named returns g with the names of items next to their IDs, and with aligned columns.
 func (g Gold) Named(labels map[string]string) Gold {
 	var wide []int
 	rows := make([][]string, len(g.rows))
@@ -61,7 +61,7 @@ func (g Gold) Named(labels map[string]string) Gold {
 	return g
 }
 
-// Find returns the item of a benchmark with an ID or, in any spelling of white space, a question.
+// Find returns the item of a benchmark with an ID or a question; differences in white space are ignored.
 func Find(items []dataset.Item, asked string) (dataset.Item, error) {
 	for _, it := range items {
 		if it.ID == asked {
@@ -76,10 +76,10 @@ func Find(items []dataset.Item, asked string) (dataset.Item, error) {
 	return dataset.Item{}, fmt.Errorf("there is no question with the ID or the words %q", text.Clip(asked, 80))
 }
 
-// GoldOf returns the right answer of an item.
+// GoldOf returns the correct answer of an item.
 func GoldOf(it dataset.Item) Gold {
 	g := Gold{SPARQL: it.SPARQL}
-	if q, err := sparql.Parse(it.SPARQL); err == nil { // as the model's query will be shown at the end
+	if q, err := sparql.Parse(it.SPARQL); err == nil { // in the form in which the model's query is shown at the end
 		g.SPARQL = strings.TrimSpace(q.String())
 	}
 	if b, ok := it.Boolean(); ok {
@@ -102,5 +102,5 @@ func GoldOf(it dataset.Item) Gold {
 	return g.Named(nil)
 }
 
-// mostRows is how many rows of the right answer are shown.
+// mostRows is the number of rows of the correct answer that are shown.
 const mostRows = 10

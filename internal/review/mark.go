@@ -7,8 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
-// mark returns a text for the screen, in a style. It marks the IDs that the gold query uses, and those that the model
-// has never been shown.
+// mark returns a text for the screen, in a style. It highlights the IDs that the gold query uses, and those that the
+// model has never been shown.
 func (t *Terminal) mark(s string, l policy.Look, style console.Style) string {
 	marks := map[string]func(string) string{}
 	for _, id := range l.Unseen {
@@ -26,7 +26,7 @@ func (t *Terminal) mark(s string, l policy.Look, style console.Style) string {
 		}
 	}
 	var b strings.Builder
-	plain := 0 // the start of the text that is not written yet
+	plain := 0 // start of the text that has not been written yet
 	flush := func(to int) {
 		for i, line := range strings.Split(s[plain:to], "\n") {
 			if i > 0 {
@@ -54,7 +54,7 @@ func (t *Terminal) mark(s string, l policy.Look, style console.Style) string {
 	return b.String()
 }
 
-// longest returns the longest ID in marks with which s begins.
+// longest returns the longest ID in marks that s begins with.
 func longest(marks map[string]func(string) string, s string) (out string) {
 	for id := range marks {
 		if len(id) > len(out) && strings.HasPrefix(s, id) {

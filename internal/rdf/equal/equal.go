@@ -1,4 +1,4 @@
-// Package equal says which terms of results mean the same value, whatever their datatype, notation or language.
+// Package equal decides which terms of results mean the same value, regardless of their datatype, notation or language.
 package equal
 
 import (
@@ -12,16 +12,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Key returns a text that is equal for terms with the same value, and differs for others:
+// Key returns a text that is equal for terms with the same value and different for others:
 //
-//   - numbers by value whatever their datatype, 5 = 5.0 = "5"; fractions to twelve significant digits, since engines
-//     differ beyond;
-//   - points in time by value: a date is its first instant, a month and a year likewise, zones are resolved;
-//   - text by its characters: the language tag does not count;
+//   - numbers by value regardless of their datatype, 5 = 5.0 = "5"; fractions to twelve significant digits, since
+//     engines differ beyond that;
+//   - points in time by value: a date counts as its first instant, as do a month and a year, and time zones are
+//     resolved;
+//   - text by its characters, without its language tag;
 //   - truth values: 1 is true;
-//   - Wikidata's identifiers whether http or https, and whether IRI or text (str());
+//   - Wikidata's identifiers, whether http or https, IRI or text (str());
 //   - coordinates by their numbers;
-//   - blank nodes and Wikidata's unknown values are one value: unknown. The key of no term is empty.
+//   - blank nodes and Wikidata's unknown values as one value: unknown. No term has an empty key.
 func Key(c rdf.Term) string {
 	switch c.Kind {
 	case rdf.None:
@@ -73,7 +74,7 @@ func Key(c rdf.Term) string {
 }
 
 var (
-	// not 007, +5 or 1e3: as text those are codes
+	// not 007, +5 or 1e3, which are codes if they are text
 	canonicalNumber = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17}|-?(0|[1-9][0-9]{0,17})\.[0-9]{1,18})$`)
 	anyNumber       = regexp.MustCompile(`^[+-]?([0-9]{1,400}(\.[0-9]{0,400})?|\.[0-9]{1,400})([eE][+-]?[0-9]{1,3})?$`)
 	pointParts      = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`)
@@ -94,7 +95,7 @@ func iriKey(iri string) string {
 	return "iri " + iri
 }
 
-// significant is how many digits of a fraction count.
+// significant is the number of digits of a fraction that count.
 const significant = 12
 
 // Number returns the key of a number in any of XML Schema's notations.
@@ -117,7 +118,7 @@ func Number(s string) (string, bool) {
 	return "number " + strings.TrimRight(mantissa, "0") + "e" + exponent, true
 }
 
-// instant returns the key of a date or a time. Years go beyond four digits and below zero, as in Wikidata.
+// instant returns the key of a date or a time. Years may have more than four digits or be negative, as in Wikidata.
 func instant(s string) (string, bool) {
 	m := Date.FindStringSubmatch(s)
 	if m == nil {
@@ -138,7 +139,7 @@ func instant(s string) (string, bool) {
 		field(6, 0) > 60 {
 		return "", false
 	}
-	// Time within the 400 years after which the calendar repeats, so that years of any size do.
+	// Shift the time into the 400 years after which the calendar repeats, so that years of any size work.
 	cycle := year / 400
 	t := time.Date(int(year%400)+2000, time.Month(field(2, 1)), max(1, field(3, 1)), field(4, 0), field(5, 0),
 		field(6, 0), 0, time.UTC)
@@ -155,8 +156,8 @@ func instant(s string) (string, bool) {
 		strings.TrimRight(strings.TrimRight(m[7], "0"), "."), true
 }
 
-// LabelColumns tells which columns are text for readers next to the column that they describe: xLabel, xAltLabel and
-// xDescription where there is a column x.
+// LabelColumns returns which columns are text for readers about another column: xLabel, xAltLabel and xDescription if
+// there is a column x.
 func LabelColumns(vars []string) []bool {
 	next := make([]bool, len(vars))
 	for i, v := range vars {
