@@ -6,31 +6,31 @@ import (
 	"time"
 )
 
-// Kind is a kind of failure. The agent tells the model each of them in other words; the bot retries only the transient
-// ones.
+// Kind is a kind of failure. The agent describes each of them to the model in different words; the bot retries only the
+// transient ones.
 type Kind string
 
 // The kinds of failure.
 const (
 	SyntaxError Kind = "syntax"     // the query does not parse; Message says where and why
 	Refused     Kind = "refused"    // the graph will not run this: an update, a SERVICE to a foreign address
-	Timeout     Kind = "timeout"    // the graph's deadline or ours passed, also in mid-stream
-	TooLarge    Kind = "too_large"  // the response passed the size limit and was cut
-	TooGreedy   Kind = "budget"     // the evaluation passed its budget of rows or memory
-	RateLimited Kind = "rate_limit" // 429; RetryAfter says when
+	Timeout     Kind = "timeout"    // the graph's deadline or ours passed, even in mid-stream
+	TooLarge    Kind = "too_large"  // the response exceeded the size limit and was cut
+	TooGreedy   Kind = "budget"     // the evaluation exceeded its budget of rows or memory
+	RateLimited Kind = "rate_limit" // 429; RetryAfter tells when to retry
 	Banned      Kind = "banned"     // 403 for ignoring limits; nothing may be sent before RetryAfter has passed
 	Down        Kind = "down"       // network error, 5xx, garbage
 	BadID       Kind = "bad_id"     // not a Q or P number
 	NotFound    Kind = "not_found"  // no such entity
-	QueryFailed Kind = "failed"     // the graph refused to evaluate for another reason; Message is its own
+	QueryFailed Kind = "failed"     // the graph refused to evaluate for another reason; Message is the graph's own
 )
 
-// Error is a failure of graph access with its kind. Message is fit to be shown to a model or a person: no stack trace,
-// no echo of the query.
+// Error is a failure of graph access with its kind. Message can be shown to a model or a person: it contains no stack
+// trace and no echo of the query.
 type Error struct {
 	Kind       Kind
 	Message    string
-	Line       int           // 1-based position of a syntax error, 0 when unknown
+	Line       int           // 1-based position of a syntax error, 0 if unknown
 	Column     int           // 1-based, in characters
 	RetryAfter time.Duration // of RateLimited and Banned
 	Err        error         // cause, may be nil
@@ -47,7 +47,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// RetryIn is how long to wait before another call.
+// RetryIn returns how long to wait before another call.
 func (e *Error) RetryIn() time.Duration { return e.RetryAfter }
 
 // Transient reports whether the same call may succeed later without a change.
@@ -64,7 +64,7 @@ func Errorf(k Kind, format string, args ...any) *Error {
 	return &Error{Kind: k, Message: fmt.Sprintf(format, args...)}
 }
 
-// KindOf returns the kind of the first *Error in err's chain, or "" when there is none.
+// KindOf returns the kind of the first *Error in err's chain, or "" if there is none.
 func KindOf(err error) Kind {
 	var e *Error
 	if errors.As(err, &e) {

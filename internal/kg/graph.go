@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Statements is how a graph stores statements that have more than a subject, a property and a value.
+// Statements tells how a graph stores statements that have more than a subject, a property and a value.
 type Statements string
 
 // The statement models.
@@ -18,7 +18,7 @@ const (
 	Plain    Statements = "none"     // triples only
 )
 
-// Description tells what a graph is and how to use it: the registry's entry, with its measurements.
+// Description describes a graph and how to use it: the registry's entry, with its measurements.
 type Description struct {
 	Name     string // as in --kg: wikidata, dbpedia …
 	Title    string // for people and models: "DBpedia"
@@ -29,21 +29,21 @@ type Description struct {
 	Statements   Statements        //
 	Prefixes     map[string]string // prefix without colon to IRI; queries may use them undeclared
 	Labels       []string          // properties of labels, best first, as prefixed names or IRIs
-	Aliases      []string          // properties of further names
+	Aliases      []string          // properties of alternative names
 	Descriptions []string          // properties of descriptions
 	Types        []string          // properties from an item to its class: wdt:P31, rdf:type
-	Subclass     string            // property from a class to a wider one
+	Subclass     string            // property from a class to a broader one
 	Languages    []string          // languages of the labels, the most frequent first
 
-	Lacks      []string  // what it lacks, one sentence each: "It has no ranks."; measured, see MeasuredAt
+	Lacks      []string  // missing features, one sentence each: "It has no ranks."; measured, see MeasuredAt
 	MeasuredAt time.Time // zero: never
 }
 
 // IsWikibase reports whether items and properties are named by Q and P numbers, as on Wikidata.
 func (d *Description) IsWikibase() bool { return d.Statements == Wikibase }
 
-// Named returns how a query finds a thing by its name: rdfs:label "Name"@en, with the graph's own property of names and
-// their most frequent language.
+// Named returns a pattern that finds a thing by its name: rdfs:label "Name"@en, with the graph's own property of names
+// and their most frequent language.
 func (d *Description) Named() string {
 	property, language := "rdfs:label", ""
 	if len(d.Labels) > 0 {
@@ -58,8 +58,8 @@ func (d *Description) Named() string {
 	return property + ` "Name"` + language
 }
 
-// Compact returns an IRI as a prefixed name when one of the graph's prefixes leaves a plain local name of it, else
-// "<IRI>". Of several prefixes the longest IRI wins.
+// Compact returns an IRI as a prefixed name if one of the graph's prefixes leaves a plain local name, and otherwise
+// "<IRI>". Among several prefixes, the one with the longest IRI wins.
 func (d *Description) Compact(iri string) string {
 	best, name := "", ""
 	for p, ns := range d.Prefixes {
@@ -74,8 +74,8 @@ func (d *Description) Compact(iri string) string {
 	return name
 }
 
-// Expand returns the IRI of a node as a model or a person writes it: "<IRI>", a bare http address, or a name with one
-// of the graph's prefixes. On a Wikibase "Q42" and "P31" are wd:Q42 and wd:P31.
+// Expand returns the IRI of a node that a model or a person wrote: "<IRI>", a bare http address, or a name with one of
+// the graph's prefixes. On a Wikibase "Q42" and "P31" are wd:Q42 and wd:P31.
 func (d *Description) Expand(name string) (iri string, ok bool) {
 	name = strings.TrimSpace(name)
 	if s, ok := strings.CutPrefix(name, "<"); ok {
@@ -107,19 +107,19 @@ func plainLocal(s string) bool {
 	return s != "" && !strings.HasPrefix(s, "-") && !strings.HasPrefix(s, ".") && !strings.HasSuffix(s, ".")
 }
 
-// Literal is the type of a hit that is a literal, see [FindQuery].
+// Literal is the type of a hit that is a literal; see [FindQuery].
 const Literal Type = "literal"
 
-// FindQuery asks for entities by words that may be anywhere in their names, or by meaning: the searches that Wikidata's
-// own API does not have. It goes beyond [SearchQuery], which keeps that API's semantics.
+// FindQuery requests entities by words that may be anywhere in their names, or by meaning: searches that Wikidata's own
+// API does not offer. It goes beyond [SearchQuery], which has that API's semantics.
 type FindQuery struct {
-	Text     string     // "" with Among: the most used of these first, those that the index does not hold left out
+	Text     string     // "" with Among: the most used of these first, without those that are not in the index
 	Type     Type       // Item, Property; Literal only with Among; "" for all
-	Language string     // of the labels that are preferred in the hits; names in every language are searched
-	Limit    int        // hits of a page
+	Language string     // preferred language of the labels in hits; names in all languages are searched
+	Limit    int        // hits per page
 	Offset   int        // hits to skip
 	Meaning  bool       // rank by similarity of meaning if the index can, else by words
-	External bool       // properties that hold external IDs, too
+	External bool       // include properties that contain external IDs
 	Among    []rdf.Term // only these are found; nil: everything. Blank nodes are never found
 }
 
@@ -127,16 +127,16 @@ type FindQuery struct {
 // them. It is measured, not declared.
 type Shape struct {
 	Class    PropertyRef      // ID and label of the class
-	Members  int64            // direct members; -1 when unknown
+	Members  int64            // direct members; -1 if unknown
 	Sample   int64            // members that were examined; 0: all of them
 	Out      []ShapePredicate // from a member, most covered first
 	In       []ShapePredicate // to a member
 	MoreOut  int              // predicates that were left out
 	MoreIn   int              //
-	Rest     []string         // IDs of the outgoing ones that were left out; all of them when there are MoreOut of them
+	Rest     []string         // IDs of the outgoing ones that were left out; complete if there are MoreOut of them
 	Declared []PropertyRef    // properties that the graph itself names for the class (Wikidata's P1963)
 	Source   string           // "void", "endpoint", "sample"
-	Notes    []string         // what could not be measured, a sentence each
+	Notes    []string         // what could not be measured, one sentence each
 	At       time.Time        // when it was measured
 }
 
@@ -144,15 +144,15 @@ type Shape struct {
 type ShapePredicate struct {
 	Property PropertyRef
 	Variants []string      // of Wikidata's properties: wdt, p, ps …, those that occur
-	Coverage float64       // share of the members that have it, 0 to 1; below 0 when unknown
-	Mean     float64       // values of a member that has any
+	Coverage float64       // share of the members that have it, 0 to 1; negative if unknown
+	Mean     float64       // mean number of values of a member that has any
 	Targets  []ShapeTarget // classes and datatypes of the values, most frequent first
 	More     int           // targets that were left out
 	Allowed  []PropertyRef // classes that the graph declares for the values (Wikidata's value-type constraint)
-	Example  *Example      // one that the graph declares (Wikidata's P1855)
+	Example  *Example      // an example that the graph declares (Wikidata's P1855)
 }
 
-// ShapeTarget is what values of a predicate are: items of a class or literals of a datatype. Share is their share of
+// ShapeTarget is a kind of value of a predicate: items of a class or literals of a datatype. Share is their share of
 // all values.
 type ShapeTarget struct {
 	Class    PropertyRef // ID "" for literals, "[]" for nodes without a name
@@ -160,9 +160,9 @@ type ShapeTarget struct {
 	Share    float64
 }
 
-// Cardinality is the mark of a predicate in a shape: "" for about one value of nearly every member, "?" for at most
-// one, "+" for one or more, "*" for any number. The limits are those of GRASP: nearly every is a coverage of 0.9 or
-// more, more than one is a mean above 1.1.
+// Cardinality returns the mark of a predicate in a shape: "" for about one value of nearly every member, "?" for at
+// most one, "+" for one or more, "*" for any number. The limits are those of GRASP: "nearly every" is a coverage of at
+// least 0.9, and "more than one" is a mean above 1.1.
 func (p *ShapePredicate) Cardinality() string {
 	switch {
 	case p.Coverage >= 0.9 && p.Mean <= 1.1:

@@ -1,6 +1,7 @@
-// Package kg has the types of knowledge-graph access: what a search finds, the content of an entity page, the table a
-// query returns, and the kinds of failure. It makes no requests: internal/kg/wikidata and internal/kg/embedded produce
-// these values, and the agent consumes them. internal/kg/kgtest has the conformance suite that both pass.
+// Package kg defines the types of knowledge-graph access: the hits of a search, the content of an entity page, the
+// table that a query returns, and the kinds of failure. It makes no requests: internal/kg/wikidata and
+// internal/kg/embedded produce these values, and the agent consumes them. internal/kg/kgtest contains the conformance
+// suite that both pass.
 package kg
 
 import (
@@ -18,9 +19,9 @@ const (
 	Property Type = "property"
 )
 
-// SearchQuery asks for entities by label or alias, with the semantics of Wikibase's wbsearchentities: case-insensitive
-// prefix match on labels and aliases in Language and its fallbacks (variants, mul, en), an exact number such as Q42
-// finds itself.
+// SearchQuery requests entities by label or alias, with the semantics of Wikibase's wbsearchentities: a
+// case-insensitive prefix match on labels and aliases in Language and its fallbacks (variants, mul, en). An exact ID
+// such as Q42 finds itself.
 type SearchQuery struct {
 	Text     string
 	Language string // language code of the labels searched, "en"
@@ -28,11 +29,11 @@ type SearchQuery struct {
 	Limit    int // 1 to 50
 }
 
-// Hit is one entity found. Match* say by which text it was found: "label", "alias" or "entityId".
+// Hit is an entity that was found. The Match fields tell which text it was found by: "label", "alias" or "entityId".
 type Hit struct {
-	ID            string // Q42, P31; on a graph without such numbers the prefixed name or <IRI>, see Description.Compact
+	ID            string // Q42, P31; on a graph without such IDs the prefixed name or <IRI>, see Description.Compact
 	Type          Type
-	Label         string // in the language asked or its fallback; "" when there is none
+	Label         string // in the requested language or its fallback; "" if there is none
 	Description   string
 	Datatype      string // of a property, in the API's form: wikibase-item, time, external-id …
 	Aliases       []string
@@ -40,8 +41,8 @@ type Hit struct {
 	MatchText     string
 	MatchLanguage string
 
-	// What only a Finder says: the IRI, or the text of a literal; how often it is used in the graph (-1: unknown);
-	// further facts, such as its class; and, of a property on Wikidata, the variants that occur (wdt, p, ps …).
+	// Set only by a Finder: the IRI, or the text of a literal; how often it is used in the graph (-1: unknown); further
+	// facts, such as its class; and, for a property on Wikidata, the variants that occur (wdt, p, ps …).
 	Term     *rdf.Term `json:",omitempty"`
 	Uses     int64     `json:",omitempty"`
 	Info     []string  `json:",omitempty"`
@@ -51,7 +52,7 @@ type Hit struct {
 // ByMeaning is the MatchType of a hit that was found only by similarity of meaning: no name need contain the words.
 const ByMeaning = "meaning"
 
-// SearchResult is a page of hits. More says that further ones exist beyond the limit.
+// SearchResult is a page of hits. More means that there are further hits beyond the limit.
 type SearchResult struct {
 	Hits []Hit
 	More bool
@@ -67,26 +68,26 @@ const (
 	Deprecated Rank = "deprecated"
 )
 
-// Value is the value of a statement or qualifier. Exactly one of the three forms: a Term (with Label when it is an
-// entity), somevalue, novalue.
+// Value is the value of a statement or qualifier. It has exactly one of three forms: a Term (with Label if it is an
+// entity), somevalue or novalue.
 type Value struct {
 	Term      rdf.Term // IRI of an entity, literal, URL
-	Label     string   // label of an entity value in the language asked
-	Precision int      // of a time value, Wikibase's 0 to 14 (11 day, 10 month, 9 year); 0 when unknown or not a time
-	Unit      string   // of a quantity: Q number of the unit, "" for none
+	Label     string   // label of an entity value in the requested language
+	Precision int      // of a time value, Wikibase's 0 to 14 (11 day, 10 month, 9 year); 0 if unknown or not a time
+	Unit      string   // of a quantity: ID of the unit, or ""
 	UnitLabel string
-	ID        string `json:",omitempty"` // of an entity without a number, as in [Hit]
+	ID        string `json:",omitempty"` // of an entity without a Q or P number, as in [Hit]
 	Unknown   bool   // somevalue
 	None      bool   // novalue
 }
 
-// PropertyRef names a property with its label in the language asked.
+// PropertyRef names a property with its label in the requested language.
 type PropertyRef struct {
 	ID    string
 	Label string
 }
 
-// Qualifier is one property of a statement's qualifiers with its values.
+// Qualifier is one property among a statement's qualifiers, with its values.
 type Qualifier struct {
 	Property PropertyRef
 	Values   []Value
@@ -104,7 +105,7 @@ type PropertyStatements struct {
 	Property   PropertyRef
 	Datatype   string
 	Statements []Statement
-	Total      int `json:",omitempty"` // how many there are, when Statements holds only some of them
+	Total      int `json:",omitempty"` // the total number, if Statements contains only some of them
 }
 
 // Entity is an item's or property's page. Claims are in ascending order of property number.
@@ -121,7 +122,7 @@ type Entity struct {
 
 // Example is one "Wikidata property example" (P1855) of a property: the subject and its value.
 type Example struct {
-	Subject PropertyRef // an item, despite the type's name: number and label
+	Subject PropertyRef // an item, despite the type's name: ID and label
 	Value   Value
 }
 
@@ -134,12 +135,12 @@ type Table struct {
 	Ask     bool
 	Boolean bool
 	Elapsed time.Duration
-	Bytes   int64     // size of the answer as it came over the network; 0 when it did not
-	Total   int64     // rows that the whole result has, where the engine says so (QLever's meta.result-size-total); else 0
+	Bytes   int64     // size of the answer as it came over the network, or 0 if it did not
+	Total   int64     // rows of the whole result, if the engine reports them (QLever's meta.result-size-total), or 0
 	Source  string    // name or address of the endpoint that answered
-	Asked   string    // the query that it was asked, where that is another text, in another dialect
-	At      time.Time // when it was asked for, of a result that was kept for a while; else zero
-	// how old such a result was when it was returned again
+	Asked   string    // the query that was sent, if it differs because of the dialect
+	At      time.Time // for a cached result, when it was requested; otherwise zero
+	// how old a cached result was when it was returned
 	Age time.Duration
 }
 

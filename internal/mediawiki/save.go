@@ -32,7 +32,7 @@ const Stale = "stale"
 
 // Saved is an edit that was saved.
 type Saved struct {
-	RevID    int64     // the new revision; 0 when nothing changed
+	RevID    int64     // the new revision; 0 if nothing changed
 	OldRev   int64     // the revision before it; not BaseRev if the edit was merged
 	Time     time.Time // of the new revision
 	NoChange bool      // the page already had this text, so no revision was made

@@ -1,7 +1,7 @@
-// Package review lets a person decide on the turns of a model at a terminal, or by lines of text: the [policy.Reviewer]
-// of the command line.
+// Package review lets a person decide on the turns of a model, at a terminal or with lines of text. It is the
+// [policy.Reviewer] of the command line.
 //
-//	review.go   one decision: what is shown, what is asked
+//	review.go   one decision: what is shown and what the person is asked
 //	mark.go     marking IDs in texts
 //	gold.go     the benchmark's answer to the question
 //	summary.go  the effort of a review
@@ -31,15 +31,15 @@ type Terminal struct {
 	// Edit opens a text in the person's editor and returns the edited text; below is read-only. If Edit is nil, there is
 	// no editor, and edits are typed.
 	Edit func(ctx context.Context, text, below string) (string, error)
-	// Forget drops what was typed and not read yet: a turn is decided on only after it was shown. nil: all input counts,
-	// as that of a file.
+	// Forget drops input that was typed but not read yet, so that a decision is made only after the turn was shown. nil:
+	// all input counts, as that of a file.
 	Forget func()
 
 	question string
 	asked    bool         // earlier in this session
 	shown    int          // steps that were shown
 	look     policy.Look  // the last one
-	lines    chan outcome // of a read that was not waited for, because Ctrl-C came first
+	lines    chan outcome // from a read that was abandoned because of Ctrl-C
 }
 
 // outcome is a line that was typed, or the reason why there is none.
@@ -52,9 +52,9 @@ const help = `  Enter, a, accept   carry it out as it is
   e, edit            change thought and action, then carry that out
   s, skip [reason]   give up on the question
   b, back [step]     decide on an earlier step again (the last one, if no number is given)
-  g, gold            show the query and answer that are known to be right
+  g, gold            show the query and answer that are known to be correct
   q, quit            stop for now; the review can be continued
-  Thought: …, Action: …   typed instead: the turn as it should be, ended by an empty line`
+  Thought: …, Action: …   typed instead: the turn as it should be, ending with an empty line`
 
 // Review implements [policy.Reviewer].
 func (t *Terminal) Review(ctx context.Context, l policy.Look) (policy.Decision, error) {
@@ -64,7 +64,7 @@ func (t *Terminal) Review(ctx context.Context, l policy.Look) (policy.Decision, 
 	t.turn(l)
 	if t.Forget != nil && t.lines == nil {
 		t.Forget()
-		_, _ = t.In.Discard(t.In.Buffered()) // so many are there
+		_, _ = t.In.Discard(t.In.Buffered()) // drop everything that is buffered
 	}
 	for {
 		d, done, err := t.ask(ctx, l)
@@ -100,7 +100,7 @@ const writing = "the model writes…"
 
 // steps shows what was done since the last turn.
 func (t *Terminal) steps(l policy.Look) {
-	if len(l.Steps) < t.shown { // the work went back
+	if len(l.Steps) < t.shown { // a rollback
 		t.say(console.Yellow, fmt.Sprintf("back at step %d", len(l.Steps)+1))
 	}
 	from := min(t.shown, len(l.Steps))
@@ -123,7 +123,7 @@ func (t *Terminal) turn(l policy.Look) {
 	t.say(console.Bold, fmt.Sprintf("step %d", l.Place))
 	t.write(l, l.Turn, "")
 	if l.Unreadable != "" {
-		t.say(console.Yellow, "this cannot be read; accepted, the model is told so: "+text.OneLine(text.Clean(l.Unreadable)))
+		t.say(console.Yellow, "this cannot be read; if accepted, the model is told so: "+text.OneLine(text.Clean(l.Unreadable)))
 	}
 	if len(l.Unseen) > 0 {
 		t.say(console.Yellow, "not seen before: "+text.OneLine(text.Clean(strings.Join(l.Unseen, ", "))))
@@ -133,7 +133,7 @@ func (t *Terminal) turn(l policy.Look) {
 	}
 }
 
-// ask asks once. done is false for an answer that is not a decision.
+// ask asks once. If the answer is not a decision, done is false.
 func (t *Terminal) ask(ctx context.Context, l policy.Look) (d policy.Decision, done bool, err error) {
 	line, err := t.line(ctx, "accept, edit, skip, back, quit? (? for help) ")
 	if err != nil {
@@ -163,7 +163,7 @@ func (t *Terminal) ask(ctx context.Context, l policy.Look) (d policy.Decision, d
 		fmt.Fprintln(t.Screen, help)
 	default:
 		if !isTurn(line) {
-			t.say(console.Yellow, fmt.Sprintf("%q is none of these; ? shows what they mean", text.Clip(text.Clean(line), 60)))
+			t.say(console.Yellow, fmt.Sprintf("%q is not one of these; ? explains them", text.Clip(text.Clean(line), 60)))
 			return d, false, nil
 		}
 		t.say(console.Dim, "an empty line ends the turn")
@@ -222,7 +222,7 @@ func (t *Terminal) edit(ctx context.Context, l policy.Look) (d policy.Decision, 
 	return policy.Decision{Verdict: event.Edited, Text: strings.TrimSpace(said)}, true, nil
 }
 
-// typed asks for thought and action one after the other.
+// typed asks for the thought and then for the action.
 func (t *Terminal) typed(ctx context.Context, l policy.Look) (string, error) {
 	thought, actions := l.Turn, ""
 	if i := strings.Index(l.Turn, "\nAction:"); i >= 0 {
@@ -235,7 +235,7 @@ func (t *Terminal) typed(ctx context.Context, l policy.Look) (string, error) {
 	if said != "" {
 		thought = "Thought: " + strings.TrimSpace(strings.TrimPrefix(said, "Thought:"))
 	}
-	fmt.Fprintln(t.Screen, "action, such as name(argument), ended by an empty line (only that keeps it):")
+	fmt.Fprintln(t.Screen, "action, such as name(argument), ending with an empty line (an empty line alone keeps it):")
 	said, err = t.paragraph(ctx)
 	if err != nil {
 		return "", err
@@ -252,7 +252,7 @@ func (t *Terminal) typed(ctx context.Context, l policy.Look) (string, error) {
 // below returns the read-only text in the editor.
 func (t *Terminal) below(l policy.Look) string {
 	var b strings.Builder
-	b.WriteString("Change thought and action above this line, then save and leave. To change nothing, leave as it is.\n" +
+	b.WriteString("Change thought and action above this line, then save and leave. To change nothing, leave it as it is.\n" +
 		"The rest is for reading.\n\nThe question: " + text.Clean(t.question) + "\n")
 	if l.Problem != "" {
 		b.WriteString("\nWhat was wrong: " + text.Clean(l.Problem) + "\n")
@@ -261,7 +261,7 @@ func (t *Terminal) below(l policy.Look) string {
 		b.WriteString("\nNot seen before: " + text.Clean(strings.Join(l.Unseen, ", ")) + "\n")
 	}
 	if t.Gold.SPARQL != "" {
-		b.WriteString("\nA query that is right:\n" + text.Clean(t.Gold.SPARQL) + "\n")
+		b.WriteString("\nA correct query:\n" + text.Clean(t.Gold.SPARQL) + "\n")
 	}
 	if t.Gold.Answer != "" {
 		b.WriteString("\nIts result:\n" + text.Clean(t.Gold.Answer) + "\n")
@@ -335,7 +335,7 @@ func (t *Terminal) write(l policy.Look, s string, style console.Style) {
 	fmt.Fprintln(t.Screen, t.mark(console.Indent(text.Clean(s), "   ", t.Screen.Width()), l, style))
 }
 
-// Begin shows the question and the known right answer.
+// Begin shows the question and the known correct answer.
 func (t *Terminal) Begin(question string) {
 	t.question = question
 	t.say(console.Bold, text.Clean(question))
@@ -343,17 +343,17 @@ func (t *Terminal) Begin(question string) {
 	t.Screen.Progress(writing)
 }
 
-// showGold shows the known right answer. asked means that the person asked for it.
+// showGold shows the known correct answer. asked means that the person asked for it.
 func (t *Terminal) showGold(asked bool) {
 	switch {
 	case t.Gold.SPARQL != "":
-		fmt.Fprintln(t.Screen, t.Screen.In(console.Green, "a query that is right:"))
+		fmt.Fprintln(t.Screen, t.Screen.In(console.Green, "a correct query:"))
 		t.write(policy.Look{}, t.Gold.SPARQL, "")
 		if t.Gold.Answer != "" {
 			fmt.Fprintln(t.Screen, t.Screen.In(console.Green, "its result:"))
 			t.write(policy.Look{}, t.Gold.Answer, "")
 		}
 	case asked:
-		t.say(console.Yellow, "no right query is known; --gold names a file with some")
+		t.say(console.Yellow, "no correct query is known; --gold names a file with some")
 	}
 }

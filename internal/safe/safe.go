@@ -1,6 +1,6 @@
-// Package safe turns a panic into an error. A panic in a goroutine ends the whole program, with all that the other
-// goroutines do: one broken answer of a graph would cost every question that is under way. A handler of an HTTP server,
-// or a function that recovers itself, does not need it.
+// Package safe turns a panic into an error. A panic in a goroutine ends the whole program, including the work of all
+// other goroutines: one broken answer of a graph would end every question in progress. A handler of an HTTP server, or
+// a function that recovers itself, does not need it.
 package safe
 
 import (
@@ -10,22 +10,22 @@ import (
 	"strings"
 )
 
-// Panic is the error that a panic became.
+// Panic is an error that was made from a panic.
 type Panic struct {
 	Value any
 	Where string // the function and line that panicked
 }
 
-// Error says what happened: it is a fault of the program, not of its input.
+// Error describes what happened. A panic is a fault of the program, not of its input.
 func (p *Panic) Error() string { return fmt.Sprintf("internal fault: %v (at %s)", p.Value, p.Where) }
 
-// Unwrap is the value of the panic, when that is an error.
+// Unwrap returns the value of the panic if it is an error.
 func (p *Panic) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err
 }
 
-// Do runs f and returns its error, or a [*Panic]. It is for the functions of goroutines.
+// Do runs f and returns its error, or a [*Panic]. It is meant for functions that run as goroutines.
 func Do(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -35,7 +35,7 @@ func Do(f func() error) (err error) {
 	return f()
 }
 
-// where is the place of the panic that is being recovered: the first frame behind those of the runtime.
+// where returns the location of the panic that is being recovered: the first frame after those of the runtime.
 func where() string {
 	var pcs [64]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])

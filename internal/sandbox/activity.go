@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Activity watches the requests that the bot makes to the sandbox, so that the forum page can say what the bot is
+// Activity watches the requests that the bot makes to the sandbox, so that the forum page can show what the bot is
 // doing.
 type Activity struct {
 	name string // of the program, as its User-Agent begins
@@ -17,15 +17,15 @@ type Activity struct {
 	at   time.Time
 }
 
-// NewActivity returns a watch for the requests of the program whose User-Agent begins with name and a slash.
+// NewActivity returns an Activity for the requests of the program whose User-Agent begins with name and a slash.
 func NewActivity(name string, now func() time.Time) *Activity {
 	return &Activity{name: name, now: now}
 }
 
-// fresh is how long the last request says what the bot is doing.
+// fresh is how long the last request counts as what the bot is doing.
 const fresh = 3 * time.Second
 
-// Watch notes the requests of the program's own clients.
+// Watch records the requests of the program's own clients.
 func (a *Activity) Watch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if what := a.doing(r); what != "" {
@@ -37,7 +37,7 @@ func (a *Activity) Watch(next http.Handler) http.Handler {
 	})
 }
 
-// doing says what a request is for, "" when it is not the bot's or not about an answer.
+// doing returns what a request is for, or "" if it is not the bot's or not part of answering.
 func (a *Activity) doing(r *http.Request) string {
 	if !strings.HasPrefix(r.UserAgent(), a.name+"/") {
 		return ""
@@ -53,7 +53,7 @@ func (a *Activity) doing(r *http.Request) string {
 	return ""
 }
 
-// Status returns what the bot is doing, "" when that is not known.
+// Status returns what the bot is doing, or "" if that is not known.
 func (a *Activity) Status() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

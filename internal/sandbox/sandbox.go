@@ -24,7 +24,7 @@ import (
 //go:embed data/*.ttl data/forum.wikitext data/archive.wikitext data/botpage.wikitext data/script.txt data/expected.json data/followups.txt
 var files embed.FS
 
-// Graph builds the built-in slice.
+// Graph loads the built-in slice.
 func Graph(opts embedded.Options) (*embedded.Graph, error) {
 	names, err := fs.Glob(files, "data/*.ttl")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/netutil"
 )
 
-// Limits are limits on what clients can hold of a server.
+// Limits bound the resources of a server that clients can occupy.
 type Limits struct {
 	Connections int           // open at the same time; others wait until one closes
 	Header      time.Duration // to send a request's header
@@ -46,7 +46,7 @@ func (l Limits) bodies(next http.Handler, now func() time.Time) http.Handler {
 	})
 }
 
-// timedBody is a body that lifts the connection's deadline after it was read.
+// timedBody is a body that removes the connection's deadline after it has been read.
 type timedBody struct {
 	io.ReadCloser
 	conn *http.ResponseController

@@ -1,7 +1,7 @@
-// Package setup drafts the pages that a bot's operator makes on the wiki before the bot may run: the account's user page,
-// the request for the bot's approval, the stop page, the list of people who want no replies.
+// Package setup drafts the pages that a bot's operator creates on the wiki before the bot may run: the account's user
+// page, the request for the bot's approval, the stop page, and the list of people who want no replies.
 //
-// They are files that the operator reads, changes and pastes. The bot writes nothing but replies that were approved.
+// They are files that the operator reads, changes and pastes. The bot itself writes only approved replies.
 package setup
 
 import (
@@ -20,16 +20,16 @@ import (
 //go:embed pages
 var files embed.FS
 
-// About is what the pages say. Empty texts are left out, or marked for the operator to fill in.
+// About contains the facts for the pages. Empty texts are left out, or marked for the operator to fill in.
 type About struct {
 	Account, Operator    string // user names
 	Forum                string // titles of pages
 	StopPage, OptOutPage string
-	DigestPage           string // to which it writes what it did, once a day
-	TracePage            string // below which it writes the steps behind its replies
-	Corrects             bool   // it corrects a reply of its own within minutes
-	Confident            bool   // answers that are less likely right than a limit are not posted
-	Mentions             bool   // it also answers where it is named
+	DigestPage           string // where it reports once a day what it did
+	TracePage            string // prefix of the pages with the steps behind its replies
+	Corrects             bool   // it corrects its own replies within minutes
+	Confident            bool   // answers whose confidence is below a limit are not posted
+	Mentions             bool   // it also answers where it is mentioned
 	Model, Server        string // the language model and the host that serves it
 	Endpoint             string // host of the query service
 	Posting              string // off, propose or on
@@ -38,7 +38,7 @@ type About struct {
 	Version              string
 }
 
-// Draft is a page to be pasted.
+// Draft is a page for the operator to paste.
 type Draft struct {
 	File  string // its name
 	Title string // of the page on the wiki
@@ -71,7 +71,7 @@ func Drafts(a About) ([]Draft, error) {
 		pages = append(pages, Draft{File: "traces", Title: a.TracePage})
 	}
 	for i := range pages {
-		// what settings hold is shown, not used, as wikitext
+		// the values of settings are shown as text, not interpreted as wikitext
 		t, err := template.New("").Funcs(template.FuncMap{"plain": func(s string) string { return forum.Plain(s, 200) }}).
 			ParseFS(files, "pages/"+pages[i].File+".wikitext")
 		if err != nil {
@@ -87,8 +87,7 @@ func Drafts(a About) ([]Draft, error) {
 	return pages, nil
 }
 
-// Write puts the drafts into a folder, which is made. It writes over nothing: drafts that are there may have been
-// changed.
+// Write creates a folder with the drafts. It overwrites nothing, because existing drafts may have been edited.
 func Write(dir string, drafts []Draft) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -97,7 +96,7 @@ func Write(dir string, drafts []Draft) error {
 		name := filepath.Join(dir, d.File)
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("%s is there already: move it away, or name another folder", name)
+			return fmt.Errorf("%s already exists: move it away, or name another folder", name)
 		}
 		if err != nil {
 			return err

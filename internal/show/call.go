@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// callText writes a call of a tool: "name(argument)" if the argument is a text, else the name and below it each
-// argument of a native call as "key: value", in the order in which the model wrote them.
+// callText writes a call of a tool: "name(argument)" if the argument is a text, and otherwise the name followed by one
+// line "key: value" for each argument of a native call, in the order in which the model wrote them.
 func callText(action, argument string) string {
 	action, lines := text.Clean(action), arguments(argument)
 	if lines == nil {
@@ -29,7 +29,7 @@ func arguments(argument string) (lines []string) {
 	return lines
 }
 
-// showGraph shows a call of the graph that is of interest to people: the solved questions that the model was shown.
+// showGraph shows the calls of the graph that interest people: the solved questions that the model was shown.
 func showGraph(w io.Writer, c *event.Call) {
 	found := c.Examples()
 	if len(found) == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Trace shows the events of a trajectory, one after the other; with Full, also the messages of the model's calls.
+// Trace shows the events of a trajectory in order; with Full, also the messages of the model's calls.
 type Trace struct {
 	Full  bool
 	turns turns

@@ -11,7 +11,7 @@ import (
 // told.
 type turns struct{ event.Turns }
 
-// maxTurn is how much of them is shown, in characters.
+// maxTurn is the number of characters shown of each.
 const maxTurn = 160
 
 func (t *turns) unreadable(e event.Event) (said, why string, bad bool) {

@@ -12,7 +12,7 @@ import (
 
 var _ annotate.Store = (*Store)(nil)
 
-// annotationTables hold what annotators do. events is only ever added to.
+// annotationTables store the work of annotators. work_events is append-only.
 const annotationTables = `CREATE TABLE works (
 	candidate TEXT NOT NULL,
 	annotator TEXT NOT NULL, -- '' is the resolution

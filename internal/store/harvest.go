@@ -10,7 +10,7 @@ import (
 
 var _ harvest.Store = (*Store)(nil)
 
-// harvestTables hold what a harvest has read. What it has run, resolved and been told is in notes.
+// harvestTables store what a harvest has read. What it has run, resolved and been told is in notes.
 const harvestTables = `CREATE TABLE harvest_pages (
 	title TEXT PRIMARY KEY,
 	data TEXT NOT NULL -- harvest.Page as JSON

@@ -13,8 +13,9 @@ import (
 
 var _ job.Queue = (*Store)(nil)
 
-// jobTable holds jobs and who does them. An entry's job has the entry's key. The times of claims are the database's, so
-// that the clocks of machines do not matter; the others are those of who wrote the job.
+// jobTable stores jobs and who does them. An entry's job has the entry's key. The times of claims come from the
+// database's clock, so that the clocks of machines do not matter. All other times come from the process that wrote the
+// job.
 const jobTable = `CREATE TABLE jobs (
 	key TEXT PRIMARY KEY,
 	kind TEXT NOT NULL,
@@ -33,8 +34,8 @@ const jobTable = `CREATE TABLE jobs (
 CREATE INDEX jobs_due ON jobs (state, due);
 CREATE INDEX jobs_scope ON jobs (scope, state);`
 
-// entryJobs makes the jobs of the entries that are there already, as bot.Entry.Job does. Times in JSON may have
-// fractions, which do not matter here.
+// entryJobs creates the jobs of existing entries, as bot.Entry.Job does. Times in JSON may have fractions, which do not
+// matter here.
 const (
 	entryJobs = `
 INSERT INTO jobs (key, kind, scope, state, reason, due, deadline, attempts, holder, fence, ends, created, updated)
@@ -136,7 +137,7 @@ attempts = attempts - CASE WHEN CAST(? AS BIGINT) > 0 THEN 1 ELSE 0 END, due = C
 	return nil
 }
 
-// held returns [job.ErrLost] unless the claim holds, which it then does until the transaction ends.
+// held returns [job.ErrLost] unless the claim is valid. A valid claim stays valid until the transaction ends.
 func (c conn) held(ctx context.Context, claim *job.Claim) error {
 	check := "SELECT 1 FROM jobs WHERE key = ? AND fence = ? AND state = 'running' AND ends > " + c.now()
 	if c.shared {
@@ -150,8 +151,8 @@ func (c conn) held(ctx context.Context, claim *job.Claim) error {
 	return err
 }
 
-// putJob writes a job over the one with its key. A running job goes on running under the claim of its worker, who is
-// the one that writes (own) or whose work it still is; it is taken from the worker when it has become other work.
+// putJob replaces the job with the same key. A running job keeps running under its worker's claim if that worker is the
+// writer (own) or if the work is still the same. If it has become different work, the worker loses it.
 func (c conn) putJob(ctx context.Context, j job.Job, own bool) error {
 	const goesOn = "jobs.state = 'running' AND excluded.state = 'waiting' AND (? = 1 OR jobs.kind = excluded.kind)"
 	mine := 0
@@ -168,11 +169,11 @@ ends = CASE WHEN `+goesOn+` THEN jobs.ends ELSE 0 END, state = CASE WHEN `+goesO
 	return err
 }
 
-// plain is a text without what PostgreSQL does not take.
+// plain returns a text without the characters that PostgreSQL does not accept.
 func plain(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, "�"), "\x00", "") }
 
-// Jobs lists the jobs that are wanted in any of the states, in the order in which they are due; all states when none is
-// named. What a job's worker is, and that its claim has ended, is as of now.
+// Jobs lists the matching jobs that are in one of the states (in any state if none is named), in the order in which
+// they are due. Workers and expired claims are as of now.
 func (s *Store) Jobs(ctx context.Context, w job.Want, states ...job.State) ([]job.Job, error) {
 	where, args := "1 = 1", []any{}
 	if w.Key != "" {

@@ -11,7 +11,7 @@ import (
 
 var _ leader.Leases = (*Store)(nil)
 
-// Times are the database's, so that the clocks of machines do not matter.
+// Times come from the database's clock, so that the clocks of machines do not matter.
 const leaseTable = `CREATE TABLE leases (
 	name TEXT PRIMARY KEY,
 	holder TEXT NOT NULL,
@@ -19,13 +19,13 @@ const leaseTable = `CREATE TABLE leases (
 	ends BIGINT NOT NULL -- microseconds since 1970
 );`
 
-// longest is longer than any lease. One that seems to last longer was written while the database's clock was ahead, and
-// has ended: otherwise nobody would work until that time.
+// longest is longer than any lease. A lease that seems to last longer was written while the database's clock was ahead,
+// and counts as expired; otherwise no process could work until that time.
 const longest = 24 * time.Hour
 
-// Acquire takes or renews a lease for a time. held is false while it is another holder's; l then says whose. A holder
-// that was away for longer than its lease gets it with a new fence, like anyone else. Holders need names that no other
-// process has or had.
+// Acquire takes or renews a lease for a time. While another process holds the lease, held is false and l names the
+// holder. A holder that was away for longer than its lease gets it back with a new fence, as any other process would. A
+// holder's name must be one that no other process has ever had.
 func (s *Store) Acquire(ctx context.Context, name, holder string, d time.Duration) (l leader.Lease, held bool,
 	err error) {
 	l = leader.Lease{Name: name, Holder: holder}
@@ -42,17 +42,17 @@ WHERE leases.holder = excluded.holder OR leases.ends <= `+now+` OR leases.ends >
 	return l, false, failed(err, "lease %s", name)
 }
 
-// Release ends a lease early. It does nothing when the lease was lost.
+// Release ends a lease early. It does nothing if the lease was lost.
 func (s *Store) Release(ctx context.Context, l leader.Lease) error {
 	_, err := s.exec(ctx, "UPDATE leases SET ends = 0 WHERE name = ? AND fence = ?", l.Name, l.Fence)
 	return failed(err, "lease %s", l.Name)
 }
 
-// Under returns the store for who holds the lease: entries and notes are written only as long as it is held, which is
-// checked in the same transaction. It is closed with s.
+// Under returns the store for the holder of a lease: entries and notes are written only while the lease is held, which
+// is checked in the same transaction. It is closed with s.
 func (s *Store) Under(l leader.Lease) *Store { return &Store{conn: s.conn, lease: &l, ring: s.ring} }
 
-// write runs f in a transaction that ends before the lease can change hands. What f relies on, it locks.
+// write runs f in a transaction that ends before the lease can change hands. f must lock what it relies on.
 func (s *Store) write(ctx context.Context, f func(conn) error) error {
 	return s.locked(ctx, func(tx conn) error {
 		if s.lease == nil {

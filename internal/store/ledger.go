@@ -12,7 +12,7 @@ import (
 
 var _ bot.Store = (*Store)(nil)
 
-// Entry reads one entry; bot.ErrNoEntry when there is none.
+// Entry reads one entry. If there is none, it returns bot.ErrNoEntry.
 func (s *Store) Entry(ctx context.Context, key string) (*bot.Entry, error) {
 	e, err := scan(s.row(ctx, "SELECT version, data FROM entries WHERE key = ?", key))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -135,7 +135,7 @@ saved = ?, version = version + 1, data = ? WHERE key = ? AND version = ?`,
 		return failed(err, "update entry %s", e.Key)
 	}
 	if n == 1 {
-		if e.Claim == nil { // else whoever has it gives it back
+		if e.Claim == nil { // otherwise the worker that has the claim releases it
 			s.rung(ctx, e.Job())
 		}
 		e.Version++

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// ErrLocked: another process works on the folder.
+// ErrLocked means that another process uses the folder.
 var ErrLocked = errors.New("the folder is in use")
 
-// writePID notes who holds the lock, for the message of those who want it too.
+// writePID records which process holds the lock, for the error messages of other processes.
 func writePID(f *os.File) error {
 	if err := f.Truncate(0); err != nil {
 		return err
@@ -19,8 +19,8 @@ func writePID(f *os.File) error {
 	return err
 }
 
-// onceCloser frees the lock by closing its file. The file stays: removing it would let two processes lock two different
-// files of the same name.
+// onceCloser releases the lock by closing its file. The file remains, since removing it would let two processes lock
+// two different files of the same name.
 func onceCloser(f *os.File) func() error {
 	return sync.OnceValue(f.Close)
 }

@@ -13,13 +13,13 @@ import (
 	"syscall"
 )
 
-// Lock takes the lock of a data folder, so that one program at a time works on it. The lock is the operating system's
-// (flock(2) on the file "lock" in dir): it is free as soon as the process is gone, also after kill -9. The folder is
-// made if it is missing. When another process holds the lock the error wraps [ErrLocked] and names that process. Call
-// release at the end; calling it again does nothing.
+// Lock locks a data folder, so that only one program at a time uses it. It uses a lock of the operating system
+// (flock(2) on the file "lock" in dir), which is released as soon as the process is gone, even after kill -9. Lock
+// creates the folder if it is missing. If another process holds the lock, the error wraps [ErrLocked] and names that
+// process. Call release at the end; calling it again does nothing.
 func Lock(dir string) (release func() error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("the folder cannot be made: %w", err)
+		return nil, fmt.Errorf("the folder cannot be created: %w", err)
 	}
 	name := filepath.Join(dir, "lock")
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
@@ -49,11 +49,11 @@ func Lock(dir string) (release func() error, err error) {
 	return onceCloser(f), nil
 }
 
-// holder reads the process number that the holder wrote; it may be a moment behind.
+// holder reads the process ID that the holder wrote; it may be slightly out of date.
 func holder(f *os.File) string {
 	b, _ := io.ReadAll(io.LimitReader(io.NewSectionReader(f, 0, 32), 32))
 	if pid, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && pid > 0 {
 		return strconv.Itoa(pid)
 	}
-	return "(number unknown)"
+	return "(ID unknown)"
 }

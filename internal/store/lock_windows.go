@@ -12,13 +12,13 @@ import (
 // errSharing is ERROR_SHARING_VIOLATION of the Windows API.
 const errSharing = syscall.Errno(32)
 
-// Lock takes the lock of a data folder, so that one program at a time works on it. The lock is a file opened without
-// sharing (CreateFileW): it is free as soon as the process is gone. The folder is made if it is missing. When another
-// process holds the lock the error wraps [ErrLocked] and names that process. Call release at the end; calling it again
+// Lock locks a data folder, so that only one program at a time uses it. The lock is a file opened without sharing
+// (CreateFileW), which is released as soon as the process is gone. Lock creates the folder if it is missing. If another
+// process holds the lock, the error wraps [ErrLocked] and names that process. Call release at the end; calling it again
 // does nothing.
 func Lock(dir string) (release func() error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("the folder cannot be made: %w", err)
+		return nil, fmt.Errorf("the folder cannot be created: %w", err)
 	}
 	name, err := syscall.UTF16PtrFromString(filepath.Join(dir, "lock"))
 	if err != nil {

@@ -10,13 +10,14 @@ import (
 	"strings"
 )
 
-// movedNote is in a file whose content was moved to a database.
+// movedNote is the key of a note in a file whose content was moved to a database.
 const movedNote = "store:moved"
 
-// ErrMoved: the file's content was moved to a shared database, and the file is no longer written.
+// ErrMoved means that the file's content was moved to a shared database, and the file is no longer written.
 var ErrMoved = errors.New("this ledger was moved to a PostgreSQL database: set DATABASE_URL")
 
-// ledgerTables are what [Move] moves, with the columns in which rows are the same in both databases, the order first.
+// ledgerTables are the tables that [Move] moves, with the columns that are the same in both databases, and the order of
+// the rows.
 var ledgerTables = []struct{ name, columns, order string }{
 	{"entries", "key, page, thread, text, author, minute, state, saved, version, data", "seq"},
 	{"notes", "key, value", "key"},
@@ -25,15 +26,16 @@ var ledgerTables = []struct{ name, columns, order string }{
 	{"results", "key, name, data", "key, name"},
 }
 
-// Moved is what [Move] moved.
+// Moved counts what [Move] moved.
 type Moved struct{ Entries, Notes, Days, Jobs, Results int }
 
-// Move copies the ledger of a file to an empty shared database, compares both row by row, and marks the file, so that
-// [Open] refuses it from then on: two bots with a ledger each would answer twice. The caller holds the file's [Lock].
-// Without an error the database holds all of it; with one, nothing, and the file is as it was.
+// Move copies the ledger of a file to an empty shared database, compares both row by row, and marks the file so that
+// [Open] refuses it from then on: two bots with separate ledgers would answer twice. The caller holds the file's
+// [Lock]. If Move succeeds, the database contains the whole ledger; if it fails, the database contains nothing, and the
+// file is unchanged.
 func Move(ctx context.Context, from, to *Store) (Moved, error) {
 	var m Moved
-	// Nobody works on the file, whose claims may be without end.
+	// No process uses the file now, but its claims may be endless.
 	_, err := from.exec(ctx, "UPDATE jobs SET state = 'waiting', ends = 0 WHERE state = 'running'")
 	if err != nil {
 		return m, failed(err, "move the ledger")
@@ -54,7 +56,7 @@ func Move(ctx context.Context, from, to *Store) (Moved, error) {
 				if same(t.name, all, there) != nil {
 					return fmt.Errorf("the database is not empty (table %s): name another one", t.name)
 				}
-				continue // it was moved before, and the file could not be marked
+				continue // an earlier Move copied it but could not mark the file
 			}
 			if err := tx.insert(ctx, t.name, t.columns, all); err != nil {
 				return err
@@ -86,7 +88,7 @@ func (c conn) insert(ctx context.Context, table, columns string, rows [][]any) e
 	return nil
 }
 
-// Snapshot writes the ledger as it is at one moment to a new SQLite file, while others may be writing.
+// Snapshot writes a consistent copy of the ledger to a new SQLite file, while others may be writing.
 func (s *Store) Snapshot(ctx context.Context, to string) error {
 	if !s.shared {
 		return failed(s.vacuumInto(ctx, to), "snapshot")
@@ -98,7 +100,7 @@ func (s *Store) Snapshot(ctx context.Context, to string) error {
 	err = s.inTx(ctx, func(tx conn) error {
 		return file.inTx(ctx, func(out conn) error {
 			for _, t := range ledgerTables {
-				if _, err := out.exec(ctx, "DELETE FROM "+t.name); err != nil { // of an attempt that met a conflict
+				if _, err := out.exec(ctx, "DELETE FROM "+t.name); err != nil { // rows of an attempt that met a conflict
 					return err
 				}
 				rows, err := tx.all(ctx, t.name, t.columns, t.order)
@@ -112,7 +114,7 @@ func (s *Store) Snapshot(ctx context.Context, to string) error {
 			return nil
 		})
 	})
-	if err == nil { // all in the one file
+	if err == nil { // leave everything in the one file
 		_, err = file.exec(ctx, "PRAGMA journal_mode = DELETE")
 	}
 	return failed(errors.Join(err, file.Close()), "snapshot")
@@ -124,8 +126,8 @@ func (c conn) vacuumInto(ctx context.Context, to string) error {
 	return err
 }
 
-// CopyFile writes an SQLite file as it is at one moment to a new file, while others may be writing. It need not be one
-// of this program's.
+// CopyFile writes a consistent copy of an SQLite file to a new file, while others may be writing. The file need not be
+// one of this program's.
 func CopyFile(ctx context.Context, from, to string) error {
 	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(from), RawQuery: url.Values{"mode": {"ro"},
 		"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds())}}.Encode()}
@@ -155,7 +157,7 @@ func (c conn) all(ctx context.Context, table, columns, order string) ([][]any, e
 			return nil, err
 		}
 		for i, v := range row {
-			if b, is := v.([]byte); is && b == nil { // so SQLite's driver has empty bytes; no column may be null
+			if b, is := v.([]byte); is && b == nil { // SQLite's driver returns nil for empty bytes; no column may be null
 				row[i] = []byte{}
 			}
 		}

@@ -11,11 +11,11 @@ import (
 
 var _ politehttp.Pauses = (*Store)(nil)
 
-// A pause is a lease that a server has: nobody acquires it. Its fence is how long it was, in microseconds, by which one
-// from before the database's clock was set back is known.
+// A pause is stored as a lease that nobody acquires. Its fence is the length of the pause in microseconds, which shows
+// whether the database's clock was set back since.
 const pauseName = "pause "
 
-// Paused is how long a server still wants no requests; 0 for none.
+// Paused returns how long a server still wants no requests, or 0.
 func (s *Store) Paused(ctx context.Context, server string) (time.Duration, error) {
 	var left, length int64
 	err := s.row(ctx, "SELECT ends - "+s.now()+", fence FROM leases WHERE name = ?", pauseName+server).Scan(&left, &length)
@@ -25,7 +25,7 @@ func (s *Store) Paused(ctx context.Context, server string) (time.Duration, error
 	return time.Duration(max(left, 0)) * time.Microsecond, failed(err, "pause of %s", server)
 }
 
-// Pause notes that a server wants no requests for d from now on. A longer pause that is noted already stays.
+// Pause records that a server wants no requests for d from now on. It does not shorten a longer pause.
 func (s *Store) Pause(ctx context.Context, server string, d time.Duration) error {
 	now := s.now()
 	_, err := s.exec(ctx, `INSERT INTO leases (name, holder, fence, ends) VALUES (?, '', ?, `+now+` + ?)

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// resultTables hold what was made by jobs that are not entries of the ledger: files by name.
+// resultTables store the results of jobs that are not entries of the ledger: files by name.
 const resultTables = `CREATE TABLE results (
 	key TEXT NOT NULL, -- of the job
 	name TEXT NOT NULL,
@@ -18,17 +18,17 @@ const resultTables = `CREATE TABLE results (
 	PRIMARY KEY (key, name)
 );`
 
-// AddJobs adds the jobs that are not there, and has those done again that had failed.
+// AddJobs adds the jobs that do not exist yet, and restarts those that have failed.
 func (s *Store) AddJobs(ctx context.Context, jobs []job.Job) error {
 	return s.addJobs(ctx, jobs, "jobs.state = 'failed'")
 }
 
-// Redo adds the jobs that are not there, and has those done again that are done or had failed.
+// Redo adds the jobs that do not exist yet, and restarts those that are done or have failed.
 func (s *Store) Redo(ctx context.Context, jobs []job.Job) error {
 	return s.addJobs(ctx, jobs, "jobs.state IN ('done', 'failed')")
 }
 
-// addJobs adds jobs; those that are there in these states are done again.
+// addJobs adds jobs, and restarts existing ones that are in these states.
 func (s *Store) addJobs(ctx context.Context, jobs []job.Job, again string) error {
 	if len(jobs) == 0 {
 		return nil
@@ -48,7 +48,7 @@ deadline = excluded.deadline, updated = excluded.updated WHERE `+again,
 	return failed(err, "add %d jobs", len(jobs))
 }
 
-// Until notes until when a job must be done, unless that is known from an earlier claim, and returns it. Zero is never.
+// Until records the deadline of a job, unless an earlier claim has set one, and returns it. The zero time means none.
 func (s *Store) Until(ctx context.Context, c *job.Claim, deadline time.Time) (time.Time, error) {
 	var at int64
 	err := s.row(ctx, `UPDATE jobs SET deadline = CASE WHEN deadline = 0 THEN CAST(? AS BIGINT) ELSE deadline END
@@ -59,16 +59,15 @@ WHERE key = ? AND fence = ? AND state = 'running' RETURNING deadline`, micros(de
 	return fromMicros(at), failed(err, "deadline of %s", c.Key)
 }
 
-// Later gives a job back until a time, with the reason. The attempt counts. Nothing is written when the claim has
-// ended.
+// Later releases a job until a time, with the reason. The attempt counts. Nothing is written if the claim has ended.
 func (s *Store) Later(ctx context.Context, c *job.Claim, due time.Time, reason string) error {
 	_, err := s.exec(ctx, `UPDATE jobs SET state = 'waiting', ends = 0, due = ?, reason = ?
 WHERE key = ? AND fence = ? AND state = 'running'`, micros(due), plain(reason), c.Key, c.Fence)
 	return failed(err, "give back %s", c.Key)
 }
 
-// Finish ends a job under its claim, done or failed, and keeps what it made, in place of what an earlier attempt did.
-// The error is [job.ErrLost] when the claim has ended; then nothing is kept.
+// Finish ends a job under its claim, done or failed, and stores its results, replacing those of an earlier attempt. If
+// the claim has ended, the error is [job.ErrLost] and nothing is stored.
 func (s *Store) Finish(ctx context.Context, c *job.Claim, to job.State, reason string, files map[string][]byte) error {
 	err := s.locked(ctx, func(tx conn) error {
 		if err := tx.held(ctx, c); err != nil {
@@ -92,7 +91,7 @@ func (s *Store) Finish(ctx context.Context, c *job.Claim, to job.State, reason s
 	return failed(err, "finish %s", c.Key)
 }
 
-// Made returns what a job made, by name.
+// Made returns the results of a job, by name.
 func (s *Store) Made(ctx context.Context, key string) (map[string][]byte, error) {
 	rows, err := s.rows(ctx, "SELECT name, data FROM results WHERE key = ?", key)
 	if err != nil {
@@ -106,7 +105,7 @@ func (s *Store) Made(ctx context.Context, key string) (map[string][]byte, error)
 		if err := rows.Scan(&name, &data); err != nil {
 			return nil, failed(err, "results of %s", key)
 		}
-		if out[name] = data; data == nil { // so SQLite's driver has empty bytes
+		if out[name] = data; data == nil { // SQLite's driver returns nil for empty bytes
 			out[name] = []byte{}
 		}
 	}

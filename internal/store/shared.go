@@ -53,7 +53,7 @@ CREATE TABLE vectors (
 	fmt.Sprintf(resultTables, "BYTEA"),
 }
 
-// maxConns is how many connections a process holds at most. PostgreSQL allows 100 in all unless it is told otherwise.
+// maxConns is the maximum number of connections of a process. By default, PostgreSQL allows 100 in all.
 const maxConns = 6
 
 // OpenShared opens a PostgreSQL database that several processes share, and brings its schema up to date. url is as in
@@ -75,15 +75,15 @@ func OpenShared(ctx context.Context, url string) (*Store, error) {
 	return s, nil
 }
 
-// prepareShared runs the missing migrations. Of several programs that start at once, one does.
+// prepareShared runs the missing migrations. If several programs start at once, only one of them does.
 func (s *Store) prepareShared(ctx context.Context) error {
-	tx, err := s.db.BeginTx(ctx, nil) // each statement sees what was written before it, also while it waited
+	tx, err := s.db.BeginTx(ctx, nil) // each statement sees what was written before it, even while it waited
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
 	c := conn{db: s.db, tx: tx, shared: true}
-	if _, err := c.exec(ctx, "SELECT pg_advisory_xact_lock(4838174921)"); err != nil { // any number of our own
+	if _, err := c.exec(ctx, "SELECT pg_advisory_xact_lock(4838174921)"); err != nil { // an arbitrary number of our own
 		return err
 	}
 	if _, err := c.exec(ctx, "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)"); err != nil {
@@ -102,7 +102,7 @@ func (s *Store) prepareShared(ctx context.Context) error {
 	return tx.Commit()
 }
 
-// describeShared puts what to do next into PostgreSQL's errors.
+// describeShared adds what to do next to PostgreSQL's errors.
 func describeShared(err error) error {
 	var unreachable *pgconn.ConnectError
 	var pg *pgconn.PgError

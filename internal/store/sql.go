@@ -13,7 +13,7 @@ import (
 // conn runs statements, which are written with ? for their arguments, on a database or within a transaction.
 type conn struct {
 	db     *sql.DB
-	tx     *sql.Tx // nil outside of transactions
+	tx     *sql.Tx // nil outside transactions
 	shared bool    // PostgreSQL
 }
 
@@ -42,7 +42,7 @@ func (c conn) row(ctx context.Context, query string, args ...any) *sql.Row {
 	return c.runner().QueryRowContext(ctx, c.statement(query), args...)
 }
 
-// statement is a statement as the database wants it. None has a question mark but for an argument.
+// statement returns a statement in the form that the database requires. A question mark always means an argument.
 func (c conn) statement(query string) string {
 	if !c.shared || !strings.Contains(query, "?") {
 		return query
@@ -57,7 +57,8 @@ func (c conn) statement(query string) string {
 	return b.String()
 }
 
-// now is the database's clock in microseconds since 1970: the same for all who share it.
+// now returns SQL for the database's clock in microseconds since 1970, which is the same for all processes that share
+// it.
 func (c conn) now() string {
 	if c.shared {
 		return "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)"
@@ -65,14 +66,14 @@ func (c conn) now() string {
 	return "CAST(unixepoch('subsec') * 1000000 AS BIGINT)"
 }
 
-// inTx runs f in a transaction that is committed when f returns nil. Transactions run as if one after the other; f may
-// run again when another one was in the way.
+// inTx runs f in a transaction that is committed if f returns nil. Transactions are serializable; f may run again after
+// a conflict with another one.
 func (c conn) inTx(ctx context.Context, f func(conn) error) error {
 	return c.retried(ctx, sql.LevelSerializable, f)
 }
 
-// locked is inTx for an f that locks the rows that it relies on, so that transactions about other rows are not in its
-// way.
+// locked is inTx for an f that locks the rows that it relies on, so that it does not conflict with transactions on
+// other rows.
 func (c conn) locked(ctx context.Context, f func(conn) error) error {
 	return c.retried(ctx, sql.LevelReadCommitted, f)
 }

@@ -1,15 +1,16 @@
-// Package store keeps what has to survive a crash: the bot's ledger and notes, the sums spent on the language model per
-// day, and vectors that were paid for. It implements the interfaces that bot ([Store.Entry] and its neighbors), llm
-// ([Store.Spent], [Store.AddSpent]), the annotation page ([Store.SaveWork]) and others own, and knows only their nouns.
+// Package store keeps what must survive a crash: the bot's ledger and notes, the daily sums spent on the language
+// model, and vectors that were paid for. It implements the interfaces that bot ([Store.Entry] and related methods), llm
+// ([Store.Spent], [Store.AddSpent]), the annotation page ([Store.SaveWork]) and others own, and knows nothing of their
+// rules.
 //
 // It is one SQLite file ([Open]) or, for bots on several machines, a PostgreSQL database ([OpenShared]). The statements
-// are the same; sql.go has the little in which the two differ, and one suite of tests runs against both.
+// are the same; sql.go contains the few differences, and one suite of tests runs against both.
 //
 // Every write is durable when the method returns. The file is in WAL mode with synchronous=FULL
-// (https://www.sqlite.org/pragma.html#pragma_synchronous), one connection, transactions that take the write lock at
-// once (so that a busy database makes a writer wait instead of failing half way). Several processes may have the file
-// open: the running bot, and the ledger command. [Lock] keeps a second bot away from a file, [Store.Acquire] from a
-// database.
+// (https://www.sqlite.org/pragma.html#pragma_synchronous), with one connection, and its transactions take the write
+// lock at once, so that a busy database makes a writer wait instead of failing halfway. Several processes may have the
+// file open: the running bot, and the ledger command. [Lock] prevents a second bot from using a file, and
+// [Store.Acquire] prevents it for a database.
 //
 // The schema has a version. Opening updates an older one, each step in a transaction, and refuses one that a newer
 // program wrote. Times are stored as microseconds since 1970 in UTC, structures as JSON text.
@@ -37,15 +38,15 @@ import (
 // Store is an open database. It is safe for many goroutines.
 type Store struct {
 	conn
-	lease *leader.Lease // under which the ledger is written; nil: none is needed
+	lease *leader.Lease // required for writing the ledger; nil: no lease is needed
 	ring  func(context.Context, job.Job)
 }
 
-// OnWork has f called after each write that leaves a job for someone to do, with its key, kind and due time. Call it
+// OnWork makes the store call f after each write that leaves a job to do, with its key, kind and due time. Call it
 // before the store is used.
 func (s *Store) OnWork(f func(context.Context, job.Job)) { s.ring = f }
 
-// rung reports that there is a job to do.
+// rung calls the function of [Store.OnWork] for a job that must be done.
 func (s *Store) rung(ctx context.Context, j job.Job) {
 	if s.ring != nil && j.State == job.Waiting {
 		s.ring(ctx, j)
@@ -83,7 +84,7 @@ CREATE TABLE spent (
 );`,
 	annotationTables,
 	harvestTables,
-	// Whose comment an entry is for, and its time stamp (microseconds since 1970; 0: none): see bot.Origin.
+	// The author of an entry's comment, and its time stamp (microseconds since 1970; 0: none): see bot.Origin.
 	`ALTER TABLE entries ADD COLUMN author TEXT NOT NULL DEFAULT '';
 ALTER TABLE entries ADD COLUMN minute BIGINT NOT NULL DEFAULT 0;
 UPDATE entries SET author = coalesce(json_extract(data, '$.author'), ''),
@@ -92,7 +93,7 @@ CREATE INDEX entries_origin ON entries (page, author, minute);`,
 	vectorTables,
 	leaseTable,
 	jobTable + entryJobs,
-	// The budgets of an endpoint were kept under its whole address once, whose parameters may hold a key.
+	// The budgets of an endpoint were once stored under its whole address, whose parameters may contain a key.
 	`DELETE FROM notes WHERE substr(key, 1, 9) = 'endpoint ' AND instr(key, char(63)) > 0;`, // a question mark
 	fmt.Sprintf(resultTables, "BLOB"),
 }
@@ -100,7 +101,7 @@ CREATE INDEX entries_origin ON entries (page, author, minute);`,
 // busyTimeout is how long a writer waits for another process. The ledger command writes for milliseconds.
 const busyTimeout = 10 * time.Second
 
-// Open opens the database file, and makes it and its folder when they are missing. It checks the file's integrity and
+// Open opens the database file, and creates it and its folder if they are missing. It checks the file's integrity and
 // brings its schema up to date.
 func Open(ctx context.Context, path string) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -116,7 +117,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
 		"foreign_keys(ON)",
-		"secure_delete(ON)"}} // what a wiki took away is overwritten
+		"secure_delete(ON)"}} // what a wiki deleted is overwritten
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: q.Encode()}
 	db, err := sql.Open("sqlite", u.String())
 	if err != nil {
@@ -135,8 +136,8 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return s, nil
 }
 
-// closeToOthers makes a new file that only its owner can read, and takes what other users may do from an older one.
-// SQLite would let everybody read; it gives its -wal and -shm files the same permissions.
+// closeToOthers creates a file that only its owner can read, or removes other users' permissions from an existing one.
+// SQLite would let everyone read it; its -wal and -shm files get the same permissions.
 func closeToOthers(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err == nil {
@@ -174,7 +175,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	})
 }
 
-// migrate takes the steps that a schema of this version lacks.
+// migrate runs the steps that a schema of this version lacks.
 func (c conn) migrate(ctx context.Context, version int, steps []string) error {
 	if version > len(steps) {
 		return fmt.Errorf("the database has schema %d, this program knows only %d: use the newer program that wrote it",
@@ -188,10 +189,10 @@ func (c conn) migrate(ctx context.Context, version int, steps []string) error {
 	return nil
 }
 
-// errDamaged is what a corrupted file comes to.
+// errDamaged is the error for a corrupted file.
 var errDamaged = errors.New("the database file is damaged: restore a copy, or move it (and its -wal and -shm files) away to start over")
 
-// describe puts what to do next into the errors that people meet: full disk, damaged file, no permission, busy.
+// describe adds what to do next to the errors that people meet: full disk, damaged file, no permission, busy.
 func describe(err error) error {
 	var se *sqlite.Error
 	switch {
@@ -212,7 +213,7 @@ func describe(err error) error {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return fmt.Errorf("another program has kept the database busy for %v: find and stop it (%w)", busyTimeout, err)
 	case sqlite3.SQLITE_IOERR:
-		return fmt.Errorf("the disk reports an error: look at the system's log (%w)", err)
+		return fmt.Errorf("the disk reports an error: check the system's log (%w)", err)
 	}
 	return err
 }

@@ -10,7 +10,7 @@ import (
 	"math"
 )
 
-// vectorTables keep what embedding models made of texts; of a text only its hash is kept.
+// vectorTables store embedding models' vectors of texts; of a text, only its hash is kept.
 const vectorTables = `CREATE TABLE vectors (
 	model TEXT NOT NULL,
 	text BLOB NOT NULL, -- SHA-256
@@ -18,7 +18,7 @@ const vectorTables = `CREATE TABLE vectors (
 	PRIMARY KEY (model, text)
 ) WITHOUT ROWID;`
 
-// Vectors returns the vectors that are kept of texts, by text.
+// Vectors returns the stored vectors of texts, by text.
 func (s *Store) Vectors(ctx context.Context, model string, texts []string) (map[string][]float32, error) {
 	out := map[string][]float32{}
 	err := s.inTx(ctx, func(tx conn) error {
@@ -45,7 +45,7 @@ func (s *Store) Vectors(ctx context.Context, model string, texts []string) (map[
 	return out, failed(err, "vectors of %s", model)
 }
 
-// KeepVectors keeps vectors by text.
+// KeepVectors stores vectors by text.
 func (s *Store) KeepVectors(ctx context.Context, model string, vectors map[string][]float32) error {
 	err := s.inTx(ctx, func(tx conn) error {
 		for t, v := range vectors {

@@ -58,7 +58,7 @@ func Echoes() map[string]http.HandlerFunc {
 	}
 }
 
-// dump returns a request as text with what matters in front, since error texts are cut.
+// dump returns a request as text, with the important parts first, since error texts are cut.
 func dump(r *http.Request) string {
 	whole, err := httputil.DumpRequest(r, true)
 	if err != nil {
@@ -71,17 +71,17 @@ func dump(r *http.Request) string {
 	return r.Header.Get("Authorization") + " " + r.URL.String() + " " + body + " " + string(whole)
 }
 
-// leaked is how many characters of a secret are a leak.
+// leaked is the number of characters of a secret that count as a leak.
 const leaked = 8
 
 var base64Word = regexp.MustCompile(`[A-Za-z0-9+/_-]{8,}`)
 
-// Leaks reports whether text holds a part of one of the secrets, also when it is escaped or in base64. It decodes the
-// text instead of looking for the forms of a secret, so it shares nothing with what hides secrets.
+// Leaks reports whether text contains part of one of the secrets, even escaped or in base64. It decodes the text
+// instead of searching for the forms of a secret, so it shares nothing with the code that hides secrets.
 func Leaks(text string, secrets ...string) bool {
 	return leaks(text, secrets,
 		4)
-} // encoders are nested at most so deep here
+} // encoders are nested at most this deep here
 
 func leaks(text string, secrets []string, depth int) bool {
 	for _, s := range secrets {

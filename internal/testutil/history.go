@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// Revision is a page as one edit left it.
+// Revision is a page after one edit.
 type Revision struct {
 	User string
 	Text string // wikitext
 }
 
-// CheckHistory decides from nothing but requests and revisions whether an account did what it had to. requests has the
-// number of posts that want an answer under each heading; revisions is the page's whole history, oldest first. It
-// returns what is wrong: a revision of the account that is more than one reply put between what was there, a reply that
-// is missing or one too many at any time, also when it was removed later, and a reply that is not where it belongs.
+// CheckHistory decides from nothing but requests and revisions whether an account did its job. requests contains the
+// number of posts that want an answer, by heading; revisions is the page's whole history, oldest first. It returns what
+// is wrong: a revision of the account that does more than insert one reply, a reply that is missing or in excess at any
+// time (even if it was removed later), and a reply in the wrong place.
 func CheckHistory(account string, requests map[string]int, revisions []Revision) (wrong []string) {
 	h := NewHistory(account)
 	h.Requests = requests
@@ -31,26 +31,26 @@ func CheckHistory(account string, requests map[string]int, revisions []Revision)
 type History struct {
 	Requests map[string]int // posts that want an answer, by heading
 	Posted   map[string]int // replies that were posted, by heading
-	// Reply, if not nil, says what is wrong with the text of a reply; "" when nothing is.
+	// Reply, if not nil, returns what is wrong with the text of a reply, or "".
 	Reply func(heading, reply string) string
 
 	account string
 	signed  *regexp.Regexp
 	seen    int
-	text    string // of the last revision
+	text    string // the text of the last revision
 	wrong   []string
 }
 
-// NewHistory returns a check of what an account does.
+// NewHistory returns a check of an account's edits.
 func NewHistory(account string) *History {
 	return &History{Requests: map[string]int{}, Posted: map[string]int{}, account: account,
 		signed: regexp.MustCompile(`\[\[User:` + regexp.QuoteMeta(account) + `\|[^\]]*\]\][^\n]*\d\d:\d\d, \d+ \w+ \d{4} \(UTC\)`)}
 }
 
-// Text is the page as the last revision left it.
+// Text returns the text of the last revision.
 func (h *History) Text() string { return h.text }
 
-// Add looks at the page's next revision.
+// Add checks the page's next revision.
 func (h *History) Add(r Revision) {
 	h.seen++
 	before := h.text
@@ -81,7 +81,7 @@ func (h *History) Add(r Revision) {
 	}
 }
 
-// Broken returns what is wrong already, whatever comes.
+// Broken returns what is already wrong, whatever follows.
 func (h *History) Broken() []string {
 	wrong := slices.Clone(h.wrong)
 	for _, heading := range slices.Sorted(maps.Keys(h.Requests)) {
@@ -92,7 +92,7 @@ func (h *History) Broken() []string {
 	return wrong
 }
 
-// Wrong returns what is wrong with all revisions so far, as if no more came.
+// Wrong returns what is wrong with the revisions so far, assuming that no more follow.
 func (h *History) Wrong() []string {
 	wrong := slices.Clone(h.wrong)
 	for _, heading := range slices.Sorted(maps.Keys(h.Requests)) {
@@ -103,7 +103,7 @@ func (h *History) Wrong() []string {
 	return wrong
 }
 
-// insertion returns what text has in addition to before, and where. pure is false when part of before is gone.
+// insertion returns what text has in addition to before, and where. If part of before is missing, pure is false.
 func insertion(before, text string) (at int, added string, pure bool) {
 	before, text = strings.TrimRight(before, "\n"), strings.TrimRight(text, "\n")
 	for at < len(before) && at < len(text) && before[at] == text[at] {
@@ -118,7 +118,7 @@ func insertion(before, text string) (at int, added string, pure bool) {
 
 var sectionLine = regexp.MustCompile(`(?m)^== *(.*?) *==[ \t]*$`)
 
-// headingAt is the heading of the section in which a place is.
+// headingAt returns the heading of the section that contains an offset.
 func headingAt(text string, at int) string {
 	all := sectionLine.FindAllStringSubmatch(text[:at], -1)
 	if len(all) == 0 {

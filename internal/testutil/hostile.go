@@ -1,8 +1,9 @@
-// Package testutil holds what several packages' tests need: the hostile forum of internal/sandbox/testdata/hostile, and
-// a look at the bot's replies that knows nothing of the code that makes them. A product package must not import it.
+// Package testutil contains what the tests of several packages need: the hostile forum of
+// internal/sandbox/testdata/hostile, and a check of the bot's replies that is independent of the code that makes them.
+// A product package must not import it.
 //
-// The reader of replies here is deliberately crude. It does not parse wikitext: it takes away the few pieces that a
-// reply may hold, each in its exact form, and calls everything that is left and could begin markup a fault.
+// The check of replies is deliberately crude. It does not parse wikitext: it removes the few pieces that a reply may
+// contain, each in its exact form, and reports everything in the rest that could begin markup.
 package testutil
 
 import (
@@ -14,14 +15,14 @@ import (
 	"strings"
 )
 
-// Hostile is a forum page of hostile posts, and the script of a model that does whatever they say.
+// Hostile is a forum page of hostile posts, and the script of a model that does whatever they demand.
 type Hostile struct {
 	Page   string // wikitext
 	Script string // see llm.ParseScript
 }
 
 // ReadHostile reads page.wikitext and script.txt in dir. @@NAME@@ in them is replaced: PORT by port, HUGE by a text of
-// so many bytes, the others by characters that an editor would not show (control characters, direction marks,
+// that many bytes, the others by characters that an editor would not show (control characters, direction marks,
 // MediaWiki's strip marker).
 func ReadHostile(dir string, port, huge int) (Hostile, error) {
 	markup := strings.Repeat("{{Delete}} ~~~~ [[Category:Spam]] lorem ipsum |} ", huge/49+1)[:huge]
@@ -46,7 +47,7 @@ func ReadHostile(dir string, port, huge int) (Hostile, error) {
 	}, nil
 }
 
-// Section is a section of level 2 of a page.
+// Section is a level-2 section of a page.
 type Section struct {
 	Heading string // wikitext between the equals signs, trimmed
 	Body    string // what follows the heading's line
@@ -54,7 +55,7 @@ type Section struct {
 
 var headingLine = regexp.MustCompile(`(?m)^==[ \t]*([^=\n].*?)[ \t]*==[ \t]*$`)
 
-// Sections cuts a page at its headings of level 2, whatever surrounds them.
+// Sections cuts a page at its level-2 headings, whatever surrounds them.
 func Sections(page string) (out []Section) {
 	at := headingLine.FindAllStringSubmatchIndex(page, -1)
 	for i, m := range at {
@@ -69,9 +70,9 @@ func Sections(page string) (out []Section) {
 
 var markLine = regexp.MustCompile(`^[:*#]+.*<!-- spinachbot:[a-z0-9-]+ -->$`)
 
-// SplitReplies takes the replies of account out of a page that was before without them. rest is the page without them:
-// it equals before when nothing else was changed. A reply is a run of new lines from one that ends with the bot's mark
-// to one that ends with the account's signature.
+// SplitReplies extracts the replies of account from a page. before is the page as it was without them, and rest is the
+// page with the replies removed: if nothing else changed, the two are equal. A reply is a run of new lines from one
+// that ends with the bot's mark to one that ends with the account's signature.
 func SplitReplies(before, after, account string) (rest string, replies []string) {
 	signed := regexp.MustCompile(`\[\[User:` + regexp.QuoteMeta(account) +
 		`\|[^\]\n]*\]\][^\n]*\d\d:\d\d, \d+ \w+ \d{4} \(UTC\)$`)
@@ -92,7 +93,7 @@ func SplitReplies(before, after, account string) (rest string, replies []string)
 	return strings.Join(kept, "\n"), replies
 }
 
-// piece is something that a reply may hold.
+// piece is something that a reply may contain.
 type piece struct {
 	name string
 	re   *regexp.Regexp
@@ -123,7 +124,7 @@ func pieces(account, operator string) []piece {
 var (
 	entityLink = regexp.MustCompile(`\[\[(?:Q[1-9]\d*|Property:P[1-9]\d*|Lexeme:L[1-9]\d*)(?:\|([^\[\]{}|<\n]+))?\]\]`)
 	queryBlock = regexp.MustCompile(`(?s)\{\{SPARQL\|query=\n(.*?)\n\}\}`)
-	// leftover is what begins markup in MediaWiki. The reply's own list marks, cells and headers are looked at line by
+	// leftover matches what begins markup in MediaWiki. The reply's own list marks, cells and headers are checked line by
 	// line.
 	leftover = regexp.MustCompile(`(?i)\{\{|\}\}|\[\[|\]\]|\{\||\|\}|~~~|<|''|__\w+__|-\{|&(?:#\w+|[a-z]\w*);|https?:/|mailto:|\[|\]|` +
 		`\b(?:RFC|PMID|ISBN)[ \t\x{a0}]+\d`)
@@ -132,8 +133,8 @@ var (
 	line   = regexp.MustCompile(`^(?::+[^:*#;=|!{-]|[:*#]+@|# |#: |\||! )`)
 )
 
-// Faults says what is wrong with a reply: everything in it that could be markup and is not the bot's own. operator is
-// the user who is named as the bot's operator.
+// Faults returns what is wrong with a reply: everything in it that could be markup and is not the bot's own. operator
+// is the user named as the bot's operator.
 func Faults(reply, account, operator string) (out []string) {
 	fault := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	queries := queryBlock.FindAllStringSubmatch(reply, -1)
@@ -174,7 +175,7 @@ func Faults(reply, account, operator string) (out []string) {
 	return out
 }
 
-// queryFaults looks at the query in its template: pipes are written {{!}}, and nothing else in it is markup inside a
+// queryFaults checks the query in its template: pipes are written {{!}}, and nothing else in it is markup inside a
 // template's parameter.
 func queryFaults(q string) (out []string) {
 	q = strings.ReplaceAll(q, "{{!}}", "")

@@ -12,11 +12,11 @@ type DiffLine struct {
 	Text string
 }
 
-// maxDiff bounds the table of a comparison: what differs in more lines is all removed and all added.
+// maxDiff bounds the table of a comparison: if texts differ in more lines, all lines count as removed and added.
 const maxDiff = 2000
 
 // Diff compares two texts line by line by their longest common subsequence. same reports whether two lines are equal;
-// of equal lines the second text's is returned.
+// of two equal lines, the one of the second text is returned.
 func Diff(before, after []string, same func(a, b string) bool) []DiffLine {
 	head := 0
 	for head < len(before) && head < len(after) && same(before[head], after[head]) {
@@ -82,7 +82,7 @@ func subsequence(a, b []string, same func(a, b string) bool) []DiffLine {
 const around = 3
 
 // Unified shows how before becomes after, as a unified diff of one hunk: from the first line that differs to the last
-// one, with three lines around. Equal texts have no diff: "".
+// one, with three lines of context. For equal texts it returns "".
 func Unified(before, after string) string {
 	if before == after {
 		return ""

@@ -1,4 +1,4 @@
-// Package text has the small helpers for texts that many packages need.
+// Package text contains small helpers for texts that many packages need.
 package text
 
 import (
@@ -29,7 +29,8 @@ func Clip(s string, n int) string {
 	return s
 }
 
-// ClipApart is [Clip] of two texts so that what differs can be seen: of a long common beginning only the end is kept.
+// ClipApart clips two texts like [Clip], but so that the difference remains visible: of a long common beginning, only
+// the end is kept.
 func ClipApart(a, b string, n int) (string, string) {
 	if a == b || Clip(a, n) != Clip(b, n) {
 		return Clip(a, n), Clip(b, n)
@@ -43,10 +44,10 @@ func ClipApart(a, b string, n int) (string, string) {
 	return Clip("…"+string(x[from:]), n), Clip("…"+string(y[from:]), n)
 }
 
-// Fold returns s on one line, with single spaces and none at its ends.
+// Fold returns s on one line, with single spaces and none at either end.
 func Fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// OneLine is [Fold] without control characters: fit for a log, a terminal or a wiki's edit summary.
+// OneLine is [Fold] without control characters, for a log, a terminal or a wiki's edit summary.
 func OneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) ||
@@ -57,7 +58,7 @@ func OneLine(s string) string {
 // turns reports whether a character changes the direction of the text after it.
 func turns(r rune) bool { return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 }
 
-// Count returns a number with its noun: "1 entry", "12,000 entries".
+// Count formats a number with its noun: "1 entry", "12,000 entries".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -68,7 +69,7 @@ func Count(n int, noun string) string {
 	return Thousands(n) + " " + noun + "s"
 }
 
-// Thousands writes a number with a comma before every three digits.
+// Thousands formats a number with commas between groups of three digits.
 func Thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -77,7 +78,7 @@ func Thousands(n int) string {
 	return s
 }
 
-// JSON puts an error of encoding/json into plain words. Other errors come back as they are.
+// JSON turns an error of encoding/json into plain words. It returns other errors unchanged.
 func JSON(err error) error {
 	if plain := jsonWords(err); plain != "" {
 		return &jsonError{plain, err}
@@ -85,7 +86,7 @@ func JSON(err error) error {
 	return err
 }
 
-// jsonError is an error with other words.
+// jsonError is an error with a different text.
 type jsonError struct {
 	text string
 	err  error
@@ -116,8 +117,8 @@ func jsonWords(err error) string {
 	return ""
 }
 
-// Clean drops control characters but line breaks and tabs, characters that turn the direction of text around, and what
-// is not UTF-8: all that could hide something or steer a terminal.
+// Clean removes everything that could hide something or control a terminal: control characters except line breaks and
+// tabs, characters that change the direction of text, and invalid UTF-8.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// folded is which nodes of a tree are shown.
+// folded tells which nodes of a tree are shown.
 type folded struct {
 	shown  map[*Node]bool
 	hidden map[*Node]hidden // what is not shown below a shown node
 }
 
-// hidden is what is folded below a node.
+// hidden counts what is folded below a node.
 type hidden struct {
 	steps, branches int
 	ends            map[string]int
 }
 
-// fold chooses at most so many nodes, the root not counted: first the way to the answer, then what was visited most and
-// valued highest, each after its parent. The rest is folded into counts. A way to the answer that is longer is shown
-// whole.
+// fold chooses at most that many nodes, not counting the root: first the path to the answer, then the most visited and
+// most valued nodes, each after its parent. The rest is folded into counts. The path to the answer is shown in full,
+// even if it is longer.
 func (t *Tree) fold(most int) folded {
 	f := folded{shown: map[*Node]bool{t.Root: true}, hidden: map[*Node]hidden{}}
 	frontier := slices.Clone(t.Root.Children)
@@ -40,7 +40,7 @@ func (t *Tree) fold(most int) folded {
 		frontier = append(slices.Delete(frontier, best, best+1), next.Children...)
 	}
 	for n := range f.shown {
-		if c := f.single(n); c != nil { // a count would take as much room
+		if c := f.single(n); c != nil { // a count would take as much space
 			f.shown[c] = true
 			continue
 		}
@@ -58,7 +58,7 @@ func (t *Tree) fold(most int) folded {
 	return f
 }
 
-// single returns the only step that is hidden below n, nil when there are none or more.
+// single returns the only step that is hidden below n, or nil if there are none or several.
 func (f folded) single(n *Node) (only *Node) {
 	for _, c := range n.Children {
 		if f.shown[c] {
@@ -72,7 +72,7 @@ func (f folded) single(n *Node) (only *Node) {
 	return only
 }
 
-// before reports whether a is shown rather than b.
+// before reports whether a has priority over b.
 func before(a, b *Node) bool {
 	if a.Won != b.Won {
 		return a.Won
@@ -82,7 +82,7 @@ func before(a, b *Node) bool {
 	return cmp.Or(cmp.Compare(b.Visits, a.Visits), cmp.Compare(y, x), cmp.Compare(a.ID, b.ID)) < 0
 }
 
-// count adds a subtree.
+// count adds the nodes of a subtree.
 func (h *hidden) count(n *Node) {
 	stack := []*Node{n}
 	for len(stack) > 0 {
@@ -95,7 +95,7 @@ func (h *hidden) count(n *Node) {
 	}
 }
 
-// String says what is hidden: "12 more steps in 3 branches: 2 failed, 1 too deep".
+// String describes what is hidden: "12 more steps in 3 branches: 2 failed, 1 too deep".
 func (h hidden) String() string {
 	out := fmt.Sprintf("%d more steps", h.steps)
 	if h.branches > 1 {
@@ -121,7 +121,7 @@ type row struct {
 	last   []bool // for each depth, whether the node there is the last of its parent's
 }
 
-// rows lists the shown nodes as an outline: the way to the answer first among siblings, then by value.
+// rows lists the shown nodes as an outline: among siblings, the path to the answer comes first, then by value.
 func (t *Tree) rows(most int) []row {
 	f := t.fold(most)
 	var out []row

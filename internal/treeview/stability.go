@@ -8,19 +8,19 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Spread says how much the judge's samples of the same states differed, for all judged states of one depth. Scores are
-// from 0 to 1.
+// Spread describes how much the judge's samples of the same states differed, for all judged states of one depth. Scores
+// are from 0 to 1.
 type Spread struct {
 	Depth   int      `json:"depth"`   // steps from the question
 	States  int      `json:"states"`  // that were judged
 	Samples int      `json:"samples"` // judgments that could be read
 	Mean    float64  `json:"mean"`    // of the states' scores
 	SD      *float64 `json:"sd"`      // mean of the states' sample standard deviations; nil: no state has two samples
-	Range   *float64 `json:"range"`   // the largest difference of two samples of one state; nil likewise
+	Range   *float64 `json:"range"`   // the largest difference of two samples of one state; nil as for SD
 }
 
-// Stability returns the spread of the judge's samples by depth, the smallest depth first. States that no judge was
-// asked about are left out.
+// Stability returns the spread of the judge's samples by depth, starting with the smallest. States that were not judged
+// are left out.
 func (t *Tree) Stability() []Spread {
 	by := map[int][]*Node{}
 	deepest := 0
@@ -34,7 +34,7 @@ func (t *Tree) Stability() []Spread {
 	var out []Spread
 	for d := 1; d <= deepest; d++ {
 		if nodes := by[d]; len(nodes) > 0 {
-			slices.SortFunc(nodes, func(a, b *Node) int { return a.ID - b.ID }) // sums do not depend on the map
+			slices.SortFunc(nodes, func(a, b *Node) int { return a.ID - b.ID }) // so that sums do not depend on the map's order
 			out = append(out, spread(d, nodes))
 		}
 	}
@@ -61,7 +61,7 @@ func spread(depth int, nodes []*Node) Spread {
 	return s
 }
 
-// deviation is the sample standard deviation of at least two values.
+// deviation returns the sample standard deviation of at least two values.
 func deviation(values []float64) float64 {
 	mean, squares := 0.0, 0.0
 	for _, v := range values {
@@ -73,7 +73,7 @@ func deviation(values []float64) float64 {
 	return math.Sqrt(squares / float64(len(values)-1))
 }
 
-// String is the spread in one line.
+// String returns the spread on one line.
 func (s Spread) String() string {
 	out := fmt.Sprintf("depth %d: %s, %s, mean score %.2f", s.Depth, text.Count(s.States, "state"),
 		text.Count(s.Samples, "judgment"), s.Mean)

@@ -10,29 +10,29 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Nodes is how many nodes a picture shows unless it is told otherwise: more of them cannot be taken in.
+// Nodes is the default number of nodes in a picture: more of them are hard to take in.
 const Nodes = 48
 
 //go:embed style.css
 var style string
 
-// layout is a picture for a width of the reader's window.
+// layout is a picture for one width of the reader's window.
 type layout struct {
 	*chart.SVG
 	*Tree
 	class                 string // of the drawing in a page
 	width, margin, indent float64
-	column                float64 // of the figures at the right
+	column                float64 // width of the figures on the right
 	bars                  bool
 	y                     float64
 	trunk                 []float64 // the y of the last node drawn at each depth
-	edges                 []string  // those of the way to the answer, which are drawn above the others
+	edges                 []string  // edges of the path to the answer, which are drawn above the others
 	link                  func(*Node) string
 }
 
-// SVG draws the tree with at most so many nodes (0: [Nodes]): an outline from top to bottom, the way to the answer
-// first. What is not drawn is counted where it hangs. The drawing has two layouts, for wide windows and for phones,
-// and the colors for light and dark systems. It needs no script and no other file.
+// SVG draws the tree with at most that many nodes (0: [Nodes]) as an outline from top to bottom, with the path to the
+// answer first. Nodes that are not drawn are counted where they would be. The drawing has two layouts, for wide windows
+// and for phones, and colors for light and dark systems. It needs no script and no other file.
 func (t *Tree) SVG(nodes int) string {
 	if nodes <= 0 {
 		nodes = Nodes
@@ -57,8 +57,8 @@ func (t *Tree) SVG(nodes int) string {
 	return s.String()
 }
 
-// Inline draws the tree to be put into a page, which sets the colors. It is two drawings, of the classes wide and
-// narrow, of which the page shows one. Each node is a link.
+// Inline draws the tree for use in a page, which sets the colors. It returns two drawings, of the classes wide and
+// narrow; the page shows one of them. Each node is a link.
 func (t *Tree) Inline(nodes int, link func(*Node) string) string {
 	if nodes <= 0 {
 		nodes = Nodes
@@ -75,7 +75,8 @@ func (t *Tree) Inline(nodes int, link func(*Node) string) string {
 	return out
 }
 
-// sizes is the style that chooses the layout. A drawing that is opened by itself fills the window up to 1080 pixels.
+// sizes returns the style that selects the layout. A drawing that is opened by itself fills the window up to 1080
+// pixels.
 func sizes(wide, narrow layout) string {
 	const most = 1080
 	height := func(l layout, limit float64) string {
@@ -86,7 +87,7 @@ func sizes(wide, narrow layout) string {
 		height(narrow, 640))
 }
 
-// description tells the picture to those who do not see it.
+// description describes the picture for those who cannot see it.
 func (t *Tree) description() string {
 	var b strings.Builder
 	b.WriteString(t.Summary() + ".")
@@ -132,7 +133,7 @@ func (l *layout) draw(rows []row) {
 	l.y += l.margin - 8
 }
 
-// legend says what the signs mean.
+// legend explains the signs.
 func (l *layout) legend() {
 	x, y := l.margin+5, l.y+8
 	for _, sign := range []struct{ class, text string }{{"dot won", "way to the answer"}, {"dot", "tried"},
@@ -147,7 +148,7 @@ func (l *layout) legend() {
 	l.y += 36
 }
 
-// How wide characters are on average, in parts of the font's size.
+// Average widths of characters, as a fraction of the font size.
 const (
 	sans = 0.56
 	mono = 0.61
@@ -159,7 +160,7 @@ const (
 	rowGap     = 9
 )
 
-// row draws a node with its call, what it showed and what became of it; or what is folded.
+// row draws a node with its call, observation and fate, or a count of folded nodes.
 func (l *layout) row(r row) {
 	x := l.margin + 8 + l.indent*float64(r.depth)
 	at := x + 16
@@ -250,7 +251,7 @@ func (l *layout) edge(depth int, won bool) {
 	l.Path(d, `class="edge"`)
 }
 
-// dot marks a node: larger where more simulations came through.
+// dot marks a node. It is larger if more simulations passed through the node.
 func (l *layout) dot(x float64, n *Node) {
 	class := "dot"
 	switch {
@@ -262,7 +263,7 @@ func (l *layout) dot(x float64, n *Node) {
 	l.Circle(x, l.y-4, min(7, 3.5+0.4*float64(n.Visits)), `class="`+class+`"`, "")
 }
 
-// figures are a node's value and visits, at the right.
+// figures draws a node's value and visits on the right.
 func (l *layout) figures(right float64, n *Node) {
 	v, ok := n.Value()
 	if ok && l.bars {
@@ -300,10 +301,10 @@ func (l *layout) votes(inner float64) {
 	}
 }
 
-// observation is what the step showed, on one line.
+// observation returns what the step showed, on one line.
 func (n *Node) observation() string { return oneLine(text.Clip(n.Step.Observation, maxText)) }
 
-// tip is shown when the mouse is over the node: the text that does not fit in the row.
+// tip returns the text that is shown when the mouse is over the node: what does not fit in the row.
 func (n *Node) tip() string {
 	name, argument := n.call()
 	out := n.Place() + " " + name + "(" + argument + ")"
@@ -316,8 +317,8 @@ func (n *Node) tip() string {
 	return out
 }
 
-// fit breaks a text into at most so many lines of a width in pixels, for characters of a mean width; the last line is
-// cut. Words that are longer than a line are broken.
+// fit breaks a text into at most that many lines of a width in pixels, for characters of an average width; the last
+// line is cut. Words that are longer than a line are broken.
 func fit(s string, width, character float64, most int) []string {
 	s = oneLine(s)
 	if s == "" {

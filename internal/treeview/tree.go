@@ -1,9 +1,9 @@
 // Package treeview shows the tree of a search: as lines on a terminal while it grows, and as a picture when it is
-// finished. It reads the events of a trajectory and nothing else. All texts in it come from models and graphs: they are
+// complete. It reads only the events of a trajectory. All texts in them come from models and graphs, so they are
 // cleaned for terminals and escaped for pictures.
 //
-//	tree.go       events to nodes
-//	fold.go       which nodes are shown when there are too many
+//	tree.go       from events to nodes
+//	fold.go       which nodes are shown if there are too many
 //	lines.go      the tree as lines
 //	svg.go        the tree as a picture
 //	stability.go  how much the judge's samples differ, by depth
@@ -18,27 +18,27 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Node is a step in the tree, or the root, which is the question. A turn with several calls is several nodes, one below
-// the other.
+// Node is a step in the tree, or the root, which is the question. A turn with several calls becomes several nodes, each
+// below the previous one.
 type Node struct {
 	ID       int // of the step's event; 0 for the root
 	Parent   *Node
 	Children []*Node
 	Step     *event.Step // nil for the root
-	Visits   int         // rewards that were passed up through here
-	Reward   float64     // sum of what they passed up
-	Score    *float64    // what the judge thinks of the state; nil: it was not asked
-	Samples  []float64   // the judgments that Score is the mean of; none where no judge was asked
-	Judge    string      // what the judge says
-	Leaf     string      // why the branch ends here, one of event's leaf reasons; "" where it does not
-	Lost     int         // turns after this step that came to nothing: they could not be read, or the model failed
+	Visits   int         // number of rewards passed up through this node
+	Reward   float64     // sum of those rewards
+	Score    *float64    // the judge's score of the state; nil: it was not asked
+	Samples  []float64   // the judgments whose mean is Score; none if no judge was asked
+	Judge    string      // the judge's reason
+	Leaf     string      // why the branch ends here, one of event's leaf reasons; "" if it does not
+	Lost     int         // turns after this step without a result: they could not be read, or the model failed
 	Group    *event.Group
-	Won      bool   // on the way to the answer
-	Verdict  string // of the person who reviewed the turn; "" where nobody did
+	Won      bool   // on the path to the answer
+	Verdict  string // of the person who reviewed the turn; "" if nobody did
 }
 
-// Value is the mean reward of the node's visits, without one the judge's score, both from 0 to 1. ok is false where
-// there is neither.
+// Value returns the mean reward of the node's visits or, without visits, the judge's score; both are from 0 to 1. If
+// there is neither, ok is false.
 func (n *Node) Value() (v float64, ok bool) {
 	switch {
 	case n.Visits > 0:
@@ -49,7 +49,7 @@ func (n *Node) Value() (v float64, ok bool) {
 	return 0, false
 }
 
-// Depth is the number of steps up to the node, 0 for the root.
+// Depth returns the number of steps up to the node, 0 for the root.
 func (n *Node) Depth() int {
 	d := 0
 	for ; n.Parent != nil; n = n.Parent {
@@ -58,18 +58,18 @@ func (n *Node) Depth() int {
 	return d
 }
 
-// Tree is a search so far. It is made by [Tree.Add], event after event. It is not safe for concurrent use.
+// Tree is a search so far. [Tree.Add] builds it event by event. It is not safe for concurrent use.
 type Tree struct {
 	Question    string
 	Search      event.Tree // the parameters; Policy is empty for a run that does not branch
 	Root        *Node
 	Steps       int            // nodes without the root
 	Simulations int            // expansions so far
-	Ends        map[string]int // branches that ended, by the reason
+	Ends        map[string]int // branches that ended, by reason
 	Groups      []event.Group
 	Vote        string // why the answer was chosen, in the vote's words
-	Stopped     string // the limit or failure that ended the search before its time, in words; "" for none
-	SPARQL      string // of the answer, "" without one
+	Stopped     string // the limit or failure that ended the search early, in words, or ""
+	SPARQL      string // of the answer, or ""
 	Ended       bool
 	Reason      string // why there is no answer
 
@@ -77,7 +77,7 @@ type Tree struct {
 	under map[int]*Node  // the nearest node at or above each event
 	kind  map[int]string // of each event
 	seen  map[int]string // verdict of each review
-	grown map[int]bool   // events from which the model was asked what to do next
+	grown map[int]bool   // events from which the model was asked for the next step
 }
 
 // New returns an empty tree.
@@ -96,7 +96,7 @@ func Of(events []event.Event) *Tree {
 	return t
 }
 
-// Branches reports whether the tree is one: it was searched, or some node has several children.
+// Branches reports whether the tree really branches: it comes from a search, or some node has several children.
 func (t *Tree) Branches() bool {
 	if t.Search.Policy != "" {
 		return true
@@ -109,7 +109,7 @@ func (t *Tree) Branches() bool {
 	return false
 }
 
-// Add takes in the next event. One that refers to events that are not there is taken as one of the root.
+// Add adds the next event. An event that refers to missing events is attached to the root.
 func (t *Tree) Add(e event.Event) {
 	at := t.under[e.Parent]
 	if at == nil {
@@ -162,10 +162,10 @@ func (t *Tree) step(at *Node, e event.Event) {
 	t.Steps++
 }
 
-// left is the reason of a branch that a person went back from.
+// left is the reason for a branch that a person abandoned.
 const left = "left in the review"
 
-// review takes in a person's decision: the verdict belongs to the step that follows it.
+// review adds a person's decision: the verdict belongs to the step that follows it.
 func (t *Tree) review(at *Node, e event.Event) {
 	if e.Review == nil {
 		return
@@ -176,8 +176,8 @@ func (t *Tree) review(at *Node, e event.Event) {
 	}
 }
 
-// expand counts a simulation, which is the expansion of one node. A server that returns fewer samples than it was asked
-// for is called several times for one expansion, all from the same event.
+// expand counts a simulation, which is the expansion of one node. A server that returns fewer samples than requested is
+// called several times for one expansion, each time from the same event.
 func (t *Tree) expand(e event.Event) {
 	if t.Search.Policy == "" || e.Request == nil || e.Request.Purpose != "act" || t.grown[e.Parent] {
 		return
@@ -186,7 +186,7 @@ func (t *Tree) expand(e event.Event) {
 	t.Simulations++
 }
 
-// visit adds a reward to every node of its path. Each new child of an expansion is a visit.
+// visit adds a reward to every node on its path. Each new child of an expansion is a visit.
 func (t *Tree) visit(e event.Event) {
 	if e.Value == nil {
 		return
@@ -201,8 +201,7 @@ func (t *Tree) visit(e event.Event) {
 	}
 }
 
-// leaf ends a branch. Where what failed is a turn and not the state before it, that is a lost turn of the state: other
-// turns may follow it.
+// leaf ends a branch. If a turn failed and not the state before it, the state only lost a turn: other turns may follow.
 func (t *Tree) leaf(at *Node, e event.Event) {
 	t.Ends[e.Reason]++
 	if t.kind[e.Parent] == "model" || at == t.Root {
@@ -223,7 +222,7 @@ func (t *Tree) vote(e event.Event) {
 	}
 }
 
-// win marks the way to the answer. A later answer takes the place of an earlier one.
+// win marks the path to the answer. A later answer replaces an earlier one.
 func (t *Tree) win(at *Node) {
 	for _, n := range t.nodes {
 		n.Won = false
@@ -249,10 +248,10 @@ func words(reason string) string {
 	if w, ok := leafWords[reason]; ok {
 		return w
 	}
-	return oneLine(text.Clip(reason, 60)) // of a later version
+	return oneLine(text.Clip(reason, 60)) // from a later version
 }
 
-// Fate says in words what became of a node: why its branch ended there, and what the vote said of it. It is empty for a
+// Fate describes the outcome of a node: why its branch ended there, and the result of the vote on it. It is empty for a
 // node in the middle of a branch.
 func (t *Tree) Fate(n *Node) string {
 	var out []string
@@ -289,7 +288,7 @@ func (t *Tree) Fate(n *Node) string {
 	return strings.Join(out, "; ")
 }
 
-// Summary is the search in one line.
+// Summary describes the search on one line.
 func (t *Tree) Summary() string {
 	name := t.Search.Policy
 	if name == "" {
@@ -320,7 +319,7 @@ func (t *Tree) Summary() string {
 	return strings.Join(out, ", ")
 }
 
-// call is a node's call on one line. Of native calls only the values are shown: what they are is plain to see.
+// call returns a node's call on one line. Of native calls, only the values are shown, since their meaning is obvious.
 func (n *Node) call() (name, argument string) {
 	if n.Step == nil {
 		return "", ""
@@ -336,8 +335,8 @@ func (n *Node) call() (name, argument string) {
 	return oneLine(n.Step.Action), oneLine(text.Clip(argument, maxText))
 }
 
-// oneLine is a text of others on one line, fit for terminals and pictures.
+// oneLine returns a text from outside on one line, safe for terminals and pictures.
 func oneLine(s string) string { return text.OneLine(text.Clean(s)) }
 
-// maxText is how many characters of a text are looked at: nothing shows more of it.
+// maxText is the number of characters of a text that are processed: nothing shows more.
 const maxText = 600

@@ -2,14 +2,14 @@ package wikitext
 
 import "sort"
 
-// Again reads a text a second time, as [Preprocess] with opt would, but only those sections in which the second reading
-// differs from d, and only where it does.
+// Again reads a text a second time, as [Preprocess] with opt would, but only those parts in which the second reading
+// differs from d.
 //
 // It differs where opt.Template returns a node other than the template that d has there. next returns the first such
-// place at or after an offset, or -1 if there is none; the offsets only grow. Where opt.Template returns d's own
-// template, it must do so for two lone braces, and whole must be true of it: what is in such a template is left out, as
-// in any that opt.Template returns. A part is read again up to the next heading at which nothing is open in
-// either reading.
+// offset at or after a given one, or -1 if there is none; the offsets only grow. If opt.Template returns d's own
+// template, it must do so for exactly two braces, and whole must return true for it: the content of such a template is
+// left out, as in any that opt.Template returns. A part is read again up to the next heading at which nothing is open
+// in either reading.
 //
 // Sections keep the numbers of the first reading.
 func (d *Doc) Again(opt Options, next func(from int) int, whole func(*Node) bool) *Doc {
@@ -41,9 +41,9 @@ func (d *Doc) Again(opt Options, next func(from int) int, whole func(*Node) bool
 	return again
 }
 
-// take takes over nodes that start before an offset, without what is inside of whole ones, and returns the others.
+// take copies the nodes that start before an offset, without the content of whole ones, and returns the others.
 func (r *reader) take(nodes []Node, stop int, whole func(*Node) bool) []Node {
-	within := -1 // the end of the whole one
+	within := -1 // the end of the current whole node
 	for i := range nodes {
 		n := &nodes[i]
 		switch {
@@ -59,7 +59,7 @@ func (r *reader) take(nodes []Node, stop int, whole func(*Node) bool) []Node {
 	return nil
 }
 
-// number assigns the headings the numbers that they have in another reading of the text.
+// number gives the headings the numbers that they have in another reading of the text.
 func (d *Doc) number(other *Doc) {
 	k := 0
 	for i := range d.Nodes {

@@ -13,17 +13,17 @@ type piece struct {
 	start int
 	parts []part
 	node  int  // number of nodes when it was opened
-	bare  bool // a heading after a comment on its line: rendered, but no section
+	bare  bool // a heading after a comment on its line: rendered, but not a section
 	free  bool // a heading at the start of a line, where nothing was open
 	dash  bool // a hyphen is before "{{": what is left of the braces may still be "-{"
 }
 
 // part is the text between two pipes.
 type part struct {
-	start, eq int // eq: offset of the first equals sign, -1 if there is none
+	start, eq int // eq: offset of the first equals sign, or -1
 }
 
-// special marks the bytes that mean something to the preprocessor.
+// special marks the bytes that have a meaning for the preprocessor.
 var special = [256]bool{'<': true, '{': true, '[': true, '-': true, '}': true, ']': true, '|': true,
 	'=': true, '\n': true}
 
@@ -50,8 +50,8 @@ func Preprocess(text string, opt Options) *Doc {
 	return r.finish()
 }
 
-// read reads on from the start of a line up to the first of the marks at which nothing is open, and returns its offset;
-// without one, up to the end.
+// read continues from the start of a line up to the first of the marks at which nothing is open, and returns its
+// offset. If there is none, it reads up to the end.
 func (r *reader) read(i int) int {
 	text, n := r.text, len(r.text)
 	r.bol, r.fake, r.stack = i, false, r.stack[:0]
@@ -106,7 +106,7 @@ func (r *reader) pauses(i int) bool {
 	return len(r.marks) > 0 && r.marks[0] == i && len(r.stack) == 0
 }
 
-// push opens a piece. It overwrites the parts of an earlier piece in its place, which are no longer needed.
+// push opens a piece. It reuses the memory of an earlier piece's parts, which are no longer needed.
 func (r *reader) push(p piece, from int) {
 	if n := len(r.stack); n < cap(r.stack) {
 		r.stack = r.stack[:n+1]
@@ -141,7 +141,7 @@ func run(s string, i int, c byte) int {
 	return j - i
 }
 
-// opening reads a run of "{" or "[". Two are needed, more are kept: how they group is decided when they are closed.
+// opening reads a run of "{" or "[" with at least two of them. How they group is decided when they are closed.
 func (r *reader) opening(i int, c byte) int {
 	n := run(r.text, i, c)
 	if n < 2 {
@@ -322,7 +322,7 @@ func (r *reader) angle(i int) int {
 		}
 		if from < 0 && name != "includeonly" {
 			r.noClose[name] = true
-			return gt + 1 // text, but what is in the tag has no other meaning
+			return gt + 1 // text, but the content of the tag has no other meaning
 		}
 		if from < 0 {
 			from, to = len(t), len(t)
@@ -333,8 +333,8 @@ func (r *reader) angle(i int) int {
 	return node.End
 }
 
-// comment reads a comment. One that fills whole lines takes its newline with it, so that the next line starts where the
-// comment did.
+// comment reads a comment. A comment that fills whole lines includes its newline, so that the next line starts where
+// the comment did.
 func (r *reader) comment(i int) int {
 	t := r.text
 	end := len(t)
@@ -362,7 +362,7 @@ func lineStart(t string, i, bol int) bool {
 	return i == bol
 }
 
-// findClose finds "</name   >" from offset i on, whatever the case; -1 if there is none.
+// findClose finds "</name >" from offset i on, in any case; from is -1 if there is none.
 func findClose(t string, i int, name string) (from, to int) {
 	for {
 		k := strings.Index(t[i:], "</")
@@ -411,8 +411,8 @@ func (r *reader) order() {
 	}
 }
 
-// finish orders the nodes and finds each one's parent. A heading inside a template that was closed is not a section,
-// but it has used up its number.
+// finish orders the nodes and finds the parent of each. A heading inside a template that was closed is not a section,
+// but it keeps its number.
 func (r *reader) finish() *Doc {
 	r.order()
 	var open []int

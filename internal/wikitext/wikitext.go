@@ -3,9 +3,9 @@
 // headings with MediaWiki's own section numbers.
 //
 // It follows the algorithm of MediaWiki's includes/parser/Preprocessor_Hash.php (preprocessToObj), because only that
-// algorithm says which section action=edit means by "section 7" on a page with unbalanced braces. Opening braces and
-// brackets go on a stack, and a run of closing ones closes as many as fit. A heading is a line that starts with an
-// equals sign while no tag is open. What is left open at the end is plain text.
+// algorithm determines which section action=edit means by "section 7" on a page with unbalanced braces. Opening braces
+// and brackets go on a stack, and a run of closing ones closes as many as fit. A heading is a line that starts with an
+// equals sign while no tag is open. Anything left open at the end is plain text.
 //
 // Nothing is an error: any bytes are wikitext. The time is linear in the length of the page. Offsets are byte offsets
 // into the text as given.
@@ -13,15 +13,15 @@ package wikitext
 
 import "strings"
 
-// Kind says what a [Node] is.
+// Kind is the kind of a [Node].
 type Kind uint8
 
 // The kinds of nodes.
 const (
-	Comment Kind = iota + 1 // <!-- … -->, up to the end of the text when it is never closed
+	Comment Kind = iota + 1 // <!-- … -->, up to the end of the text if it is never closed
 	// an extension tag with everything inside: <nowiki>…</nowiki>, <syntaxhighlight lang="sparql">…</syntaxhighlight>
 	Tag
-	Template // {{name|…}}, parser functions and magic words included
+	Template // {{name|…}}, including parser functions and magic words
 	Param    // {{{name|default}}}
 	Heading  // == … ==, the line without its newline
 )
@@ -32,7 +32,7 @@ type Span struct{ Start, End int }
 // In returns the text of the span.
 func (s Span) In(text string) string { return text[s.Start:s.End] }
 
-// Arg is an argument of a template. Name is empty (Start == End) for a positional one; neither name nor value are
+// Arg is an argument of a template. Name is empty (Start == End) for a positional one; neither name nor value is
 // trimmed.
 type Arg struct {
 	Name, Value Span
@@ -45,31 +45,31 @@ type Node struct {
 	free       bool // of a heading: nothing was open before it
 	Start, End int
 	Name       string // of a template (trimmed, as written) or of a tag (lower case)
-	Attrs      Span   // of a tag: what is between its name and the closing bracket
+	Attrs      Span   // of a tag: the text between its name and the closing bracket
 	Inner      Span   // of a tag: its content; of a heading: between the equals signs, not trimmed
 	Args       []Arg  // of a template
 	Level      int    // of a heading, 1 to 6
-	Section    int    // of a heading: MediaWiki's section number, 0 when MediaWiki does not make a section of it
+	Section    int    // of a heading: MediaWiki's section number, or 0 if MediaWiki does not treat it as a section
 	Note       uint32 // for the caller's own use
-	Parent     int    // index of the node around this one, -1 at the top
+	Parent     int    // index of the enclosing node, or -1
 }
 
-// Doc is a text with its structure. Nodes are in the order of their start, an outer node before the inner ones.
+// Doc is a text with its structure. Nodes are ordered by their starts, outer nodes before inner ones.
 type Doc struct {
 	Text  string
 	Nodes []Node
 }
 
-// Options adapt the reading. The zero value is MediaWiki.
+// Options change how a text is read. The zero value follows MediaWiki.
 type Options struct {
-	// Template, if given, is asked at every opening "{{" at offset i. When it answers true, its node is taken as it is
-	// and reading goes on at its End. It lets a caller read templates that careless authors filled with text that cuts
-	// them short.
+	// Template, if not nil, is called for every opening "{{" at offset i. If it returns true, its node is used unchanged
+	// and reading continues at the node's End. A caller can use it to read templates whose content would otherwise end
+	// them early.
 	Template func(text string, i int) (Node, bool)
 }
 
-// extensionTags are the tags whose content MediaWiki's preprocessor leaves alone, as Special:Version of Wikidata lists
-// them. <translate> is left out: the Translate extension takes it away before the preprocessor runs.
+// extensionTags are the tags whose content MediaWiki's preprocessor leaves alone, as Wikidata's Special:Version lists
+// them. <translate> is left out, because the Translate extension removes it before the preprocessor runs.
 var extensionTags = map[string]bool{
 	"nowiki": true, "pre": true, "gallery": true, "indicator": true, "langconvert": true, "syntaxhighlight": true,
 	"source": true, "ref": true, "references": true,
@@ -80,7 +80,7 @@ var extensionTags = map[string]bool{
 	"dynamicpagelist": true, "languages": true, "includeonly": true,
 }
 
-// IsExtensionTag reports whether the preprocessor takes <name …> as opaque.
+// IsExtensionTag reports whether the preprocessor treats <name …> as opaque.
 func IsExtensionTag(name string) bool { return extensionTags[strings.ToLower(name)] }
 
 // CanonicalName normalizes a template's name: lower case, single spaces, no namespace.
@@ -117,8 +117,8 @@ func StripComments(s string) string {
 	return b.String()
 }
 
-// Arg returns the last argument with one of the given names (positional ones count as "1", "2", …), as MediaWiki lets
-// the last one win.
+// Arg returns the last argument with one of the given names (positional ones are named "1", "2", …), since in MediaWiki
+// the last one wins.
 func (n *Node) Arg(text string, names ...string) (Arg, bool) {
 	var found Arg
 	ok := false
@@ -151,7 +151,7 @@ func itoa(n int) string {
 type Section struct {
 	Number     int // for action=edit; 0 is the part before the first heading
 	Level      int
-	Start, End int // a section holds its subsections
+	Start, End int // a section includes its subsections
 }
 
 // Sections lists the sections of the text, the lead (number 0) first.

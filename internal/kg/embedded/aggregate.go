@@ -20,13 +20,13 @@ type aggregation struct {
 	aggs    []aggregate
 }
 
-// groupKey is a key: a variable's own place, or an expression with the place it is bound to.
+// groupKey is a key: a variable's own place, or an expression and the place that it is bound to.
 type groupKey struct {
 	slot int
 	fn   evalFn // nil for a plain variable
 }
 
-// aggregate is one call of an aggregate function with the place of its result.
+// aggregate is one call of an aggregate function, with the place of its result.
 type aggregate struct {
 	op        string
 	distinct  bool
@@ -90,7 +90,7 @@ func (a *aggregation) plainKeys() varSet {
 // certainKeys returns the keys that have a value in every group.
 func (a *aggregation) certainKeys(cert varSet) varSet { return a.plainKeys().intersect(cert) }
 
-// accumulator gathers one aggregate of one group.
+// accumulator computes one aggregate of one group.
 type accumulator struct {
 	count  int64
 	sum    value.Value
@@ -139,7 +139,7 @@ type grouper struct {
 	groups *rowSet
 	cells  []value.ID
 	accs   rows[accumulator] // one row per group
-	used   int               // bytes of what the accumulators hold
+	used   int               // bytes of the accumulators' values
 }
 
 // group returns the number of the current row's group.
@@ -172,7 +172,7 @@ func (r *grouper) group() (int, error) {
 }
 
 func (r *grouper) take() error {
-	if !r.ex.Work(len(r.a.keys) + len(r.a.aggs)) { // one solution may have many thousands
+	if !r.ex.Work(len(r.a.keys) + len(r.a.aggs)) { // one solution may have thousands of them
 		return r.ex.Err
 	}
 	for i, k := range r.a.keys {
@@ -252,13 +252,13 @@ func (r *grouper) add(g *aggregate, acc *accumulator) error {
 	return nil
 }
 
-// hold counts bytes that the accumulators keep until the groups are done.
+// hold counts bytes that the accumulators keep until the groups are complete.
 func (r *grouper) hold(n int) error {
 	r.used += n
 	return r.ex.Alloc(n)
 }
 
-// replace puts a value into an accumulator.
+// replace stores a value in an accumulator.
 func (r *grouper) replace(at *value.Value, v value.Value) error {
 	n := v.Own() - at.Own()
 	*at = v

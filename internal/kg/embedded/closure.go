@@ -10,18 +10,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// reacher finds what can be reached by repeating a step. It keeps no state.
+// reacher finds the nodes that can be reached by repeating a step. It keeps no state.
 type reacher struct {
 	step     walk
 	min, max int
 }
 
-// from lists the different nodes that min to max steps lead to. Nothing is visited twice, so cycles are harmless.
+// from lists the distinct nodes that min to max steps lead to. No node is visited twice, so cycles are harmless.
 func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
 	before := ex.Mem
 	level := []value.ID{start}
 	for i := 0; i < r.min; i++ { // the first min levels may repeat nodes of earlier levels
-		if i == r.min-1 && r.max < 0 { // what follows is closed under steps, so the last of them belongs to it
+		if i == r.min-1 && r.max < 0 { // the result is closed under steps, so the last of these levels belongs to it
 			break
 		}
 		next, err := r.level(ex, level, map[value.ID]bool{})
@@ -34,7 +34,7 @@ func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
 	var out []value.ID
 	first := r.min
 	if r.max < 0 && r.min > 0 {
-		first = r.min - 1 // level holds the nodes one step before the first that count
+		first = r.min - 1 // level contains the nodes one step before the first that count
 	} else {
 		for _, n := range level {
 			seen[n] = true
@@ -49,7 +49,7 @@ func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
 		out = append(out, next...)
 		level = next
 	}
-	ex.Mem = before // seen goes
+	ex.Mem = before // seen is released
 	return out, ex.Alloc(4 * cap(out))
 }
 
@@ -76,14 +76,14 @@ func (r *reacher) level(ex *exec, from []value.ID, seen map[value.ID]bool) ([]va
 	return next, ex.Tick()
 }
 
-// closureOp is a path pattern with a repetition; node and operator in one.
+// closureOp is a path pattern with a repetition. It is both a node and an operator.
 type closureOp struct {
 	s, o     place
 	fwd, bwd reacher
-	sGiven   int // inside EXISTS: places that hold what the ends were on entry, else -1
+	sGiven   int // inside EXISTS: places with the values of the ends on entry, or -1
 	oGiven   int
 	inf      info
-	ends     estimate // what leads to or from a constant end, counted while planning
+	ends     estimate // number of nodes that lead to or from a constant end, counted while planning
 }
 
 func (c *compiler) closure(s place, p *sparql.Path, o place, sc *scope) *closureOp {
@@ -106,10 +106,10 @@ func (x *closureOp) info() *info { return &x.inf }
 
 func (x *closureOp) plan(*compiler, varSet, float64) op { return x }
 
-// probeSteps limits the walk that counts what a constant end reaches.
+// probeSteps limits the walk that counts the nodes reachable from a constant end.
 const probeSteps = 20_000
 
-// estimate counts what a constant end reaches; for variables that will be bound it guesses.
+// estimate counts the nodes reachable from a constant end; for variables that will be bound, it guesses.
 func (x *closureOp) estimate(c *compiler, bound varSet) estimate {
 	sKnown := !x.s.isVar() || bound.has(x.s.slot)
 	oKnown := !x.o.isVar() || bound.has(x.o.slot)
@@ -151,7 +151,7 @@ type reachMemo struct {
 	fwd, bwd map[value.ID]*reached
 }
 
-// reached has the nodes that a start leads to; sorted is built when membership is first checked.
+// reached contains the nodes that a start leads to; sorted is built when membership is first checked.
 type reached struct {
 	list   []value.ID
 	sorted []value.ID
@@ -169,7 +169,7 @@ func (r *reached) has(n value.ID) bool {
 	return ok
 }
 
-// memoRoom is the part of a query's memory (one in memoRoom) that closures may remember in.
+// memoRoom limits the part of a query's memory in which closures cache results: one part in memoRoom.
 const memoRoom = 4
 
 func (x *closureOp) reached(ex *exec, n value.ID, back bool) (*reached, error) {
@@ -192,7 +192,7 @@ func (x *closureOp) reached(ex *exec, n value.ID, back bool) (*reached, error) {
 	got := &reached{list: list}
 	if ex.Mem < ex.Max/memoRoom {
 		m[n] = got
-		return got, ex.Alloc(4*len(list) + 100) // sorted may be made, and the map's entry
+		return got, ex.Alloc(4*len(list) + 100) // for sorted, which may be built, and the map's entry
 	}
 	ex.Free(4 * cap(list))
 	return got, nil
@@ -254,7 +254,7 @@ func (x *closureOp) between(ex *exec, s, o value.ID, known bool, next runner) er
 	return next()
 }
 
-// spread binds a free end to everything that the other one leads to.
+// spread binds a free end to every node that the other end leads to.
 func (x *closureOp) spread(ex *exec, from value.ID, back bool, cell *value.ID, next runner) error {
 	r, err := x.reached(ex, from, back)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// info is what the planner has found out about a part of a query.
+// info contains what the planner knows about a part of a query.
 type info struct {
 	vars   varSet // bound in some solution
 	cert   varSet // bound in every solution
-	unsafe varSet // for these the part must not be given a binding: its solutions would differ from the algebra's
+	unsafe varSet // the part must not be given bindings for these: its solutions would differ from the algebra's
 	uses   varSet // all places that it reads, including in expressions
 }
 
@@ -22,7 +22,7 @@ type node interface {
 	info() *info
 	// estimate estimates the number of solutions and the work for one row in which the places of bound have a value.
 	estimate(c *compiler, bound varSet) estimate
-	// plan makes the operator for about rows rows in which the places of bound have a value.
+	// plan returns the operator for about rows rows in which the places of bound have a value.
 	plan(c *compiler, bound varSet, rows float64) op
 }
 
@@ -80,14 +80,14 @@ func (c *compiler) fresh() int {
 	return c.width - 1
 }
 
-// Bytes that parts of a plan take, with what their operators and runners take later.
+// Sizes in bytes of parts of a plan, including their later operators and runners.
 const (
 	partSize = 600 // a part of a group
 	exprSize = 120 // a node of an expression
 	slotSize = 100 // a variable: its name in a scope, its cell of the row, its place in lists
 )
 
-// tick counts a step of planning, which costs more than one of running. It returns false when planning must end.
+// tick counts a step of planning, which costs more than a step of running. It returns false if planning must end.
 func (c *compiler) tick() bool { return c.Work(16) }
 
 // book counts bytes that the plan is about to keep. It returns false if planning must end.
@@ -107,12 +107,13 @@ type scope struct {
 	shared  func(name string) (int, bool) // the parent's place for a name that means the same variable
 	ambient varSet                        // inside EXISTS: variables whose values are given from outside
 	given   varSet                        // those of ambient that certainly have a value
-	exists  *existsScope                  // of the EXISTS around, nil outside
-	labels  []string                      // columns of the query around, for the label service
+	exists  *existsScope                  // of the surrounding EXISTS, or nil
+	labels  []string                      // columns of the surrounding query, for the label service
 }
 
-// existsScope belongs to one EXISTS. If its group reads a variable that has its value from outside but is not in scope
-// at that point, it reads a copy made on entry, since another part of the group may have bound the original meanwhile.
+// existsScope belongs to one EXISTS. If its group reads a variable whose value comes from outside but which is not in
+// scope at that point, it reads a copy made on entry, since another part of the group may have bound the original
+// meanwhile.
 type existsScope struct {
 	copies map[int]int // place of the copy by place
 }
@@ -150,8 +151,8 @@ func (s *scope) copyOf(n int) int {
 	return cp
 }
 
-// inner returns the scope of a group that is evaluated apart (of MINUS, of EXISTS): it shares the variables that are
-// visible at its place; of those that are ambient only, it sees the values given from outside.
+// inner returns the scope of a group that is evaluated separately (in MINUS or EXISTS). It shares the variables that
+// are visible at that point; of variables that are only ambient, it sees the values given from outside.
 func (s *scope) inner(visible varSet) *scope {
 	in := &scope{c: s.c, names: map[string]int{}, parent: s, labels: s.labels, exists: s.exists}
 	in.ambient, in.given = s.ambient.intersect(visible), s.given.intersect(visible)

@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// template makes triples from a solution: CONSTRUCT's template, or the resources that DESCRIBE is about.
+// template produces triples from a solution: CONSTRUCT's template, or the resources of DESCRIBE.
 type template struct {
 	triples   [][3]templatePlace
 	resources []place // of DESCRIBE
@@ -20,7 +20,7 @@ type templatePlace struct {
 	blank string
 }
 
-// blankSlots lists the places of the pattern's blank nodes among a set.
+// blankSlots lists those places of a set that belong to the pattern's blank nodes.
 func (s *scope) blankSlots(set varSet) []int {
 	var out []int
 	for name, n := range s.names {
@@ -70,7 +70,7 @@ func (c *compiler) template(q *sparql.Query, sc *scope, sel *selectNode) *templa
 	return t
 }
 
-// runGraph runs a CONSTRUCT or DESCRIBE query; every triple is written once.
+// runGraph runs a CONSTRUCT or DESCRIBE query. It writes each triple once.
 func (ex *exec) runGraph(sink Sink) error {
 	if s, ok := sink.(TripleSink); ok {
 		s.Triples()

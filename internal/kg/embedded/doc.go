@@ -10,24 +10,24 @@
 //   - value: terms as values; comparison, order and arithmetic
 //   - store: the triples, as numbers in three sorted permutations, and the readers of Turtle and N-Triples
 //   - entity: search, labels and entity pages
-//   - limit: what a query uses of its time and memory
+//   - limit: the time and memory that a query uses
 //   - function: the functions of SPARQL and of the dialect
 //   - httpapi: the graph over HTTP
 //
 // # How a query is answered
 //
 // A query becomes a tree of parts (compile.go, group.go, selectq.go), which the planner turns into operators
-// (planner.go): the algebra of SPARQL 1.1, section 18, with joins in an order chosen from the store's statistics. A
-// plan is pushed, not pulled: each operator writes its bindings into the one row of the query and calls the next
-// operator (exec.go). So a query without sorting or grouping keeps no rows, and stops at once when no more rows are
-// wanted.
+// (planner.go): the algebra of SPARQL 1.1, section 18, with joins in an order chosen from the store's statistics. Rows
+// are pushed through a plan, not pulled: each operator writes its bindings into the query's single row and calls the
+// next operator (exec.go). So a query without sorting or grouping stores no rows, and stops at once when no more rows
+// are needed.
 //
-// An operator is given the bindings that are already known, and must yield those of its solutions that are compatible
-// with them. This is not the bottom-up order of the algebra. The two differ where a part looks at a variable that it
-// does not bind in every solution (OPTIONAL, MINUS, FILTER, BIND). So each part knows for which variables it may be
-// given a binding ([info.unsafe]). For others it is evaluated once, by itself, and joined by hash. The same is done
-// where it is less work, and for parts that only a filter such as ?a = ?b connects (hashjoin.go). Rows with unbound
-// cells are found by hash, too (tableindex.go). EXISTS remembers its answers (exists.go).
+// An operator gets the bindings that are already known, and must yield those of its solutions that are compatible with
+// them. This is not the bottom-up order of the algebra. The two differ if a part reads a variable that it does not bind
+// in every solution (OPTIONAL, MINUS, FILTER, BIND). So each part records for which variables it must not be given a
+// binding ([info.unsafe]). In that case it is evaluated once, by itself, and joined by hash. The same happens if that
+// is less work, and for parts that are connected only by a filter such as ?a = ?b (hashjoin.go). Rows with unbound
+// cells are also found by hash (tableindex.go). EXISTS caches its answers (exists.go).
 //
-// A query has one meter of time and memory, for its plan and its run (package limit).
+// A query has one meter of time and memory for both planning and running (package limit).
 package embedded

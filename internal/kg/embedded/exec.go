@@ -12,10 +12,10 @@ import (
 )
 
 // runner iterates over the solutions of an operator: for each it sets the row, calls the next runner, and restores the
-// row. An error ends everything.
+// row. An error ends the whole run.
 type runner func() error
 
-// exec is one run of one query, in one goroutine. It has the row, the query's own terms and the used part of the
+// exec is one run of one query, on one goroutine. It contains the row, the query's own terms and the used part of the
 // budget.
 type exec struct {
 	function.Env
@@ -31,7 +31,7 @@ type exec struct {
 	labels map[labelKey]value.ID
 }
 
-// newExec returns a run of a plan; m is what planning has used of the query's limits.
+// newExec returns a run of a plan; m contains what planning has used of the query's limits.
 func newExec(g *Graph, m limit.Meter, p *plan) *exec {
 	ex := &exec{Env: function.NewEnv(m, g.opts.Now, g.opts.Random, p.base), g: g, st: g.store, plan: p,
 		row: make([]value.ID, p.width), tables: map[*tableOp]*table{}, exists: map[*existsExpr]*existsRun{},
@@ -66,7 +66,7 @@ func (ex *exec) value(n value.ID) value.Value {
 	return value.Value{}
 }
 
-// intern returns the number of a value's term, 0 for no value.
+// intern returns the number of a value's term, or 0 for no value.
 func (ex *exec) intern(v value.Value) value.ID {
 	if v.ID != 0 || v.Kind == value.KindNone {
 		return v.ID
@@ -120,7 +120,7 @@ type stopError struct{}
 
 func (*stopError) Error() string { return "stopped: enough rows" }
 
-// deadline returns ctx with the graph's own time limit.
+// deadline returns ctx with the graph's time limit.
 func (g *Graph) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	if g.opts.Timeout < 0 {
 		return ctx, func() {}

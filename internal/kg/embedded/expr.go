@@ -14,15 +14,15 @@ type evalFn func(ex *exec) value.Value
 // condFn computes a condition.
 type condFn func(ex *exec) value.Truth
 
-// exprEnv is the context of an expression: the names it sees and the variables that can have a value there. Variables
-// outside visible are unbound, whatever the row has in their place, since the row may carry bindings from outside the
+// exprEnv is the context of an expression: the names that it sees and the variables that can have a value there.
+// Variables outside visible are unbound, whatever the row contains, since the row may have bindings from outside the
 // expression's scope.
 type exprEnv struct {
 	sc      *scope
 	visible varSet
 	cert    varSet       // those of visible that certainly have a value
 	uses    *varSet      // collects the places that the expression reads
-	agg     *aggregation // where aggregates go; nil where they are not allowed
+	agg     *aggregation // collects aggregates; nil if they are not allowed
 }
 
 func (env exprEnv) slot(name string) (int, bool) {
@@ -278,7 +278,7 @@ func (c *compiler) in(e *sparql.Expr, env exprEnv) condFn {
 	}
 }
 
-// iriSet is the set of a long list of IRIs, for which no comparison is an error; nil for other lists.
+// iriSet returns a long list of IRIs as a set, or nil for any other list. Comparing IRIs is never an error.
 func iriSet(list []*sparql.Expr) map[string]bool {
 	if len(list) < 8 {
 		return nil

@@ -13,12 +13,13 @@ import (
 )
 
 // geoNode is SERVICE wikibase:around and wikibase:box: its pattern ?place wdt:P625 ?location, and a test of the
-// location. Node and operator in one. Source: Wikidata:SPARQL query service/User Manual, section Geospatial search.
+// location. It is both a node and an operator. Source: Wikidata:SPARQL query service/User Manual, section Geospatial
+// search.
 type geoNode struct {
 	pattern  *tripleNode
 	point    place
 	params   map[string]place // center, radius, globe, cornerWest … by the local name
-	distance int              // place of wikibase:distance, -1
+	distance int              // place of wikibase:distance, or -1
 	box      bool
 	inf      info
 }
@@ -124,7 +125,7 @@ func (g *geoNode) build(ex *exec, next runner) runner {
 	}
 }
 
-// test makes the test for the current row's settings, or returns nil if they are not points.
+// test returns the test for the current row's settings, or nil if they are not points.
 func (g *geoNode) test(ex *exec) func(function.Point) (float64, bool) {
 	if !g.box {
 		center, ok := function.ParsePoint(g.param(ex, "center"))
@@ -191,7 +192,7 @@ func (b *groupBuilder) slice(s *sparql.Service) {
 	b.join(n)
 }
 
-// sliceNode is bd:slice and bd:sample; node and operator in one. It is always evaluated by itself.
+// sliceNode is bd:slice and bd:sample. It is both a node and an operator, and is always evaluated by itself.
 type sliceNode struct {
 	inner         *groupNode
 	op            op
@@ -234,8 +235,7 @@ func (n *sliceNode) build(ex *exec, next runner) runner {
 	}
 }
 
-// shuffle moves a random choice of k rows to the front and drops the others; without a source of randomness the first
-// k.
+// shuffle moves k random rows to the front and drops the others. Without a source of randomness it keeps the first k.
 func (t *table) shuffle(ex *exec, k int) {
 	if t.n <= k {
 		return
@@ -288,7 +288,7 @@ func (c *compiler) mwapi(s *sparql.Service, sc *scope) *tableNode {
 	return t
 }
 
-// searchRows returns the hits of an entity search as rows of the outputs asked for.
+// searchRows returns the hits of an entity search as rows of the requested outputs.
 func searchRows(ctx context.Context, g *Graph, q kg.SearchQuery, outs []string) ([][]value.Value, error) {
 	res, err := g.Search(ctx, q)
 	if err != nil {

@@ -24,11 +24,11 @@ type barrier struct {
 	inner     *groupNode // of OPTIONAL and MINUS
 	bind      extend     // of BIND
 	label     *labelService
-	shared    varSet // of MINUS: which of the variables bound before it its group reads
+	shared    varSet // of MINUS: the variables bound before it that its group reads
 	sensitive varSet // a join that binds one of these may not move before it
 }
 
-// binds is what a barrier binds in some solution.
+// binds returns what a barrier binds in some solution.
 func (b *barrier) binds() varSet {
 	switch b.kind {
 	case barOptional:
@@ -51,10 +51,11 @@ type segment struct {
 type filterPart struct {
 	cond condFn
 	uses varSet
-	eq   *equation // when it is an equality that a join may use
+	eq   *equation // set if it is an equality that a join may use
 }
 
-// groupNode is a group graph pattern (SPARQL 1.1, section 18.2.2): joins between barriers, filters over all of it.
+// groupNode is a group graph pattern (SPARQL 1.1, section 18.2.2): joins between barriers, and filters over the whole
+// group.
 type groupNode struct {
 	segs    []segment
 	filters []filterPart
@@ -84,8 +85,8 @@ func (c *compiler) group(g *sparql.Group, sc *scope) *groupNode {
 	return c.groupWith(g, sc, varSet{}, varSet{})
 }
 
-// groupWith compiles the group of an OPTIONAL, whose filters also see the variables before it, outer, of which
-// outerCert are certainly bound.
+// groupWith compiles the group of an OPTIONAL. Its filters also see outer, the variables before it, of which outerCert
+// are certainly bound.
 func (c *compiler) groupWith(g *sparql.Group, sc *scope, outer, outerCert varSet) *groupNode {
 	c.nested++
 	defer func() { c.nested-- }()
@@ -170,7 +171,7 @@ func (b *groupBuilder) nested(g *groupNode) {
 	b.join(g)
 }
 
-// join adds a part as far forward as the algebra allows: past barriers that do not read what it binds.
+// join adds a part as early as the algebra allows: before barriers that do not read what it binds.
 func (b *groupBuilder) join(n node) {
 	in := n.info()
 	if !b.c.bookPart(in) {
@@ -201,13 +202,13 @@ func (b *groupBuilder) optional(x *sparql.Optional) {
 	b.vars = b.vars.union(in.vars)
 }
 
-// minus compiles MINUS; variables of its group that are not bound before it have nothing to do with those of the same
-// name outside.
+// minus compiles MINUS; variables of its group that are not bound before it are unrelated to those of the same name
+// outside.
 func (b *groupBuilder) minus(x *sparql.Minus) {
 	inner := b.c.group(x.Group, b.sc.inner(b.vars))
 	shared := inner.info().vars.intersect(b.vars)
 	if shared.empty() {
-		return // the solutions have no variable in common, so nothing is taken away
+		return // the solutions have no variable in common, so nothing is removed
 	}
 	all := inner.info().uses.union(shared)
 	b.barrier(&barrier{kind: barMinus, inner: inner, shared: all.intersect(b.vars), sensitive: all.minus(b.cert)})
@@ -251,8 +252,8 @@ func conjuncts(e *sparql.Expr) []*sparql.Expr {
 	return []*sparql.Expr{e}
 }
 
-// summarize works out what the group binds and for which variables it may not be given a binding: those that an
-// OPTIONAL, MINUS, BIND, label service or filter looks at while the joins before it do not bind them in every solution.
+// summarize determines what the group binds and for which variables it must not be given a binding: those that an
+// OPTIONAL, MINUS, BIND, label service or filter reads although the joins before it do not bind them in every solution.
 func (n *groupNode) summarize() {
 	in := &n.inf
 	for _, s := range n.segs {
@@ -291,7 +292,7 @@ func (n *groupNode) summarize() {
 		in.unsafe.addAll(f.uses.minus(in.cert))
 		in.uses.addAll(f.uses)
 	}
-	in.unsafe = in.unsafe.minus(n.sc.given) // they have their values before anything else
+	in.unsafe = in.unsafe.minus(n.sc.given) // they get their values before anything else
 }
 
 // service dispatches on the kind of SERVICE.

@@ -9,26 +9,27 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// A filter ?a = ?b (or sameTerm, with any expressions instead of the variables) between parts that have no variable in
-// common, or one that is too unselective, is a join in disguise. One part is then evaluated by itself into a table with
-// the hash of its side as a further column; the other side is looked up there (tableOp.equal). The hash only finds
-// candidates: equal values have equal hashes, and the filter stays in place and decides. So errors, NaN and numeric
-// promotions need no special rules here.
+// A filter ?a = ?b (or sameTerm, with any expressions instead of the variables) between parts that share no variable,
+// or only an unselective one, is a join in disguise. One part is then evaluated by itself into a table with the hash of
+// its side as an additional column; the other side is looked up there (tableOp.equal). The hash only finds candidates:
+// equal values have equal hashes, and the filter remains and decides. So errors, NaN and numeric promotions need no
+// special rules here.
 
 // equation is a filter that is true only where two values are equal.
 type equation struct{ left, right side }
 
-// side is one side of an equation with the places that it reads.
+// side is one side of an equation, with the places that it reads.
 type side struct {
 	fn   evalFn
 	uses varSet
 }
 
-// equality is an equation as seen from a table: one side is computed from the table's rows, the other from the row that
-// is joined with them.
+// equality is an equation as seen from a table: one side is computed from the table's rows, and the other from the row
+// that is joined with them.
 type equality struct{ table, row evalFn }
 
-// equation compiles a condition's two sides when it is an equality that may be computed ahead; nil otherwise.
+// equation compiles both sides of a condition if it is an equality that may be computed in advance; otherwise it
+// returns nil.
 func (b *groupBuilder) equation(e *sparql.Expr, env exprEnv) *equation {
 	equal := e.Kind == sparql.ExprBinary && e.Op == "=" || e.Kind == sparql.ExprBuiltin && e.Op == "SAMETERM"
 	if !equal || len(e.Args) != 2 || !repeatable(e) {
@@ -45,8 +46,8 @@ func (b *groupBuilder) equation(e *sparql.Expr, env exprEnv) *equation {
 	return &out
 }
 
-// repeatable reports whether an expression or group has the same value for the same bindings, and costs no
-// evaluation of a group.
+// repeatable reports whether an expression or group has the same value for the same bindings, and does not require
+// evaluating a group.
 func repeatable(e sparql.Node) bool {
 	ok := true
 	sparql.Inspect(e, func(n sparql.Node) bool {
@@ -67,8 +68,8 @@ func repeatable(e sparql.Node) bool {
 }
 
 // equalityKey hashes one side of some equalities on the current row: the table's, or the row's. ok is false if one of
-// them cannot hold because a side has no value. loose means that the hash cannot be used because of an xsd:float, which
-// is equal to whatever rounds to it.
+// them cannot be true because a side has no value. loose means that the hash cannot be used because of an xsd:float,
+// which is equal to all values that round to it.
 func equalityKey(ex *exec, list []equality, table bool) (key value.ID, loose, ok bool) {
 	h := hashSeed
 	for _, q := range list {
@@ -88,7 +89,8 @@ func equalityKey(ex *exec, list []equality, table bool) (key value.ID, loose, ok
 	return value.ID(h>>32) | 1, loose, true
 }
 
-// hashValue mixes a value into a hash. Values for which [equal] or sameTerm is true have the same, xsd:float apart.
+// hashValue mixes a value into a hash. Values for which [equal] or sameTerm is true have the same hash, except for
+// xsd:float.
 func hashValue(h uint64, v value.Value) uint64 {
 	mix := func(n uint64) { h = (h ^ n) * 0xFF51AFD7ED558CCD; h ^= h >> 32 }
 	switch {
@@ -119,7 +121,7 @@ func hashValue(h uint64, v value.Value) uint64 {
 	return h
 }
 
-// link is a part of a group that equations connect to what is bound before it.
+// link is a part of a group that equations connect to the variables bound before it.
 type link struct {
 	part   *groupNode
 	pushed []bool // filters of the group that the part takes over
@@ -127,8 +129,8 @@ type link struct {
 	apart  estimate
 }
 
-// linked looks for a part of rest that is better joined through equations than row by row, and returns it with what is
-// left of rest; nil if there is none. The part belongs to a segment of the group.
+// linked searches for a part of rest that is better joined through equations than row by row, and returns it with the
+// remainder of rest, or nil if there is none. The part belongs to a segment of the group.
 func (c *compiler) linked(g *groupNode, p *progress, rest []node, filters []filterPart, segment int) (*link, []node) {
 	some := false
 	for _, f := range filters {
@@ -163,7 +165,7 @@ func (c *compiler) linked(g *groupNode, p *progress, rest []node, filters []filt
 	}
 }
 
-// component splits off the joins that are connected with one of them by variables that are not bound yet.
+// component splits off the joins that are connected to one of them by variables that are not bound yet.
 func (c *compiler) component(rest []node, first int, bound varSet) (part, others []node) {
 	in := make([]bool, len(rest))
 	in[first] = true
@@ -190,8 +192,8 @@ func (c *compiler) component(rest []node, first int, bound varSet) (part, others
 	return part, others
 }
 
-// link makes a table of a part when an equation ties it to what is bound and that is less work than going through the
-// part for each row.
+// link turns a part into a table if an equation connects it to bound variables and a table is less work than evaluating
+// the part for each row.
 func (c *compiler) link(g *groupNode, p *progress, part []node, filters []filterPart, later varSet) *link {
 	l := &link{part: &groupNode{segs: []segment{{joins: part}}, sc: g.sc, memo: map[string]estimate{}},
 		pushed: make([]bool, len(filters))}
@@ -263,8 +265,8 @@ func (g *groupNode) bindsOutside(part []node) varSet {
 	return v
 }
 
-// optionalEqualities are the filters of an OPTIONAL's group that tie it to the rows before it, in which the places of
-// before may have a value.
+// optionalEqualities returns the filters of an OPTIONAL's group that connect it to the rows before it, in which the
+// places of before may have a value.
 func optionalEqualities(inner *groupNode, before varSet) []equality {
 	var out []equality
 	for _, f := range inner.conds {

@@ -9,17 +9,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// labelService is SERVICE wikibase:label. It runs after everything else in its group but the filters. For each of its
-// outputs it takes the first language of the chain that has a text; a label that no language has is the end of the IRI
-// (the Q or P number). In automatic mode (no patterns of its own) it binds the columns of the query around it that are
-// called ?xLabel, ?xAltLabel or ?xDescription. Source: Wikidata:SPARQL query service/User Manual, section Label
-// service.
+// labelService is SERVICE wikibase:label. It runs after everything else in its group except the filters. For each of
+// its outputs it uses the first language of the chain that has a text; if no language has a label, the label is the end
+// of the IRI (the Q or P number). In automatic mode (without its own patterns) it binds the columns of the surrounding
+// query that are named ?xLabel, ?xAltLabel or ?xDescription. Source: Wikidata:SPARQL query service/User Manual, section
+// Label service.
 type labelService struct {
 	langs []string
 	items []labelItem
 }
 
-// labelItem is one output: the text of pred for the term in from goes to slot to.
+// labelItem is one output: the text of pred for the term in slot from, written to slot to.
 type labelItem struct {
 	from place
 	pred value.ID
@@ -32,7 +32,7 @@ type labelKind uint8
 const (
 	kindLabel labelKind = iota // falls back to the number
 	kindAlias                  // all of them, joined by commas
-	kindOther                  // a description: unbound when there is none
+	kindOther                  // a description: unbound if there is none
 )
 
 // labelKey is the key of the labels that a query has looked up.
@@ -45,7 +45,7 @@ type labelKey struct {
 
 const languageParam = rdf.Wikibase + "language"
 
-// labelService compiles the service in the group that b has collected; nil when it has nothing to do.
+// labelService compiles the service in the group that b has collected; or returns nil if it has nothing to do.
 func (c *compiler) labelService(s *sparql.Service, b *groupBuilder) *labelService {
 	l := &labelService{}
 	for _, p := range s.Params() {
@@ -54,7 +54,7 @@ func (c *compiler) labelService(s *sparql.Service, b *groupBuilder) *labelServic
 		}
 		for _, lang := range strings.Split(p.Value.Value().Value, ",") {
 			lang = strings.ToLower(strings.TrimSpace(lang))
-			if lang == "[auto_language]" { // the query service's page puts the user's language here; English when none is set
+			if lang == "[auto_language]" { // the query service's page inserts the user's language here; English if none is set
 				lang = "en"
 			}
 			if lang != "" {
@@ -91,7 +91,7 @@ func (c *compiler) labelService(s *sparql.Service, b *groupBuilder) *labelServic
 	return l
 }
 
-// automaticLabels adds the columns of the query around the service whose names ask for a label.
+// automaticLabels adds the columns of the surrounding query whose names request a label.
 func (c *compiler) automaticLabels(l *labelService, b *groupBuilder) {
 	for _, name := range b.sc.labels {
 		if !c.tick() {
@@ -162,7 +162,7 @@ func (l *labelService) build(ex *exec, next runner) runner {
 	}
 }
 
-// text returns the output for a term, from the query's memory when it was asked before.
+// text returns the output for a term, from the query's cache if it was requested before.
 func (l *labelService) text(ex *exec, it labelItem, n value.ID) value.ID {
 	key := labelKey{l, it.pred, it.kind, n}
 	if got, ok := ex.labels[key]; ok {

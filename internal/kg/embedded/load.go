@@ -13,7 +13,7 @@ func (b *Builder) Graph(opts Options) *Graph {
 	return newGraph(b.Builder.Build(), opts)
 }
 
-// Load builds a graph from files, see [store.Builder.Read].
+// Load builds a graph from files; see [store.Builder.Read].
 func Load(opts Options, paths ...string) (*Graph, error) {
 	b := NewBuilder()
 	for _, p := range paths {

@@ -2,7 +2,7 @@ package embedded
 
 import "github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 
-// unionNode is UNION, also of the alternatives of a path.
+// unionNode is UNION, including the alternatives of a path.
 type unionNode struct {
 	branches []node
 	inf      info
@@ -60,7 +60,7 @@ func (u *unionOp) build(ex *exec, next runner) runner {
 	}
 }
 
-// filterOp passes rows on for which its condition is true; an error of the condition is not true.
+// filterOp passes on the rows for which its condition is true; an error in the condition does not count as true.
 type filterOp struct{ cond condFn }
 
 func (f *filterOp) build(ex *exec, next runner) runner {
@@ -85,8 +85,8 @@ type extend struct {
 	uses varSet
 }
 
-// extendOp is BIND and the expressions of SELECT. An error leaves the variable unbound; a variable that has a value
-// keeps it, and the row is kept only when the value is the same.
+// extendOp is BIND and the expressions of SELECT. An error leaves the variable unbound. A variable that already has a
+// value keeps it, and the row is kept only if the values are equal.
 type extendOp struct{ list []extend }
 
 func (e *extendOp) build(ex *exec, next runner) runner {
@@ -123,10 +123,10 @@ func (e *extendOp) build(ex *exec, next runner) runner {
 	}
 }
 
-// optionalOp is OPTIONAL: the row with each solution of inner, or alone when there is none.
+// optionalOp is OPTIONAL: the row with each solution of inner, or alone if there is none.
 type optionalOp struct {
 	inner op
-	conds []filterPart // to hold on the joined row, when inner could not be given it
+	conds []filterPart // checked on the joined row if inner could not be given the row
 }
 
 func (o *optionalOp) build(ex *exec, next runner) runner {
@@ -162,7 +162,7 @@ func (o *optionalOp) build(ex *exec, next runner) runner {
 	}
 }
 
-// minusOp is MINUS, as a test of each row (inner) or against the solutions of its group (table).
+// minusOp is MINUS. It tests each row with inner, or against table, the solutions of its group.
 type minusOp struct {
 	inner  op
 	table  *tableOp

@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// path adds a path pattern to the group (SPARQL 1.1, section 18.2.2.4): sequences become joins, alternatives unions,
-// both with their duplicates; repetitions become closures, which have none.
+// path adds a path pattern to the group (SPARQL 1.1, section 18.2.2.4): sequences become joins and alternatives become
+// unions, both with duplicates; repetitions become closures, which have none.
 func (b *groupBuilder) path(s place, p *sparql.Path, o place) {
 	c := b.c
 	if !c.tick() {
@@ -53,7 +53,7 @@ func (b *groupBuilder) path(s place, p *sparql.Path, o place) {
 	}
 }
 
-// sub returns a group of the parts that f adds.
+// sub returns a group with the parts that f adds.
 func (b *groupBuilder) sub(f func(*groupBuilder)) *groupNode {
 	in := &groupBuilder{c: b.c, sc: b.sc, segs: []segment{{}}}
 	f(in)
@@ -85,7 +85,8 @@ func (b *groupBuilder) negated(s place, p *sparql.Path, o place) {
 	}
 }
 
-// negatedSets returns the predicates excluded forwards and backwards; nil where that direction does not occur.
+// negatedSets returns the predicates that are excluded forwards and backwards; a set is nil if its direction does not
+// occur.
 func (c *compiler) negatedSets(p *sparql.Path) (fwd, bwd []value.ID) {
 	for _, a := range p.Args {
 		t, set := a, &fwd
@@ -109,7 +110,7 @@ func (c *compiler) negatedSets(p *sparql.Path) (fwd, bwd []value.ID) {
 // walk visits the nodes one path away from n; a node may be visited more than once.
 type walk func(ex *exec, n value.ID, visit func(value.ID) error) error
 
-// walker compiles a path for walking, backwards when back is true.
+// walker compiles a path for walking, backwards if back is true.
 func (c *compiler) walker(p *sparql.Path, back bool) walk {
 	if !c.tick() || !c.book(partSize) {
 		return func(*exec, value.ID, func(value.ID) error) error { return nil }

@@ -2,7 +2,7 @@ package embedded
 
 import "math"
 
-// seqOp runs its steps one inside the other: a nested loop with an index in every step.
+// seqOp nests its steps: a nested loop with an index in every step.
 type seqOp struct{ steps []op }
 
 func (s *seqOp) build(ex *exec, next runner) runner {
@@ -20,8 +20,8 @@ type progress struct {
 	cost  float64
 	steps []op
 
-	// What filters wait for, by slot: certain is the number of steps after which the variable is bound in all rows,
-	// final the number after which no step binds it.
+	// The positions that filters wait for, by slot: certain is the number of steps after which the variable is bound in
+	// all rows, and final the number after which no step binds it.
 	certain, final map[int]int
 }
 
@@ -37,8 +37,8 @@ func (p *progress) add(o op, cert, binds varSet) {
 	p.bound, p.maybe = p.bound.union(cert), p.maybe.union(binds)
 }
 
-// settled is the number of steps after which a place has its final value: it is certainly bound, or no later step may
-// bind it.
+// settled returns the number of steps after which a place has its final value: it is certainly bound, or no later step
+// may bind it.
 func (p *progress) settled(slot int) int {
 	if n, ok := p.certain[slot]; ok {
 		return min(n, p.final[slot])
@@ -74,7 +74,7 @@ func (g *groupNode) planWith(c *compiler, bound varSet, rows float64, conds []fi
 	return placeFilters(p, bound, filters)
 }
 
-// bindsAfter is what the barrier of a segment and all after it bind.
+// bindsAfter returns what the barrier of a segment and everything after it bind.
 func (c *compiler) bindsAfter(g *groupNode, i int) varSet {
 	var v varSet
 	for n, s := range g.segs[i:] {
@@ -93,7 +93,7 @@ func (c *compiler) bindsAfter(g *groupNode, i int) varSet {
 	return v
 }
 
-// without leaves out the filters that are marked.
+// without returns the filters that are not marked.
 func without(filters []filterPart, marked []bool) []filterPart {
 	var out []filterPart
 	for i, f := range filters {
@@ -104,7 +104,7 @@ func without(filters []filterPart, marked []bool) []filterPart {
 	return out
 }
 
-// placeFilters weaves the filters into the steps: each as early as its variables have their final values.
+// placeFilters inserts the filters between the steps, each as soon as its variables have their final values.
 func placeFilters(p *progress, given varSet, filters []filterPart) op {
 	at := make([][]op, len(p.steps)+1)
 	for _, f := range filters {
@@ -127,8 +127,8 @@ func placeFilters(p *progress, given varSet, filters []filterPart) op {
 	return &seqOp{steps}
 }
 
-// joinStep adds a join: evaluated with each row's bindings where that is right and cheap, else evaluated once and
-// looked up.
+// joinStep adds a join. It is evaluated with each row's bindings if that is correct and cheap, and otherwise evaluated
+// once and looked up.
 func (c *compiler) joinStep(p *progress, n node) {
 	in := n.info()
 	est := n.estimate(c, p.bound)
@@ -154,7 +154,7 @@ func (c *compiler) joinStep(p *progress, n node) {
 	p.add(o, in.cert, in.vars)
 }
 
-// composite reports whether a part is more than a look into the store, so that doing it once may pay.
+// composite reports whether a part is more than a lookup in the store, so that evaluating it only once may pay off.
 func composite(n node) bool {
 	switch n.(type) {
 	case *groupNode, *unionNode, *selectNode:
@@ -205,7 +205,7 @@ func (c *compiler) minusStep(p *progress, b *barrier) op {
 	shared := in.vars.intersect(b.shared)
 	est := b.inner.estimate(c, p.bound)
 	alone := b.inner.estimate(c, varSet{})
-	// As a test for each row it is right only when row and inner solution certainly share a variable.
+	// Testing each row is correct only if the row and the inner solution certainly share a variable.
 	if shared.within(p.bound) && in.cert.intersects(shared) && !in.unsafe.intersects(shared) &&
 		p.rows*est.cost <= c.g.tune.favor*(alone.cost+p.rows) {
 		return &minusOp{inner: b.inner.plan(c, p.bound.intersect(shared), p.rows), shared: shared}
@@ -213,7 +213,7 @@ func (c *compiler) minusStep(p *progress, b *barrier) op {
 	return &minusOp{table: c.table(b.inner), shared: shared}
 }
 
-// estimate of a group: its joins in the order in which they would be run.
+// estimate estimates the cost of a group, with its joins in the order in which they would run.
 func (g *groupNode) estimate(c *compiler, bound varSet) estimate {
 	if !c.tick() {
 		return estimate{1, 1}
@@ -253,8 +253,9 @@ func (g *groupNode) estimate(c *compiler, bound varSet) estimate {
 	return e
 }
 
-// order arranges joins: from the best first step on, always the one that leaves the fewest rows, those that share a
-// variable with what is bound before those that do not. With few joins, every first step is tried.
+// order arranges joins greedily, starting with the best first step: the next join is always the one that leaves the
+// fewest rows, and joins that share a bound variable come before those that do not. If there are few joins, every first
+// step is tried.
 func (c *compiler) order(joins []node, bound varSet, rows float64) []node {
 	if len(joins) < 2 {
 		return joins
@@ -278,10 +279,10 @@ func (c *compiler) order(joins []node, bound varSet, rows float64) []node {
 	return best
 }
 
-// needs is implemented by joins that are of use only after others have bound something.
+// needs is implemented by joins that are useful only after other joins have bound something.
 type needs interface{ needs() varSet }
 
-// ready reports whether what a join needs is bound, or no other join will bind it.
+// ready reports whether the variables that a join needs are bound, or no other join will bind them.
 func ready(n node, all []node, bound varSet) bool {
 	x, ok := n.(needs)
 	if !ok {
@@ -325,7 +326,7 @@ func (c *compiler) greedyFrom(joins []node, first int, bound varSet, rows float6
 			e := n.estimate(c, bound)
 			score := e.rows + e.cost/1000
 			if in := n.info(); !in.vars.intersects(bound) && len(out) > 0 && e.rows > 1 {
-				score = 1e12 + score // a cross product, only when nothing else is left
+				score = 1e12 + score // a cross product, as a last resort
 			}
 			if score < pickScore || pick < 0 {
 				pick, pickScore, pickEst = i, score, e

@@ -12,21 +12,22 @@ import (
 
 // Sink receives a result as it is found. An error of any method ends the query.
 type Sink interface {
-	// Head is called once, before all rows: the names of the columns, or ask for a truth value, which comes as Boolean.
+	// Head is called once, before all rows, with the names of the columns. If ask is true, the result is a truth value,
+	// passed to Boolean.
 	Head(vars []string, ask bool) error
-	// Row is called for each solution; a zero Term is an unbound variable. The slice is used again.
+	// Row is called for each solution; a zero Term is an unbound variable. The slice is reused.
 	Row(row []rdf.Term) error
 	Boolean(b bool) error
 }
 
-// TripleSink is a Sink that wants to know when its rows are the triples of CONSTRUCT or DESCRIBE.
+// TripleSink is a Sink that is told if its rows are the triples of CONSTRUCT or DESCRIBE.
 type TripleSink interface {
 	Sink
 	// Triples is called before Head for such a query.
 	Triples()
 }
 
-// parse reads a query and turns a mistake into a *kg.Error of kind SyntaxError with its position.
+// parse parses a query and turns a mistake into a *kg.Error of kind SyntaxError with its position.
 func (g *Graph) parse(query string) (*sparql.Query, error) {
 	q, err := sparql.Parse(query)
 	if err == nil {
@@ -45,7 +46,7 @@ func (g *Graph) parse(query string) (*sparql.Query, error) {
 }
 
 // Query runs a query and collects its result. Failures are *kg.Error values: SyntaxError, Refused, Timeout, TooGreedy,
-// TooLarge, QueryFailed; the context's own error when the caller canceled.
+// TooLarge, QueryFailed. If the caller canceled, the error is the context's own.
 func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	took := g.elapsed()
 	c := &collector{max: g.opts.MaxRows}
@@ -66,13 +67,13 @@ type collector struct {
 // termBytes is the size of an [rdf.Term].
 const termBytes = 56
 
-// Head takes the columns.
+// Head stores the columns.
 func (c *collector) Head(vars []string, ask bool) error {
 	c.table.Vars, c.table.Ask = vars, ask
 	return nil
 }
 
-// Row keeps a row.
+// Row stores a row.
 func (c *collector) Row(row []rdf.Term) error {
 	if int64(len(c.table.Rows)) >= c.max {
 		return kg.Errorf(kg.TooLarge, "the result has more than %d rows; add a LIMIT or narrow the pattern", c.max)
@@ -81,13 +82,13 @@ func (c *collector) Row(row []rdf.Term) error {
 		if c.ex.Mem <= c.ex.Max {
 			return err
 		}
-		return kg.Errorf(kg.TooLarge, "the result does not fit into the memory of a query (%d rows so far); add a LIMIT or narrow the pattern", len(c.table.Rows))
+		return kg.Errorf(kg.TooLarge, "the result does not fit in the memory of a query (%d rows so far); add a LIMIT or narrow the pattern", len(c.table.Rows))
 	}
 	c.table.Rows = append(c.table.Rows, append([]rdf.Term(nil), row...))
 	return nil
 }
 
-// Boolean keeps the truth value.
+// Boolean stores the truth value.
 func (c *collector) Boolean(b bool) error {
 	c.table.Boolean = b
 	return nil
@@ -95,7 +96,7 @@ func (c *collector) Boolean(b bool) error {
 
 // Stream runs a query and passes its result to the sink row by row. The result of CONSTRUCT and DESCRIBE has the
 // columns subject, predicate and object. Errors are those of [Graph.Query] and the sink's own; rows may have been
-// passed on before one.
+// passed on before an error.
 func (g *Graph) Stream(ctx context.Context, query string, sink Sink) error {
 	ctx, cancel := g.deadline(ctx)
 	defer cancel()
@@ -113,7 +114,7 @@ func (g *Graph) Stream(ctx context.Context, query string, sink Sink) error {
 	return ex.run(sink)
 }
 
-// treeSize is the approximate size, in bytes, of the tree for one byte of a query's text.
+// treeSize is the approximate size of the tree, in bytes per byte of a query's text.
 const treeSize = 100
 
 // compile parses a query and plans it.
@@ -134,7 +135,7 @@ func (c *compiler) compile(query string) (*plan, error) {
 	return p, c.Err
 }
 
-// run hands the plan's result to the sink.
+// run passes the plan's result to the sink.
 func (ex *exec) run(sink Sink) error {
 	p := ex.plan
 	if c, ok := sink.(*collector); ok {

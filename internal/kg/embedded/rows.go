@@ -6,8 +6,8 @@ const (
 	rowsPerPage = 1 << pageShift
 )
 
-// rows is a list of rows of equal width. It grows by pages, so nothing is copied and no garbage made once the first
-// page is full, and what it counts against the query's memory is what it takes.
+// rows is a list of rows of equal width. It grows by pages, so nothing is copied and no garbage is created once the
+// first page is full, and it counts exactly the memory that it uses.
 type rows[T any] struct {
 	width int
 	unit  int // bytes of a cell
@@ -16,14 +16,14 @@ type rows[T any] struct {
 	used  int // bytes counted
 }
 
-// at returns row i; it stays at its place until reset or free.
+// at returns row i, which does not move until reset or free.
 func (r *rows[T]) at(i int) []T {
 	o := (i & (rowsPerPage - 1)) * r.width
 	return r.pages[i>>pageShift][o : o+r.width : o+r.width]
 }
 
-// add appends a row of zero cells and returns it. Rows returned before are valid no longer: the first page moves as it
-// grows.
+// add appends a row of zero cells and returns it. Rows that were returned before are no longer valid, because the first
+// page moves as it grows.
 func (r *rows[T]) add(ex *exec) ([]T, error) {
 	page := r.n >> pageShift
 	if page == len(r.pages) || page == 0 && (r.n+1)*r.width > cap(r.pages[0]) {
@@ -41,7 +41,8 @@ func (r *rows[T]) add(ex *exec) ([]T, error) {
 	return row, nil
 }
 
-// grow makes room for a row on a page: a whole page, or on the first one, which many lists never fill, twice the room.
+// grow makes room for a row on a page. It allocates a whole page, except for the first one, which many lists never
+// fill: that page doubles in size.
 func (r *rows[T]) grow(ex *exec, page int) error {
 	if page > 0 {
 		if err := r.count(ex, rowsPerPage*r.width*r.unit+48); err != nil {
@@ -89,7 +90,7 @@ func (r *rows[T]) reset(ex *exec) {
 	if len(r.pages) == 0 {
 		return
 	}
-	clear(r.pages[0]) // what its cells point to is no longer counted
+	clear(r.pages[0]) // the memory that its cells point to is no longer counted
 	first := r.pages[0][:0]
 	clear(r.pages[1:])
 	r.pages = append(r.pages[:0], first)

@@ -84,7 +84,7 @@ func (o *selectOp) buildAny(ex *exec, next runner) runner {
 	}
 }
 
-// limited counts rows for OFFSET and LIMIT; after the last one the query below is stopped.
+// limited counts rows for OFFSET and LIMIT; after the last one, the query below is stopped.
 func limited(ex *exec, offset, limit int64, next runner) (runner, func(runner) runner) {
 	stop := &stopError{}
 	var seen int64
@@ -120,7 +120,7 @@ func limited(ex *exec, offset, limit int64, next runner) (runner, func(runner) r
 	return counted, run
 }
 
-// distinctOp passes each combination of projected values on once.
+// distinctOp passes on each combination of projected values once.
 func (o *selectOp) distinctOp(ex *exec, next runner, begins *[]func()) runner {
 	set := newRowSet(ex, len(o.sel.project))
 	cells := make([]value.ID, len(o.sel.project))
@@ -137,7 +137,7 @@ func (o *selectOp) distinctOp(ex *exec, next runner, begins *[]func()) runner {
 	}
 }
 
-// sorter collects rows with their keys. With a bound on the rows that are wanted it keeps no more than twice that many.
+// sorter collects rows with their keys. If the number of rows needed is bounded, it keeps no more than twice that many.
 type sorter struct {
 	ex    *exec
 	sel   *selectNode
@@ -151,10 +151,10 @@ type sorter struct {
 		keys  rows[value.Value]
 	}
 	now []value.Value // of the current row
-	cut int32         // row that is the last one wanted so far, -1 before there are enough
+	cut int32         // last row needed so far, or -1 before there are enough
 }
 
-// abort carries an error out of a sort.
+// abort is a panic that carries an error out of a sort.
 type abort struct{ err error }
 
 func (o *selectOp) sortOp(ex *exec, next runner, begins *[]func()) (runner, func() error) {
@@ -234,7 +234,7 @@ func (st *sorter) compareKeys(a, b []value.Value) int {
 	return 0
 }
 
-// sort puts the numbers of the rows in order; the earlier one first when all keys are equal.
+// sort sorts the numbers of the rows. If all keys are equal, the earlier row comes first.
 func (st *sorter) sort() (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -269,7 +269,7 @@ func (st *sorter) sort() (err error) {
 	return nil
 }
 
-// shrink keeps the first rows only.
+// shrink keeps only the first rows.
 func (st *sorter) shrink() error {
 	if err := st.sort(); err != nil {
 		return err
@@ -300,7 +300,7 @@ func (st *sorter) shrink() error {
 	return nil
 }
 
-// emit sorts and passes the rows on, with the projected places only.
+// emit sorts the rows and passes them on with only the projected places.
 func (st *sorter) emit(next runner) error {
 	if err := st.sort(); err != nil {
 		return err
@@ -331,7 +331,7 @@ func (st *sorter) emit(next runner) error {
 	return nil
 }
 
-// rowSet numbers different rows in the order in which they come.
+// rowSet numbers distinct rows in the order in which they arrive.
 type rowSet struct {
 	rows[value.ID]
 	ex    *exec
@@ -339,10 +339,10 @@ type rowSet struct {
 	cols  []int
 }
 
-// rowSetSize is what an empty rowSet takes, in bytes.
+// rowSetSize is the size of an empty rowSet in bytes.
 const rowSetSize = 280
 
-// newRowSet returns an empty set of rows of a width; a caller that makes many of them counts rowSetSize for each.
+// newRowSet returns an empty set of rows of a width; a caller that creates many of them counts rowSetSize for each.
 func newRowSet(ex *exec, width int) *rowSet {
 	r := &rowSet{rows: rows[value.ID]{width: width, unit: 4}, ex: ex, heads: make([]int32, 16), cols: make([]int, width)}
 	for i := range width {
@@ -393,7 +393,7 @@ func (r *rowSet) add(cells []value.ID) (int, bool, error) {
 
 func (r *rowSet) grow() error {
 	old := 4 * len(r.heads)
-	if err := r.ex.Alloc(2 * old); err != nil { // both are there while it grows
+	if err := r.ex.Alloc(2 * old); err != nil { // both tables exist while it grows
 		return err
 	}
 	r.heads = make([]int32, 2*len(r.heads))

@@ -23,7 +23,7 @@ type selectNode struct {
 	names    []string
 	project  []int
 	inf      info
-	ordered  bool // the sort keys look at projected variables only
+	ordered  bool // the sort keys read only projected variables
 	any      bool // ASK: one solution is enough
 }
 
@@ -95,7 +95,7 @@ func (c *compiler) selectQuery(q *sparql.SelectQuery, sc *scope, form sparql.For
 	s := &selectNode{limit: -1, distinct: q.Distinct, any: form == sparql.Ask}
 	sc.labels = nil
 	for _, it := range q.Items {
-		if it.Expr == nil { // the label service looks at plain columns only
+		if it.Expr == nil { // the label service reads only plain columns
 			sc.labels = append(sc.labels, it.Var)
 		}
 	}
@@ -192,8 +192,8 @@ func (c *compiler) grouping(s *selectNode, q *sparql.SelectQuery, sc *scope) var
 	return visible
 }
 
-// inlineAliases replaces a name that SELECT defines by its expression, for HAVING, which comes before
-// SELECT in the algebra.
+// inlineAliases replaces a name that SELECT defines with its expression, for HAVING, which comes before SELECT in the
+// algebra.
 func (c *compiler) inlineAliases(e *sparql.Expr, q *sparql.SelectQuery) *sparql.Expr {
 	if !c.tick() || !c.book(exprSize) {
 		return e
@@ -266,12 +266,12 @@ func (c *compiler) projection(s *selectNode, q *sparql.SelectQuery, sc *scope, f
 	}
 }
 
-// starOrder puts the columns of SELECT * in the order of the text.
+// starOrder sorts the columns of SELECT * in the order of the text.
 func (c *compiler) starOrder(s *selectNode, q *sparql.SelectQuery, sc *scope) {
 	var names []string
 	var slots []int
 	done := map[string]bool{}
-	for _, n := range slices.Concat(q.Columns(), s.names) { // also variables that are never bound
+	for _, n := range slices.Concat(q.Columns(), s.names) { // including variables that are never bound
 		if !done[n] {
 			done[n] = true
 			names, slots = append(names, n), append(slots, sc.slot(n))
@@ -280,7 +280,7 @@ func (c *compiler) starOrder(s *selectNode, q *sparql.SelectQuery, sc *scope) {
 	s.names, s.project = names, slots
 }
 
-// summarize works out what the query binds and whether bindings may be given to it from outside.
+// summarize determines what the query binds and whether it may be given bindings from outside.
 func (s *selectNode) summarize(implicitGroup bool) {
 	w := &s.where.inf
 	var out varSet
@@ -302,7 +302,7 @@ func (s *selectNode) summarize(implicitGroup bool) {
 		s.inf.unsafe = w.unsafe.intersect(out).union(out.minus(s.agg.certainKeys(w.cert)))
 	default:
 		s.inf.unsafe = w.unsafe.intersect(out)
-		if s.distinct { // two rows that differ would become one when the cell that one of them lacks is filled
+		if s.distinct { // two distinct rows would become one if the cell that one of them lacks is filled
 			s.inf.unsafe = s.inf.unsafe.union(out.minus(w.cert))
 		}
 		for _, e := range s.extends {
@@ -329,7 +329,7 @@ func (s *selectNode) estimate(c *compiler, bound varSet) estimate {
 	return estimate{e.rows, cost}
 }
 
-// plan makes the operator: it may be given bindings of bound that are projected and not unsafe.
+// plan returns the operator. It may be given those bindings of bound that are projected and not unsafe.
 func (s *selectNode) plan(c *compiler, bound varSet, rows float64) op {
 	given := bound.intersect(s.inf.vars).minus(s.inf.unsafe)
 	o := &selectOp{sel: s, where: s.where.plan(c, given, rows)}

@@ -8,13 +8,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// table holds rows of a part that was evaluated by itself. A cell 0 is unbound. How rows are found is in tableindex.go.
+// table contains the rows of a part that was evaluated by itself. A cell 0 is unbound. tableindex.go finds rows.
 type table struct {
 	rows[value.ID]
-	classes []*tableClass // made when it is first searched
+	classes []*tableClass // created when the table is first searched
 	lists   int           // bytes of the classes' lists
-	once    bool          // it is rebuilt for each row, so an index seldom pays
-	loose   bool          // the cells of the last column, the key of equalities, are not to be relied on
+	once    bool          // it is rebuilt for each row, so an index seldom pays off
+	loose   bool          // the cells of the last column, the key of equalities, are not reliable
 }
 
 func newTable(width int) *table { return &table{rows: rows[value.ID]{width: width, unit: 4}} }
@@ -31,8 +31,8 @@ func (t *table) drop(ex *exec) {
 	t.classes, t.lists = nil, 0
 }
 
-// tableOp joins the row with the rows of a table that is made once for a query: of a part evaluated by itself, of
-// VALUES, or of a named subquery.
+// tableOp joins the row with the rows of a table that is built once per query: from a part evaluated by itself, from
+// VALUES, or from a named subquery.
 type tableOp struct {
 	inner   op              // a part; or
 	values  [][]value.Value // inline data; or
@@ -42,10 +42,10 @@ type tableOp struct {
 	slots   []int // places of the columns
 	equal   []equality
 	ambient []ambientPlace // inside EXISTS
-	again   bool           // the part depends on them: make it for each row
+	again   bool           // the part depends on them: build the table for each row
 }
 
-// ambientPlace is a place whose value is given from outside, and the one where it is found: not the same, where the
+// ambientPlace is a place whose value is given from outside, and the place that contains that value. They differ if the
 // group itself may have bound the place since.
 type ambientPlace struct{ to, from int }
 
@@ -104,7 +104,7 @@ func (u *unionNode) ambientVars() varSet {
 	return v
 }
 
-// get returns the table, made when it is first asked for.
+// get returns the table, which is built on first use.
 func (t *tableOp) get(ex *exec) (*table, error) {
 	if got := ex.tables[t]; got != nil && !t.again {
 		return got, nil
@@ -130,7 +130,7 @@ func (t *tableOp) get(ex *exec) (*table, error) {
 	return tab, nil
 }
 
-// inline makes the table of inline data.
+// inline builds the table of inline data.
 func (t *tableOp) inline(ex *exec) (*table, error) {
 	rows := t.values
 	if t.make != nil {
@@ -155,8 +155,8 @@ func (t *tableOp) inline(ex *exec) (*table, error) {
 	return tab, ex.Err
 }
 
-// collect evaluates a part by itself: on a row that is empty but for the ambient places. With equalities a last column
-// holds their key; rows for which they cannot hold are left out.
+// collect evaluates a part by itself, on a row that is empty except for the ambient places. If there are equalities, an
+// additional last column contains their key, and rows for which they cannot be true are left out.
 func (ex *exec) collect(o op, slots []int, ambient []ambientPlace, equal []equality) (*table, error) {
 	before := ex.Mem
 	save := ex.savedRow()
@@ -195,7 +195,7 @@ func (ex *exec) collect(o op, slots []int, ambient []ambientPlace, equal []equal
 		}
 		return nil
 	})
-	built := ex.Mem - before // garbage once the table is made
+	built := ex.Mem - before // garbage once the table is built
 	err := ex.Err
 	if err == nil {
 		err = run()
@@ -205,7 +205,7 @@ func (ex *exec) collect(o op, slots []int, ambient []ambientPlace, equal []equal
 	return tab, err
 }
 
-// namedTable evaluates a named subquery once; its includes share the rows, not the index.
+// namedTable evaluates a named subquery once; its includes share the rows but not the index.
 func (ex *exec) namedTable(np *namedPlan, name string) (*table, error) {
 	if t := ex.named[name]; t != nil {
 		return t.shared(), nil
@@ -312,7 +312,7 @@ func (t *tableOp) removes(ex *exec, tab *table, shared varSet, cells []value.ID,
 	return err
 }
 
-// tableNode is VALUES, INCLUDE and other data that come as rows.
+// tableNode is VALUES, INCLUDE or other data in the form of rows.
 type tableNode struct {
 	op   tableOp
 	inf  info

@@ -2,13 +2,13 @@ package embedded
 
 import "github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 
-// A table is searched by what the current row has bound. Cells may be unbound on both sides (SPARQL's rows come from
-// OPTIONAL, UNION and UNDEF), and an unbound cell agrees with everything, so no one index serves all searches. The rows
-// are therefore sorted into classes by which of their cells are bound; for each class and each set of columns that is
-// bound there and in the current row an index is made when it is first needed. Both numbers are small: queries have few
-// optional parts.
+// A table is searched by the bound cells of the current row. Cells may be unbound on both sides (because of OPTIONAL,
+// UNION and UNDEF), and an unbound cell is compatible with everything, so no single index serves all searches. The rows
+// are therefore sorted into classes by which of their cells are bound. For each class, and each set of columns that is
+// bound both there and in the current row, an index is built on first use. Both numbers are small, since queries have
+// few optional parts.
 
-// tableClass is the rows of a table that have the same columns bound.
+// tableClass contains the rows of a table that have the same bound columns.
 type tableClass struct {
 	mask    uint64  // bit i: column i is bound; columns from maskBits on are left out
 	rows    []int32 // nil: all rows of the table
@@ -17,7 +17,7 @@ type tableClass struct {
 
 const (
 	maskBits   = 64
-	maxClasses = 64 // more are put into one without columns to search by
+	maxClasses = 64 // further classes are merged into one without columns to search by
 	maxIndexes = 16 // of a class
 )
 
@@ -25,7 +25,7 @@ const (
 type tableIndex struct {
 	mask  uint64
 	cols  []int
-	heads []int32 // place in the class plus one, by hash
+	heads []int32 // index in the class plus one, by hash
 	next  []int32
 }
 
@@ -56,7 +56,7 @@ func maskOf(cells []value.ID) uint64 {
 	return m
 }
 
-// len is the number of rows of a class.
+// len returns the number of rows of a class.
 func (k *tableClass) len(t *table) int {
 	if k.rows == nil {
 		return t.n
@@ -89,7 +89,7 @@ func (t *table) classify(ex *exec) error {
 	if same == t.n {
 		return nil
 	}
-	if err := ex.Alloc(8 * t.n); err != nil { // the lists of the classes, which grow to twice their length at most
+	if err := ex.Alloc(8 * t.n); err != nil { // the lists of the classes, which grow to at most twice their length
 		return err
 	}
 	t.lists = 8 * t.n
@@ -114,7 +114,7 @@ func (t *table) classify(ex *exec) error {
 	return nil
 }
 
-// index returns the index of a class by columns; nil when it has too many already.
+// index returns the index of a class by columns, or nil if the class already has too many.
 func (k *tableClass) index(ex *exec, t *table, mask uint64) (*tableIndex, error) {
 	for _, x := range k.indexes {
 		if x.mask == mask {
@@ -203,7 +203,7 @@ func (t *table) search(ex *exec, cells []value.ID, common bool, visit func([]val
 	return ex.Tick()
 }
 
-// scan visits the rows of a class, or all.
+// scan visits the rows of a class, or all rows.
 func (t *table) scan(ex *exec, k *tableClass, visit func([]value.ID) error) error {
 	n := t.n
 	if k != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// tripleNode is a triple pattern, and its own operator: a look into the permutation that has the bound places in front.
+// tripleNode is a triple pattern, and its own operator: a lookup in the permutation whose first places are bound.
 type tripleNode struct {
 	s, p, o place
 	inf     info
@@ -61,7 +61,7 @@ func (t *tripleNode) estimate(c *compiler, bound varSet) estimate {
 	return estimate{rows, 1 + rows}
 }
 
-// get is the term of a place on the current row, 0 when it is free.
+// get returns the term of a place in the current row, or 0 if it is free.
 func (p place) get(row []value.ID) value.ID {
 	if p.slot < 0 {
 		return p.term
@@ -122,7 +122,7 @@ func (t *tripleNode) build(ex *exec, next runner) runner {
 	}
 }
 
-// each puts the pairs of a run into the row, one after the other.
+// each writes the pairs of a run to the row, one after the other.
 func each(ex *exec, run []store.Pair, fa, fb *value.ID, next runner) error {
 	var err error
 	for _, q := range run {
@@ -144,7 +144,7 @@ func each(ex *exec, run []store.Pair, fa, fb *value.ID, next runner) error {
 	return err
 }
 
-// eachBetween goes through the predicates between a subject and an object, on the shorter side.
+// eachBetween iterates over the predicates between a subject and an object, on the shorter side.
 func eachBetween(ex *exec, s, o value.ID, fp *value.ID, next runner) error {
 	run, want := ex.st.SPO.Run(s), o
 	if back := ex.st.OPS.Run(o); len(back) < len(run) {

@@ -3,7 +3,7 @@ package embedded
 import "math/bits"
 
 // varSet is a set of row places. Sets are never changed once they are shared; the methods return new ones. It is a bit
-// set without its leading empty words: the sets of most parts are small, however many variables the query has.
+// set without its leading empty words: the sets of most parts are small, no matter how many variables the query has.
 type varSet struct {
 	low   int // number of the first word
 	words []uint64
@@ -18,7 +18,7 @@ func setOf(slots ...int) varSet {
 	return s
 }
 
-// high is the number of the word after the last one.
+// high returns the number of the word after the last one.
 func (s varSet) high() int { return s.low + len(s.words) }
 
 // word returns the word with a number.
@@ -29,7 +29,7 @@ func (s varSet) word(i int) uint64 {
 	return s.words[i-s.low]
 }
 
-// size is the memory of a set in bytes.
+// size returns the memory of a set in bytes.
 func (s varSet) size() int { return 8 * cap(s.words) }
 
 // grow makes room for the words from low to high.
@@ -46,13 +46,13 @@ func (s *varSet) grow(low, high int) {
 	}
 }
 
-// add puts a place into a set that is not shared yet.
+// add adds a place to a set that is not shared yet.
 func (s *varSet) add(n int) {
 	s.grow(n/64, n/64+1)
 	s.words[n/64-s.low] |= 1 << (n % 64)
 }
 
-// addAll puts the places of t into a set that is not shared yet.
+// addAll adds the places of t to a set that is not shared yet.
 func (s *varSet) addAll(t varSet) {
 	if t.empty() {
 		return

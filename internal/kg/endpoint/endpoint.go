@@ -2,15 +2,15 @@
 // examples of properties and labels with queries, using the vocabulary of the graph's kg.Description. It reaches the
 // service through a function, such as the Query method of remote.Service or of the embedded graph.
 //
-//	endpoint.go  queries, which are brought into the service's dialect
+//	endpoint.go  queries, rewritten in the service's dialect
 //	labels.go    labels of IRIs
 //	page.go      entity pages and examples of graphs that are not a Wikibase
 //	wikibase.go  the same for a Wikibase: its triples are fetched, then read as the embedded graph reads its own
-//	search.go    searches by words, over an index or over the graph's labels
-//	names.go     what a search of the graph's labels finds
+//	search.go    searches by words, in an index or in the graph's labels
+//	names.go     searching the graph's labels with queries
 //
-// Our own queries are bounded: each has a LIMIT, and IRIs are asked in batches. Texts from outside go into them only as
-// escaped literals, and IRIs only when they need no escape.
+// Our own queries are bounded: each has a LIMIT, and IRIs are requested in batches. They contain texts from outside
+// only as escaped literals, and IRIs only if they need no escape.
 package endpoint
 
 import (
@@ -39,13 +39,13 @@ type Options struct {
 	Log      *slog.Logger
 	Graph    kg.Description
 	Query    Query
-	Index    lookup.Searcher  // names of entities and properties; nil: the graph is searched by queries
+	Index    lookup.Searcher  // names of entities and properties; nil: the graph is searched with queries
 	Embed    lookup.Embedder  // for searches by meaning among candidates; nil: by stems
-	Now      func() time.Time // nil: what is remembered does not age
+	Now      func() time.Time // nil: cached values do not expire
 	Federate []string         // addresses that SERVICE may name in a query
 }
 
-// What is remembered, and for how long.
+// Sizes of the caches, and how long they keep values.
 const (
 	keep        = time.Hour
 	keptLabels  = 50_000
@@ -96,7 +96,8 @@ func (g *Graph) Description() kg.Description { return g.o.Graph }
 // Query runs a query, which may use the graph's prefixes undeclared. For a service other than Wikidata's it is
 // rewritten: prefixes are declared, and what only Wikidata's service has (the label service, named subqueries, hints)
 // is replaced. [AUTO_LANGUAGE] must have been replaced. Besides the failures of the service, the error may be a
-// SyntaxError with its place, or Refused: for an update, a SERVICE that is not allowed, and what cannot be rewritten.
+// SyntaxError with its position, or Refused for an update, for a SERVICE that is not allowed, and for what cannot be
+// rewritten.
 func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -121,7 +122,7 @@ func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	}
 	t, err := g.o.Query(ctx, res.Text)
 	var ke *kg.Error
-	if errors.As(err, &ke) && ke.Line > 0 { // a place in a text that the asker has not seen
+	if errors.As(err, &ke) && ke.Line > 0 { // a position in a text that the asker has not seen
 		moved := *ke
 		moved.Line, moved.Column = 0, 0
 		return nil, &moved
@@ -161,7 +162,7 @@ func (g *Graph) rows(ctx context.Context, query string) ([]map[string]rdf.Term, 
 	return out, nil
 }
 
-// properties returns the IRIs that the description names, those that can be understood.
+// properties returns the IRIs for names in the description, without those that cannot be expanded.
 func (g *Graph) properties(names []string) []string {
 	var out []string
 	for _, n := range names {
@@ -172,7 +173,7 @@ func (g *Graph) properties(names []string) []string {
 	return out
 }
 
-// expand returns the IRI of a name of the graph, with Wikidata's prefixes where it has none of its own.
+// expand returns the IRI of a name of the graph. Wikidata's prefixes apply if the graph does not define them.
 func (g *Graph) expand(name string) (string, bool) {
 	iri, ok := g.o.Graph.Expand(name)
 	if !ok {
@@ -185,12 +186,12 @@ func (g *Graph) expand(name string) (string, bool) {
 		return "", false
 	}
 	if id := rdf.EntityID(iri); g.o.Graph.IsWikibase() && id != "" {
-		iri = rdf.Entity + id // of a predicate, too
+		iri = rdf.Entity + id // for a predicate, too
 	}
 	return iri, true
 }
 
-// plainIRI reports whether an IRI can stand in a query as it is.
+// plainIRI reports whether an IRI can be used in a query without escapes.
 func plainIRI(iri string) bool {
 	return strings.Contains(iri, ":") && !strings.ContainsFunc(iri, func(r rune) bool {
 		return r <= ' ' ||
@@ -201,8 +202,8 @@ func plainIRI(iri string) bool {
 // list writes IRIs for VALUES.
 func list(iris []string) string { return "<" + strings.Join(iris, "> <") + ">" }
 
-// chain returns the order in which labels are searched: the language, what it is a variant of, mul on a Wikibase,
-// English, the graph's own languages, none.
+// chain returns the order in which labels are searched: the language, the language of which it is a variant, mul on a
+// Wikibase, English, the graph's own languages, no language.
 func (g *Graph) chain(lang string) []string {
 	var out []string
 	add := func(l string) {

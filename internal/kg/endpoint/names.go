@@ -24,10 +24,10 @@ const (
 	mostNames      = 60     // entities whose uses are counted
 )
 
-// names searches the graph's labels by queries: the names that are the text, then those that have all its words, then
-// entities without a label whose IRI has them. What is found is ranked as an index ranks. Properties are listed once,
-// and searched in memory. Without an index no typos are forgiven in the names of entities, and a search of a large
-// graph may run out of time.
+// names searches the graph's labels with queries: first names that equal the text, then those that contain all its
+// words, then entities without a label whose IRI contains them. The results are ranked as in an index. Properties are
+// listed once and searched in memory. Without an index, typos in the names of entities are not forgiven, and a search
+// of a large graph may run out of time.
 type names struct {
 	g       *Graph
 	entries *cache.Cache[string, []lookup.Entry] // by IRI; empty: the graph does not have it
@@ -35,7 +35,7 @@ type names struct {
 	mu         sync.Mutex
 	properties []lookup.Entry
 	byName     *lookup.Memory // of properties; nil: not listed yet
-	listed     time.Time      // when they were
+	listed     time.Time      // when they were listed
 }
 
 // Search implements lookup.Searcher.
@@ -96,7 +96,8 @@ func (n *names) GetMany(ctx context.Context, iris []string, language string) (ma
 	return out, n.weigh(ctx, out)
 }
 
-// weigh counts how often Wikidata's properties are used, if there are few; of many the order matters less.
+// weigh counts how often Wikidata's properties are used, if there are few of them; if there are many, their order
+// matters less.
 func (n *names) weigh(ctx context.Context, entries map[string]lookup.Entry) error {
 	var ids []string
 	for iri, e := range entries {
@@ -119,7 +120,7 @@ func (n *names) weigh(ctx context.Context, entries map[string]lookup.Entry) erro
 	return nil
 }
 
-// words are the words of a text as a query can look for them.
+// words returns the words of a text in a form that a query can search for.
 func words(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) &&
@@ -127,7 +128,7 @@ func words(text string) []string {
 	})
 }
 
-// candidates are the IRIs of the entities whose names are the text or hold its words.
+// candidates returns the IRIs of the entities whose names equal the text or contain its words.
 func (n *names) candidates(ctx context.Context, text string) ([]string, error) {
 	d := n.g.o.Graph
 	text = strings.Join(strings.Fields(text), " ")
@@ -160,7 +161,7 @@ func (n *names) candidates(ctx context.Context, text string) ([]string, error) {
 	for i, q := range queries {
 		rows, err := n.g.rows(ctx, q)
 		if err != nil {
-			if i > 0 && len(out) > 0 && ctx.Err() == nil { // the rest of the search is too much for the service
+			if i > 0 && len(out) > 0 && ctx.Err() == nil { // the rest of the search is too expensive for the service
 				n.g.o.Log.DebugContext(ctx, "a search was cut short", "graph", d.Name, "err", err)
 				break
 			}
@@ -179,7 +180,7 @@ func (n *names) candidates(ctx context.Context, text string) ([]string, error) {
 	return out, nil
 }
 
-// fetch returns what is known of IRIs, those of the graph, one entry for each language of their names.
+// fetch returns what is known about the IRIs that are in the graph, one entry for each language of their names.
 func (n *names) fetch(ctx context.Context, iris []string) ([]lookup.Entry, error) {
 	if len(iris) > mostAmong {
 		return nil, fmt.Errorf("%w: at most %d candidates can be searched without an index, and there are %d; narrow the query, or make an index",
@@ -210,7 +211,7 @@ func (n *names) fetch(ctx context.Context, iris []string) ([]lookup.Entry, error
 	return out, nil
 }
 
-// batch asks for names, classes and uses of a few IRIs.
+// batch requests the names, classes and uses of a few IRIs.
 func (n *names) batch(ctx context.Context, iris []string) (map[string][]lookup.Entry, error) {
 	d := n.g.o.Graph
 	parts := make([]map[string][]rdf.Term, 3)
@@ -271,7 +272,7 @@ func (n *names) batch(ctx context.Context, iris []string) (map[string][]lookup.E
 	return out, nil
 }
 
-// classes returns the names of the entities' classes, and which of the IRIs the graph says anything about.
+// classes returns the names of the entities' classes, and which of the IRIs the graph has data about.
 func (n *names) classes(ctx context.Context, iris []string) (names map[string][]string, known map[string]bool,
 	err error) {
 	known, names = map[string]bool{}, map[string][]string{}
@@ -309,7 +310,8 @@ func (n *names) classes(ctx context.Context, iris []string) (names map[string][]
 	return names, known, nil
 }
 
-// uses counts the triples that have the IRIs as their objects. What cannot be counted is absent: it only orders hits.
+// uses counts the triples that have the IRIs as their objects. IRIs that cannot be counted are absent; the counts only
+// affect the order of hits.
 func (n *names) uses(ctx context.Context, iris []string) map[string]int64 {
 	out := map[string]int64{}
 	for part := range slices.Chunk(iris, mostNames) {
@@ -328,7 +330,7 @@ func (n *names) uses(ctx context.Context, iris []string) map[string]int64 {
 	return out
 }
 
-// list returns the graph's properties, which are asked for once an hour.
+// list returns the graph's properties, which are requested once an hour.
 func (n *names) list(ctx context.Context) ([]lookup.Entry, *lookup.Memory, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -361,9 +363,9 @@ func (n *names) list(ctx context.Context) ([]lookup.Entry, *lookup.Memory, error
 	return n.properties, n.byName, nil
 }
 
-// predicates returns the graph's properties with their uses, -1 where unknown; on a Wikibase the properties' entities,
-// and which of them hold external identifiers. A graph that is too large to be counted is asked for declared
-// properties.
+// predicates returns the graph's properties with their uses, or -1 if unknown. On a Wikibase it returns the properties'
+// entities, and which of them contain external identifiers. If a graph is too large for counting, only declared
+// properties are requested.
 func (n *names) predicates(ctx context.Context) (uses map[string]int64, external map[string]bool, err error) {
 	uses, external = map[string]int64{}, map[string]bool{}
 	queries := []string{

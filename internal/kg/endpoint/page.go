@@ -14,8 +14,8 @@ import (
 // Bounds of a page.
 const (
 	mostPredicates = 300
-	mostValues     = 50   // of a predicate that are shown; the others are counted
-	mostWhole      = 2000 // triples of an entity that are asked for at once
+	mostValues     = 50   // shown values of a predicate; the others are counted
+	mostWhole      = 2000 // triples of an entity that are requested at once
 	mostFields     = 30   // of a node without a name
 	mostExamples   = 5
 )
@@ -25,7 +25,7 @@ type pageKey struct{ iri, language string }
 // Entity returns an entity's page with labels in lang, then English, then the graph's languages. The ID is a number on
 // a Wikibase; elsewhere a prefixed name, <IRI> or a web address. Values beyond 50 of a property are counted, not shown
 // (PropertyStatements.Total). A value that is a node without a name has its own properties as qualifiers. The page is
-// shared with later callers: do not change it. Errors: BadID, NotFound, and the failures of the service.
+// shared with later callers and must not be changed. Errors: BadID, NotFound, and the failures of the service.
 func (g *Graph) Entity(ctx context.Context, id, lang string) (*kg.Entity, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (g *Graph) page(ctx context.Context, iri, lang string) (*kg.Entity, error) 
 	}
 	e := &kg.Entity{ID: g.o.Graph.Compact(iri), Type: kg.Item}
 	p := plainPage{g: g, e: e, iri: iri, langs: g.chain(lang)}
-	// a group without a key is one row in some engines
+	// some engines return one row for a group without a key
 	if len(counts) == 0 || len(counts) == 1 && number(counts[0]["n"]) == 0 {
 		if err := p.used(ctx); err != nil {
 			return nil, err
@@ -78,7 +78,7 @@ func (g *Graph) page(ctx context.Context, iri, lang string) (*kg.Entity, error) 
 	return e, p.label(ctx)
 }
 
-// plainPage is a page being made.
+// plainPage is a page that is being built.
 type plainPage struct {
 	g     *Graph
 	e     *kg.Entity
@@ -86,7 +86,7 @@ type plainPage struct {
 	langs []string
 }
 
-// used fails unless the IRI, of which the graph says nothing, occurs elsewhere in it.
+// used returns an error unless an IRI that has no triples of its own occurs elsewhere in the graph.
 func (p *plainPage) used(ctx context.Context) error {
 	for _, where := range []string{"?s ?p <%s>", "?s <%s> ?o"} {
 		t, err := p.g.o.Query(ctx, "ASK { "+fmt.Sprintf(where, p.iri)+" }")
@@ -100,7 +100,7 @@ func (p *plainPage) used(ctx context.Context) error {
 	return kg.Errorf(kg.NotFound, "there is no %s in the graph %s", p.e.ID, p.g.o.Graph.Name)
 }
 
-// head asks for label, description and aliases.
+// head requests the label, description and aliases.
 func (p *plainPage) head(ctx context.Context) error {
 	d := p.g.o.Graph
 	for _, part := range []struct {
@@ -127,7 +127,7 @@ func (p *plainPage) head(ctx context.Context) error {
 	return nil
 }
 
-// values asks for the values of the predicates, which are given with their counts.
+// values requests the values of the predicates, given the number of values of each.
 func (p *plainPage) values(ctx context.Context, counts []map[string]rdf.Term) error {
 	d := p.g.o.Graph
 	named := p.g.properties(slices.Concat(d.Labels, d.Descriptions, d.Aliases))
@@ -176,7 +176,7 @@ func (p *plainPage) values(ctx context.Context, counts []map[string]rdf.Term) er
 	return nil
 }
 
-// claim makes the statements of a predicate.
+// claim adds the statements of a predicate.
 func (p *plainPage) claim(iri string, values []rdf.Term, total int64,
 	fields map[string][]kg.Statement) kg.PropertyStatements {
 	slices.SortStableFunc(values, func(a, b rdf.Term) int {
@@ -206,8 +206,8 @@ func (p *plainPage) value(t rdf.Term) kg.Value {
 	return v
 }
 
-// fields asks for the properties of the values that are nodes without a name: blank ones, and on a graph with compound
-// values those without a label. It returns them as the qualifiers of statements, by predicate.
+// fields requests the properties of the values that are nodes without a name: blank nodes and, on a graph with compound
+// values, nodes without a label. It returns them as the qualifiers of statements, by predicate.
 func (p *plainPage) fields(ctx context.Context, values map[string][]rdf.Term) (map[string][]kg.Statement, error) {
 	blank := false
 	for _, ts := range values {
@@ -254,7 +254,7 @@ func (p *plainPage) fields(ctx context.Context, values map[string][]rdf.Term) (m
 	return out, nil
 }
 
-// node is the value that is shown for a node without a name.
+// node returns the value that is shown for a node without a name.
 func (p *plainPage) node(t rdf.Term) kg.Value {
 	if t.IsIRI() {
 		return p.value(t)
@@ -262,7 +262,7 @@ func (p *plainPage) node(t rdf.Term) kg.Value {
 	return kg.Value{Term: t, ID: "a node without a name"}
 }
 
-// label asks for the labels of all properties and entities on the page.
+// label requests the labels of all properties and entities on the page.
 func (p *plainPage) label(ctx context.Context) error {
 	iris := map[string]bool{}
 	p.visit(func(iri string, _ *string) { iris[iri] = true })
@@ -274,7 +274,7 @@ func (p *plainPage) label(ctx context.Context) error {
 	return nil
 }
 
-// visit calls f for each IRI on the page with the place of its label.
+// visit calls f for each IRI on the page, with a pointer to its label.
 func (p *plainPage) visit(f func(iri string, label *string)) {
 	property := func(r *kg.PropertyRef) {
 		if iri, ok := p.g.expand(r.ID); ok {
@@ -301,8 +301,8 @@ func (p *plainPage) visit(f func(iri string, label *string)) {
 	}
 }
 
-// Examples returns examples of a property: on a Wikibase those that it names itself (P1855), elsewhere some of its
-// triples. Errors as for [Graph.Entity]; a property that is not used is NotFound.
+// Examples returns examples of a property: on a Wikibase those that the property itself names (P1855), elsewhere some
+// of its triples. Errors as for [Graph.Entity]; a property that is not used is NotFound.
 func (g *Graph) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

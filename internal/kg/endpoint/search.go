@@ -31,8 +31,8 @@ func (g *Graph) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult,
 	return g.Find(ctx, kg.FindQuery{Text: q.Text, Type: q.Type, Language: q.Language, Limit: limit})
 }
 
-// Find finds entities and properties by words anywhere in their names, in the index when the graph has one, else among
-// its labels: see [names]. Errors: those of the service, and Refused for what finder.Finder refuses.
+// Find finds entities and properties by words anywhere in their names, in the index if the graph has one, and otherwise
+// in its labels: see [names]. Errors: those of the service, and Refused for what finder.Finder refuses.
 func (g *Graph) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	return g.find.Find(ctx, q)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Bounds of what is fetched of one Wikibase entity.
+// Bounds of what is fetched for one Wikibase entity.
 const (
 	mostTriples    = 20_000
 	mostCandidates = 300 // of a search
@@ -25,14 +25,14 @@ const (
 type fetched struct {
 	g     *Graph
 	b     *store.Builder
-	nodes map[string]bool // items and properties that were named
+	nodes map[string]bool // items and properties whose names were fetched
 }
 
 func (g *Graph) fetch() *fetched {
 	return &fetched{g: g, b: store.NewBuilder(), nodes: map[string]bool{}}
 }
 
-// reader reads what was fetched.
+// reader returns a reader of the fetched triples.
 func (f *fetched) reader() *entity.Reader {
 	return entity.NewReader(f.b.Build(), "graph "+f.g.o.Graph.Name)
 }
@@ -49,7 +49,7 @@ func (f *fetched) triples(ctx context.Context, subject rdf.Term, query string) e
 			s = subject
 		}
 		if err := f.b.Add(s, r["p"], r["o"]); err != nil {
-			return kg.Errorf(kg.Down, "the endpoint's answer holds what is not a triple")
+			return kg.Errorf(kg.Down, "the endpoint's answer contains something that is not a triple")
 		}
 		for _, t := range []rdf.Term{r["p"], r["o"]} {
 			if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" && id[0] != 'L' {
@@ -77,7 +77,7 @@ func (f *fetched) entity(ctx context.Context, iri string, langs []string) error 
 	return nil
 }
 
-// names fetches labels, aliases, descriptions and what else a hit shows of entities.
+// names fetches the labels, aliases and descriptions of entities, and whatever else a hit shows.
 func (f *fetched) names(ctx context.Context, iris []string, predicates []string, langs []string) error {
 	for part := range slices.Chunk(iris, labelBatch) {
 		q := fmt.Sprintf("SELECT ?s ?p ?o WHERE { VALUES ?s { %s } VALUES ?p { %s } ?s ?p ?o . FILTER(!isLiteral(?o) || LANG(?o) IN (\"\", %s)) } LIMIT %d",
@@ -95,7 +95,7 @@ var (
 		rdf.Wikibase + "sitelinks"}
 )
 
-// wikibasePage fetches an entity with its statements and reads them; a redirect is followed.
+// wikibasePage fetches an entity with its statements and reads them; it follows a redirect.
 func (g *Graph) wikibasePage(ctx context.Context, id, lang string) (*entity.Reader, error) {
 	if !rdf.ValidID(id) || id[0] == 'L' {
 		return nil, kg.Errorf(kg.BadID, "%.60q is not the ID of an item or property, such as Q42 or P31", id)
@@ -115,15 +115,15 @@ func (g *Graph) wikibasePage(ctx context.Context, id, lang string) (*entity.Read
 	if err := f.entity(ctx, iri, langs); err != nil {
 		return nil, err
 	}
-	delete(f.nodes, iri) // its names are there
+	delete(f.nodes, iri) // its names have been fetched
 	if err := f.names(ctx, sortedKeys(f.nodes), labelPredicates, langs); err != nil {
 		return nil, err
 	}
 	return f.reader(), nil
 }
 
-// wikibaseSearch finds entities by the beginning of a name: it fetches those whose names begin so, or that the index
-// finds, and searches them as the embedded graph does.
+// wikibaseSearch finds entities by the beginning of a name: it fetches entities whose names begin with the text, or
+// that the index finds, and searches them as the embedded graph does.
 func (g *Graph) wikibaseSearch(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
 	text := strings.ToLower(strings.Join(strings.Fields(q.Text), " "))
 	if text == "" {
@@ -164,7 +164,7 @@ func (g *Graph) wikibaseSearch(ctx context.Context, q kg.SearchQuery) (*kg.Searc
 	return f.reader().Search(ctx, q)
 }
 
-// facts are what the graph knows of Wikidata's properties: their datatypes, and how they are used.
+// facts returns what the graph knows about Wikidata's properties: their datatypes, and how they are used.
 func (g *Graph) facts(ctx context.Context, ids []string) (map[string]finder.Facts, error) {
 	out := map[string]finder.Facts{}
 	f := g.fetch()
@@ -212,7 +212,7 @@ func (g *Graph) facts(ctx context.Context, ids []string) (map[string]finder.Fact
 	return out, nil
 }
 
-// number reads a count; -1 for what is not one.
+// number reads a count. It returns -1 for anything else.
 func number(t rdf.Term) int64 {
 	n, err := strconv.ParseInt(t.Value, 10, 64)
 	if err != nil {

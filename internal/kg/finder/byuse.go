@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// byUse returns the candidates that the index holds, the most used first, identifiers of other databases last: a query
-// without a text.
+// byUse answers a query without a text: it returns the candidates that are in the index, the most used first, and
+// identifiers of other databases last.
 func (f *Finder) byUse(ctx context.Context, q kg.FindQuery, limit, offset int) (*kg.SearchResult, error) {
 	c, err := f.candidates(ctx, q)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package finder searches a graph's label index for the agent: it turns a kg.FindQuery into a search of
-// internal/index/lookup and its hits into those of kg. What the index does not hold, but the query names as a candidate
-// (literals, entities without an entry), is searched in an index that is made for the one query.
+// internal/index/lookup and its hits into those of kg. Candidates of the query that are not in the index (literals,
+// entities without an entry) are searched in an index that is built for that query.
 //
 // The embedded graph and every endpoint with an index use it.
 package finder
@@ -23,33 +23,33 @@ import (
 type Finder struct {
 	Index lookup.Searcher
 	Graph *kg.Description
-	// Properties returns what is known of Wikidata's properties by their numbers; nil: nothing.
+	// Properties returns what is known about Wikidata's properties, by ID; nil: nothing.
 	Properties func(ctx context.Context, ids []string) (map[string]Facts, error)
-	// Embed ranks candidates that the index does not hold by meaning; nil: by stems.
+	// Embed ranks candidates that are not in the index by meaning; nil: by stems.
 	Embed lookup.Embedder
 }
 
-// Facts are what a Wikibase graph knows of a property.
+// Facts are what a Wikibase graph knows about a property.
 type Facts struct {
 	Datatype string   // in the API's form: wikibase-item, time …
 	Variants []string // prefixes under which it is a predicate: wdt, p, ps …
-	Uses     int64    // triples with the most used of them; -1: unknown
+	Uses     int64    // triples with the most used variant; -1: unknown
 }
 
-// Many is what an index can do that is slow to ask one by one.
+// Many is implemented by indexes that are slow to query one IRI at a time.
 type Many interface {
-	// GetMany returns the entries of those IRIs that have one, each in the language when there is one.
+	// GetMany returns the entries of those IRIs that have one, each in the language if possible.
 	GetMany(ctx context.Context, iris []string, language string) (map[string]lookup.Entry, error)
 }
 
-// MostHits is how many hits can be paged through.
+// MostHits is the number of hits that can be paged through.
 const MostHits = lookup.MaxHits
 
-// maxInfos is how many further facts a hit has.
+// maxInfos is the maximum number of further facts in a hit.
 const maxInfos = 4
 
-// Find returns a page of hits, best first. Without a text it is empty, or with Among the most used candidates. Errors:
-// Refused for a page beyond [MostHits], what the index fails with, ctx's.
+// Find returns a page of hits, best first. Without a text, the page is empty or, with Among, contains the most used
+// candidates. Errors: Refused for a page beyond [MostHits], those of the index, and ctx's.
 func (f *Finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -86,17 +86,17 @@ func (f *Finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 	return f.among(ctx, q, lq)
 }
 
-// candidates are the terms of a query's Among, sorted out.
+// candidates are the terms of a query's Among, by kind.
 type candidates struct {
 	indexed  []string // IRIs of entries
 	entries  map[string]lookup.Entry
 	other    []lookup.Entry      // of terms that have no entry; IRI is the term in N-Triples
 	terms    map[string]rdf.Term // by the IRI of an entry in other
-	variants map[string][]string // of Wikidata's properties, by their number
-	typ      kg.Type             // that the query asks for
+	variants map[string][]string // of Wikidata's properties, by ID
+	typ      kg.Type             // the type that the query requests
 }
 
-// among searches the candidates: the index for those that it has, an index of its own for the others.
+// among searches the candidates: those in the index there, and the others in a separate index.
 func (f *Finder) among(ctx context.Context, q kg.FindQuery, lq lookup.Query) (*kg.SearchResult, error) {
 	c, err := f.candidates(ctx, q)
 	if err != nil {
@@ -106,7 +106,7 @@ func (f *Finder) among(ctx context.Context, q kg.FindQuery, lq lookup.Query) (*k
 	lq.Limit, lq.Offset = min(limit+offset+1, MostHits), 0
 	var hits []lookup.Hit
 	if len(c.indexed) > 0 {
-		lq.Among, lq.External = c.indexed, true // someone who names candidates means them
+		lq.Among, lq.External = c.indexed, true // someone who names candidates wants them
 		page, err := f.Index.Search(ctx, lq)
 		if err != nil {
 			return nil, failure(err)
@@ -130,7 +130,7 @@ func (f *Finder) among(ctx context.Context, q kg.FindQuery, lq lookup.Query) (*k
 	return f.result(ctx, hits, more, c)
 }
 
-// quality orders the ways of matching.
+// quality ranks the ways of matching.
 func quality(m lookup.Match) int {
 	return slices.Index([]lookup.Match{lookup.Exact, lookup.Full, lookup.Typo, lookup.Some}, m)
 }
@@ -196,8 +196,8 @@ func (f *Finder) entries(ctx context.Context, iris []string, language string) (m
 	return out, nil
 }
 
-// entityIRI returns the IRI under which the index has a node: that of the entity for Wikidata's predicates, whose
-// namespace is noted.
+// entityIRI returns the IRI of a node in the index. For one of Wikidata's predicates it is that of the entity, and the
+// namespace is recorded.
 func (f *Finder) entityIRI(iri string, c *candidates) string {
 	if !f.Graph.IsWikibase() {
 		return iri
@@ -218,7 +218,7 @@ var variants = []string{"wdt", "p", "ps", "pq", "psv", "pqv", "psn", "pqn", "wdt
 // Variants returns the prefixes under which Wikidata uses a property as a predicate, the most useful first.
 func Variants() []string { return slices.Clone(variants) }
 
-// Variant returns the prefix of one of Wikidata's predicates: "wdt" for wdt:P31; "" for what is not one.
+// Variant returns the prefix of one of Wikidata's predicates: "wdt" for wdt:P31, and "" for anything else.
 func Variant(iri string) string {
 	id := rdf.EntityID(iri)
 	if id == "" {
@@ -233,7 +233,7 @@ func Variant(iri string) string {
 	return ""
 }
 
-// result makes the hits of the agent.
+// result returns the hits in the form that the agent uses.
 func (f *Finder) result(ctx context.Context, hits []lookup.Hit, more bool, c *candidates) (*kg.SearchResult, error) {
 	res := &kg.SearchResult{More: more}
 	var properties []string
@@ -266,7 +266,7 @@ func (f *Finder) result(ctx context.Context, hits []lookup.Hit, more bool, c *ca
 		if h.Uses < 0 {
 			h.Uses = p.Uses
 		}
-		if c != nil && len(c.variants[h.ID]) > 0 { // of the candidates only
+		if c != nil && len(c.variants[h.ID]) > 0 { // only those of the candidates
 			h.Variants = slices.Clone(c.variants[h.ID])
 			slices.SortFunc(h.Variants, func(a, b string) int {
 				return cmp.Compare(slices.Index(variants, a), slices.Index(variants, b))
@@ -299,7 +299,7 @@ func (f *Finder) hit(h lookup.Hit) kg.Hit {
 	return out
 }
 
-// other describes a candidate that the index does not hold. typ is what was asked for.
+// other describes a candidate that is not in the index. typ is the requested type.
 func (f *Finder) other(h lookup.Hit, t rdf.Term, typ kg.Type) kg.Hit {
 	out := kg.Hit{ID: t.String(), Type: kg.Literal, Label: t.Value, Term: &t, Uses: -1, MatchType: "label",
 		MatchText:     t.Value,
@@ -316,8 +316,8 @@ func (f *Finder) other(h lookup.Hit, t rdf.Term, typ kg.Type) kg.Hit {
 	return out
 }
 
-// NameOf makes a name from an IRI that has no label: what follows its last "/", "#" or ":", with escapes resolved. "_",
-// "-" and "." become spaces, and so does a change from lower to upper case.
+// NameOf returns a name for an IRI without a label: the text after its last "/", "#" or ":", with escapes resolved.
+// "_", "-" and "." become spaces, and a space is inserted where lower case changes to upper case.
 func NameOf(iri string) string {
 	iri = strings.TrimRight(iri, "/#")
 	name := iri[strings.LastIndexAny(iri, "/#:")+1:]

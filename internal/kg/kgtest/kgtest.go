@@ -1,6 +1,6 @@
-// Package kgtest is the conformance suite for knowledge graphs: what the agent may rely on, whichever graph it uses.
-// The tests of each implementation call [Run] on the facts in [Data]: internal/kg/embedded on the graph itself,
-// internal/kg/wikidata through HTTP.
+// Package kgtest is the conformance suite for knowledge graphs: what the agent may rely on with any graph. The tests of
+// each implementation call [Run] on the facts in [Data]: internal/kg/embedded on the graph itself, internal/kg/wikidata
+// through HTTP.
 //
 // It is the only package outside tests that imports testing.
 package kgtest
@@ -17,13 +17,13 @@ import (
 )
 
 // Data is a Turtle text with a few facts in Wikidata's RDF model: statements with ranks and qualifiers, labels in
-// English, German, French and mul, an unknown value, a novalue, an external identifier, a quantity with unit, a date
-// BCE.
+// English, German, French and mul, an unknown value, a novalue, an external identifier, a quantity with a unit, and a
+// date BCE.
 //
 //go:embed data.ttl
 var Data string
 
-// Graph is what the suite is about; it has the methods of agent.Graph and agent.Labeler.
+// Graph is what the suite tests; it has the methods of agent.Graph and agent.Labeler.
 type Graph interface {
 	Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error)
 	Entity(ctx context.Context, id, lang string) (*kg.Entity, error)
@@ -32,7 +32,7 @@ type Graph interface {
 	Labels(ctx context.Context, ids []string, languages []string) (map[string]string, error)
 }
 
-// Run runs the suite. open returns a graph that holds the triples of [Data] and no others.
+// Run runs the suite. open returns a graph that contains exactly the triples of [Data].
 func Run(t *testing.T, open func(t *testing.T) Graph) {
 	t.Run("Search", func(t *testing.T) { testSearch(t, open(t)) })
 	t.Run("SearchLimit", func(t *testing.T) { testSearchLimit(t, open(t)) })
@@ -130,7 +130,7 @@ func testEntity(t *testing.T, g Graph) {
 	}
 	// a server over triples knows the number of sitelinks but cannot name them, so its API returns none
 	if e.Sitelinks != 120 && e.Sitelinks != 0 {
-		t.Errorf("%d sitelinks, want 120 or, 0 where the source does not say", e.Sitelinks)
+		t.Errorf("%d sitelinks, want 120, or 0 if the source does not report them", e.Sitelinks)
 	}
 	var props []string
 	for _, c := range e.Claims {

@@ -13,11 +13,12 @@ const (
 	LibraryThings     = "http://library.example/thing/"
 )
 
-// LibraryPrefixes declares the prefixes of [LibraryQuestions], for graphs that do not know them.
+// LibraryPrefixes declares the prefixes of [LibraryQuestions], for graphs that do not define them.
 const LibraryPrefixes = "PREFIX v: <" + LibraryVocabulary + "> PREFIX thing: <" + LibraryThings + "> "
 
-// Library is a graph that is no Wikidata at all: books, authors, publishers and towns in a vocabulary of its own, with
-// names in v:called instead of rdfs:label, in English and German, for half of the things; loans are blank nodes.
+// Library is a graph that is very different from Wikidata: books, authors, publishers and towns in their own
+// vocabulary. Half of the things have names, in English and German, in v:called instead of rdfs:label; loans are blank
+// nodes.
 type Library struct {
 	Books   []Book
 	Authors []Author
@@ -25,7 +26,7 @@ type Library struct {
 	Towns   []Named
 }
 
-// Named is a thing with its number, and its names, "" where it has none.
+// Named is a thing with its number and its names, which may be "".
 type Named struct {
 	N           int
 	Name, NameD string // English, German
@@ -67,7 +68,7 @@ var (
 		"Hollow Bay", "Inselheim", "Juniper"}
 )
 
-// NewLibrary makes a library from a seed. It has about eleven triples a book.
+// NewLibrary generates a library from a seed. It has about eleven triples per book.
 func NewLibrary(seed uint64, books int) *Library {
 	r := rand.New(rand.NewPCG(seed, 12))
 	l := &Library{}

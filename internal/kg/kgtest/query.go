@@ -118,7 +118,7 @@ func testCanceled(t *testing.T, g Graph) {
 	check("Labels", err)
 }
 
-// RowTexts is a table as text that does not depend on the order of its rows: for an ASK its truth value.
+// RowTexts returns a table as text that does not depend on the order of its rows. For an ASK it is the truth value.
 func RowTexts(t *kg.Table) string {
 	if t.Ask {
 		return fmt.Sprint(t.Boolean)

@@ -15,8 +15,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Add returns the content of a file with one more graph at its end; everything else is as it was, comments too. file
-// names it in messages; note becomes a comment above the entry. It is an error if the file already has the name.
+// Add returns the content of a file with one more graph at its end; everything else is unchanged, including comments.
+// file is its name in messages; note becomes a comment above the entry. It is an error if the file already has the
+// name.
 func Add(file string, data []byte, e *Entry, note string) ([]byte, error) {
 	var before []*Entry
 	indent := 2
@@ -27,7 +28,7 @@ func Add(file string, data []byte, e *Entry, note string) ([]byte, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(before, func(o *Entry) bool { return o.Name == e.Name }) {
-			return nil, fmt.Errorf("%s has a graph %s already; give the new one another name with --name, or remove the old one",
+			return nil, fmt.Errorf("%s already has a graph %s; choose another name with --name, or remove the old one",
 				file, e.Name)
 		}
 		var doc yaml.Node
@@ -36,7 +37,7 @@ func Add(file string, data []byte, e *Entry, note string) ([]byte, error) {
 		}
 		graphs := doc.Content[0].Content[1]
 		if doc.Content[0].Style&yaml.FlowStyle != 0 || graphs.Style&yaml.FlowStyle != 0 {
-			return nil, fmt.Errorf("%s: graphs is written in braces; write each graph on lines of its own, then entries can be added", file)
+			return nil, fmt.Errorf("%s: graphs is written in braces; write each graph on its own lines so that entries can be added", file)
 		}
 		indent = graphs.Column - 1
 	}
@@ -54,15 +55,15 @@ func Add(file string, data []byte, e *Entry, note string) ([]byte, error) {
 	out = append(out, text...)
 	after, err := parse(file, out)
 	if err != nil {
-		return nil, fmt.Errorf("the entry does not fit into %s: %w", file, err)
+		return nil, fmt.Errorf("the entry does not fit in %s: %w", file, err)
 	}
 	if len(after) != len(before)+1 || len(before) > 0 && !reflect.DeepEqual(before, after[:len(before)]) {
-		return nil, fmt.Errorf("%s ends in a way that nothing can be added to; put the entry there by hand:\n%s", file, text)
+		return nil, fmt.Errorf("nothing can be added to the end of %s automatically; add the entry by hand:\n%s", file, text)
 	}
 	return out, nil
 }
 
-// onlyComments reports whether a file has nothing but comments.
+// onlyComments reports whether a file contains only comments.
 func onlyComments(data []byte) bool {
 	for line := range bytes.Lines(data) {
 		if l := bytes.TrimSpace(line); len(l) > 0 && l[0] != '#' {
@@ -72,7 +73,7 @@ func onlyComments(data []byte) bool {
 	return true
 }
 
-// Text is the entry as KG_FILE has it.
+// Text returns the entry in the form of KG_FILE.
 func (e *Entry) Text() string {
 	text, err := entryText(e, "", 2)
 	if err != nil {
@@ -81,7 +82,7 @@ func (e *Entry) Text() string {
 	return string(text)
 }
 
-// entryText writes an entry, indented.
+// entryText formats an entry with an indentation.
 func entryText(e *Entry, note string, indent int) ([]byte, error) {
 	body := &yaml.Node{Kind: yaml.MappingNode}
 	scalar := func(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: s, Tag: "!!str"} }
@@ -176,8 +177,8 @@ func entryText(e *Entry, note string, indent int) ([]byte, error) {
 
 var notName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// NameFor makes a graph's name of its address that none of the taken ones is: the host without what all have in common,
-// or "local" and the port.
+// NameFor derives an unused name for a graph from its address: the host without its common parts, or "local" and the
+// port.
 func NameFor(address string, taken []string) string {
 	name := "graph"
 	if u, err := url.Parse(address); err == nil {
@@ -208,12 +209,12 @@ func NameFor(address string, taken []string) string {
 	return name
 }
 
-// EntryOf makes the entry of a profile. The error says what is wrong with name or address.
+// EntryOf returns the entry for a profile. The error tells what is wrong with the name or the address.
 func EntryOf(name, address string, p *Profile) (*Entry, error) {
 	e := &Entry{Description: p.Description, Address: address}
 	e.Name, e.Title = name, name
 	if !graphName.MatchString(name) || name == embedded {
-		return nil, fmt.Errorf("%q cannot be a graph's name: small letters, digits and hyphens, up to 40", name)
+		return nil, fmt.Errorf("%q cannot be a graph's name: use up to 40 lower-case letters, digits and hyphens", name)
 	}
 	text, err := entryText(e, "", 2)
 	if err != nil {

@@ -15,18 +15,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Measurement is what was found out about a graph's gaps.
+// Measurement is a list of a graph's gaps, with the time and place of the measurement.
 type Measurement struct {
-	Endpoint string    `json:"endpoint"` // that was asked, without secrets
+	Endpoint string    `json:"endpoint"` // the endpoint that was measured, without secrets
 	At       time.Time `json:"at"`
 	Lacks    []string  `json:"lacks"`
 }
 
-// MaxAge is how long a measurement is used before it is made again.
+// MaxAge is how long a measurement is used before it is repeated.
 const MaxAge = 30 * 24 * time.Hour
 
-// Lacks measures by a few queries what a graph does not have, one sentence each. What could not be asked is left out;
-// the error is that of a graph that answers nothing, or ctx's.
+// Lacks measures with a few queries what a graph does not have, and returns one sentence for each gap. What could not
+// be measured is left out. The error is that of a graph that answers no query, or ctx's.
 func Lacks(ctx context.Context, query Query, d *kg.Description) ([]string, error) {
 	l := &lacking{ctx: ctx, query: query, d: WithPrefixes(*d)}
 	l.labels()
@@ -57,7 +57,7 @@ func (l *lacking) say(format string, args ...any) {
 	l.out = append(l.out, fmt.Sprintf(format, args...))
 }
 
-// ask runs a query. After a service that did not answer the first one, it asks no more.
+// ask runs a query. If the service did not answer the first one, it runs no more.
 func (l *lacking) ask(query string) (*kg.Table, bool) {
 	if l.answered == 0 && kg.KindOf(l.err) == kg.Down {
 		return nil, false
@@ -73,7 +73,7 @@ func (l *lacking) ask(query string) (*kg.Table, bool) {
 	return t, true
 }
 
-// iris are the properties of the description, written for a query.
+// iris returns the properties of the description, written for a query.
 func (l *lacking) iris(names []string) string {
 	var out []string
 	for _, n := range names {
@@ -84,7 +84,7 @@ func (l *lacking) iris(names []string) string {
 	return strings.Join(out, " ")
 }
 
-// column are the values of a result's only column, written for a query; blank nodes are left out.
+// column returns the values of a result's only column, written for a query; blank nodes are left out.
 func column(t *kg.Table) (iris []string) {
 	for _, r := range t.Rows {
 		if r[0].IsIRI() && !strings.ContainsAny(r[0].Value, "<>\"{}|\\^` ") {
@@ -94,7 +94,7 @@ func column(t *kg.Table) (iris []string) {
 	return iris
 }
 
-// labels looks for names of a sample of things.
+// labels checks a sample of things for names.
 func (l *lacking) labels() {
 	types, labels := l.iris(l.d.Types), l.iris(l.d.Labels)
 	if types == "" || labels == "" {
@@ -129,7 +129,7 @@ func (l *lacking) labels() {
 	}
 }
 
-// statements looks for what statements of a Wikibase have besides their values.
+// statements checks what the statements of a Wikibase have besides their values.
 func (l *lacking) statements() {
 	if t, ok := l.ask(fmt.Sprintf("SELECT ?s WHERE { ?x <%sP31> ?s } LIMIT %d", rdf.Prop, sampledThings)); ok {
 		if nodes := column(t); len(nodes) == 0 {
@@ -159,7 +159,7 @@ func (l *lacking) statements() {
 	}
 }
 
-// vocabulary looks for what other graphs may lack.
+// vocabulary checks what other graphs may lack.
 func (l *lacking) vocabulary() {
 	if l.iris(l.d.Types) == "" {
 		l.say("Things have no classes.")
@@ -180,10 +180,10 @@ func (l *lacking) vocabulary() {
 	}
 }
 
-// file is where the measurement of a graph is kept in a data folder.
+// file returns the path of a graph's measurement in a data folder.
 func file(dataDir, name string) string { return filepath.Join(dataDir, "kg", name+".json") }
 
-// Recall returns what was measured of a graph, if that is not too old and was the same endpoint.
+// Recall returns the measurement of a graph, if it is not too old and used the same endpoint.
 func Recall(dataDir string, e *Entry, now time.Time) (m Measurement, ok bool) {
 	data, err := os.ReadFile(file(dataDir, e.Name))
 	if err != nil || json.Unmarshal(data, &m) != nil || m.Endpoint != e.Endpoint || now.Sub(m.At) > MaxAge ||
@@ -206,7 +206,7 @@ func Keep(dataDir string, e *Entry, m Measurement) error {
 	return WriteFile(path, append(data, '\n'))
 }
 
-// WriteFile replaces a file as a whole, with the mode that it had; a reader sees the old or the new content.
+// WriteFile replaces a file atomically and keeps its mode; a reader sees the old or the new content.
 func WriteFile(path string, data []byte) (err error) {
 	mode := fs.FileMode(0o600)
 	if real, err := filepath.EvalSymlinks(path); err == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Mistake is something wrong in a file, at a line (1-based, 0 when unknown) and a key such as graphs.company.labels.
+// Mistake is something wrong in a file, at a line (1-based, 0 if unknown) and a key such as graphs.company.labels.
 type Mistake struct {
 	File    string
 	Line    int
@@ -25,10 +25,10 @@ type Mistake struct {
 	Message string
 }
 
-// Mistakes are all of them, in the order of their lines.
+// Mistakes are all mistakes of a file, in the order of their lines.
 type Mistakes []Mistake
 
-// Error lists the mistakes, one a line.
+// Error lists the mistakes, one per line.
 func (m Mistakes) Error() string {
 	var lines []string
 	for _, x := range m {
@@ -44,7 +44,7 @@ func (m Mistakes) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// MaxFile is the greatest length of a file in bytes.
+// MaxFile is the maximum length of a file in bytes.
 const MaxFile = 4 << 20
 
 // reader reads one file and collects its mistakes.
@@ -84,7 +84,7 @@ func parse(file string, data []byte) ([]*Entry, error) {
 
 var yamlLine = regexp.MustCompile(`line (\d+): (.*)`)
 
-// syntax reports what the YAML library says, which holds the line in its text.
+// syntax reports an error of the YAML library, whose text contains the line.
 func (r *reader) syntax(err error) {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 0
@@ -109,7 +109,7 @@ func (r *reader) document(n *yaml.Node) []*Entry {
 				return
 			}
 			if name == embedded {
-				r.wrong(k, "graphs."+name, "this name stands for the graph that comes with the program")
+				r.wrong(k, "graphs."+name, "this name is reserved for the graph that comes with the program")
 				return
 			}
 			out = append(out, r.entry(name, k, v))
@@ -128,7 +128,7 @@ var (
 	secretName   = regexp.MustCompile(`(?i)key|token|secret|passw|auth|credential|sig`)
 )
 
-// mapping calls f for each key of a mapping; keys that are there twice and anything that is no mapping are mistakes.
+// mapping calls f for each key of a mapping; duplicate keys and anything that is not a mapping are mistakes.
 func (r *reader) mapping(n *yaml.Node, key string, f func(key string, k, v *yaml.Node)) {
 	if n.Kind != yaml.MappingNode {
 		r.wrong(n, key, "want key: value lines, not %s", kindOf(n))
@@ -142,7 +142,7 @@ func (r *reader) mapping(n *yaml.Node, key string, f func(key string, k, v *yaml
 		case k.Kind != yaml.ScalarNode || k.Tag == "!!merge":
 			r.wrong(k, key, "a key must be a word")
 		case seen[k.Value] > 0:
-			r.wrong(k, path, "the key is there twice, first in line %d", seen[k.Value])
+			r.wrong(k, path, "the key is a duplicate of the one in line %d", seen[k.Value])
 		case v.Kind == yaml.AliasNode:
 			r.wrong(v, path, "references (*%s) are not accepted; write the value out", v.Value)
 		default:
@@ -167,7 +167,7 @@ func kindOf(n *yaml.Node) string {
 	return fmt.Sprintf("%.40q", n.Value)
 }
 
-// keys are the keys of an entry, with what reads them.
+// keys are the keys of an entry, with the functions that read them.
 var keys = map[string]func(r *reader, e *Entry, path string, v *yaml.Node){
 	"title":    func(r *reader, e *Entry, path string, v *yaml.Node) { e.Title = r.text(path, v) },
 	"about":    func(r *reader, e *Entry, path string, v *yaml.Node) { e.About = r.text(path, v) },
@@ -220,7 +220,7 @@ func (r *reader) entry(name string, k, n *yaml.Node) *Entry {
 		r.wrong(at["entities"], path+".entities", "only a graph with statements: wikibase has an api.php")
 	}
 	if e.Index != "" && at["opensearch"] != nil {
-		r.wrong(at["opensearch"], path+".opensearch", "the graph has a key index, too; keep one of them")
+		r.wrong(at["opensearch"], path+".opensearch", "the graph also has a key index; keep only one of them")
 	}
 	if len(e.Labels) == 0 {
 		e.Labels = []string{"rdfs:label"}
@@ -244,14 +244,14 @@ func (r *reader) entry(name string, k, n *yaml.Node) *Entry {
 		for i, s := range part.names {
 			if iri, ok := e.Expand(s); s != "" && (!ok || !strings.Contains(iri, ":")) {
 				r.wrong(item(at[part.key], i), path+"."+part.key,
-					"%q is no property: use a prefix that the entry declares, or a whole IRI", s)
+					"%q is not a property: use a prefix that the entry declares, or a full IRI", s)
 			}
 		}
 	}
 	return e
 }
 
-// item is the place of the i-th of a key's values.
+// item returns the node of the i-th of a key's values.
 func item(n *yaml.Node, i int) *yaml.Node {
 	if n != nil && n.Kind == yaml.SequenceNode && i < len(n.Content) {
 		return n.Content[i]
@@ -268,7 +268,7 @@ func keyNames() []string {
 	return out
 }
 
-// text reads a value of one line.
+// text reads a value on one line.
 func (r *reader) text(path string, v *yaml.Node) string {
 	s := strings.TrimSpace(v.Value)
 	switch {
@@ -305,7 +305,7 @@ func (r *reader) list(path string, v *yaml.Node) []string {
 			continue
 		}
 		if slices.Contains(out, s) {
-			r.wrong(n, path, "%q is there twice", s)
+			r.wrong(n, path, "%q occurs twice", s)
 			continue
 		}
 		out = append(out, s)
@@ -321,7 +321,7 @@ func (r *reader) address(path string, v *yaml.Node) string {
 	}
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		r.wrong(v, path, "%q is no http or https address", politehttp.ShownURL(s))
+		r.wrong(v, path, "%q is not an http or https address", politehttp.ShownURL(s))
 		return ""
 	}
 	if u.User != nil || u.Fragment != "" {
@@ -330,7 +330,7 @@ func (r *reader) address(path string, v *yaml.Node) string {
 	}
 	for name := range u.Query() {
 		if secretName.MatchString(name) {
-			r.wrong(v, path, "the parameter %q looks like a secret; put it into params, by an environment variable: {%s: $NAME}",
+			r.wrong(v, path, "the parameter %q looks like a secret; put it in params, as an environment variable: {%s: $NAME}",
 				name, name)
 			return ""
 		}
@@ -364,7 +364,7 @@ func (r *reader) prefixes(e *Entry, path string, v *yaml.Node) {
 			r.wrong(k, path, "%.40q cannot be a prefix; write it without the colon", name)
 		case ns == "":
 		case !strings.Contains(ns, ":") || strings.ContainsAny(ns, " <>\"{}|\\^`"):
-			r.wrong(v, path+"."+name, "%.80q is no IRI", ns)
+			r.wrong(v, path+"."+name, "%.80q is not an IRI", ns)
 		default:
 			e.Prefixes[name] = ns
 		}
@@ -374,7 +374,7 @@ func (r *reader) prefixes(e *Entry, path string, v *yaml.Node) {
 func (r *reader) languages(e *Entry, path string, v *yaml.Node) {
 	for i, l := range r.list(path, v) {
 		if !languageCode.MatchString(l) {
-			r.wrong(item(v, i), path, "%.40q is no language code, such as de", l)
+			r.wrong(item(v, i), path, "%.40q is not a language code such as de", l)
 			continue
 		}
 		e.Languages = append(e.Languages, strings.ToLower(l))
@@ -387,15 +387,15 @@ func (r *reader) timeout(e *Entry, path string, v *yaml.Node) {
 	switch {
 	case s == "":
 	case err != nil:
-		r.wrong(v, path, "%.40q is no length of time, such as 30s", s)
+		r.wrong(v, path, "%.40q is not a duration such as 30s", s)
 	case d < time.Second || d > time.Hour:
-		r.wrong(v, path, "%s is not within 1s and 1h", s)
+		r.wrong(v, path, "%s is not between 1s and 1h", s)
 	default:
 		e.Timeout = d
 	}
 }
 
-// known are namespaces with the prefixes that people know them by, in addition to rdf.Prefixes.
+// known maps well-known namespaces to their prefixes, in addition to rdf.Prefixes.
 var known = map[string]string{
 	"http://xmlns.com/foaf/0.1/": "foaf", "http://purl.org/dc/elements/1.1/": "dc", "http://purl.org/dc/terms/": "dct",
 	"http://dbpedia.org/ontology/": "dbo", "http://dbpedia.org/resource/": "dbr", "http://dbpedia.org/property/": "dbp",
@@ -407,7 +407,7 @@ var known = map[string]string{
 	"http://www.w3.org/2006/time#": "time",
 }
 
-// prefixOf returns the usual prefix of a namespace, "" when it has none.
+// prefixOf returns the usual prefix of a namespace, or "" if it has none.
 func prefixOf(ns string) string {
 	for _, p := range common {
 		if rdf.Prefixes[p] == ns {

@@ -19,8 +19,8 @@ import (
 // Query runs a query. Failures are *kg.Error values, or ctx's.
 type Query func(ctx context.Context, query string) (*kg.Table, error)
 
-// Profile is what an endpoint says about its graph when it is asked by bounded queries. Counts are -1 where the
-// endpoint did not answer in time.
+// Profile describes a graph as measured with bounded queries to its endpoint. Counts are -1 if the endpoint did not
+// answer in time.
 type Profile struct {
 	Description kg.Description
 	Triples     int64
@@ -29,7 +29,8 @@ type Profile struct {
 	Notes       []string
 }
 
-// Count is a class with its members, or a predicate with its triples; -1 when they were not counted.
+// Count is a class with the number of its members, or a predicate with the number of its triples; -1 if they were not
+// counted.
 type Count struct {
 	IRI string
 	N   int64
@@ -39,26 +40,27 @@ type Count struct {
 const (
 	mostClasses    = 50
 	mostPredicates = 500
-	mostTexts      = 40  // predicates whose values are looked at
+	mostTexts      = 40  // predicates whose values are examined
 	sampled        = 300 // values of each
-	sampledThings  = 300 // things that are looked at for labels
+	sampledThings  = 300 // things that are checked for labels
 	askTime        = 20 * time.Second
 )
 
-// asker asks one endpoint.
+// asker queries one endpoint.
 type asker struct {
 	query Query
 	p     *Profile
 	said  map[string]bool
 }
 
-// ask runs a query within its time and returns its rows as maps; ok is false when the endpoint failed, which is noted.
+// ask runs a query within its time and returns its rows as maps; If the endpoint failed, ok is false and a note is
+// added.
 func (a *asker) ask(ctx context.Context, what, query string) (rows []map[string]rdf.Term, ok bool) {
 	tctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	t, err := a.query(tctx, query)
 	if err != nil {
-		a.note("%s: the endpoint did not say (%v)", what, err)
+		a.note("%s: no answer from the endpoint (%v)", what, err)
 		return nil, false
 	}
 	if t.Total > 0 {
@@ -81,8 +83,8 @@ func (a *asker) note(format string, args ...any) {
 	}
 }
 
-// Probe asks an endpoint whether its graph holds anything. It waits for an answer as long as for one other question.
-// Errors are the endpoint's, or ctx's.
+// Probe asks an endpoint whether its graph contains anything. It waits as long as for any other question. Errors are
+// the endpoint's, or ctx's.
 func Probe(ctx context.Context, query Query) (some bool, err error) {
 	tctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -96,7 +98,7 @@ func Probe(ctx context.Context, query Query) (some bool, err error) {
 	return false, err
 }
 
-// Ask asks an endpoint what an entry for it must say: its vocabulary, languages, prefixes and statement model.
+// Ask asks an endpoint for everything that its entry must contain: vocabulary, languages, prefixes and statement model.
 // Questions that it cannot answer in time are left out with a note. The error is the endpoint's answer to the very
 // first one.
 func Ask(ctx context.Context, query Query) (*Profile, error) {
@@ -107,7 +109,7 @@ func Ask(ctx context.Context, query Query) (*Profile, error) {
 		return nil, err
 	}
 	if !some {
-		a.note("the graph is empty, as far as the endpoint shows it")
+		a.note("the graph is empty as far as the endpoint shows")
 	}
 	if rows, ok := a.ask(ctx, "the number of triples", "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }"); ok &&
 		len(rows) == 1 {
@@ -133,7 +135,7 @@ func integer(t rdf.Term) int64 {
 	return n
 }
 
-// counts reads rows of ?x and ?n, the greatest first.
+// counts reads rows of ?x and ?n, the largest first.
 func counts(rows []map[string]rdf.Term) []Count {
 	var out []Count
 	for _, r := range rows {
@@ -214,22 +216,22 @@ func (a *asker) classes(ctx context.Context) {
 	}
 }
 
-// text is what the values of a predicate look like.
+// text describes the values of a predicate.
 type text struct {
 	iri       string
 	uses      int64
 	tagged    float64 // share of the values that have a language
 	length    float64 // mean, in characters
-	different float64 // share of the values that are different
+	different float64 // share of distinct values
 	each      float64 // values in one language that a thing has
-	local     string  // local name in small letters
+	local     string  // local name in lower case
 }
 
-// texts looks at values of the predicates that may hold names and descriptions.
+// texts examines values of the predicates that may contain names and descriptions.
 func (a *asker) texts(ctx context.Context) []text {
 	var out []text
 	order := slices.Clone(a.p.Predicates)
-	slices.SortStableFunc(order, func(x, y Count) int { // the vocabularies that people share are looked at first
+	slices.SortStableFunc(order, func(x, y Count) int { // shared vocabularies come first
 		return cmp.Compare(wellKnown(x.IRI), wellKnown(y.IRI))
 	})
 	looked := 0
@@ -238,7 +240,7 @@ func (a *asker) texts(ctx context.Context) []text {
 			break
 		}
 		if strings.HasPrefix(c.IRI, rdf.Prop) || strings.ContainsAny(c.IRI, "<>\"{}|\\^` ") {
-			continue // Wikidata's statements hold no names
+			continue // Wikidata's statements contain no names
 		}
 		looked++
 		rows, ok := a.ask(ctx, "values of <"+c.IRI+">", fmt.Sprintf("SELECT ?s ?o WHERE { ?s <%s> ?o } LIMIT %d", c.IRI,
@@ -253,7 +255,7 @@ func (a *asker) texts(ctx context.Context) []text {
 	return out
 }
 
-// measureText measures the values of a predicate; ok is false when they are not texts.
+// measureText measures the values of a predicate; if they are not texts, ok is false.
 func measureText(c Count, rows []map[string]rdf.Term) (t text, ok bool) {
 	t = text{iri: c.IRI, uses: c.N, local: strings.ToLower(localName(c.IRI))}
 	values, things := map[string]bool{}, map[string]bool{}
@@ -281,8 +283,8 @@ func measureText(c Count, rows []map[string]rdf.Term) (t text, ok bool) {
 
 func localName(iri string) string { return iri[strings.LastIndexAny(iri, "/#:.")+1:] }
 
-// Properties that hold names, further names and descriptions in shared vocabularies, and the local names of such
-// properties in others; the best first.
+// Properties for names, alternative names and descriptions in shared vocabularies, and the local names of such
+// properties in other vocabularies; the best first.
 var (
 	labelIRIs = []string{rdf.RDFSLabel, rdf.Prefixes["skos"] + "prefLabel", "http://rdf.freebase.com/ns/type.object.name",
 		rdf.Prefixes["schema"] + "name",
@@ -300,7 +302,8 @@ var (
 	descriptionWords = []string{"description", "comment", "abstract", "definition", "summary", "note"}
 )
 
-// wellKnown is 0 for a predicate of a shared vocabulary that may hold texts, 1 for one whose name says so, else 2.
+// wellKnown returns 0 for a predicate of a shared vocabulary that may contain texts, 1 for one whose name suggests so,
+// and 2 for all others.
 func wellKnown(iri string) int {
 	switch local := strings.ToLower(localName(iri)); {
 	case slices.Contains(labelIRIs, iri), slices.Contains(aliasIRIs, iri), slices.Contains(descriptionIRIs, iri):
@@ -311,28 +314,28 @@ func wellKnown(iri string) int {
 	return 2
 }
 
-// Limits of a name: longer texts are descriptions, and what repeats much is a value, not a name.
+// Limits of a name: longer texts are descriptions, and texts that repeat often are values, not names.
 const (
 	longestName  = 80.0
-	leastNames   = 0.3 // share of different values
+	leastNames   = 0.3 // share of distinct values
 	mostOfAThing = 1.5 // names in one language
 )
 
-// vocabulary chooses the properties of names, further names and descriptions.
+// vocabulary chooses the properties of names, alternative names and descriptions.
 func (a *asker) vocabulary(texts []text) {
 	d := &a.p.Description
 	d.Labels = choose(texts, labelIRIs, labelWords, func(t text) bool {
 		return t.length <= longestName && t.different >= leastNames && t.each <= mostOfAThing
 	}, true)
 	if d.IsWikibase() && len(d.Labels) > 0 && d.Labels[0] == rdf.RDFSLabel {
-		d.Labels = d.Labels[:1] // others name articles
+		d.Labels = d.Labels[:1] // the others name articles
 	}
 	taken := slices.Clone(d.Labels)
 	rest := slices.DeleteFunc(slices.Clone(texts), func(t text) bool { return slices.Contains(taken, t.iri) })
 	d.Aliases = choose(rest, aliasIRIs, aliasWords, func(t text) bool { return t.length <= longestName }, false)
 	rest = slices.DeleteFunc(rest, func(t text) bool { return slices.Contains(d.Aliases, t.iri) })
 	d.Descriptions = choose(rest, descriptionIRIs, descriptionWords, func(t text) bool { return true }, false)
-	if len(d.Descriptions) == 0 { // long texts in languages
+	if len(d.Descriptions) == 0 { // long texts with a language
 		for _, t := range rest {
 			if t.tagged > 0.5 && t.length > longestName/2 {
 				d.Descriptions = append(d.Descriptions, t.iri)
@@ -345,8 +348,9 @@ func (a *asker) vocabulary(texts []text) {
 	}
 }
 
-// choose returns the predicates that fit: those of shared vocabularies in their order; without one, those whose local
-// name says so; without one of these, when tagged, those with values in languages, the most used first.
+// choose returns the predicates that fit: those of shared vocabularies, in their order; if there are none, those whose
+// local name fits; and if there are none of these and tagged is set, those with values in languages, the most used
+// first.
 func choose(texts []text, iris, words []string, fits func(text) bool, tagged bool) []string {
 	pick := func(ok func(text) bool) []string {
 		var out []text
@@ -413,7 +417,7 @@ func (a *asker) languages(ctx context.Context) {
 	a.p.Description.Languages = all[:min(len(all), 10)]
 }
 
-// compound recognizes values that are nodes without a name and have values of their own.
+// compound recognizes values that are nodes without a name and have their own values.
 func (a *asker) compound(ctx context.Context) {
 	if a.p.Description.IsWikibase() {
 		return
@@ -449,7 +453,7 @@ func (a *asker) prefixes(ctx context.Context) {
 		}
 	}
 	d := &a.p.Description
-	if !d.IsWikibase() { // where things have numbers, and articles need no prefix
+	if !d.IsWikibase() { // there, things have numbers, and articles need no prefix
 		rows, _ := a.ask(ctx, "namespaces of things", "SELECT DISTINCT ?x WHERE { ?x ?p ?o . FILTER(isIRI(?x)) } LIMIT 2000")
 		for _, r := range rows {
 			uses[namespace(r["x"].Value)] += 10
@@ -482,7 +486,7 @@ func (a *asker) prefixes(ctx context.Context) {
 	}
 }
 
-// engines are parts of namespaces that an engine uses for itself.
+// engines are parts of namespaces that an engine uses internally.
 var engines = []string{"openlinksw.com/", "//localuriqaserver/", "/sparql-service-description#", "bigdata.com/",
 	"qlever.cs.uni-freiburg.de/builtin"}
 
@@ -496,7 +500,7 @@ func isCommon(ns string, wikibase bool) bool {
 	return false
 }
 
-// madePrefix makes a prefix of a namespace: the last of its parts that has letters and is no word that says nothing.
+// madePrefix derives a prefix from a namespace: the last of its parts that has letters and is not a meaningless word.
 func madePrefix(ns string) string {
 	u, err := url.Parse(ns)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package registry knows graphs by name: those that come with the program (builtin.yaml) and those of the file that
-// KG_FILE names. It reads the file with every mistake at its line, and asks an endpoint what an entry for it must say
-// (profile.go), and what the graph lacks (lacks.go).
+// Package registry finds graphs by name: those that come with the program (builtin.yaml) and those in the file that
+// KG_FILE names. It reports every mistake in the file with its line, asks an endpoint for the contents of its entry
+// (profile.go), and measures what a graph lacks (lacks.go).
 //
 // The format is YAML:
 //
@@ -26,28 +26,28 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Entry is one graph. Its description has no measurements, see [Recall].
+// Entry is one graph. Its description has no measurements; see [Recall].
 type Entry struct {
 	kg.Description
 	Address     string            // of the query service; Description.Endpoint is the same without secrets
-	EntityAPI   string            // address of a Wikibase's api.php; "" when the graph has none
-	Index       string            // folder or file of a label index; "" when there is none
-	OpenSearch  *OpenSearch       // where the names are, instead of Index; nil when they are not there
-	VoID        string            // address or file of the graph's description of itself; "": where the standard has it
+	EntityAPI   string            // address of a Wikibase's api.php; "" if the graph has none
+	Index       string            // folder or file of a label index; "" if there is none
+	OpenSearch  *OpenSearch       // index of the names, instead of Index; nil if not used
+	VoID        string            // address or file of the graph's description of itself; "": the standard location
 	Timeout     time.Duration     // of a query; 0: the program's
 	Headers     map[string]string // header to "$NAME", the environment variable that holds its value
-	Params      map[string]string // parameter to its value, or to "$NAME" for an environment variable's
+	Params      map[string]string // parameter to its value, or to "$NAME" for the value of an environment variable
 	Text2SPARQL []string          // names of the graph in the TEXT2SPARQL challenge
 	Unconfirmed bool              // nobody has checked the address
-	File        string            // where the entry is from; "" for a built-in one
+	File        string            // file of the entry; "" for a built-in one
 	Line        int
 }
 
-// OpenSearch is where an OpenSearch keeps the names of a graph.
+// OpenSearch is the location of a graph's names in an OpenSearch.
 type OpenSearch struct {
 	Address string
 	Index   string // the alias that is searched
-	Login   string // "$NAME", the environment variable that holds user:password; "" when there is no login
+	Login   string // "$NAME", the environment variable that holds user:password; "" if there is no login
 }
 
 // Indexed reports whether the graph's names are in an index.
@@ -73,8 +73,8 @@ func New() *Registry {
 	return &Registry{entries}
 }
 
-// Read returns the built-in graphs and those of a file, whose name is for messages and to find the indexes that it
-// names. The error is a [Mistakes] with everything that is wrong.
+// Read returns the built-in graphs and those of a file. The file's name is used for messages and to find the indexes
+// that it names. The error is a [Mistakes] with everything that is wrong.
 func Read(file string, data []byte) (*Registry, error) {
 	r := New()
 	entries, err := parse(file, data)
@@ -88,10 +88,10 @@ func Read(file string, data []byte) (*Registry, error) {
 	return r, nil
 }
 
-// Entries are the graphs.
+// Entries returns the graphs.
 func (r *Registry) Entries() []*Entry { return slices.Clone(r.entries) }
 
-// Names are the graphs' names.
+// Names returns the graphs' names.
 func (r *Registry) Names() []string {
 	var out []string
 	for _, e := range r.entries {
@@ -103,7 +103,7 @@ func (r *Registry) Names() []string {
 // embedded is the name of the graph that comes with the program. It has no entry.
 const embedded = "embedded"
 
-// Named returns the graph of a name. The error says which there are.
+// Named returns the graph with a name. The error lists the existing names.
 func (r *Registry) Named(name string) (*Entry, error) {
 	for _, e := range r.entries {
 		if e.Name == name {

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// opensearch reads where an OpenSearch is.
+// opensearch reads the location of an OpenSearch.
 func (r *reader) opensearch(e *Entry, path string, v *yaml.Node) {
 	o := &OpenSearch{}
 	r.mapping(v, path, func(key string, k, v *yaml.Node) {
@@ -23,7 +23,7 @@ func (r *reader) opensearch(e *Entry, path string, v *yaml.Node) {
 			}
 		case "index":
 			if o.Index = r.text(at, v); o.Index != "" && !indexName.MatchString(o.Index) {
-				r.wrong(v, at, "%.40q is no name of an index: small letters, digits and hyphens", o.Index)
+				r.wrong(v, at, "%.40q is not the name of an index: use lower-case letters, digits and hyphens", o.Index)
 			}
 		case "login":
 			if o.Login = r.text(at, v); o.Login != "" && !envName.MatchString(strings.TrimPrefix(o.Login, "$")) ||
@@ -45,13 +45,13 @@ func (r *reader) opensearch(e *Entry, path string, v *yaml.Node) {
 	e.OpenSearch = o
 }
 
-// said reports whether a key has a mistake.
+// said reports whether a mistake of a key has been reported.
 func (r *reader) said(key string) bool {
 	return slices.ContainsFunc(r.mistakes, func(m Mistake) bool { return m.Key == key })
 }
 
-// headers reads the names of environment variables. The dollar sign is needed: without it a key of letters and digits
-// would pass for a name, and would be shown.
+// headers reads the names of environment variables. The dollar sign is required: without it, a key of letters and
+// digits could pass for a name and would be shown.
 func (r *reader) headers(e *Entry, path string, v *yaml.Node) {
 	e.Headers = map[string]string{}
 	r.mapping(v, path, func(name string, k, v *yaml.Node) {
@@ -69,7 +69,7 @@ func (r *reader) headers(e *Entry, path string, v *yaml.Node) {
 	})
 }
 
-// params reads values, or the names of environment variables after a dollar sign.
+// params reads values, or names of environment variables after a dollar sign.
 func (r *reader) params(e *Entry, path string, v *yaml.Node) {
 	e.Params = map[string]string{}
 	r.mapping(v, path, func(name string, k, v *yaml.Node) {
@@ -80,7 +80,7 @@ func (r *reader) params(e *Entry, path string, v *yaml.Node) {
 			r.wrong(k, path, "%q is the query's own parameter", name)
 		case s == "":
 		case isVariable && !envName.MatchString(variable):
-			r.wrong(v, path+"."+name, "%.40q names no environment variable", s)
+			r.wrong(v, path+"."+name, "%.40q does not name an environment variable", s)
 		case !isVariable && secretName.MatchString(name):
 			r.wrong(v, path+"."+name, "this looks like a secret; name an environment variable that holds it: $NAME")
 		default:
@@ -114,7 +114,7 @@ func (e *Entry) Secrets(lookup func(name string) (string, bool)) (headers, param
 	return headers, params, errors.Join(missing...)
 }
 
-// SearchLogin returns the user and the password for the entry's OpenSearch, "" when it has none. lookup is the
+// SearchLogin returns the user and the password for the entry's OpenSearch, or "" if it needs none. lookup is the
 // environment.
 func (e *Entry) SearchLogin(lookup func(name string) (string, bool)) (user, password string, err error) {
 	name := strings.TrimPrefix(e.OpenSearch.Login, "$")

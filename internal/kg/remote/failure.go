@@ -19,17 +19,17 @@ import (
 const (
 	longestMessage = 600            // characters of a message that are kept
 	tailBytes      = 256 << 10      // how much of a broken result is searched for a stack trace
-	DefaultAfter   = time.Minute    // wait after a 429 that names none
-	defaultBan     = 24 * time.Hour // a ban of the query service that names no end
-	unknownBan     = time.Hour      // a 403 that names neither reason nor end
+	DefaultAfter   = time.Minute    // wait after a 429 that specifies none
+	defaultBan     = 24 * time.Hour // a ban of the query service without an end
+	unknownBan     = time.Hour      // a 403 with neither a reason nor an end
 )
 
-// queryFailure turns an error answer (status 300 and above) to the query into a failure fit to be shown.
+// queryFailure turns an error answer (status 300 and above) to the query into a failure that may be shown.
 func queryFailure(query string, a Answer, now time.Time) *kg.Error {
 	switch a.Status {
 	case http.StatusTooManyRequests:
 		if text, ok := qleverText(a.Body); ok {
-			// QLever's way to say that its time limit passed
+			// QLever's way to report that its time limit was exceeded
 			return &kg.Error{Kind: kg.Timeout, Message: cmp.Or(Tidy(text), "the service's time limit passed")}
 		}
 		return Throttled(a, now)
@@ -41,7 +41,7 @@ func queryFailure(query string, a Answer, now time.Time) *kg.Error {
 		return kg.Errorf(kg.QueryFailed, "the query is too long for the service")
 	}
 	if a.Status < 400 {
-		return kg.Errorf(kg.Down, "the endpoint sends us elsewhere (status %d); correct its address", a.Status)
+		return kg.Errorf(kg.Down, "the endpoint redirects to another address (status %d); correct its address", a.Status)
 	}
 	if e := qleverFailure(a.Body); e != nil {
 		return e
@@ -64,7 +64,7 @@ func queryFailure(query string, a Answer, now time.Time) *kg.Error {
 	return &kg.Error{Kind: kg.QueryFailed, Message: msg}
 }
 
-// downResult is what the retry policy is to know about a failure of kind Down.
+// downResult returns what the retry policy needs to know about a failure of kind Down.
 func downResult(e *kg.Error) politehttp.Result {
 	r := politehttp.Result{Status: http.StatusServiceUnavailable, Header: http.Header{}}
 	if e.RetryAfter > 0 {
@@ -73,11 +73,11 @@ func downResult(e *kg.Error) politehttp.Result {
 	return r
 }
 
-// brokenResult explains an answer with status 200 that is not a whole result: a stack trace follows half of it, or it
-// just ends.
+// brokenResult explains an answer with status 200 that is not a complete result: it ends with a stack trace, or just
+// ends.
 func brokenResult(query string, body []byte) *kg.Error {
 	tail := string(body[max(0, len(body)-tailBytes):])
-	// In JSON a line cannot begin with a class name, so this finds no data.
+	// In JSON, a line cannot begin with a class name, so this never matches data.
 	if i := max(strings.LastIndex(tail, "\njava.util.concurrent."), strings.LastIndex(tail, "\nSPARQL-QUERY: ")); i >= 0 {
 		if e := exceptionFailure(withoutEcho(tail[i+1:], query)); e != nil {
 			if e.Kind == kg.Timeout {
@@ -113,8 +113,7 @@ var (
 	bannedUntil = regexp.MustCompile(`banned until ([0-9T:.+-]+Z?)`)
 )
 
-// Forbidden reads a 403: a ban with its end, a missing User-Agent, or something unknown, which is taken for a short
-// ban.
+// Forbidden reads a 403: a ban with its end, a missing User-Agent, or something unknown, which counts as a short ban.
 func Forbidden(a Answer, now time.Time) *kg.Error {
 	text := string(a.Body)
 	if strings.Contains(text, "identify your user agent") {
@@ -137,7 +136,7 @@ func Forbidden(a Answer, now time.Time) *kg.Error {
 
 const echoStart = "SPARQL-QUERY: queryStr="
 
-// withoutEcho cuts the query that the service repeats before its error text.
+// withoutEcho removes the query that the service repeats before its error text.
 func withoutEcho(text, query string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	query = strings.ReplaceAll(query, "\r\n", "\n")
@@ -167,7 +166,7 @@ var (
 )
 
 // exceptionFailure reads a Java exception's text (echo cut off): its kind, its innermost message before the first stack
-// frame, and the place it names. nil when the text is not an exception.
+// frame, and the position that it names. It returns nil if the text is not an exception.
 func exceptionFailure(text string) *kg.Error {
 	text = strings.TrimLeft(text, "\n ")
 	if !exception.MatchString(text) {
@@ -236,7 +235,7 @@ func qleverFailure(body []byte) *kg.Error {
 	return e
 }
 
-// Tidy makes one line of printable text of bounded length.
+// Tidy returns a text as one line of printable characters of bounded length.
 func Tidy(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {

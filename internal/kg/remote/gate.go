@@ -11,45 +11,44 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// BudgetStore keeps what an endpoint allows us over restarts: small JSON values under keys of this package.
-// internal/store implements it; [MemoryStore] is the one for tests and single runs.
+// BudgetStore keeps an endpoint's budgets across restarts: small JSON values under keys of this package. internal/store
+// implements it; [MemoryStore] is for tests and single runs.
 type BudgetStore interface {
-	// Change replaces the value under key, nil when there is none, with what f makes of it, or keeps it when that is
-	// nil. Nobody else changes it in between; it is durable when it returns. f may be called again. Its error is
-	// returned, and nothing is changed.
+	// Change replaces the value under key with the result of f. f gets nil if there is no value, and returns nil to keep
+	// it. No one else changes the value in between, and the change is durable when Change returns. f may be called more
+	// than once. If it fails, Change returns its error and changes nothing.
 	Change(ctx context.Context, key string, f func(old []byte) ([]byte, error)) error
 }
 
 // Pace is the account of an endpoint that budgets its users' query time and errors, as token buckets. The zero Pace has
 // no buckets.
 type Pace struct {
-	Time      time.Duration // capacity of the time bucket; each query takes its running time out of it
+	Time      time.Duration // capacity of the time bucket; each query uses up its running time
 	TimeRate  time.Duration // refill per minute
 	Errors    int           // capacity of the error bucket; each answer of 400 or more, and each broken one, takes one
 	ErrorRate int           // refill per minute
 	Calls     int           // capacity of the bucket of requests; each takes one
-	CallRate  int           // refill per minute; in no minute there are more than both together
+	CallRate  int           // refill per minute; no minute has more than both together
 }
 
 // DefaultPace is the query service's rule for one address and User-Agent: 120 s of query time and 60 errors, refilled
-// at 60 s and 30 a minute. The refill is lowered to 50 s and 25 a minute so that our own limit is always the stricter
+// at 60 s and 30 per minute. Our refill is only 50 s and 25 per minute, so that our own limit is always the stricter
 // one. Source: wikidata-query-rdf, ThrottlingFilterConfig; production may differ.
 func DefaultPace() Pace {
 	return Pace{Time: 120 * time.Second, TimeRate: 50 * time.Second, Errors: 60, ErrorRate: 25}
 }
 
-// longestQuery is booked for a query until its end is known, so that processes that share an account do not spend it
-// twice, and that it is spent when a process does not live to see the end.
+// longestQuery is booked for a query until it ends, so that processes that share an account do not spend the time
+// twice, and so that the time counts even if the process dies before the query ends.
 const longestQuery = 60 * time.Second
 
-// gate is the way to one endpoint: it lets one request through at a time, when the endpoint's budgets allow it and no
-// ban is on.
+// gate guards one endpoint: it admits one request at a time, if the endpoint's budgets allow it and there is no ban.
 type gate struct {
 	endpoint string
 	pace     Pace
 	store    BudgetStore
 	clock    politehttp.Clock
-	turn     chan struct{} // holds one token: whose turn it is
+	turn     chan struct{} // contains one token; its holder may send
 	st       account       // owned by the holder of the turn
 }
 
@@ -58,10 +57,10 @@ type account struct {
 	TimeLeft    float64   `json:"time_left"` // seconds
 	ErrorsLeft  float64   `json:"errors_left"`
 	CallsLeft   float64   `json:"calls_left"`
-	At          time.Time `json:"at"`           // when the buckets had this content
+	At          time.Time `json:"at"`           // when the buckets had these contents
 	NotBefore   time.Time `json:"not_before"`   // from Retry-After
 	BannedUntil time.Time `json:"banned_until"` // from a 403
-	Running     bool      `json:"running"`      // of earlier versions: a query was out, and nothing was booked for it
+	Running     bool      `json:"running"`      // from earlier versions: a query was running, and nothing was booked for it
 }
 
 func newGate(endpoint string, pace Pace, store BudgetStore, clock politehttp.Clock) *gate {
@@ -70,10 +69,11 @@ func newGate(endpoint string, pace Pace, store BudgetStore, clock politehttp.Clo
 	return g
 }
 
-// key holds no value of the address's parameters: it is written to the store, and one of them may be a secret.
+// key returns a key without the values of the address's parameters: it is written to the store, and one of them may be
+// a secret.
 func (g *gate) key() string { return "endpoint " + politehttp.ShownURL(g.endpoint) }
 
-// enter waits for the turn and for the budgets. On success the caller must call leave. Errors: Banned and RateLimited
+// enter waits for its turn and for the budgets. On success the caller must call leave. Errors: Banned and RateLimited
 // with RetryAfter, ctx's.
 func (g *gate) enter(ctx context.Context) error {
 	select {
@@ -82,7 +82,7 @@ func (g *gate) enter(ctx context.Context) error {
 	case <-g.turn:
 	}
 	admitted := false
-	defer func() { // also after a panic of the store
+	defer func() { // even after a panic of the store
 		if !admitted {
 			g.turn <- struct{}{}
 		}
@@ -124,8 +124,7 @@ func (g *gate) admit(ctx context.Context) error {
 	}
 }
 
-// change reads the account, which other processes may have changed, and writes it again when f has changed it, all in
-// one step.
+// change reads the account, which other processes may have changed, and writes it back if f has changed it, atomically.
 func (g *gate) change(ctx context.Context, f func(now time.Time) (changed bool, err error)) error {
 	var own error
 	err := g.store.Change(ctx, g.key(), func(data []byte) ([]byte, error) {
@@ -143,7 +142,7 @@ func (g *gate) change(ctx context.Context, f func(now time.Time) (changed bool, 
 	return own
 }
 
-// load takes the account from its stored form.
+// load reads the account from its stored form.
 func (g *gate) load(data []byte, now time.Time) {
 	fresh := account{TimeLeft: g.pace.Time.Seconds(), ErrorsLeft: float64(g.pace.Errors),
 		CallsLeft: float64(g.pace.Calls), At: now}
@@ -152,7 +151,7 @@ func (g *gate) load(data []byte, now time.Time) {
 	}
 	g.st = account{}
 	if json.Unmarshal(data, &g.st) != nil {
-		g.st = fresh // an unreadable account starts again from zero: the endpoint keeps its own
+		g.st = fresh // an unreadable account starts from zero: the endpoint keeps its own
 		return
 	}
 	g.refill(now)
@@ -162,7 +161,7 @@ func (g *gate) load(data []byte, now time.Time) {
 	}
 }
 
-// refill adds what the buckets gained since the account was last brought up to date.
+// refill adds what the buckets have gained since the last update of the account.
 func (g *gate) refill(now time.Time) {
 	minutes := max(now.Sub(g.st.At).Minutes(), 0)
 	g.st.TimeLeft = min(g.st.TimeLeft+minutes*g.pace.TimeRate.Seconds(), g.pace.Time.Seconds())
@@ -171,7 +170,8 @@ func (g *gate) refill(now time.Time) {
 	g.st.At = now
 }
 
-// wait says how long until a request may be sent: a second of query time, one error and one call must be left.
+// wait returns how long to wait until a request may be sent: a second of query time, one error and one call must be
+// left.
 func (g *gate) wait(now time.Time) time.Duration {
 	wait := max(g.st.NotBefore.Sub(now), 0)
 	if g.pace.TimeRate > 0 && g.st.TimeLeft < 1 {
@@ -186,8 +186,8 @@ func (g *gate) wait(now time.Time) time.Duration {
 	return wait
 }
 
-// leave books what a request took and what the endpoint said about later ones, and passes the turn on.
-// An error is one of keeping the account: the request itself is done.
+// leave books the cost of a request and the endpoint's instructions for later ones, and passes on the turn. An error
+// means that the account was not saved; the request itself is complete.
 func (g *gate) leave(ctx context.Context, took time.Duration, failure *kg.Error) error {
 	defer func() { g.turn <- struct{}{} }()
 	limited := failure != nil && (failure.Kind == kg.Banned || failure.Kind == kg.RateLimited)

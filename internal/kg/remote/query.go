@@ -16,14 +16,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// longestGET is the longest query that goes into the address; longer ones are posted. Wikidata's service caches answers
+// longestGET is the maximum length of a query in the address; longer ones are posted. Wikidata's service caches answers
 // to GET only (5 minutes).
 const longestGET = 1500
 
 // Query runs a query by the SPARQL 1.1 protocol. A temporary failure (connection, 5xx, 429 with an acceptable
-// Retry-After) is tried again. Table.Source names the endpoint, without the values of its parameters. QLever's
-// integers, which come as xsd:int, are given as xsd:integer; when its answer is too large, the error says how many rows
-// it has.
+// Retry-After) is retried. Table.Source names the endpoint, without the values of its parameters. QLever's integers,
+// which arrive as xsd:int, are returned as xsd:integer; if its answer is too large, the error contains the number of
+// rows.
 func (s *Service) Query(ctx context.Context, query string) (*kg.Table, error) {
 	t, err := s.query(ctx, query, nil)
 	if s.cfg.QLever && kg.KindOf(err) == kg.TooLarge && ctx.Err() == nil {
@@ -32,8 +32,8 @@ func (s *Service) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return t, err
 }
 
-// withTotal adds to the failure of a query with too large an answer how many rows it has, which QLever says with a
-// single one of them.
+// withTotal adds the number of rows to the failure of a query whose answer is too large. QLever reports that number
+// even if only a single row is requested.
 func (s *Service) withTotal(ctx context.Context, query string, failure error) error {
 	t, err := s.query(ctx, query, url.Values{"send": {"1"}})
 	var ke *kg.Error
@@ -94,7 +94,7 @@ func (s *Service) queryRequest(ctx context.Context, query string, more url.Value
 // resultsJSON is the type of results: SPARQL 1.1 Query Results JSON Format (W3C), section 6.
 const resultsJSON = "application/sparql-results+json"
 
-// readTable makes a table of the answer, or says what is wrong with it.
+// readTable returns the answer as a table, or what is wrong with it.
 func readTable(query string, a Answer, now time.Time) (*kg.Table, *kg.Error) {
 	var ke *kg.Error
 	switch {
@@ -113,7 +113,7 @@ func readTable(query string, a Answer, now time.Time) (*kg.Table, *kg.Error) {
 	var t kg.Table
 	if err := json.Unmarshal(a.Body, &t); err != nil {
 		if json.Valid(a.Body) {
-			return nil, kg.Errorf(kg.Down, "the endpoint answered with JSON that is no SPARQL result; is this the address of a query service?")
+			return nil, kg.Errorf(kg.Down, "the endpoint answered with JSON that is not a SPARQL result; is this the address of a query service?")
 		}
 		return nil, brokenResult(query, a.Body)
 	}
@@ -124,7 +124,8 @@ func readTable(query string, a Answer, now time.Time) (*kg.Table, *kg.Error) {
 	return &t, nil
 }
 
-// foreign returns the content type of an answer that cannot be JSON. An answer of plain text or no type may be JSON.
+// foreign returns the content type of an answer that cannot be JSON. An answer with the type of plain text or without a
+// type may be JSON.
 func foreign(h http.Header) (string, bool) {
 	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || kind == "text/plain" || strings.Contains(kind, "json") || strings.Contains(kind, "javascript") {
@@ -151,8 +152,8 @@ func virtuosoASK(t *kg.Table) {
 	}
 }
 
-// virtuosoValues gives values the form that they were written in where Virtuoso returns another one: years before year
-// 1 have four digits (XML Schema, dateTime), and points are geo:wktLiteral.
+// virtuosoValues restores the original form of values that Virtuoso returns in another form: years before year 1 have
+// four digits (XML Schema, dateTime), and points are geo:wktLiteral.
 func virtuosoValues(t *kg.Table) {
 	for _, row := range t.Rows {
 		for i := range row {
@@ -172,7 +173,7 @@ func virtuosoValues(t *kg.Table) {
 	}
 }
 
-// standardIntegers gives QLever's integers the type that the standard has for them.
+// standardIntegers gives QLever's integers the standard's type.
 func standardIntegers(t *kg.Table) {
 	for _, row := range t.Rows {
 		for i := range row {

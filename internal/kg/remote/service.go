@@ -1,19 +1,19 @@
-// Package remote asks the HTTP services of knowledge graphs, with the manners and the distrust that all of them need.
+// Package remote sends requests to the HTTP services of knowledge graphs, with the necessary manners and distrust.
 // [Service] is one service at one address: [Service.Query] speaks the SPARQL 1.1 protocol, [Service.Do] sends anything
 // else. Every failure is a *kg.Error with its kind, or the context's error.
 //
 // # Manners
 //
 // Requests to one address go out one at a time, under a User-Agent with the operator's contact. For a query service the
-// client keeps its own account of the two budgets that Wikidata's has (time and errors, see [Pace]) and waits before it
-// would be throttled. A Retry-After is obeyed; after a ban (403) nothing at all is sent until it is over. Account and
-// ban live in a [BudgetStore] and so outlast a restart (gate.go).
+// client keeps its own account of the two budgets of Wikidata's service (time and errors, see [Pace]) and waits before
+// it would be throttled. It obeys Retry-After; after a ban (403) it sends nothing until the ban is over. The account
+// and the ban are kept in a [BudgetStore], so they survive a restart (gate.go).
 //
 // # Truth
 //
-// A response with status 200 is a result only when its type is JSON and the whole body is: services report a timeout in
-// mid-stream by appending a stack trace to half a result. Responses are cut while streaming when they pass the size
-// limit. Error texts lose the stack trace, the echo of the query and all secrets (failure.go).
+// A response with status 200 is a result only if its type is JSON and the whole body is JSON: services report a timeout
+// in mid-stream by appending a stack trace to half a result. Responses that exceed the size limit are cut while
+// streaming. Error texts lose the stack trace, the echo of the query and all secrets (failure.go).
 //
 // Sources: SPARQL 1.1 Protocol (W3C); RDF repository of Wikidata's query service (ThrottlingFilterConfig); QLever's
 // server.
@@ -42,9 +42,9 @@ const (
 	maxWait         = 2 * time.Minute // longest wait for a budget before the call fails as rate limited
 )
 
-// Config configures a [Service]. Zero fields but Address and UserAgent have defaults.
+// Config configures a [Service]. All fields except Address and UserAgent have defaults.
 type Config struct {
-	Address   string      // of the service; its parameters may hold a key, which is never shown
+	Address   string      // of the service; its parameters may contain a key, which is never shown
 	UserAgent string      // with a contact, see politehttp.UserAgent
 	Header    http.Header // sent with every request; the values are never shown
 	Params    url.Values  // sent with every query; the values are never shown
@@ -52,7 +52,7 @@ type Config struct {
 	MaxBytes  int64 // size limit of a response
 	Pace      Pace  // zero: no budgets
 	Retry     politehttp.Policy
-	QLever    bool // speaks as QLever does: see [Service.Query]
+	QLever    bool // the service is QLever: see [Service.Query]
 }
 
 // Service is one HTTP service. It is safe for concurrent use.
@@ -66,8 +66,8 @@ type Service struct {
 	scrub *politehttp.Scrubber // knows the keys in the address, the header and the parameters
 }
 
-// New returns a service. rt reaches its host (see politehttp.NewTransport); rnd returns random numbers in [0,1) for the
-// waits between attempts; store keeps budgets and bans over restarts.
+// New returns a service. rt sends requests to its host (see politehttp.NewTransport); rnd returns random numbers in
+// [0,1) for the waits between attempts; store keeps budgets and bans across restarts.
 func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clock, rnd func() float64,
 	store BudgetStore) (*Service, error) {
 	if len(cfg.UserAgent) < 5 {
@@ -96,10 +96,11 @@ func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clo
 		gate: newGate(cfg.Address, cfg.Pace, store, clock)}, nil
 }
 
-// Shown is the service's address without its secrets.
+// Shown returns the service's address without its secrets.
 func (s *Service) Shown() string { return politehttp.ShownURL(s.cfg.Address) }
 
-// Answer is what one HTTP exchange brought: the status with as much of the body as came, or the error that ended it.
+// Answer is the result of one HTTP exchange: the status with as much of the body as arrived, or the error that ended
+// it.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -108,9 +109,9 @@ type Answer struct {
 	Took   time.Duration
 }
 
-// Do sends the request that build makes, waiting for its turn, and passes the answer to read, which returns what is
-// wrong with it, or nil. Temporary failures are tried again, but for a connection that is refused and a host that does
-// not exist.
+// Do waits for its turn, sends the request that build returns, and passes the answer to read, which returns what is
+// wrong with it, or nil. Temporary failures are retried, except for a refused connection and a host that does not
+// exist.
 func (s *Service) Do(ctx context.Context, build func(ctx context.Context) (*http.Request, error), read func(Answer,
 	time.Time) *kg.Error) error {
 	for attempt := 1; ; attempt++ {
@@ -150,26 +151,26 @@ func (s *Service) once(ctx context.Context, build func(ctx context.Context) (*ht
 	return failure
 }
 
-// admitted sends a request that the gate let in, and leaves the gate whatever happens: after a panic that only ended
-// one question, nobody else would ever have a turn.
+// admitted sends a request that the gate has admitted, and always leaves the gate: otherwise, after a panic that ended
+// only one question, no other request would ever get a turn.
 func (s *Service) admitted(ctx context.Context, req *http.Request, read func(Answer,
 	time.Time) *kg.Error) (failure *kg.Error) {
 	start := s.clock.Now()
 	took := func() time.Duration { return s.clock.Now().Sub(start) }
 	defer func() {
 		if err := s.gate.leave(ctx, took(), failure); err != nil {
-			s.lg.WarnContext(ctx, "the endpoint's account was not kept", "err", err)
+			s.lg.WarnContext(ctx, "the endpoint's account was not saved", "err", err)
 		}
 	}()
 	a := s.exchange(ctx, req)
-	took = func() time.Duration { return a.Took } // without the time that reading takes here
+	took = func() time.Duration { return a.Took } // without the time for reading the answer here
 	return s.shown(s.judge(a, read))
 }
 
-// judge lets read look at an answer; a redirect is nobody's answer.
+// judge passes an answer to read; a redirect is always a failure.
 func (s *Service) judge(a Answer, read func(Answer, time.Time) *kg.Error) *kg.Error {
 	if a.Status >= 300 && a.Status < 400 {
-		return kg.Errorf(kg.Down, "the endpoint sends us elsewhere (status %d); correct its address", a.Status)
+		return kg.Errorf(kg.Down, "the endpoint redirects to another address (status %d); correct its address", a.Status)
 	}
 	return read(a, s.clock.Now())
 }
@@ -212,12 +213,12 @@ func (s *Service) exchange(ctx context.Context, req *http.Request) Answer {
 		err = s.netError(ctx, tctx, err)
 	}
 	if resp.StatusCode >= 300 {
-		body = []byte(s.scrub.Text(string(body))) // an error page may echo the request, with the key in its address
+		body = []byte(s.scrub.Text(string(body))) // an error page may echo the request, including the key in its address
 	}
 	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: body, Err: err, Took: s.clock.Now().Sub(start)}
 }
 
-// shown returns a failure without secrets. Failures in an answer with status 200 have them still.
+// shown returns a failure without secrets. Failures in an answer with status 200 still contain them.
 func (s *Service) shown(e *kg.Error) *kg.Error {
 	if e == nil {
 		return nil
@@ -227,7 +228,7 @@ func (s *Service) shown(e *kg.Error) *kg.Error {
 	return &clean
 }
 
-// netError sets the kind of a failed exchange's error. The caller's own context error stays what it is.
+// netError sets the kind of a failed exchange's error. It does not change the caller's own context error.
 func (s *Service) netError(ctx, tctx context.Context, err error) error {
 	var large *politehttp.TooLargeError
 	var refused *politehttp.RefusedError
@@ -246,7 +247,8 @@ func (s *Service) netError(ctx, tctx context.Context, err error) error {
 	return &kg.Error{Kind: kg.Down, Message: cmp.Or(nobody(err), "the connection failed or broke off"), Err: err}
 }
 
-// nobody says that nothing is at an address, "" when that is not known. Asking again within seconds does not help.
+// nobody returns a message if nothing answers at an address, so that retrying within seconds does not help, and "" if
+// that is not known.
 func nobody(err error) string {
 	var name *net.DNSError
 	switch {

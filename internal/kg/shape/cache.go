@@ -14,18 +14,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Store keeps shapes over restarts: JSON values under keys of this package.
+// Store keeps shapes across restarts: JSON values under keys of this package.
 type Store interface {
-	// Get returns the value under key, false when there is none.
+	// Get returns the value under key, or false if there is none.
 	Get(ctx context.Context, key string) ([]byte, bool, error)
 	// Put stores value under key.
 	Put(ctx context.Context, key string, value []byte) error
 }
 
-// maxKnown bounds the shapes in memory; when there are more, all but those in use are forgotten.
+// maxKnown limits the shapes in memory; if there are more, all except those in use are dropped.
 const maxKnown = 2000
 
-// entry is a class in memory. Who holds turn may read and set shape.
+// entry is a class in memory. The holder of turn may read and set shape.
 type entry struct {
 	turn  chan struct{}
 	shape *kg.Shape
@@ -55,28 +55,29 @@ func (m *Maker) fresh(s *kg.Shape) bool {
 	return m.o.Now == nil || m.o.Now().Sub(s.At) < m.o.MaxAge
 }
 
-// keyVersion is part of every key: shapes that an earlier version of this program kept in another form are not found.
+// keyVersion is part of every key, so that shapes that an earlier version of the program stored in another form are not
+// found.
 const keyVersion = "shape 1"
 
 func (m *Maker) key(iri, lang string) string {
 	return keyVersion + " " + m.o.Graph.Endpoint + " " + m.o.Graph.Name + " " + iri + " " + lang
 }
 
-// stored returns a shape that is kept, nil when there is none. A store that fails costs time and nothing else.
+// stored returns a stored shape, or nil if there is none. A store that fails costs only time.
 func (m *Maker) stored(ctx context.Context, iri, lang string) *kg.Shape {
 	if m.o.Store == nil {
 		return nil
 	}
 	data, ok, err := m.o.Store.Get(ctx, m.key(iri, lang))
 	if err != nil {
-		m.o.Log.Warn("shape: a kept shape cannot be read", "class", iri, "err", err)
+		m.o.Log.Warn("shape: a stored shape cannot be read", "class", iri, "err", err)
 	}
 	if !ok || err != nil {
 		return nil
 	}
 	var s kg.Shape
 	if err := json.Unmarshal(data, &s); err != nil || s.Class.ID == "" {
-		m.o.Log.Warn("shape: a kept shape is broken and is measured again", "class", iri)
+		m.o.Log.Warn("shape: a stored shape is broken and is measured again", "class", iri)
 		return nil
 	}
 	return &s
@@ -91,11 +92,11 @@ func (m *Maker) store(ctx context.Context, iri, lang string, s *kg.Shape) {
 		err = m.o.Store.Put(ctx, m.key(iri, lang), data)
 	}
 	if err != nil {
-		m.o.Log.Warn("shape: a shape was not kept", "class", iri, "err", err)
+		m.o.Log.Warn("shape: a shape was not stored", "class", iri, "err", err)
 	}
 }
 
-// Folder is a [Store] that keeps each value in a file of a folder. The folder is made when it is needed.
+// Folder is a [Store] that keeps each value in a file of a folder, which is created when needed.
 type Folder string
 
 func (f Folder) file(key string) string {
@@ -115,7 +116,7 @@ func (f Folder) Get(_ context.Context, key string) ([]byte, bool, error) {
 // Put stores value under key. A reader sees the old value or the new one, never half of it.
 func (f Folder) Put(_ context.Context, key string, value []byte) error {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
-		return fmt.Errorf("the folder of the shapes cannot be made: %w", err)
+		return fmt.Errorf("the folder of the shapes cannot be created: %w", err)
 	}
 	tmp, err := os.CreateTemp(string(f), ".shape-*")
 	if err != nil {

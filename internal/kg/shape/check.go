@@ -13,11 +13,11 @@ import (
 
 // Bounds of [Check].
 const (
-	maxChecked   = 12  // shapes that one check asks for
+	maxChecked   = 12  // shapes that one check requests
 	inferredFrom = 0.8 // share of a predicate's values that its known classes must cover for an inference
 )
 
-// HintKind says what of a query does not fit the shapes.
+// HintKind tells what does not fit the shapes.
 type HintKind string
 
 // The kinds of hint.
@@ -26,41 +26,41 @@ const (
 	NotOnClass   HintKind = "not_on_class"  // no member of the subject's class has the predicate
 )
 
-// Hint is something in a query that does not fit what the graph holds. It may be right all the same: shapes of large
+// Hint is something in a query that does not fit the graph's data. It may still be right, because shapes of large
 // classes are samples.
 type Hint struct {
 	Kind      HintKind
 	Subject   string           // as in the query: ?city; "" for a node without a name, such as a step of a path
-	Classes   []kg.PropertyRef // of the subject; of UnknownClass the one that is unknown
+	Classes   []kg.PropertyRef // of the subject; for UnknownClass the one that is unknown
 	Inferred  bool             // the classes are not written in the query, but follow from From
 	From      string           // of an inferred class: ID of the predicate that leads to the subject
 	Predicate string           // ID of the predicate
-	Wide      bool             // the query also takes members of narrower classes, which were not looked at
-	Looked    int64            // members that were looked at, of all classes; -1 when unknown
+	Wide      bool             // the query also includes members of narrower classes, which were not examined
+	Looked    int64            // members that were examined, of all classes; -1 if unknown
 	Sampled   bool             // they are a sample
 	Points    bool             // the predicate does lead to members: it is used in the wrong direction
 	Frequent  []kg.ShapePredicate
-	Known     []kg.PropertyRef // of UnknownClass: classes that the graph has
+	Known     []kg.PropertyRef // for UnknownClass: classes that the graph has
 }
 
 // Schema is what a query is checked against: a graph with its shapes.
 type Schema struct {
 	Graph *kg.Description
-	// Shape returns the shape of a class by ID or IRI. A class without members is kg.NotFound; every other error means
-	// that nothing is known of the class.
+	// Shape returns the shape of a class by ID or IRI. A class without members is kg.NotFound; any other error means that
+	// nothing is known about the class.
 	Shape func(class string) (*kg.Shape, error)
 	// Classes suggests classes of the graph for a class that it does not have. It may be nil.
 	Classes func(class string) []kg.PropertyRef
 }
 
-// Check compares a query with the shapes of the classes that it names. main is the graph that is asked, service
-// returns what a SERVICE address is checked against, nil for nothing; service may be nil.
+// Check compares a query with the shapes of the classes that it names. main is the graph that runs the query; service
+// returns what a SERVICE address is checked against, or nil, and may itself be nil.
 //
-// A subject is judged when its class is written (by one of the graph's type properties, with or without a path to wider
-// classes, also by way of VALUES), or when it is the value of a predicate whose values' classes are known. Paths are
-// taken apart: a sequence gets helper nodes, alternatives become separate triples, *, + and ? are dropped. Predicates
-// that are variables, negated paths, and Wikidata's own services are not judged. A class has a predicate when any
-// member has it, and a subject of several classes when any of them has.
+// A subject is judged if its class is written in the query (with one of the graph's type properties, with or without a
+// path to wider classes, or in VALUES), or if it is the value of a predicate whose values have known classes. Paths are
+// split: a sequence gets helper nodes, alternatives become separate triples, and *, + and ? are dropped. Predicates
+// that are variables, negated paths, and Wikidata's own services are not judged. A class has a predicate if any member
+// has it, and a subject of several classes has it if any of the classes does.
 func Check(q *sparql.Query, main Schema, service func(iri string) *Schema) []Hint {
 	c := &checker{schema: main, service: service}
 	c.group(q.Body.Where)
@@ -78,7 +78,7 @@ func Check(q *sparql.Query, main Schema, service func(iri string) *Schema) []Hin
 // edge is a triple whose predicate is an IRI.
 type edge struct{ subject, predicate, object string }
 
-// typing is a class of a subject; wide says that it is reached by way of narrower classes.
+// typing is a class of a subject; wide means that it includes narrower classes.
 type typing struct {
 	class string
 	wide  bool
@@ -124,8 +124,8 @@ func (c *checker) group(g *sparql.Group) {
 	}
 }
 
-// remote checks a SERVICE against its own graph. Wikidata's own services hold settings, but the pattern of around and
-// box is of the main graph.
+// remote checks a SERVICE against its own graph. Wikidata's own services contain settings, but the pattern of around
+// and box belongs to the main graph.
 func (c *checker) remote(x *sparql.Service) {
 	if x.Kind() != sparql.Federation {
 		return
@@ -160,7 +160,7 @@ func (c *checker) triples(t *sparql.Triples) {
 	}
 }
 
-// node is the key of a term: "?x", "_:b", an IRI in angle brackets, "" for a literal.
+// node returns the key of a term: "?x", "_:b", an IRI in angle brackets, or "" for a literal.
 func node(t *sparql.Term) string {
 	switch {
 	case t.Kind == sparql.Var:
@@ -173,7 +173,7 @@ func node(t *sparql.Term) string {
 	return ""
 }
 
-// shownNode returns a node's key as a query writes it, "" for a blank node.
+// shownNode returns a node's key as it is written in a query, or "" for a blank node.
 func shownNode(key string) string {
 	if strings.HasPrefix(key, "_:") {
 		return ""
@@ -181,7 +181,7 @@ func shownNode(key string) string {
 	return key
 }
 
-// path takes a path apart.
+// path splits a path.
 func (c *checker) path(subject string, p *sparql.Path, object string) {
 	if wide, ok := c.typePath(p); ok && subject != "" {
 		c.typed(subject, object, wide)
@@ -220,7 +220,7 @@ func (c *checker) see(subject string) {
 	}
 }
 
-// typed keeps a class of a subject: an IRI, or a variable that VALUES may explain.
+// typed records a class of a subject: an IRI, or a variable that VALUES may explain.
 func (c *checker) typed(subject, class string, wide bool) {
 	c.see(subject)
 	if c.types == nil {
@@ -233,7 +233,7 @@ func (c *checker) typed(subject, class string, wide bool) {
 	}
 }
 
-// typePath reports whether a path leads from a thing to its class, wide when by way of narrower classes.
+// typePath reports whether a path leads from a thing to its class; wide means that it includes narrower classes.
 func (c *checker) typePath(p *sparql.Path) (wide, ok bool) {
 	steps := []*sparql.Path{p}
 	if p.Kind == sparql.PathSeq {
@@ -277,7 +277,7 @@ func (c *checker) isStatementType(first, second string) bool {
 		c.isType(rdf.Direct+id)
 }
 
-// judge compares what was collected with the shapes.
+// judge compares the collected triples with the shapes.
 func (c *checker) judge() []Hint {
 	var out []Hint
 	known := map[string][]*kg.Shape{}
@@ -319,8 +319,8 @@ func (c *checker) explicit(subject string) bool {
 	return len(c.types[subject]) > 0 || len(c.byVar[subject]) > 0
 }
 
-// classes returns the shapes of a subject's written classes. When one of them is not known for another reason than that
-// it has no members, there are none: the subject cannot be judged.
+// classes returns the shapes of a subject's written classes. If one of them is unknown for any reason other than having
+// no members, it returns none, because the subject cannot be judged.
 func (c *checker) classes(subject string) (shapes []*kg.Shape, hints []Hint) {
 	types := slices.Clone(c.types[subject])
 	for _, v := range c.byVar[subject] {
@@ -355,7 +355,8 @@ func (c *checker) classes(subject string) (shapes []*kg.Shape, hints []Hint) {
 
 func (c *checker) class(iri string) string { return ID(c.schema.Graph, iri) }
 
-// shape returns the shape of a class; known is false when the graph did not say, and when too many were asked for.
+// shape returns the shape of a class. If the graph did not answer, or if too many shapes were requested, known is
+// false.
 func (c *checker) shape(class string) (s *kg.Shape, known bool) {
 	if s, ok := c.shapes[class]; ok {
 		return s, true
@@ -381,7 +382,8 @@ func (c *checker) shape(class string) (s *kg.Shape, known bool) {
 	return nil, false
 }
 
-// infer returns the shapes of the classes that the values of a predicate have, none when they are not well known.
+// infer returns the shapes of the classes that the values of a predicate have, or none if these are not known well
+// enough.
 func (c *checker) infer(from []*kg.Shape, predicate string) []*kg.Shape {
 	var out []*kg.Shape
 	for _, s := range from {
@@ -406,7 +408,7 @@ func (c *checker) infer(from []*kg.Shape, predicate string) []*kg.Shape {
 	return out
 }
 
-// predicates hints at the predicates of a subject that no member of its classes has.
+// predicates adds hints about the predicates of a subject that no member of its classes has.
 func (c *checker) predicates(subject string, shapes []*kg.Shape, from string) []Hint {
 	if len(shapes) == 0 {
 		return nil
@@ -445,8 +447,8 @@ func looked(sum int64, s *kg.Shape) int64 {
 	return sum + n
 }
 
-// judged reports whether a predicate is one that shapes speak of: on a Wikibase the properties, elsewhere all but the
-// type properties.
+// judged reports whether shapes contain a predicate: on a Wikibase the properties, elsewhere all except the type
+// properties.
 func (c *checker) judged(iri string) bool {
 	if c.schema.Graph.IsWikibase() {
 		id := rdf.EntityID(iri)

@@ -22,13 +22,13 @@ type classList struct {
 	byLang map[string]*lookup.Memory
 }
 
-// candidates is how many entities are looked at for classes among them.
+// candidates is the number of entities that are checked for being classes.
 const candidates = 50
 
-// FindClasses finds classes by name or meaning, those with direct members only, labels in lang: the largest classes
-// whose label is the text first, then what the graph's own search finds, then other labels with its words. Uses is the
-// number of direct members, -1 when it was not counted. Errors are the graph's; a graph that cannot count its classes
-// in time is searched without.
+// FindClasses finds classes with direct members by name or meaning, with labels in lang: first the largest classes
+// whose label equals the text, then the results of the graph's own search, then other labels with its words. Uses is
+// the number of direct members, or -1 if it was not counted. Errors are the graph's; if a graph cannot count its
+// classes in time, only its own search is used.
 func (m *Maker) FindClasses(ctx context.Context, text, lang string, limit int) (*kg.SearchResult, error) {
 	limit = max(limit, 1)
 	list, err := m.largest(ctx, lang)
@@ -56,7 +56,7 @@ func (m *Maker) FindClasses(ctx context.Context, text, lang string, limit int) (
 	if err != nil {
 		return nil, err
 	}
-	if !exact { // the graph's search knows other names of classes, and meanings
+	if !exact { // the graph's search also finds other names of classes, and meanings
 		out.Hits, more = more, out.Hits
 	}
 	for _, h := range more {
@@ -104,7 +104,7 @@ func (m *Maker) others(ctx context.Context, text, lang string) ([]kg.Hit, error)
 	return out, nil
 }
 
-// largest returns the largest classes, nil when the graph is not asked for them.
+// largest returns the largest classes, or nil if the graph is not asked for them.
 func (m *Maker) largest(ctx context.Context, lang string) (*lookup.Memory, error) {
 	if m.o.Limits.Classes < 0 {
 		return nil, nil
@@ -146,7 +146,7 @@ func (m *Maker) largest(ctx context.Context, lang string) (*lookup.Memory, error
 	return c.byLang[lang], nil
 }
 
-// classEntries returns the classes with their labels; one without any has the end of its IRI.
+// classEntries returns the classes with their labels; a class without a label gets the end of its IRI.
 func (m *Maker) classEntries(ctx context.Context, counts map[string]int64, lang string) ([]lookup.Entry, error) {
 	s := &kg.Shape{}
 	iris := slices.Sorted(maps.Keys(counts))

@@ -6,11 +6,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// View is a shape as the program prints it in JSON. Figures that are not known are null.
+// View is a shape as the program prints it in JSON. Unknown figures are null.
 type View struct {
 	Class    Ref         `json:"class"`
 	Members  *int64      `json:"members"`
-	Sample   int64       `json:"sample"` // members that were looked at; 0: all
+	Sample   int64       `json:"sample"` // members that were examined; 0: all
 	Source   string      `json:"source"` // void, endpoint or sample
 	At       *time.Time  `json:"at"`
 	Out      []Predicate `json:"out"`
@@ -32,7 +32,7 @@ type Predicate struct {
 	Ref
 	Variants    []string  `json:"variants,omitempty"` // wdt, p
 	Coverage    *float64  `json:"coverage"`           // share of the members, 0 to 1
-	Mean        *float64  `json:"mean"`               // values of a member that has any
+	Mean        *float64  `json:"mean"`               // mean number of values of a member that has any
 	Cardinality string    `json:"cardinality"`        // "", ?, + or *
 	Targets     []Target  `json:"targets"`
 	More        int       `json:"more"` // targets left out
@@ -65,7 +65,7 @@ func NewView(s *kg.Shape) View {
 	return v
 }
 
-// known returns a figure, nil for one below 0.
+// known returns a figure, or nil if it is negative.
 func known[N int64 | float64](n N) *N {
 	if n < 0 {
 		return nil

@@ -11,11 +11,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// labelBatch is how many labels one query asks for.
+// labelBatch is the number of labels that one query requests.
 const labelBatch = 150
 
-// Labels asks a graph for the labels of IRIs: in the first of the languages that has one, then without a language. A
-// label in another language has that as its tag: "Straße@de". IRIs without any label are absent.
+// Labels asks a graph for the labels of IRIs: in the first of the languages that has one, or else without a language. A
+// label in another language has it as a tag: "Straße@de". IRIs without any label are absent.
 func Labels(ctx context.Context, d *kg.Description, query Query, iris, languages []string) (map[string]string, error) {
 	paths, iris := labelPaths(d), safe(iris)
 	out := map[string]string{}
@@ -35,8 +35,8 @@ func Labels(ctx context.Context, d *kg.Description, query Query, iris, languages
 	return out, nil
 }
 
-// LabelsIn asks a graph for the labels of IRIs in each of the languages, no languages meaning all: "Straße@de", in the
-// order of the languages; labels without a language come last. IRIs without any are absent.
+// LabelsIn asks a graph for the labels of IRIs in each of the languages, or in all languages if there are none:
+// "Straße@de", in the order of the languages; labels without a language come last. IRIs without any label are absent.
 func LabelsIn(ctx context.Context, d *kg.Description, query Query, iris,
 	languages []string) (map[string][]string, error) {
 	filter := ""
@@ -95,7 +95,7 @@ func labelPaths(d *kg.Description) []string {
 	return paths
 }
 
-// labelQuery asks for labels in the languages, or in every one.
+// labelQuery requests labels in the languages, or in all languages.
 func labelQuery(ctx context.Context, query Query, iris, paths, languages []string, every bool,
 	out map[string]string) error {
 	filter := ""
@@ -130,7 +130,7 @@ func labelQuery(ctx context.Context, query Query, iris, paths, languages []strin
 	return nil
 }
 
-// labelRank orders languages: those asked for, none, all others.
+// labelRank orders languages: first the requested ones, then none, then all others.
 func labelRank(lang string, languages []string) int {
 	if i := slices.Index(languages, lang); i >= 0 {
 		return i
@@ -175,7 +175,7 @@ func (m *Maker) label(ctx context.Context, s *kg.Shape, lang string) error {
 	return nil
 }
 
-// languages returns the languages in which labels are looked for.
+// languages returns the languages in which labels are searched.
 func (m *Maker) languages(lang string) []string {
 	var out []string
 	for _, l := range append([]string{lang, "mul", "en"}, m.o.Graph.Languages...) {

@@ -17,16 +17,16 @@ import (
 // Query runs a query on the graph. Errors are *kg.Error values, or ctx's.
 type Query func(ctx context.Context, query string) (*kg.Table, error)
 
-// Limits bound what is asked and kept. Zero fields have the defaults of [DefaultLimits].
+// Limits bound what is requested and kept. Zero fields have the defaults of [DefaultLimits].
 type Limits struct {
 	Share   float64       // minimum share of the members that have a predicate
 	Out     int           // predicates of the members
 	In      int           // predicates that lead to members
 	Targets int           // classes and datatypes of a predicate's values
 	Query   time.Duration // longest time of one query
-	Whole   int64         // members up to which all of them are looked at
-	Sample  int           // members that are looked at when there are more
-	Classes int           // classes that FindClasses lists, the largest ones; below 0: none
+	Whole   int64         // maximum number of members for examining all of them
+	Sample  int           // members that are examined if there are more
+	Classes int           // largest classes that FindClasses lists; negative: none
 }
 
 // DefaultLimits returns GRASP's limits for predicates, classes and queries (its repository, files of 2026), and ours
@@ -48,7 +48,7 @@ func (l Limits) withDefaults() Limits {
 // Members are the things that a shape is measured on.
 type Members struct {
 	Pattern string // a SPARQL pattern without braces
-	Var     string // its variable that the members are, without the question mark
+	Var     string // its variable for the members, without the question mark
 	Single  bool   // the pattern binds no member twice
 }
 
@@ -74,15 +74,15 @@ func TypePath(d *kg.Description) string {
 	return strings.Join(types, "|")
 }
 
-// Measure measures the shape of any things: of those that members.Pattern finds. Its Class is empty, and so are its
-// labels. kg.NotFound means that there are none.
+// Measure measures the shape of the things that members.Pattern finds. The shape's Class and labels are empty.
+// kg.NotFound means that there are no such things.
 func Measure(ctx context.Context, d *kg.Description, query Query, members Members, l Limits) (*kg.Shape, error) {
 	m := &measurer{d: d, query: query, limits: l.withDefaults()}
 	return m.shape(ctx, members)
 }
 
-// Classes counts the classes of things, the most frequent first, at most limit of them; of many things those of a
-// sample, as in [Measure]. Labels are empty, Share is of the things that were looked at.
+// Classes counts the classes of things, the most frequent first, at most limit of them; if there are many things, it
+// uses a sample, as [Measure] does. Labels are empty, and Share refers to the things that were examined.
 func Classes(ctx context.Context, d *kg.Description, query Query, members Members, s *kg.Shape, limit int,
 	l Limits) ([]kg.ShapeTarget, error) {
 	m := &measurer{d: d, query: query, limits: l.withDefaults()}
@@ -105,20 +105,20 @@ func Classes(ctx context.Context, d *kg.Description, query Query, members Member
 	return out, nil
 }
 
-// Group returns a SPARQL pattern that binds ?member to the members, to sample of them when sample is not 0.
+// Group returns a SPARQL pattern that binds ?member to the members, or to sample of them if sample is not 0.
 func (m Members) Group(sample int) string { return m.group(sample) }
 
 // Of returns the direct members of a class.
 func Of(d *kg.Description, classIRI string) Members { return (&measurer{d: d}).class(classIRI) }
 
-// measurer makes one shape.
+// measurer measures one shape.
 type measurer struct {
 	d      *kg.Description
 	query  Query
 	limits Limits
 }
 
-// ask runs a query within the limit of time. kg.Timeout is its error when that has passed.
+// ask runs a query within the time limit. If the limit is exceeded, the error is kg.Timeout.
 func (m *measurer) ask(ctx context.Context, query string) (*kg.Table, error) {
 	short, cancel := context.WithTimeout(ctx, m.limits.Query)
 	defer cancel()
@@ -129,13 +129,13 @@ func (m *measurer) ask(ctx context.Context, query string) (*kg.Table, error) {
 	return t, err
 }
 
-// slow reports whether a query failed because it asked for too much.
+// slow reports whether a query failed because it requested too much.
 func slow(err error) bool {
 	k := kg.KindOf(err)
 	return k == kg.Timeout || k == kg.TooGreedy || k == kg.TooLarge
 }
 
-// shape measures members: all of them when they are few, else a sample; a smaller one when that takes too long.
+// shape measures all members if they are few, and otherwise a sample, or a smaller sample if that takes too long.
 func (m *measurer) shape(ctx context.Context, members Members) (*kg.Shape, error) {
 	size, err := m.size(ctx, members, 0)
 	switch {
@@ -159,7 +159,7 @@ func (m *measurer) shape(ctx context.Context, members Members) (*kg.Shape, error
 	return nil, kg.Errorf(kg.Timeout, "the shape could not be measured in time")
 }
 
-// size counts the members, of a sample when sample is not 0.
+// size counts the members, or those of a sample if sample is not 0.
 func (m *measurer) size(ctx context.Context, members Members, sample int) (int64, error) {
 	t, err := m.ask(ctx, "SELECT (COUNT(*) AS ?n) WHERE { "+members.group(sample)+" }")
 	if err != nil {
@@ -171,7 +171,7 @@ func (m *measurer) size(ctx context.Context, members Members, sample int) (int64
 	return number(cell(t, 0, "n")), nil
 }
 
-// group returns a pattern that binds ?member to the members, to sample of them when sample is not 0.
+// group returns a pattern that binds ?member to the members, or to sample of them if sample is not 0.
 func (m Members) group(sample int) string {
 	if sample == 0 && m.Single && m.Var == "member" {
 		return m.Pattern
@@ -238,10 +238,10 @@ func (m *measurer) on(ctx context.Context, members Members, size int64, sample i
 	return s, nil
 }
 
-// found is what was counted of one predicate. On a Wikibase it is a property with all its namespaces.
+// found contains the counts of one predicate. On a Wikibase it is a property with all its namespaces.
 type found struct {
 	kg.ShapePredicate
-	iri    string // of the predicate whose values are looked at: wdt: on a Wikibase, where there is one
+	iri    string // of the predicate whose values are examined: wdt: on a Wikibase, if there is one
 	values int64
 	nodes  int64 // values without a name
 	hidden bool  // an external ID
@@ -291,7 +291,8 @@ func (m *measurer) predicates(ctx context.Context, group string, n int64, invers
 	return out, nil
 }
 
-// plainType reports whether a predicate is a type property outside Wikibase: that every member has the class is known.
+// plainType reports whether a predicate is a type property outside Wikibase; that every member has the class is
+// obvious.
 func (m *measurer) plainType(iri string) bool {
 	return !m.d.IsWikibase() && slices.ContainsFunc(m.d.Types, func(t string) bool {
 		full, ok := Expand(m.d, t)
@@ -299,7 +300,7 @@ func (m *measurer) plainType(iri string) bool {
 	})
 }
 
-// variant returns the namespace of a Wikibase property: wdt or p. ok is false for what is no property there.
+// variant returns the namespace of a Wikibase property: wdt or p. If the IRI is not a property there, ok is false.
 func (m *measurer) variant(iri string) (prefix string, ok bool) {
 	if !m.d.IsWikibase() {
 		return "", true
@@ -370,7 +371,7 @@ func (m *measurer) targets(ctx context.Context, group string, ps []kg.ShapePredi
 	return nil
 }
 
-// sources finds the classes of what leads to the members.
+// sources finds the classes of the things that lead to the members.
 func (m *measurer) sources(ctx context.Context, group string, ps []kg.ShapePredicate, all map[string]*found) error {
 	if len(ps) == 0 {
 		return nil
@@ -384,7 +385,7 @@ func (m *measurer) sources(ctx context.Context, group string, ps []kg.ShapePredi
 	return nil
 }
 
-// target is a class or datatype with how many values are of it.
+// target is a class or datatype with the number of its values.
 type target struct {
 	kg.ShapeTarget
 	n int64
@@ -407,7 +408,7 @@ func (m *measurer) count(t *kg.Table, literals bool) map[string][]target {
 	return out
 }
 
-// attach gives the predicates the most frequent of their targets.
+// attach adds the most frequent targets to the predicates.
 func (m *measurer) attach(ps []kg.ShapePredicate, all map[string]*found, targets map[string][]target) {
 	for i := range ps {
 		f := all[ps[i].Property.ID]
@@ -429,7 +430,7 @@ func (m *measurer) attach(ps []kg.ShapePredicate, all map[string]*found, targets
 	}
 }
 
-// cell returns a value of a table, the zero Term when it is not bound.
+// cell returns a value of a table, or the zero Term if it is not bound.
 func cell(t *kg.Table, row int, column string) rdf.Term {
 	for j, v := range t.Vars {
 		if v == column && j < len(t.Rows[row]) {
@@ -439,7 +440,7 @@ func cell(t *kg.Table, row int, column string) rdf.Term {
 	return rdf.Term{}
 }
 
-// number reads a count, 0 for what is none. Engines may write counts as decimals.
+// number reads a count, or returns 0 if the term is not one. Engines may write counts as decimals.
 func number(t rdf.Term) int64 {
 	if n, err := strconv.ParseInt(t.Value, 10, 64); err == nil {
 		return n

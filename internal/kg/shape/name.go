@@ -8,8 +8,8 @@ import (
 // NoName is the class of nodes without a name among the targets of a [kg.ShapePredicate].
 const NoName = "[]"
 
-// ID returns how shapes name an IRI: by its Q or P number on a Wikibase, whatever the property's namespace, else as a
-// prefixed name or <IRI>, see [kg.Description.Compact].
+// ID returns the name of an IRI in shapes: its Q or P number on a Wikibase, regardless of the property's namespace, and
+// otherwise a prefixed name or <IRI>, see [kg.Description.Compact].
 func ID(d *kg.Description, iri string) string {
 	if d.IsWikibase() {
 		if id := rdf.EntityID(iri); id != "" {
@@ -19,7 +19,7 @@ func ID(d *kg.Description, iri string) string {
 	return d.Compact(iri)
 }
 
-// Expand returns the IRI of a name in a description: its own prefixes go before those that everybody uses.
+// Expand returns the IRI of a name in a description: its own prefixes have priority over the common ones.
 func Expand(d *kg.Description, name string) (string, bool) {
 	if iri, ok := d.Expand(name); ok {
 		return iri, true

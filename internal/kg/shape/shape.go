@@ -1,18 +1,18 @@
-// Package shape says what the members of a class look like in any graph: which predicates they have, how many of them,
-// with which values, and what leads to them. It needs no more than a function that runs queries and the graph's
+// Package shape describes the members of a class in any graph: which predicates they have, how many members have them,
+// with which values, and what leads to the members. It needs only a function that runs queries and the graph's
 // [kg.Description].
 //
-//	shape.go cache.go    the package's face; what is remembered, and for how long
+//	shape.go cache.go    the package's interface; the cache
 //	measure.go           shapes measured by queries, whole or on a sample
 //	void.go              shapes that a graph publishes about itself
-//	wikibase.go          what Wikidata declares about classes and properties
+//	wikibase.go          Wikidata's own declarations about classes and properties
 //	classes.go labels.go classes found by name; labels
 //	check.go             queries compared with shapes: hints, never refusals
 //	text.go              shapes and hints in words
 //
-// Shapes are measured on direct members of a class only. The queries are bounded: each has its own time limit, large
-// classes are sampled, and what a query could not say in time is left out with a note. A sample is what the graph
-// returns first, so it is biased, and the shape says that it is one.
+// Shapes are measured only on direct members of a class. The queries are bounded: each has its own time limit, large
+// classes are sampled, and what a query could not return in time is left out with a note. A sample consists of what the
+// graph returns first, so it is biased, and the shape is marked as a sample.
 //
 // The queries, the limits and the mark of cardinality are those of GRASP (ad-freiburg/grasp, files of 2026).
 package shape
@@ -28,7 +28,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Sources of shapes, see [kg.Shape].
+// Sources of shapes; see [kg.Shape].
 const (
 	VoID     = "void"     // the graph's own description of itself
 	Endpoint = "endpoint" // queries over all members
@@ -38,25 +38,25 @@ const (
 // DefaultMaxAge is how long a shape is used before it is measured again.
 const DefaultMaxAge = 30 * 24 * time.Hour
 
-// Options are what a [Maker] works with. Graph and Query are needed.
+// Options configure a [Maker]. Graph and Query are required.
 type Options struct {
 	Log   *slog.Logger
 	Graph kg.Description
 	Query Query
-	// Labels returns the labels of IDs in the first of the languages that has one; nil: they are asked by Query.
+	// Labels returns the labels of IDs in the first of the languages that has one; nil: they are requested with Query.
 	Labels func(ctx context.Context, ids, languages []string) (map[string]string, error)
 	// Find finds entities by words or meaning, for FindClasses; nil: only the largest classes are found, by words.
 	Find func(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error)
-	// VoID returns queries over the graph's description of itself from a file or from /.well-known/void, see package
-	// void; nil: only the endpoint is asked for one. It is called once.
+	// VoID returns queries over the graph's description of itself, from a file or from /.well-known/void; see package
+	// void. nil: only the endpoint is asked for a description. It is called once.
 	VoID   func(ctx context.Context) (Query, error)
-	Store  Store            // keeps shapes over restarts; nil: they are kept in memory
+	Store  Store            // keeps shapes across restarts; nil: they are kept in memory
 	MaxAge time.Duration    // 0 means DefaultMaxAge
-	Now    func() time.Time // nil: shapes have no date and do not age
+	Now    func() time.Time // nil: shapes have no date and do not expire
 	Limits Limits
 }
 
-// Maker makes shapes and remembers them. It is safe for concurrent use; shapes that it returned must not be changed.
+// Maker measures shapes and caches them. It is safe for concurrent use; the shapes that it returns must not be changed.
 type Maker struct {
 	o       Options
 	mu      sync.Mutex
@@ -77,21 +77,21 @@ func New(o Options) (*Maker, error) {
 		o.MaxAge = DefaultMaxAge
 	}
 	if o.Limits.Classes == 0 && o.Graph.IsWikibase() && o.Graph.Endpoint != "" && o.Find != nil {
-		o.Limits.Classes = -1 // a Wikibase has too many classes to count, and a search of its own
+		o.Limits.Classes = -1 // a Wikibase has too many classes to count, and its own search
 	}
 	o.Limits = o.Limits.withDefaults()
 	return &Maker{o: o, known: map[string]*entry{}}, nil
 }
 
-// Shape returns the shape of a class, by its ID, prefixed name or IRI, with labels in lang. Errors: kg.BadID for what
-// names nothing, kg.NotFound for a class without direct members, and the graph's own.
+// Shape returns the shape of a class, by its ID, prefixed name or IRI, with labels in lang. Errors: kg.BadID for a name
+// that is not valid, kg.NotFound for a class without direct members, and the graph's own.
 func (m *Maker) Shape(ctx context.Context, class, lang string) (*kg.Shape, error) {
 	iri, ok := Expand(&m.o.Graph, class)
 	if !ok {
 		return nil, kg.Errorf(kg.BadID, "%q does not name a class of this graph; use %s", class, m.nameForms())
 	}
 	e := m.entry(iri, lang)
-	select { // one at a time measures a class, the others wait for it
+	select { // one goroutine at a time measures a class; the others wait for it
 	case e.turn <- struct{}{}:
 		defer func() { <-e.turn }()
 	case <-ctx.Done():
@@ -120,7 +120,7 @@ func (m *Maker) nameForms() string {
 	return "a prefixed name or an address in angle brackets"
 }
 
-// make makes a shape: from the graph's own description when it has one, else by queries.
+// make returns a shape, from the graph's own description if it has one, and otherwise measured with queries.
 func (m *Maker) make(ctx context.Context, iri, lang string) (*kg.Shape, error) {
 	s, err := m.described(ctx, iri)
 	if err != nil {
@@ -153,7 +153,7 @@ func (m *Maker) make(ctx context.Context, iri, lang string) (*kg.Shape, error) {
 }
 
 // Schema returns what [Check] compares queries with: this graph and its shapes with labels in lang. It is for one
-// query: calls end with ctx.
+// query, since its calls end with ctx.
 func (m *Maker) Schema(ctx context.Context, lang string) Schema {
 	return Schema{Graph: &m.o.Graph, Shape: func(class string) (*kg.Shape, error) {
 		if !strings.HasPrefix(class, "<") && strings.Contains(class, "://") {
@@ -163,7 +163,7 @@ func (m *Maker) Schema(ctx context.Context, lang string) Schema {
 	}}
 }
 
-// Measured returns the shape of what a pattern finds, with labels in lang, see [Measure]. It is not remembered.
+// Measured returns the shape of the things that a pattern finds, with labels in lang; see [Measure]. It is not cached.
 func (m *Maker) Measured(ctx context.Context, members Members, lang string) (*kg.Shape, error) {
 	s, err := Measure(ctx, &m.o.Graph, m.o.Query, members, m.o.Limits)
 	if err != nil {

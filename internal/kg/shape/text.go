@@ -20,9 +20,10 @@ import (
 //	  capital (P36) 21 % ?: sovereign state (Q3624078) 40 %, region (Q82794) 12 %
 //	left out: 31 properties of members, 12 that lead to them
 //
-// The share is of the members. The mark after it is the cardinality (see [kg.ShapePredicate.Cardinality]); what follows
-// are the classes and datatypes of the values with their share, or the classes of what leads to the members. out and in
-// bound the predicates that are written; 0 means all. Of what [Measure] measured the first line has no class.
+// The share is of the members. The mark after it is the cardinality (see [kg.ShapePredicate.Cardinality]); it is
+// followed by the classes and datatypes of the values with their shares, or the classes of the things that lead to the
+// members. out and in limit the predicates that are written; 0 means all. For a shape from [Measure], the first line
+// has no class.
 func Text(s *kg.Shape, out, in int) string {
 	lines := []string{named(s.Class) + ": " + membersText(s)}
 	if s.Class.ID == "" {
@@ -65,7 +66,7 @@ func properties(n int) string {
 	return text.Thousands(n) + " properties"
 }
 
-// first returns the first n of a list, n 0 for all, and how many are left out in all.
+// first returns the first n of a list (0: all), and how many are left out in total.
 func first(ps []kg.ShapePredicate, n, more int) ([]kg.ShapePredicate, int) {
 	if n <= 0 || n >= len(ps) {
 		return ps, more
@@ -104,7 +105,7 @@ func named(p kg.PropertyRef) string {
 	return text.Clip(text.Fold(p.Label), maxLabel) + " (" + p.ID + ")"
 }
 
-// maxLabel is how many characters of a label are shown.
+// maxLabel is the number of characters of a label that are shown.
 const maxLabel = 80
 
 func refs(ps []kg.PropertyRef, most int) string {
@@ -173,7 +174,7 @@ func targetText(t kg.ShapeTarget) string {
 	return s
 }
 
-// percent writes a share, so that 0 and 100 mean none and all.
+// percent formats a share so that 0 and 100 mean none and all.
 func percent(share float64) string {
 	switch p := share * 100; {
 	case p > 0 && p < 1:
@@ -185,7 +186,7 @@ func percent(share float64) string {
 	}
 }
 
-// maxFrequent is how many predicates a hint names.
+// maxFrequent is the number of predicates that a hint names.
 const maxFrequent = 10
 
 // Text writes the hint for models and people, in English, on one line.

@@ -13,19 +13,19 @@ const (
 	voidExtNS = "http://ldf.fi/void-ext#"
 )
 
-// voidSources are the places where the graph's description of itself may be, found out once.
+// voidSources are the places that contain the graph's description of itself, determined once.
 type voidSources struct {
 	mu      sync.Mutex
 	done    bool
 	queries []Query
 }
 
-// voidQueries returns what can be asked for descriptions: the endpoint when it holds one, and the document. Failures
-// mean that there is none: shapes are then measured.
+// voidQueries returns queries over descriptions: over the endpoint if it contains one, and over the document. A failure
+// means that there is no description, and shapes are measured instead.
 func (m *Maker) voidQueries(ctx context.Context) ([]Query, error) {
 	m.sources.mu.Lock()
 	defer m.sources.mu.Unlock()
-	if m.sources.done || m.o.Graph.IsWikibase() { // Wikidata's services hold none
+	if m.sources.done || m.o.Graph.IsWikibase() { // Wikidata's services contain none
 		return m.sources.queries, nil
 	}
 	q := &measurer{d: &m.o.Graph, query: m.o.Query, limits: m.o.Limits}
@@ -51,7 +51,7 @@ func (m *Maker) voidQueries(ctx context.Context) ([]Query, error) {
 	return m.sources.queries, nil
 }
 
-// described returns the shape of a class by the graph's own description, nil when it does not speak of the class.
+// described returns the shape of a class from the graph's own description, or nil if it does not mention the class.
 func (m *Maker) described(ctx context.Context, class string) (*kg.Shape, error) {
 	queries, err := m.voidQueries(ctx)
 	if err != nil {
@@ -64,7 +64,7 @@ func (m *Maker) described(ctx context.Context, class string) (*kg.Shape, error) 
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			m.o.Log.Info("shape: the VoID description cannot be asked", "graph", m.o.Graph.Name, "err", err)
+			m.o.Log.Info("shape: the VoID description cannot be queried", "graph", m.o.Graph.Name, "err", err)
 		} else if s != nil {
 			return s, nil
 		}
@@ -107,7 +107,7 @@ func (m *measurer) void(ctx context.Context, class string) (*kg.Shape, error) {
 		if have := number(cell(t, i, "subjects")); have > 0 {
 			f.Coverage, f.Mean = float64(have), float64(f.values)/float64(have)
 		}
-		n := max(number(cell(t, i, "n")), 1) // what has no count is still there
+		n := max(number(cell(t, i, "n")), 1) // a target without a count still exists
 		switch typ, data := cell(t, i, "type"), cell(t, i, "data"); {
 		case typ.IsIRI():
 			targets[id] = append(targets[id], target{kg.ShapeTarget{Class: kg.PropertyRef{ID: ID(m.d, typ.Value)}}, n})
@@ -133,7 +133,7 @@ func (m *measurer) void(ctx context.Context, class string) (*kg.Shape, error) {
 	return s, m.voidIn(ctx, s, class, prefixes)
 }
 
-// voidIn reads what leads to members of a class: partitions of other classes whose values are of it, and linksets.
+// voidIn reads what leads to members of a class: partitions of other classes with values of the class, and linksets.
 func (m *measurer) voidIn(ctx context.Context, s *kg.Shape, class, prefixes string) error {
 	t, err := m.ask(ctx, prefixes+`SELECT ?p ?type (SUM(?part) AS ?n) WHERE {
 		{ ?c void:class ?type ; void:propertyPartition ?pp . ?pp void:property ?p ; void:classPartition ?t . ?t void:class <`+

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Wikidata's properties and items by which it describes its own data.
+// Properties and items with which Wikidata describes its own data.
 const (
 	propertiesForType = "P1963"     // properties for this type
 	constraint        = "P2302"     // property constraint
@@ -20,10 +20,10 @@ const (
 	example           = "P1855"     // Wikidata property example
 )
 
-// maxDeclared bounds the properties that a class declares.
+// maxDeclared limits the properties that a class declares.
 const maxDeclared = 50
 
-// hideExternal marks the properties that hold external IDs: they are many and seldom asked for.
+// hideExternal marks the properties that contain external IDs: there are many, and they are seldom needed.
 func (m *measurer) hideExternal(ctx context.Context, all map[string]*found) error {
 	if !m.d.IsWikibase() || len(all) == 0 {
 		return nil
@@ -53,7 +53,7 @@ func entities(variable string, ids []string) string {
 }
 
 // declare adds what Wikidata itself says about a class and its properties: the properties for the class, the classes
-// that constraints allow for values, and examples. What it cannot say in time is left out.
+// that constraints allow for values, and examples. What the graph cannot return in time is left out.
 func (m *measurer) declare(ctx context.Context, s *kg.Shape, class string) error {
 	if !m.d.IsWikibase() {
 		return nil

@@ -20,14 +20,14 @@ const (
 // Classes are the classes of a thing, by IRI.
 type Classes struct {
 	Types    []string            // of the thing itself
-	Wider    map[string][]string // the next wider classes of each class, and of the thing if it is one
+	Wider    map[string][]string // the next wider classes of each class, and of the thing if it is a class
 	Cut      bool                // there are more than [MaxWider]
 	Narrower []string            // the next narrower classes, at most [MaxNarrower]
-	Members  int64               // direct members, [CountUpTo] for as many or more
+	Members  int64               // direct members, at most [CountUpTo]
 }
 
-// Hierarchy returns the classes that a thing is in and the wider ones, depth steps up, and of a class the narrower ones
-// and the number of direct members. Errors are query's.
+// Hierarchy returns the classes of a thing and the wider ones up to depth steps and, for a class, the narrower ones and
+// the number of direct members. Errors are query's.
 func Hierarchy(ctx context.Context, d *kg.Description, query shape.Query, start string, depth int) (*Classes, error) {
 	h := classTree{d: d, query: query, asked: map[string]bool{}, Classes: Classes{Wider: map[string][]string{}}}
 	if err := h.up(ctx, start, depth); err != nil {
@@ -39,7 +39,7 @@ func Hierarchy(ctx context.Context, d *kg.Description, query shape.Query, start 
 	return &h.Classes, nil
 }
 
-// classTree is what lies above a thing.
+// classTree contains the classes above a thing.
 type classTree struct {
 	d     *kg.Description
 	query shape.Query
@@ -47,7 +47,7 @@ type classTree struct {
 	Classes
 }
 
-// paths returns the graph's type path and its subclass property, "" where it has none.
+// paths returns the graph's type path and its subclass property, or "" if it has none.
 func (h *classTree) paths() (types, subclass string) {
 	d := h.d
 	if iri, ok := shape.Expand(d, d.Subclass); ok {
@@ -56,7 +56,7 @@ func (h *classTree) paths() (types, subclass string) {
 	return shape.TypePath(d), subclass
 }
 
-// up reads the classes of a thing and the wider ones, a query for each step.
+// up reads the classes of a thing and the wider ones, with one query per step.
 func (h *classTree) up(ctx context.Context, start string, depth int) error {
 	types, subclass := h.paths()
 	if types != "" {

@@ -10,17 +10,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// sampled is how many statements of a property are looked at.
+// sampled is the number of statements of a property that are examined.
 const sampled = 2000
 
-// Kind says what a [Facet] counts.
+// Kind tells what a [Facet] counts.
 type Kind string
 
 // The kinds. All but Value are those of a Wikibase.
 const (
 	Value     Kind = "value"     // values of a class or datatype
 	Rank      Kind = "rank"      // statements of a rank
-	Special   Kind = "special"   // statements that say that there is no value, or an unknown one
+	Special   Kind = "special"   // statements with no value or an unknown value
 	Precision Kind = "precision" // times of a precision
 	Unit      Kind = "unit"      // quantities in a unit
 	Qualifier Kind = "qualifier" // statements with a qualifier
@@ -30,26 +30,26 @@ const (
 // Kinds are all kinds, in the order in which people read them.
 var Kinds = []Kind{Value, Rank, Special, Precision, Unit, Qualifier, Reference}
 
-// Facet is how many statements have something. Key is an IRI or a text.
+// Facet is the number of statements that have something. Key is an IRI or a text.
 type Facet struct {
 	Kind Kind
 	Key  rdf.Term
 	N    int64
 }
 
-// Stats is what the statements of a property look like.
+// Stats describes the statements of a property.
 type Stats struct {
 	Total    int64         // statements; -1 for more than [CountUpTo]
-	Looked   int64         // statements that were looked at
+	Looked   int64         // statements that were examined
 	Facets   []Facet       // the most frequent first
 	Examples [][2]rdf.Term // three subjects with a value
 }
 
-// UnknownIRI is the start of the IRIs that Wikidata's query service has for unknown values.
+// UnknownIRI is the prefix of the IRIs that Wikidata's query service uses for unknown values.
 const UnknownIRI = "http://www.wikidata.org/.well-known/genid/"
 
-// Property counts what the statements of a property have, those of members or, when that is nil, of all. property is
-// the IRI of its entity on a Wikibase, else its own. Errors are query's.
+// Property counts what the statements of a property have: those on members or, if members is nil, all. property is the
+// IRI of the property's entity on a Wikibase, and elsewhere its own IRI. Errors are query's.
 func Property(ctx context.Context, d *kg.Description, query shape.Query, property string,
 	members *shape.Members) (*Stats, error) {
 	subject, id, predicate := "", rdf.EntityID(property), property
@@ -89,7 +89,7 @@ func Property(ctx context.Context, d *kg.Description, query shape.Query, propert
 	return s, nil
 }
 
-// total counts statements: all of a property, which is cheap, or those of members up to a number.
+// total counts statements: all statements of a property, which is cheap, or those of members up to a limit.
 func total(ctx context.Context, query shape.Query, subject, predicate string) (int64, error) {
 	pattern := subject + "?member <" + predicate + "> ?st"
 	if subject != "" {

@@ -1,6 +1,6 @@
-// Package survey reads what a graph holds about a thing, for those who explore it: all statements of a property with
-// everything that they say, the classes of a thing, and what the statements of a property look like. It asks through a
-// function that runs queries, and needs no more than the graph's description.
+// Package survey reads a graph's data about a thing, for those who explore it: all statements of a property with all
+// their details, the classes of a thing, and statistics of a property's statements. It needs only a function that runs
+// queries and the graph's description.
 package survey
 
 import (
@@ -17,18 +17,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// MaxStatements is how many statements of a property are looked at.
+// MaxStatements is the number of statements of a property that are examined.
 const MaxStatements = 2000
 
 // statementRows bounds the rows of the query for statements.
 const statementRows = 20_000
 
-// Statement is a statement with everything that the graph says about it. On a graph without statements it is a value,
-// with what hangs on a value that has no name as its Qualifiers.
+// Statement is a statement with everything that the graph has about it. On a graph without statements it is a value; if
+// the value is a node without a name, its properties are the Qualifiers.
 type Statement struct {
-	Rank       kg.Rank // "" when the graph has none
+	Rank       kg.Rank // "" if the graph has none
 	Values     []rdf.Term
-	None       bool // the statement says that there is no value
+	None       bool // the statement states that there is no value
 	Qualifiers []Part
 	References [][]Part
 }
@@ -49,7 +49,7 @@ func Statements(ctx context.Context, d *kg.Description, query shape.Query, subje
 	return plainStatements(ctx, query, subject, property)
 }
 
-// wikibaseStatements reads the statements of a property with all that they hold, best ranks first.
+// wikibaseStatements reads the statements of a property with all their details, best ranks first.
 func wikibaseStatements(ctx context.Context, query shape.Query, subject, id string) ([]Statement, error) {
 	t, err := query(ctx, fmt.Sprintf(`SELECT ?st ?p ?o ?ref ?rp ?ro WHERE {
 		{ SELECT ?st WHERE { <%s> <%s> ?st } ORDER BY ?st LIMIT %d }
@@ -120,7 +120,7 @@ func inNamespace(iri, prefix string) (entity string, ok bool) {
 	return rdf.Entity + id, id != "" && iri == rdf.Prefixes[prefix]+id
 }
 
-// plainStatements reads values, and what hangs on those without a name.
+// plainStatements reads values, and the properties of those without a name.
 func plainStatements(ctx context.Context, query shape.Query, subject, property string) ([]Statement, error) {
 	t, err := query(ctx, fmt.Sprintf(`SELECT ?o ?p ?v WHERE { <%s> <%s> ?o . OPTIONAL { ?o ?p ?v . FILTER(isBlank(?o)) } }
 		ORDER BY ?o ?p ?v LIMIT %d`, subject, property, statementRows))
@@ -144,7 +144,7 @@ func plainStatements(ctx context.Context, query shape.Query, subject, property s
 	return out, nil
 }
 
-// cell returns a value of a table, the zero Term where there is none.
+// cell returns a value of a table, or the zero Term if there is none.
 func cell(t *kg.Table, row int, column string) rdf.Term {
 	for j, v := range t.Vars {
 		if v == column && row < len(t.Rows) && j < len(t.Rows[row]) {
@@ -154,7 +154,7 @@ func cell(t *kg.Table, row int, column string) rdf.Term {
 	return rdf.Term{}
 }
 
-// count reads a count, 0 for what is none.
+// count reads a count, or returns 0 if the term is not one.
 func count(t *kg.Table, row int, column string) int64 {
 	n, _ := strconv.ParseFloat(cell(t, row, column).Value, 64)
 	return int64(n)

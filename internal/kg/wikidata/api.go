@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// get calls the API with the parameters and decodes the answer into out. Temporary failures are tried again.
+// get calls the API with the parameters and decodes the answer into out. Temporary failures are retried.
 func (c *Client) get(ctx context.Context, params url.Values, out any) error {
 	params.Set("format", "json")
 	return c.api.Do(ctx, func(ctx context.Context) (*http.Request, error) {
@@ -26,7 +26,7 @@ func (c *Client) get(ctx context.Context, params url.Values, out any) error {
 	}, func(a remote.Answer, now time.Time) *kg.Error { return readAPI(a, now, out) })
 }
 
-// readAPI decodes an answer of the API, or says what is wrong with it. Errors of the API come with status 200 and an
+// readAPI decodes an answer of the API, or returns what is wrong with it. Errors of the API come with status 200 and an
 // "error" member.
 func readAPI(a remote.Answer, now time.Time, out any) *kg.Error {
 	if e := readStatus(a, now); e != nil {
@@ -60,7 +60,7 @@ func readList(a remote.Answer, now time.Time, out any) *kg.Error {
 	return decode(a, out)
 }
 
-// readStatus returns what is wrong with an answer by its status, or because it did not come.
+// readStatus returns what is wrong with an answer according to its status, or because it is missing.
 func readStatus(a remote.Answer, now time.Time) *kg.Error {
 	var ke *kg.Error
 	switch {

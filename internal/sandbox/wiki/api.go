@@ -24,7 +24,7 @@ const maxPage = 2 << 20
 // Handler serves the wiki: the API under /w/api.php, HTML like Parsoid's under /w/rest.php, and pages under /wiki/.
 // Create it with [NewHandler].
 type Handler struct {
-	// Extra holds more actions of the API by name, such as wbsearchentities. Each handler gets the whole request.
+	// Extra contains more actions of the API by name, such as wbsearchentities. Each handler gets the whole request.
 	Extra map[string]http.HandlerFunc
 	// Forum is the page to which "/" redirects.
 	Forum string
@@ -37,7 +37,7 @@ type Handler struct {
 	Notice string
 	// FollowUps are offered below a bot's comment. One click posts one.
 	FollowUps []FollowUp
-	// Status returns what the bot is doing, "" if that is not known. It may be nil.
+	// Status returns what the bot is doing, or "" if that is not known. It may be nil.
 	Status func() string
 	// Lag is the replication lag in seconds, which maxlag is compared with.
 	Lag int
@@ -60,7 +60,7 @@ type FollowUp struct {
 type session struct {
 	id      string   // the cookie's value; "" if there is no randomness
 	account *Account // nil: anonymous
-	secret  string   // the API's tokens are made from it
+	secret  string   // the API's tokens are derived from it
 	used    time.Time
 	once    map[string]bool // forms that were sent
 }

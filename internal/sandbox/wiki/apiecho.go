@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// extensions are those whose part that a bot needs this wiki has: Echo's notifications of mentions.
+// extensions lists the extensions of which this wiki has the part that a bot needs: Echo's notifications of mentions.
 var extensions = []object{{"type": "other", "name": "Echo"}}
 
 // userLinks finds links to user pages, without subpages.
@@ -27,8 +27,8 @@ func mentions(text, account string) (n int) {
 	return n
 }
 
-// notices lists what an account is told of, newest first: edits that add a link to its user page in signed text, and
-// those of its talk page. Nobody is told of an own edit (Echo: DiscussionParser, EditUserTalk).
+// notices lists the edits that an account is notified of, newest first: edits that add a link to its user page in
+// signed text, and edits of its talk page. Nobody is notified of their own edit (Echo: DiscussionParser, EditUserTalk).
 func (w *Wiki) notices(account string) (out []*Revision, types []string) {
 	for i := len(w.all) - 1; i >= 0; i-- {
 		r := w.all[i]
@@ -48,7 +48,7 @@ func (w *Wiki) notices(account string) (out []*Revision, types []string) {
 	return out, types
 }
 
-// notifications is meta=notifications with notprop=list. Which ones were read is kept in memory only.
+// notifications is meta=notifications with notprop=list. Which of them were read is kept in memory only.
 func (c *call) notifications(q object) *failure {
 	if c.account == nil {
 		return fail("login-required", "You must be logged in.")
@@ -111,8 +111,8 @@ func (c *call) markRead() (object, *failure) {
 	return object{"query": object{"echomarkread": object{"result": "success"}}}, nil
 }
 
-// generated are generator=backlinks and generator=embeddedin with prop=info: the pages that link to a page, or that use
-// a template.
+// generated implements generator=backlinks and generator=embeddedin with prop=info: the pages that link to a page, or
+// that use a template.
 func (c *call) generated(q object) *failure {
 	title := c.get("gbltitle") + c.get("geititle")
 	_, want, err := split(title)
@@ -123,7 +123,7 @@ func (c *call) generated(q object) *failure {
 	if name == "" {
 		return fail("invalidtitle", "This wiki lists only what links to pages outside the main namespace.")
 	}
-	// one of the two, with the first letter in either case
+	// matches either of the two, with the first letter in either case
 	quoted := `(?i:` + regexp.QuoteMeta(name[:1]) + `)` + strings.ReplaceAll(regexp.QuoteMeta(name[1:]), " ", "[ _]")
 	pattern := `\{\{ *(?:(?i:template) *: *)?` + quoted + `\s*(?:\||\}\})`
 	if c.get("generator") == "backlinks" {

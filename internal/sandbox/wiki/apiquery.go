@@ -172,7 +172,7 @@ func (c *call) pages(q, answer object) *failure {
 	return nil
 }
 
-// page describes one page. only is the one revision that was asked for, or nil.
+// page describes one page. only is the one requested revision, or nil.
 func (c *call) page(revs []*Revision, answer object, only *Revision) (object, *failure) {
 	last := revs[len(revs)-1]
 	ns, _, _ := split(last.Page)

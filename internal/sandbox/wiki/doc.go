@@ -1,4 +1,4 @@
-// Package wiki is a small HTTP wiki: the forum of the demo, and the wiki of tests that must not leave the machine.
+// Package wiki is a small HTTP wiki: the forum of the demo, and the wiki for tests that must not leave the machine.
 //
 // It has the part of MediaWiki's action API that the bot's client uses, in MediaWiki's own format (formatversion=2):
 // login with a bot password, tokens, asserts, revisions, contributions, edits with real edit conflicts, and previews.

@@ -131,7 +131,8 @@ func (h *Handler) sameOffset(title string, base int64, offset string, newest *Re
 	return c.offset, ok
 }
 
-// onceKey returns a key that tells a second click from another post: a digest of the number of the form and the text.
+// onceKey returns a key that distinguishes a second click from another post: a digest of the number of the form and the
+// text.
 func onceKey(form url.Values) string {
 	parts := []string{form.Get("once"), form.Get("at"), form.Get("heading"), form.Get("text")}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))

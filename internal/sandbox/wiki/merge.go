@@ -18,7 +18,7 @@ func merge3(base, mine, theirs string) (merged string, ok bool) {
 	}
 	bi, mi, ti := 0, 0, 0
 	for {
-		// The next base line that is in both versions ends the changed part.
+		// The changed part ends at the next base line that is in both versions.
 		next, mNext, tNext := bi, len(m), len(t)
 		for next < len(b) && (toMine[next] < 0 || toTheirs[next] < 0) {
 			next++

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// renderOptions hold what the renderer needs from the wiki.
+// renderOptions contains what the renderer needs from the wiki.
 type renderOptions struct {
 	queryURL string                    // before the encoded query of a "Try it!" link
 	exists   func(title string) bool   // reports whether there is such a page; nil: all exist
@@ -37,8 +37,8 @@ const maxDepth = 20
 // shown as text.
 //
 // Like MediaWiki's old parser, it works in two passes. The first replaces templates and literal tags with markers, each
-// a number between two DEL characters (U+007F, which the text itself cannot hold). After that, every line is a line of
-// the page's structure. The second pass reads lines and the links and quotes within them, and puts the HTML of the
+// a number between two DEL characters (U+007F, which the text itself cannot contain). After that, every line is a line
+// of the page's structure. The second pass reads lines and the links and quotes within them, and puts the HTML of the
 // markers back.
 func render(text string, o renderOptions) document {
 	r := &renderer{o: o, anchors: map[string]int{}}

@@ -62,8 +62,8 @@ var itemTitle = regexp.MustCompile(`^(?:d:|:d:|:)?(?:Special:EntityPage/)?((?:Pr
 // maxLink is the longest wikitext of a link, so that unclosed brackets cost little.
 const maxLink = 2000
 
-// wikilink renders [[target|label]] and returns its length, 0 if it is not a link. Links to items and properties lead
-// to Wikidata.
+// wikilink renders [[target|label]] and returns its length, or 0 if it is not a link. Links to items and properties
+// lead to Wikidata.
 func (r *renderer) wikilink(w *inlineWriter, s string, depth int) int {
 	end := strings.Index(s[:min(len(s), maxLink)], "]]")
 	if end < 0 || strings.Contains(s[2:end], "[[") {
@@ -249,7 +249,7 @@ var allowed = map[string]bool{
 	"abbr": false, "blockquote": false, "br": true,
 }
 
-// maxOpen is how many elements may be open at once.
+// maxOpen is the maximum number of open elements.
 const maxOpen = 12
 
 // tag writes an allowed tag without its attributes, except a class that starts with mw-.

@@ -93,7 +93,7 @@ func listTags(c byte) (open, close, li string) {
 // maxTable is the largest number of lines of a table.
 const maxTable = 1000
 
-// tableEnd returns how many lines the table at the start has, with its closing line; 0 if it is never closed.
+// tableEnd returns how many lines the table at the start has, including its closing line, or 0 if it is never closed.
 func tableEnd(ls []line) int {
 	depth := 0
 	for i, l := range ls[:min(len(ls), maxTable)] {
@@ -110,7 +110,7 @@ func tableEnd(ls []line) int {
 	return 0
 }
 
-// row is a row of a table while it is read.
+// row is a row of a table that is being read.
 type row struct {
 	cells []cell
 }
@@ -168,7 +168,7 @@ func (r *renderer) table(ls []line, depth int) string {
 	return `<details class="steps"` + open + "><summary>" + summary + "</summary>" + out + "</details>\n"
 }
 
-// summary removes the first row if it holds headers, and returns it for the disclosure.
+// summary removes the first row if it contains headers, and returns it for the disclosure.
 func (r *renderer) summary(rows []row) (string, []row) {
 	for i, row := range rows {
 		if len(row.cells) == 0 {

@@ -193,7 +193,7 @@ func replaceSection(page, section, text string) (string, error) {
 	return strings.TrimRight(page[:start]+text+page[end:], " \t\n"), nil
 }
 
-// appendSection puts a new section at the end.
+// appendSection adds a new section at the end.
 func appendSection(page, head, text string) string {
 	if head != "" {
 		text = "== " + head + " ==\n\n" + text
@@ -228,7 +228,7 @@ func braceSpans(masked string) [][2]int {
 	return out
 }
 
-// within reports whether one of the ordered ranges holds the offset.
+// within reports whether one of the ordered ranges contains the offset.
 func within(spans [][2]int, at int) bool {
 	n := sort.Search(len(spans), func(i int) bool { return spans[i][1] > at })
 	return n < len(spans) && spans[n][0] <= at

@@ -45,7 +45,7 @@ type Revision struct {
 	Hidden Hidden `json:"-"` // kept on its own line: see [Wiki.Hide]
 }
 
-// Hidden says what an administrator removed from public view, as with MediaWiki's revision deletion.
+// Hidden tells what an administrator removed from public view, as with MediaWiki's revision deletion.
 type Hidden struct {
 	User       bool `json:"user,omitempty"`
 	Summary    bool `json:"summary,omitempty"`
@@ -56,7 +56,7 @@ type Hidden struct {
 // any reports whether anything is hidden.
 func (h Hidden) any() bool { return h.User || h.Summary || h.Text }
 
-// fileLine is a line of the file: a revision, or what is hidden of an earlier one.
+// fileLine is a line of the file: a revision, or the hidden parts of an earlier one.
 type fileLine struct {
 	Revision
 	Hides  int64   `json:"hides,omitempty"` // ID of the revision
@@ -76,7 +76,7 @@ type Wiki struct {
 	heard map[string]map[int64]bool // notifications that accounts have read, by the IDs of their revisions
 }
 
-// These are the reasons for which saving can fail. The API turns them into MediaWiki's codes of the same names.
+// The reasons why saving can fail. The API turns them into MediaWiki's codes of the same names.
 var (
 	errConflict     = errors.New("editconflict")
 	errNoSection    = errors.New("nosuchsection")

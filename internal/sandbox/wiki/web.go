@@ -68,7 +68,7 @@ func (h *Handler) static(rw http.ResponseWriter, r *http.Request, name string) {
 	_, _ = rw.Write(data)
 }
 
-// view holds the data of the templates.
+// view contains the data of the templates.
 type view struct {
 	Site, Title, Forum, SPARQL, Endpoint string
 	Body                                 template.HTML

@@ -1,6 +1,6 @@
-// Package benchdata makes the graph on which SPARQL engines are measured, 300,001 triples shaped like Wikidata's, and
-// the queries for it. The same triples go to every engine: the benchmarks of package embedded build them in process,
-// tools/graphbench writes them as N-Triples for others.
+// Package benchdata generates the graph on which SPARQL engines are measured, 300,001 triples with the structure of
+// Wikidata's, and the queries for it. Every engine gets the same triples: the benchmarks of package embedded build them
+// in process, and tools/graphbench writes them as N-Triples for other engines.
 package benchdata
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Numbers of items and classes; a class is an item, too. An item has eight triples on average, a class one more.
+// Numbers of items and classes; a class is also an item. An item has eight triples on average, a class one more.
 const (
 	items   = 37_450
 	classes = 401
@@ -22,8 +22,8 @@ const (
 // Size is the number of triples.
 const Size = 300_001
 
-// Triples passes every triple on once, always the same ones in the same order: items with a class, a country, a person,
-// labels in two languages, a number and a date, half of them with an image and an alias, and a tree of classes.
+// Triples calls add once for every triple, always in the same order: items with a class, a country, a person, labels in
+// two languages, a number and a date, half of them with an image and an alias, and a tree of classes.
 func Triples(add func(s, p, o rdf.Term)) {
 	r := rand.New(rand.NewPCG(1, 2))
 	item := func(n int) rdf.Term { return rdf.IRI(rdf.Entity + "Q" + strconv.Itoa(n+1)) }
@@ -63,7 +63,7 @@ func WriteNTriples(w io.Writer) error {
 // Query is a query and the name of its class.
 type Query struct{ Name, Text string }
 
-// Classes are the seven classes of queries by which engines are compared.
+// Classes are the seven classes of queries with which engines are compared.
 var Classes = []Query{
 	{"star", "SELECT ?x ?c ?k ?n { ?x wdt:P31 ?c ; wdt:P17 ?k ; wdt:P1082 ?n }"},
 	{"3-hop", "SELECT ?a ?d { ?a wdt:P50 ?b . ?b wdt:P50 ?c . ?c wdt:P50 ?d }"},
@@ -74,7 +74,7 @@ var Classes = []Query{
 	{"contains", `SELECT ?x { ?x rdfs:label ?l FILTER(CONTAINS(?l, "999")) }`},
 }
 
-// More has further queries that every engine answers.
+// More contains further queries that every engine answers.
 var More = []Query{
 	{"optional label", `SELECT ?x ?l { ?x wdt:P17 ?k OPTIONAL { ?x rdfs:label ?l FILTER(LANG(?l) = "en") } }`},
 	{"top ten", "SELECT ?x ?n { ?x wdt:P1082 ?n } ORDER BY DESC(?n) LIMIT 10"},

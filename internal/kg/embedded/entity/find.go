@@ -13,12 +13,12 @@ import (
 )
 
 // noise lists classes of items that are seldom wanted: Wikimedia's categories, disambiguation pages, templates and
-// lists, and scholarly articles, which outnumber what they are about.
+// lists, and scholarly articles, which outnumber their subjects.
 var noise = []string{"Q4167836", "Q4167410", "Q11266439", "Q13406463", "Q17362920", "Q13442814"}
 
 // Find finds items and properties by words anywhere in their names and aliases in all languages, and literals and other
-// terms among the candidates of the query. Hits have their number of uses in the graph: for an item, the triples that
-// have it as their object; for a property, those that have it as their predicate. The index is built at the first call.
+// terms among the candidates of the query. Hits come with their number of uses in the graph: for an item, the triples
+// with it as their object; for a property, those with it as their predicate. The index is built on the first call.
 func (r *Reader) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (r *Reader) propertyUses(num string) int64 {
 	return int64(most)
 }
 
-// facts returns what the graph has about properties.
+// facts returns the graph's data about properties.
 func (r *Reader) facts(_ context.Context, ids []string) (map[string]finder.Facts, error) {
 	out := make(map[string]finder.Facts, len(ids))
 	for _, id := range ids {

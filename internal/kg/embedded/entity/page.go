@@ -21,7 +21,7 @@ func (r *Reader) Entity(ctx context.Context, num, lang string) (*kg.Entity, erro
 	return r.Page(ctx, num, lang, false)
 }
 
-// Page is [Reader.Entity] with external identifiers when external is true.
+// Page is like [Reader.Entity], but includes external identifiers if external is true.
 func (r *Reader) Page(ctx context.Context, num, lang string, external bool) (*kg.Entity, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (r *Reader) resolve(num string) (string, value.ID, error) {
 	return num, n, nil
 }
 
-// Names has the texts of an entity by language.
+// Names contains the texts of an entity by language.
 type Names struct {
 	Labels, Descriptions map[string]string
 	Aliases              map[string][]string
@@ -93,7 +93,7 @@ type pageReader struct {
 	chain []string
 }
 
-// claims reads all statements of an entity, properties in ascending order of number.
+// claims reads all statements of an entity, properties in ascending order of their numbers.
 func (r pageReader) claims(n value.ID, external bool) []kg.PropertyStatements {
 	s := r.g.store
 	var nums []string
@@ -159,7 +159,7 @@ func rankOrder(r kg.Rank) int {
 	return 2
 }
 
-// statement reads a statement node. A node without a value and without novalue is skipped: it is a fragment.
+// statement reads a statement node. A node with neither a value nor novalue is a fragment, and is skipped.
 func (r pageReader) statement(node value.ID, num string) (kg.Statement, bool) {
 	s := r.g.store
 	st := kg.Statement{Rank: r.rank(node)}

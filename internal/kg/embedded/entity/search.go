@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Reader reads entities from a store. All methods are safe for any number of goroutines at once.
+// Reader reads entities from a store. Its methods are safe for concurrent use.
 type Reader struct {
 	store *store.Store
 	name  string // of the graph, in errors
@@ -28,7 +28,7 @@ type Reader struct {
 	find     *finder.Finder
 }
 
-// wellKnown has the IDs of the terms used for reading entity pages; 0 for a term that is not in the graph.
+// wellKnown contains the IDs of the terms used for reading entity pages; 0 for a term that is not in the graph.
 type wellKnown struct {
 	label, alias, description, typ, rank, sitelinks, propertyType, sameAs value.ID
 	timeValue, timePrecision, quantityAmount, quantityUnit                value.ID
@@ -52,8 +52,8 @@ func NewReader(s *store.Store, name string) *Reader {
 	return r
 }
 
-// entries collects the labels and aliases of all items and properties for the index, heavier ones by sitelinks, then by
-// how often they are an object.
+// entries collects the labels and aliases of all items and properties for the index. They are weighted by sitelinks,
+// then by how often the entity is an object.
 func (r *Reader) entries() []index.Entry {
 	s := r.store
 	var out []index.Entry
@@ -101,7 +101,7 @@ func typeOf(num string) kg.Type {
 }
 
 // Search finds items or properties by label or alias with the semantics of wbsearchentities. An exact ID finds itself,
-// before all others. The limit is kept within 1 to 50; an empty type searches items.
+// before all others. The limit is clamped to 1 to 50; an empty type searches items.
 func (r *Reader) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (r *Reader) hit(num, lang string, chain []string) kg.Hit {
 	return h
 }
 
-// entity returns the term of a Q or P ID about which the graph has something, else 0.
+// entity returns the term of a Q or P ID if the graph has data about it, and 0 otherwise.
 func (r *Reader) entity(num string) value.ID {
 	if !rdf.ValidID(num) || num[0] == 'L' {
 		return 0
@@ -201,7 +201,7 @@ func (r *Reader) datatype(prop value.ID) string {
 	return ""
 }
 
-// Datatype returns the datatype of a property in the API's form, "" when it is unknown.
+// Datatype returns the datatype of a property in the API's form, or "" if it is unknown.
 func (r *Reader) Datatype(num string) string { return r.datatype(r.entity(num)) }
 
 // apiDatatype turns the ontology's name of a datatype into the API's: WikibaseItem into wikibase-item.

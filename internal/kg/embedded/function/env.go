@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// Env is what functions need besides their arguments: the query's limits, the time, randomness, and what the query
-// remembers between calls.
+// Env contains what functions need besides their arguments: the query's limits, the time, randomness, and the state
+// that the query keeps between calls.
 type Env struct {
 	limit.Meter
 	now    *value.Moment // nil without a clock
@@ -17,13 +17,13 @@ type Env struct {
 	base   string        // for relative IRIs
 
 	Solution int                      // counts the solutions that functions are called for
-	blanks   int                      // made so far
+	blanks   int                      // created so far
 	byName   map[blankKey]value.Value // of BNODE(text)
 	regex    map[string]*regex
 }
 
-// NewEnv returns the environment of a query's functions. Without a clock NOW() is an error; without
-// randomness RAND(), UUID(), STRUUID() are.
+// NewEnv returns the environment of a query's functions. Without a clock, NOW() is an error; without randomness,
+// RAND(), UUID() and STRUUID() are.
 func NewEnv(m limit.Meter, now func() time.Time, random func() uint64, base string) Env {
 	e := Env{Meter: m, random: random, base: base, regex: map[string]*regex{}}
 	if now != nil {

@@ -15,16 +15,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// One is a function of one value. Functions are not called if an argument has no value; then their result has none.
+// One is a function of one value. If an argument has no value, a function is not called, and its result has no value
+// either.
 type One func(e *Env, a value.Value) value.Value
 
-// Two is a function of two values, see [One].
+// Two is a function of two values; see [One].
 type Two func(e *Env, a, b value.Value) value.Value
 
-// N is a function of any number of values, see [One].
+// N is a function of any number of values; see [One].
 type N func(e *Env, args []value.Value) value.Value
 
-// Unary returns the function of one argument with a name of SPARQL 1.1, section 17.4, in upper case; nil when there is
+// Unary returns the function of one argument with a name of SPARQL 1.1, section 17.4, in upper case, or nil if there is
 // none.
 func Unary(name string) One {
 	switch name {
@@ -64,7 +65,7 @@ func Unary(name string) One {
 	return nil
 }
 
-// Binary returns the function of two arguments with a name, nil when there is none.
+// Binary returns the function of two arguments with a name, or nil if there is none.
 func Binary(name string) Two {
 	switch name {
 	case "LANGMATCHES":
@@ -90,7 +91,8 @@ func sameTerm(a, b value.Value) bool {
 	return a.Term() == b.Term()
 }
 
-// Variadic returns the functions of other numbers of arguments, with the least and greatest number (-1: any).
+// Variadic returns the function with a name that takes another number of arguments, with the smallest and largest
+// number (-1: any).
 func Variadic(name string) (f N, least, most int) {
 	switch name {
 	case "CONCAT":
@@ -148,7 +150,7 @@ func fnDatatype(_ *Env, a value.Value) value.Value {
 	return value.IRI(a.Datatype())
 }
 
-// fnIRI makes an IRI; the text must be absolute, for there is no base at this point.
+// fnIRI returns an IRI. The text must be absolute, because there is no base at this point.
 func fnIRI(e *Env, a value.Value) value.Value {
 	switch a.Kind {
 	case value.KindIRI:
@@ -201,10 +203,10 @@ func fnRound(name string, a value.Value) value.Value {
 	return value.Value{}
 }
 
-// isText reports whether a value is a string, with a language or without.
+// isText reports whether a value is a string, with or without a language.
 func isText(a value.Value) bool { return a.Kind == value.KindString || a.Kind == value.KindLang }
 
-// alike makes a text with a's language.
+// alike returns a text with a's language.
 func alike(a value.Value, s string) value.Value {
 	if a.Kind == value.KindLang {
 		return value.Value{Kind: value.KindLang, Text: s, Tag: a.Tag}
@@ -212,7 +214,7 @@ func alike(a value.Value, s string) value.Value {
 	return value.String(s)
 }
 
-// compatible is the rule for the arguments of string functions (SPARQL 1.1, section 17.4.3.1.2).
+// compatible implements the rule for the arguments of string functions (SPARQL 1.1, section 17.4.3.1.2).
 func compatible(a, b value.Value) bool {
 	return isText(a) && isText(b) && (b.Kind == value.KindString || a.Kind == value.KindLang && a.Tag == b.Tag)
 }
@@ -224,11 +226,11 @@ func fnStrlen(e *Env, a value.Value) value.Value {
 	return value.SmallInt(int64(utf8.RuneCountInString(a.Text)))
 }
 
-// upper is strings.ToUpper with the one letter whose upper case is two letters that occurs in common words.
+// upper is strings.ToUpper, except for the one letter in common words whose upper case is two letters.
 func upper(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "ß", "SS")) }
 
 func mapText(e *Env, a value.Value, f func(string) string) value.Value {
-	// f may make a copy on its way, and a result half as long again
+	// f may make a copy, and a result that is half as long again
 	if !isText(a) || !e.Text(len(a.Text)) || len(a.Text) >= 256 && !e.Hold(len(a.Text)) {
 		return value.Value{}
 	}
@@ -340,8 +342,8 @@ func fnHash(e *Env, name string, a value.Value) value.Value {
 	return value.String(hex.EncodeToString(sum))
 }
 
-// fnBnode makes the same blank node for the same text within one solution; there is one node for each text
-// and solution number.
+// fnBnode returns the same blank node for the same text within one solution: there is one node for each text and
+// solution number.
 func fnBnode(e *Env, a value.Value) value.Value {
 	if a.Kind != value.KindString {
 		return value.Value{}
@@ -356,7 +358,7 @@ func fnLangMatches(_ *Env, a, b value.Value) value.Value {
 	return value.Bool(langMatches(a.Text, b.Text))
 }
 
-// langMatches is RFC 4647's basic filtering.
+// langMatches implements the basic filtering of RFC 4647.
 func langMatches(tag, pattern string) bool {
 	if pattern == "*" {
 		return tag != ""

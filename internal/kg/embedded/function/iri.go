@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// CastKind returns the kind that a constructor function makes, by the datatype's IRI.
+// CastKind returns the kind of value that a constructor function returns, given the datatype's IRI.
 func CastKind(iri string) (value.Kind, bool) {
 	k := value.KindOf(iri)
 	switch k {
@@ -150,7 +150,7 @@ func durationAs(iri string, d value.Duration) value.Value {
 
 const geoFunction = "http://www.opengis.net/def/geosparql/function/"
 
-// ByIRI returns the functions of Wikidata's dialect that are called by IRI, with their number of arguments; nil when
+// ByIRI returns the functions of Wikidata's dialect that are called by IRI, with their number of arguments, or nil if
 // there is none.
 func ByIRI(iri string) (f N, least, most int) {
 	switch iri {
@@ -172,7 +172,7 @@ func ByIRI(iri string) (f N, least, most int) {
 	return nil, 0, 0
 }
 
-// fnDecodeURI undoes percent escapes in a text or IRI; one that is not well-formed stays as it is.
+// fnDecodeURI decodes percent escapes in a text or IRI. A text that is not well-formed is returned unchanged.
 func fnDecodeURI(e *Env, a []value.Value) value.Value {
 	s := a[0].Text
 	if !isText(a[0]) && a[0].Kind != value.KindIRI || !e.Text(len(s)) {
@@ -187,13 +187,13 @@ func fnDecodeURI(e *Env, a []value.Value) value.Value {
 	return alike(a[0], s)
 }
 
-// Point is a place on a globe in degrees.
+// Point is a location on a globe, in degrees.
 type Point struct {
 	Lon, Lat float64
 	Globe    string
 }
 
-// ParsePoint reads a geo:wktLiteral of a point, "Point(13.38 52.51)", with the globe's IRI before it when it is not the
+// ParsePoint reads a geo:wktLiteral of a point, "Point(13.38 52.51)", with the globe's IRI before it unless it is the
 // Earth.
 func ParsePoint(v value.Value) (Point, bool) {
 	if v.Tag != rdf.GeoWKT && v.Kind != value.KindString {
@@ -227,7 +227,7 @@ func ParsePoint(v value.Value) (Point, bool) {
 // earthRadius is the mean radius of the Earth in kilometers (IUGG).
 const earthRadius = 6371.0088
 
-// Distance is the great-circle distance in kilometers (haversine formula).
+// Distance returns the great-circle distance in kilometers (haversine formula).
 func (p Point) Distance(q Point) float64 {
 	rad := math.Pi / 180
 	dLat, dLon := (q.Lat-p.Lat)*rad/2, (q.Lon-p.Lon)*rad/2
@@ -235,8 +235,8 @@ func (p Point) Distance(q Point) float64 {
 	return 2 * earthRadius * math.Asin(math.Min(1, math.Sqrt(h)))
 }
 
-// fnDistance is geof:distance: kilometers between two points of the same globe. A third argument, the unit, must be
-// kilometers or degrees.
+// fnDistance is geof:distance: the distance in kilometers between two points on the same globe. A third argument, the
+// unit, must be kilometers or degrees.
 func fnDistance(_ *Env, a []value.Value) value.Value {
 	p, ok1 := ParsePoint(a[0])
 	q, ok2 := ParsePoint(a[1])
@@ -259,8 +259,8 @@ func fnPointPart(part string, a value.Value) value.Value {
 	return value.IRI(a.Part(p.Globe))
 }
 
-// resolveIRI makes an IRI absolute against a base (RFC 3986); one that is absolute already, or that cannot be resolved,
-// stays as it is.
+// resolveIRI makes an IRI absolute against a base (RFC 3986); an IRI that is already absolute, or that cannot be
+// resolved, is returned unchanged.
 func resolveIRI(base, iri string) string {
 	if base == "" || hasScheme(iri) {
 		return iri

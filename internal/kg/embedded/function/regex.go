@@ -27,7 +27,7 @@ const (
 	maxProgram = 20_000
 )
 
-// programSize is about what a step of a compiled program takes in bytes, its one-pass form included.
+// programSize is the approximate size in bytes of a step of a compiled program, including its one-pass form.
 const programSize = 120
 
 // compileRegex compiles a pattern of XPath (or Java) with flags i s m x q. Features that our engine lacks (look-around,
@@ -37,7 +37,7 @@ func compileRegex(pattern, flags string) *regex {
 		return &regex{err: "the regular expression is longer than 10,000 characters"}
 	}
 	if len(flags) > maxFlags {
-		return &regex{err: "REGEX has the flags i, s, m, x and q, each once"}
+		return &regex{err: "REGEX has the flags i, s, m, x and q, each at most once"}
 	}
 	goFlags := ""
 	for _, f := range flags {
@@ -73,7 +73,7 @@ func compileRegex(pattern, flags string) *regex {
 	return &regex{re: re, size: size}
 }
 
-// stripPatternSpace drops white space outside of character classes (flag x).
+// stripPatternSpace drops white space outside character classes (flag x).
 func stripPatternSpace(p string) string {
 	var b strings.Builder
 	class := false
@@ -130,7 +130,7 @@ func (e *Env) regexFor(pattern, flags string) *regex {
 	return r
 }
 
-// slowMatch is the product of text and pattern from which a match is watched.
+// slowMatch is the product of the sizes of text and pattern above which a match checks the limits.
 const slowMatch = 1 << 20
 
 // matches reports whether the pattern occurs in a text. A long match checks the limits as it proceeds.
@@ -173,7 +173,7 @@ func Regex(e *Env, args []value.Value) value.Value {
 }
 
 // regexArgs returns the compiled pattern of two arguments, or nil if it is not a pattern. A pattern that cannot be
-// compiled fails the query, which helps its author more than no rows.
+// compiled fails the query, which helps its author more than an empty result.
 func (e *Env) regexArgs(pattern, flags value.Value) *regex {
 	if pattern.Kind != value.KindString || flags.Kind != value.KindString {
 		return nil
@@ -200,7 +200,7 @@ func Replace(e *Env, args []value.Value) value.Value {
 		return value.Value{}
 	}
 	if int64(len(a.Text))*int64(r.size) > 1<<27 {
-		e.Err = limit.Greedy("REPLACE works on too long a text with too large a pattern")
+		e.Err = limit.Greedy("the text and the pattern of REPLACE are too long together")
 		return value.Value{}
 	}
 	if len(by.Text) >= 256 && !e.Text(2*len(by.Text)) {
@@ -222,10 +222,11 @@ func Replace(e *Env, args []value.Value) value.Value {
 	return alike(a, r.re.ReplaceAllString(a.Text, repl))
 }
 
-// replacement charges the text that a replacement of fixed bytes and refs references to groups makes of s, before it is
-// made. Where a guess from the lengths alone is small it is enough; else the matches are counted.
+// replacement charges, in advance, for the text that results from replacing matches in s, given a replacement with
+// fixed bytes and refs references to groups. If an estimate from the lengths alone is small, it is enough; otherwise
+// the matches are counted.
 func (e *Env) replacement(r *regex, s string, fixed, refs int) bool {
-	// a match at every place; what groups hold adds up to no more than the text
+	// a match at every position; the groups add up to no more than the text
 	most := int64(len(s)+1)*int64(fixed) + int64(len(s))*int64(refs+1)
 	if most < 4096 {
 		return e.Text(int(most))
@@ -246,8 +247,8 @@ func (e *Env) replacement(r *regex, s string, fixed, refs int) bool {
 	return e.Text(int(size)) && e.Hold(int(size)) // the engine's buffer grows
 }
 
-// goReplacement turns XPath's replacement ($1, \$, \\) into Go's (${1}, $$) and counts its bytes that are always the
-// same and its references to groups.
+// goReplacement converts XPath's replacement ($1, \$, \\) to Go's (${1}, $$) and counts its constant bytes and its
+// references to groups.
 func goReplacement(s string, groups int) (repl string, fixed, refs int, ok bool) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

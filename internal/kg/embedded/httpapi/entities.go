@@ -24,18 +24,18 @@ func NewEntityAPI(lg *slog.Logger, g *embedded.Graph) *EntityAPI { return &Entit
 
 type object = map[string]any
 
-// Searches reports whether a request is for the wiki's own search among items and properties: action=query,
-// list=search in their namespaces. Only the address is looked at.
+// Searches reports whether a request is for the wiki's own search among items and properties: action=query, list=search
+// in their namespaces. It examines only the address.
 func Searches(r *http.Request) bool {
 	q := r.URL.Query()
 	return q.Get("action") == "query" && q.Get("list") == "search" && namespaces[q.Get("srnamespace")] != ""
 }
 
-// namespaces are the types of entities by Wikidata's numbers of their namespaces.
+// namespaces maps Wikidata's namespace numbers to the types of entities.
 var namespaces = map[string]kg.Type{"0": kg.Item, "120": kg.Property}
 
-// Serve answers the request when action is one of the API's: wbsearchentities, wbgetentities, or a query that
-// [Searches]; it reports whether it was. Parameters are read from the address and from a form.
+// Serve answers the request if its action belongs to the API (wbsearchentities, wbgetentities, or a query that
+// [Searches]), and reports whether it did. Parameters are read from the address and from a form.
 func (h *EntityAPI) Serve(w http.ResponseWriter, r *http.Request, action string) bool {
 	switch action {
 	case "wbsearchentities":
@@ -71,7 +71,7 @@ func (h *EntityAPI) fullText(w http.ResponseWriter, r *http.Request) {
 	httpjson.Write(w, http.StatusOK, object{"batchcomplete": "", "query": object{"search": list}})
 }
 
-// ServeHTTP is api.php with the entity actions only.
+// ServeHTTP serves api.php with only the entity actions.
 func (h *EntityAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !h.Serve(w, r, r.FormValue("action")) {
 		apiError(w, "badvalue", "Unrecognized value for parameter \"action\": only wbsearchentities and wbgetentities are served here.")
@@ -203,7 +203,7 @@ func (h *EntityAPI) entities(w http.ResponseWriter, r *http.Request) {
 	httpjson.Write(w, http.StatusOK, object{"entities": out, "success": 1})
 }
 
-// entity makes the JSON form of an entity.
+// entity returns the JSON form of an entity.
 func (h *EntityAPI) entity(r *http.Request, num string, props map[string]bool, langs []string, fallback bool) (object,
 	error) {
 	page, err := h.graph.Page(r.Context(), num, "en", true)
@@ -243,8 +243,8 @@ func (h *EntityAPI) entity(r *http.Request, num string, props map[string]bool, l
 	return e, nil
 }
 
-// texts returns a map of labels or descriptions: all, or those of the languages asked, from their fallbacks
-// when wanted.
+// texts returns a map of labels or descriptions: all of them, or those in the requested languages, with fallbacks if
+// requested.
 func texts(all map[string]string, langs []string, fallback bool) object {
 	out := object{}
 	if langs == nil {
@@ -291,14 +291,14 @@ func aliases(all map[string][]string, langs []string) object {
 	return out
 }
 
-// EntityData serves Special:EntityData: the address ends with the number and .json, or with the number alone.
+// EntityData serves Special:EntityData: the address ends with the ID and .json, or with the ID alone.
 func (h *EntityAPI) EntityData(w http.ResponseWriter, r *http.Request) {
 	name := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
 	name = strings.TrimPrefix(name, "Special:EntityData")
 	num, ext, _ := strings.Cut(name, ".")
 	num = strings.ToUpper(num)
 	if !rdf.ValidID(num) {
-		http.Error(w, "Bad request: "+strconv.Quote(num)+" is not the number of an entity.", http.StatusBadRequest)
+		http.Error(w, "Bad request: "+strconv.Quote(num)+" is not the ID of an entity.", http.StatusBadRequest)
 		return
 	}
 	if ext == "" {

@@ -29,19 +29,19 @@ type response struct {
 	sent   bool
 
 	ctx   context.Context // of the query
-	slots chan struct{}   // of the server's queries; this one has a place, but for the time that it waits for its client
-	gone  bool            // it has given up its place
+	slots chan struct{}   // limits the server's queries; this query occupies a slot, except while it waits for its client
+	gone  bool            // it has released its slot
 	stall time.Duration
 }
 
-// defaultStall is the time in which a client has to take the next piece of an answer, which has 64 kB at most.
+// defaultStall is the time limit for a client to receive the next piece of an answer, at most 64 kB.
 const defaultStall = 10 * time.Second
 
-// writeGrace is the time after a query's deadline in which a piece of its answer may still be sent.
+// writeGrace is how long after a query's deadline a piece of its answer may still be sent.
 const writeGrace = 500 * time.Millisecond
 
-// send writes to the client. Meanwhile the place among the server's queries is free for others, and a client that does
-// not read is cut off.
+// send writes to the client. Meanwhile the query's slot is free for other queries, and a client that does not read is
+// disconnected.
 func (o *response) send(p []byte) error {
 	if o.slots != nil && !o.gone {
 		<-o.slots
@@ -59,7 +59,7 @@ func (o *response) send(p []byte) error {
 	return err
 }
 
-// resume takes a place among the server's queries again, for the query that goes on.
+// resume takes a slot again, for a query that continues.
 func (o *response) resume() error {
 	if !o.gone {
 		return nil
@@ -73,7 +73,7 @@ func (o *response) resume() error {
 	}
 }
 
-// close ends the answer: what is still buffered is sent, the deadline is removed, and the place is released.
+// close ends the answer: what is still buffered is sent, the deadline is removed, and the slot is released.
 func (o *response) close() {
 	if o.slots != nil && !o.gone {
 		<-o.slots
@@ -87,7 +87,7 @@ func (o *response) close() {
 
 const bufferSize = 64 << 10
 
-// Write buffers and sends what is more than the buffer holds. What is over the limit is an error and not sent.
+// Write buffers the text and sends what the buffer cannot hold. Text beyond the limit is not sent and causes an error.
 func (o *response) Write(p []byte) (int, error) {
 	if o.count+int64(len(p)) > o.max {
 		return 0, kg.Errorf(kg.TooLarge, "the result has more than %d MB; add a LIMIT or narrow the pattern", o.max>>20)
@@ -121,7 +121,7 @@ type writer interface {
 	end() error
 }
 
-// resultWriter is what all formats share. Errors of writing come out of the last call.
+// resultWriter is shared by all formats. The last call returns the errors of writing.
 type resultWriter struct {
 	out  *response
 	vars []string
@@ -142,11 +142,11 @@ func (b *resultWriter) put(parts ...string) {
 
 func (b *resultWriter) end() error { return nil }
 
-// piece is the length in bytes above which a value is escaped and sent in parts: one may have megabytes, its escaped
-// form six times as many.
+// piece is the length in bytes above which a value is escaped and sent in parts: a value may have megabytes, and its
+// escaped form six times as many.
 const piece = 32 << 10
 
-// value puts a value, escaped by appendTo, whose results for two texts must add up to its result for both.
+// value writes a value, escaped by appendTo. Escaping a text in parts must have the same result as escaping it whole.
 func (b *resultWriter) value(s string, appendTo func([]byte, string) []byte) error {
 	for len(s) > piece {
 		end := piece

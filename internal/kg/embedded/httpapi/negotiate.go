@@ -15,7 +15,7 @@ type format struct {
 	use        use
 }
 
-// use is what a format is for.
+// use is the purpose of a format.
 type use uint8
 
 const (
@@ -23,8 +23,8 @@ const (
 	forTriples                 // of CONSTRUCT and DESCRIBE
 )
 
-// The formats. JSON, XML, CSV and TSV carry triples as rows of subject, predicate and object, as the query service's
-// do; RDF's own formats carry triples only.
+// The formats. JSON, XML, CSV and TSV can contain triples as rows of subject, predicate and object, as in the query
+// service; RDF's own formats contain only triples.
 var (
 	formatJSON   = format{"json", "application/sparql-results+json", forRows | forTriples}
 	formatXML    = format{"xml", "application/sparql-results+xml", forRows}
@@ -35,8 +35,8 @@ var (
 	formatNT     = format{"nt", "application/n-triples", forTriples}
 )
 
-// chooseFormat picks the result format: ?format= first, then the best of Accept that is for this use, else XML: of
-// results or of RDF, as the query service has it.
+// chooseFormat chooses the result format: first ?format=, then the best format in Accept for this use, and otherwise
+// XML (of results or of RDF), as in the query service.
 func chooseFormat(r *http.Request, u use) format {
 	if got, ok := formatOf(r.URL.Query().Get("format"), u); ok {
 		return got
@@ -78,7 +78,7 @@ func chooseFormat(r *http.Request, u use) format {
 	return formatXML
 }
 
-// formatOf returns the format of a name or media type that is for a use.
+// formatOf returns the format for a use with a name or media type.
 func formatOf(name string, u use) (format, bool) {
 	f := format{}
 	switch strings.ToLower(name) {
@@ -91,7 +91,7 @@ func formatOf(name string, u use) (format, bool) {
 		}
 	case "application/sparql-results+xml":
 		f = formatXML
-		if u == forTriples { // rows of triples, for a client that can read nothing else
+		if u == forTriples { // rows of triples, for a client that cannot read anything else
 			return f, true
 		}
 	case "csv", "text/csv":
@@ -108,7 +108,7 @@ func formatOf(name string, u use) (format, bool) {
 	return f, f.use&u != 0
 }
 
-// negotiated is a writer whose format is chosen once it is known what the result is.
+// negotiated is a writer whose format is chosen once the kind of result is known.
 type negotiated struct {
 	writer
 	r   *http.Request

@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// rdfXMLWriter writes triples as RDF 1.1 XML, one description a triple, so that nothing has to be kept.
+// rdfXMLWriter writes triples as RDF 1.1 XML, one description per triple, so that nothing needs to be stored.
 type rdfXMLWriter struct{ resultWriter }
 
 // Head opens the document.
@@ -52,7 +52,7 @@ func (x *rdfXMLWriter) end() error {
 	return x.send()
 }
 
-// node is the attribute that names a resource; for a blank node it is another one.
+// node returns the attribute that names a resource; blank nodes have a different one.
 func node(t rdf.Term, attribute string) string {
 	if t.Kind == rdf.BlankKind {
 		return `rdf:nodeID="` + escapeXML(t.Value) + `"`

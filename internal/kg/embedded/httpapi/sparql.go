@@ -35,7 +35,7 @@ type SPARQL struct {
 	lg    *slog.Logger
 	graph *embedded.Graph
 	slots chan struct{}
-	stall time.Duration // in which a client has to take the next piece of an answer
+	stall time.Duration // time limit for a client to receive the next piece of an answer
 }
 
 // NewSPARQL returns the endpoint for a graph that runs at most parallel queries at once (0: no limit); further ones are
@@ -48,9 +48,9 @@ func NewSPARQL(lg *slog.Logger, g *embedded.Graph, parallel int) *SPARQL {
 	return h
 }
 
-// ServeHTTP answers a query sent by GET (?query=), by a POST form (query=) or as the body of a POST
+// ServeHTTP answers a query that is sent by GET (?query=), in a POST form (query=) or as the body of a POST
 // (application/sparql-query). The result's format is chosen by ?format= (json, xml, csv, tsv; for CONSTRUCT and
-// DESCRIBE also ttl, nt, rdf) or Accept; XML when neither says, of results or of RDF. A User-Agent is required.
+// DESCRIBE also ttl, nt, rdf) or Accept, and is XML (of results or of RDF) by default. A User-Agent is required.
 // ?maxQueryTimeMillis= shortens the time limit.
 func (h *SPARQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(strings.TrimSpace(r.UserAgent())) < 5 {
@@ -83,7 +83,7 @@ func (h *SPARQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.answer(out, r, query)
 }
 
-// readQuery takes the query text out of a request.
+// readQuery extracts the query text from a request.
 func readQuery(w http.ResponseWriter, r *http.Request) (query string, status int, err error) {
 	switch r.Method {
 	case http.MethodOptions:
@@ -138,10 +138,10 @@ func readQuery(w http.ResponseWriter, r *http.Request) (query string, status int
 	return query, 0, nil
 }
 
-// answer runs the query and streams its result. A failure after the first rows were sent follows them as text, as in
-// the query service: this makes a JSON result invalid. In the line formats, and in XML for readers that go row by row,
-// it could be taken for rows, so there the connection is cut as well (net/http's ErrAbortHandler): the client sees a
-// body without its end.
+// answer runs the query and streams its result. If it fails after the first rows were sent, the error follows them as
+// text, as in the query service, which makes a JSON result invalid. In the line formats, and in XML for readers that go
+// row by row, the text could be mistaken for rows, so the connection is also cut (net/http's ErrAbortHandler): the
+// client sees an incomplete body.
 func (h *SPARQL) answer(out *response, r *http.Request, query string) {
 	ctx := r.Context()
 	if ms, err := strconv.Atoi(r.URL.Query().Get("maxQueryTimeMillis")); err == nil && ms > 0 {
@@ -167,7 +167,7 @@ func (h *SPARQL) answer(out *response, r *http.Request, query string) {
 		return
 	}
 	if r.Context().Err() != nil {
-		h.lg.Debug("sparql: the client went away", "err", err)
+		h.lg.Debug("sparql: the client is gone", "err", err)
 		if out.sent {
 			panic(http.ErrAbortHandler)
 		}
@@ -197,8 +197,9 @@ func (h *SPARQL) answer(out *response, r *http.Request, query string) {
 	}
 }
 
-// acceptsPlain reports whether a client asks for text/plain by name, which no result has: it wants failures in plain
-// words. Every other client gets them as from the query service, which clients of that service know how to read.
+// acceptsPlain reports whether a client requests text/plain by name, which is not the type of any result: it wants
+// failures in plain words. All other clients get failures in the form of the query service, which its clients know how
+// to read.
 func acceptsPlain(r *http.Request) bool {
 	for _, part := range strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",") {
 		if kind, _, _ := strings.Cut(part, ";"); strings.TrimSpace(kind) == "text/plain" {
@@ -208,7 +209,7 @@ func acceptsPlain(r *http.Request) bool {
 	return false
 }
 
-// plainText returns a failure in one line.
+// plainText returns a failure on one line.
 func plainText(err error) string {
 	text := err.Error()
 	var e *kg.Error
@@ -225,12 +226,12 @@ func plainText(err error) string {
 
 const stackTrace = "\tat java.util.concurrent.FutureTask.report(FutureTask.java:122)\n\tat java.util.concurrent.FutureTask.get(FutureTask.java:206)\n"
 
-// errorText writes a failure like the query service: the query, the exception, the beginning of a stack trace.
+// errorText formats a failure as the query service does: the query, the exception, the beginning of a stack trace.
 func errorText(query string, err error) (status int, text string) {
 	status = http.StatusInternalServerError
 	const executed = "java.util.concurrent.ExecutionException: "
 	line := executed + "org.openrdf.query.QueryEvaluationException: " + err.Error()
-	if errors.Is(err, context.DeadlineExceeded) { // also while the answer waited for its client
+	if errors.Is(err, context.DeadlineExceeded) { // even while the answer waited for its client
 		err = &kg.Error{Kind: kg.Timeout}
 	}
 	var e *kg.Error

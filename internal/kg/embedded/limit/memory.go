@@ -6,15 +6,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Memory is counted, not measured. Every structure that grows with a query's data counts the bytes that it is
-// about to take, with the garbage of its own growth, so that what a query really holds stays near the count.
-// The texts that an expression makes on its way to its value are counted by Text and Hold until Settle.
+// Memory is counted, not measured. Every structure that grows with a query's data counts the bytes that it is about to
+// allocate, including the garbage of its own growth, so that a query's real memory stays near the count. Temporary
+// texts of an expression are counted by Text and Hold until Settle.
 
-// lease is the number of bytes that a query takes from the pool at a time. A query that needs no more than
-// one lease takes nothing, so that ordinary queries can run at the same time as greedy ones.
+// lease is the number of bytes that a query takes from the pool at a time. A query that needs no more than one lease
+// takes nothing from it, so that ordinary queries can run at the same time as greedy ones.
 const lease = 1 << 20
 
-// maxText is the greatest length of a text that an expression makes, in bytes, where MaxMemory/8 is not less.
+// maxText is the maximum length in bytes of a text that an expression creates, unless MaxMemory/8 is less.
 const maxText = 16 << 20
 
 // Pool is the memory that the queries of a graph share.
@@ -34,7 +34,7 @@ func (p *Pool) take(n int64) bool {
 
 func (p *Pool) give(n int64) { p.Used.Add(-n) }
 
-// exhausted is the error of a query that cannot get more.
+// exhausted returns the error for a query that cannot get more memory.
 func (p *Pool) exhausted() error {
 	return kg.Errorf(kg.TooGreedy, "the server's memory (%d MB for all queries) is used by other queries; try again later, or narrow the pattern", p.Size>>20)
 }
@@ -42,14 +42,14 @@ func (p *Pool) exhausted() error {
 // budget is the memory of one query.
 type budget struct {
 	Mem     int64 // bytes in use
-	room    int64 // bytes that may be in use without asking
+	room    int64 // bytes that may be in use without taking more from the pool
 	Max     int64 // bytes that may be in use at all
 	taken   int64 // bytes of the pool; room is a lease more
 	Scratch int64 // part of mem: texts of expressions that are still being computed
-	pool    *Pool // nil: max alone counts
+	pool    *Pool // nil: only Max counts
 }
 
-// Close returns to the pool what was taken from it.
+// Close returns the query's memory to the pool.
 func (b *budget) Close() {
 	if b.pool != nil {
 		b.pool.give(b.taken)
@@ -57,7 +57,7 @@ func (b *budget) Close() {
 	}
 }
 
-// MaxText returns the maximum length of a text that an expression makes.
+// MaxText returns the maximum length of a text that an expression creates.
 func (m *Meter) MaxText() int64 { return min(maxText, m.Max/8) }
 
 // Read charges the work of scanning a text of n bytes; it returns false if a limit is reached.
@@ -68,26 +68,27 @@ func (m *Meter) Read(n int) bool {
 	return m.Work(n / 64)
 }
 
-// Text charges a text of n bytes that an expression is about to make; false when it is too long or a limit is reached.
+// Text charges for a text of n bytes that an expression is about to create. It returns false if the text is too long or
+// a limit is reached.
 func (m *Meter) Text(n int) bool {
 	if n < 256 {
 		return true
 	}
 	if int64(n) > m.MaxText() {
-		m.Err = Greedy("an expression makes a text of more than %d MB", m.MaxText()>>20)
+		m.Err = Greedy("an expression creates a text of more than %d MB", m.MaxText()>>20)
 		return false
 	}
 	return m.Hold(n) && m.Work(n/64)
 }
 
-// Hold counts bytes that an expression needs on its way to its value. They count until settle.
+// Hold counts bytes that an expression needs temporarily. They count until Settle.
 func (m *Meter) Hold(n int) bool {
 	m.Scratch += int64(n)
 	return m.Alloc(n) == nil
 }
 
-// Settle ends an expression that began when scratch was mark: what it made on its way is garbage now, what is kept of
-// it was counted by its keeper.
+// Settle ends an expression that began when Scratch was mark: its temporary texts are garbage now, and whatever is kept
+// has been counted elsewhere.
 func (m *Meter) Settle(mark int64) {
 	m.Mem -= m.Scratch - mark
 	m.Scratch = mark

@@ -1,4 +1,4 @@
-// Package limit counts what queries use of their time and memory, and ends those that use too much.
+// Package limit counts the time and memory that queries use, and ends queries that use too much.
 package limit
 
 import (
@@ -8,16 +8,16 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Meter counts what a query uses of its limits of time and memory, first while it is planned, then while it runs.
+// Meter counts the time and memory that a query uses while it is planned and while it runs.
 type Meter struct {
 	Context context.Context
 	steps   uint32
 	budget
-	Err error // the first limit that was reached; looked at by check
+	Err error // the first limit that was reached; see Check
 }
 
-// NewMeter returns the meter of a query that may take max bytes, of the pool when there is one. The meter's owner at
-// the end closes it.
+// NewMeter returns the meter of a query that may use max bytes, taken from the pool if there is one. The owner of the
+// meter must close it.
 func NewMeter(ctx context.Context, max int64, p *Pool) Meter {
 	m := Meter{Context: ctx, budget: budget{Max: max, room: max, pool: p}}
 	if p != nil {
@@ -26,7 +26,7 @@ func NewMeter(ctx context.Context, max int64, p *Pool) Meter {
 	return m
 }
 
-// Tick counts one step of work and now and then looks at the limits.
+// Tick counts one step of work and checks the limits from time to time.
 func (m *Meter) Tick() error {
 	m.steps++
 	if m.steps&1023 == 0 {
@@ -35,7 +35,7 @@ func (m *Meter) Tick() error {
 	return nil
 }
 
-// Work counts n steps at once; false when a limit is reached.
+// Work counts n steps at once. It returns false if a limit is reached.
 func (m *Meter) Work(n int) bool {
 	before := m.steps >> 10
 	m.steps += uint32(n)
@@ -56,7 +56,7 @@ func (m *Meter) Check() error {
 	return m.Err
 }
 
-// Alloc counts bytes that the query is about to keep; an error when it may not keep that many.
+// Alloc counts bytes that the query is about to allocate. It returns an error if that is too much.
 func (m *Meter) Alloc(n int) error {
 	m.Mem += int64(n)
 	if m.Mem <= m.room {
@@ -92,17 +92,17 @@ func (m *Meter) reached(err error) error {
 	return m.Err
 }
 
-// Free uncounts bytes that the query no longer keeps.
+// Free subtracts bytes that the query has released.
 func (m *Meter) Free(n int) { m.Mem -= int64(n) }
 
-// Greedy is the error of a query that needs too much memory.
+// Greedy returns the error for a query that needs too much memory.
 func Greedy(format string, args ...any) error {
 	e := kg.Errorf(kg.TooGreedy, format, args...)
 	e.Message += "; narrow the pattern, or add LIMIT to a sub-select"
 	return e
 }
 
-// ContextError tells a passed deadline, which is the graph's answer, from a caller who no longer wants one.
+// ContextError distinguishes an exceeded deadline, which is the graph's answer, from a caller who has canceled.
 func ContextError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &kg.Error{Kind: kg.Timeout, Message: "the query did not finish within its time limit", Err: err}

@@ -33,15 +33,15 @@ func newDict() *dict {
 // Size is the number of terms plus one: numbers run from 1 to size-1.
 func (d *dict) Size() int { return len(d.Text) }
 
-// seed makes the hashes of a run differ from those of another.
+// seed makes hashes differ between runs.
 var seed = maphash.MakeSeed()
 
-// Hash returns a hash of a text and a number, the same one for as long as the program runs.
+// Hash returns a hash of a text and a number. It is stable for as long as the program runs.
 func Hash(text string, tag uint32) uint64 {
 	return (maphash.String(seed, text) ^ uint64(tag)) * 0x9E3779B97F4A7C15 >> 16
 }
 
-// Lookup returns the number of a term, 0 when the graph has no such term.
+// Lookup returns the number of a term, or 0 if the graph has no such term.
 func (d *dict) Lookup(t rdf.Term) value.ID {
 	tag := uint32(t.Kind)
 	if t.Kind == rdf.LiteralKind {
@@ -55,7 +55,7 @@ func (d *dict) Lookup(t rdf.Term) value.ID {
 	return n
 }
 
-// find returns the number of the term with this text and tag, or 0 and the free place of the table for it.
+// find returns the number of the term with this text and tag, or 0 and the free slot of the table for it.
 func (d *dict) find(text string, tag uint32) (value.ID, uint64) {
 	mask := uint64(len(d.table) - 1)
 	for at := Hash(text, tag) & mask; ; at = (at + 1) & mask {
@@ -69,7 +69,7 @@ func (d *dict) find(text string, tag uint32) (value.ID, uint64) {
 	}
 }
 
-// add returns the number of a term, a new one when it is not there yet. The text is copied.
+// add returns the number of a term, adding the term if necessary. The text is copied.
 func (d *dict) add(t rdf.Term) value.ID {
 	tag := uint32(t.Kind)
 	if t.Kind == rdf.LiteralKind {
@@ -131,10 +131,10 @@ func (d *dict) grow() {
 	}
 }
 
-// Kind says what the term of a number is.
+// Kind returns the kind of the term with a number.
 func (d *dict) Kind(n value.ID) rdf.Kind { return rdf.Kind(d.Tag[n] & 3) }
 
-// Term returns the term of a number; the zero Term for 0.
+// Term returns the term with a number, or the zero Term for 0.
 func (d *dict) Term(n value.ID) rdf.Term {
 	tag := d.Tag[n]
 	t := rdf.Term{Kind: rdf.Kind(tag & 3), Value: d.Text[n]}

@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// readNTriples reads N-Triples (W3C RDF 1.1 N-Triples) line by line and hands every triple to add. Blank labels are
-// handed over as written. A broken line ends the reading with its number.
+// readNTriples reads N-Triples (W3C RDF 1.1 N-Triples) line by line and passes every triple to add. Blank labels are
+// passed as written. A broken line is an error that contains the line's number.
 func readNTriples(r io.Reader, add func(s, p, o rdf.Term)) error {
 	br := bufio.NewReaderSize(r, 1<<16)
 	var long []byte
@@ -41,7 +41,7 @@ func readNTriples(r io.Reader, add func(s, p, o rdf.Term)) error {
 	}
 }
 
-// ntLine is a line of N-Triples being read.
+// ntLine is a line of N-Triples that is being read.
 type ntLine struct {
 	text []byte
 	at   int
@@ -126,7 +126,7 @@ func (l *ntLine) iri() (string, error) {
 		s = u
 	}
 	if i := strings.IndexAny(s, " \t\"<{}|^`"); i >= 0 {
-		return "", fmt.Errorf("an IRI holds %q, which it must not: %s", s[i], text.Clip(s, 60))
+		return "", fmt.Errorf("an IRI contains %q, which is not allowed: %s", s[i], text.Clip(s, 60))
 	}
 	return s, nil
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Builder collects triples for a store. Only one goroutine may use it, and not after build.
+// Builder collects triples for a store. Only one goroutine may use it, and not after Build.
 type Builder struct {
 	dict    *dict
 	triples []triple
@@ -29,7 +29,8 @@ type Builder struct {
 // NewBuilder returns an empty builder.
 func NewBuilder() *Builder { return &Builder{dict: newDict()} }
 
-// Add adds one triple. A triple that RDF does not allow (a literal subject, a predicate that is no IRI) is an error.
+// Add adds one triple. A triple that RDF does not allow (a literal subject, a predicate that is not an IRI) is an
+// error.
 func (b *Builder) Add(s, p, o rdf.Term) error {
 	if (s.Kind != rdf.IRIKind && s.Kind != rdf.BlankKind) || p.Kind != rdf.IRIKind || o.Kind == rdf.None {
 		return fmt.Errorf("not a triple: %s %s %s", s, p, o)
@@ -42,9 +43,9 @@ func (b *Builder) add(s, p, o rdf.Term) {
 	b.triples = append(b.triples, triple{b.dict.add(s), b.dict.add(p), b.dict.add(o)})
 }
 
-// Read adds a text in the format of its name's ending: .nt (N-Triples) or .ttl (Turtle), each also with .gz after it.
-// The name is used in errors only. Blank nodes of different texts are different nodes. After an error the builder holds
-// a part of the text and should be dropped.
+// Read adds a text in the format of its name's extension: .nt (N-Triples) or .ttl (Turtle), optionally followed by .gz.
+// The name is otherwise used only in errors. Blank nodes of different texts are different nodes. After an error the
+// builder contains part of the text and should be discarded.
 func (b *Builder) Read(name string, r io.Reader) error {
 	base, zipped := strings.CutSuffix(name, ".gz")
 	if zipped {
@@ -62,7 +63,7 @@ func (b *Builder) Read(name string, r io.Reader) error {
 	case strings.HasSuffix(base, ".ttl"):
 		err = b.readTurtle(r)
 	default:
-		return fmt.Errorf("%s: the graph reads .ttl and .nt files, each also with .gz at the end", name)
+		return fmt.Errorf("%s: the graph reads .ttl and .nt files, optionally with .gz at the end", name)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -70,7 +71,7 @@ func (b *Builder) Read(name string, r io.Reader) error {
 	return nil
 }
 
-// own makes a blank label the current text's own.
+// own returns a term whose blank label is unique to the current text.
 func (b *Builder) own(t rdf.Term) rdf.Term {
 	if t.Kind == rdf.BlankKind {
 		t.Value = "f" + strconv.Itoa(b.files) + "." + t.Value
@@ -78,7 +79,7 @@ func (b *Builder) own(t rdf.Term) rdf.Term {
 	return t
 }
 
-// ReadFile adds a file, see [Builder.Read].
+// ReadFile adds a file; see [Builder.Read].
 func (b *Builder) ReadFile(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -88,11 +89,11 @@ func (b *Builder) ReadFile(path string) error {
 	return b.Read(path, f)
 }
 
-// readTurtle lets goRDFlib parse and takes its triples as they come.
+// readTurtle parses with goRDFlib and adds the triples as they arrive.
 func (b *Builder) readTurtle(r io.Reader) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the Turtle reader gave up: %v", p)
+			err = fmt.Errorf("the Turtle parser failed: %v", p)
 		}
 	}()
 	sink := NewTripleSink(b)
@@ -102,14 +103,14 @@ func (b *Builder) readTurtle(r io.Reader) (err error) {
 	return sink.err
 }
 
-// tripleSink is a store for goRDFlib's readers that keeps nothing and passes every triple on to a builder.
+// tripleSink is a store for goRDFlib's readers that stores nothing and passes every triple to a builder.
 type tripleSink struct {
 	rdfstore.Store
 	b   *Builder
 	err error
 }
 
-// NewTripleSink returns a store that passes its triples on to b.
+// NewTripleSink returns a store that passes its triples to b.
 func NewTripleSink(b *Builder) *tripleSink {
 	return &tripleSink{Store: rdfstore.NewMemoryStore(), b: b}
 }
@@ -146,7 +147,7 @@ func (s *tripleSink) term(t term.Term) rdf.Term {
 	return rdf.Term{}
 }
 
-// Build makes the store of all triples.
+// Build returns the store of all triples.
 func (b *Builder) Build() *Store {
 	s := newStore(b.dict, b.triples)
 	b.dict, b.triples = nil, nil

@@ -1,5 +1,6 @@
-// Package store holds the triples of a graph in memory: terms are numbers (dict.go), triples three sorted permutations
-// of numbers (store.go), and the values of literals are read once (typed.go). A [Builder] reads Turtle and N-Triples.
+// Package store keeps the triples of a graph in memory. Terms are numbers (dict.go), triples are three sorted
+// permutations of numbers (store.go), and the values of literals are parsed once (typed.go). A [Builder] reads Turtle
+// and N-Triples.
 package store
 
 import (
@@ -13,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// Pair is the rest of a triple inside the run of its first place.
+// Pair is the rest of a triple in the run of its first place.
 type Pair struct{ A, B value.ID }
 
 // triple is subject, predicate, object.
@@ -28,8 +29,8 @@ type perm struct {
 
 // Store is the graph's triples in three permutations: by subject (predicate, object), by object (predicate, subject)
 // and by predicate (subject, object). Every triple pattern is a run of one of them: s??, sp?, spo and s?o of the first,
-// ??o, ?po of the second, ?p? of the third, ??? of any. It never changes after it was built, so any number of readers
-// may use it at the same time.
+// ??o, ?po of the second, ?p? of the third, ??? of any. It never changes after it was built, so it is safe for
+// concurrent use.
 type Store struct {
 	*dict
 	Triples int
@@ -37,16 +38,17 @@ type Store struct {
 	OPS     perm // object: predicate, subject
 	PSO     perm // predicate: subject, object
 	Preds   []predStat
-	predOf  map[value.ID]int32 // place in preds
-	kinds   []value.Kind       // of literals, by the number of their tag
+	predOf  map[value.ID]int32 // index in preds
+	kinds   []value.Kind       // kinds of literals, by the number of their tag
 	typed   typedValues
 }
 
-// Digest is a hash of all terms and triples. Graphs that were read from the same files in the same order have the same.
+// Digest is a hash of all terms and triples. Graphs that were read from the same files in the same order have the same
+// digest.
 func (s *Store) Digest() string {
 	h := sha256.New()
 	w := bufio.NewWriterSize(h, 1<<16)
-	number := func(n uint32) { _, _ = w.Write(binary.LittleEndian.AppendUint32(nil, n)) } // a hash takes everything
+	number := func(n uint32) { _, _ = w.Write(binary.LittleEndian.AppendUint32(nil, n)) } // writing to a hash never fails
 	texts := func(ts []string) {
 		for _, t := range ts {
 			number(uint32(len(t)))
@@ -69,12 +71,12 @@ func (s *Store) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// predStat holds what the planner knows about a predicate.
+// predStat contains what the planner knows about a predicate.
 type predStat struct {
 	pred     value.ID
 	count    int
-	Subjects int // different ones
-	Objects  int // different ones
+	Subjects int // distinct
+	Objects  int // distinct
 }
 
 // newStore sorts the triples; duplicates count once.
@@ -87,8 +89,8 @@ func newStore(d *dict, ts []triple) *Store {
 	ts = slices.Compact(ts)
 	s := &Store{dict: d, Triples: len(ts)}
 	s.SPO = runs(ts, n, func(t triple) (value.ID, Pair) { return t.s, Pair{t.p, t.o} })
-	// The sort is stable, so the runs by predicate come out in the order subject, object, those by object in the order
-	// predicate, subject.
+	// The sort is stable, so the runs by predicate are ordered by subject and object, and those by object are ordered by
+	// predicate and subject.
 	byPred := countingSort(ts, n, func(t triple) value.ID { return t.p })
 	s.PSO = runs(byPred, n, func(t triple) (value.ID, Pair) { return t.p, Pair{t.s, t.o} })
 	byObj := countingSort(byPred, n, func(t triple) value.ID { return t.o })
@@ -132,7 +134,7 @@ func countingSort(ts []triple, n int, key func(triple) value.ID) []triple {
 	return out
 }
 
-// statistics counts the different subjects and objects of each predicate. byObj is ordered by object, then predicate.
+// statistics counts the distinct subjects and objects of each predicate. byObj is ordered by object, then predicate.
 func (s *Store) statistics(byObj []triple) {
 	s.predOf = map[value.ID]int32{}
 	for p := 1; p < s.Size(); p++ {
@@ -160,7 +162,7 @@ func (s *Store) statistics(byObj []triple) {
 	}
 }
 
-// Stat returns what is known about a predicate; all zero when it does not occur.
+// Stat returns what is known about a predicate. For a predicate that does not occur, all fields are zero.
 func (s *Store) Stat(p value.ID) predStat {
 	if i, ok := s.predOf[p]; ok {
 		return s.Preds[i]
@@ -168,7 +170,7 @@ func (s *Store) Stat(p value.ID) predStat {
 	return predStat{pred: p}
 }
 
-// Run returns the pairs of a first place. Terms that are not of the graph have none.
+// Run returns the pairs of a first place. Terms that are not in the graph have none.
 func (x *perm) Run(n value.ID) []Pair {
 	if n >= value.ID(len(x.start))-1 {
 		return nil
@@ -183,7 +185,7 @@ func (x *perm) Sub(n, a value.ID) []Pair {
 	return run[:lowerBound(run, Pair{a + 1, 0})]
 }
 
-// lowerBound returns the first place of run whose pair is not below p.
+// lowerBound returns the first index in run whose pair is not less than p.
 func lowerBound(run []Pair, p Pair) int {
 	return sort.Search(len(run), func(i int) bool {
 		q := run[i]
@@ -198,8 +200,8 @@ func (s *Store) Has(sub, p, o value.ID) bool {
 	return i < len(run) && run[i] == Pair{p, o}
 }
 
-// Count returns the number of triples that match; 0 is a wildcard. It is exact and takes a few steps at most, s?o
-// apart, where it is an upper bound.
+// Count returns the number of triples that match; 0 is a wildcard. It is exact and takes only a few steps, except for
+// s?o, where it is an upper bound.
 func (s *Store) Count(sub, p, o value.ID) int {
 	switch {
 	case sub != 0 && p != 0 && o != 0:

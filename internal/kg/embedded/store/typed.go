@@ -7,19 +7,19 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Numbers, truth values, times and durations are read from their texts once, when the graph is built, and never change.
-// What is kept of a term is 16 bytes, of a time or duration 16 bytes and what it points to, shared by all queries;
-// texts need nothing, for they are their own values. A number beyond int64 is read each time that it is used.
+// Numbers, truth values, times and durations are parsed once, when the graph is built, and never change. A term takes
+// 16 bytes, and a time or duration also the memory that it points to, shared by all queries. Texts take nothing,
+// because they are their own values. A number beyond int64 is parsed each time that it is used.
 
 // typedCell is the value of one literal.
 type typedCell struct {
-	// a whole number's or decimal's digits, a truth value, the bits of a double, a place in moments or durations
+	// a whole number's or decimal's digits, a truth value, the bits of a double, or an index in moments or durations
 	n     int64
 	scale int32      // of a decimal
-	k     value.Kind // KindNone: to be read from the text
+	k     value.Kind // KindNone: parse the text
 }
 
-// typedValues holds the cells of a dictionary.
+// typedValues contains the cells of a dictionary.
 type typedValues struct {
 	cellOf    []uint32 // by number of the term; 0: none
 	cells     []typedCell
@@ -27,7 +27,7 @@ type typedValues struct {
 	durations []value.Duration
 }
 
-// typed reads the values of all literals.
+// typed parses the values of all literals.
 func typed(d *dict, kinds []value.Kind) typedValues {
 	t := typedValues{cellOf: make([]uint32, d.Size()), cells: make([]typedCell, 1)}
 	for n := 1; n < d.Size(); n++ {
@@ -67,7 +67,8 @@ func (t *typedValues) add(n int, v value.Value) {
 	t.cells = append(t.cells, c)
 }
 
-// fill completes the value of a literal, whose number, text and tag are set; false when its text has to be read.
+// fill completes the value of a literal whose number, text and tag are set. It returns false if the text must be
+// parsed.
 func (t *typedValues) fill(v *value.Value) bool {
 	at := t.cellOf[v.ID]
 	if at == 0 {

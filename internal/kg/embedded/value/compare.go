@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Equal is the operator "=" (SPARQL 1.1, section 17.3): by value where both are of types we know, else by term; two
-// different literals of which one has an unknown type or a broken text are an error.
+// Equal is the operator "=" (SPARQL 1.1, section 17.3). It compares by value if both types are known, and otherwise by
+// term. Two different literals are an error if one of them has an unknown type or an invalid text.
 func Equal(a, b Value) Truth {
 	if a.Kind == KindNone || b.Kind == KindNone {
 		return Error
@@ -35,7 +35,7 @@ func Equal(a, b Value) Truth {
 	case a.Kind == KindOther || b.Kind == KindOther || a.Kind == KindIll || b.Kind == KindIll:
 		return Error
 	}
-	return False // of different types that we know, whose values have nothing in common
+	return False // of different known types, whose values have nothing in common
 }
 
 func equalSameKind(a, b Value) Truth {
@@ -64,8 +64,8 @@ func sameClock(a, b Kind) bool {
 	return a == b || (a == KindDateTime || a == KindDate) && (b == KindDateTime || b == KindDate)
 }
 
-// farApart compares a moment with a zone and one without: they are in an order only when more than 14 hours apart (XSD
-// 1.1 Part 2, section D.2.1).
+// farApart compares a moment with a zone and one without: they are ordered only if they are more than 14 hours apart
+// (XSD 1.1 Part 2, section D.2.1).
 func farApart(a, b *Moment) int {
 	d := a.Seconds() - b.Seconds()
 	switch {
@@ -77,7 +77,7 @@ func farApart(a, b *Moment) int {
 	return 0
 }
 
-// compareNumeric compares numbers after promotion to the wider type; false when one is NaN.
+// compareNumeric compares numbers after promotion to the wider type; it returns false if one is NaN.
 func compareNumeric(a, b Value) (int, bool) {
 	if a.Kind <= KindDecimal && b.Kind <= KindDecimal {
 		return a.Num.Cmp(b.Num), true
@@ -92,8 +92,8 @@ func compareNumeric(a, b Value) (int, bool) {
 	return cmp.Compare(x, y), true
 }
 
-// Compare compares two values for <, >, <= and >=. ok is false when they have no order, which is an error of
-// the expression. nan says that a NaN was in play: then every comparison is false.
+// Compare compares two values for <, >, <= and >=. ok is false if they have no order, which is an error in the
+// expression. nan means that one of them is NaN, so every comparison is false.
 func Compare(a, b Value) (c int, nan, ok bool) {
 	switch {
 	case a.IsNumeric() && b.IsNumeric():
@@ -125,9 +125,9 @@ func Compare(a, b Value) (c int, nan, ok bool) {
 	return 0, false, false
 }
 
-// SortClass is the place of a kind in the order of ORDER BY (SPARQL 1.1, section 15.1): nothing, blank nodes, IRIs,
-// literals. The order among literals that cannot be compared is ours: numbers, times, truth values, durations, strings,
-// others.
+// SortClass returns the position of a kind in the order of ORDER BY (SPARQL 1.1, section 15.1): nothing, blank nodes,
+// IRIs, literals. The order among literals that cannot be compared is our choice: numbers, times, truth values,
+// durations, strings, others.
 func SortClass(k Kind) int {
 	switch k {
 	case KindNone:
@@ -154,7 +154,7 @@ func SortClass(k Kind) int {
 	return 10
 }
 
-// SortCompare is a total order of all values for ORDER BY, MIN and MAX.
+// SortCompare compares values in a total order, for ORDER BY, MIN and MAX.
 func SortCompare(a, b Value) int {
 	ca, cb := SortClass(a.Kind), SortClass(b.Kind)
 	if ca != cb {

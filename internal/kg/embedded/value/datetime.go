@@ -9,7 +9,7 @@ import (
 )
 
 // Moment is a point in time of the proleptic Gregorian calendar in its own time zone: xsd:dateTime, xsd:date (no time
-// of day) and xsd:time (no date). Years run far beyond 0 to 9999; year 0 is 1 BCE (XSD 1.1).
+// of day) and xsd:time (no date). Years extend far beyond 0 to 9999; year 0 is 1 BCE (XSD 1.1).
 type Moment struct {
 	Year                 int64
 	Month, Day           int
@@ -46,8 +46,8 @@ func ParseDate(s string) (*Moment, bool) {
 	return m, true
 }
 
-// parseTime reads an xsd:time as that time on 1972-12-31, the day by which XSD compares times. A time has no day of its
-// own, so 24:00:00 is the same value as 00:00:00 (XSD 1.1, part 2, section 3.3.8 and timeLexicalMap).
+// parseTime reads an xsd:time as that time on 1972-12-31, the day that XSD uses to compare times. A time has no day of
+// its own, so 24:00:00 is the same value as 00:00:00 (XSD 1.1, part 2, section 3.3.8 and timeLexicalMap).
 func parseTime(s string) (*Moment, bool) {
 	m := &Moment{Year: 1972, Month: 12, Day: 31}
 	rest, ok := m.readTime(s)
@@ -58,7 +58,7 @@ func parseTime(s string) (*Moment, bool) {
 	return m, true
 }
 
-// parseGregorian reads xsd:gYear and xsd:gYearMonth as their first day.
+// parseGregorian reads xsd:gYear and xsd:gYearMonth as the first day of the period.
 func parseGregorian(s string, withMonth bool) (*Moment, bool) {
 	m := &Moment{Month: 1, Day: 1}
 	year, rest, ok := readYear(s)
@@ -218,7 +218,7 @@ func floorDiv64(a, b int64) int64 {
 	return q
 }
 
-// Seconds counts seconds since 1970 in UTC; a moment without a zone is taken as UTC.
+// Seconds counts seconds since 1970 in UTC; a moment without a zone counts as UTC.
 func (m *Moment) Seconds() int64 {
 	return DaysFromCivil(m.Year, m.Month, m.Day)*86400 + int64(m.Hour*3600+m.Minute*60+m.Second) - int64(m.Zone*60)
 }
@@ -238,7 +238,8 @@ func (m *Moment) cmp(o *Moment) int {
 	return 0
 }
 
-// addTo returns the moment moved by months and then by seconds and nanoseconds; false beyond the calendar's bounds.
+// plus returns the moment moved by months and then by seconds and nanoseconds. It returns false beyond the calendar's
+// bounds.
 func (m *Moment) plus(d Duration, sign int64) (*Moment, bool) {
 	out := *m
 	if AbsInt(d.Months) > maxYear*12 || AbsInt(d.Seconds) > math.MaxInt64/4 {
@@ -261,7 +262,7 @@ func (m *Moment) plus(d Duration, sign int64) (*Moment, bool) {
 	return &out, AbsInt(out.Year) <= maxYear
 }
 
-// ZoneString returns the time zone as it is written: Z, +01:00, or nothing.
+// ZoneString returns the time zone as it is written: Z, +01:00, or "".
 func (m *Moment) ZoneString() string {
 	switch {
 	case !m.HasZone:
@@ -293,7 +294,7 @@ func (m *Moment) timeString() string {
 	return s
 }
 
-// MomentOf takes over a time of the clock, in UTC with milliseconds.
+// MomentOf converts a time to a moment in UTC with milliseconds.
 func MomentOf(t time.Time) *Moment {
 	t = t.UTC().Truncate(time.Millisecond)
 	return &Moment{Year: int64(t.Year()), Month: int(t.Month()), Day: t.Day(), Hour: t.Hour(), Minute: t.Minute(),

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// DivScale is the number of decimal places of a quotient that does not end earlier, rounded half up, as in Blazegraph.
+// DivScale is the maximum number of decimal places of a quotient, which is rounded half up, as in Blazegraph.
 const DivScale = 20
 
-// maxDigits bounds the length of a decimal number; a longer result is an error of the expression.
+// maxDigits bounds the length of a decimal number; a longer result is an error in the expression.
 const maxDigits = 4000
 
 // Decimal is an exact decimal number n·10^-scale. Small ones are in n, others in big.
 type Decimal struct {
 	Digits int64
-	Big    *big.Int // when not nil, instead of n
+	Big    *big.Int // if not nil, used instead of n
 	Scale  int32
 }
 
@@ -32,7 +32,7 @@ func (d Decimal) Int() *big.Int {
 	return big.NewInt(d.Digits)
 }
 
-// fromBig makes a decimal, small if it can be; ok is false when it is too long.
+// fromBig returns a decimal, in the small form if possible. If it is too long, ok is false.
 func fromBig(b *big.Int, scale int32) (Decimal, bool) {
 	if b.IsInt64() {
 		return Decimal{Digits: b.Int64(), Scale: scale}, true
@@ -129,7 +129,7 @@ func (d Decimal) AsFloat() float64 {
 	return f
 }
 
-// exactPowers are the powers of ten that a double holds exactly.
+// exactPowers are the powers of ten that a double represents exactly.
 var exactPowers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
 	1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
@@ -173,7 +173,7 @@ func (d Decimal) Cmp(e Decimal) int {
 	return x.Cmp(y)
 }
 
-// Add returns d + e; false when the result has too many digits.
+// Add returns d + e. It returns false if the result has too many digits.
 func (d Decimal) Add(e Decimal) (Decimal, bool) {
 	if d.Big == nil && e.Big == nil && d.Scale == e.Scale {
 		if s := d.Digits + e.Digits; (s > d.Digits) == (e.Digits > 0) {
@@ -201,7 +201,7 @@ func (d Decimal) Abs() Decimal {
 	return d
 }
 
-// Mul returns the product; false when it has too many digits.
+// Mul returns the product. It returns false if the result has too many digits.
 func (d Decimal) Mul(e Decimal) (Decimal, bool) {
 	if d.Big == nil && e.Big == nil {
 		hi, lo := bits.Mul64(uint64(AbsInt(d.Digits)), uint64(AbsInt(e.Digits)))
@@ -234,7 +234,7 @@ func (d Decimal) Shorten() Decimal {
 	return d
 }
 
-// Div divides, to divScale places rounded half up; false for a zero divisor.
+// Div divides, rounding half up to [DivScale] places. It returns false if the divisor is zero.
 func (d Decimal) Div(e Decimal) (Decimal, bool) {
 	if e.sign() == 0 {
 		return Decimal{}, false
@@ -337,7 +337,7 @@ func ParseDouble(s string, size int) (float64, bool) {
 	case "":
 		return 0, false
 	}
-	for i := 0; i < len(s); i++ { // ParseFloat takes hexadecimal, underscores and words too
+	for i := 0; i < len(s); i++ { // ParseFloat also accepts hexadecimal, underscores and words
 		c := s[i]
 		if (c < '0' || c > '9') && c != '+' && c != '-' && c != '.' && c != 'e' && c != 'E' {
 			return 0, false

@@ -11,13 +11,13 @@ import (
 )
 
 // ID numbers a term. Numbers below LocalBit are terms of the graph's dictionary, numbers with [LocalBit] set are terms
-// that one query made and the graph does not have; 0 means no term: an unbound variable.
+// that a query created and the graph does not have; 0 means no term (an unbound variable).
 type ID uint32
 
-// LocalBit is set in the IDs of terms that one query made.
+// LocalBit is set in the IDs of terms that a query created.
 const LocalBit ID = 1 << 31
 
-// Kind says what a value is to expressions.
+// Kind tells what kind of value a term is in expressions.
 type Kind uint8
 
 const (
@@ -36,12 +36,12 @@ const (
 	KindTime                 // Time
 	KindYear                 // Time: xsd:gYear and xsd:gYearMonth
 	KindDuration             // Duration; Tag is the datatype
-	KindOther                // a datatype that we do not know: Text, Tag
-	KindIll                  // a known datatype, but the text is not of its form: Text, Tag
+	KindOther                // an unknown datatype: Text, Tag
+	KindIll                  // a known datatype with an invalid text: Text, Tag
 )
 
-// Value is a term ready for computing. A value that came from a term has its number in ID, or its text in
-// Text; a computed one gets its text when it becomes a term.
+// Value is a term in a form for computing. A value of a term has the term's number in ID, or its text in Text; a
+// computed value gets its text when it becomes a term.
 type Value struct {
 	Kind     Kind
 	ID       ID
@@ -56,7 +56,7 @@ type Value struct {
 // IsLiteral reports whether the value is a literal.
 func (v Value) IsLiteral() bool { return v.Kind >= KindString }
 
-// IsSomeValue reports whether the term stands for an unknown value: a blank node, or one of the IRIs that the query
+// IsSomeValue reports whether the term represents an unknown value: a blank node, or one of the IRIs that the query
 // service uses instead.
 func (v Value) IsSomeValue() bool {
 	return v.Kind == KindBlank || v.Kind == KindIRI && strings.HasPrefix(v.Text,
@@ -107,7 +107,7 @@ const (
 	LangString    = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 )
 
-// KindOf tells the kind of literals with a datatype or language (in the form of [TagOf]).
+// KindOf returns the kind of literals with a datatype or language (in the form of [TagOf]).
 func KindOf(tag string) Kind {
 	if tag == "" {
 		return KindString
@@ -148,7 +148,7 @@ func KindOf(tag string) Kind {
 	return KindOther
 }
 
-// Literal makes the value of a literal of kind k.
+// Literal returns the value of a literal of kind k.
 func Literal(k Kind, text, tag string) Value {
 	v := Value{Kind: k, Text: text, Tag: tag}
 	ok := true
@@ -225,7 +225,7 @@ func InRange(d Decimal, tag string) bool {
 	return true
 }
 
-// Of makes the value of a term that is not in a dictionary.
+// Of returns the value of a term that is not in a dictionary.
 func Of(t rdf.Term) Value {
 	switch t.Kind {
 	case rdf.IRIKind:
@@ -268,7 +268,7 @@ func (v Value) Lexical() string {
 	return v.Text
 }
 
-// Term makes the RDF term of a value; the zero Term for KindNone.
+// Term returns the RDF term of a value, or the zero Term for KindNone.
 func (v Value) Term() rdf.Term {
 	switch v.Kind {
 	case KindNone:
@@ -285,7 +285,7 @@ func (v Value) Term() rdf.Term {
 	return rdf.Typed(v.Lexical(), v.Tag)
 }
 
-// Datatype is the IRI of a literal's datatype.
+// Datatype returns the IRI of a literal's datatype.
 func (v Value) Datatype() string {
 	switch v.Kind {
 	case KindString:
@@ -299,7 +299,7 @@ func (v Value) Datatype() string {
 // Truth is a truth value of SPARQL's three-valued logic.
 type Truth uint8
 
-// The truth values. Error is that of an expression that has none.
+// The truth values. Error is the value of an expression that has no truth value.
 const (
 	False Truth = iota
 	True
@@ -314,7 +314,7 @@ func TruthOf(b bool) Truth {
 	return False
 }
 
-// Truth is the effective boolean value (SPARQL 1.1, section 17.2.2).
+// Truth returns the effective boolean value (SPARQL 1.1, section 17.2.2).
 func (v Value) Truth() Truth {
 	switch v.Kind {
 	case KindBool:
@@ -334,7 +334,7 @@ func (v Value) Truth() Truth {
 	return Error
 }
 
-// AsFloat is a number as a double.
+// AsFloat returns a number as a double.
 func (v Value) AsFloat() float64 {
 	if v.Kind == KindInt || v.Kind == KindDecimal {
 		return v.Num.AsFloat()
@@ -342,7 +342,7 @@ func (v Value) AsFloat() float64 {
 	return v.Float
 }
 
-// TagOf is the entry of tags for a literal's datatype or language.
+// TagOf returns the entry of tags for a literal's datatype or language.
 func TagOf(t rdf.Term) string {
 	if t.Lang != "" {
 		return "@" + t.Lang
@@ -350,8 +350,8 @@ func TagOf(t rdf.Term) string {
 	return t.Datatype
 }
 
-// Part is a piece s of a's text. A small piece of a large text that nothing else keeps is copied, so that it does not
-// keep the whole.
+// Part returns s, a piece of a's text, as a value. A small piece of a large text that is not otherwise referenced is
+// copied, so that it does not keep the whole text in memory.
 func (a Value) Part(s string) string {
 	if a.ID == 0 && len(a.Text) > 4*len(s)+256 {
 		return strings.Clone(s)
@@ -359,7 +359,7 @@ func (a Value) Part(s string) string {
 	return s
 }
 
-// Own is the memory in bytes that a value keeps besides itself and the graph's and the query's terms.
+// Own returns the memory in bytes that a value uses besides itself and the terms of the graph and the query.
 func (a Value) Own() int {
 	n := 0
 	if a.ID == 0 {

@@ -1,5 +1,5 @@
-// Package void reads the description that a graph publishes of itself (VoID), from a file or from the place on a server
-// that is meant for it, so that package shape can ask it.
+// Package void reads the description that a graph publishes of itself (VoID), from a file or from its standard location
+// on a server, so that package shape can query it.
 package void
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/shape"
 )
 
-// WellKnown returns where a server keeps the VoID description of its data: /.well-known/void (W3C, Describing Linked
+// WellKnown returns the address of the VoID description of a server's data: /.well-known/void (W3C, Describing Linked
 // Datasets with the VoID Vocabulary, section 7.2).
 func WellKnown(endpoint string) (string, error) {
 	u, err := url.Parse(endpoint)
@@ -24,7 +24,7 @@ func WellKnown(endpoint string) (string, error) {
 }
 
 // Fetch returns a function for shape.Options.VoID that gets the description at an address, such as that of WellKnown.
-// get returns the body of an address; it bounds time and size.
+// get returns the body at an address and must limit time and size.
 func Fetch(address string, get func(ctx context.Context, address string) ([]byte, error),
 ) func(context.Context) (shape.Query, error) {
 	return func(ctx context.Context) (shape.Query, error) {
