@@ -137,7 +137,7 @@ func TestDamaged(t *testing.T) {
 		if err := os.WriteFile(b.path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.For("k"); err == nil || !strings.Contains(err.Error(), "line 2 is no note") ||
+		if _, err := b.For("k"); err == nil || !strings.Contains(err.Error(), "line 2 is not a note") ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)
 		}

@@ -27,7 +27,7 @@ func TestEmbed(t *testing.T) {
 		{"not numbered", []reply{{status: 200, body: `{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`}},
 			"not numbered"},
 		{"two lengths", []reply{{status: 200, body: `{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1,2]}]}`}},
-			"not of one length"},
+			"or differ in length"},
 		{"no such model", []reply{failing(404, "model_not_found", "no such model")}, "OPENAI_EMBEDDING_MODEL"},
 		{"key", []reply{failing(401, "invalid_api_key", "wrong: "+testKey)}, "check OPENAI_API_KEY"},
 		{"redirect", []reply{{status: 307, header: map[string]string{"Location": "http://example.org/"}}},

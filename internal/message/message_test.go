@@ -77,7 +77,7 @@ func TestLoadRefuses(t *testing.T) {
 		"a form is missing": {`{"a": "{x}", "n": {"other": "{count}"}}`, "de.json: n: forms other; the language has one other"},
 		"a form too many": {`{"a": "{x}", "n": {"one": "1", "few": "2", "other": "{count}"}}`,
 			"de.json: n: forms few one other; the language has one other"},
-		"no forms": {`{"a": "{x}", "n": "{count}"}`, "de.json: n: a text with plural forms in one language"},
+		"no forms": {`{"a": "{x}", "n": "{count}"}`, "de.json: n: the text has plural forms in only one"},
 		"empty":    {`{"a": "", "n": {"one": "1", "other": "{count}"}}`, "de.json: a: empty"},
 		"no JSON":  {`{"a": `, "message file de.json: "},
 		"a number": {`{"a": 1}`, "message file de.json: "},

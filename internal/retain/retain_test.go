@@ -251,7 +251,7 @@ func TestPostsThatAreThere(t *testing.T) {
 func TestUnreadablePages(t *testing.T) {
 	for what, spoil := range map[string]func(*world) string{
 		"forum":            func(w *world) string { w.pages[page] = "unreachable"; return "does not answer" },
-		"no forum":         func(w *world) string { delete(w.pages, page); return "is gone" },
+		"no forum":         func(w *world) string { delete(w.pages, page); return "does not exist" },
 		"archive":          func(w *world) string { w.pages[archive+"2026/10"] = "unreachable"; return "does not answer" },
 		"no archive":       func(w *world) string { delete(w.pages, archive+"2026/10"); return "FORUM_ARCHIVE_PREFIX" },
 		"no archive known": func(w *world) string { w.Archive = ""; return "FORUM_ARCHIVE_PREFIX" },

@@ -128,15 +128,15 @@ graph: {}
 		t.Fatal(err)
 	}
 	want := []string{
-		`kg.yaml:2: graphs.Big Name: a graph's name`, `kg.yaml:5: graphs.a.endpoint: "ftp://x/" is no http`,
+		`kg.yaml:2: graphs.Big Name: a graph's name`, `kg.yaml:5: graphs.a.endpoint: "ftp://x/" is not an http`,
 		`kg.yaml:6: graphs.a.endpont: unknown key; the keys are: about, aliases`,
 		`kg.yaml:7: graphs.a.dialect: "sparql" is not one of: wdqs, qlever, standard`,
 		`kg.yaml:8: graphs.a.prefixes: "c:" cannot be a prefix`,
-		`kg.yaml:8: graphs.a.prefixes.d: "nothing" is no IRI`, `kg.yaml:9: graphs.a.labels: want a list`,
+		`kg.yaml:8: graphs.a.prefixes.d: "nothing" is not an IRI`, `kg.yaml:9: graphs.a.labels: want a list`,
 		`kg.yaml:11: graphs.b.endpoint: the parameter "api_key" looks like a secret`,
-		`kg.yaml:12: graphs.b.labels: "rdfs:label" is there twice`,
-		`kg.yaml:12: graphs.b.labels: "nope:label" is no property`,
-		`kg.yaml:13: graphs.b.languages: "English" is no language code`, `kg.yaml:14: graphs.b.timeout: "soon"`,
+		`kg.yaml:12: graphs.b.labels: "rdfs:label" occurs twice`,
+		`kg.yaml:12: graphs.b.labels: "nope:label" is not a property`,
+		`kg.yaml:13: graphs.b.languages: "English" is not a language code`, `kg.yaml:14: graphs.b.timeout: "soon"`,
 		`kg.yaml:15: graphs.b.headers.Authorization: want the name of an environment variable`,
 		`kg.yaml:15: graphs.b.headers: "User-Agent" cannot be set`,
 		`kg.yaml:15: graphs.b.headers.X-Key: want the name of an environment variable`,
@@ -146,9 +146,9 @@ graph: {}
 		`kg.yaml:18: graphs.b.unconfirmed: "perhaps" is not one of: true, false`,
 		`kg.yaml:20: graphs.c.title: want a text`, `kg.yaml:21: graphs.c.about: want a text, not a list`,
 		`kg.yaml:22: graphs.c.endpoint: an address has no user`,
-		`kg.yaml:23: graphs.d: want key: value lines, not nothing`, `kg.yaml:24: graphs.embedded: this name stands`,
+		`kg.yaml:23: graphs.d: want key: value lines, not nothing`, `kg.yaml:24: graphs.embedded: this name is reserved`,
 		`kg.yaml:28: graphs.f: references (*anchor) are not accepted`,
-		`kg.yaml:29: graphs.e: the key is there twice, first in line 26`, `kg.yaml:33: graph: unknown key`,
+		`kg.yaml:29: graphs.e: the key is a duplicate of the one in line 26`, `kg.yaml:33: graph: unknown key`,
 	}
 	got := strings.Split(err.Error(), "\n")
 	for i, g := range got {

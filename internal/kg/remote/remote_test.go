@@ -69,7 +69,7 @@ func TestBadEndpoints(t *testing.T) {
 		"a web page as JSON": {answering("application/json", "<html></html>"), kg.Down, "web page"},
 		"garbage": {answering("application/sparql-results+json", "\x00\xff garbage"), kg.Down,
 			"broke off"},
-		"JSON of another kind": {answering("application/json", `{"message":"hello"}`), kg.Down, "no SPARQL result"},
+		"JSON of another kind": {answering("application/json", `{"message":"hello"}`), kg.Down, "not a SPARQL result"},
 		"half a result":        {answering("application/sparql-results+json", oneRow[:50]), kg.Down, "broke off"},
 		"CSV": {answering("text/csv", "x\nhttp://x/\n"), kg.QueryFailed,
 			"text/csv instead of SPARQL results in JSON"},
