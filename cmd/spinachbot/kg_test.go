@@ -70,7 +70,7 @@ func TestKG(t *testing.T) {
 			"in the languages bat-smg, simple, eo"}},
 		{"index search --index ix --verify", 0, []string{"the checksums are correct"}},
 		{"index search --index ix", 2, []string{"what should be searched for?"}},
-		{"kg add ftp://x/", 2, []string{"is no http or https address"}},
+		{"kg add ftp://x/", 2, []string{"is not an http or https address"}},
 		{"kg add " + address + " --name Büro", 2, []string{`"Büro" cannot be a graph's name`}},
 		{"kg add " + gone + " --name gone", 4, []string{"connection refused"}},
 		{"kg add " + csv.URL + " --name csv", 1, []string{"does not answer as a query service",
