@@ -54,7 +54,7 @@ func TestKG(t *testing.T) {
 	}{
 		{"kg add " + address + " --name library", 0, []string{"class v:Book: 300", "labels: ['v:called']",
 			"graphs.yaml: added the graph library"}},
-		{"kg add " + address + " --name library", 1, []string{"has a graph library already", "--name"}},
+		{"kg add " + address + " --name library", 1, []string{"already has a graph library", "--name"}},
 		{"kg list", 0, []string{"library              standard  compound  " + address, "(graphs.yaml:3)", "(unconfirmed)"}},
 		{"kg show library", 0, []string{"graphs:\n  library:\n", "thing: http://library.example/thing/"}},
 		{"kg check library", 0, []string{"graphs.yaml: no mistakes", "answers within", "% have no label"}},
