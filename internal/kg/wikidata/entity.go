@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// mostLabels bounds how many labels are fetched for one page (20 calls); further values have no label.
+// mostLabels limits the labels that are fetched for one page (20 calls); further values have no label.
 const mostLabels = 1000
 
 // propertyExample is "Wikidata property example"; the example's value is a qualifier with the property itself.
@@ -38,7 +38,7 @@ func (m *lenient[V]) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*map[string]V)(m))
 }
 
-// entitiesAnswer is the answer of wbgetentities, keyed by the numbers asked for. Source: Wikibase, docs/topics/json.md.
+// entitiesAnswer is the answer of wbgetentities, keyed by the requested IDs. Source: Wikibase, docs/topics/json.md.
 type entitiesAnswer struct {
 	Entities lenient[rawEntity] `json:"entities"`
 }
@@ -126,7 +126,7 @@ func (c *Client) fetchEntity(ctx context.Context, id, lang string) (*rawEntity, 
 	return &raw, nil
 }
 
-// page makes the noun of the JSON, still without the labels of its values.
+// page converts the JSON to a page, without the labels of its values.
 func (r *rawEntity) page(langs []string) *kg.Entity {
 	e := &kg.Entity{ID: r.ID, Type: kg.Item, Datatype: r.Datatype, Sitelinks: len(r.Sitelinks)}
 	if r.Type == string(kg.Property) {
@@ -153,7 +153,7 @@ func (r *rawEntity) page(langs []string) *kg.Entity {
 	return e
 }
 
-// number returns the number in Q42 or P31, 0 when there is none.
+// number returns the number in Q42 or P31, or 0 if there is none.
 func number(id string) int {
 	if id == "" {
 		return 0
@@ -201,7 +201,7 @@ func (s *rawStatement) qualifiers() []kg.Qualifier {
 	return out
 }
 
-// order is the order of the qualifiers: the page's, then by number what the page's order forgot.
+// order returns the order of the qualifiers: the page's order, then by number those that it omits.
 func (s *rawStatement) order() []string {
 	var order []string
 	for _, p := range s.Order {
@@ -243,7 +243,7 @@ func (c *Client) addLabels(ctx context.Context, e *kg.Entity, lang string) error
 	return nil
 }
 
-// visit calls f for each number on the page with the place of its label.
+// visit calls f for each ID on the page, with a pointer to its label.
 func visit(e *kg.Entity, f func(id string, label *string)) {
 	for i := range e.Claims {
 		ps := &e.Claims[i]

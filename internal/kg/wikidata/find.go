@@ -16,10 +16,10 @@ import (
 // mostCandidates bounds the candidates of a search whose labels are fetched: ten calls of the API.
 const mostCandidates = 500
 
-// Find finds entities by name, by words in the middle of names, and, where the vector database is configured, by
-// meaning: the rankings are merged. Given candidates, it fetches their labels and aliases and ranks by those. How often
-// entities are used is not known. Errors: kg.Refused for more than 500 candidates, and the failures of the API. When
-// the vector database fails, it is left out.
+// Find finds entities by name, by words in the middle of names, and, if the vector database is configured, by meaning:
+// the rankings are merged. Given candidates, it fetches their labels and aliases and ranks by them. It does not know
+// how often entities are used. Errors: kg.Refused for more than 500 candidates, and the failures of the API. If the
+// vector database fails, it is left out.
 func (c *Client) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	q.Text = strings.Join(strings.Fields(q.Text), " ")
 	if r := []rune(q.Text); len(r) > longestFor {
@@ -123,8 +123,8 @@ func (c *Client) findType(ctx context.Context, q kg.FindQuery, typ kg.Type, want
 	return out[:min(len(out), want)], nil
 }
 
-// fullText finds entities by words anywhere in their names: the wiki's own search, for names that nothing begins with.
-// A wiki whose API does not have it finds nothing.
+// fullText finds entities by words anywhere in their names: the wiki's own search, for names that have no prefix match.
+// If the wiki's API does not support it, it finds nothing.
 func (c *Client) fullText(ctx context.Context, text string, typ kg.Type, limit int) ([]string, error) {
 	namespace, prefix := "0", ""
 	if typ == kg.Property {
@@ -161,7 +161,7 @@ func searchWords(text string) string {
 	}), " ")
 }
 
-// describe fetches labels, descriptions, aliases and data types of entities. Those that are not there are absent.
+// describe fetches labels, descriptions, aliases and data types of entities. Entities that do not exist are absent.
 func (c *Client) describe(ctx context.Context, ids []string, lang string) (map[string]kg.Hit, error) {
 	out := map[string]kg.Hit{}
 	for part := range slices.Chunk(ids, batch) {
@@ -202,7 +202,7 @@ func (c *Client) describe(ctx context.Context, ids []string, lang string) (map[s
 // described is what candidates are known by.
 var wikidataGraph = &kg.Description{Statements: kg.Wikibase, Prefixes: rdf.Prefixes}
 
-// among ranks candidates by their labels and aliases, by meaning too where that is asked for and configured.
+// among ranks candidates by their labels and aliases, and also by meaning if that is requested and configured.
 func (c *Client) among(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	var ids []string
 	for _, t := range q.Among {
@@ -258,7 +258,7 @@ func (c *Client) among(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, e
 	return mergeHits(res.Hits, byMeaning, described, q), nil
 }
 
-// likest orders candidates by meaning, nil where that is not asked for, not configured or not possible.
+// likest orders candidates by meaning. It returns nil if that is not requested, not configured or not possible.
 func (c *Client) likest(ctx context.Context, q kg.FindQuery, ids []string) ([]string, error) {
 	if !q.Meaning || c.vector == nil || len(ids) == 0 || q.Text == "" || len(ids) > mostSimilar {
 		return nil, nil
@@ -270,7 +270,7 @@ func (c *Client) likest(ctx context.Context, q kg.FindQuery, ids []string) ([]st
 	return slices.DeleteFunc(out, func(id string) bool { return !slices.Contains(ids, id) }), nil
 }
 
-// mergeHits merges the ranking by words with that by meaning and returns the page that is asked for.
+// mergeHits merges the ranking by words with that by meaning and returns the requested page.
 func mergeHits(byWords []kg.Hit, byMeaning []string, described map[string]kg.Hit, q kg.FindQuery) *kg.SearchResult {
 	known := map[string]kg.Hit{}
 	var words []string

@@ -11,17 +11,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// batch is how many entities wbgetentities returns in one call to users without higher limits.
+// batch is the number of entities that wbgetentities returns in one call to users without higher limits.
 const batch = 50
 
-// largestNumber is the largest number of an item or property; the API takes anything above for malformed and fails the
+// largestNumber is the largest number of an item or property; the API considers anything larger malformed and fails the
 // whole call.
 const largestNumber = 1<<31 - 1
 
 type labelKey struct{ id, language string }
 
 // Labels returns the labels of items and properties in the first of the languages that has one. Numbers without a label
-// in any of them, unknown and malformed ones are absent. It asks for 50 at a time and remembers the answers.
+// in any of them, unknown and malformed ones are absent. It requests 50 at a time and caches the answers.
 func (c *Client) Labels(ctx context.Context, ids, languages []string) (map[string]string, error) {
 	langs := make([]string, 0, len(languages))
 	for _, l := range languages {
@@ -59,7 +59,7 @@ func (c *Client) Labels(ctx context.Context, ids, languages []string) (map[strin
 	return out, nil
 }
 
-// labelled reports whether id is a number that the API takes and whose entity has labels (lexemes have lemmas).
+// labelled reports whether id is one that the API accepts and whose entity has labels (lexemes have lemmas).
 func labelled(id string) bool {
 	if !rdf.ValidID(id) || id[0] == 'L' {
 		return false
@@ -68,8 +68,8 @@ func labelled(id string) bool {
 	return err == nil && n <= largestNumber
 }
 
-// cachedLabel looks through the languages in order; known is false when a language that comes before a found label was
-// never fetched.
+// cachedLabel checks the languages in order. If a language before that of the found label was never fetched, known is
+// false.
 func (c *Client) cachedLabel(id string, langs []string) (label string, known bool) {
 	for _, l := range langs {
 		text, ok := c.labels.Get(labelKey{id, l})
@@ -83,8 +83,8 @@ func (c *Client) cachedLabel(id string, langs []string) (label string, known boo
 	return "", true
 }
 
-// fetchLabels asks for the labels of up to 50 entities and caches them, absent ones as "". If one of them makes the
-// whole call fail, it asks for each half.
+// fetchLabels requests the labels of up to 50 entities and caches them, absent ones as "". If one of them makes the
+// whole call fail, it requests each half separately.
 func (c *Client) fetchLabels(ctx context.Context, ids, langs []string) error {
 	var a entitiesAnswer
 	err := c.get(ctx, url.Values{"action": {"wbgetentities"}, "ids": {strings.Join(ids, "|")}, "props": {"labels"},

@@ -9,8 +9,8 @@ import (
 )
 
 // Query runs a SPARQL query; [AUTO_LANGUAGE] must have been replaced. A temporary failure (connection, 5xx, 429 with an
-// acceptable Retry-After) is tried again; when the endpoint is down or timed out the fallback, if there is one, is
-// asked. Table.Source names the endpoint that answered, without the values of its parameters. Errors: *kg.Error, or
+// acceptable Retry-After) is retried; if the endpoint is down or timed out, the query goes to the fallback, if there is
+// one. Table.Source names the endpoint that answered, without the values of its parameters. Errors: *kg.Error, or
 // ctx's.
 func (c *Client) Query(ctx context.Context, query string) (*kg.Table, error) {
 	t, err := c.main.Query(ctx, query)
@@ -25,15 +25,15 @@ func (c *Client) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return t, err
 }
 
-// Primary is the same client without the second endpoint: a query that fails on the first one fails. Both keep to the
-// same account and send one request at a time.
+// Primary returns the same client without the second endpoint: a query that fails on the first one fails. Both share an
+// account and send one request at a time.
 func (c *Client) Primary() *Client {
 	d := *c
 	d.fallback = nil
 	return &d
 }
 
-// Secondary is the same client for the second endpoint alone, nil when there is none.
+// Secondary returns the same client for the second endpoint only, or nil if there is none.
 func (c *Client) Secondary() *Client {
 	if c.fallback == nil {
 		return nil
@@ -43,14 +43,14 @@ func (c *Client) Secondary() *Client {
 	return &d
 }
 
-// speaker is a query service that speaks another dialect than Wikidata's.
+// speaker is a query service with a dialect other than Wikidata's.
 type speaker struct {
 	*remote.Service
 	to rewrite.Target
 }
 
-// Query rewrites the query where the service's dialect differs, and runs it. Table.Asked is then what it was asked. A query that the dialect cannot say is
-// kg.Refused.
+// Query rewrites the query if the service's dialect differs, and runs it. Table.Asked is then the rewritten query. A
+// query that the dialect cannot express is kg.Refused.
 func (s *speaker) Query(ctx context.Context, query string) (*kg.Table, error) {
 	if s.to == rewrite.WDQS {
 		return s.Service.Query(ctx, query)

@@ -42,7 +42,7 @@ func (c *Client) restEntity(ctx context.Context, id string) (*rawEntity, error) 
 	return e.raw(), nil
 }
 
-// restMissing tells an entity that is not there from an API that is not there: only the API names its errors.
+// restMissing distinguishes a missing entity from a missing API: only the API names its errors.
 func restMissing(a remote.Answer, id string) *kg.Error {
 	var e struct{ Code string }
 	if json.Unmarshal(a.Body, &e) == nil && e.Code != "" {

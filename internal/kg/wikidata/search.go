@@ -102,7 +102,7 @@ func first(texts ...string) string {
 
 var languageCode = regexp.MustCompile(`^[a-z]{2,12}(-[a-z0-9]{1,12}){0,3}$`)
 
-// language returns the code in lower case, or "en" for what is not a language code.
+// language returns the code in lower case, or "en" if it is not a language code.
 func language(code string) string {
 	if code = strings.ToLower(strings.TrimSpace(code)); languageCode.MatchString(code) {
 		return code
@@ -110,8 +110,8 @@ func language(code string) string {
 	return "en"
 }
 
-// chain is the order in which labels are looked for: the language, what it is a variant of, mul, English.
-// Source: Wikibase's LanguageFallbackChainFactory, without the per-language lists of MediaWiki.
+// chain returns the order in which labels are searched: the language, the language of which it is a variant, mul,
+// English. Source: Wikibase's LanguageFallbackChainFactory, without the per-language lists of MediaWiki.
 func chain(code string) []string {
 	code = language(code)
 	out := []string{code}

@@ -23,8 +23,8 @@ type rawSnak struct {
 
 func (s rawSnak) external() bool { return s.Datatype == "external-id" }
 
-// value returns the snak's value as the RDF term that the query service has for it. A value of unknown form comes back
-// as unknown.
+// value returns the snak's value as the RDF term that the query service has for it. A value of unknown form becomes an
+// unknown value.
 func (s rawSnak) value() kg.Value {
 	switch s.Snaktype {
 	case "novalue":

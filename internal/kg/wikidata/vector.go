@@ -21,17 +21,17 @@ import (
 const (
 	vectorTimeout = 10 * time.Second
 	mostVectors   = 50  // hits of one call
-	mostSimilar   = 100 // IDs whose likeness one call returns
+	mostSimilar   = 100 // IDs whose similarity one call returns
 	offFor        = 10 * time.Minute
 )
 
-// vectorPace keeps to 30 calls a minute, the limit of one User-Agent: in no minute there are more than 5 + 25.
+// vectorPace keeps to 30 calls per minute, the limit for one User-Agent: no minute has more than 5 + 25.
 var vectorPace = remote.Pace{Calls: 5, CallRate: 25}
 
-// errOff says that the search is switched off for now.
+// errOff means that the search is switched off for now.
 var errOff = errors.New("the search by meaning is switched off for now")
 
-// vector is the search by meaning. When it fails it is not asked again for a while: it adds to other searches, and
+// vector is the search by meaning. After a failure it is not used for a while: it supplements other searches, and
 // nothing depends on it.
 type vector struct {
 	service *remote.Service
@@ -39,20 +39,20 @@ type vector struct {
 	lg      *slog.Logger
 	now     func() time.Time
 	mu      sync.Mutex
-	off     time.Time // until then it is not asked
+	off     time.Time // until then it is not used
 }
 
 // vectorHit is a hit of the vector database. It has no label.
 type vectorHit struct {
 	QID        string  `json:"QID"`
 	PID        string  `json:"PID"`
-	ID         string  `json:"id"` // of a likeness
+	ID         string  `json:"id"` // in an answer about similarity
 	Similarity float64 `json:"similarity_score"`
 }
 
 func (h vectorHit) id() string { return cmp.Or(h.QID, h.PID, h.ID) }
 
-// find returns the IDs of entities by likeness of meaning, best first.
+// find returns the IDs of entities by similarity of meaning, best first.
 func (v *vector) find(ctx context.Context, text, lang string, typ kg.Type, limit int, external bool) ([]string, error) {
 	path, params := "/item/query/", url.Values{"query": {text}, "lang": {lang},
 		"K": {strconv.Itoa(min(limit, mostVectors))}}
@@ -67,7 +67,7 @@ func (v *vector) find(ctx context.Context, text, lang string, typ kg.Type, limit
 	return vectorIDs(hits, typ), nil
 }
 
-// vectorIDs are the IDs of hits that are of a type, each once.
+// vectorIDs returns the IDs of hits of a type, without duplicates.
 func vectorIDs(hits []vectorHit, typ kg.Type) []string {
 	var out []string
 	for _, h := range hits {
@@ -78,7 +78,7 @@ func vectorIDs(hits []vectorHit, typ kg.Type) []string {
 	return out
 }
 
-// likeness orders IDs by how like their meaning is to a text.
+// likeness orders IDs by how similar their meaning is to a text.
 func (v *vector) likeness(ctx context.Context, text, lang string, ids []string) ([]string, error) {
 	hits, err := v.get(ctx, "/similarity-score/", url.Values{"query": {text}, "lang": {lang},
 		"qid": {strings.Join(ids[:min(len(ids), mostSimilar)], ",")}})
@@ -89,7 +89,7 @@ func (v *vector) likeness(ctx context.Context, text, lang string, ids []string) 
 	return vectorIDs(hits, ""), nil
 }
 
-// get makes one call. A call that would have to wait for long, or comes while the search is off, fails at once.
+// get makes one call. A call that would have to wait too long, or that comes while the search is off, fails at once.
 func (v *vector) get(ctx context.Context, path string, params url.Values) ([]vectorHit, error) {
 	v.mu.Lock()
 	off := v.now().Before(v.off)

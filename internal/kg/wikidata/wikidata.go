@@ -1,5 +1,5 @@
-// Package wikidata is the adapter to Wikidata's services, or to servers that speak like them: entity search, entity
-// pages, property examples and labels by the Wikibase API, queries by the Wikidata Query Service.
+// Package wikidata is the adapter for Wikidata's services and compatible servers: entity search, entity pages, property
+// examples and labels use the Wikibase API, and queries use the Wikidata Query Service.
 //
 // [Client] has the methods of agent.Graph and agent.Labeler. Every failure is a *kg.Error with its kind, or the
 // context's error.
@@ -43,11 +43,11 @@ const (
 	defaultLabels       = 50_000
 )
 
-// Config configures a [Client]. Zero fields but UserAgent have defaults.
+// Config configures a [Client]. All fields except UserAgent have defaults.
 type Config struct {
 	SPARQL   string // address of the query service
-	Fallback string // second endpoint, asked when the first is down or timed out; may be empty
-	// dialect of the second endpoint: wdqs, qlever or standard; "" or auto: qlever where its host is named so, else wdqs
+	Fallback string // second endpoint, used if the first is down or timed out; may be empty
+	// dialect of the second endpoint: wdqs, qlever or standard; "" or auto: qlever if its host is named so, otherwise wdqs
 	FallbackDialect string
 	API             string // address of the wiki's api.php
 	REST            string // address of Wikibase's REST API, for single entities; may be empty
@@ -67,7 +67,7 @@ type Client struct {
 	cfg      Config
 	api      *remote.Service
 	main     *speaker
-	fallback *speaker        // nil when there is none
+	fallback *speaker        // nil if there is none
 	rest     *remote.Service // likewise
 	vector   *vector         // likewise
 	entities *cache.Cache[entityKey, *kg.Entity]
@@ -75,8 +75,8 @@ type Client struct {
 	labels   *cache.Cache[labelKey, string] // "" for a language without label
 }
 
-// New returns a client. rt reaches the configured hosts (see politehttp.NewTransport); rnd returns random numbers in
-// [0,1) for the waits between attempts; store keeps budgets and bans over restarts.
+// New returns a client. rt sends requests to the configured hosts (see politehttp.NewTransport); rnd returns random
+// numbers in [0,1) for the waits between attempts; store keeps budgets and bans across restarts.
 func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clock, rnd func() float64,
 	store remote.BudgetStore) (*Client, error) {
 	if len(cfg.UserAgent) < 5 {
