@@ -299,11 +299,9 @@ func (c *composer) step(s Step) (string, error) {
 	if link := c.opens(s.Query, query); s.Query != "" && link != "" {
 		query = link
 	}
-	list, said := strings.Join(things, ", "), encode(s.Text, maxAsked)
+	list, said := strings.Join(things, c.t.Text("comma")), encode(s.Text, maxAsked)
 	switch {
-	case s.Kind == StepNames && list == "":
-		return c.t.Text("step_names_none"), nil
-	case s.Kind == StepNames:
+	case s.Kind == StepNames && list != "":
 		return c.t.Text("step_names", "things", list), nil
 	case s.Kind == StepSearch && said != "" && list == "":
 		return c.t.Text("step_search_none", "text", said), nil

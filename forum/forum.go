@@ -141,9 +141,11 @@ type Cell struct {
 	ID    string
 	Label string // of an entity
 	Text  string // of everything else
-	Kind  string // how Text is formatted: number, day, year, or "" for unchanged
-	Unit  string // of a number: "km"
-	Year  string // of a number: when it was true
+	// how Text is shown: number, day, year, file (of Commons), unknown (the value is known to exist, but not which one
+	// it is), or "" for unchanged
+	Kind string
+	Unit string // of a number: "km"
+	Year string // of a number: when it was true
 }
 
 // The kinds of faults of a person's query.

@@ -54,11 +54,11 @@ func (c *composer) open() {
 			counts = append(counts, c.t.Text("open_fewer", "number", o.Gone))
 		}
 		if len(counts) > 0 {
-			point += " (" + strings.Join(counts, ", ") + ")"
+			point += " (" + strings.Join(counts, c.t.Text("comma")) + ")"
 		}
 		points = append(points, point)
 	}
 	if len(points) > 0 {
-		c.block(c.line(c.t.Text("open", "points", strings.Join(points, "; "))))
+		c.block(c.line(c.t.Text("open", "points", strings.Join(points, c.t.Text("semicolon")))))
 	}
 }

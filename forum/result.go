@@ -2,6 +2,7 @@ package forum
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -63,7 +64,7 @@ func (c *composer) result() error {
 		below = append(below, c.t.Text("ran", "time", isoTime(c.r.RanAt), "endpoint", encode(c.r.Endpoint, 100)))
 	}
 	if len(below) > 0 {
-		c.block(c.line(strings.Join(below, " ")))
+		c.block(c.line(strings.Join(below, c.space())))
 	}
 	return nil
 }
@@ -241,6 +242,9 @@ func (c *composer) tree() error {
 func (c *composer) cell(v Cell) (string, error) {
 	if v.ID == "" {
 		text := encode(c.plain(v), maxCell)
+		if v.Kind == "file" && plainTitle(v.Text) && len(v.Text) <= maxCell {
+			return "[[:commons:File:" + v.Text + "|" + text + "]]", nil
+		}
 		if v.Kind == "number" && strings.Trim(text, "0123456789 ") == "" {
 			text = strings.ReplaceAll(text, " ", "\u00a0") // 12 345 stays on one line
 		}
@@ -274,6 +278,16 @@ func (c *composer) plain(v Cell) string {
 		if at, err := time.Parse(time.DateOnly, v.Text); err == nil {
 			return c.t.Date(at)
 		}
+		var year, month, day int
+		if _, err := fmt.Sscanf(v.Text, "-%4d-%2d-%2d", &year, &month, &day); err == nil {
+			return c.t.Ancient(-year, month, day)
+		}
+	case "year":
+		if year, err := strconv.Atoi(v.Text); err == nil && year <= 0 {
+			return c.t.Ancient(year, 0, 0)
+		}
+	case "unknown":
+		return c.t.Text("unknown")
 	}
 	switch {
 	case v.ID != "" && (c.r.Templates || c.r.Numbers):

@@ -105,7 +105,7 @@ func (d *Digest) groups() []struct {
 		Title string
 		List  []*bot.Entry
 		Why   bool
-	}{{"Waiting for you", d.Waiting, false}, {"Posted", d.Posted, false}, {"Thanked", d.Thanked, false},
+	}{{"Waiting for you", d.Waiting, true}, {"Posted", d.Posted, false}, {"Thanked", d.Thanked, false},
 		{"Corrected by another query", d.Corrected, false}, {"Refused, struck out or removed", d.Refused, false},
 		{"Came back to a reply", d.Returned, false}, {"Rejected by the operator", d.Rejected, true},
 		{"Given up", d.GaveUp, true}}

@@ -10,9 +10,11 @@ package reply
 
 import (
 	"cmp"
+	"math"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent"
@@ -155,28 +157,72 @@ func withoutLabelColumns(r *forum.Reply) {
 // the parts that all addresses share; numbers and dates with their kind. Wikidata's query service writes a date that is
 // known to the year only as the first of January: it is shown as the year.
 func cell(t rdf.Term, labels map[string]string) forum.Cell {
-	if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" && id[0] != 'L' {
+	if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" {
 		return forum.Cell{ID: id, Label: labels[id]}
 	}
+	if t.Kind == rdf.BlankKind || t.IsIRI() && strings.Contains(t.Value, "/.well-known/genid/") {
+		return forum.Cell{Kind: "unknown"}
+	}
 	if m := point.FindStringSubmatch(t.Value); m != nil && t.IsLiteral() {
-		return forum.Cell{Text: m[2] + ", " + m[1]}
+		return forum.Cell{Text: shortNumber(m[2], placeDigits, placeDigits) + ", " + shortNumber(m[1], placeDigits, placeDigits)}
 	}
 	if t.IsIRI() {
-		return forum.Cell{Text: shortAddress(t.Value)}
+		name := shortAddress(t.Value)
+		if strings.Contains(t.Value, "://commons.wikimedia.org/wiki/Special:FilePath/") {
+			return forum.Cell{Text: name, Kind: "file"}
+		}
+		return forum.Cell{Text: name}
 	}
 	switch t.Datatype {
 	case rdf.XSDDateTime, rdf.XSDDate:
 		day, _, _ := strings.Cut(t.Value, "T")
-		if year, ok := strings.CutSuffix(day, "-01-01"); ok && year != "" && strings.Trim(year, "0123456789") == "" {
-			return forum.Cell{Text: strings.TrimLeft(year, "0"), Kind: "year"}
+		year, january := strings.CutSuffix(day, "-01-01")
+		if n, err := strconv.Atoi(year); january && err == nil {
+			return forum.Cell{Text: strconv.Itoa(n), Kind: "year"}
 		}
-		if len(day) == len("2006-01-02") && (len(t.Value) == len(day) || strings.HasSuffix(t.Value, "T00:00:00Z")) {
+		if len(strings.TrimPrefix(day, "-")) == len("2006-01-02") && (len(t.Value) == len(day) || strings.HasSuffix(t.Value, "T00:00:00Z")) {
 			return forum.Cell{Text: day, Kind: "day"}
 		}
-	case rdf.XSDInteger, rdf.XSDDecimal:
-		return forum.Cell{Text: t.Value, Kind: "number"}
+	case rdf.XSDInteger, rdf.XSDDecimal, rdf.XSDDouble, rdf.XSDFloat:
+		return forum.Cell{Text: shortNumber(t.Value, keptDigits, calculated(t.Value)), Kind: "number"}
 	}
 	return forum.Cell{Text: t.Value}
+}
+
+const (
+	placeDigits = 4 // digits of a coordinate after the point: ten meters
+	keptDigits  = 6 // a number with at most so many digits after the point is shown as it is
+)
+
+// calculated returns how many digits after the point are shown of a number that was calculated, such as a mean.
+func calculated(number string) int {
+	switch f, _ := strconv.ParseFloat(number, 64); {
+	case math.Abs(f) >= 100:
+		return 2
+	case math.Abs(f) >= 1:
+		return 4
+	default:
+		return keptDigits
+	}
+}
+
+// shortNumber rounds a number with more than kept digits after the point, or with an exponent, to the given number of
+// digits. A number that would become 0 or is very large stays as it is.
+func shortNumber(number string, kept, digits int) string {
+	_, fraction, _ := strings.Cut(number, ".")
+	exponent := strings.ContainsAny(number, "eE")
+	f, err := strconv.ParseFloat(number, 64)
+	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) || math.Abs(f) >= 1e15 || len(fraction) <= kept && !exponent {
+		return number
+	}
+	short := strconv.FormatFloat(f, 'f', digits, 64)
+	if strings.Contains(short, ".") {
+		short = strings.TrimRight(strings.TrimRight(short, "0"), ".")
+	}
+	if strings.Trim(short, "-0.") == "" && f != 0 {
+		return number
+	}
+	return short
 }
 
 // point parses a location as written by the query service, longitude first.

@@ -58,7 +58,9 @@ func steps(out *agent.Outcome) []forum.Step {
 					heads = append(heads, m[1])
 				}
 			}
-			step.Things = things(strings.Join(heads, " "), s.Observation, out)
+			if step.Things = things(strings.Join(heads, " "), s.Observation, out); len(step.Things) == 0 {
+				continue // what the program always does, and found nothing
+			}
 		case forum.StepSearch:
 			step.Text = plain(s.Argument)
 			step.Things = things(s.Observation, s.Observation, out)

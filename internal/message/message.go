@@ -262,6 +262,7 @@ type calendar struct {
 	Alone  []string `json:"alone"`  // the same before a year alone, if different
 	Day    string   `json:"day"`    // "{day} {month} {year}"
 	Month  string   `json:"month"`  // "{month} {year}"
+	Before string   `json:"before"` // of a date before the year 1: "{date} BC"
 }
 
 //go:embed calendar.json
@@ -289,7 +290,20 @@ func (t *Texts) Date(at time.Time) string {
 	if t.calendar.Day == "" {
 		return at.Format(time.DateOnly)
 	}
-	return t.calendar.write(t.calendar.Day, t.calendar.Months, at)
+	return t.calendar.write(t.calendar.Day, t.calendar.Months, at.Year(), int(at.Month()), at.Day())
+}
+
+// Ancient writes a date before the year 1: "15 March 44 BC". Its year counts 1 BC as 0, as in RDF. With a month of 0 the
+// date is a year.
+func (t *Texts) Ancient(year, month, day int) string {
+	date := strconv.Itoa(1 - year)
+	if pattern := t.calendar.Day; month > 0 && pattern != "" {
+		date = t.calendar.write(pattern, t.calendar.Months, 1-year, month, day)
+	}
+	if t.calendar.Before == "" {
+		return date + " BC"
+	}
+	return strings.ReplaceAll(t.calendar.Before, "{date}", date)
 }
 
 // Month formats a month: "June 2024" in English. A language without a calendar gets 2024-06.
@@ -301,14 +315,13 @@ func (t *Texts) Month(at time.Time) string {
 	if len(months) == 0 {
 		months = t.calendar.Months
 	}
-	return t.calendar.write(t.calendar.Month, months, at)
+	return t.calendar.write(t.calendar.Month, months, at.Year(), int(at.Month()), at.Day())
 }
 
-func (c calendar) write(pattern string, months []string, at time.Time) string {
-	month := strconv.Itoa(int(at.Month()))
-	if len(months) == 12 {
-		month = months[at.Month()-1]
+func (c calendar) write(pattern string, months []string, year, month, day int) string {
+	name := strconv.Itoa(month)
+	if len(months) == 12 && month > 0 && month <= 12 {
+		name = months[month-1]
 	}
-	return strings.NewReplacer("{day}", strconv.Itoa(at.Day()), "{month}", month,
-		"{year}", strconv.Itoa(at.Year())).Replace(pattern)
+	return strings.NewReplacer("{day}", strconv.Itoa(day), "{month}", name, "{year}", strconv.Itoa(year)).Replace(pattern)
 }
