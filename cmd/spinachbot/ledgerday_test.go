@@ -29,6 +29,39 @@ func TestLedgerReviewSeveral(t *testing.T) {
 	}
 }
 
+// A reply that the checks hold shows why, where it is reviewed alone and in the list of several; so does the digest.
+func TestHeldReplySaysWhy(t *testing.T) {
+	dir := drafted(t)
+	st, err := store.Open(t.Context(), filepath.Join(dir, ledgerFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := st.Entry(t.Context(), "sb-1000000000000000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Draft.Faults = []string{"the reply links https://x.example/\x1b[2J, which is not its own"}
+	e.Reason = "held for the operator: " + e.Draft.Faults[0]
+	if err := st.Update(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, out, _ := ledgerCall(t, dir, "s\n\nq\n", nil, "review")
+	for _, want := range []string{"held for the operator: the reply links https://x.example/", "     held: the reply links https"} {
+		if !strings.Contains(out, want) || strings.Contains(out, "\x1b[2J") {
+			t.Errorf("the review lacks %q:\n%s", want, out)
+		}
+	}
+	if _, out, _ := ledgerCall(t, dir, "", nil, "digest", "--days", "3"); !strings.Contains(out, "held for the operator") {
+		t.Errorf("the digest does not say why:\n%s", out)
+	}
+	if _, out, _ := ledgerCall(t, dir, "", nil, "digest", "--days", "3", "--wiki"); strings.Contains(out, "x.example") {
+		t.Errorf("the digest for the wiki has reasons:\n%s", out)
+	}
+}
+
 func TestLedgerDigest(t *testing.T) {
 	dir := drafted(t)
 	code, out, errs := ledgerCall(t, dir, "", nil, "digest", "--days", "3")

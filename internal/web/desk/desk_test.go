@@ -180,6 +180,22 @@ func TestDecideOnOne(t *testing.T) {
 	}
 }
 
+// A reply that the checks hold shows why, in the list of those that wait and on its own page.
+func TestHeldReplySaysWhy(t *testing.T) {
+	o := newOffice(t)
+	o.proposed(cats, "Cats", "It is Felix.")
+	e := o.entry(cats)
+	e.Reason = `held for the operator: the name "Felix" is neither in the result nor in the query`
+	if err := o.store.Update(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/operator", "/operator/entry/" + cats} {
+		if page := o.get(path); !strings.Contains(page, "held for the operator: the name &#34;Felix&#34; is neither in") {
+			t.Errorf("%s does not say why the reply is held:\n%s", path, page)
+		}
+	}
+}
+
 func TestDecideOnSeveral(t *testing.T) {
 	o := newOffice(t)
 	o.proposed(cats, "Cats", "Two.")
