@@ -135,7 +135,7 @@ func TestGraspMessages(t *testing.T) {
 	}
 }
 
-// TestGraspSystem: what the system message says (G2, G3), and that no text of it is missing.
+// TestGraspSystem checks what the system message says (G2, G3), and that none of its texts is missing.
 func TestGraspSystem(t *testing.T) {
 	s := Wikibase(graspGraph(t, ""))
 	s[0].Explain.Endpoint, s[0].Explain.Lacks = "https://query.example/sparql", []string{"It has no ranks."}

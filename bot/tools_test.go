@@ -98,7 +98,7 @@ func TestToolsFail(t *testing.T) {
 	}
 }
 
-// A lost answer counts as unknown: the page is looked at, and longer waited for than after an edit; a second attempt is
+// A lost response counts as unknown: the bot checks the page, and waits longer than after an edit; a second attempt is
 // a section edit.
 func TestToolsLost(t *testing.T) {
 	for _, arrives := range []bool{true, false} {

@@ -152,7 +152,7 @@ func TestPrior(t *testing.T) {
 	}
 }
 
-// TestUsual: the embedded weights can be read, and say of agreement and doubt what everyone would.
+// TestUsual: the embedded weights can be read, and agreement raises the confidence while doubt lowers it.
 func TestUsual(t *testing.T) {
 	sure := event.Features{Preset: "spinach", Steps: 4, Rows: 1, Columns: 1, Tries: 2, Answers: 2, Agree: 2}
 	torn := sure

@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// How often a post came, by how many of it the revisions hold.
+// How often a post was made, by the number of times that it is in the revisions.
 func TestArrivals(t *testing.T) {
 	for _, c := range []struct {
 		counts []int

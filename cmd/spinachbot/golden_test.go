@@ -287,7 +287,7 @@ func mistakeFolder(t *testing.T) string {
 	return dir
 }
 
-// mistake makes a call that goes wrong and returns the answer. No answer may speak of what the program is made of.
+// mistake makes a call that fails and returns the output. No output may mention the program's internals.
 func mistake(t *testing.T, line string) string {
 	t.Helper()
 	var environ, args []string

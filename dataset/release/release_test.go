@@ -203,7 +203,7 @@ func TestDivideByNearness(t *testing.T) {
 			t.Errorf("%s ties %s in %d clusters, want %s", kind, s, clusters, want)
 		}
 	}
-	// Keeping one more of a cluster, older than the others, moves none of them.
+	// Keeping another item of a cluster, older than the others, moves none of them.
 	for seed := range uint64(64) {
 		some, _ := release.Divide(cs, golds[1:], release.Part{Share: 0.5}, release.NearTemplate, seed)
 		more, _ := release.Divide(cs, golds, release.Part{Share: 0.5}, release.NearTemplate, seed)
@@ -263,7 +263,7 @@ func TestDivide(t *testing.T) {
 			t.Errorf("%+v of 20 is not refused: %d and %d", part, len(s.Dev), len(s.Test))
 		}
 	}
-	// The seed and the IDs decide alone, and have to for good: published splits must not change.
+	// Only the seed and the IDs decide, and that must never change: published splits must stay the same.
 	ten, tenGolds := many(10)
 	dev, _ = divide(ten, tenGolds, release.Part{Share: 0.5}, 1)
 	var got []string

@@ -77,7 +77,7 @@ func replaceChain(steps int) string {
 	return b.String()
 }
 
-// hungryQueries take as much memory as they are given, each in its own way.
+// hungryQueries use as much memory as they can get, each in its own way.
 func hungryQueries() map[string]string {
 	const all = "{ ?a ?b ?c . ?d ?e ?f }"
 	times := func(n int, s string) string { return strings.TrimSuffix(strings.Repeat(s+", ", n), ", ") }

@@ -162,7 +162,7 @@ func TestNameFor(t *testing.T) {
 	}
 }
 
-// The figures are counted by hand in kgtest.Data; those of the library follow from its generator.
+// The figures were counted by hand in kgtest.Data; those of the library follow from its generator.
 func TestLacks(t *testing.T) {
 	d := kg.Description{Statements: kg.Wikibase, Labels: []string{"rdfs:label"},
 		Descriptions: []string{"schema:description"}, Types: []string{"wdt:P31"}}
