@@ -19,6 +19,7 @@ import (
 // The operator makes an account and gives candidates to people; the account's owner logs in with another browser,
 // judges one, and sees nothing of the desk; the operator sees how far they are.
 func TestAnnotateFromASecondAccount(t *testing.T) {
+	t.Parallel()
 	g, err := sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 4 }})
 	if err != nil {
 		t.Fatal(err)

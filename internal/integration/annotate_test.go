@@ -131,6 +131,7 @@ func exclude(p *tab, reason string) {
 // Ten candidates are annotated, validated and resolved with nothing but the keyboard. The program is killed while text
 // is typed. What comes out passes `dataset verify`.
 func TestAnnotateByKeyboard(t *testing.T) {
+	t.Parallel()
 	a := newAnnotation(t)
 	p := newTab(t, 1280, 720)
 	p.open(a.url("/name"))

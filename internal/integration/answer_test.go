@@ -125,6 +125,7 @@ const (
 )
 
 func TestAnswersOnMediaWiki(t *testing.T) {
+	t.Parallel()
 	wiki := startWiki(t)
 	bin := binary(t)
 	sandbox := startSandbox(t, bin)

@@ -166,6 +166,7 @@ const answered = `document.querySelector(".report") && document.querySelector("#
 const complaints = `window.problems = window.problems ?? [], addEventListener("error", e => problems.push(e.message)), addEventListener("securitypolicyviolation", e => problems.push(e.violatedDirective + " " + e.blockedURI + " " + e.sample)), true`
 
 func TestAskInTheBrowser(t *testing.T) {
+	t.Parallel()
 	a := newAskSite(t)
 	p := newTab(t, 1280, 900)
 	p.open(a.base + "/")
@@ -353,6 +354,7 @@ func (a *askSite) languagesAndSizes(p *tab) {
 
 // Without JavaScript, a question is a form, and its page has everything but the views.
 func TestAskWithoutScripts(t *testing.T) {
+	t.Parallel()
 	a := newAskSite(t)
 	client := &http.Client{Timeout: 20 * time.Second}
 	get := func(address string) string {
@@ -390,6 +392,7 @@ func TestAskWithoutScripts(t *testing.T) {
 
 // The first load of a page and of an answer, compressed, without what is loaded on demand.
 func TestFirstLoadIsSmall(t *testing.T) {
+	t.Parallel()
 	a := newAskSite(t)
 	p := newTab(t, 1280, 900)
 	a.ask(p, "Who was president of the United States, and when?")
@@ -409,6 +412,7 @@ func TestFirstLoadIsSmall(t *testing.T) {
 
 // A page of another site cannot ask: not by a form, not by a script, not under a name of its own.
 func TestOtherSitesCannotAsk(t *testing.T) {
+	t.Parallel()
 	a := newAskSite(t)
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -438,6 +442,7 @@ func TestOtherSitesCannotAsk(t *testing.T) {
 
 // The files of other projects are those that `make web-assets` writes.
 func TestWebAssets(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"package.json", "package-lock.json", "build.mjs"} {
 		b, err := os.ReadFile("../../tools/webassets/" + name)

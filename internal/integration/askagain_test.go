@@ -74,6 +74,7 @@ const longQuestion = "How many people live in the larger countries of Europe?"
 // A connection that is lost in the middle is taken up again, and every event is shown once; so it is when the server is
 // killed and started again: the page says so, and the reader goes on.
 func TestLostConnectionInTheBrowser(t *testing.T) {
+	t.Parallel()
 	a := newAskSite(t)
 	near := &wire{}
 	far := a.base
@@ -106,6 +107,7 @@ func TestLostConnectionInTheBrowser(t *testing.T) {
 
 // A server that is killed in the middle and started again: the page finds out by itself, and the run goes on.
 func TestKilledServerInTheBrowser(t *testing.T) {
+	t.Parallel()
 	a := newAskSite(t)
 	a.hold()
 	base, kill := a.serve("127.0.0.1:0")
@@ -136,6 +138,7 @@ func TestKilledServerInTheBrowser(t *testing.T) {
 // A reader decides on each step with the keyboard alone: accepts, changes, goes back; the server is started again in the
 // middle. Then the same without scripts.
 func TestReviewInTheBrowser(t *testing.T) {
+	t.Parallel()
 	a := newAskSite(t)
 	base, kill := a.serve("127.0.0.1:0")
 	a.base = base

@@ -77,6 +77,7 @@ func (c *commons) files() []string {
 // The image grid shows pictures, which come from this server alone; the service of pictures is asked for the files of
 // the result, each once, and for nothing when the grid is not opened.
 func TestPicturesInTheBrowser(t *testing.T) {
+	t.Parallel()
 	a := newAskSite(t)
 	p := newTab(t, 1280, 900)
 	a.ask(p, "How many people live in the larger countries of Europe?")

@@ -10,6 +10,7 @@ import (
 // The view that a query's line asks for is the first one that is seen, as in the query service; nothing is loaded from
 // another site.
 func TestDefaultViewsInTheBrowser(t *testing.T) {
+	t.Parallel()
 	a := newAskSite(t)
 	p := newTab(t, 1280, 900)
 	for _, v := range []struct{ question, view, there string }{
@@ -62,6 +63,7 @@ func (a *askSite) inTheEditor(p *tab, view, there string) {
 
 // A question and its answer in a language that is written from right to left read so, on a page that does not.
 func TestArabicInTheBrowser(t *testing.T) {
+	t.Parallel()
 	a := newAskSite(t)
 	for _, width := range []int64{1280, 390} {
 		p := newTab(t, width, 800)
@@ -90,6 +92,7 @@ func TestArabicInTheBrowser(t *testing.T) {
 
 // What strangers write into a graph is text in every view: nothing of it runs, leads elsewhere or is loaded.
 func TestHostileAnswerInTheBrowser(t *testing.T) {
+	t.Parallel()
 	a := newAskSite(t)
 	p := newTab(t, 1280, 900)
 	a.ask(p, "What would a stranger write into the graph?")

@@ -12,6 +12,7 @@ import (
 // The wiki asks for a captcha at each edit, as the extension ConfirmEdit does of accounts without the right skipcaptcha.
 // The bot tries once, stops and says why; its reply waits. Once the account has the right, it is posted.
 func TestCaptcha(t *testing.T) {
+	t.Parallel()
 	wiki, bin := startNewerWiki(t), binary(t)
 	w := newWorld(t, wiki, bin, startSandbox(t, bin))
 	w.first()

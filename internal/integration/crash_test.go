@@ -150,6 +150,7 @@ func crashStep(t *testing.T) int {
 }
 
 func TestKilledAtEveryOutsideCall(t *testing.T) {
+	t.Parallel()
 	wiki := startWiki(t)
 	bin := binary(t)
 	w := newWorld(t, wiki, bin, startSandbox(t, bin))
@@ -185,6 +186,7 @@ func TestKilledAtEveryOutsideCall(t *testing.T) {
 // TestKilledAtEveryLedgerWrite kills the program at the n-th system call that writes to or syncs one of its files, for
 // every n, by the system call tracer.
 func TestKilledAtEveryLedgerWrite(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Fatalf("strace is missing: %v", err)
 	}
@@ -230,6 +232,7 @@ func TestKilledAtEveryLedgerWrite(t *testing.T) {
 }
 
 func TestKilledAtRandomMoments(t *testing.T) {
+	t.Parallel()
 	wiki := startWiki(t)
 	bin := binary(t)
 	w := newWorld(t, wiki, bin, startSandbox(t, bin))

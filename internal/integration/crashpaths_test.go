@@ -260,6 +260,7 @@ func (s *scenes) spoiled() (undo func()) {
 // each, what they wrote is as it was, nothing that they told the bot is lost, and the topics in which it replied are
 // subscribed to.
 func TestKilledOnEveryPath(t *testing.T) {
+	t.Parallel()
 	s := crashWorld(t)
 	older := startWiki(t)
 	api := relay(t, older.vars["REALWIKI_URL"], s.hooks)
@@ -378,6 +379,7 @@ func (w *world) killedWith(at func(call) bool, after bool, extra []string) (hit 
 // its session has ended. Where the successor does not know of that session, there are two replies: so much for the
 // test's own eyes.
 func TestLateRequest(t *testing.T) {
+	t.Parallel()
 	s := crashWorld(t)
 	s.first()
 	for i, forgets := range []bool{false, true} {

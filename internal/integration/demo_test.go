@@ -70,6 +70,7 @@ func chromium(t *testing.T, args ...string) string {
 }
 
 func TestDemoInTheBrowser(t *testing.T) {
+	t.Parallel()
 	base := startDemo(t, binary(t))
 	jar, err := cookiejar.New(nil)
 	if err != nil {

@@ -121,6 +121,7 @@ func fill(p *tab, selector, text string) {
 // A day at the desk: log in, read a preview, edit, approve, reject, several at once, stop, resume, in a real browser. The
 // bot then posts what was approved and nothing else.
 func TestDesk(t *testing.T) {
+	t.Parallel()
 	b := newBureau(t)
 	p := newTab(t, 1280, 900)
 	p.open(b.url + "/operator")
@@ -216,6 +217,7 @@ func TestDesk(t *testing.T) {
 // A page of another site posts to the desk in the browser of someone who is logged in: by a form, by a script, in a
 // frame. Nothing happens.
 func TestDeskAgainstOtherSites(t *testing.T) {
+	t.Parallel()
 	b := newBureau(t)
 	p := newTab(t, 1000, 700)
 	b.login(p, operatorToken, "/operator")
@@ -247,6 +249,7 @@ fetch("%[1]s/operator/stop", {method: "POST", mode: "no-cors", credentials: "inc
 
 // Without a token the desk is not shown where other machines can reach the server, and a slow request is cut off.
 func TestDeskIsClosed(t *testing.T) {
+	t.Parallel()
 	b := newBureau(t)
 	b.env = append(b.env, "OPERATOR_TOKEN=")
 	lines := b.start("http://", "serve", "--addr", "0.0.0.0:0", "--host", "127.0.0.1")

@@ -17,6 +17,7 @@ import (
 
 // TestEncodedTextReadsAsText: any text in a reply is rendered by the wiki as the same characters, without markup.
 func TestEncodedTextReadsAsText(t *testing.T) {
+	t.Parallel()
 	w := startWiki(t)
 	admin := w.user("Admin")
 	texts := []string{"1949-09-15", "Victoria: 12", "AT&T & &amp &lt; 5 > 3", "a_b __TOC__ ''x'' it's",

@@ -44,6 +44,7 @@ func files(dir, sub string) int {
 // A benchmark run that is killed ten times ends with the same results file as an undisturbed one, byte for byte, and
 // keeps every trajectory.
 func TestEvalRunKilled(t *testing.T) {
+	t.Parallel()
 	bin := binary(t)
 	whole := t.TempDir()
 	out, err := evalRun(bin, whole).CombinedOutput()
@@ -115,6 +116,7 @@ func killWhen(t *testing.T, cmd *exec.Cmd, due func() bool) (dead bool) {
 // Three processes share a run over PostgreSQL. One is killed in the middle; the others do its items. All folders end with
 // the results of one process that did one item after the other, byte for byte.
 func TestEvalRunWorkers(t *testing.T) {
+	t.Parallel()
 	bin, address := binary(t), database(t)
 	command := func(dir string, more ...string) *exec.Cmd {
 		cmd := evalRun(bin, dir)
@@ -174,6 +176,7 @@ func TestEvalRunWorkers(t *testing.T) {
 
 // Two processes cannot work in one folder.
 func TestEvalRunLocked(t *testing.T) {
+	t.Parallel()
 	bin, dir := binary(t), t.TempDir()
 	first := evalRun(bin, dir)
 	if err := first.Start(); err != nil {
@@ -199,6 +202,7 @@ func TestEvalRunLocked(t *testing.T) {
 // The report opens in a browser under its own policy, in light and dark: its style holds, no script runs, and a link
 // leads to an item's trajectory.
 func TestEvalReport(t *testing.T) {
+	t.Parallel()
 	bin, dir := binary(t), t.TempDir()
 	runs := []string{filepath.Join(dir, "one"), filepath.Join(dir, "two")}
 	for i, run := range runs {

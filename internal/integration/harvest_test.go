@@ -201,6 +201,7 @@ func (s *harvestSite) content(dir string) map[string]string {
 // TestHarvest: every planted discussion and every planted last query comes back exactly from a real MediaWiki, HTML and
 // wikitext agree, the funnel's figures are the planted ones, and thirty kills at random moments change nothing.
 func TestHarvest(t *testing.T) {
+	t.Parallel()
 	s := newHarvestSite(t)
 	dir := filepath.Join(t.TempDir(), "whole")
 	begin := time.Now()

@@ -46,6 +46,7 @@ func forbidden(t *testing.T) (port int, calls func() int32) {
 // TestHostilePosts has an ordinary user post the hostile sections on a real wiki, answers them with a model that obeys
 // each, and looks at the result with the wiki's own eyes.
 func TestHostilePosts(t *testing.T) {
+	t.Parallel()
 	port, calls := forbidden(t)
 	// Parsoid refuses pages of a million characters
 	h, err := testutil.ReadHostile("../sandbox/testdata/hostile", port, 100<<10)

@@ -402,10 +402,16 @@ func received(t *testing.T, line string, own bool) string {
 }
 
 // TestCalledByName plays the scenes on a MediaWiki with notifications and discussion tools.
-func TestCalledByName(t *testing.T) { playOn(t, startNewerWiki(t), true) }
+func TestCalledByName(t *testing.T) {
+	t.Parallel()
+	playOn(t, startNewerWiki(t), true)
+}
 
 // TestCalledWithoutNotifications plays them on one that has neither.
-func TestCalledWithoutNotifications(t *testing.T) { playOn(t, startWiki(t), false) }
+func TestCalledWithoutNotifications(t *testing.T) {
+	t.Parallel()
+	playOn(t, startWiki(t), false)
+}
 
 func playOn(t *testing.T, wiki *realWiki, own bool) {
 	bin := binary(t)

@@ -29,6 +29,7 @@ var parsoidTemplates = map[string]string{
 // TestParsoid: of every page in forum/testdata/pages, the real Parsoid's HTML and the wikitext read alike; without the
 // wikitext at hand, but for spaces in queries that raw pipes cut.
 func TestParsoid(t *testing.T) {
+	t.Parallel()
 	w := startWiki(t)
 	admin := w.user("Admin")
 	for title, text := range parsoidTemplates {

@@ -14,6 +14,7 @@ import (
 // Three processes share a database. The model, then the wiki, asks one of them to wait for five seconds: none of them
 // sends it anything in that time, though all have work. Then everything is answered, once.
 func TestSharedPauses(t *testing.T) {
+	t.Parallel()
 	wiki, bin := startWiki(t), binary(t)
 	w := newWorld(t, wiki, bin, startSandbox(t, bin))
 	w.set("DATABASE_URL", database(t))

@@ -54,6 +54,7 @@ func (w *world) gaveUp(heading string) string {
 // TestAbuseFilter has the real extension warn of, disallow and block the bot's edits. It does not try to get around the
 // filter: after a warning, the same edit once more would be saved.
 func TestAbuseFilter(t *testing.T) {
+	t.Parallel()
 	wiki, bin := startNewerWiki(t), binary(t)
 	w := newWorld(t, wiki, bin, startSandbox(t, bin))
 	w.first()

@@ -74,6 +74,7 @@ func (w *world) tries() {
 // Accounts are renamed, the forum's page is moved, and histories are merged on a real MediaWiki while the program works:
 // each request has its one reply.
 func TestRenamedMovedAndMerged(t *testing.T) {
+	t.Parallel()
 	wiki, bin := startNewerWiki(t), binary(t)
 	w := newWorld(t, wiki, bin, startSandbox(t, bin))
 	admin := wiki.user("Admin")

@@ -29,6 +29,7 @@ const benchQuestions = `{"id":"a","question":"What is the capital of Ivory Coast
 // TestRunsInTheBrowser: a person finds a run, opens its tree, goes from a node to its turn, compares two runs, and
 // watches a benchmark run until it is over.
 func TestRunsInTheBrowser(t *testing.T) {
+	t.Parallel()
 	a := &askSite{t: t, shots: os.Getenv("RUNS_SHOTS")}
 	if a.shots == "" {
 		a.shots = t.TempDir()

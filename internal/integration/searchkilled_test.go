@@ -82,6 +82,7 @@ func killsWanted(t *testing.T) int {
 // A tree search of the program that is killed with signal 9 when its file has so many lines, or later, and continued by
 // ask --continue, leaves the tree of an undisturbed one.
 func TestSearchKilled(t *testing.T) {
+	t.Parallel()
 	bin := binary(t)
 	script, err := filepath.Abs("../../examples/tree.txt")
 	if err != nil {
@@ -133,6 +134,7 @@ func TestSearchKilled(t *testing.T) {
 // A review that is killed with signal 9 at some moment, and continued by ask --review --continue with the decisions that
 // are not in its file, ends as an undisturbed one.
 func TestReviewKilled(t *testing.T) {
+	t.Parallel()
 	bin := binary(t)
 	script, err := filepath.Abs("../../examples/tree.txt")
 	if err != nil {

@@ -219,6 +219,7 @@ var secretSetting = regexp.MustCompile(`(?m)^  ([A-Z0-9_]+) \(no flag: secret\)`
 // looked at, with services that work and with services that send back what they were sent, and then looks for the secrets
 // everywhere.
 func TestSecretsStaySecret(t *testing.T) {
+	t.Parallel()
 	bin := binary(t)
 	help := exec.CommandContext(context.Background(), bin, "config", "check", "-h")
 	listed, err := help.Output()

@@ -180,6 +180,7 @@ func phases(n int) []phase {
 // The bot is told to stop in each phase of its work, while a call is under way: it stops within 30 seconds, and after
 // the next start each request has one reply.
 func TestToldToStop(t *testing.T) {
+	t.Parallel()
 	wiki, bin := startWiki(t), binary(t)
 	w := newWorld(t, wiki, bin, startSandbox(t, bin))
 	w.first()
@@ -308,6 +309,7 @@ func (w *world) stopsEvaluating() {
 // one reply after the next start. Once with SQLite, once as one of several on PostgreSQL, where each phase is also
 // played as in TestToldToStop.
 func TestToldToStopWhileServicesHang(t *testing.T) {
+	t.Parallel()
 	wiki, bin := startWiki(t), binary(t)
 	sandbox := startSandbox(t, bin)
 	for i, shared := range []bool{false, true} {

@@ -96,6 +96,7 @@ func (s *scenes) odd(account, carol *user) []scene {
 
 // TestStrangers plays what nobody planned for, on a MediaWiki with notifications and discussion tools.
 func TestStrangers(t *testing.T) {
+	t.Parallel()
 	s := crashWorld(t)
 	for title, text := range map[string]string{"Template:Names the bot": "[[User:SpinachBot]]", "Template:Nobots": "", "Template:Bots": "",
 		"Template:Spinachbot top": "<div>", "Template:Spinachbot bottom": "</div>", "User:SpinachBot/opt-out": "Nobody."} {

@@ -101,6 +101,7 @@ func database(t *testing.T) string {
 // TestTakeover stops the leading process while its reply is on the way, for longer than its lease. Another process takes
 // over and replies. Then the first reply arrives, and the first process wakes up: it must not add a second one.
 func TestTakeover(t *testing.T) {
+	t.Parallel()
 	wiki := startWiki(t)
 	bin := binary(t)
 	w := newWorld(t, wiki, bin, startSandbox(t, bin))

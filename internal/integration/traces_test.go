@@ -17,6 +17,7 @@ import (
 // TestTracePages: with TRACE_PAGE, the steps behind a reply are on a page of their own, made once and linked from the
 // reply; on a MediaWiki with notifications and on an older one.
 func TestTracePages(t *testing.T) {
+	t.Parallel()
 	for name, wiki := range map[string]*realWiki{"1.43": startNewerWiki(t), "1.39": startWiki(t)} {
 		t.Run(name, func(t *testing.T) { tracesOn(t, wiki) })
 	}

@@ -12,6 +12,7 @@ import (
 // TestTwoPostsOfOneMinute has a person ask, be answered, and write again in the same minute, each time somewhere else
 // on the page.
 func TestTwoPostsOfOneMinute(t *testing.T) {
+	t.Parallel()
 	wiki := startWiki(t)
 	bin := binary(t)
 	w := newWorld(t, wiki, bin, startSandbox(t, bin))
@@ -29,6 +30,7 @@ func TestTwoPostsOfOneMinute(t *testing.T) {
 // TestSuppressedReply loses the answer to a save that arrived. An administrator then removes the reply and hides the
 // revision, as far as the case says.
 func TestSuppressedReply(t *testing.T) {
+	t.Parallel()
 	wiki := startWiki(t)
 	bin := binary(t)
 	w := newWorld(t, wiki, bin, startSandbox(t, bin))

@@ -19,6 +19,7 @@ import (
 // a query, a question back with its answer, a correction of our own, a person who is faster than the model, and a forum
 // on another wiki. Each reply is read in three ways, and others' text stays byte for byte.
 func TestRepliesAndCorrections(t *testing.T) {
+	t.Parallel()
 	wiki := startNewerWiki(t)
 	bin := binary(t)
 	s := &scenes{world: newWorld(t, wiki, bin, startSandbox(t, bin)), own: true}

@@ -88,6 +88,7 @@ func (w *world) slowModel(d time.Duration) {
 // the database is restarted, while people ask. Who does what at these moments is left to chance. The page's history
 // decides.
 func TestThreeWorkers(t *testing.T) {
+	t.Parallel()
 	wiki, bin := startWiki(t), binary(t)
 	w := newWorld(t, wiki, bin, startSandbox(t, bin))
 	db := startPostgres(t)
