@@ -142,12 +142,16 @@ var (
 func TestHostileCorpus(t *testing.T) {
 	posts, caught := 0, map[string]int{}
 	var mu sync.Mutex
+	names := slices.Sorted(maps.Keys(attacks))
+	for i := 0; testing.Short() && i < len(names)-4; i++ {
+		names = slices.Delete(names, i, i+4) // each fifth stays
+	}
 	t.Run("posts", func(t *testing.T) {
 		for _, way := range slices.Sorted(maps.Keys(carriers)) {
-			posts += len(attacks)
+			posts += len(names)
 			t.Run(way, func(t *testing.T) {
 				t.Parallel()
-				for _, name := range slices.Sorted(maps.Keys(attacks)) {
+				for _, name := range names {
 					rule := hostile(t, name+" as "+way, attacks[name], carriers[way])
 					mu.Lock()
 					caught[rule]++
@@ -156,7 +160,7 @@ func TestHostileCorpus(t *testing.T) {
 			})
 		}
 	})
-	if posts < 300 {
+	if posts < 300 && !testing.Short() {
 		t.Errorf("only %d posts", posts)
 	}
 	t.Logf("%d posts", posts)

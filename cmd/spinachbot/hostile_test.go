@@ -125,6 +125,9 @@ func (w *hostileWorld) demo() (page, log string) {
 func tail(s string) string { return s[max(0, len(s)-4000):] }
 
 func TestHostilePosts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow, and its goroutines are those of the demo's tests")
+	}
 	w := newHostileWorld(t)
 	page, log := w.demo()
 	rest, replies := testutil.SplitReplies(w.before, page, sandboxBot)
