@@ -17,8 +17,7 @@ type Wiki interface {
 	// OwnEdits lists the bot account's own edits of a page since a time, newest first, with their summaries, and
 	// those whose author the wiki hides.
 	OwnEdits(ctx context.Context, title string, since time.Time) ([]OwnEdit, error)
-	// Texts returns the texts of a page's revisions that were made in a time, oldest first, without hidden ones. It may
-	// leave out the last of many.
+	// Texts returns the texts of a page's revisions that were made in a time, oldest first, without hidden ones.
 	Texts(ctx context.Context, title string, from, to time.Time) ([]string, error)
 }
 

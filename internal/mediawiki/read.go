@@ -2,6 +2,7 @@ package mediawiki
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -238,26 +239,35 @@ func (c *Client) History(ctx context.Context, title, user string, since time.Tim
 	return all, nil
 }
 
-// Texts returns the texts of a page's revisions that were made between two times, both included, oldest first, at most
-// 20 and no more than fit in one answer. Hidden ones are left out. A missing page has none.
+// maxTexts is the largest number of texts that [Client.Texts] returns.
+const maxTexts = 500
+
+// Texts returns the texts of a page's revisions that were made between two times, both included, oldest first. Hidden
+// ones are left out. A missing page has none. With more than 500 the error is Refused: an incomplete history would say
+// that an edit was not made.
 func (c *Client) Texts(ctx context.Context, title string, from, to time.Time) ([]string, error) {
 	if err := checkTitle("history", title); err != nil {
 		return nil, err
 	}
-	var a answer
-	err := c.query(ctx, request{op: "history", title: title, params: params.Values{"action": "query", "titles": title,
-		"prop": "revisions", "rvprop": "ids|content", "rvslots": "main", "rvdir": "newer", "rvlimit": "20",
-		"rvstart": from.UTC().Format(time.RFC3339), "rvend": to.UTC().Format(time.RFC3339)}}, &a)
+	var out []string
+	r := request{op: "history", title: title, params: params.Values{"action": "query", "titles": title,
+		"prop": "revisions", "rvprop": "ids|content", "rvslots": "main", "rvdir": "newer", "rvlimit": "50",
+		"rvstart": from.UTC().Format(time.RFC3339), "rvend": to.UTC().Format(time.RFC3339)}}
+	err := c.parts(ctx, r, func(a *answer) {
+		for _, page := range a.Query.Pages {
+			for _, r := range page.Revisions {
+				if main := r.Slots["main"]; main.Content != nil && !main.Hidden && len(out) <= maxTexts {
+					out = append(out, *main.Content)
+				}
+			}
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	var out []string
-	for _, page := range a.Query.Pages {
-		for _, r := range page.Revisions {
-			if main := r.Slots["main"]; main.Content != nil && !main.Hidden {
-				out = append(out, *main.Content)
-			}
-		}
+	if len(out) > maxTexts {
+		return nil, &Error{Op: "history", Title: oneLine(title), Kind: Refused, Code: "continue",
+			Info: fmt.Sprintf("the page has more than %d revisions in that time", maxTexts)}
 	}
 	return out, nil
 }

@@ -371,6 +371,10 @@ func testHistory(t *testing.T, s *site) {
 			t.Errorf("edits out of order at %d", i)
 		}
 	}
+	texts, err := bot.Texts(context.Background(), p.Title, p.Now.Add(-time.Minute), p.Now.Add(time.Hour))
+	if err != nil || len(texts) != 55 || texts[0] != "start" || texts[54] != "edit 53" {
+		t.Errorf("%d texts of 55 revisions, %v", len(texts), err)
+	}
 	if late, err := bot.OwnEdits(context.Background(), p.Title, p.Now.Add(time.Hour)); err != nil || len(late) != 0 {
 		t.Errorf("edits since an hour in the future: %v, %v", late, err)
 	}
