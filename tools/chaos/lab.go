@@ -298,7 +298,7 @@ func (l *lab) step() error {
 			return err
 		}
 	}
-	return t.tidy()
+	return t.tidy(l.noticed)
 }
 
 // playEvents plays what happens to processes and servers.
@@ -368,6 +368,19 @@ func (l *lab) ledger(states string) ([]entry, error) {
 		all = append(all, e)
 	}
 	return all, nil
+}
+
+// noticed returns the number of entries that the ledger has for each heading, and none while it cannot be read.
+func (l *lab) noticed() map[string]int {
+	all, err := l.ledger(openStates + ",posted,skipped,gave_up")
+	if err != nil {
+		return nil
+	}
+	n := map[string]int{}
+	for _, e := range all {
+		n[e.Heading]++
+	}
+	return n
 }
 
 const openStates = "noticed,accepted,proposed,approved,posting"

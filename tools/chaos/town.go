@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -258,8 +259,9 @@ func (t *town) remark(heading string) error {
 // fullPage is how many threads the page holds before some are archived.
 const fullPage = 14
 
-// tidy moves threads to an archive: those that are done and, sometimes, one that is not.
-func (t *town) tidy() error {
+// tidy moves threads to an archive: those that are done and, sometimes, one that is not. That one must be in the ledger,
+// as noticed says by heading: what leaves the page before the bot has read it cannot be answered.
+func (t *town) tidy(noticed func() map[string]int) error {
 	if strings.Count(t.history.Text(), "\n== ") < fullPage {
 		return nil
 	}
@@ -276,6 +278,8 @@ func (t *town) tidy() error {
 	if len(leave) < 6 {
 		return nil
 	}
+	known := noticed()
+	leave = slices.DeleteFunc(leave, func(th *thread) bool { return known[th.heading] < t.history.Requests[th.heading] })
 	var moved strings.Builder
 	err := t.admin.change(t.page, func(page string) string {
 		moved.Reset()
