@@ -87,7 +87,7 @@ func TestRunSetup(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(dir, "user-page.wikitext")); err != nil || !strings.Contains(string(b), "gpt-x") {
 		t.Errorf("%v %s", err, b)
 	}
-	if _, errs, code = invoke(t, environ, "run", "--setup", dir); code != exitFailed || !strings.Contains(errs, "there already") {
+	if _, errs, code = invoke(t, environ, "run", "--setup", dir); code != exitFailed || !strings.Contains(errs, "already exists") {
 		t.Errorf("again: %d %s", code, errs)
 	}
 	if _, errs, code = invoke(t, environ[:1], "run", "--setup", dir); code != exitUsage || !strings.Contains(errs, "OPERATOR") {
