@@ -259,8 +259,8 @@ func (t *town) remark(heading string) error {
 // fullPage is how many threads the page holds before some are archived.
 const fullPage = 14
 
-// tidy moves threads to an archive: those that are done and, sometimes, one that is not. That one must be in the ledger,
-// as noticed says by heading: what leaves the page before the bot has read it cannot be answered.
+// tidy moves threads to an archive: those that are done and, sometimes, one that is not. That one must be in the
+// ledger, as noticed says by heading: what leaves the page before the bot has read it cannot be answered.
 func (t *town) tidy(noticed func() map[string]int) error {
 	if strings.Count(t.history.Text(), "\n== ") < fullPage {
 		return nil
