@@ -136,7 +136,7 @@ func TestTakeover(t *testing.T) {
 	release()
 	w.within("the first edit arrives", arrived)
 	a.signal(syscall.SIGCONT)
-	w.eventually("a notices", func() bool { return strings.Contains(a.said(), "leads no more") })
+	w.eventually("a notices", func() bool { return strings.Contains(a.said(), "no longer leads") })
 	time.Sleep(5 * time.Second)
 	if n := reply("Held up"); n != 1 {
 		t.Fatalf("%d replies, want one:\n%s", n, section(w.alice.text(w.page), "Held up"))
