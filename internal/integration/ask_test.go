@@ -202,6 +202,9 @@ func (a *askSite) result(p *tab) {
 	}
 	p.until(`document.querySelector("#rows thead a").click() ?? true`)
 	p.until(`document.querySelector("#rows [aria-sort=ascending]")`)
+	if marks := eval[string](p, `[...document.querySelectorAll("#rows th[aria-sort] > a")].map(a => getComputedStyle(a, "::after").content[2]).join("")`); marks != "↑⇅" {
+		a.t.Errorf("the columns are marked %q", marks)
+	}
 	if first := eval[string](p, `document.querySelector("#rows tbody td").textContent`); !strings.HasPrefix(first, "Austria") {
 		a.t.Errorf("ordered by name, the first row is %q", first)
 	}

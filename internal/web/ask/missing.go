@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -28,6 +29,7 @@ type missingData struct {
 	Row     int  // the row that it is in, or 0
 	Fits    bool // all conditions hold, so a LIMIT, a grouping or an order leaves it out
 	Fails   []failing
+	Open    string   // address of the editor with the query without all of Fails, if it takes that to include the thing
 	Changes []string // changes of the query that would include it, in a few words
 	Reason  string   // key of a message if there is no explanation
 }
@@ -38,6 +40,9 @@ type failing struct {
 	Only bool   // without it the thing would be in the result
 	Has  []Cell // what the thing has instead
 	None bool   // it has no value for the property of the condition
+	Open string // address of the editor with the query without it, if the thing would be in the result then
+
+	condition condition
 }
 
 // missing explains why a thing is not in the result: which conditions of the query do not hold for it, and which small
@@ -64,6 +69,9 @@ func (s *Server) missing(w http.ResponseWriter, r *http.Request, find find) erro
 	if err := s.whyMissing(ctx, src, f.Event, d, layout.LanguageOf(r)); err != nil {
 		s.Log.Info("cannot explain why something is missing", "result", f.base, "item", d.Words, "error", err)
 		d.Reason = "ask.missing.failed"
+	}
+	for i := range d.Fails {
+		d.Fails[i].Has = written([][]Cell{d.Fails[i].Has}, s.Site.Texts(r).Decimal)[0]
 	}
 	s.pages.Show(w, r, http.StatusOK, "missing", layout.Page{Title: s.Site.Say(r, "ask.missing.title"), Section: f.section,
 		Styles: []string{"ask/ask.css"}, Data: d})
@@ -123,6 +131,9 @@ func (s *Server) whyMissing(ctx context.Context, src *agent.Source, f *agent.Eve
 		return err
 	}
 	try.variants(d, cmp.Or(f.Ran, f.SPARQL))
+	if err := try.relax(d); err != nil {
+		return err
+	}
 	for i := range d.Fails {
 		d.Fails[i].Has = s.labeled(ctx, f.KG, lang, [][]Cell{d.Fails[i].Has})[0]
 	}
@@ -197,7 +208,7 @@ func (x *trial) conditions(d *missingData) error {
 		if alone && !only {
 			continue
 		}
-		f := failing{Text: c.Text, Only: only}
+		f := failing{Text: c.Text, Only: only, condition: c}
 		if c.triple == nil && only {
 			f.Has, err = x.compared(c)
 		} else {
@@ -209,6 +220,45 @@ func (x *trial) conditions(d *missingData) error {
 		d.Fails = append(d.Fails, f)
 	}
 	return nil
+}
+
+// relax adds the links to the editor with a query that includes the thing: without a condition if that is enough, else
+// without all that do not hold.
+func (x *trial) relax(d *missingData) error {
+	rest := x.t.patterns
+	var all []condition
+	enough := false
+	for i := range d.Fails {
+		f := &d.Fails[i]
+		if f.Only {
+			f.Open, enough = x.editor(f.condition), true
+		}
+		all = append(all, f.condition)
+		rest = slices.DeleteFunc(slices.Clone(rest), func(p sparql.Pattern) bool { return p == f.condition.pattern })
+	}
+	if enough || len(all) < 2 || len(rest) == 0 {
+		return nil
+	}
+	ok, err := x.holds(rest)
+	if ok {
+		d.Open = x.editor(all...)
+	}
+	if kg.KindOf(err) == kg.SyntaxError {
+		return nil
+	}
+	return err
+}
+
+// maxAddress is the maximum length of a link to the editor, in bytes; proxies may refuse longer ones.
+const maxAddress = 8000
+
+// editor returns the address of the editor with the query without some conditions, "" if it would be too long.
+func (x *trial) editor(without ...condition) string {
+	a := "/editor?" + url.Values{"graph": {x.src.Name()}, "q": {x.t.relaxed(without)}}.Encode()
+	if len(a) > maxAddress {
+		return ""
+	}
+	return a
 }
 
 func uses(t *sparql.Triple, name string) bool {

@@ -79,6 +79,7 @@ type resultView struct {
 	Head       []column
 	Page       pageLinks
 	Seen       seen
+	WDQS       string // link, "" for a graph that is not Wikidata
 }
 
 // column is a column's name with the link that orders the rows by it.
@@ -197,14 +198,22 @@ func (s *Server) answer(r *http.Request, id string, f *agent.Event, d *pageData)
 		a.Result = s.view(r, &stored{Event: f, base: "/a/" + id})
 		a.Result.Graph = a.Graph
 	}
-	if d.Choice.Graph == "wikidata" || strings.Contains(f.Endpoint, "wikidata") || strings.HasPrefix(d.Choice.Graph, "embedded") {
+	if hasWikidata(d.Choice.Graph) || strings.Contains(f.Endpoint, "wikidata") {
 		a.WDQS = sparql.URL(f.SPARQL)
 		if res, err := rewrite.Query(f.SPARQL, rewrite.QLever, rewrite.Options{Language: layout.LanguageOf(r),
 			DropMWAPI: true}); err == nil {
 			a.QLever = "https://qlever.dev/wikidata?query=" + url.QueryEscape(res.Text)
 		}
 	}
+	if a.Result != nil {
+		a.Result.WDQS = a.WDQS
+	}
 	return a
+}
+
+// hasWikidata reports whether a graph, by its name, is Wikidata or a part of it.
+func hasWikidata(graph string) bool {
+	return graph == "wikidata" || strings.HasPrefix(graph, "embedded")
 }
 
 // view returns the part of a result that a request is for.
@@ -223,6 +232,9 @@ func (s *Server) view(r *http.Request, st *stored) *resultView {
 	part.Rows, part.Numbers = s.labeled(r.Context(), st.KG, layout.LanguageOf(r), res.Rows[from:to]), res.Numbers[from:to]
 	part.Rows = written(part.Rows, s.Site.Texts(r).Decimal)
 	v.Result = &part
+	if hasWikidata(st.KG) {
+		v.WDQS = sparql.URL(st.SPARQL)
+	}
 	v.links(from)
 	return v
 }

@@ -126,6 +126,58 @@ func (t *taken) without(p sparql.Pattern) []sparql.Pattern {
 	return slices.DeleteFunc(slices.Clone(t.patterns), func(o sparql.Pattern) bool { return o == p })
 }
 
+// relaxed returns the query without some conditions, with everything else that it has.
+func (t *taken) relaxed(conditions []condition) string {
+	q, body := *t.q, *t.q.Body
+	where := *body.Where
+	where.Patterns = rest(where.Patterns, conditions)
+	q.Body, body.Where = &body, &where
+	return sparql.Print(&q, sparql.PrintOptions{})
+}
+
+// rest returns patterns without the conditions; what it changes is a copy.
+func rest(patterns []sparql.Pattern, conditions []condition) (out []sparql.Pattern) {
+	for _, p := range patterns {
+		if slices.ContainsFunc(conditions, func(c condition) bool { return c.pattern == p }) {
+			continue
+		}
+		switch it := p.(type) {
+		case *sparql.Group:
+			g := *it
+			g.Patterns = rest(it.Patterns, conditions)
+			p = &g
+		case *sparql.Triples:
+			if len(it.Properties) > 0 && !hasLists(it) {
+				if it = restOf(it, conditions); it == nil {
+					continue
+				}
+				p = it
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// restOf returns triples without the conditions, or nil if none is left.
+func restOf(p *sparql.Triples, conditions []condition) *sparql.Triples {
+	out := *p
+	out.Properties = nil
+	for _, prop := range p.Properties {
+		left := *prop
+		left.Objects = slices.DeleteFunc(slices.Clone(prop.Objects), func(o *sparql.Term) bool {
+			return slices.ContainsFunc(conditions, func(c condition) bool { return c.triple != nil && c.triple.Object == o })
+		})
+		if len(left.Objects) > 0 {
+			out.Properties = append(out.Properties, &left)
+		}
+	}
+	if len(out.Properties) == 0 {
+		return nil
+	}
+	return &out
+}
+
 // binds reports whether the query's pattern, and not only its projection, binds a column.
 func (t *taken) binds(name string) bool {
 	return t.q.Body != nil && t.q.Body.Where != nil && slices.Contains(t.q.Body.Where.Visible(), name)

@@ -268,13 +268,18 @@ func written(rows [][]Cell, decimal func(string) string) [][]Cell {
 	out := make([][]Cell, len(rows))
 	for i, row := range rows {
 		out[i] = slices.Clone(row)
-		for j, c := range row {
-			if c.Kind == "number" {
-				out[i][j].Text = decimal(c.Text)
-			}
+		for j := range row {
+			out[i][j].write(decimal)
 		}
 	}
 	return out
+}
+
+// write formats a number for the reader's language; decimal does it.
+func (c *Cell) write(decimal func(string) string) {
+	if c.Kind == "number" {
+		c.Text = decimal(c.Text)
+	}
 }
 
 // perPage is how many rows a page shows; mostRows is how many a script may request at once.

@@ -3,12 +3,14 @@ package ask
 import (
 	"context"
 	"encoding/json"
+	"html"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -209,18 +211,66 @@ func TestReasons(t *testing.T) {
 	s, id := graphSite(t, `SELECT ?country ?population WHERE { ?country wdt:P30 wd:Q46 ; wdt:P1082 ?population .
   FILTER(?population > 80000000) } ORDER BY DESC(?population)`)
 	_, body := s.get("/a/" + id + "/row/3")
-	holds(t, "row 3", body, "Germany", "continent", "Europe", "84358845", "preferred", "point in time", "2022-12-31")
+	holds(t, "row 3", body, "Germany", "continent", "Europe", "<span dir=\"auto\">84,358,845</span>", "<b><span dir=\"auto\">84,358,845</span></b>", "preferred", "point in time", "2022-12-31")
 	_, body = s.get("/a/" + id + "/missing?item=Malta")
-	holds(t, "Malta", body, "Q233", "FILTER(?population &gt; 80000000)", "553214", "Without this condition")
+	holds(t, "Malta", body, "Q233", "FILTER(?population &gt; 80000000)", "553,214", "Without this condition")
 	_, body = s.get("/a/" + id + "/missing?item=Q183")
 	holds(t, "Germany", body, "It is in the result", "/row/3")
 	_, body = s.get("/a/" + id + "/missing?item=Japan")
 	holds(t, "Japan", body, "?country wdt:P30 wd:Q46", "Asia", "Without this condition")
 	_, body = s.get("/a/" + id + "/missing?item=Xyzzyxyzzy")
 	holds(t, "nothing", body, "nothing with that name")
+	if strings.Contains(body, `href="/editor?`) {
+		t.Errorf("a query for nothing:\n%s", body)
+	}
 	s, id = graphSite(t, `SELECT ?country WHERE { ?country wdt:P30 wd:Q46 . } ORDER BY ?country LIMIT 1`)
 	_, body = s.get("/a/" + id + "/missing?item=Malta")
 	holds(t, "behind a limit", body, "All conditions of the query hold")
+}
+
+// What leaves a thing out can be dropped: a link opens the editor with the query without it, whose result has the thing.
+func TestRelaxed(t *testing.T) {
+	g, err := graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		item, conditions, words string
+		drops                   []string
+	}{
+		{"Q233", "FILTER(?population > 80000000)", "without it", []string{"FILTER"}},                  // Malta is small
+		{"Q1008", "?country wdt:P47 wd:Q183 .", "without these 2 conditions", []string{"P30", "P47"}}, // Ivory Coast is far away
+	} {
+		s, id := graphSite(t, `#defaultView:Table
+SELECT ?country ?countryLabel ?population WHERE { { ?country wdt:P30 wd:Q46 ; wdt:P1082 ?population . } `+c.conditions+`
+  SERVICE wikibase:label { bd:serviceParam wikibase:language "en" } } ORDER BY DESC(?population)`)
+		_, body := s.get("/a/" + id + "/missing?item=" + c.item)
+		m := regexp.MustCompile(`<a href="(/editor\?[^"]*)">([^<]*)</a>`).FindAllStringSubmatch(body, -1)
+		if len(m) != 1 || !strings.Contains(m[0][2], c.words) {
+			t.Errorf("%s: %q in\n%s", c.item, m, body)
+			continue
+		}
+		to := html.UnescapeString(m[0][1])
+		_, body = s.get(to)
+		holds(t, c.item, body, `<option value="wikidata" selected>`, "wdt:P1082 ?population", "#defaultView:Table", "wikibase:label", "ORDER BY")
+		u, err := url.Parse(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		query := u.Query().Get("q")
+		for _, gone := range c.drops {
+			if strings.Contains(query, gone) {
+				t.Errorf("%s is left out by\n%s", c.item, query)
+			}
+		}
+		table, err := g.Query(t.Context(), query)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", c.item, err, query)
+		}
+		if !slices.ContainsFunc(table.Rows, func(row []rdf.Term) bool { return row[0] == item(c.item) }) {
+			t.Errorf("%s is not in the result of\n%s", c.item, query)
+		}
+	}
 }
 
 func TestEditor(t *testing.T) {
@@ -269,7 +319,7 @@ SELECT ?country ?countryLabel ?population WHERE { ?country wdt:P30 wd:Q46 ; wdt:
 	if err != nil {
 		t.Fatal(err)
 	}
-	holds(t, "the result", string(page), `data-views="table chart"`, `data-view="chart"`, `data-kind="bubble"`, `data-hide="population"`)
+	holds(t, "the result", string(page), `href="https://query.wikidata.org/#`, `data-views="table chart"`, `data-view="chart"`, `data-kind="bubble"`, `data-hide="population"`)
 	if !strings.Contains(string(page), "ask/result.js") {
 		t.Error("the views have no script")
 	}
@@ -278,7 +328,12 @@ SELECT ?country ?countryLabel ?population WHERE { ?country wdt:P30 wd:Q46 ; wdt:
 	}
 	base := regexp.MustCompile(`/editor/ran/[a-z2-7]{16}`).FindString(string(page))
 	_, body := s.get(base + "?sort=population&offset=3")
-	holds(t, "sorted", body, "#defaultView:BubbleChart", `aria-sort="ascending"`, `name="filter"`)
+	holds(t, "sorted", body, "#defaultView:BubbleChart", `aria-sort="none"`, `aria-sort="ascending"`, `name="filter"`)
+	for _, link := range []string{"/result/csv", "/result/wiki", "https://query.wikidata.org/"} {
+		if at := strings.Index(body, link); at < 0 || at > strings.Index(body, `id="rows"`) {
+			t.Errorf("%s is not above the table:\n%s", link, body)
+		}
+	}
 	_, body = s.get(base + "?filter=germany")
 	holds(t, "filtered", body, "84,358,845", "1–1 of 1 row")
 	_, body = s.get(base + "/rows?limit=2")

@@ -87,6 +87,9 @@ func (s *Server) row(w http.ResponseWriter, r *http.Request, find find) error {
 		d.Reason = "ask.row.none"
 	}
 	d.label(s.labels(ctx, f.KG, lang, d.ids()))
+	decimal := s.Site.Texts(r).Decimal
+	d.Cells = written([][]Cell{d.Cells}, decimal)[0]
+	d.cells(func(c *Cell) { c.write(decimal) })
 	s.pages.Show(w, r, http.StatusOK, "row", layout.Page{Title: s.Site.Say(r, "ask.row.title", "count", n), Section: f.section,
 		Styles: []string{"ask/ask.css"}, Data: d})
 	return nil
