@@ -159,8 +159,9 @@ func TestDesk(t *testing.T) {
 	p.until(`location.pathname === "/operator" && document.querySelector(".note.good")`)
 
 	// two are rejected at once, with a reason
+	p.until(`document.querySelector("#chosen").textContent === "(0)" && document.querySelectorAll(".several button:disabled").length === 3`)
 	eval[bool](p, `([...document.querySelectorAll('article.reply input[name="entry"]')].slice(0, 2).forEach(b => b.click()), true)`)
-	p.until(`document.querySelector("#chosen").textContent === "(2)"`)
+	p.until(`document.querySelector("#chosen").textContent === "(2)" && !document.querySelector(".several button:disabled")`)
 	fill(p, `#many input[name="why"]`, "not a good time")
 	p.shot(filepath.Join(b.shots, "desk-several.png"))
 	click(p, `#many button[value="reject"]`)

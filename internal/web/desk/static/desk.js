@@ -1,4 +1,4 @@
-// The list of what waits, made quicker: how many are chosen, all at once by one box, what can be done with them only when
+// The list of what waits, made quicker: how many are chosen, all at once by one box, buttons that can be pressed only when
 // there are some, and Enter in the field for the reason rejects. Without this script the page works as a form.
 const form = document.querySelector("#many");
 const words = JSON.parse(document.querySelector("#words")?.textContent ?? "{}");
@@ -7,7 +7,6 @@ if (form) {
   const boxes = [...form.querySelectorAll('input[name="entry"]')];
   const chosen = form.querySelector("#chosen");
   const several = form.querySelector(".several");
-  several.classList.add("floating");
   const all = document.createElement("input");
   all.type = "checkbox";
   const label = document.createElement("label");
@@ -18,8 +17,9 @@ if (form) {
     const n = boxes.filter((b) => b.checked).length;
     all.checked = n === boxes.length;
     all.indeterminate = n > 0 && n < boxes.length;
-    several.hidden = n === 0;
-    chosen.textContent = n ? `(${n})` : "";
+    several.classList.toggle("floating", n > 0);
+    for (const b of several.querySelectorAll("button")) b.disabled = n === 0;
+    chosen.textContent = `(${n})`;
   };
   all.addEventListener("change", () => {
     for (const b of boxes) b.checked = all.checked;
