@@ -131,6 +131,22 @@ func TestList(t *testing.T) {
 	}
 }
 
+// TestFirstDifference: a line marks the first step in which runs differ; runs that did the same have none.
+func TestFirstDifference(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a", start("Which?"), step(1, "search", "one", "x"), step(2, "search", "two", "x"), step(3, "search", "three", "x"))
+	write(t, dir, "b", start("Which?"), step(1, "search", "one", "x"), step(2, "search", "other", "x"), step(3, "search", "third", "x"))
+	h := pages(t, dir)
+	_, body := get(t, h, "/runs/compare?run=a&run=b")
+	mark := strings.Index(body, `id="differ"`)
+	if mark < strings.Index(body, "one") || mark > strings.Index(body, "two") || strings.Count(body, `id="differ"`) != 1 {
+		t.Errorf("the mark is at %d of\n%s", mark, body)
+	}
+	if _, body = get(t, h, "/runs/compare?run=a&run=a"); strings.Contains(body, "differ") {
+		t.Errorf("a run differs from itself:\n%s", body)
+	}
+}
+
 // TestRun: a run's page shows question, turns, refusals, answer and end; the tree's nodes lead to its turns; what is
 // said in it stays text.
 func TestRun(t *testing.T) {
@@ -149,7 +165,7 @@ func TestRun(t *testing.T) {
 		"/runs/question/run":                      {"It is this.", "SELECT ?x {}", "refused: a repetition", `<svg`, `href="?page=1&amp;nodes=48#e5"`, `id="e5"`, "50 %", "7 events"},
 		"/runs/question/run?tool=execute":         {`id="e5"`, "I think."},
 		"/runs/question/run?failed=1":             {"refused: a repetition"},
-		"/runs/compare?run=run&run=other":         {"too many steps", "It is", `class="same"`},
+		"/runs/compare?run=run&run=other":         {"too many steps", "It is", `class="same"`, `href="#differ"`, "From here on the runs differ"},
 		"/runs/question/other?lang=fr&theme=dark": {"Étapes", "trop d’étapes"},
 		"/runs": {"Which?"},
 	} {

@@ -308,6 +308,11 @@ func (c *compared) Letters() string {
 	return strings.Join(out, " = ")
 }
 
+// First returns the index of the first line of turns in which the runs differ, or -1.
+func (c *compared) First() int {
+	return slices.IndexFunc(c.Turns, func(line []*evalrun.ShownEvent) bool { return !c.Same(line) })
+}
+
 // Same reports whether all runs did the same in a turn.
 func (c *compared) Same(line []*evalrun.ShownEvent) bool {
 	return !slices.ContainsFunc(line, func(e *evalrun.ShownEvent) bool {
