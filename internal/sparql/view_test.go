@@ -18,6 +18,35 @@ func TestWithView(t *testing.T) {
 		"#defaultView:Timeline\nSELECT ?b ?where { ?b wdt:P625 ?where }":  "",
 		"ASK { ?b wdt:P625 ?where }":                                      "",
 		"not a query":                                                     "",
+
+		// A map would lose the order that was asked for.
+		"SELECT ?b ?where { ?b wdt:P625 ?where ; wdt:P2044 ?h } ORDER BY DESC(?h) LIMIT 20": "",
+		"SELECT ?b ?bLabel ?where { ?b wdt:P625 ?where } ORDER BY ?bLabel LIMIT 20":         "",
+		`SELECT ?b ?bLabel ?where {
+  { SELECT ?b ?h { ?b wdt:P2044 ?h } ORDER BY DESC(?h) LIMIT 20 }
+  ?b wdt:P625 ?where
+} ORDER BY DESC(?h)`: "",
+		`SELECT ?b ?bLabel ?opened ?height ?where {
+  ?b wdt:P625 ?where ; wdt:P1619 ?opened ; wdt:P2048 ?height
+} ORDER BY DESC(?height)`: "",
+		`SELECT ?b ?bLabel (SAMPLE(?w) AS ?where) (COUNT(?line) AS ?lines) {
+  ?b wdt:P625 ?w ; wdt:P81 ?line
+} GROUP BY ?b ?bLabel ORDER BY DESC(?lines)`: "",
+		"SELECT ?b ?height (SAMPLE(?w) AS ?where) { ?b wdt:P625 ?w ; wdt:P2048 ?height ; wdt:P81 ?line } " +
+			"GROUP BY ?b ?height ORDER BY DESC(COUNT(*))": "",
+		"SELECT ?b ?bLabel (YEAR(?opened) AS ?year) ?where { ?b wdt:P625 ?where ; wdt:P1619 ?opened } ORDER BY ?year": "",
+
+		// Here nobody asked for a ranking, or the order shows nowhere but in the map's items.
+		"SELECT ?b ?bLabel ?height ?where { ?b wdt:P625 ?where ; wdt:P2048 ?height }":                        "Map",
+		"SELECT ?b ?bLabel ?where { ?b wdt:P625 ?where } LIMIT 500":                                          "Map",
+		"SELECT ?b ?bLabel ?height ?where { ?b wdt:P625 ?where ; wdt:P2048 ?height } ORDER BY ?bLabel":       "Map",
+		"SELECT ?b ?name ?h ?where { ?b wdt:P625 ?where ; rdfs:label ?name ; wdt:P2048 ?h } ORDER BY ?name":  "Map",
+		"SELECT ?b ?bLabel ?where ?image { ?b wdt:P625 ?where ; wdt:P18 ?image ; wdt:P2048 ?h } ORDER BY ?h": "Map",
+		"SELECT ?b ?in ?inLabel ?h ?where { ?b wdt:P625 ?where ; wdt:P131 ?in ; wdt:P2048 ?h } ORDER BY ?in": "Map",
+
+		// A grid of pictures keeps the order.
+		"SELECT ?b ?image ?h { ?b wdt:P18 ?image ; wdt:P2044 ?h } ORDER BY DESC(?h) LIMIT 20":                 "ImageGrid",
+		"SELECT ?b ?image ?h ?where { ?b wdt:P18 ?image ; wdt:P625 ?where ; wdt:P2044 ?h } ORDER BY DESC(?h)": "ImageGrid",
 	} {
 		got := WithView(query)
 		if want == "" && got != query || want != "" && got != "#defaultView:"+want+"\n"+query {
