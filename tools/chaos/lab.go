@@ -1,3 +1,5 @@
+// Over 500 lines: one run from its start to its verdict; its parts share what was played and seen.
+
 package main
 
 import (

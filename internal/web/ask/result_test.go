@@ -1,3 +1,5 @@
+// Over 500 lines: the tests of what a result shows share one server and its questions.
+
 package ask
 
 import (
