@@ -193,7 +193,7 @@ func TestNoLieReachesThePage(t *testing.T) {
 	way := *best
 	way.Probe.Queries = 0
 	r := rand.New(rand.NewPCG(17, 2026))
-	lies, reached, mended, honest, held := map[string]int{}, 0, 0, 0, 0
+	lies, reached, corrected, honest, held := map[string]int{}, 0, 0, 0, 0
 	replies := 200
 	if testing.Short() {
 		replies = 40
@@ -230,7 +230,7 @@ func TestNoLieReachesThePage(t *testing.T) {
 			l.second = trueOne
 		}
 		out := ask(true)
-		mended += l.asked
+		corrected += l.asked
 		text, err := forum.Compose(reply.New(out, "Ann", "Olga", "sb-1"), ":")
 		if err != nil {
 			t.Fatal(err)
@@ -247,7 +247,7 @@ func TestNoLieReachesThePage(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("lies %v, reached the page %d; asked again %d times; true sentences %d, held back %d", lies, reached, mended, honest, held)
+	t.Logf("lies %v, reached the page %d; asked again %d times; true sentences %d, held back %d", lies, reached, corrected, honest, held)
 	if held*100 >= 3*honest || len(lies) != 4 {
 		t.Errorf("%d of %d true sentences were held back; lies %v", held, honest, lies)
 	}

@@ -132,7 +132,7 @@ func watchedServer(t testing.TB) (*sdk.Server, *watch) {
 		Main: []string{"main"}, Limit: 20 * time.Second, Ask: func(kgs agent.Sources) Asker { return answering(asker{kgs}) }}), w
 }
 
-// Whatever text stands in whatever argument of whatever tool, what comes back is text, short where it is an error, and
+// Whatever text is in whatever argument of whatever tool, what comes back is text, short where it is an error, and
 // no handler panics. All that is sent is one JSON value: a client encodes it, so it stays inside its quotes.
 func TestHostileArguments(t *testing.T) {
 	m, log := watchedServer(t)

@@ -29,7 +29,7 @@ if [ ! -f "$dir/mediawiki/api.php" ]; then
 	for p in "$work"/packages/*.deb; do dpkg-deb -x "$p" "$work/root"; done
 	tree=$work/mediawiki
 	cp -R "$work/root/usr/share/mediawiki" "$tree"
-	# Debian's tree points to /etc and /var with links; this one stands alone.
+	# Debian's tree points to /etc and /var with links; this one needs neither.
 	(cd "$tree" && rm -rf LocalSettings.php config images extensions && mv extensions-core extensions && mkdir config images)
 	mv "$tree" "$dir/mediawiki"
 fi
