@@ -111,7 +111,7 @@ const (
 // EndingOf is [event.EndingOf].
 func EndingOf(err error) Ending { return event.EndingOf(err) }
 
-// Outcome is the result of a run. If there is no answer, Answer is nil and Ending tells why. Report is the text for the
+// Outcome is the result of a run. If there is no answer, Answer is nil and Ending says why. Report is the text for the
 // asker in their language; it comes from the model, so it is untrusted, and it may be empty.
 type Outcome struct {
 	Answer  *Answer
@@ -139,7 +139,7 @@ type Triage struct {
 	Question string
 	Language string
 	Why      string // one line for the log
-	// what the model was shown and did first, for [Question]; nil where the judgment was a call of its own
+	// what the model was shown and did first, for [Question]; nil if the judgment was a separate call
 	Opening *Opening
 }
 

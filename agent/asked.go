@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -24,7 +23,7 @@ var askedTexts = func() *render.Texts {
 	return t
 }()
 
-// maxAsked is how many characters of a request or a query are shown for [Engine.Asked].
+// maxAsked is the maximum number of characters of a request or a query that are shown for [Engine.Asked].
 const maxAsked = 4000
 
 // Asked is an earlier request with its query, next to a new one.
@@ -49,57 +48,25 @@ func (e *Engine) Asked(ctx context.Context, a Asked, rec Recorder) (*Same, error
 		}
 	}
 	b := event.NewLog(rec, e.now, 0).Branch(0)
-	s, err := e.asked(ctx, b, a)
-	if event.IsWriteError(err) {
+	if err := b.Record(ctx, Event{Event: "start", Format: event.Format, Preset: "asked",
+		Detail: render.Clip(render.Fold(a.Question), 200)}); err != nil {
 		return nil, err
 	}
+	s, err := readable(ctx, e, b, func(again string) llm.Request {
+		user := askedTexts.Say("asked_user", map[string]any{"New": a.Question, "Query": a.Query, "Earlier": a.Earlier,
+			"Theirs": a.Theirs, "Again": again})
+		return llm.Request{Purpose: "asked", Subject: a.Question, MaxTokens: 1000,
+			Messages: []llm.Message{{Role: llm.System, Content: askedTexts.Say("asked.tmpl", nil)},
+				{Role: llm.User, Content: user}}}
+	}, parseSame)
 	if err != nil {
-		err = fmt.Errorf("agent: was it asked before: %w", err)
-		end := EndingOf(err)
-		if ctx.Err() != nil {
-			end = event.Stopped(err)
-		}
-		return nil, errors.Join(err, b.Record(ctx, Event{Event: "end", Reason: string(end.Reason), Detail: end.Detail,
-			Cause: event.CauseOf(err)}))
+		return nil, failed(ctx, b, fmt.Errorf("agent: was it asked before: %w", err))
 	}
 	detail := "another request"
 	if s.Same {
 		detail = "the same request"
 	}
 	return s, b.Record(ctx, Event{Event: "end", Detail: detail + ": " + s.Why})
-}
-
-// asked asks, and asks once more when the answer cannot be read.
-func (e *Engine) asked(ctx context.Context, b *event.Branch, a Asked) (*Same, error) {
-	if err := b.Record(ctx, Event{Event: "start", Format: event.Format, Preset: "asked",
-		Detail: render.Clip(render.Fold(a.Question), 200)}); err != nil {
-		return nil, err
-	}
-	again := ""
-	for range 2 {
-		user := askedTexts.Say("asked_user", map[string]any{"New": a.Question, "Query": a.Query, "Earlier": a.Earlier,
-			"Theirs": a.Theirs, "Again": again})
-		req := llm.Request{Purpose: "asked", Subject: a.Question, MaxTokens: 1000,
-			Messages: []llm.Message{{Role: llm.System, Content: askedTexts.Say("asked.tmpl", nil)},
-				{Role: llm.User, Content: user}}}
-		resp, err := e.model.Complete(ctx, req)
-		ev := Event{Event: "model", Request: &req, Response: resp}
-		if err != nil {
-			ev.Error, ev.Cause = err.Error(), event.CauseOf(err)
-		}
-		if rerr := b.Record(ctx, ev); rerr != nil {
-			return nil, rerr
-		}
-		if err != nil {
-			return nil, err
-		}
-		s, why := parseSame(resp.Text())
-		if why == "" {
-			return s, nil
-		}
-		again = why
-	}
-	return nil, fmt.Errorf("%w: %s", event.ErrUnreadable, again)
 }
 
 // parseSame reads the model's JSON object; why says what is wrong with it.

@@ -3,15 +3,19 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
@@ -146,8 +150,8 @@ func TestBestParallel(t *testing.T) {
 	}
 }
 
-// TestBestShape: an end whose columns are not there is handed back each time; one with other columns than announced, or
-// with a name in place of an item, once.
+// TestBestShape: an end with missing columns is returned each time; one with other columns than announced, or with a
+// name instead of an item, only once.
 func TestBestShape(t *testing.T) {
 	names := `query {"sparql": "SELECT ?mLabel WHERE { ?m wdt:P31 wd:Q8502 ; rdfs:label ?mLabel }"}`
 	for _, tt := range []struct {
@@ -221,12 +225,36 @@ func TestBestAnswers(t *testing.T) {
 	}
 }
 
-// TestBestNoAnswer: the honest end is taken at once, also where a query returned something.
+// TestBestNoAnswer: an honest end without an answer is accepted at once, even if a query returned something.
 func TestBestNoAnswer(t *testing.T) {
 	m := &turnModel{turns: []string{capital, `finish {"no_answer": true, "answer": "The graph has no rivers."}`}}
 	out, _ := askBest(t, m, "Which rivers are there?")
 	if out.Answer != nil || out.Reason != NotFound || out.Detail != "The graph has no rivers." || len(m.requests) != 2 {
 		t.Fatalf("%+v", out)
+	}
+}
+
+// TestBestNothingFits: a model that rightly ends on an empty result is told how in one turn, or knows it from the result.
+func TestBestNothingFits(t *testing.T) {
+	lake := `query {"sparql": "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P17 wd:Q41 }", "returns": "a mountain: ?m"}`
+	none := `finish {"no_answer": true, "answer": "None: no mountain is there."}`
+	for _, turns := range [][]string{{lake, none}, {lake, `finish {"step": 2, "columns": ["m"], "answer": "None."}`, none}} {
+		m := &turnModel{turns: slices.Clone(turns)}
+		out, rec := askBest(t, m, "Which mountains are in Tarburg?")
+		if out.Reason != NotFound || out.Report != "None: no mountain is there." || len(m.requests) != len(turns) {
+			t.Fatalf("%+v after %d calls", out, len(m.requests))
+		}
+		messages := m.requests[len(turns)-1].Messages
+		last := messages[len(messages)-1].Content
+		if len(turns) == 2 {
+			says(t, last, "returned no rows", "nothing in this graph fits")
+			continue
+		}
+		says(t, last, "Refused: this call, because the query of step 2 returned nothing",
+			"If nothing in this graph fits, or it lacks the answer, call finish with no_answer: true and say which.")
+		if !slices.ContainsFunc(rec.events, func(e Event) bool { return e.Event == "step" && e.Reason == "stop" }) {
+			t.Error("the trajectory does not say that an end was refused")
+		}
 	}
 }
 
@@ -305,7 +333,7 @@ func TestBestReplay(t *testing.T) {
 	}
 }
 
-// TestBestPluralNames: the plural of a name is looked for as a name, too, where nothing has the plural itself.
+// TestBestPluralNames: the singular of a plural name is looked up, too, if nothing has the plural as its name.
 func TestBestPluralNames(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(peaks+`wd:Q60 rdfs:label "Super Bowl"@en . wd:Q61 rdfs:label "Super"@en .
@@ -321,14 +349,125 @@ func TestBestPluralNames(t *testing.T) {
 		"Which wars began in the 1990s?":           {"[step 1] war (Q80)", "(Q84)"},
 		"Who are the Tar Kings?":                   {"Tar Kings (Q62)", "Tar King (Q63)"},
 	} {
-		m := &turnModel{turns: []string{`finish {"no_answer": true, "answer": "None."}`}}
-		if _, err := with(m, Wikibase(g), best(t)).Ask(t.Context(),
-			Question{Text: question}, nil, Limits{}); err != nil {
-			t.Fatal(err)
-		}
-		first := m.requests[0].Messages[len(m.requests[0].Messages)-1].Content
-		if !strings.Contains(first, want[0]) || strings.Contains(first, want[1]) {
-			t.Errorf("%s: want %q and not %q in\n%s", question, want[0], want[1], first)
-		}
+		lookedUp(t, g, question, want[0], want[1])
+	}
+}
+
+// lookedUp checks that the first prompt of a question has one text and not the other.
+func lookedUp(t *testing.T, g *embedded.Graph, question, want, not string) {
+	t.Helper()
+	m := &turnModel{turns: []string{`finish {"no_answer": true, "answer": "None."}`}}
+	if _, err := with(m, Wikibase(g), best(t)).Ask(t.Context(), Question{Text: question}, nil, Limits{}); err != nil {
+		t.Fatal(err)
+	}
+	first := m.requests[0].Messages[len(m.requests[0].Messages)-1].Content
+	if !strings.Contains(first, want) || strings.Contains(first, not) {
+		t.Errorf("%s: want %q and not %q in\n%s", question, want, not, first)
+	}
+}
+
+// TestBestOtherLanguages: words that are no names have capitals in German, and some lose a letter in French and Italian.
+func TestBestOtherLanguages(t *testing.T) {
+	b := embedded.NewBuilder()
+	if err := b.Read("data.ttl", strings.NewReader(peaks+`@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+		wd:Q60 rdfs:label "Florian Jahr"@en ; wdt:P17 wd:Q40 . wd:Q61 rdfs:label "Austral"@en ; skos:altLabel "AU"@en .
+		wd:Q62 rdfs:label "Elesia"@en ; wdt:P17 wd:Q40 . wd:Q63 rdfs:label "d'Arva"@en .`)); err != nil {
+		t.Fatal(err)
+	}
+	g := b.Graph(embedded.Options{Name: "test"})
+	for question, want := range map[string][2]string{
+		"In welchem Jahr hatte Tarburg die meisten Einwohner, und wie viele waren es?": {"Tarburg (Q41)", "Jahr"},
+		"Wer war Florian Jahr, und in welchen Orten lebte er nach seiner Kindheit?":    {"Florian Jahr (Q60)", "No name here"},
+		"Quelles villes se trouvent au bord du fleuve, et dans quel pays ?":            {"", "Q61"},
+		"Quelle est la capitale de l'Elesia, et qui était son premier président ?":     {"Elesia (Q62)", "l'Elesia"},
+		"Quali sono le città dell’Elesia, e quando sono state fondate?":                {"Elesia (Q62)", "dell’"},
+		"Which towns were founded by d'Arva?":                                          {"d'Arva (Q63)", "No name here"},
+	} {
+		lookedUp(t, g, question, want[0], want[1])
+	}
+}
+
+// TestBestPages: of five things that the question names, four are shown with their properties: a plain word that is the
+// name of no class has the fewest to say.
+func TestBestPages(t *testing.T) {
+	b := embedded.NewBuilder()
+	if err := b.Read("data.ttl", strings.NewReader(peaks+`
+		wd:Q60 rdfs:label "Juniper"@en ; wdt:P17 wd:Q40 ; wdt:P36 wd:Q41 ; wdt:P2044 7 . wd:Q61 rdfs:label "Juniper"@en ;
+		wdt:P36 wd:Q41 ; wdt:P2044 5 . wd:Q62 rdfs:label "music"@en ; wdt:P36 wd:Q41 .
+		wd:Q53 wdt:P31 wd:Q8502 . wd:Q54 wdt:P31 wd:Q8502 .`)); err != nil {
+		t.Fatal(err)
+	}
+	m := &turnModel{turns: []string{`finish {"no_answer": true, "answer": "None."}`}}
+	if _, err := with(m, Wikibase(b.Graph(embedded.Options{Name: "test"})), best(t)).Ask(t.Context(),
+		Question{Text: "Which mountains of Tarland has the music of Juniper?"}, nil, Limits{}); err != nil {
+		t.Fatal(err)
+	}
+	first := m.requests[0].Messages[len(m.requests[0].Messages)-1].Content
+	says(t, first, "Juniper (Q60)\n  P", "Juniper (Q61)\n  P", "mountain (Q8502)\n  used by", "Tarland (Q40), country\n  P", "music (Q62)\n")
+	if strings.Contains(first, "music (Q62)\n  ") {
+		t.Errorf("the page of music is shown:\n%s", first)
+	}
+}
+
+// busy is a graph whose queries fail while the query service wants a pause.
+type busy struct {
+	tool.Graph
+	pause time.Duration
+	left  int // how many queries fail
+}
+
+func (g *busy) Query(ctx context.Context, query string) (*kg.Table, error) {
+	if g.left > 0 && strings.Contains(query, "P36 ?city") {
+		g.left--
+		return nil, &kg.Error{Kind: kg.RateLimited, Message: "the service wants us to wait", RetryAfter: g.pause}
+	}
+	return g.Graph.Query(ctx, query)
+}
+
+// TestBestBusy: a model that ends on a query that the graph did not answer is told to run it again. Where the service
+// wants a long pause, or the model insists, the run ends with what the service said, not as if there were no answer.
+func TestBestBusy(t *testing.T) {
+	none := `finish {"no_answer": true, "answer": "There is none."}`
+	for _, tt := range []struct {
+		name  string
+		busy  busy
+		turns []string
+		want  Reason
+		calls int
+	}{
+		{"once", busy{pause: 5 * time.Second, left: 1}, []string{capital, finished, capital, `finish {"step": 4, "columns": ["city"], "answer": "Tarburg."}`}, Answered, 4},
+		{"none, although it was not answered", busy{pause: 5 * time.Second, left: 9}, []string{capital, none, none, capital}, GraphFailed, 3},
+		{"insists", busy{pause: 5 * time.Second, left: 9}, []string{capital, finished, finished, finished}, GraphFailed, 3},
+		{"asks again", busy{pause: 5 * time.Second, left: 9}, []string{capital, capital, capital, capital}, GraphFailed, 3},
+		{"a long pause", busy{pause: 15 * time.Minute, left: 9}, []string{capital, finished}, GraphFailed, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, rec, src := &turnModel{turns: tt.turns}, &memory{}, peaksGraph(t)
+			g := tt.busy
+			g.Graph, src[0].Graph = src[0].Graph, &g
+			out, err := with(m, src, best(t)).Ask(t.Context(), Question{Text: "What is the capital of Tarland?"}, rec, Limits{})
+			if err != nil || out.Reason != tt.want || len(m.requests) != tt.calls {
+				t.Fatalf("%+v, %v after %d calls", out.Ending, err, len(m.requests))
+			}
+			if tt.want == Answered {
+				messages := m.requests[2].Messages
+				says(t, messages[len(messages)-1].Content, "did not answer the query of step 2", "run it again")
+				return
+			}
+			var ke *kg.Error
+			if !errors.As(out.Cause, &ke) || ke.RetryAfter != tt.busy.pause || !out.ServiceFailed() {
+				t.Errorf("the cause is %v", out.Cause)
+			}
+		})
+	}
+}
+
+// TestBestStuck: a model that repeats an end that was refused is not asked for ever.
+func TestBestStuck(t *testing.T) {
+	empty := `query {"sparql": "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P17 wd:Q41 }", "returns": "a mountain: ?m"}`
+	m := &turnModel{turns: append([]string{empty}, slices.Repeat([]string{`finish {"step": 2, "answer": "None."}`}, 9)...)}
+	out, _ := askBest(t, m, "Which mountains are in Tarburg?")
+	if out.Answer != nil || out.Reason != Loop || len(m.requests) != 4 {
+		t.Errorf("%+v after %d calls", out.Ending, len(m.requests))
 	}
 }

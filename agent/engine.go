@@ -23,7 +23,7 @@ import (
 
 // Options are the settings of an [Engine] that are the same for all questions. The zero value is usable.
 type Options struct {
-	Preset   *preset.Preset  // the way of working; nil: [preset.Default]
+	Preset   *preset.Preset  // nil: [preset.Default]
 	Policy   string          // how its steps are searched; "": the preset's first
 	Runs     int             // independent tries, for policies that make several; 0: as the policy thinks good
 	Doubt    float64         // if the confidence, 0 to 1, is lower, the asker is also asked a question
@@ -32,8 +32,8 @@ type Options struct {
 	Examples int             // solved questions to show before the first turn; 0: as the preset says
 	Notes    int             // approved notes in the prompt, at most; 0: as the preset says
 	Notebook tool.Notebook   // for a preset that takes notes
-	// Right reports whether an answer is known to be right: a search that branches goes on until one is. nil: nothing is
-	// known, as with every question that a person really asks.
+	// Right reports whether an answer is known to be right: a branching search continues until one is. nil: nothing is
+	// known, as for every real question.
 	Right    func(ctx context.Context, a *Answer) bool
 	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's own services; nil: none
 	// Faithful compares what the model tells the asker with the result, lets the model correct it once, and removes
@@ -266,8 +266,8 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 	return err
 }
 
-// findLanguage settles the asker's language: the question's own when it is known, else the preset's, else the model's
-// word for it, else English.
+// findLanguage determines the asker's language: the question's own if it is known, otherwise the preset's, otherwise
+// the one that the model names, otherwise English.
 func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 	r.Language = tool.English
 	if l, ok := tool.LanguageOf(r.Question.Language); ok && r.Question.Language != "" {

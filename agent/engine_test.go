@@ -21,7 +21,7 @@ import (
 
 func execute(q string) string { return do("execute_sparql(" + q + ")") }
 
-// TestAnswer follows one question from beginning to end and looks at everything that comes out.
+// TestAnswer follows one question from beginning to end and checks everything that is returned.
 func TestAnswer(t *testing.T) {
 	const q = `SELECT ?x ?xLabel WHERE { ?x wdt:P403 wd:Q1653 . SERVICE wikibase:label { bd:serviceParam wikibase:language "[AUTO_LANGUAGE],mul,en" } }`
 	result := &kg.Table{Vars: []string{"x", "xLabel"}, Source: "query.example",
@@ -246,8 +246,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestReportNotes: who writes the report is told what was thought and the outcome of each query, as notes and not as
-// our own words.
+// TestReportNotes: the writer of the report is told the thoughts and the outcome of each query, as notes and not as our
+// own words.
 func TestReportNotes(t *testing.T) {
 	const count = "SELECT (COUNT(?x) AS ?n) WHERE { ?x wdt:P36 ?y }"
 	g := graphOfTwo()
@@ -441,7 +441,7 @@ func (m *lengthy) Complete(ctx context.Context, req llm.Request) (*llm.Response,
 	return resp, err
 }
 
-// TestCutOffTurn: half a query is not run; a short action whose turn went on too long is.
+// TestCutOffTurn: half a query is not run; a short action in a turn that became too long is.
 func TestCutOffTurn(t *testing.T) {
 	m := &lengthy{fakeModel{acts: []string{execute(qA), do("search_wikidata(a)\nObservation: and so on and so on")}}}
 	g := graphOfTwo()

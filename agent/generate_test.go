@@ -196,8 +196,7 @@ func TestGenerateRelations(t *testing.T) {
 		"\"mouth of a river\":\n- mouth of the watercourse (P403): where it ends")
 }
 
-// k is 10 for the question and each step, 5 with more than three; what several find is shown once, the most alike
-// first.
+// k is 10 for the question and each step, or 5 with more than three; duplicates are shown once, the most similar first.
 func TestRetrieveCounts(t *testing.T) {
 	example := func(id, query string, score float64) event.Example {
 		return event.Example{ID: id, Question: "about " + id, SPARQL: query, Score: score}
@@ -239,7 +238,7 @@ func TestRetrieveCounts(t *testing.T) {
 	}
 }
 
-// Without solved questions, classes or an analysis that can be read, the work goes on.
+// Without solved questions, classes or an analysis that can be read, the work continues.
 func TestGenerateWithout(t *testing.T) {
 	for name, change := range map[string]func(*generating){
 		"examples":            func(x *generating) { x.source.Examples = nil },
@@ -264,8 +263,8 @@ func TestGenerateWithout(t *testing.T) {
 	}
 }
 
-// A query that does not fit classes that were looked at as a whole goes back before it is run; the same query again is
-// run.
+// A query that does not fit completely known classes is returned before it is run; the same query is run the second
+// time.
 func TestCheckFirst(t *testing.T) {
 	x := newGenerating(fence(wrongQuery), fence(goodQuery))
 	out, _ := x.ask(t)
@@ -335,7 +334,7 @@ func TestMistakes(t *testing.T) {
 		}
 		says(t, x.model.last("act"), c.wants...)
 	}
-	// Variable predicates are not judged, nor is what has no class.
+	// Variable predicates are not judged, and neither is anything without a class.
 	for _, query := range []string{"SELECT ?r { ?r wdt:P31 wd:Q4022 ; ?p wd:Q1 }", "SELECT ?r { ?r wdt:P999 wd:Q1 }"} {
 		x := newGenerating(fence(query), fence(goodQuery))
 		x.ask(t)
@@ -418,8 +417,8 @@ func TestThreeTries(t *testing.T) {
 	}
 }
 
-// Missing prefixes are added without the model where the service does not know them; an address that the model made up
-// is never asked.
+// Missing prefixes are added without the model if the service does not know them; an address that the model made up is
+// never used.
 func TestPrefixesAndEndpoints(t *testing.T) {
 	const query = "SELECT ?r { ?r c:mouth c:Geneva }"
 	x := newGenerating(strings.Replace(fence(query), "https://query.example/sparql", "http://127.0.0.1:9/evil", 1))
@@ -440,8 +439,8 @@ func TestPrefixesAndEndpoints(t *testing.T) {
 	}
 }
 
-// The variant of the challenge has no analysis, shows examples as JSON and classes for the question, and looks at the
-// classes only once a query has failed.
+// The variant of the challenge has no analysis, shows examples as JSON and classes for the question, and uses the
+// classes only after a query has failed.
 func TestChallenge(t *testing.T) {
 	x := newGenerating(fence(wrongQuery), fence(goodQuery))
 	x.preset = "sparql-llm-challenge"

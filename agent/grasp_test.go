@@ -152,7 +152,7 @@ func TestGraspTools(t *testing.T) {
 			t.Errorf("%s: %s\n(-want +got):\n%s", name, turns[i], cmp.Diff(want[i], out.Steps[i].Observation))
 		}
 	}
-	// a replay of the trajectory needs no graph
+	// a replay of the trajectory does not need a graph
 	replay, err := event.NewReplay(rec.events)
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// guardGraph answers every query with two rows, counts with what it has of each ID, and knows Q183.
+// guardGraph answers every query with two rows, returns counts for each ID, and has Q183.
 func guardGraph() *fakeGraph {
 	return &fakeGraph{labels: map[string]string{"Q183": "Germany", "P36": "capital"},
 		hits: map[string][]kg.Hit{"en:q183": {{ID: "Q183", Type: kg.Item, Label: "Germany",
@@ -78,8 +78,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestGuardOnIRIs: on a graph without numbers the IDs are prefixed names; those of common vocabularies need no looking
-// up.
+// TestGuardOnIRIs: on a graph without numbers the IDs are prefixed names; those of common vocabularies do not need
+// looking up.
 func TestGuardOnIRIs(t *testing.T) {
 	g := guardGraph()
 	g.labels = map[string]string{"dbo:capital": "capital"}

@@ -361,7 +361,8 @@ func TestKBQAKindByModel(t *testing.T) {
 	}
 }
 
-// TestKBQAKindByWords: without the model no call is made; nor is one where the dialogues of all kinds are shown.
+// TestKBQAKindByWords: the kind is found without a call of the model; there is no call either if the dialogues of all
+// kinds are shown.
 func TestKBQAKindByWords(t *testing.T) {
 	for name, words := range map[string]bool{"interactive-kbqa": true, "interactive-kbqa:kqapro": true,
 		"interactive-kbqa:metaqa": false} {
@@ -399,7 +400,7 @@ func TestKBQAGuard(t *testing.T) {
 	}
 }
 
-// TestKBQAGolden: entities that the caller knows are named after the question, in every dialect, as material (I15).
+// TestKBQAGolden: entities that the caller knows are listed after the question, in every dialect, as material (I15).
 func TestKBQAGolden(t *testing.T) {
 	for _, name := range []string{"interactive-kbqa", "interactive-kbqa:kqapro"} {
 		p, err := preset.Named(name)

@@ -243,8 +243,8 @@ func TestTreeOnGraph(t *testing.T) {
 	}
 }
 
-// TestTreeCalls: a search makes no more calls of the model than it may, also when several states are judged at once, and
-// ends with the best that was found by then: here a query that was run, since no branch has ended.
+// TestTreeCalls: a search makes no more calls of the model than allowed, even when several states are judged at once,
+// and ends with the best result so far: here a query that was run, because no branch has ended.
 func TestTreeCalls(t *testing.T) {
 	for calls, answer := range map[int]bool{2: false, 4: true, 5: true} {
 		m := mountains()

@@ -33,8 +33,8 @@ func (c *notingModel) Complete(_ context.Context, req llm.Request) (*llm.Respons
 		FinishReason: "tool_calls"}}}, nil
 }
 
-// A note-taker looks at the notes, checks on the graph, notes, merges, and stops. What it notes is proposed only, and
-// what a person has approved it cannot change.
+// A note-taker reads the notes, checks facts on the graph, writes notes, merges them, and stops. Its notes are only
+// proposals, and it cannot change approved ones.
 func TestNoteTakerTakesNotes(t *testing.T) {
 	book := lesson.Open(filepath.Join(t.TempDir(), "lessons.jsonl"), func() time.Time { return time.Unix(0, 0) })
 	taker := lesson.Taker{Book: book, KG: "wikidata", Source: "q1 of q1.jsonl", Model: "m"}

@@ -16,8 +16,8 @@ func (e *Engine) opens(o *Opening) bool {
 	return o != nil && e.opts.Preset.Rules.Triage && !e.noTools.Load() && e.opts.Reviewer == nil
 }
 
-// open asks for the judgment together with the first turn of the work. The Triage is nil where that cannot be had: the
-// server knows no tool calls, or the turn holds no judgment that can be read; o then has what it holds.
+// open asks for the judgment together with the first turn of the work. The Triage is nil if that is not possible: the
+// server does not support tool calls, or the turn has no readable judgment; o then has the turn's content.
 func (e *Engine) open(ctx context.Context, events *event.Log, b *event.Branch, o *Opening,
 	limits Limits) (*Triage, error) {
 	last := o.Posts[len(o.Posts)-1]
@@ -56,7 +56,7 @@ func (e *Engine) open(ctx context.Context, events *event.Log, b *event.Branch, o
 	return t, nil
 }
 
-// apart takes the judgment out of a turn: the arguments of its call of triage, or without one the text.
+// apart removes the judgment from a turn: the arguments of its call of triage, or without one the text.
 func apart(turn llm.Choice) (judgment string, rest llm.Choice) {
 	rest, judgment = turn, turn.Content
 	rest.ToolCalls = nil
@@ -89,7 +89,7 @@ func (m *opened) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 	return m.Model.Complete(ctx, req)
 }
 
-// runner is what expands the states of a question.
+// runner expands the states of a question.
 func (e *Engine) runner(q Question, events *event.Log, limits Limits, live func(llm.Delta)) *step.Runner {
 	p, model := e.opts.Preset, e.model
 	if e.opens(q.Opening) {

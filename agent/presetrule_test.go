@@ -109,7 +109,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestNoCount: where the rules say so, the model is not told how many steps are left.
+// TestNoCount: if the rules say so, the model is not told how many steps are left.
 func TestNoCount(t *testing.T) {
 	for _, count := range []bool{true, false} {
 		m := &fakeModel{acts: []string{"nothing", "Thought: x\nAction: execute_sparql(" + qA + ")",
@@ -150,7 +150,7 @@ func TestOtherGraph(t *testing.T) {
 	}
 }
 
-// TestRowsOfEarlierResult: where a preset has the tool rows, the loop keeps results, and the tool shows rows that the
+// TestRowsOfEarlierResult: if a preset has the tool rows, the loop keeps results, and the tool shows rows that the
 // observation left out.
 func TestRowsOfEarlierResult(t *testing.T) {
 	dir := t.TempDir()

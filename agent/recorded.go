@@ -56,8 +56,8 @@ func ReadRecordedRuns(r io.Reader) ([]RecordedRun, error) {
 //
 // The record has fewer kinds of calls than the agent makes. Each kind is answered like this:
 //
-//   - act: the record's thoughts and actions in turn, whatever the agent observes. The record's formatting calls need
-//     no separate answers: the actions in the log are their result. When the actions are used up, which happens where
+//   - act: the record's thoughts and actions in turn, whatever the agent observes. The record's formatting calls do not
+//     need separate answers: the actions in the log are their result. When the actions are used up, which happens where
 //     the agent refused one that SPINACH's loop let pass or where another graph returned other rows, the model gives
 //     up: stop(no answer: …).
 //   - prune: the page as the record's model left it at this position. The agent uses only what is on the page that it
@@ -65,7 +65,7 @@ func ReadRecordedRuns(r io.Reader) ([]RecordedRun, error) {
 //   - extract: the query generated last, which is the one SPINACH's evaluation scores when no stop succeeded
 //     (evaluate_parser.post_processing).
 //   - language: English, which is what SPINACH takes when it cannot tell; the log does not hold that call.
-//   - report: the record's response, nothing where there is none.
+//   - report: the record's response, nothing if there is none.
 //
 // No call costs anything: the log has no token counts.
 type RecordedModel struct {

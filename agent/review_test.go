@@ -187,7 +187,7 @@ func long() (m *fakeModel, d []policy.Decision) {
 	return m, d
 }
 
-// normal is what must be the same in two files of a run.
+// normal returns the part of a file that must be the same for two files of a run.
 func normal(events []Event) []Event {
 	out := append([]Event(nil), events...)
 	for i := range out {
@@ -201,8 +201,8 @@ func normal(events []Event) []Event {
 	return out
 }
 
-// TestReviewSurvives: a review whose file ends at any byte, as after kill -9, goes on where it was. Nothing that the file
-// holds is asked again, neither of the model nor of the person, and the whole is as if nothing had happened.
+// TestReviewSurvives: a review whose file ends at any byte, as after kill -9, continues where it was. Nothing in the
+// file is requested again, neither from the model nor from the person, and the result is as if nothing had happened.
 func TestReviewSurvives(t *testing.T) {
 	m, list := long()
 	path := filepath.Join(t.TempDir(), "whole.jsonl")

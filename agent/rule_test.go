@@ -393,8 +393,8 @@ func TestCounter(t *testing.T) {
 	}
 }
 
-// TestAbandonedNote: the model is told what was given up, in the place where it goes on, and the abandoned steps are
-// gone from the conversation.
+// TestAbandonedNote: the model is told what was given up, at the point where it continues, and the abandoned steps are
+// removed from the conversation.
 func TestAbandonedNote(t *testing.T) {
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("execute_sparql(" + qEmpty +
 		")"), do("search_wikidata(b)"), do("search_wikidata(b)"),

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// toolless is a model whose server knows no tools.
+// toolless is a model whose server does not support tools.
 type toolless struct {
 	fakeModel
 	refused int
@@ -25,8 +25,8 @@ func (m *toolless) Complete(ctx context.Context, req llm.Request) (*llm.Response
 	return m.fakeModel.Complete(ctx, req)
 }
 
-// TestReplayWithoutTools: an engine that learned from an earlier question that the server knows no tools asks without
-// them at once; its run is replayed by an engine that has yet to learn it.
+// TestReplayWithoutTools: an engine that learned from an earlier question that the server does not support tools asks
+// without them at once; its run is replayed by an engine that has yet to learn it.
 func TestReplayWithoutTools(t *testing.T) {
 	acts := []string{do(`execute({"sparql": "` + qA + `"})`), do(`answer({"sparql": "` + qA + `", "answer": "These."})`)}
 	m := &toolless{fakeModel: fakeModel{acts: append(acts, acts...)}}

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,12 +32,12 @@ const (
 
 // Triage asks the model what the last of posts is: a request for us, and in which words and language. heading is the
 // thread's. If the model's answer cannot be read, it is asked once more. The error comes from the model
-// (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]) or ctx, or tells that no answer could be read; then
+// (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]) or ctx, or says that no answer could be read; then
 // nothing is known about the post. Posts are untrusted: whatever they say, the only result is the [Triage]. The calls
 // go to rec, which may be nil, in a separate trajectory: in Detail.
 //
-// Where the preset wants it (rules.triage) and the model's server knows tool calls, the call is also the first turn of
-// the work on the question, which goes on with it: see [Triage].Opening. limits are those of that work.
+// If the preset says so (rules.triage) and the model's server supports tool calls, the call is also the first turn of
+// the work on the question, which continues from it: see [Triage].Opening. limits are those of that work.
 func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec Recorder,
 	limits Limits) (*Triage, error) {
 	if len(posts) == 0 {
@@ -51,17 +50,8 @@ func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec R
 	events := event.NewLog(rec, e.now, 0)
 	b := events.Branch(0)
 	t, err := e.triage(ctx, events, b, &Opening{Heading: heading, Posts: shown}, e.limits(limits))
-	if event.IsWriteError(err) {
-		return nil, err
-	}
 	if err != nil {
-		err = fmt.Errorf("agent: triage of the thread %q: %w", render.Clip(heading, 80), err)
-		end := EndingOf(err)
-		if ctx.Err() != nil {
-			end = event.Stopped(err)
-		}
-		return nil, errors.Join(err, b.Record(ctx, Event{Event: "end", Reason: string(end.Reason), Detail: end.Detail,
-			Cause: event.CauseOf(err)}))
+		return nil, failed(ctx, b, fmt.Errorf("agent: triage of the thread %q: %w", render.Clip(heading, 80), err))
 	}
 	detail := "no request"
 	if t.Request {
@@ -70,7 +60,7 @@ func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec R
 	return t, b.Record(ctx, Event{Event: "end", Detail: detail + ": " + t.Why, Language: t.Language})
 }
 
-// triage asks together with the first turn of the work where that is possible, else alone.
+// triage asks together with the first turn of the work if that is possible, otherwise alone.
 func (e *Engine) triage(ctx context.Context, events *event.Log, b *event.Branch, o *Opening,
 	limits Limits) (*Triage, error) {
 	if err := b.Record(ctx, Event{Event: "start", Format: event.Format, Preset: "triage", Graphs: e.sources.Log(),
@@ -91,37 +81,22 @@ func (e *Engine) triage(ctx context.Context, events *event.Log, b *event.Branch,
 
 // judge asks for nothing but the judgment, and asks once more when it cannot be read.
 func (e *Engine) judge(ctx context.Context, b *event.Branch, heading string, posts []Post) (*Triage, error) {
-	again := ""
-	for range 2 {
+	return readable(ctx, e, b, func(again string) llm.Request {
 		user := triageTexts.Say("triage_user", map[string]any{"Heading": render.Fold(heading), "Posts": posts,
 			"Again": again})
-		req := llm.Request{Purpose: "triage", Subject: posts[len(posts)-1].Whole(), MaxTokens: 2000,
+		return llm.Request{Purpose: "triage", Subject: posts[len(posts)-1].Whole(), MaxTokens: 2000,
 			Messages: []llm.Message{{Role: llm.System, Content: triageTexts.Say("triage.tmpl", nil)}, {Role: llm.User,
 				Content: user}}}
-		resp, err := e.model.Complete(ctx, req)
-		ev := Event{Event: "model", Request: &req, Response: resp}
-		if err != nil {
-			ev.Error, ev.Cause = err.Error(), event.CauseOf(err)
-		}
-		if rerr := b.Record(ctx, ev); rerr != nil {
-			return nil, rerr
-		}
-		if err != nil {
-			return nil, err
-		}
-		t, why := parseTriage(resp.Text())
+	}, func(text string) (*Triage, string) {
+		t, why := parseTriage(text)
 		if why == "" && t.Request && t.Question == "" {
 			why = `"question" was empty although "request" was true`
 		}
-		if why == "" {
-			return t, nil
-		}
-		again = why
-	}
-	return nil, fmt.Errorf("%w: %s", event.ErrUnreadable, again)
+		return t, why
+	})
 }
 
-// parseTriage reads the model's JSON object; why tells what is wrong with it.
+// parseTriage reads the model's JSON object; why says what is wrong with it.
 func parseTriage(text string) (t *Triage, why string) {
 	m, ok := render.JSONObject(text)
 	if !ok {

@@ -51,7 +51,7 @@ func TestVote(t *testing.T) {
 		acts     []string
 		compare  string
 		calls    string // purposes, in order
-		property string // in the answer's query, "" for none
+		property string // in the answer's query, or ""
 		reason   string // of the vote
 		votes    []float64
 		agree    int

@@ -26,7 +26,7 @@ type Rerunner interface {
 	Rerun(ctx context.Context, query, language string) (*agent.Answer, error)
 }
 
-// amendWithin is how long after posting a reply may be corrected; a later result is another day's result.
+// amendWithin is the time after posting within which a reply may be corrected; a later result is a new one.
 const amendWithin = 30 * time.Minute
 
 // amendSummary begins the edit summary of a correction.
@@ -121,7 +121,7 @@ func elsewhere(e *Entry, a *agent.Answer) bool {
 }
 
 // corrected returns a posted reply with a new result. The answer in words described the old one, and no program can
-// tell whether it still holds, so it is dropped. So is what compares the old result with others.
+// tell whether it still holds, so it is dropped. So are comparisons of the old result with others.
 func corrected(e *Entry, a *agent.Answer) *forum.Reply {
 	r := e.Draft.Reply
 	was := r
@@ -243,7 +243,7 @@ func (b *Bot) amendedBefore(ctx context.Context, e *Entry) (done bool, err error
 }
 
 // amendment makes the edit that corrects a reply on the current page. found means that the page already has the
-// correction; an error tells why there must not be one.
+// correction; an error says why there must not be one.
 func (b *Bot) amendment(v *view, p place, e *Entry) (edit Edit, found string, err error) {
 	t, c := forum.FindReply(v.page, v.rev.Text, e.Key, b.cfg.Account)
 	switch {

@@ -122,7 +122,8 @@ func TestAmend(t *testing.T) {
 	}
 }
 
-// Two processes that both think that they publish correct a reply once: the ledger takes the note of one.
+// If two processes both believe that they are the publisher, a reply is corrected once: the ledger accepts the note of
+// only one.
 func TestAmendedByOne(t *testing.T) {
 	for run := 1; run <= 2; run++ {
 		w, r := amending(t, "", "Q144")
@@ -249,7 +250,8 @@ func TestCrashWhileAmending(t *testing.T) {
 	})
 }
 
-// A correction whose answer was lost and that someone took back is not made again; nor where nobody can tell.
+// A correction whose answer was lost and that someone reverted is not made again; neither is one if nobody can tell
+// whether it was.
 func TestAmendTakenBack(t *testing.T) {
 	for _, hide := range []string{"", "user summary text"} {
 		w, _ := amending(t, "", "Q144", "Q146")

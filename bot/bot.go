@@ -54,8 +54,8 @@ type Config struct {
 	// talk page and on pages that name it in {{bots|allow=…}}. nil: only the forum page.
 	Inbox        Inbox
 	MentionPages []string
-	OptOutPage   string // title of the page that links to people who do not want replies; "" for none
-	DigestPage   string // title of the page for the daily digest, see [Bot.WriteDigest]; "" for none
+	OptOutPage   string // title of the page that links to people who do not want replies, or ""
+	DigestPage   string // title of the page for the daily digest, see [Bot.WriteDigest], or ""
 	DigestHour   int    // hour, in UTC, after which it is written
 	Posting      Mode
 	DryRun       bool // like Posting Off, whatever the value of Posting
@@ -147,7 +147,7 @@ type Bot struct {
 	last   *reading // what was read last, since most reads find no change
 }
 
-// New makes a bot. The error tells what is wrong with the configuration. New uses neither wiki nor store.
+// New makes a bot. The error says what is wrong with the configuration. New uses neither wiki nor store.
 func New(lg *slog.Logger, store Store, wiki Wiki, solver Solver, now func() time.Time, cfg Config) (*Bot, error) {
 	var problems []error
 	need := func(ok bool, what string) {
@@ -251,7 +251,7 @@ func (s Summary) String() string {
 	return text
 }
 
-// unposted tells how many approved replies are not posted, and why; "" if there are none.
+// unposted returns a text on how many approved replies are not posted, and why, or "" if there are none.
 func (s Summary) unposted() string {
 	switch {
 	case s.Unposted == 0:
@@ -266,7 +266,7 @@ func (s Summary) unposted() string {
 // new comments, solves the accepted ones, drafts replies and posts those that may be posted. `run --once`, the schedule
 // and the demo all call it.
 //
-// Failures of one request are recorded in its entry, and the round goes on. Round returns an error if something stops
+// Failures of a request are recorded in its entry, and the round continues. Round returns an error if something stops
 // it: the context, a page that cannot be read, a ledger that cannot be written, or [ErrBlocked]. A later Round
 // continues where this one stopped.
 func (b *Bot) Round(ctx context.Context) (Summary, error) {
@@ -387,7 +387,7 @@ func (b *Bot) each(ctx context.Context, state State, do func(context.Context, *E
 		err := b.claimed(ctx, e, do)
 		switch {
 		case errors.Is(err, errFull):
-			return nil // the others need not be looked at, which takes some reads of the wiki each
+			return nil // the others need not be checked, which takes some reads of the wiki each
 		case errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry):
 			b.lg.Info("entry changed by someone else, left for the next round", "entry", e.Key)
 		case err != nil:
@@ -409,7 +409,7 @@ func (b *Bot) set(ctx context.Context, e *Entry, to State, reason string) error 
 	if err := e.move(b.now(), to, reason); err != nil {
 		return err
 	}
-	if to != Accepted { // what was begun has come to its end
+	if to != Accepted { // work that was started has ended
 		e.Opening = nil
 	}
 	if err := b.store.Update(ctx, e); err != nil || from == to {

@@ -2,23 +2,20 @@ package bot
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/abadojack/whatlanggo"
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/faithful"
+	"github.com/spinachbot/spinachbot/bot/reply"
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// maxReply is the maximum size in bytes of a reply that needs no review.
+// maxReply is the maximum size in bytes of a reply that does not need review.
 const maxReply = 20_000
 
-// maxTable is the maximum width of a table that needs no review, in CSS pixels: a phone's width. To fit, columns are
-// left out and words are broken.
+// maxTable is the maximum width of a table that does not need review, in CSS pixels: a phone's width. To fit, columns
+// are left out and words are broken.
 const maxTable = forum.PhoneWidth
 
 // check reads a finished reply as an editor would, before it is posted, and returns what is wrong with it. A reply with
@@ -29,7 +26,7 @@ func (b *Bot) check(r forum.Reply, wikitext string, e *Entry, out *agent.Outcome
 	if n := len(wikitext); n > maxReply {
 		add("the reply has %d bytes, more than %d", n, maxReply)
 	}
-	if said := r.Short + r.Asks; otherLanguage(said, e.Language) {
+	if said := r.Short + r.Asks; reply.OtherLanguage(said, e.Language) {
 		add("the answer does not seem to be in the asker's language, %s", e.Language)
 	}
 	if out.Answer != nil {
@@ -44,48 +41,7 @@ func (b *Bot) check(r forum.Reply, wikitext string, e *Entry, out *agent.Outcome
 	if px := forum.TableWidth(r, indent); px > maxTable && !strings.Contains(wikitext, forum.BreakWords) {
 		add("the table is at least %d pixels wide, more than %d", px, maxTable)
 	}
-	return append(faults, b.readBack(r, wikitext)...)
-}
-
-// readBack parses a reply as the forum's readers will: it must be one comment, mention nobody except the asker (if so
-// configured), and contain its query and no links but its own.
-func (b *Bot) readBack(r forum.Reply, wikitext string) []string {
-	signed := strings.TrimSuffix(wikitext, r.Signature) + "[[User:" + b.cfg.Account + "]] 10:00, 5 June 2024 (UTC)"
-	asker := "== H ==\nQ. [[User:Asker]] 09:00, 5 June 2024 (UTC)\n"
-	page := forum.Parse(b.cfg.Page, asker+signed+"\n", forum.Options{})
-	if len(page.Threads) != 1 || len(page.Threads[0].Comments) != 2 {
-		return []string{"the reply does not read as one comment"}
-	}
-	var faults []string
-	c := page.Threads[0].Comments[1]
-	for _, name := range c.Mentions {
-		name := forum.UserName(name)
-		if asker := r.Ping && name == forum.UserName(r.To); !asker && !strings.EqualFold(name, forum.UserName(r.Operator)) &&
-			!strings.EqualFold(name, forum.UserName(b.cfg.Account)) {
-			faults = append(faults, fmt.Sprintf("the reply would notify %q", text.Clip(name, 60)))
-		}
-	}
-	for _, link := range c.Links {
-		own := r.Trace != "" && link == r.Trace || r.QueryPage != "" && strings.HasPrefix(link, r.QueryPage)
-		if !own {
-			faults = append(faults, fmt.Sprintf("the reply links %s, which is not its own", text.Clip(link, 100)))
-		}
-	}
-	if r.Query != "" && !slices.ContainsFunc(c.Queries, func(q forum.Query) bool { return q.SPARQL == r.Query }) {
-		faults = append(faults, "the query does not read back as it was run")
-	}
-	return faults
-}
-
-// otherLanguage reports whether a text is certainly not in a language: it is long enough to tell, and the guess is
-// certain.
-func otherLanguage(s, language string) bool {
-	base, _, _ := strings.Cut(strings.ToLower(language), "-")
-	if base == "" || utf8.RuneCountInString(s) < 80 {
-		return false
-	}
-	guess := whatlanggo.Detect(s)
-	return guess.IsReliable() && guess.Confidence > 0.95 && guess.Lang.Iso6391() != base
+	return append(faults, reply.ReadBack(r, wikitext, b.cfg.Page, b.cfg.Account)...)
 }
 
 // held returns why a draft waits for the operator although replies are posted without review, or "" if it does not.

@@ -318,11 +318,23 @@ func TestLateSave(t *testing.T) {
 // While the list of own edits cannot be read, nothing is concluded from a page without our reply.
 func TestOwnEditsUnreadable(t *testing.T) {
 	w := started(t)
-	w.wiki.late, w.wiki.noEdits = true, true
+	w.wiki.late, w.wiki.onSave = true, func() { w.wiki.noEdits = true }
 	w.round()
 	w.clock.pass(time.Hour)
 	w.round()
 	w.want("Cats:posting")
+	w.wiki.noEdits = false
+	w.round()
+	w.want("Cats:posted")
+
+	// Nor is a first save sent: this ledger may be older than a reply that was removed.
+	w = started(t)
+	w.wiki.noEdits = true
+	w.round()
+	w.want("Cats:proposed")
+	if w.wiki.saves > 0 {
+		t.Errorf("%d saves", w.wiki.saves)
+	}
 	w.wiki.noEdits = false
 	w.round()
 	w.want("Cats:posted")
@@ -351,7 +363,7 @@ func TestLateSaveWhileHeld(t *testing.T) {
 
 	w = held(t)
 	w.wiki.arrive()
-	w.wiki.noEdits = true // only the page tells
+	w.wiki.noEdits = true // only the page shows it
 	w.round()
 	w.want("Cats:posted")
 	w.wantReplies("Cats", 1)
@@ -360,7 +372,7 @@ func TestLateSaveWhileHeld(t *testing.T) {
 // The page alone is enough to know that a save arrived.
 func TestRecoveredFromThePage(t *testing.T) {
 	w := started(t)
-	w.wiki.lost, w.wiki.noEdits = true, true
+	w.wiki.lost, w.wiki.onSave = true, func() { w.wiki.noEdits = true }
 	w.round()
 	w.want("Cats:posting")
 	w.round()
@@ -451,7 +463,7 @@ func TestClockSetBack(t *testing.T) {
 	const ahead = 10000 * time.Hour
 	for name, play := range map[string]func(w *world){
 		"waiting": func(w *world) { w.solver.errs = []error{errors.New("unavailable")} },
-		"saving":  func(w *world) { w.wiki.lost, w.wiki.noEdits = true, true },
+		"saving":  func(w *world) { w.wiki.lost, w.wiki.onSave = true, func() { w.wiki.noEdits = true } },
 		"limit":   func(w *world) { w.cfg.RepliesPerHour = 1 },
 	} {
 		w := worldOn(t, "")
@@ -464,7 +476,7 @@ func TestClockSetBack(t *testing.T) {
 		play(w)
 		w.round()
 		w.clock.pass(-ahead)
-		w.wiki.skew, w.wiki.noEdits = 0, false
+		w.wiki.skew, w.wiki.noEdits, w.wiki.onSave = 0, false, nil
 		w.wiki.post("Dogs", "Which dogs are there?", "Alice")
 		w.clock.pass(20 * time.Minute)
 		w.round()

@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// crowd is people who write on the page, often twice a minute, anywhere. It knows what they wrote, by its own word in
-// each post, and nothing of the bot but its name: it looks at the page, its history and the archive alone.
+// crowd is people who write on the page, often twice a minute, anywhere. It recognizes their posts by a unique word in
+// each, and knows nothing about the bot but its name: it reads only the page, its history and the archive.
 type crowd struct {
 	w       *world
 	rng     *rand.Rand
@@ -93,7 +93,7 @@ func (c *crowd) reply() {
 	if len(ours) > 0 {
 		x := ours[c.rng.IntN(len(ours))]
 		if x.Level >= 6 && x.Time != nil && c.w.wiki.now().Sub(*x.Time) < 2*time.Minute {
-			return // whoever answers so often at once is taken for a program
+			return // someone who answers this often at once is considered a program
 		}
 		c.insert(x.End, "\n"+strings.Repeat(":", x.Level)+c.write(c.word())+"\n")
 	}
@@ -279,8 +279,8 @@ func lines(text string) []string {
 	return slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
 }
 
-// check counts the replies to each post: one, or none and an entry that says why, or none for a post that people took
-// away.
+// check counts the replies to each post: one, or none and an entry that says why, or none for a post that people
+// removed.
 func (c *crowd) check(report func(format string, args ...any)) {
 	for _, th := range forum.Parse(page, c.archive+"\n\n"+c.w.wiki.text(), forum.Options{}).Threads {
 		under := map[string]int{}

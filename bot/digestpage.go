@@ -11,9 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// digestNote says for which day a digest was last sent to the wiki, or might have been. It is written before the edit.
-// What became of an edit of unknown outcome is looked for as with a reply: on the page and in the history, once it can
-// no longer arrive. Then another one is made, which would meet a conflict with the first.
+// digestNote records the day for which a digest was last sent to the wiki, or might have been. It is written before the
+// edit. An edit of unknown outcome is searched for like a reply: on the page and in the history, once it can no longer
+// arrive. Then another one is made, which would conflict with the first.
 type digestNote struct {
 	Day   string `json:"day"`
 	Rev   int64  `json:"rev,omitempty"`   // 0: not known
@@ -135,7 +135,7 @@ func (b *Bot) writeDigest(ctx context.Context, day, text string, before digestNo
 	return err // unknown
 }
 
-// digestSent looks for a digest whose edit has no known outcome. done means that there is nothing to write now.
+// digestSent searches for a digest whose edit has no known outcome. done means that there is nothing to write now.
 func (b *Bot) digestSent(ctx context.Context, note digestNote, summary string, rev *Revision) (done bool, err error) {
 	if strings.Contains(rev.Text, "== "+note.Day+" ==") {
 		return true, putNote(ctx, b.store, b.digestKey(), digestNote{Day: note.Day, Rev: rev.ID})

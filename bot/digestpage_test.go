@@ -115,8 +115,8 @@ func TestDigestIsGated(t *testing.T) {
 	}
 }
 
-// An edit of unknown outcome is made again only when it is neither on the page nor in the history and can no longer
-// arrive; a day has one digest, whatever became of the first edit, and the next day its own.
+// An edit of unknown outcome is repeated only if it is neither on the page nor in the history and can no longer arrive.
+// A day has one digest, whatever the outcome of the first edit, and the next day has its own.
 func TestDigestIsWrittenOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do          func(w *world)
@@ -158,7 +158,7 @@ func TestDigestIsWrittenOnce(t *testing.T) {
 	}
 }
 
-// Someone edits the page between reading and saving: theirs stays, and the digest is there once.
+// Someone edits the page between reading and saving: their edit stays, and the digest is on the page once.
 func TestDigestConflict(t *testing.T) {
 	w := digesting(t)
 	w.clock.pass(2 * time.Hour)

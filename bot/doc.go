@@ -57,6 +57,9 @@
 //     summary or the author, the text of the revision decides; if they hid the text as well, the entry is given up, and
 //     only the operator's `ledger retry` can continue it.
 //
+// The ledger may be new, or restored from a backup that is older than a reply. So before an entry's first save the same
+// list is searched: a reply that was removed since, also by the operator, is not posted again.
+//
 // The first save may arrive even later, after that check. Then one of the two saves meets a section that the other has
 // changed. Both carry their base revision and both insert at the same place, so MediaWiki reports an edit conflict
 // (tested on 1.39: an account's own section edits conflict, too). One case is left: a save arrives after the grace

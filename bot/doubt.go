@@ -16,8 +16,8 @@ import (
 
 // doubted applies [Config].AnswerConfidence to an outcome. It returns the outcome to reply with: the outcome itself;
 // one with a question to the poster instead of the answer; or, if there is no question or one was asked in the thread
-// before, one without an answer. silent tells why nothing is replied; it is "" if there is a reply. A question goes
-// through the ledger and the gate like every other reply.
+// before, one without an answer. silent says why there is no reply; it is "" if there is one. A question goes through
+// the ledger and the gate like every other reply.
 func (b *Bot) doubted(ctx context.Context, p place, e *Entry, out *agent.Outcome) (_ *agent.Outcome, silent string,
 	err error) {
 	least := b.cfg.AnswerConfidence
@@ -132,9 +132,9 @@ func (b *Bot) askedBefore(ctx context.Context, p place, e *Entry) (bool, error) 
 	}), err
 }
 
-// askedByAnother takes the thread's one question for an entry and reports whether another entry has it already. Several
-// workers may draft replies in a thread at the same moment: the note is changed in one transaction, so only one asks.
-// An entry that came to its end without a question on the page, or is to be posted without one, gives it free.
+// askedByAnother reserves the thread's only question for an entry, and reports whether another entry already has it.
+// Several workers may draft replies in a thread at the same moment: the note is changed in one transaction, so only one
+// asks. An entry that ended without a question on the page, or must be posted without one, releases it.
 func (b *Bot) askedByAnother(ctx context.Context, p place, e *Entry) (asked bool, err error) {
 	key := "bot/asks/" + hashKey(b.page, p.root())
 	was, _, err := b.store.Get(ctx, key)

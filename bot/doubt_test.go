@@ -134,7 +134,7 @@ func TestAsksWithCounts(t *testing.T) {
 	}
 }
 
-// TestChosen: the answer to our question goes on with the first request, however short it is; a choice that the program
+// TestChosen: the answer to our question continues the first request, however short it is; a choice that the program
 // understands is posted, although its confidence is as low as before.
 func TestChosen(t *testing.T) {
 	for said, want := range map[string]string{"The second, announcement or whatever": "SELECT ?any {}", "193": "SELECT ?sovereign {}",
@@ -200,7 +200,7 @@ func TestOthersDoNotChoose(t *testing.T) {
 
 // TestTwoWorkersAskOnce: two workers draft replies in a thread at the same moment, both unsure: one of them asks.
 func TestTwoWorkersAskOnce(t *testing.T) {
-	for _, silent := range []bool{false, true} { // the one who may ask comes to nothing
+	for _, silent := range []bool{false, true} { // the entry that may ask ends without a question
 		w := started(t)
 		w.cfg.AnswerConfidence, w.cfg.AskBack, w.cfg.Lease = 0.5, true, time.Minute
 		w.solver.asks = whichCats

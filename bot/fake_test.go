@@ -27,7 +27,7 @@ const (
 	account  = "SpinachBot"
 )
 
-// clock is moved by hand, or goes on by itself once it runs.
+// clock is set by hand, or advances by itself once it runs.
 type clock struct {
 	mu    sync.Mutex
 	t     time.Time
@@ -67,7 +67,7 @@ type fakeWiki struct {
 	pending []bot.Edit // saves kept back
 	refuse  error      // what Save answers
 	deaf    error      // what Page answers for the stop page
-	noEdits bool       // OwnEdits knows nothing
+	noEdits bool       // OwnEdits returns nothing
 	onRead  func(title string)
 	onSave  func()
 }

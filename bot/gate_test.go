@@ -263,7 +263,7 @@ func TestFollowupLimitAtTheGate(t *testing.T) {
 	w.want("Cats:posted Cats:posted Cats:gave_up")
 }
 
-// A wiki that wants no edits for now (lag) costs a delay, not a look for a lost save, and in the end not the reply.
+// A wiki that wants no edits for now (lag) causes a delay, not a search for a lost save, and the reply is not given up.
 func TestWikiWantsNoEdits(t *testing.T) {
 	w := started(t)
 	w.wiki.refuse = fmt.Errorf("%w: maxlag", bot.ErrNotSaved)

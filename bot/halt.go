@@ -8,15 +8,15 @@ import (
 )
 
 // Halt is the operator's stop. Like the stop page, it keeps the bot from judging, solving and posting; unlike it, it
-// needs no wiki and also applies while posting is off. It is a note in the store, so it applies to every process that
-// uses the store, and survives restarts.
+// does not need a wiki and also applies while posting is off. It is a note in the store, so it applies to every process
+// that uses the store, and survives restarts.
 type Halt struct {
 	By  string    `json:"by"`
 	Why string    `json:"why,omitempty"`
 	At  time.Time `json:"at"`
 }
 
-// String tells who stopped the bot, when and why.
+// String says who stopped the bot, when and why.
 func (h *Halt) String() string {
 	s := fmt.Sprintf("stopped by %s at %s", h.By, h.At.UTC().Format("2006-01-02 15:04 UTC"))
 	if h.Why != "" {
@@ -54,7 +54,7 @@ func (b *Bot) halted(ctx context.Context) (string, error) {
 	return h.String(), nil
 }
 
-// Pulse is what the store knows about a bot's last pass over a page.
+// Pulse is the store's record of a bot's last pass over a page.
 type Pulse struct {
 	Page    string    `json:"page"`
 	At      time.Time `json:"at"`

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Change is one line of an entry's history: what became of it, when and why.
+// Change is one line of an entry's history: what happened to the entry, when and why.
 type Change struct {
 	At     time.Time `json:"at"`
 	To     State     `json:"to"`

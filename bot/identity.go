@@ -183,10 +183,10 @@ func (b *Bot) ownersOf(ctx context.Context, v *view, o Origin) (*owners, error) 
 	return out, nil
 }
 
-// postedAgain reports whether words were posted more often than there are claims with them. Where they are on the page
-// in another thread than a claim's only, while our reply is nowhere, either the comment was moved or its heading
+// postedAgain reports whether words were posted more often than there are claims with them. If they are on the page
+// only in a thread other than a claim's, while our reply is nowhere, either the comment was moved or its heading
 // changed, or its author posted it twice in that minute, and the first was archived before the second was seen. The
-// page's history of that minute tells.
+// page's history of that minute shows which.
 func (b *Bot) postedAgain(ctx context.Context, o Origin, claims []identity.Claim, words string) (bool, error) {
 	texts, err := b.wiki.Texts(ctx, b.title, o.Time, o.Time.Add(signedWithin))
 	if err != nil {
@@ -218,7 +218,7 @@ func countPosts(page *forum.Page, o Origin, text string) (n int) {
 	return n
 }
 
-// entryOf finds the entry for a comment on the page; nil when there is none.
+// entryOf returns the entry for a comment on the page, or nil if there is none.
 func (b *Bot) entryOf(ctx context.Context, p place) (*Entry, error) {
 	o, err := b.ownersOf(ctx, p.view, p.origin())
 	if err != nil {
@@ -265,7 +265,7 @@ func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	return nil, nil
 }
 
-// find looks for an entry's comment on the page. edited means that it is there with other words.
+// find searches for an entry's comment on the page. edited means that it is there with different words.
 func (b *Bot) find(ctx context.Context, v *view, e *Entry) (p place, edited, ok bool, err error) {
 	o, err := b.ownersOf(ctx, v, e.Origin())
 	if err != nil {
@@ -274,10 +274,7 @@ func (b *Bot) find(ctx context.Context, v *view, e *Entry) (p place, edited, ok 
 	if p, ok := o.place[e.Key]; ok {
 		return p, TextHash(p.comment) != e.Text, true, nil
 	}
-	for _, p := range v.order {
-		if TextHash(p.comment) != e.Text {
-			continue
-		}
+	for _, p := range v.texts[e.Text] {
 		owner, err := b.entryOf(ctx, p)
 		if err != nil {
 			return place{}, false, false, err

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Inbox tells where the account was mentioned on a wiki. internal/mediawiki implements it through an adapter.
+// Inbox lists where the account was mentioned on a wiki. internal/mediawiki implements it through an adapter.
 type Inbox interface {
 	// Calls lists what the account has not read yet, oldest first. The error is [ErrNoInbox] on a wiki without
 	// notifications, or when the account may not read them: then only Naming is asked.
@@ -79,7 +79,7 @@ func Heard(ctx context.Context, notes Notes, wiki string) ([]HeardCall, error) {
 	return book.Heard, err
 }
 
-// calls reads the note. At the first start, when there is none, known is false.
+// calls reads the note. known is false if there is none, at the first start.
 func (b *Bot) calls(ctx context.Context) (book *callBook, known bool, err error) {
 	book = new(callBook)
 	known, err = getNote(ctx, b.store, callKey(b.cfg.Wiki), book)
@@ -179,7 +179,7 @@ func (b *Bot) noticeCalls(ctx context.Context) error {
 		return err
 	}
 	if quiet, err := b.quiet(ctx); err != nil || quiet {
-		return err // they stay unread on the wiki; the ledger knows them
+		return err // they stay unread on the wiki; the ledger has recorded them
 	}
 	if err := b.cfg.Inbox.Heard(ctx, read); err != nil {
 		b.lg.Warn("notifications cannot be marked as read; the ledger has them", "err", err)
@@ -357,8 +357,8 @@ func (b *Bot) mayAnswerOn(ctx context.Context, s PageState) (bool, error) {
 	return there.welcome(v), nil
 }
 
-// noticePage reads a page and adds what is meant for us to the ledger. said is the outcome of a call to it, rev the
-// revision up to which the page was read.
+// noticePage reads a page and adds the comments that are meant for us to the ledger. said is the outcome of a mention
+// there, rev the revision up to which the page was read.
 func (b *Bot) noticePage(ctx context.Context, s PageState) (said string, rev int64, err error) {
 	there := b.at(PageName(b.cfg.Wiki, s.Title))
 	switch {

@@ -151,7 +151,7 @@ func TestAnswersWhereItIsCalled(t *testing.T) {
 			w.wiki.postOn(chat, "Birds", "Not for the bot. [[User:Ann]]", "Bob")
 			inbox.call(chat, "Cats", ping, "Ann")
 			inbox.call("User talk:SpinachBot", "Hello", "How many dogs are there?", "Bob")
-			if none { // nothing tells of a page that does not name us
+			if none { // there is no notification for a page that does not name us
 				w.wiki.postOn("User talk:SpinachBot", "Now it does", ping, "Bob")
 			}
 			w.round()
@@ -261,7 +261,7 @@ func TestMarkedConversations(t *testing.T) {
 	w.wantOurs(chat, "Cats 2 Ann", "Cats 2 Ann", "Cats 2 Bob")
 }
 
-// withoutOurs takes the bot's replies out of a text again.
+// withoutOurs removes the bot's replies from a text.
 func withoutOurs(text string) string {
 	for {
 		k := strings.Index(text, "<!-- spinachbot:")
@@ -323,7 +323,8 @@ func TestPageIsMovedBeforeTheReply(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// The page is moved while the program works on the answer: the request goes along, at most to where the bot may answer.
+// The page is moved while the program works on the answer: the request moves along, if the bot may answer on the new
+// page.
 func TestPageIsMovedMeanwhile(t *testing.T) {
 	for to, want := range map[string][]string{"Talk:New": {"Cats 2 Ann"}, "Wikidata:Rules": nil} {
 		w, inbox := called(t, "")

@@ -15,7 +15,7 @@ const (
 	Solving    = "solve"   // of an accepted one, draft included
 	Proposing  = "propose" // of a drafted one: it waits for approval, by the operator or by POSTING=on
 	Publishing = "publish" // of an approved one
-	Confirming = "confirm" // of one that is posting: find out what became of the save
+	Confirming = "confirm" // for an entry that is being posted: find out the outcome of the save
 )
 
 // jobs maps states to kinds of jobs.

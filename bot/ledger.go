@@ -119,7 +119,7 @@ func (s State) Open() bool {
 	return false
 }
 
-// Kind tells a new request from a follow-up.
+// Kind distinguishes new requests from follow-ups.
 type Kind string
 
 // The kinds.
@@ -151,7 +151,7 @@ type Entry struct {
 	Author  string     `json:"author"`  // of the comment; "" when unsigned
 	Time    *time.Time `json:"time"`    // of the comment; nil when unsigned
 	Text    string     `json:"text"`    // [TextHash] of the comment as it was judged
-	// Place tells what the comment answers: "top" for the first of a thread, else the parent's [TextHash]; "" in old
+	// Place is what the comment answers: "top" for the first of a thread, otherwise the parent's [TextHash]; "" in old
 	// entries.
 	Place string `json:"place,omitempty"`
 	// Others holds the [TextHash] of other comments with its [Origin] that were on the page together with it.
@@ -178,7 +178,7 @@ type Entry struct {
 	Undone *Undone `json:"undone,omitempty"`
 
 	Anchor  string `json:"anchor,omitempty"`  // page and fragment by which the wiki shows the reply
-	Follows int    `json:"follows,omitempty"` // how often this was looked for
+	Follows int    `json:"follows,omitempty"` // how often this was searched for
 
 	Trace *TracePage `json:"trace,omitempty"` // the page with the steps that the reply links to; nil: not written yet
 
@@ -225,13 +225,13 @@ func (d *Draft) Name() string {
 	return hex.EncodeToString(h[:8])
 }
 
-// TracePage is what became of the page with the steps of a reply. bot/tracepage writes it.
+// TracePage is the state of the page with the steps of a reply. bot/tracepage writes it.
 type TracePage struct {
 	Title string    `json:"title"`
 	First time.Time `json:"first"` // the wiki's clock before the first attempt to make it
 	Tries int       `json:"tries,omitempty"`
 	Made  time.Time `json:"made,omitzero"` // when it was seen on the wiki
-	Gone  time.Time `json:"gone,omitzero"` // when its text was taken away again
+	Gone  time.Time `json:"gone,omitzero"` // when its text was removed
 	// Not says why it was not made, or is left as it is although its time is over.
 	Not string `json:"not,omitempty"`
 }
@@ -269,7 +269,12 @@ type Filter struct {
 	Author     string    // of the comment
 	States     []State   // any of these
 	SavedSince time.Time // with an attempt to save at or after this time (own clock)
+	Any        *Seen     // that may be for one of the comments seen on a page
+	Newest     int       // at most so many, the last ones that were added; 0: all
 }
+
+// Seen are the authors and text hashes of the comments on a page.
+type Seen struct{ Authors, Texts []string }
 
 // Origin is the content of a signature: who wrote a comment, and when, to the minute. Comments may share it.
 type Origin struct {

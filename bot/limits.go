@@ -126,7 +126,8 @@ func (b *Bot) tooMany(ctx context.Context, p place, e *Entry) (why, check string
 	return "", "", nil
 }
 
-// maxPrompt is how many of our replies in a row someone may answer within a minute before we consider them a program.
+// maxPrompt is the maximum number of our replies in a row that someone may answer within a minute before we consider
+// them a program.
 const maxPrompt = 3
 
 // prompt reports whether the author of a comment answers us the way programs do: again and again within a minute. So

@@ -141,8 +141,8 @@ func TestRepliesPerDay(t *testing.T) {
 	w.want("Cats 0:posted Cats 1:posted Cats 2:posted")
 }
 
-// While the replies of the day are used up, a round looks at one of those that wait, not at each: with a thousand of
-// them that would be thousands of reads of the wiki every ten minutes.
+// While the replies of the day are used up, a round checks only one of the waiting replies: with a thousand of them,
+// checking each would be thousands of reads of the wiki every ten minutes.
 func TestManyWait(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RepliesPerDay = 1
@@ -201,7 +201,8 @@ func TestLoop(t *testing.T) {
 }
 
 // A call on the bot's talk page stops it before it asks the model, until the thread is resolved, removed or answered by
-// the operator. Talk of bus stops is no call, nor is what was there before the bot, what bots say, or an old call.
+// the operator. Talk about bus stops does not count, and neither do texts from before the bot, texts by bots, or old
+// calls.
 func TestTalkPage(t *testing.T) {
 	const talk = "User talk:SpinachBot"
 	thread := func(w *world, heading, text, user string) string {
@@ -369,7 +370,7 @@ func TestUndo(t *testing.T) {
 	}{
 		"changed":       {func(w *world) { w.wiki.edit("It is the cat", "It was the cat") }, "no longer what the bot wrote"},
 		"table changed": {func(w *world) { w.wiki.edit("|| 2020", "|| 2021") }, "no longer what the bot wrote"},
-		"answered":      {func(w *world) { w.answerFollowUp("Cats", "Thank you.", "Alice") }, "answered 1 times"},
+		"answered":      {func(w *world) { w.answerFollowUp("Cats", "Thank you.", "Alice") }, "1 comment below it"},
 		"stop page":     {func(w *world) { w.wiki.put(stopPage, "stop") }, "stop page"},
 		"off":           {func(w *world) { w.cfg.Posting = bot.Off }, "POSTING=off"},
 		"nobots":        {func(w *world) { w.wiki.put(page, "{{nobots}}\n"+w.wiki.text()) }, "does not allow bots"},

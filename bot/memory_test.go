@@ -74,7 +74,11 @@ func TestMemoryIsLikeTheStore(t *testing.T) {
 			_, b[0] = results(0, fake.Update(ctx, &twin))
 		case 2:
 			f := bot.Filter{Page: pick(2)}
-			switch rng.IntN(7) {
+			switch rng.IntN(9) {
+			case 7:
+				f.Any = &bot.Seen{Authors: []string{pick(2)}, Texts: []string{pick(3)}}
+			case 6:
+				f.Newest = 1 + rng.IntN(3)
 			case 5:
 				f.Author = pick(2)
 			case 4:

@@ -1,6 +1,7 @@
 package bot_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -64,6 +65,11 @@ var mutants = []struct {
 // rare are the mistakes that few schedules find, with the seed from which they are played.
 var rare = map[string]string{"the same words in the same minute are the same post": "213000"}
 
+// masked are mistakes that the search of the history before an entry's first save mostly makes up for. They are planted
+// without it, so that the rule itself is tested.
+var masked = map[string]bool{"a save of unknown outcome counts as not saved": true,
+	"the save is not noted before it is sent": true}
+
 // plant returns the file with the mistake in it.
 func plant(t *testing.T, file, old, new string) []byte {
 	t.Helper()
@@ -88,6 +94,13 @@ func TestMutants(t *testing.T) {
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
 			text := plant(t, m.file, m.old, m.new)
+			if masked[m.name] {
+				const search = "\tif e.Save == nil {\n\t\tif done"
+				if bytes.Count(text, []byte(search)) != 1 {
+					t.Fatalf("%s no longer searches the history before the first save", m.file)
+				}
+				text = bytes.Replace(text, []byte(search), []byte(strings.Replace(search, "e.Save == nil", "false", 1)), 1)
+			}
 			if n == "" {
 				return
 			}
@@ -106,7 +119,8 @@ func TestMutants(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			cmd := exec.Command("go", "test", "-vet=off", "-overlay", filepath.Join(dir, "overlay.json"), "-run", "^TestSimulation$", ".")
+			cmd := exec.Command("go", "test", "-vet=off", "-overlay", filepath.Join(dir, "overlay.json"), "-timeout", "24h", "-run",
+				"^TestSimulation$", ".")
 			cmd.Env = append(os.Environ(), "SIMULATE="+n, "SIMULATE_MUTANTS=", "SIMULATE_FROM="+rare[m.name])
 			out, err := cmd.CombinedOutput()
 			if err == nil || !strings.Contains(string(out), "seed ") || !strings.Contains(string(out), m.finds) {

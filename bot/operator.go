@@ -81,8 +81,8 @@ func Approve(ctx context.Context, ledger Ledger, now time.Time, key, by string) 
 	return ApproveShown(ctx, ledger, now, key, "", by)
 }
 
-// ApproveShown is [Approve] of the draft that the operator was shown: its [Draft.Name]. When another draft is there by
-// now, the error is [ErrOtherDraft].
+// ApproveShown is [Approve] of the draft that the operator was shown: its [Draft.Name]. If the draft has changed since,
+// the error is [ErrOtherDraft].
 func ApproveShown(ctx context.Context, ledger Ledger, now time.Time, key, shown, by string) (*Entry, error) {
 	return change(ctx, ledger, key, ActApprove, func(e *Entry) error {
 		if err := e.shown(shown); err != nil {

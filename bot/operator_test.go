@@ -70,7 +70,7 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// An operator's word while the bot works on the entry: the bot yields, and the round goes on.
+// The operator changes an entry while the bot works on it: the bot yields, and the round continues.
 func TestOperatorIsFaster(t *testing.T) {
 	w := started(t)
 	w.wiki.post("Dogs", "Which dogs are there?", "Alice")

@@ -28,8 +28,8 @@ var ErrDenied = errors.New("the page wants no bots")
 // page: posting mode, operator's stop, stop page, {{nobots}}.
 //
 // edit makes the edit from the page as it is now: its section, text and summary, and Create for a page that is new; nil
-// when there is nothing to do. sending is called when the edit is about to be sent: there is noted that it may be on
-// the wiki from now on. An error of either ends it. The errors of the save are those of [Wiki].Save.
+// when there is nothing to do. sending is called when the edit is about to be sent, to record that it may be on the
+// wiki from now on. An error of either ends it. The errors of the save are those of [Wiki].Save.
 func (b *Bot) WriteOwn(ctx context.Context, title string, edit func(*Revision) (*Edit, error),
 	sending func() error) (rev int64, err error) {
 	if err := b.cfg.checkOwn("the bot's own", title, "digest"); err != nil {

@@ -73,7 +73,7 @@ func (b *Bot) visits(ctx context.Context) ([]*Bot, error) {
 	return out, nil
 }
 
-// recoverVisits lists the visits after finding out what became of interrupted saves on them.
+// recoverVisits finds out the outcome of interrupted saves, and returns the visits.
 func (b *Bot) recoverVisits(ctx context.Context) ([]*Bot, error) {
 	pages, err := b.visits(ctx)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// verdict is what the page alone shows about a comment.
+// verdict is what can be decided about a comment from the page alone.
 type verdict struct {
 	kind   Kind
 	pick   bool
@@ -345,7 +345,7 @@ func (b *Bot) followupsUsedUp(ctx context.Context, p place, kind Kind, except st
 	return n >= b.cfg.FollowupLimit, nil
 }
 
-// ifUnchanged drops the error of an entry that someone else changed: the next round looks at it again.
+// ifUnchanged drops the error of an entry that someone else changed: the next round checks it again.
 func (b *Bot) ifUnchanged(err error) error {
 	if errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry) {
 		return nil

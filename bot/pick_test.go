@@ -142,6 +142,13 @@ func TestChatter(t *testing.T) {
 		"only cats": false, "Thanks 2020": false, "[query]": false, "query": false,
 		"Danke, bitte nur lebende": false, "help": false, "Which cats are there": false, "Thanks; also dogs": false,
 		"this is all": false,
+		// as people thank on the forum
+		"Thank you, that settles it!": true, "Thank you, that's a good hint!": true, "Thanks for the info !": true,
+		"Thanks for the swift reply!": true, "Hey thank you so much!": true, "Ah, thank you.": true,
+		"Thanks, that helped, this is what I wanted.": true, "That did the trick, thanks!": true,
+		"Danke, hat mir sehr geholfen!": true, "Merci, c'est tout à fait ce qu'il me fallait !": true, "Mil gracias, es justo lo que buscaba": true,
+		"Thanks, that helped, but not for men": false, "Thanks for the hint, and the dates": false, "What did it": false,
+		"Danke, so wollte ich es nicht": false, "Merci, ce n'est pas ce qu'il me fallait": false, "Gracias, pero no es lo que buscaba": false,
 	} {
 		if got := phrase.IsChatter(text); got != want {
 			t.Errorf("phrase.IsChatter(%q) = %v", text, got)
@@ -271,8 +278,41 @@ func TestLostLedger(t *testing.T) {
 	}
 }
 
-// What was on the page in the very minute of the first start stays unanswered, also when it is edited later; what comes
-// in that minute but after it is new.
+// With a new ledger, or one from before the reply, the bot does not post again what was removed from the page: by an
+// operator's undo, or by anyone. It is in the page's history.
+func TestLostLedgerAfterRemoval(t *testing.T) {
+	for name, older := range map[string]bool{"lost": false, "restored": true} {
+		t.Run(name, func(t *testing.T) {
+			w := started(t)
+			w.cfg.AnswerSince = w.clock.now().Add(-30 * time.Minute)
+			before := bottest.NewMemory()
+			if older { // noticed, not yet drafted
+				w.store = before
+				w.wiki.put(stopPage, "stop")
+				w.round()
+				w.want("Cats:noticed")
+				w.wiki.put(stopPage, "run")
+				w.store = bottest.NewMemory()
+			}
+			w.round()
+			w.want("Cats:posted")
+			if _, err := w.undo(); err != nil {
+				t.Fatal(err)
+			}
+			w.wantReplies("Cats", 0)
+			w.store = before
+			for range 3 {
+				w.clock.pass(6 * time.Hour)
+				w.round()
+			}
+			w.want("Cats:posted")
+			w.wantReplies("Cats", 0)
+		})
+	}
+}
+
+// Comments that were on the page in the same minute as the first start stay unanswered, even if they are edited later;
+// comments added later in that minute are new.
 func TestMinuteOfTheStart(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.post("Old", "Which cats are there?", "Alice")

@@ -41,6 +41,11 @@ func (b *Bot) attempt(ctx context.Context, e *Entry) (again bool, err error) {
 	if err != nil || !ok {
 		return false, err
 	}
+	if e.Save == nil {
+		if done, err := b.savedBefore(ctx, e); done || err != nil {
+			return false, err
+		}
+	}
 	if e.Draft == nil {
 		return false, b.set(ctx, e, GaveUp, "the draft is missing from the ledger: use retry")
 	}

@@ -47,7 +47,7 @@ type Solution struct {
 	Posted time.Time `json:"posted,omitzero"` // when it was signed
 }
 
-// Comparison is what two queries returned.
+// Comparison compares the results of two queries.
 type Comparison struct {
 	Ours, Theirs, Common int
 	Same                 bool
@@ -70,7 +70,7 @@ const (
 // that answer it. It posts nothing.
 func (b *Bot) receive(ctx context.Context, v *view) error {
 	posted, err := b.store.Entries(ctx, Filter{Page: b.page, States: []State{Posted},
-		SavedSince: b.now().Add(-followPages)})
+		SavedSince: b.now().Add(-followPages), Any: v.seen()})
 	if err != nil {
 		return err
 	}

@@ -173,7 +173,7 @@ func TestKeepsAnothersQuery(t *testing.T) {
 }
 
 // A bot that is stopped, or may not post, leaves no trace: it marks nothing as read, subscribes to nothing and runs
-// nobody's query. It does so later, and knows what it has heard.
+// nobody's query. It does so later, and remembers the notifications.
 func TestQuietWhileStopped(t *testing.T) {
 	stop := func(w *world) {
 		if err := bot.Stop(t.Context(), w.store, w.clock.now(), "Olga", ""); err != nil {

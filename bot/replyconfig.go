@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// ReplyConfig is what the operator decides about the appearance of replies.
+// ReplyConfig has the operator's settings for the appearance of replies.
 type ReplyConfig struct {
 	Templates bool   // the wiki has {{Q}} and {{P}}
 	Trace     string // prefix of the address of an entry's steps, to which its key is appended; empty: no link
@@ -32,7 +32,7 @@ func (c ReplyConfig) apply(r *forum.Reply, e *Entry) {
 }
 
 // asksForNumbers matches a request for the IDs of items, in the languages of the replies.
-var asksForNumbers = regexp.MustCompile(`(?i)\bq-?(ids?|numbers?|nummern?|nummers|numéros?|n[uú]meros?|numeri|numery)\b|` +
+var asksForNumbers = regexp.MustCompile(`(?i)\bq[- ]?(ids?|numbers?|nummern?|nummers|numéros?|n[uú]meros?|numeri|numery)\b|` +
 	`\b(ids?|numbers?|nummern?|numéros?|n[uú]meros?|numeri|numer[yu]?|numerów) q\b|` +
 	`\b(item|objekt|wikidata)[- ]?(ids?|numbers?|nummern?|nummers)\b|` +
 	`\b(id|numéros?|n[uú]meros?|numeri) (d['’]|d[eo]s? |degli |dell['’]|)(elementos?|éléments?|elementi|elemento|itens|items?|wikidata)\b|` +

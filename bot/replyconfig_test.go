@@ -3,7 +3,7 @@ package bot
 import "testing"
 
 func TestAsksForNumbers(t *testing.T) {
-	for question, want := range map[string]bool{"An item number would be nice.": true, "give me the QIDs": true,
+	for question, want := range map[string]bool{"An item number would be nice.": true, "give me the QIDs": true, "with Q ids, please": true,
 		"mit Q-Nummer bitte": true, "les numéros d'éléments": true, "con el número de elemento": true, "How many countries?": false, "a number of lakes": false,
 		"Iraqid dynasty": false, "mit Q-Nummern": true, "Objektnummern bitte": true, "les numéros d’éléments": true,
 		"i numeri degli elementi": true, "Q-nummers graag": true, "numery elementów": true, "номера элементов": true,

@@ -26,7 +26,7 @@ type Figures interface {
 	Find(ctx context.Context, a *agent.Answer, rows int, language string) ([]reply.Figure, error)
 }
 
-// besides is what a reply shows besides the answer.
+// besides is the content of a reply in addition to the answer.
 type besides struct {
 	earlier []forum.Earlier
 	figures []reply.Figure
@@ -34,11 +34,11 @@ type besides struct {
 	yours   forum.Fault
 }
 
-// besides looks for it. All of it is optional: what fails is left out.
+// besides finds that content. All of it is optional: parts that fail are left out.
 func (b *Bot) besides(ctx context.Context, e *Entry, p place, out *agent.Outcome) (x besides) {
 	x.earlier = b.similar(ctx, e, out.Answer)
 	if n := len(p.comment.Queries); n > 0 && out.Answer != nil {
-		x.yours = b.yours(ctx, p.comment.Queries[n-1].SPARQL)
+		x.yours = b.yours(ctx, p.comment.Queries[n-1].SPARQL, out.Answer.SPARQL)
 	}
 	if b.cfg.Figures == nil || out.Answer == nil {
 		return x
@@ -54,10 +54,14 @@ func (b *Bot) besides(ctx context.Context, e *Entry, p place, out *agent.Outcome
 	return x
 }
 
-// yours finds out what is wrong with the query that the poster of a request had: from its text, else by running it.
-func (b *Bot) yours(ctx context.Context, query string) forum.Fault {
+// yours finds out what is wrong with the query that the poster of a request had: from its text, and that of the
+// answer's query, else by running it.
+func (b *Bot) yours(ctx context.Context, query, answer string) forum.Fault {
 	f := reply.Yours(query)
-	if f.Kind == forum.FaultStatement || b.cfg.Compare == nil || query == "" {
+	if f == (forum.Fault{}) {
+		f = reply.TextForItem(query, answer)
+	}
+	if f.Kind == forum.FaultStatement || f.Kind == forum.FaultText || b.cfg.Compare == nil || query == "" {
 		return f
 	}
 	c, err := guard("the run of the poster's query", func() (Comparison, error) {
@@ -66,7 +70,7 @@ func (b *Bot) yours(ctx context.Context, query string) forum.Fault {
 	return reply.Ran(f, c.Theirs, c.Slow, err)
 }
 
-// maxSimilar is how many earlier discussions a reply points to.
+// maxSimilar is the maximum number of earlier discussions that a reply points to.
 const maxSimilar = 2
 
 // similar looks for earlier discussions to add to the reply to a request; replies to follow-ups have none. If the query

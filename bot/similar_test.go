@@ -123,8 +123,8 @@ func (r *recognizer) Asked(_ context.Context, _ string, a agent.Asked) (*agent.S
 	return r.same, r.err
 }
 
-// "Was asked before" is said only where the earlier query, run now, returns the rows of our own answer and the model
-// says that it was the same request.
+// "Was asked before" is said only if the earlier query, run now, returns the rows of our own answer, and the model says
+// that it was the same request.
 func TestAskedBefore(t *testing.T) {
 	theirs := "SELECT ?cat { ?cat wdt:P31 wd:Q146 }"
 	nine := bot.Comparison{Ours: 9, Theirs: 9, Common: 9, Same: true}

@@ -110,7 +110,7 @@ func (p *process) call(max time.Duration, f func()) {
 	}
 }
 
-// write is a call that changes the ledger, under the lease where there is one.
+// write is a call that changes the ledger, under the lease if there is one.
 func (p *process) write(f func() error) (err error) {
 	p.call(100*time.Millisecond, func() {
 		switch {
@@ -286,7 +286,7 @@ func (p *process) rounds(ctx context.Context, cfg bot.Config) error {
 		return err
 	}
 	for ctx.Err() == nil {
-		// What stops a round is logged, and the next one goes on.
+		// An error that stops a round is logged, and the next round continues.
 		began := time.Now()
 		p.s.rounds.Add(1)
 		switch _, err := b.Round(ctx); {

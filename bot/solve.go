@@ -15,8 +15,8 @@ import (
 )
 
 // look reads the page again and checks an open entry against it. ok means that the entry may continue to its next
-// stage; p is then the position of its comment. Otherwise the ledger records what became of the entry, unless that is
-// not known yet.
+// stage; p is then the position of its comment. Otherwise the ledger records the outcome of the entry, unless it is not
+// known yet.
 func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) {
 	v, err := b.read(ctx)
 	if err != nil && b.visit != nil && ctx.Err() == nil {
@@ -74,8 +74,8 @@ func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) 
 	return p, false, b.set(ctx, e, GaveUp, why)
 }
 
-// offPage looks for what the page does not show of an entry without a reply there: a save in the history, an earlier
-// answer in its thread, a new title of the page. done means that nothing more is to be done for the entry now.
+// offPage searches for what the page does not show about an entry without a reply there: a save in the history, an
+// earlier answer in its thread, a new title of the page. done means that nothing more is to be done for the entry now.
 func (b *Bot) offPage(ctx context.Context, e *Entry, p place) (done bool, err error) {
 	if e.Save != nil {
 		if done, err := b.savedBefore(ctx, e); done || err != nil {
@@ -129,10 +129,7 @@ func (b *Bot) begin(ctx context.Context, e *Entry, what string) (ok bool, err er
 // that is longer than a retry would wait. None of these is a failure.
 func (b *Bot) end(ctx context.Context, e *Entry, ending agent.Ending) (ok bool, err error) {
 	e.Starts--
-	var wait time.Duration
-	if asks := (interface{ RetryIn() time.Duration })(nil); errors.As(ending.Cause, &asks) {
-		wait = asks.RetryIn()
-	}
+	wait := ending.Pause()
 	switch {
 	case ctx.Err() != nil:
 		return false, errors.Join(ctx.Err(), b.set(context.WithoutCancel(ctx), e, e.State, "interrupted"))

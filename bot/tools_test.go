@@ -123,7 +123,7 @@ func TestToolsLost(t *testing.T) {
 	}
 }
 
-// What the tools might take for another comment, or place elsewhere, is a section edit.
+// If the tools might confuse the comment with another one, or place the reply elsewhere, the bot makes a section edit.
 func TestNotByTools(t *testing.T) {
 	for name, change := range map[string]func(w *world){
 		"two comments of a minute": func(w *world) {
@@ -143,7 +143,7 @@ func TestNotByTools(t *testing.T) {
 	}
 }
 
-// The asker is notified only where the operator wants that, and then the check lets it pass.
+// The asker is notified only if the operator wants that, and then the check allows it.
 func TestPing(t *testing.T) {
 	for _, ping := range []bool{false, true} {
 		w := started(t)

@@ -10,7 +10,7 @@ import (
 
 // Topics is a wiki's own reading of its discussions. internal/mediawiki implements it through an adapter.
 type Topics interface {
-	// Follow finds a comment by its name, and its parent's where that is not empty, in the wiki's reading of a page,
+	// Follow finds a comment by its name, and its parent's name if that is not empty, in the wiki's reading of a page,
 	// subscribes to its topic, and returns the wiki's ID of the comment, for links to it, or "" if the wiki does not
 	// recognize the comment. The error is [ErrNoTopics] on a wiki that does not read discussions.
 	Follow(ctx context.Context, title, heading, name, parent string) (id string, err error)
@@ -19,7 +19,7 @@ type Topics interface {
 // ErrNoTopics: the wiki does not read discussions.
 var ErrNoTopics = errors.New("the wiki has no discussion tools")
 
-// maxFollows is how often the bot looks for a reply in the wiki's reading.
+// maxFollows is the maximum number of times that the bot searches for a reply in the wiki's reading.
 const maxFollows = 3
 
 // follow records the wiki's own ID of one of our replies and subscribes to its topic, so that the bot is notified of

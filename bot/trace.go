@@ -14,9 +14,19 @@ import (
 // since. A hidden edit whose text is hidden as well may be ours if it was made while our save was under way. Then only
 // the operator can tell: the entry is given up, and only [Retry] reopens it.
 //
+// For an entry without a save, it finds the reply that was posted with another ledger and then removed: this ledger may
+// be new, or restored from a backup.
+//
 // done means that there is nothing more to do for the entry in this round.
 func (b *Bot) savedBefore(ctx context.Context, e *Entry) (done bool, err error) {
-	edits, err := b.wiki.OwnEdits(ctx, b.title, e.Save.First.Add(-clockSlack))
+	since := e.Created.Add(-b.cfg.AnswerWithin) // an unsigned comment is older than its entry
+	switch {
+	case e.Save != nil:
+		since = e.Save.First
+	case e.Time != nil:
+		since = *e.Time
+	}
+	edits, err := b.wiki.OwnEdits(ctx, b.title, since.Add(-clockSlack))
 	if err != nil {
 		b.lg.Warn("held: the account's own edits cannot be read", "entry", e.Key, "err", err)
 		return true, ctx.Err()
@@ -26,7 +36,7 @@ func (b *Bot) savedBefore(ctx context.Context, e *Entry) (done bool, err error) 
 		switch {
 		case strings.Contains(edit.Summary, e.Key), edit.Hidden && forum.FindMarker(edit.Text, e.Key) >= 0:
 			return true, b.posted(ctx, e, edit.RevID, "our edit was found in the history")
-		case edit.Hidden && edit.TextHidden && e.Save.mayBe(edit, b.grace(e.Save)):
+		case edit.Hidden && edit.TextHidden && e.Save != nil && e.Save.mayBe(edit, b.grace(e.Save)):
 			hidden = max(hidden, edit.RevID)
 		}
 	}

@@ -189,7 +189,7 @@ func postedTwice(t *testing.T) *world {
 }
 
 // Someone asks the same in two threads within one minute. The first is answered and archived before the bot sees the
-// second, which is answered, too: the page's history tells that it was not moved. The simulation found this (seed
+// second, which is answered, too: the page's history shows that it was not moved. The simulation found this (seed
 // 213,007).
 func TestSameWordsTwiceAndArchived(t *testing.T) {
 	w := postedTwice(t)
@@ -218,8 +218,8 @@ func TestSameWordsTwiceAndArchived(t *testing.T) {
 	}
 }
 
-// A request whose reply was removed is not answered again when its heading is changed, or when it is moved into
-// another thread: it was posted once. Nor is it where the history of its minute is hidden.
+// A request whose reply was removed is not answered again when its heading is changed, or when it is moved into another
+// thread: it was posted once. It is not answered again either if the history of its minute is hidden.
 func TestMovedWithoutItsReply(t *testing.T) {
 	for name, change := range map[string]func(w *world){
 		"another heading": func(w *world) { w.wiki.edit("== Cats", "== Felines") },

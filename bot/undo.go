@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Undone records that the operator has removed a posted reply.
@@ -19,7 +20,8 @@ type Undone struct {
 
 // Undo removes a posted reply from its page, on behalf of the operator by. It removes the reply only while that is
 // still what the bot wrote, word for word, and nobody has answered it; the error says why it did not. The entry stays
-// posted: nothing is posted in its place.
+// posted: nothing is posted in its place. A reply that others put back after an earlier Undo is removed again; if it is
+// not on the page, the entry keeps the time of the earlier one.
 //
 // It passes the same gate as a reply, as far as the page is concerned: posting mode, stop page, {{nobots}}. The
 // operator's [Stop] does not prevent it: an operator can first stop and then undo.
@@ -34,11 +36,8 @@ func (b *Bot) Undo(ctx context.Context, key, by string) (*Entry, error) {
 	if wiki, title := SplitPage(e.Page); wiki != b.cfg.Wiki {
 		return nil, fmt.Errorf("%s is on another wiki (%q): nothing was undone; edit %s there", e.Key, wiki, title)
 	}
-	if e.Undone != nil && e.Undone.Rev != 0 { // without a revision, the reply may be back
-		return e, nil
-	}
 	if b.cfg.Posting == Off {
-		return nil, errors.New("nothing is written to the wiki: POSTING=off")
+		return nil, errors.New("nothing is written to the wiki: POSTING=off; set it to propose")
 	}
 	b = b.at(e.Page)
 	for range maxConflicts {
@@ -50,6 +49,9 @@ func (b *Bot) Undo(ctx context.Context, key, by string) (*Entry, error) {
 			return nil, fmt.Errorf("%s was not undone: %w", e.Key, err)
 		}
 		return change(ctx, b.store, e.Key, ActUndo, func(e *Entry) error {
+			if rev == 0 && e.Undone != nil { // an earlier one, or one at the same time
+				return nil
+			}
 			e.Undone = &Undone{By: by, At: b.now(), Rev: rev}
 			return e.move(b.now(), Posted, "undone by "+by)
 		})
@@ -71,7 +73,7 @@ func (b *Bot) undo(ctx context.Context, e *Entry) (rev int64, err error) {
 		return 0, nil
 	}
 	if n := len(t.RepliesTo(c.ID, "")); n > 0 {
-		return 0, fmt.Errorf("it has been answered %d times, and without it the answers make no sense: edit the page", n)
+		return 0, fmt.Errorf("%s below it would make no sense without it: edit the page", text.Count(n, "comment"))
 	}
 	if e.Draft == nil {
 		return 0, errors.New("the ledger does not know what was written: edit the page")
@@ -89,7 +91,7 @@ func (b *Bot) undo(ctx context.Context, e *Entry) (rev int64, err error) {
 	case err != nil:
 		return 0, err
 	case run.reason != "":
-		return 0, errors.New(run.reason)
+		return 0, fmt.Errorf("%s, which stops undoing, too", run.reason)
 	case b.pageDenied(v):
 		return 0, errors.New("the page does not allow bots")
 	}
@@ -98,8 +100,8 @@ func (b *Bot) undo(ctx context.Context, e *Entry) (rev int64, err error) {
 		Summary:    fmt.Sprintf("Remove my own reply ([[%s|about this bot]]) %s", b.cfg.TaskPage, e.Key)})
 }
 
-// own finds the bounds of a reply on the page, including the line break after it, and where its signature begins. It is
-// an error if the text is not the reply as the bot wrote it.
+// own finds the bounds of a reply on the page, including the line break after it, and the offset of its signature. It
+// is an error if the text is not the reply as the bot wrote it.
 func (b *Bot) own(page string, c *forum.Comment, r forum.Reply) (start, sign, end int, err error) {
 	changed := errors.New("it is no longer what the bot wrote: edit the page")
 	start = strings.LastIndexByte(page[:c.Start], '\n') + 1

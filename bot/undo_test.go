@@ -137,3 +137,24 @@ func TestUndoAfterBlanking(t *testing.T) {
 	}
 	w.wantReplies("Cats", 0)
 }
+
+// A reply that someone puts back after an undo is removed by the next one. Without that, an undo changes nothing.
+func TestUndoAfterRevert(t *testing.T) {
+	w := started(t)
+	w.round()
+	w.want("Cats:posted")
+	text := w.wiki.text()
+	first, err := w.undo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.clock.pass(time.Hour)
+	if e, err := w.undo(); err != nil || *e.Undone != *first.Undone {
+		t.Errorf("when it is gone: %+v, %v; the first time: %+v", e.Undone, err, first.Undone)
+	}
+	w.wiki.put(page, text)
+	if e, err := w.undo(); err != nil || e.Undone.Rev <= first.Undone.Rev || !e.Undone.At.Equal(w.clock.now()) {
+		t.Errorf("when it is back: %+v, %v; the first time: %+v", e.Undone, err, first.Undone)
+	}
+	w.wantReplies("Cats", 0)
+}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +22,7 @@ type view struct {
 	start start
 
 	origins map[Origin][]place // the comments by their signatures, each list in page order
+	texts   map[string][]place // by their text hashes, each list in page order
 	owners  map[Origin]*owners // what [Bot.ownersOf] found
 	blocks  map[*forum.Thread][]forum.Block
 	adopted map[string]place // entries by key whose comments were signed, or lost their signature, since
@@ -31,6 +34,15 @@ type place struct {
 	thread  *forum.Thread
 	index   int // in thread.Comments
 	comment *forum.Comment
+}
+
+// seen lists the authors and texts on the page. An entry with none of them is for no comment on it.
+func (v *view) seen() *Seen {
+	authors := map[string]bool{}
+	for o := range v.origins {
+		authors[o.Author] = true
+	}
+	return &Seen{Authors: slices.Sorted(maps.Keys(authors)), Texts: slices.Sorted(maps.Keys(v.texts))}
 }
 
 // root returns the ID of the thread's first comment.
@@ -52,7 +64,7 @@ func (b *Bot) read(ctx context.Context) (*view, error) {
 		return nil, fmt.Errorf("the page %q is empty at revision %d: this is treated as a mistake", b.page, rev.ID)
 	}
 	v := &view{asked: asked, rev: rev, page: b.last.parse(b.title, rev.Text, b.cfg.Forum), now: rev.Now,
-		origins: map[Origin][]place{}, owners: map[Origin]*owners{}, adopted: map[string]place{},
+		origins: map[Origin][]place{}, texts: map[string][]place{}, owners: map[Origin]*owners{}, adopted: map[string]place{},
 		blocks: map[*forum.Thread][]forum.Block{}}
 	if v.now.IsZero() {
 		v.now = b.now()
@@ -63,6 +75,8 @@ func (b *Bot) read(ctx context.Context) (*view, error) {
 			p := place{v, t, j, &t.Comments[j]}
 			v.order = append(v.order, p)
 			v.origins[p.origin()] = append(v.origins[p.origin()], p)
+			hash := TextHash(p.comment)
+			v.texts[hash] = append(v.texts[hash], p)
 		}
 	}
 	if b.visit != nil {
@@ -76,7 +90,7 @@ func (b *Bot) read(ctx context.Context) (*view, error) {
 	return v, err
 }
 
-// reading is what was read last. It is never modified.
+// reading is the page as it was read last. It is never modified.
 type reading struct {
 	title, text string
 	page        *forum.Page
@@ -109,7 +123,7 @@ func (r *reading) startOf(ctx context.Context, notes Notes, key string) (start, 
 	return r.start, nil
 }
 
-// start is what was on the page when the bot first read it: none of that is answered.
+// start is the content of the page when the bot first read it: none of it is answered.
 type start struct {
 	Revision int64             `json:"revision"`
 	Time     time.Time         `json:"time"`           // the wiki's clock

@@ -71,7 +71,7 @@ type Edit struct {
 // OwnEdit is an edit by the bot's own account, or one that may be.
 type OwnEdit struct {
 	RevID   int64
-	Summary string // "" when hidden
+	Summary string // "" if hidden
 	Time    time.Time
 
 	// the wiki hides who made the edit or its summary, so it may be ours or may contain any of our replies

@@ -162,7 +162,7 @@ func (c *Config) HasModel() bool { return c.OpenAIKey != "" || c.OpenAIBaseURL !
 
 // Source is where settings come from. Flags is keyed by setting names, not flag names.
 type Source struct {
-	DotEnv     io.Reader // content of the file of settings; nil when there is none
+	DotEnv     io.Reader // content of the file of settings; nil if there is none
 	DotEnvName string    // the file's name in messages; empty: .env
 	Environ    []string  // as os.Environ returns it
 	Flags      map[string]string
@@ -171,7 +171,7 @@ type Source struct {
 // Problems lists everything that is wrong with the settings.
 type Problems []error
 
-// Error lists the problems, one a line.
+// Error lists the problems, one per line.
 func (p Problems) Error() string {
 	s := make([]string, len(p))
 	for i, e := range p {

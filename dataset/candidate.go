@@ -42,14 +42,14 @@ type Candidate struct {
 	Flags      []Flag      `json:"flags,omitempty"`
 	Near       []Near      `json:"near,omitempty"`
 	Suggestion *Suggestion `json:"suggestion,omitempty"`
-	Notes      []string    `json:"notes,omitempty"` // what was changed, and where the two readings of the page differ
+	Notes      []string    `json:"notes,omitempty"` // the changes made, and the differences between the two readings of the page
 
 	Labels map[string]string `json:"labels,omitempty"` // labels of Entities and Properties in English
 	// their descriptions, if a model was asked for advice
 	Descriptions map[string]string `json:"descriptions,omitempty"`
 }
 
-// Provenance is where a discussion was found.
+// Provenance records where a discussion was found.
 type Provenance struct {
 	Wiki      string    `json:"wiki"`     // address of the wiki's API
 	Page      string    `json:"page"`     // title of the archive page
@@ -93,7 +93,7 @@ type Query struct {
 	URL      string `json:"url,omitempty"`      // the link that contained it
 }
 
-// Result is what Cleaned returned when it was run.
+// Result is the result of running Cleaned.
 type Result struct {
 	Endpoint string    `json:"endpoint"`
 	RanAt    time.Time `json:"ran_at"`
@@ -168,7 +168,7 @@ const (
 	Skip    Verdict = "skip"
 )
 
-// Stage is how far a discussion got.
+// Stage is the last stage that a discussion reached.
 type Stage string
 
 // The stages, in order. Gone marks a discussion that a later revision of its page, or the page's deletion, removed.

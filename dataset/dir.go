@@ -20,7 +20,7 @@ import (
 // replaced as a whole.
 const (
 	HarvestDB      = "harvest.db"       // what was read and run so far, so that a harvest can continue where it stopped
-	CandidatesFile = "candidates.jsonl" // the staged ones, one a line, by month, page and section
+	CandidatesFile = "candidates.jsonl" // the staged ones, one per line, by month, page and section
 	RejectedFile   = "rejected.jsonl"   // the rejected ones with their reasons, and those that are gone
 	FunnelFile     = "funnel.json"      // how many got how far, see [Funnel]
 	FunnelPicture  = "funnel.svg"

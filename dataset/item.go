@@ -58,8 +58,8 @@ type Binding struct {
 	Datatype string `json:"datatype,omitempty"`
 }
 
-// Columns returns the names of the result's variables: those named in the file, else those of all rows in alphabetical
-// order.
+// Columns returns the names of the result's variables: those named in the file, otherwise those of all rows in
+// alphabetical order.
 func (it *Item) Columns(rows []map[string]Binding) []string {
 	if len(it.Head) > 0 {
 		return it.Head

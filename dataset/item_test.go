@@ -120,7 +120,7 @@ func TestReadItemsErrors(t *testing.T) {
 		{"wrong result", `[{"question":"q","gold_sparql":"s","gold_answer_tuple":[3]}]`,
 			`"gold_answer_tuple" is neither a list of bindings`},
 		{"grasp's output", `{"typ":"output","id":"test_4","sparql":"s"}`,
-			"item 1 (id test_4): this is the output of a run of GRASP's"},
+			"item 1 (id test_4): this is the output of a GRASP run"},
 		{"qald without text", "{\"questions\":[\n{\"id\":\"1\",\"question\":[]}]}",
 			"line 2, column 1: item 1 (id 1): its \"question\" has no text"},
 		{"newer schema", `{"schema":99,"id":"c-1","provenance":{}}`, "schema 99; this program reads up to 1"},

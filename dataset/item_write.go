@@ -161,7 +161,7 @@ func WriteQALD(w io.Writer, name string, items []Item) error {
 	return err
 }
 
-// answerType names the kind of the gold result as QALD does, by the first bound value; empty when there is none.
+// answerType names the kind of the gold result as QALD does, by the first bound value; empty if there is none.
 func (it *Item) answerType() string {
 	if _, ok := it.Boolean(); ok {
 		return "boolean"

@@ -35,8 +35,8 @@ const maxFile = 1 << 30
 // mixed; the format is that of the first item.
 //
 // For QALD, the first English string is the question and other English strings are paraphrases; if there is no English,
-// the first string is the question, and Language tells its language. For a candidate, the request's text is the
-// question, and the cleaned query (or the original one if there is none) is the query.
+// the first string is the question, and Language is its language. For a candidate, the request's text is the question,
+// and the cleaned query (or the original one if there is none) is the query.
 //
 // An error names line and column and, for a bad item, its position and ID. Nothing is skipped: either all items are
 // returned or none.
@@ -296,7 +296,7 @@ func plainItem(raw map[string]json.RawMessage) (it Item, format Format, err erro
 		return candidateItem(raw)
 	case has("typ"), has("messages"):
 		f.id(&it)
-		return it, "", errors.New("this is the output of a run of GRASP's, without questions; name the benchmark file that was run")
+		return it, "", errors.New("this is the output of a GRASP run, without questions; name the benchmark file that was run")
 	case has("gold_sparql"):
 		format = SPINACHOutputs
 		for _, k := range []string{"predicted_sparql", "predicted_answer_tuple", "f1", "em", "sparql", "result"} {

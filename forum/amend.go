@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// maxStruck is how many rows of an earlier result are shown struck out.
+// maxStruck is the maximum number of rows of an earlier result that are shown struck out.
 const maxStruck = 5
 
 // amended returns the sentence about a correction, with the earlier answer struck out, or nil if the reply was not

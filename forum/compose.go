@@ -3,6 +3,7 @@ package forum
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ import (
 // MaxShort is the number of characters of [Reply].Short that a reply shows. What is longer is cut.
 const MaxShort = 1200
 
-// MaxRows is how many rows of a result a reply shows.
+// MaxRows is the maximum number of rows of a result that a reply shows.
 const MaxRows = 20
 
 const (
@@ -131,7 +132,7 @@ type composer struct {
 	blocks []string
 }
 
-// block adds a block. MediaWiki knows a table only behind colons (Parser::handleTables): from the first one on the
+// block adds a block. MediaWiki recognizes a table only after colons (Parser::handleTables): from the first one on the
 // prefix is all colons, of the same depth, because going back to bullets would show a new one.
 func (c *composer) block(s string) {
 	if strings.HasPrefix(s, "{|") {
@@ -210,22 +211,27 @@ func (c *composer) notes() {
 	c.open()
 }
 
-// yours tells what was wrong with the poster's own query, unless the answer mentions it.
+// yours writes what was wrong with the poster's own query, unless the answer mentions it.
 func (c *composer) yours() {
-	said := strings.ToLower(c.r.Short)
-	spoken := strings.Contains(said, strings.ToLower(strings.TrimRight(c.t.Text("query"), " :：\u00a0")))
 	switch f := c.r.Yours; {
-	case spoken || f.ID != "" && strings.Contains(c.r.Short, f.ID):
+	case yourQuery.MatchString(c.r.Short) || f.ID != "" && strings.Contains(c.r.Short, f.ID):
 	case f.Kind == FaultSyntax:
 		c.block(c.line(c.t.Text("yours_syntax", "line", strconv.Itoa(f.Line))))
 	case f.Kind == FaultStatement && entityID(f.ID):
 		c.block(c.line(c.t.Text("yours_statement", "id", f.ID)))
+	case f.Kind == FaultText && entityID(f.ID) && entityID(f.Item):
+		c.block(c.line(c.t.Text("yours_text", "text", encode(f.Text, 60), "id", f.ID, "item", f.Item)))
 	case f.Kind == FaultEmpty:
 		c.block(c.line(c.t.Text("yours_empty")))
 	case f.Kind == FaultSlow:
 		c.block(c.line(c.t.Text("yours_slow")))
 	}
 }
+
+// yourQuery matches an answer that speaks of the poster's query, in the languages of the messages.
+var yourQuery = regexp.MustCompile(`(?i)\byour (own )?query|\bdeine[rn]? (eigenen? )?abfrage|\bihre[rn]? (eigenen? )?abfrage|` +
+	`\b(votre|ta) requête|\b[ts]u (propia )?consulta|\b(tua|sua) (query|consulta)|\b(je|jouw|uw) (eigen )?query|` +
+	`\btwo(je|im|jego) zapytani|(ваш|твой|вашем|тво[её]м|вашего|твоего) запрос|(ご提示の|あなたの|元の)クエリ|[您你]的查询|استعلامك`)
 
 // isoTime writes a time in a form that no signature parser takes for a signature.
 func isoTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -162,10 +163,10 @@ func TestComposeLimits(t *testing.T) {
 	for range 20 {
 		r.Vars = append(r.Vars, "v")
 	}
-	for range 50 {
+	for i := range 50 {
 		var row []Cell
 		for range 20 {
-			row = append(row, Cell{Text: long})
+			row = append(row, Cell{Text: strconv.Itoa(i) + long})
 		}
 		r.Rows = append(r.Rows, row)
 	}

@@ -81,8 +81,8 @@ func solvedHeading(heading string) bool {
 	return false
 }
 
-// thanksWords are what people thank with, in the languages most used on the forum; thanksScripts the same in scripts
-// that do not separate words. "Great" or "it works" alone is not thanks.
+// thanksWords are words of thanks in the languages most used on the forum, thanksScripts those in scripts that do not
+// separate words. "Great" or "it works" alone is not thanks.
 var (
 	thanksWords = wordSet(`thanks thank thankyou thankee thx thnx tnx cheers kudos danke dankeschön dank merci gracias grazie obrigado obrigada bedankt dankjewel dankuwel dzięki
 dziękuję dziękuje děkuji díky ďakujem tack takk kiitos köszönöm mulțumesc mulţumesc hvala teşekkürler teşekkür sağol terima дякую спасибо благодарю хвала ευχαριστώ

@@ -107,7 +107,7 @@ type Reply struct {
 	Asks     string
 	Query    string     // the posted query, in its posting form
 	Vars     []string   // result header
-	Headers  []string   // the same as words, with units; where it is shorter or "", the variable is shown
+	Headers  []string   // the same as words, with units; if there are fewer, or one is "", the variable is shown
 	Rows     [][]Cell   // first rows of the result
 	Total    int        // rows in all
 	Tree     []TreeItem // the result as a tree, shown instead of the table
@@ -152,15 +152,18 @@ type Cell struct {
 const (
 	FaultSyntax    = "syntax"    // Line cannot be read
 	FaultStatement = "statement" // it uses statements of the property ID as values
+	FaultText      = "text"      // it has Text as a value of the property ID, whose values are items: Item
 	FaultEmpty     = "empty"     // it returns no rows
 	FaultSlow      = "slow"      // it does not finish in time
 )
 
-// Fault is what is wrong with a query. The zero Fault means nothing.
+// Fault is a fault in a query. The zero Fault means none.
 type Fault struct {
 	Kind string
 	Line int
 	ID   string
+	Item string `json:",omitempty"`
+	Text string `json:",omitempty"`
 }
 
 // TreeItem is an entity in a tree: Depth is 0 for a root, and at most one more than that of the item before.

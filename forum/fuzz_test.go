@@ -113,7 +113,7 @@ func checkPlace(t *testing.T, text, reply string) {
 	}
 }
 
-// scraps are what random pages are made of.
+// scraps are the pieces of random pages.
 var scraps = []string{"\n== A ==\n", "\n=== b ===\n", "\n= C =\n", " [[User:A|A]] 00:01, 1 January 2020 (UTC)",
 	" [[User:B]] ([[User talk:B|talk]]) 00:02, 2 January 2020 (UTC)\n", "\n:", "\n::", "\n*", "\n#", "\n", "\n\n",
 	"text", "{{", "}}", "{{SPARQL|query=", "SELECT ?a { ?a ?b ?c }", "|", "{{!}}", "{{od}}",

@@ -145,10 +145,10 @@ var quotations = []quotation{
 	{"<tt>", "</tt>", true},
 }
 
-// caller looks for plain "@Name"s in a part of the page.
+// caller searches for plain "@Name"s in a part of the page.
 type caller struct {
 	text string // up to the part's end
-	none []int  // for each kind of quotation, up to where there is no closing mark
+	none []int  // for each kind of quotation, the offset up to which there is no closing mark
 	eol  int
 }
 

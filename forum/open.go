@@ -13,9 +13,11 @@ type Open struct {
 	Come int    // rows that the other reading adds; 0: not stated
 	Gone int    // rows that it loses
 	More bool   // it adds more than Come
+
+	Other string `json:",omitempty"` // the class that replaces the one of Name
 }
 
-// maxOpen is how many open questions a reply names.
+// maxOpen is the maximum number of open questions in a reply.
 const maxOpen = 3
 
 // openKinds are the kinds that have a sentence; the sentences of those in named name an entity.
@@ -31,6 +33,9 @@ func PointWords(t *message.Texts, o Open) string {
 	if !openKinds[o.Kind] || named[o.Kind] && o.Name == "" {
 		return ""
 	}
+	if o.Kind == "class" && o.Other != "" {
+		return t.Text("open_class_other", "name", o.Name, "other", o.Other)
+	}
 	return t.Text("open_"+o.Kind, "name", o.Name)
 }
 
@@ -38,7 +43,7 @@ func PointWords(t *message.Texts, o Open) string {
 func (c *composer) open() {
 	var points []string
 	for _, o := range c.r.Open[:min(len(c.r.Open), maxOpen)] {
-		o.Name = encode(o.Name, 100)
+		o.Name, o.Other = encode(o.Name, 100), encode(o.Other, 100)
 		point := PointWords(c.t, o)
 		if point == "" {
 			continue

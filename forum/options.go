@@ -60,7 +60,7 @@ var (
 	blockReply = []string{"Spinachbot response end"}
 )
 
-// role is what a name means: a template's, a namespace's or a parameter's.
+// role is the role of a name: a template's, a namespace's or a parameter's.
 type role uint32
 
 const (

@@ -38,8 +38,8 @@ type parser struct {
 // Parse reads a talk page. It never fails: for a broken page it returns what can be read. title only affects the IDs of
 // unsigned comments.
 //
-// Everything before the first heading is left out. A thread is a section of level 2 (or 1; or deeper, where none of
-// those is open yet). Time is linear in the length.
+// Everything before the first heading is left out. A thread is a section of level 2 (or 1, or deeper if none of those
+// is open yet). Time is linear in the length.
 func Parse(title, text string, opts Options) *Page {
 	p := &parser{text: text, n: newNames(opts), page: &Page{Title: title}, tables: 4*len(text) + 1<<16,
 		bare: 4*len(text) + 1<<16}

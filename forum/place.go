@@ -20,7 +20,7 @@ var (
 	ErrUnplaceable = errors.New("no safe place for a reply")
 )
 
-// spot is where a reply goes.
+// spot is the position of a reply.
 type spot struct {
 	offset int    // right after a line
 	indent string // list prefix of the reply

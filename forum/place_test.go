@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestPlace: in each page the comment "T" is answered; "@" marks where the reply must be, and its prefix follows.
+// TestPlace: in each page the comment "T" is answered; "@" marks the position of the reply, and its prefix follows.
 func TestPlace(t *testing.T) {
 	sign := func(s string) string { // "Name:" at a line's end becomes a signature
 		for _, n := range []string{"Ann", "Bob", "Cid", "Tim"} {
@@ -56,8 +56,7 @@ func TestPlace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// in two of the cases the thread went on outdented or has bullets, all others are answered at the level
-			// below
+			// in two cases the thread continues outdented or has bullets; all others are answered at the level below
 			if got != indent && name != "neighbour's prefix" && name != "sibling stays behind" {
 				t.Errorf("indent %q, want %q", got, indent)
 			}

@@ -19,8 +19,8 @@ type found struct {
 }
 
 // queryReader reads query templates twice: as MediaWiki cuts them, and as their authors meant them, by the rules of
-// SPARQL. Where the first reading cuts the query (a raw pipe starts a new parameter, the last brace of the query, next
-// to the template's closing ones, is taken for the template's) the second reading is used and marked.
+// SPARQL. If the first reading cuts the query (a raw pipe starts a new parameter, or the last brace of the query, right
+// before the template's closing ones, is taken for the template's), the second reading is used and marked.
 type queryReader struct {
 	text    string
 	n       *names

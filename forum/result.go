@@ -8,6 +8,9 @@ import (
 	"unicode/utf8"
 )
 
+// maxNamed is the maximum number of columns that are named if a table leaves them out.
+const maxNamed = 4
+
 // found describes what the query found, if nothing else does.
 func (c *composer) found() string {
 	switch total := max(c.r.Total, len(c.r.Rows)); {
@@ -22,8 +25,8 @@ func (c *composer) found() string {
 	}
 }
 
-// result returns what the query returned: a line for a single value, a list for a tree, else a table. Below it follow
-// what was left out, and when and where the query ran.
+// result returns what the query returned: a line for a single value, a list for a tree, otherwise a table. Below it
+// follow what was left out, and when and where the query ran.
 func (c *composer) result() error {
 	var below []string
 	rows, columns := min(len(c.r.Rows), MaxRows), c.columns()
@@ -47,11 +50,19 @@ func (c *composer) result() error {
 			c.block(c.line(c.t.Text("result", "value", value)))
 		}
 	default:
-		if err := c.table(rows, columns); err != nil {
+		var err error
+		if rows, err = c.table(rows, columns); err != nil {
 			return err
 		}
 		if hidden := len(c.r.Vars) - columns; hidden > 0 {
-			below = append(below, c.t.Text("columns", "count", hidden))
+			var names []string
+			for i := range min(hidden, maxNamed) {
+				names = append(names, encode(c.header(columns+i), 60))
+			}
+			if hidden > maxNamed {
+				names = append(names, "…")
+			}
+			below = append(below, c.t.Text("columns", "count", hidden, "names", strings.Join(names, c.t.Text("comma"))))
 		}
 	}
 	if err := c.struck(); err != nil {
@@ -77,7 +88,7 @@ func (c *composer) value() (string, error) {
 	return c.cell(c.r.Rows[0][0])
 }
 
-// single reports whether the result is one value, which needs no table.
+// single reports whether the result is one value, which does not need a table.
 func (r Reply) single() bool {
 	return len(r.Rows) == 1 && r.Total <= 1 && len(r.Vars) == 1 && len(r.Rows[0]) == 1
 }
@@ -181,8 +192,9 @@ func (c *composer) header(i int) string {
 	return c.r.Vars[i]
 }
 
-// table returns the first rows of the result.
-func (c *composer) table(rows, columns int) error {
+// table writes the first rows of the result and returns how many it has written. Rows that differ only in columns that
+// are left out are written once.
+func (c *composer) table(rows, columns int) (written int, err error) {
 	var b strings.Builder
 	b.WriteString("{| class=\"wikitable\"" + c.tableDirection())
 	if c.width(columns) > PhoneWidth {
@@ -195,7 +207,16 @@ func (c *composer) table(rows, columns int) error {
 		}
 		b.WriteString(" " + encode(c.header(i), 60))
 	}
+	seen := map[string]bool{}
 	for _, row := range c.r.Rows[:rows] {
+		if columns < len(c.r.Vars) {
+			if key := fmt.Sprintf("%q", row[:min(columns, len(row))]); seen[key] {
+				continue
+			} else {
+				seen[key] = true
+			}
+		}
+		written++
 		b.WriteString("\n|-\n|")
 		for i := range columns {
 			if i > 0 {
@@ -206,7 +227,7 @@ func (c *composer) table(rows, columns int) error {
 			}
 			text, err := c.cell(row[i])
 			if err != nil {
-				return err
+				return 0, err
 			}
 			if text != "" {
 				b.WriteString(" " + text)
@@ -215,7 +236,7 @@ func (c *composer) table(rows, columns int) error {
 	}
 	b.WriteString("\n|}")
 	c.block(b.String())
-	return nil
+	return written, nil
 }
 
 // tree returns the result as a nested list.

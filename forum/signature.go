@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxSignature is how far before a timestamp its author's link may be, in characters as read (DiscussionTools,
-// CommentParser.php, SIGNATURE_SCAN_LIMIT).
+// maxSignature is the maximum distance of an author's link before the timestamp, in characters as read
+// (DiscussionTools, CommentParser.php, SIGNATURE_SCAN_LIMIT).
 const maxSignature = 100
 
 // stamp is a timestamp in a text.

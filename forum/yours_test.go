@@ -17,6 +17,10 @@ func TestYours(t *testing.T) {
 		{"de", "Vierzehn Berge.", Fault{Kind: FaultEmpty}, "Deine Abfrage ist ausführbar, liefert im Moment aber keine Ergebnisse."},
 		{"fr", "Quatorze.", Fault{Kind: FaultSlow}, "Votre requête dépasse le temps d’exécution autorisé par le service de requêtes."},
 		{"en", "Your query asked p:P2044, which is a statement.", Fault{Kind: FaultStatement, ID: "P2044"}, ""}, // said
+		{"en", "Fifty-four countries.", Fault{Kind: FaultText, ID: "P30", Item: "Q15", Text: "Africa [[x]]"},
+			"In your query, “Africa &#91;&#91;x&#93;&#93;” is a text, but the values of P30 are items: here wd:Q15."},
+		{"en", "The query returns 14 rows.", Fault{Kind: FaultEmpty}, "Your query runs, but returns no rows at the moment."}, // the answer's query
+		{"de", "Die Abfrage liefert 14 Zeilen.", Fault{Kind: FaultEmpty}, "Deine Abfrage ist ausführbar, liefert im Moment aber keine Ergebnisse."},
 		{"en", "Your query has a bracket too many.", Fault{Kind: FaultSyntax, Line: 3}, ""},
 		{"en", "Fourteen.", Fault{Kind: FaultStatement, ID: "P1]] {{x}}"}, ""},
 		{"en", "Fourteen.", Fault{}, ""},
@@ -39,6 +43,41 @@ func TestYoursComesBeforeTheQuery(t *testing.T) {
 	r := Reply{To: "A", Short: "Fourteen.", Query: "ASK { }", Yours: Fault{Kind: FaultEmpty}, Signature: "~~~~"}
 	w, err := Compose(r, ":")
 	if err != nil || strings.Index(w, "no rows at the moment") > strings.Index(w, "{{SPARQL") {
+		t.Errorf("%v\n%s", err, w)
+	}
+}
+
+// Each language's way to speak of the poster's query is known, so that a fault is not said twice.
+func TestYoursIsSaidOnce(t *testing.T) {
+	for language, short := range map[string]string{"en": "Your own query is empty.", "de": "In deiner Abfrage fehlt ein Punkt.",
+		"fr": "Votre requête est vide.", "es": "A tu consulta le falta algo.", "it": "La tua query è vuota.", "pt": "A sua consulta está vazia.",
+		"nl": "Je query is leeg.", "pl": "Twoje zapytanie jest puste.", "ru": "В вашем запросе ошибка.", "ja": "ご提示のクエリは空です。",
+		"zh": "您的查询没有结果。", "ar": "استعلامك فارغ."} {
+		w, err := Compose(Reply{Language: language, To: "A", Short: short, Query: "ASK { }", Yours: Fault{Kind: FaultEmpty}, Signature: "~~~~"}, ":")
+		if said := Texts(language).Text("yours_empty"); err != nil || strings.Contains(w, said) || !yourQuery.MatchString(said) {
+			t.Errorf("%s: %v\n%s", language, err, w)
+		}
+	}
+}
+
+// What a phone has no room for is named, and rows that look the same without it are shown once.
+func TestColumnsLeftOut(t *testing.T) {
+	long := strings.Repeat("x", 20)
+	r := Reply{To: "A", Short: "x", Query: "ASK { }", Signature: "~~~~", Total: 5, Vars: []string{"a", "b", "c", "d"},
+		Headers: []string{"a", "b", "term", "party [[y]]"}}
+	for _, last := range []string{"1", "2", "3"} {
+		r.Rows = append(r.Rows, []Cell{{Text: long}, {Text: long}, {Text: long}, {Text: last}})
+	}
+	w, err := Compose(r, ":")
+	if err != nil || strings.Count(w, "\n|-\n") != 1 || !strings.Contains(w, "And 4 more rows: ") ||
+		!strings.Contains(w, "2 more columns are left out here: term, party &#91;&#91;y&#93;&#93;.") {
+		t.Errorf("%v\n%s", err, w)
+	}
+	r.Vars, r.Headers = r.Vars[:2], r.Headers[:2] // with all columns, the rows are those of the query
+	for i := range r.Rows {
+		r.Rows[i] = r.Rows[i][:2]
+	}
+	if w, err = Compose(r, ":"); err != nil || strings.Count(w, "\n|-\n") != 3 {
 		t.Errorf("%v\n%s", err, w)
 	}
 }

@@ -4,7 +4,7 @@
 //	confidence.go   the terms of the model, its weights, and the probability
 //	fit.go          weights fitted to finished runs
 //	measure.go      how good probabilities are: Brier score, reliability, wrong answers at a share answered
-//	weights.json    the weights that the program uses, with what they were fitted on
+//	weights.json    the weights that the program uses, and what they were fitted to
 //
 // The weights are pulled toward priors, which come from published runs. So a term that never occurred in the fitted
 // runs keeps its prior weight.

@@ -27,7 +27,7 @@ func TestFitOneTerm(t *testing.T) {
 			Features: event.Features{Refusals: refused, Rows: 1, Columns: 1}})
 	}
 	prior := Prior()
-	prior.Terms["refused"] = -2 * math.Log(4) // the pull is to where the fit should be
+	prior.Terms["refused"] = -2 * math.Log(4) // the priors are where the fit should be
 	w, err := Fit(examples, prior)
 	if err != nil {
 		t.Fatal(err)

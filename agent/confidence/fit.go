@@ -245,7 +245,7 @@ func fold(question string, folds int) int {
 	return int(h.Sum32() % uint32(folds))
 }
 
-// enough is how many examples a preset needs for its own weights.
+// enough is the minimum number of examples for a preset's own weights.
 const enough = 400
 
 // FitModel fits general weights, and those of each preset with enough examples, pulled to the general ones.

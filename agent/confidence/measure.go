@@ -7,14 +7,14 @@ import (
 
 // Fitted records the runs to which weights were fitted, and how well they do on held-out questions.
 type Fitted struct {
-	On        string  `json:"on"` // what the runs were, in words
+	On        string  `json:"on"` // description of the runs
 	Runs      int     `json:"runs"`
 	Questions int     `json:"questions"`
 	Folds     int     `json:"folds"`
 	Quality   Quality `json:"held_out"`
 }
 
-// Quality is how good probabilities are, over runs with an answer.
+// Quality measures how good probabilities are, over runs with an answer.
 type Quality struct {
 	N     int     `json:"n"`
 	Right float64 `json:"right"`             // share of right answers

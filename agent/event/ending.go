@@ -72,6 +72,23 @@ func (e Ending) ServiceFailed() bool {
 	return false
 }
 
+// Pause returns how long the service that failed wants no requests, or 0 if it did not say so.
+func (e Ending) Pause() time.Duration {
+	var asks interface{ RetryIn() time.Duration }
+	if !errors.As(e.Cause, &asks) {
+		return 0
+	}
+	return asks.RetryIn()
+}
+
+// Said returns Detail with the pause that the service wants.
+func (e Ending) Said() string {
+	if wait := e.Pause().Round(time.Second); wait > 0 {
+		return fmt.Sprintf("%s; the service wants no requests for %s", e.Detail, wait)
+	}
+	return e.Detail
+}
+
 // EndingOf returns the ending of a run that was stopped by a failed call of the model. For a nil error it returns the
 // zero Ending. An [llm.ErrBudget] that does not name its account counts toward the request's.
 func EndingOf(err error) Ending {

@@ -39,7 +39,8 @@ type Listener interface {
 //	start     Format, Question (with History), Preset, Policy, Graphs, Limits
 //	model     Request and Response (or Error and Cause) of one call of the model
 //	graph     Call: one call of the graph or the labeler with its result
-//	step      Step: one action with its observation
+//	step      Step: one action with its observation; Reason, repeat or stop, of one that was refused in a conversation
+//	          that only grows
 //	rollback  To (number of the last step kept; 0 for none), Reason: repeat or stop, Step: the action that was
 //	          refused, without a number
 //	feedback  Reason (done, refine or retry), Detail: what a judge says about the answer of the step before it

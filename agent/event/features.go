@@ -26,7 +26,7 @@ type Features struct {
 	Probes int `json:"probes,omitempty"` // variants of the query that were run before the end
 	Moved  int `json:"moved,omitempty"`  // those that changed the result
 	Open   int `json:"open,omitempty"`   // of these, those whose change the answer does not have
-	// whether the result has the columns that the model had announced: kept, broken; "" where none were
+	// whether the result has the columns that the model had announced: kept, broken; "" if none were announced
 	Shape string `json:"shape,omitempty"`
 
 	Tries    int  `json:"tries,omitempty"`    // independent tries at the question, of a vote

@@ -113,8 +113,8 @@ func TestRecordedErrorKinds(t *testing.T) {
 	}
 }
 
-// TestOldTree: a file of the first format had only an order; a rollback that abandons steps grows from the step that
-// it returns to, one that only refuses an action goes on.
+// TestOldTree: a file of the first format has only an order; a rollback that abandons steps grows from the step that it
+// returns to, while one that only refuses an action continues the line.
 func TestOldTree(t *testing.T) {
 	file := `{"event":"start","format":"spinachbot-trajectory-1","question":{"text":"x"}}
 {"event":"model","request":{"purpose":"act","messages":[]}}
@@ -143,7 +143,7 @@ func TestOldTree(t *testing.T) {
 	}
 }
 
-// TestBadReferences: a prompt that refers to what is not there is an error with its line, never a panic.
+// TestBadReferences: a prompt with a dangling reference is an error with its line, never a panic.
 func TestBadReferences(t *testing.T) {
 	start := `{"id":1,"event":"start","format":"` + Format + `","question":{"text":"x"}}` + "\n"
 	for _, prompt := range []string{`{"messages":[{"like":1,"count":1}]}`, `{"messages":[{"like":9,"count":1}]}`,

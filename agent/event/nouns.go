@@ -15,7 +15,7 @@ type Recorder interface {
 	Record(ctx context.Context, e Event) error
 }
 
-// Question is what is asked, in the poster's own words, with anything that came with it, such as a half-working query.
+// Question is a question in the poster's own words, with anything that came with it, such as a half-working query.
 type Question struct {
 	ID       string `json:"id,omitempty"` // for the trajectory and the log; may be empty
 	Text     string `json:"text"`
@@ -26,10 +26,10 @@ type Question struct {
 	// entities do so; nil otherwise
 	Entities []string `json:"entities,omitempty"`
 
-	// the conversation that began when the post was judged, which the work goes on with; nil: there is none
+	// the conversation that began when the post was judged, which the work continues with; nil: there is none
 	Opening *Opening `json:"opening,omitempty"`
 
-	// where it was asked, so that copies of it can be kept from the model; never shown
+	// where it was asked, so that copies of it can be withheld from the model; never shown
 	Thread *Thread `json:"-"`
 }
 
@@ -86,10 +86,10 @@ type Step struct {
 
 // Limits bound one run. A zero field takes its default, which for calls, tokens, money and time is "no limit".
 //
-// Actions are counted as in the SPINACH paper (section 4.2 and footnote 7): Counted is how many steps a state may hold,
-// Total how many actions may be asked for in all. The difference is for refused actions and for steps that a rollback
-// abandons. If no spare action is left, a refusal uses up a counted one, so that a run never takes more than Total
-// actions.
+// Actions are counted as in the SPINACH paper (section 4.2 and footnote 7): Counted is the maximum number of steps in a
+// state, Total the maximum number of requested actions. The difference is for refused actions and for steps that a
+// rollback abandons. If no spare action is left, a refusal uses up a counted one, so that a run never takes more than
+// Total actions.
 type Limits struct {
 	Counted      int           // actions in the state, default 15
 	Total        int           // actions asked for in all, refused and abandoned ones included, default 30

@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Trajectories of the first version have no causes: only an event's text tells what kind of failure it was. These are
+// Trajectories of the first version have no causes: only an event's text shows what kind of failure it was. These are
 // the texts that version wrote; they are read only here.
 const (
 	oldNoModel       = "no language model is configured for this request"

@@ -15,7 +15,7 @@ import (
 // events that the rest came from: whole messages of an earlier request, the beginning of one, or the text of an event
 // (a question, an observation, a model's answer).
 
-// packedPrompt is what a file stores of a request's messages and tools.
+// packedPrompt is the form in which a file stores a request's messages and tools.
 type packedPrompt struct {
 	From     []int           `json:"from,omitempty"` // the events that the prompt came from
 	Messages []packedMessage `json:"messages"`

@@ -25,7 +25,7 @@ type Probe struct {
 	MS      int64        `json:"ms,omitempty"`
 }
 
-// Count is how often something occurs.
+// Count is the number of times that something occurs.
 type Count struct {
 	Term rdf.Term `json:"term"`
 	N    string   `json:"n"`

@@ -238,7 +238,7 @@ func replayed[T any](ctx context.Context, r *Replay, op string, args any) (T, er
 	return Returned[T](c)
 }
 
-// Returned is what a recorded call returned. The rows that were left out of a long table are returned unbound.
+// Returned is the result of a recorded call. The rows that were left out of a long table are returned unbound.
 func Returned[T any](c *Call) (T, error) {
 	var out T
 	if c.Failure != nil {

@@ -184,7 +184,7 @@ func (c *Continued) Record(ctx context.Context, e Event) error {
 		return c.file.Record(ctx, e)
 	}
 	was := c.earlier[c.next]
-	if e.Event == "end" { // a limit was reached before the run was back where it had been
+	if e.Event == "end" { // a limit was reached before the run was back at its earlier state
 		e.ID = c.earlier[len(c.earlier)-1].ID + 1
 		c.next = len(c.earlier)
 		return c.file.Record(ctx, e)

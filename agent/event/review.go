@@ -10,7 +10,7 @@ const (
 	WentBack = "back"     // an earlier turn is decided again
 )
 
-// Review is what a person decided on a turn of the model before it was carried out.
+// Review is a person's decision on a turn of the model before it was carried out.
 type Review struct {
 	Verdict string       `json:"verdict"`
 	By      string       `json:"by,omitempty"`     // who
@@ -34,7 +34,7 @@ type ReviewCount struct {
 func CountReview(events []Event) (c ReviewCount, ok bool) {
 	kept := map[int]bool{}
 	at := 0
-	for _, e := range events { // the last event before the end is where the work is
+	for _, e := range events { // the work is at the last event before the end
 		if e.Event != "end" {
 			at = e.ID
 		}

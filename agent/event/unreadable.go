@@ -12,7 +12,7 @@ type Turns struct {
 	last *Event // the last message
 }
 
-// Unreadable looks at the next event. When it shows that the message before it could not be read, said is that message,
+// Unreadable examines the next event. If it shows that the previous message could not be read, said is that message,
 // and why is what the model was told.
 func (t *Turns) Unreadable(e Event) (said llm.Choice, why string, bad bool) {
 	switch {

@@ -177,7 +177,7 @@ type Set struct {
 }
 
 // Load reads the files of a folder: dialogues from NAME.txt, from NAME.json as Interactive-KBQA's program keeps them
-// ([Chat]), and from questions.tsv, where there is one, more questions, each preceded by its kind and a tab.
+// ([Chat]), and from questions.tsv, if there is one, more questions, each preceded by its kind and a tab.
 func Load(fsys fs.FS, dir string) (*Set, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {

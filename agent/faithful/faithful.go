@@ -8,6 +8,7 @@ package faithful
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Evidence is what may support a text about a result.
+// Evidence is everything that may support a text about a result.
 type Evidence struct {
 	Question string // the request, with the poster's query
 	Query    string // of the answer
@@ -32,7 +33,7 @@ type Fault struct {
 	Kind     Kind
 }
 
-// Kind is what a piece is.
+// Kind is the kind of a piece.
 type Kind string
 
 // The kinds of pieces.
@@ -68,6 +69,7 @@ type value struct {
 	rows   map[int]bool
 	edge   bool // the smallest or the largest of its column, and too large to be mistaken for a count
 	year   int  // of a date's day: the year that must be named with it
+	bc     bool // of a date before the year 1: the sentence must say so
 }
 
 // New reads the evidence.
@@ -75,7 +77,7 @@ func New(e Evidence) *Checker {
 	base, _, _ := strings.Cut(strings.ToLower(e.Language), "-")
 	c := &Checker{language: base, ids: map[string]bool{}, known: vocabulary{}, parts: vocabulary{},
 		free: map[float64]bool{}}
-	for _, s := range []string{e.Question, e.Query} {
+	for i, s := range []string{e.Question, e.Query} {
 		for _, id := range anyID.FindAllString(s, -1) {
 			c.ids[id] = true
 		}
@@ -83,6 +85,11 @@ func New(e Evidence) *Checker {
 		for _, t := range tokens(window.ReplaceAllString(anyID.ReplaceAllString(s, " "), " ")) {
 			for _, n := range c.numbers(t) {
 				c.free[n.value] = true
+			}
+		}
+		if m := window.FindStringSubmatch(e.Query); i == 0 && m != nil && e.Table != nil {
+			if limit, err := strconv.Atoi(m[2]); err == nil && limit > len(e.Table.Rows) {
+				delete(c.free, float64(limit)) // ten were asked for, and there are fewer
 			}
 		}
 	}
@@ -100,7 +107,7 @@ func New(e Evidence) *Checker {
 }
 
 // window describes which part of the rows is shown: its figures are not counts.
-var window = regexp.MustCompile(`(?i)\b(LIMIT|OFFSET)\s+\d+`)
+var window = regexp.MustCompile(`(?i)\b(LIMIT|OFFSET)\s+(\d+)`)
 
 var anyID = regexp.MustCompile(`\b[QPL][1-9]\d*\b`)
 
@@ -154,7 +161,7 @@ func abbreviated(before []rune) bool {
 		roman = roman && strings.ContainsRune("IVXLC", before[i])
 		n++
 	}
-	return n > 0 && (n <= 2 || roman)
+	return n > 0 && (n <= 2 || roman || string(before[len(before)-n:]) == "Chr") // 63 v. Chr.
 }
 
 // sentence returns the faults of one sentence.
@@ -174,7 +181,7 @@ func (c *Checker) sentence(s string) []Fault {
 	}
 	for i, t := range toks {
 		switch {
-		case covered[i] || t.figure || numberWords[c.language][t.folded] > 0:
+		case covered[i] || t.figure || c.era(toks, i) || numberWords[c.language][t.folded] > 0:
 		case anyID.MatchString(t.text):
 			for _, id := range anyID.FindAllString(t.text, -1) {
 				if !c.ids[id] {
@@ -237,7 +244,12 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 	for col := range t.Vars {
 		distinct := map[string]bool{}
 		var column []*value
-		byNumber := map[[2]float64]*value{}
+		type key struct {
+			number float64
+			year   int
+			bc     bool
+		}
+		byNumber := map[key]*value{}
 		for i, row := range t.Rows {
 			if col >= len(row) || !row[col].Bound() {
 				continue
@@ -248,12 +260,12 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 				c.scheme(term.Value)
 			}
 			for _, v := range figuresOf(term) {
-				key := [2]float64{v.number, float64(v.year)}
-				if byNumber[key] == nil {
-					byNumber[key] = &v
+				k := key{v.number, v.year, v.bc}
+				if byNumber[k] == nil {
+					byNumber[k] = &v
 					column = append(column, &v)
 				}
-				byNumber[key].rows[i] = true
+				byNumber[k].rows[i] = true
 			}
 			text := nameOf(term, labels)
 			if text == "" {

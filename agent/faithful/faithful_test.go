@@ -47,7 +47,68 @@ var (
 	japan = Evidence{Language: "ja", Question: "日本で一番高い山は何ですか？", Query: "SELECT ?mountain ?height {}",
 		Labels: map[string]string{"Q39231": "富士山", "Q17": "日本"},
 		Table:  &kg.Table{Vars: []string{"mountain", "height"}, Rows: [][]rdf.Term{{item("Q39231"), decimal("3776")}}}}
+
+	romans = Evidence{Question: "When were Cicero, Augustus and Seneca born, and when did they die?", Query: "SELECT ?person ?born ?died {}",
+		Labels: map[string]string{"Q1541": "Cicero", "Q1405": "Augustus", "Q2054": "Seneca"},
+		Table: &kg.Table{Vars: []string{"person", "born", "died"}, Rows: [][]rdf.Term{
+			{item("Q1541"), date("-0105-01-03"), date("-0042-12-07")}, {item("Q1405"), date("-0062-09-23"), date("0014-08-19")},
+			{item("Q2054"), date("-0003-01-01"), date("0065-01-01")}}}}
 )
+
+// In RDF, the year 0 is 1 BC, so -0062 is 63 BC.
+func TestBeforeChrist(t *testing.T) {
+	augustus := Evidence{Query: "SELECT ?born {}", Table: &kg.Table{Vars: []string{"born"}, Rows: [][]rdf.Term{{date("-0062-09-23")}}}}
+	for language, text := range map[string]string{"ja": "紀元前63年です。", "zh": "分别于公元前63年9月23日。", "ar": "23 سبتمبر 63 ق.م."} {
+		augustus.Language = language
+		if got := New(augustus).Faults(text); len(got) > 0 {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+	for _, tt := range []struct{ language, text, want string }{
+		{"en", "Augustus was born in 63 BC and died in 14 AD.", ""},
+		{"en", "Augustus was born on 23 September 63 BC.", ""},
+		{"en", "Augustus was born in 62 BC.", "62"},
+		{"en", "Augustus was born in 63.", "63"}, // another year
+		{"en", "Seneca was born in 63 BC.", "63"},
+		{"en", "Augustus died at 75.", ""},                         // years between
+		{"en", "They were born between 106 BC and 4 BC.", "106 4"}, // no name
+		{"de", "Augustus: 63 v. Chr. bis 14 n. Chr.", ""},
+		{"fr", "Cicero, le 3 janvier 106 av. J.-C.", ""},
+		{"es", "Augustus nació en el 63 a. C. y Cicero en el 106 a. C.", ""},
+		{"it", "Augustus nacque nel 63 a.C. e Cicero nel 106 a.C.", ""},
+		{"pl", "Augustus urodził się w 63 p.n.e.", ""},
+		{"ru", "Augustus родился в 63 году до н. э.", ""},
+		{"ja", "紀元前63年です。", "63"}, // of three people: of whom?
+		{"zh", "公元前63年。", "63"},
+		{"ar", "Augustus 63 ق.م.", ""},
+	} {
+		e := romans
+		e.Language = tt.language
+		var got []string
+		for _, f := range New(e).Faults(tt.text) {
+			got = append(got, f.Piece)
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
+// Ten were asked for, and there are fewer: then "ten" is no count of what was found.
+func TestFewerThanTheLimit(t *testing.T) {
+	e := mountains
+	e.Question, e.Query = "The 10 highest mountains, please.", "SELECT ?mountain ?height { } ORDER BY DESC(?height) LIMIT 10"
+	for text, ok := range map[string]bool{"Here are the ten highest mountains.": false, "Here are the three highest mountains.": true} {
+		if faults := New(e).Faults(text); (len(faults) == 0) != ok {
+			t.Errorf("%s: %+v", text, faults)
+		}
+	}
+	e.Query = strings.Replace(e.Query, "10", "3", 1)
+	e.Question = "The 3 highest mountains, please."
+	if faults := New(e).Faults("Here are the three highest mountains."); len(faults) > 0 {
+		t.Error(faults)
+	}
+}
 
 // An address in the result may be written as people do; another one may not.
 func TestAddresses(t *testing.T) {
@@ -139,7 +200,7 @@ func TestKeep(t *testing.T) {
 	if c.Keep("") != "" || c.Faults("  ") != nil {
 		t.Error("something in nothing")
 	}
-	// Without a result nothing is known but the question.
+	// Without a result only the question is known.
 	if got := New(Evidence{Language: "en", Question: "Shoe sizes of presidents?"}).Keep("There are 44 of them. No shoe sizes are known."); got != "No shoe sizes are known." {
 		t.Errorf("%q", got)
 	}

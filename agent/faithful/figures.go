@@ -3,6 +3,7 @@ package faithful
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -70,9 +71,13 @@ func figuresOf(t rdf.Term) []value {
 		if !ok {
 			return nil
 		}
-		return []value{{number: float64(at.Year()), rows: map[int]bool{}},
-			{number: float64(at.Day()), year: at.Year(), rows: map[int]bool{}},
-			{number: float64(at.Month()), year: at.Year(), rows: map[int]bool{}}}
+		year, bc := at.Year(), at.Year() < 1
+		if bc { // RDF's year 0 is 1 BC
+			year = 1 - year
+		}
+		return []value{{number: float64(year), rows: map[int]bool{}, bc: bc},
+			{number: float64(at.Day()), year: year, rows: map[int]bool{}, bc: bc},
+			{number: float64(at.Month()), year: year, rows: map[int]bool{}, bc: bc}}
 	}
 	v, err := strconv.ParseFloat(t.Value, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
@@ -86,7 +91,11 @@ func dateOf(t rdf.Term) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	day, _, _ := strings.Cut(t.Value, "T")
+	day, before := strings.CutPrefix(day, "-")
 	at, err := time.Parse(time.DateOnly, day)
+	if before {
+		at = time.Date(-at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
+	}
 	return at, err == nil
 }
 
@@ -106,8 +115,8 @@ func between(row []rdf.Term, i int) []value {
 	return []value{{number: days, rows: rows}, {number: math.Floor(days / 365.25), rows: rows}}
 }
 
-// figures returns the figures of a sentence that nothing supports. A count needs no name; any other figure of the
-// result must belong to the name before it or after it, consistently in the whole sentence.
+// figures returns the figures of a sentence that nothing supports. A count does not need a name; any other figure of
+// the result must belong to the name before it or after it, consistently in the whole sentence.
 func (c *Checker) figures(toks []token, named []found) []string {
 	var bad []string
 	counted := map[float64]bool{} // five of them lie in Pakistan
@@ -116,11 +125,14 @@ func (c *Checker) figures(toks []token, named []found) []string {
 	}
 	years := map[int]bool{}
 	for _, t := range toks {
+		years[0] = years[0] || eras[t.folded] || ancient.MatchString(t.text)
 		if more[t.folded] { // K2 and thirteen others
 			counted[float64(c.rows-len(named))] = len(named) > 0
 		}
 		for _, n := range c.numbers(t) {
-			years[int(n.value)] = true
+			if n.value > 0 {
+				years[int(math.Ceil(n.value))] = true
+			}
 		}
 	}
 	var open []int // figures that must be paired with a name
@@ -171,10 +183,25 @@ func covered(named []found, i int) bool {
 	return false
 }
 
-// inResult reports whether a figure is in one of the rows; in any, when rows is nil.
+// eras lists words of eras, and whether a date with the word may be before the year 1: BC, v. Chr., av. J.-C., a. C.,
+// p.n.e., до н. э.
+var eras = map[string]bool{"bc": true, "bce": true, "chr": true, "v.chr": true, "j": true, "c": true, "a.c": true, "a.e.c": true,
+	"p.n.e": true, "до": true, "ق.م": true, "ad": false, "ce": false, "n.chr": false, "d.c": false, "n.e": false}
+
+// era reports whether a token belongs to the year before it: the "Chr" of "63 v. Chr.".
+func (c *Checker) era(toks []token, i int) bool {
+	_, known := eras[toks[i].folded]
+	return known && slices.ContainsFunc(toks[max(i-3, 0):i], func(t token) bool { return t.figure })
+}
+
+// ancient matches the same in words that are written without spaces.
+var ancient = regexp.MustCompile(`元前`)
+
+// inResult reports whether a figure is in one of the rows; in any, when rows is nil. years are those of the sentence,
+// with 0 if it speaks of dates before the year 1.
 func (c *Checker) inResult(readings []number, years map[int]bool, rows map[int]bool) bool {
 	for _, v := range c.values {
-		if v.year != 0 && !years[v.year] {
+		if v.year != 0 && !years[v.year] || v.bc && !years[0] {
 			continue
 		}
 		if rows != nil && !meet(v.rows, rows) {

@@ -206,7 +206,7 @@ func common(a, b []rune) int {
 }
 
 // covers reports whether every letter of a word of a script without spaces is in a known pair of letters, or in a plain
-// word of the language. Hiragana, which is used for endings, needs no support.
+// word of the language. Hiragana, which is used for endings, does not need support.
 func (c *Checker) covers(word string) bool {
 	letters := []rune(word)
 	ok := make([]bool, len(letters))

@@ -13,7 +13,7 @@ const (
 	goodEnough = 0.75
 	// doubtful is the confidence of a vote's answer below which a tree is searched.
 	doubtful = 0.4
-	// treePrice is how many times the cost of the most expensive try must be left in the budget for a tree.
+	// treePrice is the minimum remaining budget for a tree, as a multiple of the cost of the most expensive try.
 	treePrice = 3
 	treeName  = "mcts"
 )

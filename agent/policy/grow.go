@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// maxFailed is how many expansions in a row may fail because of the model before the search ends.
+// maxFailed is the maximum number of expansions in a row that may fail because of the model before the search ends.
 const maxFailed = 3
 
 // grow expands nodes until enough branches have ended with an answer, nothing is left to expand, or a limit is reached.
@@ -212,7 +212,7 @@ func (t *tree) twin(x *node) *node {
 	return nil
 }
 
-// close ends a new branch that cannot go on, and counts it when it has an answer.
+// close ends a new branch that cannot continue, and counts it if it has an answer.
 func (t *tree) close(ctx context.Context, x *node) error {
 	c := x.child
 	switch {

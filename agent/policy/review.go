@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// Reviewer is a person who looks at each turn of the model before it is carried out. It is asked for one turn at a
-// time. The fake to use in tests is a list of decisions.
+// Reviewer is a person who checks each turn of the model before it is carried out. It is asked for one turn at a time.
+// The fake to use in tests is a list of decisions.
 type Reviewer interface {
 	// Review waits for the person's decision. [ErrLeft] means that the person stops for now; any other error also ends the
 	// run. Either way the run can be continued with the same turn.
@@ -29,18 +29,18 @@ type Watcher interface {
 // ErrLeft is returned by a [Reviewer] whose person stops for now.
 var ErrLeft = errors.New("the reviewer stopped")
 
-// Look is what a person is shown of a turn.
+// Look is the view of a turn that a person is shown.
 type Look struct {
 	Place      int          // of the turn's first step in the conversation, from 1
 	Steps      []event.Step // of the conversation so far
 	Turn       string       // thought and actions as text; see [step.Proposal.Text]
 	Unreadable string       // why the turn cannot be read, or "": accepting such a turn tells the model so
-	Problem    string       // why the last decision on this turn cannot be carried out, "" for none; Turn is then its text
+	Problem    string       // why the last decision on this turn cannot be carried out, or ""; Turn is then its text
 	Unseen     []string     // IDs in the turn that the model has not been shown, as written in it
 	Mentions   func(text string) []step.Mention
 }
 
-// Decision is what a person decided on a turn.
+// Decision is a person's decision on a turn.
 type Decision struct {
 	Verdict string // see [event.Accepted] and those after it
 	Text    string // of an edited turn: thought and actions in the form of [Look.Turn]

@@ -119,7 +119,7 @@ func (t *tree) why(groups [][]*node, i int) string {
 	return "as many branches, found later"
 }
 
-// maxTried is how many executed queries are tried if no branch ended with an answer.
+// maxTried is the maximum number of executed queries that are tried if no branch ended with an answer.
 const maxTried = 3
 
 // fallBack takes the executed query with the best score, if one returned something.

@@ -79,7 +79,7 @@ type tree struct {
 	nodes  []*node          // in the order of creation
 	states map[string]*node // by what was done
 	found  []*node          // with answers that count
-	right  *node            // the first of them that is known to be right, where that is known
+	right  *node            // the first one known to be right, if any
 	rnd    *rand.Rand
 	failed int           // expansions in a row that failed because of the model
 	halted *event.Ending // what ended the search early

@@ -45,7 +45,7 @@ func wideSearch(tb testing.TB) *tree {
 	return t
 }
 
-// BenchmarkTree is what a search takes besides model and graph.
+// BenchmarkTree measures the cost of a search apart from the model and the graph.
 func BenchmarkTree(b *testing.B) {
 	for b.Loop() {
 		wideSearch(b)

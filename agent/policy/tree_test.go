@@ -28,7 +28,7 @@ import (
 type world struct {
 	tool.Graph
 	acts   map[string][]string // by path: the samples
-	scores map[string][]string // by path: the judgments, one a line "Score: …"
+	scores map[string][]string // by path: the judgments, one per line "Score: …"
 	fails  map[string]error    // by path: of samples; by "judge " and a path: of judgments
 	pause  func()              // before the model or the graph answers
 
@@ -39,7 +39,7 @@ type world struct {
 	graph    []string // calls of the graph
 }
 
-// none is what is not found.
+// none is a name that is not found.
 const none = "none"
 
 var done = regexp.MustCompile(`(?m)^Action: (\w+)\((.*)\)$`)

@@ -50,7 +50,7 @@ func timeless(t *testing.T, events []event.Event) (out []string) {
 	return out
 }
 
-// The log is the same whatever goes on at the same time, and whoever is faster.
+// The log does not depend on what happens at the same time, or on which branch is faster.
 func TestSameTreeInParallel(t *testing.T) {
 	var want []string
 	for i, parallel := range []string{"1", "5", "2", "5"} {
@@ -121,7 +121,7 @@ func readAll(t *testing.T, path string) []event.Event {
 	return events
 }
 
-// A file that is cut off anywhere goes on to the tree of the undisturbed run. What it holds is not requested again.
+// A file that is cut off anywhere continues to the tree of the undisturbed run. Its content is not requested again.
 func TestKilledAndContinued(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "whole.jsonl")

@@ -63,7 +63,7 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// What becomes of samples: rows M3, G.2 and G.3 of docs/trees.md.
+// The treatment of samples: rows M3, G.2 and G.3 of docs/trees.md.
 func TestChildren(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -74,7 +74,7 @@ func TestSpared(t *testing.T) {
 	}
 }
 
-// TestUsual: a try is made by a policy that makes one try, also when the preset's first makes several.
+// TestUsual: a try is made by a policy that makes one try, even if the preset's first policy makes several.
 func TestUsual(t *testing.T) {
 	p := *preset.Default()
 	for _, tt := range []struct {

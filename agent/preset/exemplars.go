@@ -25,7 +25,7 @@ const (
 	KindByModel = "model" // the model is asked and shown a few of those questions; if it fails, by words
 )
 
-// Labelled is how many questions of each kind the model is shown: few, so that the call is cheap.
+// Labelled is the number of questions of each kind that the model is shown: few, so that the call is cheap.
 const Labelled = 4
 
 // load reads the dialogues of a dialect, or returns nil if none are wanted.

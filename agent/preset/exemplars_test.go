@@ -44,8 +44,8 @@ func graphFor(t *testing.T, dialect string) tool.Sources {
 	return tool.Sources{{Graph: b.Graph(embedded.Options{})}}
 }
 
-// TestDialogues runs every action of every worked dialogue again: each observation is what the tools show today, and
-// the last query has a result.
+// TestDialogues runs every action of every worked dialogue again: each observation must be what the tools show today,
+// and the last query must have a result.
 func TestDialogues(t *testing.T) {
 	root := "interactive-kbqa/exemplars"
 	folders, err := os.ReadDir(root)

@@ -1,8 +1,8 @@
-// Package preset has the agent's ways of working, one folder each: tools, protocol, prompts, limits,
-// sampling and what is shown are data. A preset can also be read from a user's folder.
+// Package preset has the agent's presets, one folder each: tools, protocol, prompts, limits, sampling and what is shown
+// are data. A preset can also be read from a user's folder.
 //
-// A folder holds preset.json, which is a [Preset], and the prompts as templates: act.tmpl, the system message; where
-// they are used, prune.tmpl, extract.tmpl and report.tmpl. shared/ has what all presets share: how a question and its
+// A folder holds preset.json, which is a [Preset], and the prompts as templates: act.tmpl, the system message, and
+// prune.tmpl, extract.tmpl and report.tmpl if they are used. shared/ has what all presets share: how a question and its
 // earlier turns are written, and the statement that material is not an instruction. A prompt file may also define a
 // text of packages protocol and step (their texts.tmpl) by its name, which then replaces that text.
 package preset
@@ -32,7 +32,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Preset is a way of working. A copy may be changed.
+// Preset is the data that makes the agent work in one way. A copy may be changed.
 type Preset struct {
 	Name     string        `json:"name"`
 	About    string        `json:"about"`    // one line for help
@@ -338,7 +338,7 @@ func (p *Preset) SpeakWithoutTools() protocol.Protocol {
 	return protocol.WithoutTools(p.texts, p.tools, p.Show)
 }
 
-// Own returns the preset's text with a name if it has one, else the given text.
+// Own returns the preset's text with a name if it has one, otherwise the given text.
 func (p *Preset) Own(name string, data any, usual func(name string, data any) string) string {
 	if p.texts.Has(name) {
 		return p.texts.Say(name, data)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Rules are the loop's behavior where the published systems differ.
+// Rules are the parts of the loop's behavior in which the published systems differ.
 type Rules struct {
 	Repeat string `json:"repeat"` // what happens after a repetition, see [RepeatRestore]
 	Stop   string `json:"stop"`   // what happens after a stop on a query without result, see [StopRestore]
@@ -23,7 +23,7 @@ type Rules struct {
 	Rescue bool   `json:"rescue"`
 	Count  bool   `json:"count"` // tell the model how many steps are left
 	Guard  string `json:"guard"` // how IDs that were not shown are handled, see [GuardOff]
-	// IDs that need not be shown: every expert knows them
+	// IDs that need not be shown, because every expert knows them
 	Known []string `json:"known"`
 	// the conversation only grows, so that a provider's cache of its beginning stays valid: refused and unreadable turns
 	// stay in it, with the reason

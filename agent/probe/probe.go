@@ -47,7 +47,7 @@ type Task struct {
 	Now     func() time.Time
 	Run     func(ctx context.Context, query string) (*kg.Table, error)
 	Labels  func(ctx context.Context, ids []string) map[string]string // of the IDs that have one
-	ID      func(rdf.Term) string                                     // ID of a node, "" for none
+	ID      func(rdf.Term) string                                     // ID of a node, or ""
 }
 
 // prober is a task in progress.
@@ -237,7 +237,7 @@ func tied(t *kg.Table, v variant.Variant) [][]rdf.Term {
 	return t.Rows[n:end]
 }
 
-// repeated returns a probe if the result has duplicate rows. It needs no query.
+// repeated returns a probe if the result has duplicate rows. It does not need a query.
 func (p *prober) repeated() {
 	if p.Table.Ask || slices.Contains(p.Options.Off, variant.Joins) {
 		return

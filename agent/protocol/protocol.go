@@ -46,7 +46,7 @@ type Exchange struct {
 	Bad *llm.Choice
 }
 
-// Conversation is what the model is shown.
+// Conversation is the part of a run that the model is shown.
 type Conversation struct {
 	System   string
 	Question string   // with earlier turns of the conversation
@@ -62,8 +62,8 @@ type Protocol interface {
 	Prepare(req *llm.Request, tools tool.Set, show tool.Show)
 	// Messages returns the conversation as messages.
 	Messages(c Conversation) []llm.Message
-	// Read reads a message of the model. The Problem is what the model has to repair; it is nil if the turn has at least
-	// one call.
+	// Read reads a message of the model. The Problem says what the model must repair; it is nil if the turn has at
+	// least one call.
 	Read(ch llm.Choice, tools tool.Set) (Turn, *Problem)
 }
 
@@ -95,7 +95,7 @@ func Named(o Options) (Protocol, error) {
 	return nil, fmt.Errorf("there is no protocol %q; the protocols are text, native and fenced", name)
 }
 
-// Kind is what is wrong with a turn.
+// Kind is the kind of a problem with a turn.
 type Kind string
 
 // The kinds of problems. They are the names of the texts that the model reads.
@@ -141,7 +141,7 @@ func (w words) unknownTool(name string, tools tool.Set) *Problem {
 	return w.problem(NoTool, map[string]any{"Name": render.Clip(name, 60), "Names": tools.List()})
 }
 
-// maxBad is how many characters of a message that could not be read are shown to the model again.
+// maxBad is the maximum number of characters of an unreadable message that are shown to the model again.
 const maxBad = 3000
 
 // Limits on showing calls that could not be read again: how many, and how many characters of their names.

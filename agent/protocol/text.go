@@ -107,8 +107,8 @@ func newTextReader(tools tool.Set, w words) *textReader {
 }
 
 // parse reads "Thought: … Action: name(argument)" the way models really write it: with code fences, quotes around the
-// argument, missing parentheses or markdown around the labels. Of several actions the first counts, and an invented
-// observation after it is cut off. A JSON object with the keys thought, action and argument (also action_name,
+// argument, missing parentheses or markdown around the labels. If there are several actions, the first counts, and an
+// invented observation after it is cut off. A JSON object with the keys thought, action and argument (also action_name,
 // action_argument, action_input) is read, too.
 func (r *textReader) parse(text string) (Turn, *Problem) {
 	if i := strings.LastIndex(text, "</think>"); i >= 0 { // a reasoning model's notes to itself

@@ -21,8 +21,8 @@ func Lacks(d *kg.Description) string {
 	return say("lacks", data)
 }
 
-// First returns the page with the first n values of each property. If some are left out, it tells how many there are.
-// A page of two hundred languages is cut before a model reads it.
+// First returns the page with the first n values of each property. If some are left out, the page says how many there
+// are. A page of two hundred languages is cut before a model reads it.
 func (p Page) First(n int) Page {
 	out := Page{props: make([]pageProp, len(p.props))}
 	for i, prop := range p.props {

@@ -39,7 +39,7 @@ func (n Names) clip(s string) string {
 	return ClipMiddle(Fold(s), graspCell)
 }
 
-// ID returns the key for looking up an IRI's label: the number on a Wikibase, else the prefixed name or <IRI>. It
+// ID returns the key for looking up an IRI's label: the number on a Wikibase, otherwise the prefixed name or <IRI>. It
 // returns "" for anything that is not an entity of a Wikibase.
 func (n Names) ID(iri string) string {
 	if n.Graph.IsWikibase() {
@@ -148,7 +148,7 @@ func (f Frame) Terms(t *kg.Table) []rdf.Term {
 	return out
 }
 
-// Grid writes a result as a table in Markdown, with a line above it that tells its size.
+// Grid writes a result as a table in Markdown, with its size on a line above it.
 func (n Names) Grid(t *kg.Table, f Frame) string {
 	if t.Ask {
 		if t.Boolean {
@@ -237,7 +237,7 @@ func (n Names) column(t *kg.Table, j int, rows []int) []string {
 
 func escapeCell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
-// places writes which of n places are shown, "1 to 5 and 8 to 12"; "" when all are.
+// places writes which of n positions are shown, as in "1 to 5 and 8 to 12", or "" if all are.
 func places(shown []int, n int) string {
 	if len(shown) == n {
 		return ""

@@ -36,11 +36,11 @@ type pageQualifier struct {
 // rankKey is the key of a statement's rank among its qualifiers.
 const rankKey = "rank"
 
-// maxPageValues is how many values of one property are read. More are only counted.
+// maxPageValues is the maximum number of values of one property that are read. More are only counted.
 const maxPageValues = 200
 
-// NewPage builds the page of an entity. Statements with the same value share an entry, as in SPINACH. labels tells
-// whether labels were looked up: then an entity without one is marked as such.
+// NewPage builds the page of an entity. Statements with the same value share an entry, as in SPINACH. If labels is set,
+// labels were looked up, and an entity without one is marked as such.
 func NewPage(e *kg.Entity, labels bool) Page {
 	var p Page
 	valueText := func(v kg.Value) string {

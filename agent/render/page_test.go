@@ -140,8 +140,8 @@ func indent(t *testing.T, s string) string {
 	return b.String()
 }
 
-// TestNoLabel: an entity without a label says so once labels were looked for, as a value, in a qualifier, and back
-// from a pruning model that copies or drops the mark.
+// TestNoLabel: once labels were looked up, an entity without one is marked, as a value, in a qualifier, and after a
+// pruning model that copies or drops the mark.
 func TestNoLabel(t *testing.T) {
 	e := &kg.Entity{ID: "Q1", Claims: []kg.PropertyStatements{{Property: kg.PropertyRef{ID: "P39", Label: "position held"},
 		Statements: []kg.Statement{

@@ -25,7 +25,7 @@ var basicProps = []string{"P31", "P279", "P361", "P527", "P1269", "P1687", "P169
 
 // PruneByWords is the fallback when the model's pruning fails: it keeps the properties whose label, values or
 // qualifiers share most words with the question, the basic ones, then as many others in the page's order as fit. It
-// needs no model and is deterministic.
+// does not need a model and is deterministic.
 func PruneByWords(whole Page, question string) Page {
 	q := words(question)
 	type scored struct{ i, score int }
@@ -153,7 +153,7 @@ func (p properties) find(key string) (v any, name string, ok bool) {
 	return v, propKey(key), ok
 }
 
-// propKey returns a property's ID if the key contains one, else the key in lower case.
+// propKey returns a property's ID if the key contains one, otherwise the key in lower case.
 func propKey(key string) string {
 	if i := strings.LastIndexByte(key, '('); i >= 0 {
 		if id := strings.TrimSuffix(key[i+1:], ")"); ID(id) != "" {
@@ -219,7 +219,7 @@ func wantedValues(v any) (wanted map[string]any, all bool) {
 	return wanted, false
 }
 
-// valueKey is the Q number of an entity value, else the text.
+// valueKey returns the Q ID of an entity value, otherwise the text.
 func valueKey(s string) string {
 	s = strings.TrimSuffix(Fold(s), noLabel)
 	if i := strings.LastIndexByte(s, '('); i >= 0 && strings.HasSuffix(s, ")") {
@@ -230,8 +230,8 @@ func valueKey(s string) string {
 	return s
 }
 
-// keep applies the model's selection for one value: without qualifiers if it names none, else with the statements and
-// qualifiers that it names.
+// keep applies the model's selection for one value: without qualifiers if it names none, otherwise with the statements
+// and qualifiers that it names.
 func (v pageValue) keep(w any) pageValue {
 	out := pageValue{text: v.text}
 	m, ok := w.(map[string]any)

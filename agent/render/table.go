@@ -9,11 +9,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// maxCell is how many characters of a cell are shown.
+// maxCell is the maximum number of characters of a cell that are shown.
 const maxCell = 200
 
-// TypedRows is how many rows at each end are examined to determine the kinds of a column's values. The recorded
-// trajectory keeps as many.
+// TypedRows is the number of rows at each end that are examined to determine the kinds of a column's values. The
+// recorded trajectory keeps as many.
 const TypedRows = 500
 
 // Window determines which rows of a result are shown: up to Whole rows all of them, of more the first Head and the last
@@ -223,7 +223,7 @@ func (n Names) kind(c rdf.Term) string {
 	return c.Datatype[strings.LastIndexAny(c.Datatype, "#/")+1:]
 }
 
-// IDs returns the IDs in the rows that [Window.Table] shows; id is the ID of a node, "" for none.
+// IDs returns the IDs in the rows that [Window.Table] shows; id is the ID of a node, or "".
 func (w Window) IDs(t *kg.Table, id func(rdf.Term) string) []string {
 	var out []string
 	for i, row := range t.Rows {

@@ -23,7 +23,7 @@ func items(ids ...string) *kg.Table {
 // numbers are the IDs of a Wikibase.
 func numbers(t rdf.Term) string { return rdf.EntityID(t.Value) }
 
-// TestUnboundCells: the header counts the rows in which a column has no value, where all rows are looked at.
+// TestUnboundCells: the header counts the rows in which a column has no value, if all rows were examined.
 func TestUnboundCells(t *testing.T) {
 	for n, want := range map[int]string{12: "[item, 3 unbound]", 1000: "[item, 3 unbound]", 1001: "[item, some unbound]"} {
 		table := items("Q1")

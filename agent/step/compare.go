@@ -23,7 +23,7 @@ type Choice struct {
 	Why    string
 }
 
-// maxOwn is how many of the rows that only one option has are shown.
+// maxOwn is the maximum number of shown rows that only one option has.
 const maxOwn = 10
 
 // shownOption is an option as shown in prompts.

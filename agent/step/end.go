@@ -25,7 +25,7 @@ func (r *Runner) end(ctx context.Context, b *event.Branch, s State, turn protoco
 	}
 	end = s.meant(end)
 	if ref := s.judgeStop(r.Preset.Rules, end); ref != nil {
-		return r.refuse(ctx, b, s, turn, call, ref)
+		return r.refuseEnd(ctx, b, s, turn, call, ref)
 	}
 	if ref := r.shapeless(&s, end); ref != nil {
 		return r.refuse(ctx, b, s, turn, call, ref)
@@ -38,6 +38,29 @@ func (r *Runner) end(ctx context.Context, b *event.Branch, s State, turn protoco
 		return r.ended(ctx, b, s, turn, call, f)
 	}
 	return r.stop(ctx, b, s, turn, call, end)
+}
+
+// maxStuck is how often a model may repeat an end that is refused each time.
+const maxStuck = 2
+
+// refuseEnd refuses an end. A model that insists on it is not asked anymore, and neither is one whose query the graph
+// did not answer several times.
+func (r *Runner) refuseEnd(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
+	ref *Refusal) (Child, error) {
+	if ref.Why == unanswered {
+		s.down++
+	}
+	c, err := r.refuse(ctx, b, s, turn, call, ref)
+	switch {
+	case err != nil || !r.Preset.Rules.Append:
+	case ref.Why == unanswered && s.down >= maxDown:
+		k := s.steps[ref.data["N"].(int)-1]
+		return c.State.unserved(k.Failure, k.pause), nil
+	case s.stuck >= maxStuck:
+		return Child{State: c.State, Outcome: Ended, Final: &Final{Ending: event.Ending{Reason: event.Loop,
+			Detail: "the model repeated an end that was refused"}}}, nil
+	}
+	return c, err
 }
 
 // meant resolves an end that names an earlier end, which was not accepted because the model was told something first:
@@ -171,7 +194,7 @@ var (
 )
 
 // salvage reads an answer out of a message without a call (GRASP's fallback): a call in a <tool_call> tag, a JSON
-// object that is a call or the arguments of one, else the last fenced query.
+// object that is a call or the arguments of one, otherwise the last fenced query.
 func salvage(text string, tools tool.Set) (call protocol.Call, ok bool) {
 	candidates := []string{text}
 	for _, re := range []*regexp.Regexp{toolCallTag, jsonFence} {

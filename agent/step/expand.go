@@ -144,7 +144,7 @@ type Child struct {
 	Outcome Outcome
 	Refusal *Refusal // of a refused action
 	Final   *Final   // of an end
-	// result of the last query that was carried out on the way to the child, nil for none
+	// result of the last query that was carried out on the way to the child, or nil
 	Table *kg.Table
 }
 
@@ -158,7 +158,7 @@ type Final struct {
 	Answer  *Answer
 	Attempt *Answer // without an answer: the query that came closest to one; its table may be empty, or nil
 	Guessed bool    // the model did not end with the answer: a search without an end used the best query it had
-	Text    string  // what the model tells the asker, if its tool allows that
+	Text    string  // the model's text for the asker, if its tool allows one
 	Ending  event.Ending
 }
 
@@ -180,7 +180,7 @@ func (r *Runner) Expand(ctx context.Context, s State, n int) ([]Child, error) {
 	return out, nil
 }
 
-// Proposal is what the model wants to do next, before it is done: a person may look at it and change its Turn, and a
+// Proposal is what the model wants to do next, before it is done: a person may review it and change its Turn, and a
 // policy may choose among several.
 type Proposal struct {
 	Turn    protocol.Turn
@@ -224,10 +224,11 @@ func (r *Runner) Propose(ctx context.Context, s State, n int) ([]Proposal, error
 	return out, nil
 }
 
-// maxTurn is how many bytes of a model's message are read: more than the longest query and thoughts on it.
+// maxTurn is the maximum number of bytes of a model's message that are read: more than the longest query and thoughts
+// on it.
 const maxTurn = 200_000
 
-// propose makes the call with the protocol that the server knows.
+// propose makes the call with the protocol that the server supports.
 func (r *Runner) propose(ctx context.Context, b *event.Branch, req llm.Request, s State) (*llm.Response,
 	protocol.Protocol, error) {
 	p := r.speak()
@@ -252,6 +253,9 @@ func (r *Runner) Carry(ctx context.Context, p Proposal) (Child, error) {
 	}
 	if c, same := r.sameReply(s, p.Turn); same {
 		return c, nil
+	}
+	if s.stuck++; s.reply != replyOf(p.Turn) {
+		s.stuck = 0
 	}
 	s.formatErrors, s.reply, s.warned = 0, replyOf(p.Turn), false
 	s.turns++
@@ -313,7 +317,7 @@ func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn proto
 	if call.Tool.Final && next.steps[len(next.steps)-1].result {
 		return r.finish(ctx, b, next, turn)
 	}
-	c := next.served(res)
+	c := next.served(call, res)
 	c.Table = res.Table
 	return c, nil
 }
@@ -337,7 +341,7 @@ func (r *Runner) perform(ctx context.Context, b *event.Branch, s State, env *too
 	s.taken++
 	elapsed := r.Now().Sub(began)
 	k := kept{call: call, turn: s.turns, reasoning: turn.Reasoning, key: key, result: res.Found, query: res.Query,
-		transient: tool.Passing(res.Failure) || held, unseen: unseen,
+		transient: tool.Passing(res.Failure) || held, pause: res.RetryAfter, unseen: unseen,
 		fruitless: res.Empty || call.Tool.Query && !res.Found,
 		brief:     res.Summary(call.Tool), short: res.Short, advice: res.Advice,
 		Step: event.Step{N: s.taken, Thought: turn.Thought, Action: call.Tool.Name, Argument: call.Shown,
@@ -360,7 +364,7 @@ func (r *Runner) perform(ctx context.Context, b *event.Branch, s State, env *too
 	return s.with(k), res, nil
 }
 
-// maxTable is how many rows of a result are kept for later steps.
+// maxTable is the maximum number of rows of a result that are kept for later steps.
 const maxTable = 5000
 
 // firstRows returns a table without the rows beyond maxTable.
@@ -373,27 +377,8 @@ func firstRows(t *kg.Table) *kg.Table {
 	return &cut
 }
 
-// maxObservation is how many characters of an observation are kept.
+// maxObservation is the maximum number of characters of an observation that are kept.
 const maxObservation = 16_000
-
-// maxDown is how many failures of the graph's service in a row end a run.
-const maxDown = 3
-
-// served returns the child of a call of the graph: an end if the graph's service stays down or has banned us. The end
-// says how long the service wants no requests, so that the question is not asked again before.
-func (s State) served(res tool.Result) Child {
-	if !tool.Passing(res.Failure) {
-		s.down = 0
-		return Child{State: s}
-	}
-	if s.down++; s.down < maxDown && res.Failure != kg.Banned {
-		return Child{State: s}
-	}
-	cause := kg.Errorf(res.Failure, "the graph did not answer")
-	cause.RetryAfter = res.RetryAfter
-	h := event.NewHalt(event.GraphFailed, cause, "the graph did not answer (%s), %d times in a row", res.Failure, s.down)
-	return Child{State: s, Outcome: Ended, Final: &Final{Ending: h.Ending}}
-}
 
 // env returns the environment of a tool called in s.
 func (r *Runner) env(b *event.Branch, s State) *tool.Env {

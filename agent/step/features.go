@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf/equal"
 )
 
-// Votes tells how many tries a search made and how many of them agree with its answer.
+// Votes returns how many tries a search made and how many of them agree with its answer.
 type Votes struct {
 	Tries, Answers, Agree int
 	Compared              bool // a comparison chose

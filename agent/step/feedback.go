@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Verdict is what a judge says about an answer.
+// Verdict is a judge's verdict on an answer.
 type Verdict struct {
 	Status string // done, refine or retry
 	Text   string
@@ -117,7 +117,7 @@ func (a *Answer) named() []string {
 	return names[:min(len(names), maxNamed)]
 }
 
-// maxNamed is how many labels the judge is shown.
+// maxNamed is the maximum number of labels that the judge is shown.
 const maxNamed = 40
 
 // readVerdict reads the judge's call, or the JSON object that it wrote; nil if there is none.
@@ -153,7 +153,7 @@ func readCall(resp *llm.Response, judge *tool.Tool, v any) bool {
 	return false
 }
 
-// maxFeedback is how many characters of feedback are kept.
+// maxFeedback is the maximum number of characters of feedback that are kept.
 const maxFeedback = 4000
 
 // Verdict returns the first verdict on an answer, or nil if there was none.

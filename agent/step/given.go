@@ -83,14 +83,14 @@ func (r *Runner) Begin(ctx context.Context, s State) (State, error) {
 		return s, err
 	}
 	args := map[string]any{}
-	if in := tools[0].Input; in != "" { // others need no text
+	if in := tools[0].Input; in != "" { // others do not need text
 		args[in] = r.Question.Text
 	}
 	args["kg"] = r.Sources.Main().Name()
 	return r.Give(ctx, s, tools[0], args, func(env *tool.Env) { env.Show.Examples = x.N })
 }
 
-// analysis is a question taken apart by the model, as in SPARQL-LLM.
+// analysis is the model's analysis of a question, as in SPARQL-LLM.
 type analysis struct {
 	Intent   string   `json:"intent"`
 	Classes  []string `json:"extracted_classes"`
@@ -218,7 +218,7 @@ func (r *Runner) GaveUp(s State, f Final) Final {
 	return f
 }
 
-// Given is what the first step shows that the model did not ask for, "" where there is none.
+// Given returns what the first step shows without being asked by the model, or "".
 func (s State) Given() string {
 	for _, k := range s.steps {
 		if k.given {

@@ -47,7 +47,8 @@ type Score struct {
 // maxJudgment is the maximum number of tokens in a judgment.
 const maxJudgment = 700
 
-// maxWhy is how many characters of a judgment are kept with the score in the log; the model's event has all of it.
+// maxWhy is the maximum number of characters of a judgment that are kept with the score in the log; the model's event
+// has all of it.
 const maxWhy = 500
 
 // Judge lets a judge score c below the event with the ID at, which is that of its last step: how much of what the

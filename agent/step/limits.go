@@ -19,7 +19,7 @@ type Meter struct {
 
 	mu      sync.Mutex
 	usage   llm.Usage
-	flying  int // calls of the model that are under way
+	flying  int // calls of the model in progress
 	repairs map[string]int
 }
 
@@ -57,7 +57,7 @@ func (m *Meter) Usage() llm.Usage {
 	return m.usage
 }
 
-// enter lets a call of the model begin, unless those that were made and those under way are as many as there may be.
+// enter lets a call of the model begin, unless the calls made and in progress have reached the limit.
 func (m *Meter) enter() *event.Halt {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -126,8 +126,8 @@ func spent(m llm.Measure, reached, limit float64) *llm.BudgetError {
 	return &llm.BudgetError{Account: llm.RequestAccount, Measure: m, Reached: reached, Limit: limit}
 }
 
-// Check returns the limit that forbids asking for another action in s, or nil. It is the one place where the limits
-// of a state are compared.
+// Check returns the limit that forbids asking for another action in s, or nil. It is the only place where the limits of
+// a state are checked.
 func (r *Runner) Check(s State) *event.Halt {
 	if h := r.Meter.check(); h != nil {
 		return h

@@ -82,7 +82,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 	}
 }
 
-// toolless is a model whose server knows no tools.
+// toolless is a model whose server does not support tools.
 type toolless struct {
 	answers
 	refused int

@@ -20,7 +20,7 @@ type Probed struct {
 	Open  []event.Probe
 }
 
-// probed is what a state records about the answer that was probed.
+// probed is a state's record of the answer that was probed.
 type probed struct {
 	answer *Answer // nil: none was
 	all    []event.Probe
@@ -54,8 +54,8 @@ func (r *Runner) probed(ctx context.Context, b *event.Branch, s State, a *Answer
 	return s, text, err
 }
 
-// decision is what the model is told of variants: where the end of the work can be called on a query that was not run,
-// that is one turn less.
+// decision returns what the model is told about variants. If the work can be ended with a query that was not run, that
+// saves a turn.
 func (r *Runner) decision(probes any) map[string]any {
 	data := map[string]any{"Probes": probes, "Stop": "", "Query": ""}
 	if t := r.Preset.Toolset().Find(tool.FinishName); t != nil {

@@ -14,11 +14,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// labelledRows is how many rows at the beginning of the answer get labels, for the preview in the reply.
+// labelledRows is the number of rows at the beginning of the answer that get labels, for the preview in the reply.
 const labelledRows = 25
 
 // Answer is a query with its result. SPARQL is the posting form (ARCHITECTURE.md, invariant 4) with [AUTO_LANGUAGE]
-// still in it; Ran is the text that was run, the same but for [AUTO_LANGUAGE]; Table its result, RanAt and Endpoint
+// still in it; Ran is the text that was run, the same except for [AUTO_LANGUAGE]; Table its result, RanAt and Endpoint
 // when and where.
 type Answer struct {
 	SPARQL   string
@@ -34,14 +34,14 @@ type Answer struct {
 	// column counts
 	Columns []string
 	Assumed string // the reading that the model chose, in the asker's language; may be empty
-	Open    string // what it left open, likewise
+	Open    string // what it left open, also in its own words
 }
 
 // Names returns how the answer's nodes are named.
 func (a *Answer) Names() render.Names { return render.Names{Graph: a.Graph, Labels: a.Labels} }
 
-// unfit tells, in words for the model, why a query cannot be published: it has no posting form, or its last run failed
-// or returned nothing.
+// unfit returns, in words for the model, why a query cannot be published: it has no posting form, or its last run
+// failed or returned nothing.
 type unfit struct {
 	text    string
 	kind    kg.Kind // of the failed run
@@ -76,7 +76,7 @@ func (r *Runner) publish(ctx context.Context, b *event.Branch, s State, query, k
 }
 
 // publishAny publishes a query or, according to the preset's rule, a form of it that runs: a faster one if it takes too
-// long, and the text that was sent to a second service in its own dialect. What is published is what was run.
+// long, and the text that was sent to a second service in its own dialect. The published text is the one that was run.
 func (r *Runner) publishAny(ctx context.Context, env *tool.Env, query string) (*Answer, error) {
 	a, err := r.publishOne(ctx, env, query)
 	var u *unfit
@@ -135,7 +135,7 @@ func saysTen(question string) bool {
 	return false
 }
 
-// finalTries is how often the last run is attempted if the graph's service fails.
+// finalTries is the number of attempts at the last run if the graph's service fails.
 const finalTries = 2
 
 func (r *Runner) publishOne(ctx context.Context, env *tool.Env, query string) (*Answer, error) {

@@ -50,22 +50,23 @@ func (r *Runner) unreadable(ctx context.Context, b *event.Branch, s State, p Pro
 	return Child{State: s, Outcome: Unreadable}, nil
 }
 
-// handBack returns the child for a call that cannot be carried out while others can. Its result tells why.
+// handBack returns the child for a call that cannot be carried out while others can. Its result says why.
 func (r *Runner) handBack(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
 	call protocol.Call) (Child, error) {
 	r.Meter.repair(call.Problem.Kind)
 	s.repairs++
-	return r.notDone(ctx, b, s, turn, call, call.Problem.Message, tool.BadCall)
+	return r.notDone(ctx, b, s, turn, call, call.Problem.Message, tool.BadCall, "")
 }
 
-// notDone returns the child of a call that was not carried out, and whose result tells why.
+// notDone returns the child of a call that was not carried out, and whose result says why. refused is the kind of the
+// rule that refused it, or "" if the call could not be carried out.
 func (r *Runner) notDone(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
-	why string, failure kg.Kind) (Child, error) {
+	why string, failure kg.Kind, refused string) (Child, error) {
 	s.taken++
 	k := kept{call: call, turn: s.turns, reasoning: turn.Reasoning, key: call.Tool.KeyOf(call.Args), transient: true,
 		Step: event.Step{N: s.taken, Thought: turn.Thought, Action: call.Tool.Name, Argument: call.Shown,
 			Observation: why, Failure: failure}}
-	if err := b.Record(ctx, event.Event{Event: "step", Step: &k.Step}); err != nil {
+	if err := b.Record(ctx, event.Event{Event: "step", Reason: refused, Step: &k.Step}); err != nil {
 		return Child{}, err
 	}
 	k.event, s.at = b.At(), b.At()

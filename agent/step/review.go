@@ -37,7 +37,7 @@ var (
 )
 
 // Rewritten returns the proposal with the turn that a person wrote in the form of [Proposal.Text]. If the text has no
-// thought, the model's is kept. If the text cannot be read, the problem tells why and the proposal is unchanged.
+// thought, the model's is kept. If the text cannot be read, the problem says why and the proposal is unchanged.
 func (r *Runner) Rewritten(p Proposal, text string) (Proposal, *protocol.Problem) {
 	reader, err := protocol.Named(protocol.Options{Name: "text"})
 	if err != nil {

@@ -22,12 +22,13 @@ const (
 	noSuchQuery Why = "refused_no_such"
 	noRows      Why = "refused_no_rows"
 	notFit      Why = "refused_unfit"
+	unanswered  Why = "refused_unanswered" // the graph's service did not answer the query
 	sameReply   Why = "refused_same_reply" // the reply is the one before it, see preset.RepeatLoop
 	unread      Why = "refused_unread"     // the query's result has not been seen yet
 	misshapen   Why = "refused_shape"      // the answer's columns, see shape.go
 )
 
-// Refusal tells why an action is not carried out.
+// Refusal is the reason why an action is not carried out.
 type Refusal struct {
 	Kind string // "repeat", "stop" or "loop"
 	Why  Why
@@ -70,20 +71,7 @@ func (s State) judgeStop(rules preset.Rules, end tool.End) *Refusal {
 	if rules.Stop == preset.StopAccept {
 		return nil
 	}
-	last, searches, withResult := -1, 0, -1
-	for i, k := range s.steps {
-		switch {
-		case k.call.Tool.Query:
-			last = i
-			if k.result && k.unfit == "" {
-				withResult = i
-			}
-		case k.Action == tool.SearchName, k.Action == tool.FindName, k.Action == tool.LookName:
-			searches++
-		case k.Action == tool.BeforehandName:
-			searches += 2
-		}
-	}
+	last, withResult, searches := s.done()
 	back := last
 	if back < 0 {
 		back = len(s.steps)
@@ -91,6 +79,11 @@ func (s State) judgeStop(rules preset.Rules, end tool.End) *Refusal {
 	ref := &Refusal{Kind: "stop", Back: back, data: map[string]any{"Good": withResult + 1}}
 	target := s.stoppedOn(end) // of a stop on a query
 	ref.data["N"] = target + 1
+	k := s.ran(target)
+	if rules.Append && end.SPARQL == "" && k != nil && tool.Passing(k.Failure) {
+		ref.Why = unanswered
+		return ref
+	}
 	if end.NoAnswer {
 		switch {
 		case last < 0 && searches < 2:
@@ -107,22 +100,50 @@ func (s State) judgeStop(rules preset.Rules, end tool.End) *Refusal {
 		return nil
 	case last < 0:
 		ref.Why = noQuery
-	case target < 0 || target >= len(s.steps) || !s.steps[target].call.Tool.Query:
+	case k == nil:
 		ref.Why, ref.data["Ran"] = noSuchQuery, false
-	case !s.steps[target].result && end.AtStep:
+	case !k.result && end.AtStep:
 		ref.Why, ref.data["Ran"] = noSuchQuery, true
-	case !s.steps[target].result:
+	case !k.result:
 		ref.Why = noRows
-	case s.steps[target].unfit != "":
-		ref.Why, ref.data["Why"] = notFit, s.steps[target].unfit
+	case k.unfit != "":
+		ref.Why, ref.data["Why"] = notFit, k.unfit
 	default:
 		return nil
 	}
 	return ref
 }
 
-// stoppedOn returns the index of the step whose query an end refers to: the named step, else the last executed query;
-// -1 for none.
+// done returns the indexes of the last query and of the last one with a result that can be posted, -1 for none, and how
+// many searches were made.
+func (s State) done() (last, withResult, searches int) {
+	last, withResult = -1, -1
+	for i, k := range s.steps {
+		switch {
+		case k.call.Tool.Query:
+			last = i
+			if k.result && k.unfit == "" {
+				withResult = i
+			}
+		case k.Action == tool.SearchName, k.Action == tool.FindName, k.Action == tool.LookName:
+			searches++
+		case k.Action == tool.BeforehandName:
+			searches += 2
+		}
+	}
+	return last, withResult, searches
+}
+
+// ran returns the step with an index if it is a query, else nil.
+func (s State) ran(i int) *kept {
+	if i < 0 || i >= len(s.steps) || !s.steps[i].call.Tool.Query {
+		return nil
+	}
+	return s.steps[i]
+}
+
+// stoppedOn returns the index of the step whose query an end refers to: the named step, otherwise the last executed
+// query; -1 for none.
 func (s State) stoppedOn(end tool.End) int {
 	if end.AtStep {
 		return end.Step - 1
@@ -142,18 +163,20 @@ func (r *Runner) refuse(ctx context.Context, b *event.Branch, s State, turn prot
 		return r.refusedChild(s, turn, call, ref), nil
 	}
 	r.describe(ref, call)
+	ref.data["Seen"] = true // the call is right above
 	s.refusals++
 	call.Tool = &tool.Tool{Name: call.Tool.Name} // nothing was done: it is neither a query nor an end
-	c, err := r.notDone(ctx, b, s, turn, call, r.say(string(ref.Why), ref.data), "")
+	c, err := r.notDone(ctx, b, s, turn, call, r.say(string(ref.Why), ref.data), "", ref.Kind)
 	c.State.refusedAs = ref.Why
 	return c, err
 }
 
 // describe adds to a refusal what its text says about the call, and the name of the tool that ends the work.
 func (r *Runner) describe(ref *Refusal, call protocol.Call) {
-	ref.data["Action"], ref.data["Argument"], ref.data["Stop"] = call.Tool.Name, call.Shown, "stop"
+	ref.data["Action"], ref.data["Argument"] = call.Tool.Name, call.Shown
+	ref.data["Stop"], ref.data["Flag"] = "stop", ""
 	if ending := r.Preset.Toolset().Ending(); len(ending) > 0 {
-		ref.data["Stop"] = ending[0].Name
+		ref.data["Stop"], ref.data["Flag"] = ending[0].Name, ending[0].Flag
 	}
 }
 

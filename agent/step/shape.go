@@ -20,7 +20,7 @@ func answerColumns(vars, named []string) []string {
 	return tool.WithoutLabels(there, vars)
 }
 
-// Words is what the model tells the asker: the answer, the reading that it chose, and what it left open.
+// Words are the model's words to the asker: the answer, the reading that it chose, and what it left open.
 func (f Final) Words() string {
 	list := []string{f.Text}
 	if f.Answer != nil {
@@ -96,7 +96,7 @@ func (r *Runner) shapeless(s *State, end tool.End) *Refusal {
 // howMany matches questions for a number, in the most common languages of questions.
 var howMany = regexp.MustCompile(`(?i)\b(how many|wie ?viele|combien d|cu[aá]nt[ao]s|quant[ei])\b`)
 
-// ShapeFault is what of an answer's columns may be wrong.
+// ShapeFault is a possible fault in an answer's columns.
 type ShapeFault struct {
 	Kind               ShapeKind
 	Column, Item       string   // a name, and what it names
@@ -108,7 +108,7 @@ type ShapeKind string
 
 // The kinds of faults.
 const (
-	ShapeLabel  ShapeKind = "shape_label"  // a name in place of its item
+	ShapeLabel  ShapeKind = "shape_label"  // a name instead of its item
 	ShapeFewer  ShapeKind = "shape_fewer"  // columns that were announced are missing
 	ShapeMore   ShapeKind = "shape_more"   // there are more than were announced
 	ShapeNumber ShapeKind = "shape_number" // the question asks how many, and there is no number

@@ -2,6 +2,7 @@ package step
 
 import (
 	"slices"
+	"time"
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/protocol"
@@ -21,13 +22,14 @@ type State struct {
 	turns int     // turns that could be read
 
 	refused   bool // the last action was refused, and no steps were abandoned for it
-	refusedAs Why  // why the last turn was refused, "" when it was carried out
+	refusedAs Why  // why the last turn was refused, or "" if it was carried out
 	notes     []note
 	hint      string      // told once, with the next call: why the last turn was refused or could not be read
 	bad       *llm.Choice // the turn that could not be read, shown with the next call
 	asides    []aside     // what is kept in a conversation that only grows, see preset.Rules.Append
 
 	reply        string   // the last turn, as replies are compared
+	stuck        int      // how often it was the same as the one before it
 	warned       bool     // it was refused because it is the same as the one before it
 	messages     int      // of the conversation so far
 	known        *seen    // IDs that the model was shown or that were given, in the form of tool.Dialect.Key
@@ -65,10 +67,11 @@ type kept struct {
 	query     string // an executed query
 	result    bool   // it returned rows or a truth value
 	table     *kg.Table
-	transient bool // it failed for a temporary reason: doing it again is not a repetition
-	given     bool // the model did not ask for it, see [Runner.Give]
-	fruitless bool // it showed nothing: no rows, no hits
-	unseen    bool // the query holds IDs that were not seen before
+	transient bool          // it failed for a temporary reason: doing it again is not a repetition
+	pause     time.Duration // how long the graph's service wants no requests
+	given     bool          // the model did not ask for it, see [Runner.Give]
+	fruitless bool          // it showed nothing: no rows, no hits
+	unseen    bool          // the query holds IDs that were not seen before
 	// its result in one line: "12 rows", "no rows", "failed: timeout"; "" if there is none
 	brief  string
 	short  string // the truth value or only row of a query, if it is small
@@ -83,7 +86,7 @@ type note struct {
 	text  string
 }
 
-// maxNotes is how many notes about abandoned steps stay in a state.
+// maxNotes is the maximum number of notes about abandoned steps in a state.
 const maxNotes = 3
 
 // seen is a set of IDs that can grow without changing other copies of it.

@@ -269,7 +269,7 @@ func TestNativeConversation(t *testing.T) {
 	}
 }
 
-// TestOneCallOnly: where a turn may hold one call, the others are left out, and the model is told.
+// TestOneCallOnly: if a turn may have only one call, the others are left out, and the model is told.
 func TestOneCallOnly(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{{{ToolCalls: []llm.ToolCall{call("c1", "search_wikidata", `{"text":"a"}`),
 		call("c2", "search_wikidata", `{"text":"b"}`)}}},
@@ -317,7 +317,7 @@ func TestManyCalls(t *testing.T) {
 	}
 }
 
-// TestProposal: what the model wants can be looked at and changed before it is done.
+// TestProposal: the model's proposal can be read and changed before it is carried out.
 func TestProposal(t *testing.T) {
 	rec := &log{}
 	r := runner(t, &answers{choices: [][]llm.Choice{said("search_wikidata(a)")}}, rec, preset.Default())

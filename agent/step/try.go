@@ -103,7 +103,7 @@ func (r *Runner) Settle(ctx context.Context, s State, f Final) (State, Final, er
 	return s, f, err
 }
 
-// Spent is what a part of a run used.
+// Spent is the cost of a part of a run.
 type Spent struct {
 	Usage llm.Usage
 	Time  time.Duration

@@ -63,7 +63,7 @@ func beforehand(ctx context.Context, env *Env, _ beforehandArgs) (Result, error)
 	return Result{Text: text}, nil
 }
 
-// questioned is what was found for a question.
+// questioned is the result of the look-up for a question.
 type questioned struct {
 	env        *Env
 	text       string
@@ -79,6 +79,7 @@ type questioned struct {
 // thing is a hit for a phrase of the question.
 type thing struct {
 	phrase string
+	name   bool // the phrase is written like a name
 	hit    kg.Hit
 	rank   int  // among the hits for the phrase, from 0
 	near   bool // the phrase is not its name
@@ -89,7 +90,7 @@ type thing struct {
 type lookedFor struct {
 	phrase  *phrase // nil: for the question as a whole
 	query   kg.FindQuery
-	instead bool // only where the phrase as it is written is the name of nothing
+	instead bool // only if nothing is named like the phrase as written
 }
 
 // find searches for the things that the question names, then for properties in what is left of it. IDs in the question
@@ -129,13 +130,7 @@ func (q *questioned) find(ctx context.Context) error {
 		return err
 	}
 	taken := q.chooseThings(things, found)
-	for _, p := range phrases {
-		overlaps := func(t phrase) bool { return t.from < p.to && p.from < t.to }
-		if p.name && !p.number() && !slices.ContainsFunc(taken, overlaps) {
-			q.missing = append(q.missing, p.text)
-			taken = append(taken, p) // its parts need not be words
-		}
-	}
+	taken = q.miss(phrases, taken)
 	rest := q.without(taken)
 	properties := []lookedFor{{query: kg.FindQuery{Text: rest, Type: kg.Property, Limit: 6, Meaning: true}}}
 	if rest == "" {
@@ -153,6 +148,18 @@ func (q *questioned) find(ctx context.Context) error {
 		q.chooseProperties(properties, found)
 	}
 	return err
+}
+
+// miss notes the names that nothing has, and returns taken with them: their parts need not be words.
+func (q *questioned) miss(phrases, taken []phrase) []phrase {
+	for _, p := range phrases {
+		overlaps := func(t phrase) bool { return t.from < p.to && p.from < t.to }
+		if p.name && !p.number() && !p.noun(q.env.Language.Code) && !slices.ContainsFunc(taken, overlaps) {
+			q.missing = append(q.missing, p.text)
+			taken = append(taken, p)
+		}
+	}
+	return taken
 }
 
 // best orders the hits that match exactly: those about which the graph has most come first. If the graph fails, the
@@ -237,7 +244,9 @@ func (q *questioned) without(taken []phrase) string {
 func (q *questioned) chooseThings(all []lookedFor, found []*kg.SearchResult) (taken []phrase) {
 	for _, exactly := range []bool{true, false} {
 		for i, s := range all {
-			if s.query.Type != kg.Item || !open(s.phrase, taken, exactly) || s.instead && slices.Contains(taken, *s.phrase) {
+			if s.query.Type != kg.Item || !open(s.phrase, taken, exactly) ||
+				!exactly && len(q.things) > 0 && s.phrase.noun(q.env.Language.Code) ||
+				s.instead && slices.Contains(taken, *s.phrase) {
 				continue
 			}
 			hits := slices.DeleteFunc(heldBack(found[i].Hits, s.query.Text, false), func(h kg.Hit) bool {
@@ -246,7 +255,7 @@ func (q *questioned) chooseThings(all []lookedFor, found []*kg.SearchResult) (ta
 			})
 			for rank, h := range hits[:min(len(hits), nameHits)] {
 				if rank == 0 || lesser*q.weight(h) > q.weight(hits[0]) {
-					q.addThing(thing{phrase: s.query.Text, hit: h, rank: rank, near: !exactly})
+					q.addThing(thing{phrase: s.query.Text, name: s.phrase.name, hit: h, rank: rank, near: !exactly})
 				}
 			}
 			if len(hits) > 0 {
@@ -344,10 +353,11 @@ func (q *questioned) rank() {
 	q.properties = q.properties[:min(len(q.properties), beforehandProps)]
 }
 
-// read reads the pages of the things.
+// read reads the pages of the things. If there are too many, one of a plain word that is the name of no class is left
+// out, otherwise the last.
 func (q *questioned) read(ctx context.Context) error {
 	var iris []string
-	for _, t := range q.things[:min(len(q.things), beforehandPages)] {
+	for _, t := range q.things {
 		if iri, err := q.env.iriOf(t.hit.ID); err == nil {
 			iris = append(iris, iri)
 		}
@@ -370,7 +380,26 @@ func (q *questioned) read(ctx context.Context) error {
 			}
 		}
 	}
+	for n := len(q.things); n > beforehandPages; n-- {
+		q.things[q.leastPage()].page = nil
+	}
 	return err
+}
+
+// leastPage returns the index of the thing whose page says least for the question.
+func (q *questioned) leastPage() int {
+	last := 0
+	for i := len(q.things) - 1; i >= 0; i-- {
+		t := q.things[i]
+		if t.page == nil {
+			continue
+		}
+		if !t.name && q.env.membersOf(t.page) < fewMembers {
+			return i
+		}
+		last = max(last, i)
+	}
+	return last
 }
 
 // measure describes the members of the first classes among the things.

@@ -38,7 +38,7 @@ type triageArgs struct {
 // Judging in package preset.
 var TriageTool = typed(&Tool{Name: TriageName, Text: "best_triage.md"},
 	func(context.Context, *Env, triageArgs) (Result, error) {
-		return Result{Text: say("triage_again", nil)}, nil // the first one is taken out of its turn
+		return Result{Text: say("triage_again", nil)}, nil // the first one is removed from its turn
 	})
 
 // QueryArgs are the arguments of the action query.
@@ -117,7 +117,7 @@ type finishArgs struct {
 	Answer   string    `json:"answer" about:"the answer in one or two sentences, in the asker's language"`
 	Assumed  *string   `json:"assumed" about:"the reading that you chose where there were two, one sentence"`
 	Open     *string   `json:"open" about:"what the graph lacks or was left open, one sentence"`
-	NoAnswer *bool     `json:"no_answer" about:"true: the graph does not hold the answer; answer says why"`
+	NoAnswer *bool     `json:"no_answer" about:"true: no query is the answer, since nothing in the graph fits or the graph lacks it; answer says which"`
 	KG       *string   `json:"kg" about:"name of the graph"`
 }
 
@@ -145,7 +145,7 @@ func (a finishArgs) end() End {
 }
 
 var finishTool = func() *Tool {
-	t := ending(&Tool{Name: FinishName, Text: "best_finish.md",
+	t := ending(&Tool{Name: FinishName, Text: "best_finish.md", Flag: "no_answer",
 		OnQuery: func(query string) json.RawMessage {
 			return encoded(map[string]string{"sparql": query, "answer": query})
 		},

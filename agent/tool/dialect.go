@@ -126,7 +126,7 @@ func (d Dialect) WithView(query string) string {
 	return sparql.WithView(query)
 }
 
-// PostingForm returns the query as it is posted, with the labels of its IDs as comments. The error tells why it cannot
+// PostingForm returns the query as it is posted, with the labels of its IDs as comments. The error says why it cannot
 // be posted.
 func (d Dialect) PostingForm(query string, label func(id string) string) (string, error) {
 	if !d.wikibase() {

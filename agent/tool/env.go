@@ -34,7 +34,7 @@ type Labeler interface {
 	Labels(ctx context.Context, ids []string, languages []string) (map[string]string, error)
 }
 
-// Show is how much tools show.
+// Show sets how much tools show.
 type Show struct {
 	Items      int           `json:"items"`      // hits of a search in each language
 	Properties int           `json:"properties"` // likewise
@@ -65,7 +65,7 @@ type Env struct {
 	Sources  Sources // the question's graphs
 	Source   *Source // the graph to ask; the first one unless a tool changes it with [Env.On]
 	Graph    Graph   // of Source
-	Labels   Labeler // of Source, nil when there is none
+	Labels   Labeler // of Source, or nil
 	Question event.Question
 	Language Language
 	Dialect  Dialect

@@ -36,7 +36,7 @@ func examples(ctx context.Context, env *Env, argument string) (Result, error) {
 	return Result{Text: examplesText(name, list, env.Show.Examples)}, nil
 }
 
-// examplesText writes "subject (Q number) -- property (P number) --> value", one a line, at most n.
+// examplesText writes "subject (Q number) -- property (P number) --> value", one per line, at most n.
 func examplesText(name string, list []kg.Example, n int) string {
 	var lines []string
 	for _, x := range list[:min(n, len(list))] {

@@ -22,7 +22,8 @@ type Explorer interface {
 	Triples(ctx context.Context, q event.TriplesQuery) (*event.Triples, error)
 }
 
-// maxCandidates is how many candidates of a search, and how many triples of a list, are examined (from GRASP's code).
+// maxCandidates is the maximum number of candidates of a search, and of triples of a list, that are examined (from
+// GRASP's code).
 const maxCandidates = 65_536
 
 // explorer explores a graph with queries and its finder.
@@ -146,7 +147,8 @@ func (x explorer) rank(ctx context.Context, q event.TriplesQuery, rows [][3]rdf.
 	return nil
 }
 
-// mostRanked is how many hits of a finder determine the order of triples; ten pages show a hundred triples.
+// mostRanked is the maximum number of hits of a finder that determine the order of triples; ten pages show a hundred
+// triples.
 const mostRanked = 1000
 
 // byUse asks the finder for the order of the IRIs in some positions of the triples, the most used first. It returns
@@ -234,7 +236,7 @@ func free(q event.TriplesQuery, r [3]rdf.Term) []rdf.Term {
 	return out
 }
 
-// maxLabelled is how many candidates are ranked by their labels if a graph has no index.
+// maxLabelled is the maximum number of candidates that are ranked by their labels if a graph has no index.
 const maxLabelled = 500
 
 // byLabel ranks candidates of a graph without an index by the words of their labels and literals: more words of the

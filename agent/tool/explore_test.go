@@ -83,7 +83,8 @@ func column(names ...string) *kg.Table {
 	return t
 }
 
-// TestAmong: the candidates are the query's distinct terms without blank nodes; what is looked for goes to the finder.
+// TestAmong: the candidates are the query's distinct terms without blank nodes; the search text is passed to the
+// finder.
 func TestAmong(t *testing.T) {
 	g := &scriptedGraph{answer: func(string) (*kg.Table, error) {
 		return column("wd:Q1", "_:b1", "-", "wdt:P31", "a text"),
@@ -247,7 +248,8 @@ func TestTriples(t *testing.T) {
 	}
 }
 
-// TestTriplesLimit: of more than 65,536 triples the first are looked at, and there are more.
+// TestTriplesLimit: if there are more than 65,536 triples, only the first ones are examined, and the result says that
+// there are more.
 func TestTriplesLimit(t *testing.T) {
 	g := &scriptedGraph{answer: func(string) (*kg.Table, error) {
 		table := &kg.Table{Vars: []string{"subject"}}

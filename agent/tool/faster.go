@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// FasterTime is how much time of the run must be left for another form of a query that took too long: the query
+// FasterTime is the minimum remaining time of a run for trying another form of a query that took too long: the query
 // service's own limit.
 const FasterTime = 60 * time.Second
 

@@ -94,7 +94,7 @@ func find(ctx context.Context, env *Env, a findArgs) (Result, error) {
 	return Result{Text: strings.Join(lines, "\n")}, nil
 }
 
-// withUses leaves out hits that the graph uses nowhere, but for the first two, where others are used.
+// withUses leaves out hits that the graph does not use, except for the first two, if it uses others.
 func withUses(hits []kg.Hit) []kg.Hit {
 	if !slices.ContainsFunc(hits, func(h kg.Hit) bool { return h.Uses > 0 }) {
 		return hits
@@ -187,7 +187,7 @@ func exact(h kg.Hit, name string) bool {
 	return lettersOf(h.Label) == name || lettersOf(h.MatchText) == name || strings.EqualFold(h.ID, name)
 }
 
-// lettersOf returns the letters and digits of a text, in lower case; the text itself where it has none.
+// lettersOf returns the letters and digits of a text, in lower case, or the text itself if it has none.
 func lettersOf(s string) string {
 	out := strings.Map(func(c rune) rune {
 		if !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.IsMark(c) {
@@ -244,7 +244,8 @@ func allWords(text string, h kg.Hit) bool {
 // workWords are the beginnings of the descriptions of works and documents, which are named after everything.
 var workWords = []string{"painting", "print by", "drawing", "photograph", "sculpture by", "album", "song", "single by",
 	"episode", "scientific article", "scholarly article", "article", "book by", "novel by", "edition", "film by",
-	"family name", "given name", "wikimedia", "scientific journal", "musical work", "track", "video game", "patent"}
+	"short film", "short story", "poem", "family name", "given name", "wikimedia", "scientific journal", "musical work", "track", "video game",
+	"patent"}
 
 // work reports whether a hit is a work or a document, by its description.
 func work(h kg.Hit) bool {

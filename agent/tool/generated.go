@@ -30,8 +30,8 @@ type GeneratedArgs struct {
 	Endpoint *string `json:"endpoint,omitempty" about:"address of the graph's query service"`
 }
 
-// generatedTool checks a query as SPARQL-LLM does, runs it, and tells what is wrong with it. A query that returns rows
-// ends the work.
+// generatedTool checks a query as SPARQL-LLM does, runs it, and reports what is wrong with it. A query that returns
+// rows ends the work.
 var generatedTool = func() *Tool {
 	t := typed(&Tool{Name: GeneratedName, Text: "generated.md", Query: true, Final: true}, func(ctx context.Context,
 		env *Env,

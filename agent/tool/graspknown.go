@@ -16,7 +16,7 @@ import (
 // SimilarName is the action that shows solved questions like one.
 const SimilarName = "find_similar_examples"
 
-// graspExampleCount is how many solved questions a call shows, unless the preset sets it.
+// graspExampleCount is the number of solved questions that a call shows, unless the preset sets it.
 const graspExampleCount = 3
 
 // graspQuestionArgs are the arguments of find_similar_examples.

@@ -109,7 +109,7 @@ func (env *Env) triples(ctx context.Context, q event.TriplesQuery, list *event.T
 	return Result{Text: say("grasp_list", head) + "\n" + rows, Shown: shownIRIs(append(terms, more...))}, nil
 }
 
-// wholeCell is how many characters of a text are shown if it is requested in full.
+// wholeCell is the number of characters of a text that are shown if it is requested in full.
 const wholeCell = 2000
 
 // explorer returns the graph's explorer.

@@ -102,7 +102,7 @@ func (env *Env) findQuery(q graspQuery) kg.FindQuery {
 		Meaning: q.typ == kg.Property, External: asksForID(q.text)}
 }
 
-// among searches the candidates of a search. why tells why they cannot be fetched; err ends the run.
+// among searches the candidates of a search. why says why they cannot be fetched; err ends the run.
 func (env *Env) among(ctx context.Context, q graspQuery, f kg.FindQuery) (found *event.Among, why, err error) {
 	found, why = env.explorer().Among(ctx, event.AmongQuery{FindQuery: f, From: q.from})
 	switch {
@@ -114,7 +114,7 @@ func (env *Env) among(ctx context.Context, q graspQuery, f kg.FindQuery) (found 
 	return found, why, nil
 }
 
-// wideData tells why candidates could not be fetched.
+// wideData reports why candidates could not be fetched.
 func wideData(err error) map[string]any {
 	ge := &kg.Error{Kind: kg.Down, Message: err.Error()}
 	_ = errors.As(err, &ge) // any other error keeps its own words

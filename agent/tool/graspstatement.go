@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// statement is what a Wikibase has about a value besides the triple: for a statement node its value, the qualifiers,
-// the rank and the number of references; for a reference node its values.
+// statement is a Wikibase's data about a value in addition to the triple: for a statement node its value, the
+// qualifiers, the rank and the number of references; for a reference node its values.
 type statement struct {
 	value      rdf.Term // of a statement node
 	pairs      []pair   // qualifiers, or the values of a reference

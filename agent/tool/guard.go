@@ -108,7 +108,7 @@ func (e *Env) Unknown(query string, known func(iri string) bool) []string {
 	return out
 }
 
-// maxLookedUp is how many IDs of a query that were not shown are looked up.
+// maxLookedUp is the maximum number of a query's IDs that are looked up because they were not shown.
 const maxLookedUp = 6
 
 // lookedUp is what is known about an ID: how often it is used, or "" if that is unknown.

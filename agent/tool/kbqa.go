@@ -18,7 +18,7 @@ const (
 	DoneName     = "Done"
 )
 
-// kbqaShown is how many hits of SearchNodes and SearchGraphPatterns are shown (appendix A.2.2).
+// kbqaShown is the number of hits of SearchNodes and SearchGraphPatterns that are shown (appendix A.2.2).
 const kbqaShown = 10
 
 type nodesArgs struct {

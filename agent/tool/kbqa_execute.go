@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// maxResult is how many characters of a result are shown (the paper's tools cut there).
+// maxResult is the maximum number of characters of a result that are shown (the paper's tools cut there).
 const maxResult = 2000
 
 // runNamed carries out ExecuteSPARQL(sparql): the result with names for nodes, as a list of values, or of tuples if

@@ -77,7 +77,7 @@ func (env *Env) nothingAround(ctx context.Context, query string) (string, error)
 	return "[] " + say("kbqa_nothing", !t.Boolean), nil
 }
 
-// sampled is how many triples are examined if there are too many for the graph.
+// sampled is the number of triples that are examined if there are too many for the graph.
 const sampled = 20_000
 
 // edges returns the patterns in one direction. If the graph cannot examine all triples, only a part of them is

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// maxPredicates is how many predicates are ranked (the paper's topN_vec).
+// maxPredicates is the maximum number of predicates that are ranked (the paper's topN_vec).
 const maxPredicates = 400
 
 // predicate is one of the predicates of a candidate: its node in the graph's index, and its words, "" if unknown.

@@ -341,7 +341,7 @@ func TestByIRI(t *testing.T) {
 			`(?e, p:P39 -> pq:P1365 [position held -> replaces], Ada (wd:Q2))]`)
 	shows(t, env, "SearchGraphPatterns", `wd:Q2, semantic="predecessor"`,
 		`[(Berg (wd:Q1), p:P39 -> pq:P1365 [position held -> replaces], ?e), (Berg (wd:Q1), wdt:P26 [spouse], ?e)]`)
-	// a node of VALUES is there
+	// a node of VALUES exists
 	for written, want := range map[string]string{"wd:Q4": "knows nothing of the nodes",
 		"wd:Q999":                                "knows nothing of the nodes",
 		`'SELECT ?e WHERE { ?e wdt:P39 wd:Q2 }'`: "No node matches",
@@ -408,7 +408,7 @@ func TestKBQARank(t *testing.T) {
 	}
 }
 
-// slow fails every query that looks at all triples.
+// slow fails every query that reads all triples.
 type slow struct {
 	tool.Graph
 	asked []string
@@ -422,7 +422,7 @@ func (s *slow) Query(ctx context.Context, q string) (*kg.Table, error) {
 	return s.Graph.Query(ctx, q)
 }
 
-// TestKBQASlow: where there are too many triples around ?e, a part of them is looked at, and the model is told.
+// TestKBQASlow: if there are too many triples around ?e, a part of them is examined, and the model is told.
 func TestKBQASlow(t *testing.T) {
 	env := kbqaEnv(&slow{Graph: triples(t, lakes)}, kbqa.KQAPro)
 	got := act(t, env, "SearchGraphPatterns", `'SELECT ?e WHERE { ?e <pred:name> "Adda" . }', semantic="flows into"`).Text

@@ -12,7 +12,7 @@ type Notebook interface {
 	Add(text string) (id string, err error)
 	Update(id, text string) error
 	Delete(id string) error
-	Lines() ([]string, error) // the notes with their IDs, one a line
+	Lines() ([]string, error) // the notes with their IDs, one per line
 }
 
 // noteTools are the tools with which a note-taker keeps notes on a graph (GRASP, files of 2026).

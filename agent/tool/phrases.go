@@ -14,6 +14,7 @@ type phrase struct {
 	text     string // as it is searched
 	name     bool   // written like a name: quoted, or with capitals
 	run      bool   // all content words between two words that are not
+	quoted   bool
 }
 
 // Bounds of phrases.
@@ -23,6 +24,13 @@ const (
 	maxJoinedWords = 7 // consists of two neighbors with small words between them
 	maxPhrases     = 48
 )
+
+// noun reports whether a phrase is a single word that has a capital only because the question is in German.
+func (p *phrase) noun(language string) bool {
+	rest := strings.TrimLeftFunc(p.text, unicode.IsUpper)
+	return language == "de" && p.name && !p.quoted && p.to == p.from+1 &&
+		!strings.ContainsFunc(rest, func(c rune) bool { return !unicode.IsLower(c) })
+}
 
 // number reports whether a phrase is only digits: a year or an amount, which is found in the names of many things. In
 // quotation marks, or as an exact match, it is a name like any other.
@@ -59,12 +67,13 @@ var stopWords = func() map[string]bool {
 	von vom zu zum zur im in an am auf aus bei mit nach für über unter zwischen wer wen wem was wann wo wie welche welcher
 	welches welchen zwei drei vier fünf sechs sieben acht neun zehn elf zwölf
 	viele alle gibt es sie er ich wir auch nur noch nicht als liste zeige nenne
-	le la les un une des du de et ou est sont était étaient a ont dans sur par pour avec sans qui que quoi quel quelle
+	le la les un une des du de au aux et ou est sont était étaient a ont dans sur par pour avec sans qui que quoi quel quelle
 	quels quelles quand où comment combien il elle ils elles ce cette ces se y tous toutes deux trois quatre cinq sept huit neuf
-	dix donne liste
+	dix donne liste plus moins leur leurs ses entre depuis chez
 	el los las uno una unos unas y o es son fue fueron era en por para con sin quién quiénes qué cuál cuáles cuándo dónde
 	cómo cuántos cuántas del al se su sus lo dos tres cuatro cinco seis siete ocho nueve diez todos todas
-	il lo gli i uno di da del della dei delle e è sono era chi che cosa quale quali due tre quattro cinque sette otto nove dieci quando dove come quanti quante`) {
+	il lo gli i uno di da del della dei delle e è sono era chi che cosa quale quali due tre quattro cinque sette otto nove dieci quando dove come quanti quante
+	alla allo agli alle dal dalla nel nella nei nelle sul sulla più meno`) {
 		m[w] = true
 	}
 	return m
@@ -89,6 +98,9 @@ var (
 	quotation    = regexp.MustCompile(`"([^"\n]{2,80})"|“([^”\n]{2,80})”|„([^“”\n]{2,80})[“”]|«([^»\n]{2,80})»`)
 	wordForm     = regexp.MustCompile(`[\pL\pN][\pL\pN\pM.’'&-]*`)
 	smallBetween = regexp.MustCompile(`^[\s:–—&-]*$`)
+	// French and Italian words that lose their last vowel before another word: "l'Espagne", "dell'Italia". With a capital
+	// they begin a sentence, other than those of "N'Djamena".
+	elision = regexp.MustCompile(`^(?:(?:[LlDdJjCc]|[Qq]u|[Dd]ell|[Nn]ell|[Aa]ll|[Dd]all|[Ss]ull|[Uu]n|[nsmt])['’])(\pL)`)
 )
 
 // wordsOf splits a question into words, without any query in it.
@@ -114,6 +126,14 @@ func wordsOf(question string) []word {
 			continue
 		}
 		between := question[end:m[0]]
+		cut := 0
+		if e := elision.FindStringSubmatchIndex(text); e != nil {
+			cut = e[2]
+			first, _ := utf8.DecodeRuneInString(text)
+			out = append(out, word{text: text[:cut], stop: true, quoted: quoted[m[0]], capped: unicode.IsUpper(first),
+				apart: end == 0 || strings.TrimSpace(between) != ""})
+			text, between, end = text[cut:], "", m[0]+cut
+		}
 		first, _ := utf8.DecodeRuneInString(text)
 		w := word{text: text, stop: stopWords[strings.ToLower(text)], quoted: quoted[m[0]],
 			capped: unicode.IsUpper(first) || strings.ContainsFunc(text, unicode.IsDigit) ||
@@ -123,7 +143,7 @@ func wordsOf(question string) []word {
 			w.apart, w.and = false, strings.Contains(between, "&")
 		}
 		out = append(out, w)
-		end = m[0] + len(text)
+		end = m[0] + cut + len(text)
 	}
 	return out
 }
@@ -141,7 +161,7 @@ func phrasesOf(question string) []phrase {
 		text := joined(words[from:to])
 		if key := strings.ToLower(text); !seen[key] && utf8.RuneCountInString(text) >= 2 {
 			seen[key] = true
-			out = append(out, phrase{from, to, text, name, run})
+			out = append(out, phrase{from, to, text, name, run, words[from].quoted > 0})
 		}
 	}
 	for from := 0; from < len(words); { // quotations
@@ -176,8 +196,14 @@ func joined(words []word) string {
 		}
 		list = append(list, initials.ReplaceAllString(w.text, ". $1"))
 	}
-	return strings.Join(list, " ")
+	return apostrophe.ReplaceAllString(strings.Join(list, " "), "$1$2")
 }
+
+// apostrophe matches what is between the words of "Charles d'Artagnan".
+var apostrophe = regexp.MustCompile(`(['’]) (\pL)`)
+
+// joint reports whether a word is one of those inside names.
+func (w word) joint() bool { return joints[strings.TrimRight(strings.ToLower(w.text), "'’")] }
 
 // initials matches the letters after a dot: "H.W." is searched as "H. W.".
 var initials = regexp.MustCompile(`\.(\pL)`)
@@ -193,15 +219,18 @@ func names(words []word, add func(from, to int, name, run bool)) {
 		for at := to; at < len(words) && !words[at].apart && at-from < maxNameWords; at++ {
 			if words[at].capped {
 				to = at + 1
-			} else if !joints[strings.ToLower(words[at].text)] {
+			} else if !words[at].joint() {
 				break
 			}
 		}
 		alone := to == from+1 && words[from].apart && from+1 < len(words) // perhaps capitalized only because it begins the sentence
 		add(from, to, !alone || len(words) == 1, false)
+		if from > 0 && (words[from-1].text == "d'" || words[from-1].text == "d’") { // "of Spain", or d'Artagnan
+			add(from-1, to, true, false)
+		}
 		for at := from; at < to; { // its parts
 			end := at
-			for end < to && (words[end].capped && !joints[strings.ToLower(words[end].text)]) {
+			for end < to && (words[end].capped && !words[end].joint()) {
 				end++
 			}
 			if end > at {
@@ -240,7 +269,7 @@ func runs(words []word, add func(from, to int, name, run bool)) {
 			next := all[i+1]
 			small := true
 			for _, w := range words[s.to:next.from] {
-				small = small && joints[strings.ToLower(w.text)] && !w.apart
+				small = small && w.joint() && !w.apart
 			}
 			if small && !words[next.from].apart && next.to-s.from <= maxJoinedWords {
 				add(s.from, next.to, false, false)
@@ -268,7 +297,7 @@ func spellings(text string) []string {
 	return []string{text}
 }
 
-// nameSpellings returns a name and, where its last word may be a plural, the name in the singular: "Super Bowls" are
+// nameSpellings returns a name and, if its last word may be a plural, the name in the singular: "Super Bowls" are
 // members of a class that is called Super Bowl.
 func nameSpellings(name string) []string {
 	at := strings.LastIndexByte(name, ' ') + 1

@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Vague words are looked for with their neighbors only.
+// Vague words are looked up only with their neighbors.
 func TestVagueWords(t *testing.T) {
 	for _, c := range []struct{ question, wanted, unwanted string }{
 		{"What kind of instrument did she play?", "instrument", "kind"},

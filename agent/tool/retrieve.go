@@ -77,7 +77,7 @@ type RetrieveArgs struct {
 	Texts []string `json:"texts"`
 }
 
-// most is how many are searched for each of n texts.
+// most returns the maximum number of hits for each of n texts.
 func (g Generate) most(usual, n int) int {
 	if g.Many > 0 && n > g.Many && g.Few > 0 {
 		return min(usual, g.Few)
@@ -145,7 +145,8 @@ func (env *Env) retrieveExamples(ctx context.Context, texts []string) (Result, e
 	return Result{Text: say("retrieved_examples", out)}, nil
 }
 
-// maxExampleText is how many characters of a solved question are shown: a request on the forum can be long.
+// maxExampleText is the maximum number of characters of a solved question that are shown: a request on the forum can be
+// long.
 const maxExampleText = 600
 
 var (
@@ -153,7 +154,7 @@ var (
 	prefixLine = regexp.MustCompile(`(?mi)^\s*PREFIX\s+\S*:\s*<[^>]*>\s*`)
 )
 
-// shortened writes a query with the graph's prefixes, undeclared, so that all examples look alike. A query that does
+// shortened writes a query with the graph's prefixes, undeclared, so that all examples look similar. A query that does
 // not parse, before or after, is unchanged.
 func (env *Env) shortened(query string) string {
 	q, err := env.Dialect.parse(query)
@@ -245,7 +246,7 @@ func (env *Env) retrieveClasses(ctx context.Context, texts []string) (Result, er
 	return Result{Text: say("retrieved_classes", map[string]any{"Shapes": shapes, "Others": others})}, nil
 }
 
-// shapeTime is how much of the run's time must be left to examine one more class.
+// shapeTime is the minimum remaining time of a run for examining one more class.
 const shapeTime = 5 * time.Second
 
 // interleave takes the first of every list, then the second, and so on, each ID once: so that every text is

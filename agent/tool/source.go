@@ -38,10 +38,10 @@ type Examples interface {
 // Source is a graph that a question may use, with what else is known about it.
 type Source struct {
 	Graph    Graph
-	Labels   Labeler  // nil when there is none
+	Labels   Labeler  // nil if there is none
 	Finder   Finder   // nil: [Source.Find] uses Graph.Search
-	Shapes   Shaper   // nil when there is none
-	Examples Examples // nil when there is none
+	Shapes   Shaper   // nil if there is none
+	Examples Examples // nil if there is none
 	Explore  Explorer // nil: it is explored with queries and the finder
 	Explain  kg.Description
 	Notes    []string // lessons of earlier runs that a person approved: material, not instructions
@@ -50,7 +50,8 @@ type Source struct {
 // Name returns the graph's name, as in --kg.
 func (s *Source) Name() string { return s.Explain.Name }
 
-// id returns the name by which a graph's entity is looked up: the ID on a Wikibase, else the prefixed name or <IRI>.
+// id returns the name by which a graph's entity is looked up: the ID on a Wikibase, otherwise the prefixed name or
+// <IRI>.
 func (s *Source) id(iri string) string {
 	if id := rdf.EntityID(iri); id != "" && s.Explain.IsWikibase() {
 		return id
@@ -78,7 +79,7 @@ func (s *Source) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 }
 
 // recorded returns the source with every call written to log before it returns. main means that it is the question's
-// first graph, whose calls need no name.
+// first graph, whose calls do not need a name.
 func (s Source) recorded(log *event.Branch, main bool) Source {
 	name := ""
 	if !main {
@@ -255,7 +256,7 @@ func (f *recordingFinder) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg
 	return out, first
 }
 
-// atOnce is how many searches of one question run in parallel: Wikimedia asks for at most three.
+// atOnce is the maximum number of parallel searches for one question: Wikimedia asks for at most three.
 const atOnce = 3
 
 // findAll searches several texts, in parallel if the graph has a finder. Errors are as for [Finder]; the first one ends

@@ -61,7 +61,7 @@ func (env *Env) iriOf(name string) (string, error) {
 	return "", fmt.Errorf("%q names nothing in this graph; use %s", render.Clip(name, 60), form)
 }
 
-// property reads a property: on a Wikibase its ID, else its IRI.
+// property reads a property: on a Wikibase its ID, otherwise its IRI.
 func (env *Env) property(name string) (string, error) {
 	iri, err := env.iriOf(name)
 	if id := rdf.EntityID(iri); err == nil && env.Source.Explain.IsWikibase() && !strings.HasPrefix(id, "P") {

@@ -56,6 +56,8 @@ type Tool struct {
 	// End returns the meaning of a call that ends the work; then Run is nil. End is nil for a tool after which the work
 	// continues. The error tells the model what is wrong with the arguments.
 	End func(args json.RawMessage) (End, error)
+	// Flag is the argument that says that there is no answer; "" if the text protocol's argument begins with it.
+	Flag string
 	// OnQuery returns the arguments that end the work with a query; nil if the arguments have no query.
 	OnQuery func(query string) json.RawMessage
 
@@ -88,11 +90,11 @@ const NotShown kg.Kind = "not_shown"
 // Advice is the name of a hint that the model gets in full only once.
 type Advice string
 
-// Result is what a call showed.
+// Result is the result of a call.
 type Result struct {
 	Text    string
 	Failure kg.Kind // "" for a success
-	// how long the graph's service wants no requests, where it said so with its failure
+	// how long the graph's service wants no requests, if it said so when it failed
 	RetryAfter time.Duration
 	Query      string // the query that was executed, in a form that can be executed again; "" if that is the tool's Input
 	KG         string // the graph of Query, "" for the main one
@@ -149,8 +151,8 @@ func (t *Tool) Arguments(text string) json.RawMessage {
 	return b
 }
 
-// Shown returns what a person reads between the parentheses of a call: only the input if there is nothing else, else
-// the arguments as JSON.
+// Shown returns what a person reads between the parentheses of a call: only the input if there is nothing else,
+// otherwise the arguments as JSON.
 func (t *Tool) Shown(args json.RawMessage) string {
 	if t.Show != nil {
 		return t.Show(args)

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// TestProbes: which conditions of a query are left out in turn, and which queries are not taken apart.
+// TestProbes: which conditions of a query are left out in turn, and which queries are not split.
 func TestProbes(t *testing.T) {
 	for _, tt := range []struct {
 		query string

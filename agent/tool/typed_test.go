@@ -135,8 +135,8 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// TestParameters: the forms of a schema. The published one lists all arguments; what a server gets that need not be
-// strict leaves out null, and what may be left out; with one graph nothing asks for its name.
+// TestParameters: the forms of a schema. The strict form requires all arguments. In the other one, null is left out,
+// and optional arguments are not required. With one graph, no argument names it.
 func TestParameters(t *testing.T) {
 	type args struct {
 		KG    *string `json:"kg" about:"graph"`

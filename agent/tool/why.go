@@ -8,10 +8,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// maxWhy limits the queries that look for the reason for an empty result, besides those of [Env.diagnose].
+// maxWhy limits the queries that search for the reason of an empty result, in addition to those of [Env.diagnose].
 const maxWhy = 12
 
-// emptiness is what was found out about why a query has no rows.
+// emptiness is the known reasons why a query has no rows.
 type emptiness struct {
 	Alone []aloneCondition // conditions that have no match even by themselves
 	Apart bool             // each has matches, but nothing satisfies all of them
@@ -24,7 +24,7 @@ type aloneCondition struct {
 	Subject, Object, Path string
 }
 
-// why tells which condition of an empty query has no match by itself and why, or that each has matches but nothing
+// why reports which condition of an empty query has no match by itself and why, or that each has matches but nothing
 // satisfies all of them. It returns "" for queries that are more than a conjunction, and if a limit is near or the
 // graph fails. Errors are as for [Env.diagnose], whose findings are part of the text.
 func (env *Env) why(ctx context.Context, query string) (string, error) {
@@ -46,7 +46,7 @@ func (env *Env) why(ctx context.Context, query string) (string, error) {
 		if event.IsWriteError(err) {
 			return false, false, err
 		}
-		asks = maxWhy // do not ask a slow or busy graph any more
+		asks = maxWhy // do not ask a slow or busy graph anymore
 		return false, false, nil
 	}
 	var e emptiness

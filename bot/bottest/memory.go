@@ -178,10 +178,14 @@ func (m *Memory) Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error
 		if f.Page != "" && f.Page != e.Page || f.Thread != "" && f.Thread != e.Thread || f.Text != "" &&
 			f.Text != e.Text ||
 			saved || f.Author != "" && f.Author != e.Author || f.Origin != nil && *f.Origin != e.Origin() ||
-			len(f.States) > 0 && !slices.Contains(f.States, e.State) {
+			len(f.States) > 0 && !slices.Contains(f.States, e.State) ||
+			f.Any != nil && !slices.Contains(f.Any.Authors, e.Author) && !slices.Contains(f.Any.Texts, e.Text) {
 			continue
 		}
 		out = append(out, m.clone(e))
+	}
+	if f.Newest > 0 {
+		out = out[max(0, len(out)-f.Newest):]
 	}
 	return out, nil
 }

@@ -13,13 +13,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Digest is what happened in a time, for the operator.
+// Digest describes what happened in a period, for the operator.
 type Digest struct {
 	From, To  time.Time
 	Posted    []*bot.Entry // replies that were posted
 	Thanked   []*bot.Entry // someone said thanks for the reply
 	Corrected []*bot.Entry // another person's query in the thread returns something else
 	Refused   []*bot.Entry // someone said no to the reply, struck it out or removed it
+	Undone    []*bot.Entry // posted replies that the operator withdrew
 	Returned  []*bot.Entry // follow-ups that were noticed: someone came back to a reply
 	Rejected  []*bot.Entry // by the operator
 	GaveUp    []*bot.Entry
@@ -28,7 +29,7 @@ type Digest struct {
 	Open      int          // other requests in progress
 }
 
-// New makes a digest of what changed from a time on, up to another. What waits is what waits now.
+// New makes a digest of the changes between two times. The waiting replies are those that wait now.
 func New(entries []*bot.Entry, from, to time.Time) *Digest {
 	d := &Digest{From: from, To: to}
 	within := func(t time.Time) bool { return !t.Before(from) && t.Before(to) || t.Equal(to) }
@@ -43,6 +44,9 @@ func New(entries []*bot.Entry, from, to time.Time) *Digest {
 			d.Returned = append(d.Returned, e)
 		}
 		d.received(e, within)
+		if e.Undone != nil && within(e.Undone.At) {
+			d.Undone = append(d.Undone, e)
+		}
 		changes := e.Changes()
 		last := changes[len(changes)-1]
 		if !within(last.At) {
@@ -59,8 +63,8 @@ func New(entries []*bot.Entry, from, to time.Time) *Digest {
 			d.Skipped++
 		}
 	}
-	for _, list := range [][]*bot.Entry{d.Posted, d.Thanked, d.Corrected, d.Refused, d.Returned, d.Rejected, d.GaveUp,
-		d.Waiting} {
+	for _, list := range [][]*bot.Entry{d.Posted, d.Thanked, d.Corrected, d.Refused, d.Undone, d.Returned, d.Rejected,
+		d.GaveUp, d.Waiting} {
 		slices.SortStableFunc(list, func(a, b *bot.Entry) int {
 			return cmp.Compare(a.Updated.UnixNano(), b.Updated.UnixNano())
 		})
@@ -68,13 +72,14 @@ func New(entries []*bot.Entry, from, to time.Time) *Digest {
 	return d
 }
 
-// received adds an entry to the lists of reactions to its reply.
+// received adds an entry to the lists of reactions to its reply. That a reply is gone is no reaction if the operator
+// removed it.
 func (d *Digest) received(e *bot.Entry, within func(time.Time) bool) {
 	thanked, refused := false, false
 	for _, r := range e.Receptions {
 		if within(r.At) {
 			thanked = thanked || r.Verdict == bot.Thanked
-			refused = refused || r.Verdict != bot.Thanked
+			refused = refused || r.Verdict != bot.Thanked && (r.Verdict != bot.Removed || e.Undone == nil)
 		}
 	}
 	if thanked {
@@ -90,9 +95,9 @@ func (d *Digest) received(e *bot.Entry, within func(time.Time) bool) {
 
 // counts is the digest in one line.
 func (d *Digest) counts() string {
-	return fmt.Sprintf("%d posted, %d thanked, %d corrected, %d refused, %d came back, %d rejected, %d given up, "+
-		"%d skipped, %d waiting", len(d.Posted), len(d.Thanked), len(d.Corrected), len(d.Refused), len(d.Returned),
-		len(d.Rejected), len(d.GaveUp), d.Skipped, len(d.Waiting))
+	return fmt.Sprintf("%d posted, %d thanked, %d corrected, %d refused, %d taken back, %d came back, %d rejected, "+
+		"%d given up, %d skipped, %d waiting", len(d.Posted), len(d.Thanked), len(d.Corrected), len(d.Refused),
+		len(d.Undone), len(d.Returned), len(d.Rejected), len(d.GaveUp), d.Skipped, len(d.Waiting))
 }
 
 // groups returns the digest's lists with their titles.
@@ -107,7 +112,7 @@ func (d *Digest) groups() []struct {
 		Why   bool
 	}{{"Waiting for you", d.Waiting, true}, {"Posted", d.Posted, false}, {"Thanked", d.Thanked, false},
 		{"Corrected by another query", d.Corrected, false}, {"Refused, struck out or removed", d.Refused, false},
-		{"Came back to a reply", d.Returned, false}, {"Rejected by the operator", d.Rejected, true},
+		{"Taken back by the operator", d.Undone, false}, {"Came back to a reply", d.Returned, false}, {"Rejected by the operator", d.Rejected, true},
 		{"Given up", d.GaveUp, true}}
 }
 
@@ -135,7 +140,8 @@ func (d *Digest) Text(spent string, link func(*bot.Entry) string) string {
 }
 
 // Wikitext writes the digest as a section for a page: nobody is pinged, and what others wrote cannot become markup. It
-// has no reasons, which are words of models, operators and services, and no headings of posts that were taken away.
+// says which check held a reply. It has no other reasons, which are words of operators and services, and no headings of
+// posts that were removed.
 func (d *Digest) Wikitext(spent string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "== %s ==\n", d.To.UTC().Format(time.DateOnly))
@@ -149,8 +155,16 @@ func (d *Digest) Wikitext(spent string) string {
 			if line == "" || e.Lapsed {
 				line = e.Key
 			}
-			fmt.Fprintf(&b, ": %s\n", line)
+			fmt.Fprintf(&b, ": %s%s\n", line, heldBy(e))
 		}
 	}
 	return b.String()
+}
+
+// heldBy returns what was wrong with a reply that waits, or "" if no check held it.
+func heldBy(e *bot.Entry) string {
+	if e.State != bot.Proposed || e.Lapsed || e.Draft == nil || len(e.Draft.Faults) == 0 {
+		return ""
+	}
+	return " (held: " + forum.Plain(strings.Join(e.Draft.Faults, "; "), 300) + ")"
 }

@@ -28,6 +28,9 @@ func TestDigest(t *testing.T) {
 	entries[0].Receptions = []bot.Reception{{Verdict: bot.Thanked, At: hour(2)}, {Verdict: bot.Struck, At: hour(1)}}
 	entries[1].Receptions = []bot.Reception{{Verdict: bot.Thanked, At: hour(40)}} // before the time
 	entries[1].Solution = &bot.Solution{By: "Ben", SPARQL: "SELECT", At: hour(2)}
+	entries[1].Undone = &bot.Undone{By: "Op", At: hour(2)} // so that it is gone is nobody's refusal
+	entries[1].Receptions = append(entries[1].Receptions, bot.Reception{Verdict: bot.Removed, At: hour(1)})
+	entries[2].Draft = &bot.Draft{Faults: []string{"the figure \"63 [[y]]\" is neither in the result nor in the query", "it is long"}}
 	d := digest.New(append(entries, back), hour(24), now)
 	keys := func(list []*bot.Entry) (out string) {
 		for _, e := range list {
@@ -37,7 +40,7 @@ func TestDigest(t *testing.T) {
 	}
 	for name, got := range map[string][2]string{"posted": {keys(d.Posted), "posted"}, "waiting": {keys(d.Waiting), "waits"},
 		"rejected": {keys(d.Rejected), "no"}, "thanked": {keys(d.Thanked), "posted"},
-		"refused": {keys(d.Refused), "posted"}, "corrected": {keys(d.Corrected), "old"}, "given up": {keys(d.GaveUp), "gone"}, "returned": {keys(d.Returned), "back"}} {
+		"refused": {keys(d.Refused), "posted"}, "taken back": {keys(d.Undone), "old"}, "corrected": {keys(d.Corrected), "old"}, "given up": {keys(d.GaveUp), "gone"}, "returned": {keys(d.Returned), "back"}} {
 		if got[0] != got[1] {
 			t.Errorf("%s: %q, want %q", name, got[0], got[1])
 		}
@@ -47,7 +50,7 @@ func TestDigest(t *testing.T) {
 	}
 	text := d.Text("$1.25 of $5.00", func(e *bot.Entry) string { return e.Link("https://wiki.example/w/api.php") })
 	for _, want := range []string{"2026-11-21 20:00 to 2026-11-22 20:00 UTC", "1 posted, 1 thanked, 1 corrected, 1 refused, " +
-		"1 came back, 1 rejected, 1 given up, 1 skipped, 1 waiting, 2 under way; spent: $1.25 of $5.00", "\nWaiting for you\n  waits  Ann: About waits [[x]]",
+		"1 taken back, 1 came back, 1 rejected, 1 given up, 1 skipped, 1 waiting, 2 under way; spent: $1.25 of $5.00", "\nWaiting for you\n  waits  Ann: About waits [[x]]",
 		"    wrong ~~~~ <b>\n    https://wiki.example/wiki/Forum#About_no"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
@@ -61,7 +64,8 @@ func TestDigest(t *testing.T) {
 			t.Errorf("the wikitext holds %s:\n%s", bad, wiki)
 		}
 	}
-	if !strings.HasPrefix(wiki, "== 2026-11-22 ==\n1 posted, 1 thanked") {
+	if !strings.HasPrefix(wiki, "== 2026-11-22 ==\n1 posted, 1 thanked") || !strings.Contains(wiki, " (held: the figure ") ||
+		!strings.Contains(wiki, "in the query; it is long)\n") {
 		t.Errorf("the wikitext:\n%s", wiki)
 	}
 }

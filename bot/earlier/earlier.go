@@ -27,7 +27,7 @@ type Finder struct {
 	graph harvest.Graph
 	now   func() time.Time
 
-	// Ledger lists posted replies, which are searched as well; nil: only the harvest is searched.
+	// Ledger lists the newest [MaxOwn] posted replies, which are searched as well; nil: only the harvest is searched.
 	Ledger func(ctx context.Context) ([]*bot.Entry, error)
 	// Wiki is the name of the wiki that replies link to, "" for the main one. The harvest covers the main wiki: for others
 	// only the ledger is searched.
@@ -51,6 +51,9 @@ var (
 	_ bot.Similar    = (*Finder)(nil)
 	_ agent.Examples = (*Finder)(nil)
 )
+
+// MaxOwn is how many of our own replies are searched: older ones are in the archive, which is harvested.
+const MaxOwn = 500
 
 // Limits of the search for one reply.
 const (

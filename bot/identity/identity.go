@@ -1,5 +1,6 @@
-// Package identity has the rules by which the bot says which comment of a page an entry of its ledger is for: the
-// signature is the same, and words, thread, place and our reply decide. It knows neither the ledger nor the wiki.
+// Package identity has the rules by which the bot decides which comment on a page belongs to an entry of its ledger:
+// the signature must be the same, and words, thread, position and our reply decide. It uses neither the ledger nor the
+// wiki.
 package identity
 
 import (
@@ -19,8 +20,7 @@ type Post struct {
 	Place   string // [Top], or what its parent says
 }
 
-// Claim is an entry, or a comment from before the first start, that looks for its comment among those with its
-// signature.
+// Claim is an entry, or a comment from before the first start, that claims a comment among those with its signature.
 type Claim struct {
 	Text, Heading, Place string
 	Others               []string // the words of comments that were on the page together with it
@@ -29,7 +29,7 @@ type Claim struct {
 	Vague                bool     // thread and place are not known
 	Alone                bool     // a comment with its words in another thread is not its own: see [Arrivals]
 
-	Reply *forum.Comment // ours to the claim's comment, nil when there is none
+	Reply *forum.Comment // ours to the claim's comment, or nil
 	In    *forum.Thread  // where the reply is
 }
 
@@ -50,7 +50,7 @@ const (
 	OldEdited        // an unsigned thread from before the first start stays old when someone corrects a word in it
 )
 
-// Match is what was found for a claim.
+// Match is the result for a claim.
 type Match struct {
 	Post int // its number, -1 for none
 	Rule Rule
@@ -133,9 +133,9 @@ func (c *Claim) edited(here, replied bool) Rule {
 	return None
 }
 
-// Arrivals says how often a post came to a page, by how many of it each of the page's revisions holds, oldest first.
-// One that was moved in one edit came once. One that went and came again in two edits counts twice, as in a minute
-// nobody does.
+// Arrivals returns how often a post was added to a page, given its number of copies in each of the page's revisions,
+// oldest first. A post that was moved in one edit was added once. A post that was removed and added again in two edits
+// counts twice; nobody does that within a minute.
 func Arrivals(counts []int) (n int) {
 	before := 0
 	for _, c := range counts {

@@ -13,7 +13,7 @@ import (
 const (
 	thanks = `
 thanks thank thankyou thx ty tnx cheers good nice awesome amazing perfect perfectly excellent wonderful brilliant fantastic cool wow great super ok okay yes yep
-works worked appreciated welcome hi hello regards sincerely solved resolved fine
+works worked appreciated useful helpful lovely neat superb excellently welcome hi hello hey regards sincerely solved resolved fine
 danke dankeschön dank prima toll klasse genial perfekt funktioniert passt hallo gruß grüße ja schön gut
 merci parfait génial top bravo marche oui bonjour cordialement salut excellente
 gracias perfecto excelente hola saludos sí
@@ -25,9 +25,13 @@ dzięki dziękuję świetnie tack bra hej спасибо отлично прив
 	filler = `
 you u so very much many a lot tons again really truly indeed for the your quick fast all job well done answer reply help query it this that is was exactly what i
 needed looking dear kind best sincerely bot user too guys everyone to
+that's it's my just did does ah oh such swift prompt wanted asked after once wonderfully response responses info information suggestion suggestions
+hint hints tip tips advice comment comments time effort patience trick right track settles settled helps helped clears
 vielen herzlichen besten lieben sehr für die schnelle hilfe antwort genau das viele liebe war ist es an alle
+hat mir geholfen hilft weiter nochmal nochmals hilfreich dir euch ihnen dafür damit erledigt so wollte
 beaucoup bien mille fois pour la réponse rapide votre ton aide c'est cest est exactement ça très à tous
-muchas muchísimas por respuesta ayuda si muy a todos
+encore tout cela fait m'a aidé aidée ce qu'il me fallait utile infiniment
+muchas muchísimas por respuesta ayuda si muy a todos la tu su es justo lo que buscaba necesitaba mil útil
 mille molte per risposta aiuto molto bene tante tutti
 muito pela resposta ajuda je wel hartelijk voor het antwoord hulp bardzo za pomoc odpowiedź så mycket för hjälpen svaret
 большое огромное за ответ помощь да дуже відповідь جزيلا רבה`

@@ -2,8 +2,8 @@ package phrase
 
 import "strings"
 
-// stopWords say stop in the languages most used on the forum. Those that also mean something else count only where a
-// text begins with them or is very short.
+// stopWords say stop in the languages most used on the forum. Those that also mean something else count only if a text
+// begins with them or is very short.
 const (
 	stopWords = " stop stopp stopper stoppen anhalten arrêt arrête arrêtez arrêter parar detener detente deténgase " +
 		"ferma fermare fermati стоп 停止 "

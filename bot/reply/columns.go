@@ -12,8 +12,8 @@ import (
 )
 
 // headers returns words for the columns of a result, in the language of the answer's labels: for a value the name of
-// its property, for an item the name of its class, for a count a word in the reply's language, else the variable in
-// words. Variables are mostly English: in English they describe an item better than the property that leads to it.
+// its property, for an item the name of its class, for a count a word in the reply's language, otherwise the variable
+// in words. Variables are mostly English: in English they describe an item better than the property that leads to it.
 func headers(a *agent.Answer, vars []string, language string) []string {
 	out := make([]string, len(vars))
 	q, err := sparql.Parse(a.SPARQL)
@@ -33,10 +33,10 @@ func headers(a *agent.Answer, vars []string, language string) []string {
 		switch {
 		case counted(q, v):
 			out[i] = number
+		case language == "en" && n.items[v] && len(v) > 2 && !generic[strings.ToLower(v)]:
+			out[i] = words(v) // "person" rather than "human"
 		case n.classes[v] != "":
 			out[i] = n.classes[v]
-		case language == "en" && n.items[v] && len(v) > 2 && !generic[strings.ToLower(v)]:
-			out[i] = words(v)
 		case n.values[v] != "":
 			out[i] = n.values[v]
 		}
@@ -48,6 +48,9 @@ func headers(a *agent.Answer, vars []string, language string) []string {
 	for i, v := range vars {
 		if out[i] == "" || times[out[i]] > 1 {
 			out[i] = words(v)
+			if language == "de" && counted(q, v) { // a noun
+				out[i] = capital(out[i])
+			}
 		}
 	}
 	return out
@@ -97,8 +100,8 @@ func (n *namer) visit(node sparql.Node) bool {
 	return true
 }
 
-// lastProperty is the ID of the property that a path ends with; "" where it may be different ones. Of an instance's
-// subclasses, wdt:P31/wdt:P279*, it is P31.
+// lastProperty returns the ID of the property that a path ends with, or "" if it may be different ones. For an
+// instance's subclasses, wdt:P31/wdt:P279*, it is P31.
 func lastProperty(p *sparql.Path) string {
 	switch p.Kind {
 	case sparql.PathTerm:

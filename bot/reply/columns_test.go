@@ -9,6 +9,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
@@ -16,27 +17,37 @@ func TestHeaders(t *testing.T) {
 	labels := map[string]string{"P2044": "Höhe über dem Meeresspiegel", "P36": "Hauptstadt", "Q8502": "Berg", "P279": "Unterklasse von",
 		"P580": "Startzeitpunkt", "P31": "ist ein(e)", "P22": "Vater", "P25": "Mutter"}
 	for query, want := range map[string]string{
-		`SELECT ?m ?h { ?m wdt:P31 wd:Q8502 ; wdt:P2044 ?h }`:                           "Berg, Höhe über dem Meeresspiegel",
-		`SELECT ?m ?h { ?m wdt:P31/wdt:P279* wd:Q8502 . OPTIONAL { ?m wdt:P2044 ?h } }`: "Berg, Höhe über dem Meeresspiegel",
-		`SELECT (COUNT(DISTINCT ?m) AS ?c) { ?m wdt:P31 wd:Q8502 }`:                     "Anzahl",
-		`SELECT ?birthPlace ?start_time { ?birthPlace p:P39 [ pq:P580 ?s ] }`:           "birth place, start time",
-		`SELECT ?p ?from { ?p p:P39 ?s . ?s pq:P580 ?from }`:                            "p, Startzeitpunkt",
-		`SELECT ?ancestor { wd:Q1 (wdt:P22|wdt:P25)+ ?ancestor }`:                       "ancestor",
-		`SELECT ?a ?b { ?a wdt:P36 ?b . ?b wdt:P36 ?a }`:                                "a, b", // both would be called "Hauptstadt"
-		`SELECT ?x ?y { { SELECT ?x { wd:Q1 wdt:P36 ?x } } wd:Q1 wdt:P999 ?y }`:         "Hauptstadt, y",
-		`SELECT ?itemLabel { ?item rdfs:label ?itemLabel }`:                             "item",
-		`SELECT ?x { not a query`:                                                       "x",
+		`SELECT ?m ?h { ?m wdt:P31 wd:Q8502 ; wdt:P2044 ?h }`:                             "Berg, Höhe über dem Meeresspiegel",
+		`SELECT ?m ?h { ?m wdt:P31/wdt:P279* wd:Q8502 . OPTIONAL { ?m wdt:P2044 ?h } }`:   "Berg, Höhe über dem Meeresspiegel",
+		`SELECT (COUNT(DISTINCT ?m) AS ?c) { ?m wdt:P31 wd:Q8502 }`:                       "Anzahl",
+		`SELECT (COUNT(DISTINCT ?m) AS ?anzahl) (COUNT(?l) AS ?länder) { ?m wdt:P17 ?l }`: "Anzahl, Länder",
+		`SELECT ?birthPlace ?start_time { ?birthPlace p:P39 [ pq:P580 ?s ] }`:             "birth place, start time",
+		`SELECT ?p ?from { ?p p:P39 ?s . ?s pq:P580 ?from }`:                              "p, Startzeitpunkt",
+		`SELECT ?ancestor { wd:Q1 (wdt:P22|wdt:P25)+ ?ancestor }`:                         "ancestor",
+		`SELECT ?a ?b { ?a wdt:P36 ?b . ?b wdt:P36 ?a }`:                                  "a, b", // both would be called "Hauptstadt"
+		`SELECT ?x ?y { { SELECT ?x { wd:Q1 wdt:P36 ?x } } wd:Q1 wdt:P999 ?y }`:           "Hauptstadt, y",
+		`SELECT ?itemLabel { ?item rdfs:label ?itemLabel }`:                               "item",
+		`SELECT ?x { not a query`:                                                         "x",
 	} {
 		_, projection, _ := strings.Cut(query, "SELECT ")
 		projection, _, _ = strings.Cut(projection, "{")
 		var vars []string
-		for _, w := range strings.Fields(strings.NewReplacer("(COUNT(DISTINCT ?m) AS", "", ")", "").Replace(projection)) {
+		for _, w := range strings.Fields(strings.NewReplacer("(COUNT(DISTINCT ?m) AS", "", "(COUNT(?l) AS", "", ")", "").Replace(projection)) {
 			vars = append(vars, strings.TrimPrefix(w, "?"))
 		}
 		got := strings.Join(headers(&agent.Answer{SPARQL: query, Labels: labels}, vars, "de"), ", ")
 		if got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
+	}
+}
+
+// In English, the query's name of a thing is better than its class: "person" rather than "human".
+func TestHeadersInEnglish(t *testing.T) {
+	a := &agent.Answer{SPARQL: `SELECT ?person ?item { ?person wdt:P31 wd:Q5 . ?item wdt:P31 wd:Q5 }`, Labels: map[string]string{"Q5": "human"},
+		Table: &kg.Table{Vars: []string{"person", "item"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1"), rdf.IRI(rdf.Entity + "Q2")}}}}
+	if got := strings.Join(headers(a, a.Table.Vars, "en"), ", "); got != "person, human" {
+		t.Error(got)
 	}
 }
 
@@ -129,6 +140,14 @@ func TestSteps(t *testing.T) {
 	}
 	if d := cmp.Diff(want, steps(out)); d != "" {
 		t.Error(d)
+	}
+	// Without an answer, of the words that were looked up those are shown that the model went on with.
+	out = &agent.Outcome{Steps: []agent.Step{
+		{Action: "look_up_question", Argument: "{}", Observation: "Jean Urvoy (Q14637437), painter\nBMW (Q26678), company"},
+		{Action: "query", Argument: `{"sparql": "SELECT ?w { ?w wdt:P170 wd:Q14637437 }"}`},
+	}}
+	if got := steps(out); len(got) != 2 || len(got[0].Things) != 1 || got[0].Things[0].ID != "Q14637437" {
+		t.Errorf("%+v", got)
 	}
 	for _, k := range stepKinds {
 		if !slices.Contains([]string{"", forum.StepNames, forum.StepSearch, forum.StepLook, forum.StepQuery}, k) {

@@ -20,7 +20,7 @@ type Figure struct {
 	Year   string // when it was true
 }
 
-// maxUnit is how many characters of a unit are shown.
+// maxUnit is the maximum number of characters of a unit that are shown.
 const maxUnit = 20
 
 // AddFigures adds units and years to the numbers of a reply. A unit shared by all numbers of a table's column goes into
@@ -78,13 +78,19 @@ func AskersWords(r *forum.Reply, question string) {
 			continue
 		}
 		word := words(v)
-		if first, n := utf8.DecodeRuneInString(word); r.Language == "de" {
-			word = string(unicode.ToUpper(first)) + word[n:]
+		if r.Language == "de" {
+			word = capital(word)
 		}
 		if !slices.Contains(r.Headers, word) {
 			r.Headers[i] = word
 		}
 	}
+}
+
+// capital returns a word with a capital first letter, as nouns have in German.
+func capital(word string) string {
+	first, n := utf8.DecodeRuneInString(word)
+	return string(unicode.ToUpper(first)) + word[n:]
 }
 
 // stem returns a word without its last letter, which often marks the plural. It returns short words as they are.

@@ -49,7 +49,10 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		return r
 	}
 	if a == nil {
-		if r.NoAnswer = noAnswers[out.Reason]; r.NoAnswer == "" {
+		r.NoAnswer = noAnswers[out.Reason]
+		// "no model is configured, so I have not looked" is untrue above steps of a search
+		looked := slices.ContainsFunc(r.Steps, func(s forum.Step) bool { return s.Kind != forum.StepNames })
+		if r.NoAnswer == "" || r.NoAnswer == "no_model" && looked {
 			r.NoAnswer = "failed"
 		}
 		return r
@@ -97,10 +100,11 @@ func open(out *agent.Outcome) []forum.Open {
 	return points
 }
 
-// Point is what a variant of an answer's query would change.
+// Point is the change that a variant of an answer's query would make.
 func Point(out *agent.Outcome, p agent.Probe) forum.Open {
 	o := forum.Open{Kind: p.Kind, Come: p.Come, Gone: p.Gone, More: p.More}
-	if p.Before == 1 && p.Come == 1 && p.Gone == 1 { // another number, not more rows
+	yesOrNo := out.Answer != nil && out.Answer.Table != nil && out.Answer.Table.Ask
+	if p.Before == 1 && p.Come == 1 && p.Gone == 1 || yesOrNo { // another number or answer, not more rows
 		o.Come, o.Gone = 0, 0
 	}
 	if id := rdf.EntityID(p.About); id != "" {
@@ -108,8 +112,20 @@ func Point(out *agent.Outcome, p agent.Probe) forum.Open {
 			o.Name = cmp.Or(out.Answer.Labels[id], id)
 		}
 	}
+	if m := replacedClass.FindStringSubmatch(p.What); m != nil {
+		var seen strings.Builder
+		for _, s := range out.Steps {
+			seen.WriteString(s.Observation + "\n")
+		}
+		for _, c := range things(m[1], seen.String(), out) {
+			o.Other = cmp.Or(c.Label, c.ID)
+		}
+	}
 	return o
 }
+
+// replacedClass matches a variant that has another class than the query.
+var replacedClass = regexp.MustCompile(`^wd:(Q\d+) instead of wd:Q\d+$`)
 
 // withoutLabelColumns drops a column ?xLabel that only repeats the labels shown with the entities of column ?x.
 func withoutLabelColumns(r *forum.Reply) {

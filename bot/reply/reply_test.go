@@ -57,6 +57,18 @@ func TestLabelColumns(t *testing.T) {
 	}
 }
 
+// A model that was there and is gone is not one that was never configured.
+func TestWithoutModel(t *testing.T) {
+	looked := agent.Step{Action: "query", Argument: `{"sparql": "SELECT * {}"}`, Rows: 3}
+	names := agent.Step{Action: "look_up_question", Argument: "{}", Observation: "Ivory Coast (Q1008), country in West Africa"}
+	for want, steps := range map[string][]agent.Step{"no_model": {names}, "failed": {names, looked}} {
+		out := &agent.Outcome{Ending: agent.Ending{Reason: agent.NoModel}, Steps: steps}
+		if got := New(out, "Ada", "Op", "sb-1").NoAnswer; got != want {
+			t.Errorf("%d steps: %q, want %q", len(steps), got, want)
+		}
+	}
+}
+
 func TestPlainArguments(t *testing.T) {
 	for argument, want := range map[string]string{
 		"Donau":        "Donau",

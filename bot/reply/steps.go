@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// stepKinds tells how the presets' tools are shown in a reply. Calls that end a run are not steps for readers; a tool
+// stepKinds lists how the presets' tools are shown in a reply. Calls that end a run are not steps for readers; a tool
 // that is not listed is shown by its name.
 var stepKinds = map[string]string{
 	"look_up_question": forum.StepNames, "look_up": forum.StepNames,
@@ -37,6 +37,17 @@ var stepKinds = map[string]string{
 // language, and never repeat what the model said.
 func steps(out *agent.Outcome) []forum.Step {
 	var shown []forum.Step
+	used := map[string]bool{} // what the model went on with, or an answer consists of
+	for _, s := range out.Steps {
+		for _, id := range entityInText.FindAllString(s.Argument, -1) {
+			used[id] = out.Answer == nil
+		}
+	}
+	if out.Answer != nil {
+		for id, label := range out.Answer.Labels {
+			used[id] = label != ""
+		}
+	}
 	for _, s := range out.Steps {
 		kind, known := stepKinds[s.Action]
 		if !known {
@@ -54,7 +65,7 @@ func steps(out *agent.Outcome) []forum.Step {
 		case forum.StepNames:
 			var heads []string
 			for _, m := range headOfLine.FindAllStringSubmatch(s.Observation, -1) {
-				if out.Answer == nil || out.Answer.Labels[m[1]] != "" { // what an answer consists of
+				if used[m[1]] {
 					heads = append(heads, m[1])
 				}
 			}
@@ -125,8 +136,8 @@ func queryOf(argument string) (query string, ask bool) {
 	return text, q.Form == sparql.Ask
 }
 
-// plain returns what a call was about, for people: of the JSON of a native call the query, or the texts. What such a
-// call tells the asker is in the reply anyway.
+// plain returns the content of a call, for people: from the JSON of a native call, the query or the texts. Texts for
+// the asker are in the reply anyway.
 func plain(argument string) string {
 	var args map[string]any
 	if json.Unmarshal([]byte(argument), &args) != nil {

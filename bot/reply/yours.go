@@ -14,7 +14,7 @@ import (
 )
 
 // Yours returns what is wrong with the query that a person posted with a request, as far as its text shows: it cannot
-// be parsed, or it compares or shows statements, or looks for their wdt: properties, instead of values. The zero Fault
+// be parsed, or it compares or shows statements instead of values, or asks for their wdt: properties. The zero Fault
 // means that nothing was found.
 func Yours(query string) forum.Fault {
 	q, err := sparql.Parse(query)
@@ -109,6 +109,64 @@ func values(e *sparql.Expr) []*sparql.Expr {
 func written(e *sparql.Expr) bool {
 	return e.Kind == sparql.ExprTerm && e.Term.Kind == sparql.Const &&
 		!strings.HasPrefix(e.Term.Value().Value, rdf.Entity+"statement/")
+}
+
+// TextForItem returns the fault that a query has a text as a property's value for which the answer's query has an item:
+// wdt:P30 "Africa" instead of wdt:P30 wd:Q15. The zero Fault means that it does not, or that the item is not certain.
+func TextForItem(query, answer string) forum.Fault {
+	texts, items := constants(query, textOf), constants(answer, itemOf)
+	for _, id := range slices.Sorted(maps.Keys(texts)) {
+		if len(texts[id]) == 1 && len(items[id]) == 1 {
+			return forum.Fault{Kind: forum.FaultText, ID: id, Item: items[id][0], Text: texts[id][0]}
+		}
+	}
+	return forum.Fault{}
+}
+
+func textOf(t rdf.Term) string {
+	if t.IsLiteral() && (t.Datatype == "" || t.Datatype == rdf.XSDString || t.Lang != "") {
+		return t.Value
+	}
+	return ""
+}
+
+func itemOf(t rdf.Term) string {
+	if id := rdf.EntityID(t.Value); t.IsIRI() && strings.HasPrefix(id, "Q") {
+		return id
+	}
+	return ""
+}
+
+// constants returns the constants of one kind that a query has as values of wdt: and ps: properties, by property.
+func constants(query string, kind func(rdf.Term) string) map[string][]string {
+	q, err := sparql.Parse(query)
+	if err != nil {
+		return nil
+	}
+	out := map[string][]string{}
+	sparql.Inspect(q, func(n sparql.Node) bool {
+		t, ok := n.(*sparql.Triples)
+		if !ok {
+			return true
+		}
+		for _, p := range t.Properties {
+			iri := p.Path.IRI()
+			id := strings.TrimPrefix(strings.TrimPrefix(iri, rdf.Direct), rdf.Prop+"statement/")
+			if id == iri || !strings.HasPrefix(id, "P") {
+				continue
+			}
+			for _, o := range p.Objects {
+				if o.Kind != sparql.Const {
+					continue
+				}
+				if s := kind(o.Value()); s != "" && !slices.Contains(out[id], s) {
+					out[id] = append(out[id], s)
+				}
+			}
+		}
+		return true
+	})
+	return out
 }
 
 // Ran returns the fault f of a query after it was run, with its rows.

@@ -38,3 +38,25 @@ func TestYours(t *testing.T) {
 		}
 	}
 }
+
+func TestTextForItem(t *testing.T) {
+	const answer = "SELECT ?c { ?c wdt:P31 wd:Q6256 ; wdt:P30 wd:Q15 }"
+	for query, want := range map[string]forum.Fault{
+		`SELECT ?c { ?c wdt:P31 wd:Q6256 ; wdt:P30 "Africa" }`:            {Kind: forum.FaultText, ID: "P30", Item: "Q15", Text: "Africa"},
+		`SELECT ?c { ?c wdt:P30 "Afrika"@de }`:                            {Kind: forum.FaultText, ID: "P30", Item: "Q15", Text: "Afrika"},
+		`SELECT ?c { ?c p:P30 ?s . ?s ps:P30 "Africa" }`:                  {Kind: forum.FaultText, ID: "P30", Item: "Q15", Text: "Africa"},
+		`SELECT ?c { ?c wdt:P30 wd:Q15 }`:                                 {},
+		`SELECT ?c { ?c wdt:P30 "Africa" . ?d wdt:P30 "Asia" }`:           {}, // which of them?
+		`SELECT ?c { ?c wdt:P298 "DEU" }`:                                 {}, // a code is a text
+		`SELECT ?c { ?c wdt:P30 ?x . ?x rdfs:label "Africa"@en }`:         {},
+		`SELECT ?c { ?c wdt:P30 "Africa" `:                                {},
+		`SELECT ?c { ?c wdt:P31 "country" ; wdt:P1082 2 } # P31 is Q6256`: {Kind: forum.FaultText, ID: "P31", Item: "Q6256", Text: "country"},
+	} {
+		if got := TextForItem(query, answer); got != want {
+			t.Errorf("%s: %+v, want %+v", query, got, want)
+		}
+	}
+	if got := TextForItem(`SELECT ?c { ?c wdt:P30 "Africa" }`, "not a query"); got != (forum.Fault{}) {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,9 +1,10 @@
-// Package tracepage puts the steps behind a reply on a page of the wiki, below a subpage of the bot's user page: what the
-// model thought, did and saw, from the ledger. The reply links the page; it is posted before, whatever becomes of it.
+// Package tracepage puts the steps behind a reply on a page of the wiki, below a subpage of the bot's user page: what
+// the model thought, did and saw, from the ledger. The reply links to the page; it is posted first, whatever happens to
+// the page.
 //
-// A page is made at most once. The wiki makes no page that is there already, so of two edits of unknown outcome only
-// one can have an effect; and none that was deleted after the first attempt began, so what an administrator took away
-// stays away.
+// A page is created at most once. The wiki does not create a page that already exists, so only one of two edits of
+// unknown outcome can have an effect. It does not create a page either that was deleted after the first attempt began,
+// so a page that an administrator removed stays removed.
 package tracepage
 
 import (
@@ -37,7 +38,7 @@ type Wiki interface {
 	Page(ctx context.Context, title string) (*bot.Revision, error)
 }
 
-// Ledger is what it needs of the bot's.
+// Ledger is the part of the bot's ledger that it needs.
 type Ledger interface {
 	Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error)
 	Update(ctx context.Context, e *bot.Entry) error
@@ -62,9 +63,9 @@ func (p *Pages) Write(ctx context.Context) error {
 	return p.each(ctx, bot.Filter{States: []bot.State{bot.Posted}, SavedSince: p.Now().Add(-within)}, p.toMake, p.make)
 }
 
-// Retire takes the steps from pages that are kept no longer: too old, of a reply that was taken back, or of a post
-// whose words were erased. Pages are not deleted, which the bot may not do: [List] names those that an administrator
-// can delete.
+// Retire removes the steps from pages that are no longer kept: old ones, and those of a reply that was withdrawn or of
+// a post whose words were erased. Pages are not deleted, which the bot may not do: [List] names those that an
+// administrator can delete.
 func (p *Pages) Retire(ctx context.Context) error {
 	return p.each(ctx, bot.Filter{States: []bot.State{bot.Posted}}, p.over, p.empty)
 }
@@ -105,7 +106,7 @@ func (p *Pages) each(ctx context.Context, f bot.Filter, due func(*bot.Entry) boo
 	return errors.Join(errs...)
 }
 
-// toMake reports whether an entry's reply links a page that is to be made.
+// toMake reports whether an entry's reply links to a page that must be created.
 func (p *Pages) toMake(e *bot.Entry) bool {
 	t := e.Trace
 	return e.Draft != nil && e.HasWords() && e.Undone == nil && len(e.Draft.Turn.Steps) > 0 &&
@@ -202,9 +203,9 @@ type Page struct {
 
 // The states of a page.
 const (
-	Waits = "waits" // it is to be made
+	Waits = "waits" // it must be created
 	There = "there" // it is on the wiki
-	Empty = "empty" // its steps were taken away; they are in its history until an administrator deletes it
+	Empty = "empty" // its steps were removed; they are in its history until an administrator deletes it
 	Not   = "not"   // it was not made, or belongs to others
 )
 

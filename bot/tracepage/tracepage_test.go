@@ -24,7 +24,7 @@ const (
 	secret = "hunter2-hunter2"
 )
 
-// wiki keeps pages. Like MediaWiki, it makes no page that is there or that was deleted after an edit began.
+// wiki stores pages. Like MediaWiki, it does not create a page that exists or that was deleted after an edit began.
 type wiki struct {
 	now     time.Time
 	pages   map[string]string
@@ -251,7 +251,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// Whatever becomes of an edit, the page is made at most once; and once where that can be found out.
+// Whatever the outcome of an edit, the page is created at most once, and exactly once if the outcome can be found out.
 func TestAtMostOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do    func(w *world)
@@ -325,8 +325,8 @@ func TestGated(t *testing.T) {
 	}
 }
 
-// The steps go when their time is over, when the reply was taken back, and when the post's words were erased. What
-// others added stays.
+// The steps are removed when their time is over, when the reply was withdrawn, and when the post's words were erased.
+// Text by other people stays.
 func TestRetire(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do   func(w *world)

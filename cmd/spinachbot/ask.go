@@ -32,7 +32,7 @@ shows it again. Give - as the question to read it from standard input.
 Exit status: 3 when no answer was found, 4 when the service of the model or of the graph failed.`,
 		config.Data, config.Model, config.Limits, config.Graph)
 	a := &asking{e: e, c: c}
-	c.fs.BoolVar(&a.json, "json", false, "print one JSON object a line: step, rollback, and at the end answer or no_answer")
+	c.fs.BoolVar(&a.json, "json", false, "print one JSON object per line: step, rollback, and at the end answer or no_answer")
 	c.graphFlag(&a.graph, graphs.Main, graphsUsage)
 	a.preset.declare(c, answerPreset, listPresets)
 	a.examples.declare(c)
@@ -131,7 +131,7 @@ func (a *asking) run(ctx context.Context, args []string) int {
 	return a.ask(ctx, newAsk(lg, engine, cfg, dir, e.now), q, dir)
 }
 
-// solved holds the solved questions that the model may be shown, or nil for none.
+// solved returns the solved questions that the model may be shown, or nil.
 func (a *asking) solved(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store.Store,
 	wrap wrapper) (*examples.Pool, error) {
 	f := a.examples.own(cfg.DataDir)
@@ -146,7 +146,7 @@ func (a *asking) solved(ctx context.Context, lg *slog.Logger, cfg *config.Config
 	return pool, byMeaning(lg, a.e, cfg, pool, st, st, wrap)
 }
 
-// asked returns the options and the question given by the flags and arguments.
+// asked returns the options and the question that the flags and arguments specify.
 func (a *asking) asked(cfg *config.Config, args []string) (opts agent.Options, question string, err error) {
 	if err := a.review.check(a); err != nil {
 		return opts, "", usageError{err}
@@ -197,7 +197,7 @@ func (a *asking) question(args []string) (string, error) {
 	return question, nil
 }
 
-// ask asks, shows the steps as they happen, and then the end.
+// ask asks the question and shows the steps as they happen, and then the ending.
 func (a *asking) ask(ctx context.Context, service *ask.Service, q agent.Question, dir string) int {
 	if a.review.on {
 		return a.review.ask(ctx, a, service, q, dir)
@@ -233,7 +233,7 @@ func (a *asking) start(ctx context.Context, service *ask.Service, q agent.Questi
 	return service.Continue(ctx, path)
 }
 
-// continued is the file of the run that is continued.
+// continued returns the file of the run to continue.
 func (a *asking) continued(dir string) (string, error) {
 	if _, err := os.Stat(a.goOn); err == nil {
 		return a.goOn, nil
@@ -248,7 +248,7 @@ func noAnswerStatus(e *env, end agent.Ending) int {
 		return exitNoAnswer
 	}
 	fmt.Fprintf(e.stderr, "spinachbot: a service failed, so nothing is known about the question: %s\n",
-		text.Clean(end.Detail))
+		text.Clean(end.Said()))
 	return exitService
 }
 

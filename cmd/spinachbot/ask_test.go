@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A model's service that is not running is reported at once, with its own exit status and what to do.
+// A model service that is not running is reported at once, with its own exit status and advice.
 func TestAskModelUnreachable(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()
@@ -25,7 +25,7 @@ func TestAskModelUnreachable(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a question with the status 130, as shells expect, and gives no advice about what failed.
+// Ctrl-C ends a question with status 130, as shells expect, without advice about a failure.
 func TestAskInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -51,7 +51,7 @@ func (f *reviewFlags) check(a *asking) error {
 
 // findGold looks the question up in --gold's file: by its ID, or its words.
 func (f *reviewFlags) findGold(a *asking, question *string) error {
-	if f.gold == "" || *question == "" { // that of a run that goes on is not known yet
+	if f.gold == "" || *question == "" { // that of a continued run is not known yet
 		return nil
 	}
 	b, err := readInput(a.e, f.gold)
@@ -89,7 +89,7 @@ func (f *reviewFlags) reviewer(e *env, cfg *config.Config, opts *agent.Options) 
 	opts.Reviewer, opts.Stream = t, false
 }
 
-// named is what is right, with the names of the items in its result where the graph knows them.
+// named returns the gold answer, with the names of the items in its result if the graph has them.
 func (f *reviewFlags) named(ctx context.Context, language string) people.Gold {
 	g := f.terminal.Gold
 	ids := g.IDs()
@@ -98,7 +98,7 @@ func (f *reviewFlags) named(ctx context.Context, language string) people.Gold {
 	}
 	labels, err := f.label.Labels(ctx, ids, []string{cmp.Or(language, "en"), "mul", "en"})
 	if err != nil {
-		return g // the numbers are right, too
+		return g // IDs without names are also correct
 	}
 	return g.Named(labels)
 }
@@ -170,6 +170,6 @@ func eventsOf(name string) []event.Event {
 		return nil
 	}
 	defer f.Close()
-	events, _ := event.Read(f) // whoever continues the file reports what is wrong with it
+	events, _ := event.Read(f) // errors are reported when the file is continued
 	return events
 }

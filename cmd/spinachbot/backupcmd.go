@@ -72,7 +72,11 @@ func backUp(ctx context.Context, e *env, cfg *config.Config, name string) (m *ba
 	if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s is there already: name a new file", name)
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".spinachbot-backup-") // only its owner can read it
+	const partPrefix = ".spinachbot-backup-"
+	if err := backup.RemoveStale(filepath.Dir(name), partPrefix, e.now()); err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), partPrefix) // only its owner can read it
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ type botAsker struct {
 	read [3]time.Time // modification times of the files that pool was read from
 }
 
-// mostNotes is how many approved notes the bot's model is shown: GRASP's number.
+// mostNotes is the maximum number of approved notes that the bot's model is shown: GRASP's number.
 const mostNotes = 16
 
 // Ask implements ask.Asker. Examples and notes that cannot be read are left out, and the log says so: a request is

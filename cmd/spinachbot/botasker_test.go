@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 )
 
-// heard is a model that keeps what it is shown and then has no answer.
+// heard is a model that records what it is shown, and then has no answer.
 type heard struct{ shown string }
 
 func (h *heard) Complete(_ context.Context, req llm.Request) (*llm.Response, error) {
@@ -34,8 +34,8 @@ type ignored struct{}
 
 func (ignored) Record(context.Context, agent.Event) error { return nil }
 
-// TestBotExamplesAndNotes: the bot's model sees approved notes and, where the settings want it, solved questions of the
-// harvest, but never the harvested copy of the very thread, whatever the question was reworded to.
+// TestBotExamplesAndNotes: the bot's model sees approved notes and, if the settings say so, solved questions of the
+// harvest, but never the harvested copy of the same thread, however the question was reworded.
 func TestBotExamplesAndNotes(t *testing.T) {
 	data := t.TempDir()
 	candidate := func(id, heading, post, query string) string {
@@ -116,5 +116,5 @@ func TestBotExamplesAndNotes(t *testing.T) {
 	}
 	see("?fresh") // a harvest is noticed while the bot runs
 	write(filepath.Join(folder, dataset.CandidatesFile), "garbage")
-	see("rivers flow into Lake Geneva") // it answers without
+	see("rivers flow into Lake Geneva") // it answers without them
 }

@@ -30,7 +30,7 @@ func (c *choice) Set(s string) error {
 	return nil
 }
 
-// choice declares a flag that takes one of the words. A word may have a description behind a tab, for completions.
+// choice declares a flag that takes one of the words. A word may have a description after a tab, for completions.
 func (c *cmdline) choice(name, value, usage string, words ...string) *string {
 	p := new(string)
 	c.choiceVar(p, name, value, usage, words...)

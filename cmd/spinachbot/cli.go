@@ -26,7 +26,7 @@ func status(code int) error {
 	return exitStatus(code)
 }
 
-// group makes a command that only has subcommands.
+// group returns a command that only has subcommands.
 func group(e *env, name, short string, subs ...*cobra.Command) *cobra.Command {
 	g := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs, SuggestionsMinimumDistance: 2}
 	g.AddCommand(subs...)
@@ -89,7 +89,7 @@ func verbFirst(root *cobra.Command, args []string) []string {
 	return args
 }
 
-// commandName is the name of a command after the program's, such as "eval run".
+// commandName returns the name of a command after the program's, such as "eval run".
 func commandName(cmd *cobra.Command) string {
 	return strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()), " ")
 }
@@ -127,8 +127,8 @@ func (c *cmdline) noArguments(args []string) (ok bool) {
 	return len(args) == 0
 }
 
-// nearest returns "; did you mean X?" when one of the words is close to the given one. If none is, it returns a
-// semicolon and otherwise, or "" when otherwise is empty.
+// nearest returns "; did you mean X?" if one of the words is close to the given one. If none is, it returns a semicolon
+// followed by otherwise, or "" if otherwise is empty.
 func nearest(word string, words []string, otherwise string) string {
 	probe := &cobra.Command{SuggestionsMinimumDistance: 2}
 	for _, w := range words {
@@ -167,7 +167,7 @@ func flagError(e *env, cmd *cobra.Command, err error) int {
 	return misuse(e, "%s%v; see %s -h", name, err, cmd.CommandPath())
 }
 
-// wholeWord finds the single-dash argument of which only the end was reported, such as "elp" for -help.
+// wholeWord finds the single-dash argument for which only the end was reported, such as "elp" for -help.
 func wholeWord(args []string, end string) string {
 	for _, a := range args {
 		if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, end) {
@@ -212,7 +212,7 @@ func wantedValue(err *pflag.InvalidValueError) string {
 
 const helpWidth = 100
 
-// helpColumns is the maximum width of help.
+// helpColumns returns the maximum width of help.
 func helpColumns(w io.Writer) int {
 	if width := console.New(w, nil).Width(); width > 0 {
 		return min(width, helpWidth)
@@ -273,7 +273,7 @@ func valueOf(f *pflag.Flag) string {
 	return "value"
 }
 
-// command sets what c does. run returns an exit status and has printed all messages.
+// command sets what c does. run prints all messages and returns an exit status.
 func (c *cmdline) command(run func(ctx context.Context, args []string) int) *cobra.Command {
 	c.fs.VisitAll(func(f *pflag.Flag) {
 		name, text := pflag.UnquoteUsage(f)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/graphs"
+	"github.com/spinachbot/spinachbot/internal/store"
 )
 
 var allGroups = []config.Group{
@@ -34,6 +35,11 @@ func configCheckCommand(e *env) *cobra.Command {
 		if *forRun {
 			if err := cfg.CheckRun(); err != nil {
 				return misuse(e, "the bot cannot run yet:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+			}
+		}
+		if cfg.DatabaseURL != "" {
+			if err := store.CheckAddress(cfg.DatabaseURL.Reveal()); err != nil {
+				return misuse(e, "config check: %v", err)
 			}
 		}
 		if _, err := graphs.ReadFile(cfg.KGFile); err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// annotated makes a harvest's folder in which Ada included the first and the third and excluded the second, and Ben
-// confirmed the first.
+// annotated makes a harvest folder in which Ada included the first and third candidates and excluded the second, and
+// Ben confirmed the first.
 func annotated(t *testing.T) string {
 	t.Helper()
 	g, err := builtinGraph(time.Now)
@@ -61,7 +61,7 @@ func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return environCall(t, []string{"HOME=" + t.TempDir()}, args...)
 }
 
-// environCall runs the program with an environment.
+// environCall runs the program with the given environment.
 func environCall(t *testing.T, environ []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -89,7 +89,7 @@ func TestDatasetExportAndVerify(t *testing.T) {
 			t.Errorf("verify %s: %d %s %s", what, code, out, errs)
 		}
 	}
-	// Any graph of the registry will do; here the library, which has none of it.
+	// Any graph of the registry can be used; here the library, which has none of the items.
 	graph := "graphs: {library: {endpoint: \"" + libraryServer(t) + "\", statements: wikibase}}"
 	kgFile := filepath.Join(dir, "graphs.yaml")
 	if err := os.WriteFile(kgFile, []byte(graph), 0o600); err != nil {
@@ -103,7 +103,7 @@ func TestDatasetExportAndVerify(t *testing.T) {
 		!strings.Contains(errs, `there is no graph "nope"`) {
 		t.Errorf("verify on no graph: %d %s", code, errs)
 	}
-	// A query that returns nothing any more is exit status 1.
+	// A query that no longer returns anything causes exit status 1.
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestDatasetExportAndVerify(t *testing.T) {
 	}
 }
 
-// An interrupted verification is gone on with where it ended, and its report is what an undisturbed one's would be.
+// An interrupted verification continues where it ended, and its report is the same as that of an uninterrupted one.
 func TestDatasetVerifyResumes(t *testing.T) {
 	dir := annotated(t)
 	name := filepath.Join(dir, "report.jsonl")
@@ -214,7 +214,8 @@ func TestDatasetSplitAndCard(t *testing.T) {
 	}
 }
 
-// What annotators excluded makes no training data; a harvest that nobody has annotated excludes nothing.
+// Candidates that annotators excluded do not become training data. A harvest that nobody has annotated excludes
+// nothing.
 func TestReadExcluded(t *testing.T) {
 	dir := annotated(t)
 	candidates, err := dataset.ReadCandidatesDir(dir)
@@ -280,7 +281,7 @@ func TestDatasetMisuse(t *testing.T) {
 	}
 }
 
-// The page is there until the program is told to end, and then ends in order.
+// The page is served until the program is asked to stop, and then shuts down cleanly.
 func TestDatasetAnnotate(t *testing.T) {
 	dir := annotated(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -309,7 +310,7 @@ func TestDatasetAnnotate(t *testing.T) {
 	if err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(page), "1 of 10 resolved") {
 		t.Errorf("the page: %s %v %.300s", resp.Status, err, page)
 	}
-	// A later harvest is seen without a restart.
+	// A later harvest is noticed without a restart.
 	name := filepath.Join(dir, dataset.CandidatesFile)
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -174,15 +174,15 @@ func (f *candidateFile) read() ([]dataset.Candidate, error) {
 func (f *candidateFile) changed() bool {
 	info, err := os.Stat(filepath.Join(f.dir, dataset.CandidatesFile))
 	if err != nil {
-		return false // half replaced, or gone: keep what was read
+		return false // half replaced, or missing: keep what was read
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.seen == nil || !info.ModTime().Equal(f.seen.ModTime()) || info.Size() != f.seen.Size()
 }
 
-// readGolds reads what the annotators kept: validated items or, with included, also items that one annotator kept and
-// nobody disputes.
+// readGolds reads the items that the annotators kept: validated ones or, with included, also those that one annotator
+// kept and nobody disputes.
 func readGolds(ctx context.Context, dir string, st annotate.Store, validated bool) ([]dataset.Candidate, []release.Gold,
 	error) {
 	candidates, cases, err := readCases(ctx, dir, st)
@@ -206,7 +206,7 @@ func readGolds(ctx context.Context, dir string, st annotate.Store, validated boo
 	return candidates, golds, nil
 }
 
-// readCases reads the candidates of a folder, and what annotators did with each.
+// readCases reads the candidates of a folder, and the annotators' work on each.
 func readCases(ctx context.Context, dir string, st annotate.Store) ([]dataset.Candidate, []annotate.Case, error) {
 	candidates, err := dataset.ReadCandidatesDir(dir)
 	if err != nil {
@@ -227,7 +227,7 @@ func readCases(ctx context.Context, dir string, st annotate.Store) ([]dataset.Ca
 	return candidates, cases, nil
 }
 
-// readExcluded returns the IDs of the candidates that annotators excluded, none where nobody has annotated.
+// readExcluded returns the IDs of the candidates that annotators excluded; there are none if nobody has annotated.
 func readExcluded(ctx context.Context, dir string) (map[string]bool, error) {
 	if _, err := os.Stat(filepath.Join(dir, annotationsFile)); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -248,14 +248,14 @@ func readExcluded(ctx context.Context, dir string) (map[string]bool, error) {
 	return out, nil
 }
 
-// openAnnotations opens the annotations of a harvest's folder, which must be there.
+// openAnnotations opens the annotations of a harvest folder, which must exist.
 func openAnnotations(ctx context.Context, dir string) (*store.Store, error) {
 	name := filepath.Join(dir, annotationsFile)
 	if _, err := os.Stat(dir); err != nil {
 		return nil, err
 	}
 	if _, err := os.Stat(name); err != nil {
-		return nil, fmt.Errorf("%s holds no annotations: annotate first: spinachbot dataset annotate %s", dir, dir)
+		return nil, fmt.Errorf("%s has no annotations; annotate first: spinachbot dataset annotate %s", dir, dir)
 	}
 	return store.Open(ctx, name)
 }

@@ -33,8 +33,8 @@ func newGoldFlags(c *cmdline, format bool) *goldFlags {
 	return g
 }
 
-// read opens the folder's annotations and returns the items that were kept. It is an error if there are none: an empty
-// benchmark is a mistake.
+// read opens the folder's annotations and returns the kept items. It is an error if there are none, because an empty
+// benchmark must be a mistake.
 func (g *goldFlags) read(ctx context.Context, dir string) ([]dataset.Candidate, []release.Gold, error) {
 	st, err := openAnnotations(ctx, dir)
 	if err != nil {
@@ -211,7 +211,7 @@ requires.`)
 	})
 }
 
-// describe gathers what a card needs.
+// describe collects the data for a card.
 func describe(ctx context.Context, dir string, flags *goldFlags, d *release.Description) error {
 	var err error
 	if d.Candidates, d.Golds, err = flags.read(ctx, dir); err != nil {

@@ -36,7 +36,7 @@ and after these format, unique_entities, unique_shapes, results, unparsed, quest
 conversations and popularity. notebook.projections is null without results; conversations and popularity are null when
 nothing is known about them.`
 
-// runDatasetStats is the command "dataset stats". It makes no requests: everything comes from files.
+// datasetStatsCommand returns the command "dataset stats". It makes no requests: everything comes from files.
 func datasetStatsCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "stats [--json] [--svg DIR] [--pageviews FILE] [--results FILE] FILE",
 		"measure a benchmark file: complexity, diversity and more", datasetStatsDoc)
@@ -71,7 +71,7 @@ func datasetStatsCommand(e *env) *cobra.Command {
 	})
 }
 
-// datasetReport reads the files and computes.
+// datasetReport reads the files and computes the report.
 func datasetReport(e *env, name, pageViews string, results []string) (*stats.Report, error) {
 	items, format, err := readItems(e, name)
 	if err != nil {

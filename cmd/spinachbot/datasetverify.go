@@ -26,7 +26,7 @@ func datasetVerifyCommand(e *env) *cobra.Command {
 answer with the stored one: same, changed (rows added or removed), empty, or failed. The exit status is 1 when an item
 is empty or failed.
 
---json prints one object a line, and a summary last:
+--json prints one object per line, and a summary last:
 
   {"id":…,"status":"same|changed|ran|empty|failed","rows":…,"stored_rows":…,
    "added":…,"removed":…,"error":{"kind":…,"message":…},"ms":…}
@@ -36,7 +36,7 @@ is empty or failed.
 file.`,
 		config.Graph)
 	flags := newGoldFlags(c, false)
-	asJSON := c.fs.Bool("json", false, "print one JSON object a line")
+	asJSON := c.fs.Bool("json", false, "print one JSON object per line")
 	var graphName string
 	c.graphFlag(&graphName, graphs.Main, graphUsage)
 	reportFile := c.fs.String("report", "", "`file` for the lines of --json; a file of an interrupted run is continued")
@@ -134,8 +134,8 @@ type reportLine struct {
 	Summary json.RawMessage `json:"summary"`
 }
 
-// resume opens an existing report, counts its lines, and returns the checks that are left. A line that was cut off is
-// removed. A report with a summary is complete and is left alone, and so is a report about other items.
+// resume opens an existing report, counts its lines, and returns the remaining checks. A line that was cut off is
+// removed. A report with a summary is complete and is not changed, and neither is a report about other items.
 func (v *verification) resume(name string, checks []release.Check) (*os.File, []release.Check, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// demoSince is before every seeded request, so that the bot answers them when the demo first starts.
+// demoSince is a time before every seeded request, so that the bot answers all of them when the demo first starts.
 var demoSince = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func demoCommand(e *env) *cobra.Command {
@@ -128,8 +128,8 @@ func (d *demo) run(ctx context.Context, o sandboxOptions) error {
 	return err
 }
 
-// forumAndLedger rejects a data folder whose ledger belongs to a forum that is gone: the bot would consider every
-// request on a new forum answered.
+// forumAndLedger rejects a data folder whose ledger belongs to a forum that no longer exists: the bot would consider
+// every request on a new forum answered.
 func forumAndLedger(dir string) error {
 	has := func(name string) bool {
 		_, err := os.Stat(filepath.Join(dir, name))

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// invoke runs the program in this process, with nothing in its environment but what is given.
+// invoke runs the program in this process, with only the given environment.
 func invoke(t *testing.T, environ []string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -26,7 +26,7 @@ func invoke(t *testing.T, environ []string, args ...string) (stdout, stderr stri
 	return out.String(), errs.String(), code
 }
 
-// What the seeded threads must come to: replies of ours, and whether they hold a query.
+// The expected outcome of the seeded threads: the number of our replies, and whether they contain a query.
 var seeded = map[string]struct {
 	replies int
 	query   bool
@@ -105,7 +105,7 @@ func TestDemoAnswersEverySeededRequestOnce(t *testing.T) {
 	}
 	if _, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "ledger", "reject", id); code != exitFailed ||
 		!strings.Contains(errs, "posted") {
-		t.Errorf("a posted reply can be rejected: exit %d %s", code, errs)
+		t.Errorf("a posted reply could be rejected: exit %d %s", code, errs)
 	}
 	if trace, _, code := invoke(t, []string{"DATA_DIR=" + data}, "trace", "show", id); code != exitOK ||
 		!strings.Contains(trace, "sparql: SELECT") || !strings.Contains(trace, "final query") {
@@ -163,7 +163,7 @@ func TestAskOverHTTP(t *testing.T) {
 		t.Fatalf("recording: exit %d: %s", code, errs)
 	}
 	if b, err := os.ReadFile(tape); err != nil || bytes.Contains(b, []byte("canary")) || len(b) < 1000 {
-		t.Errorf("the recording holds the key, or nothing: %v, %d bytes", err, len(b))
+		t.Errorf("the recording contains the key, or nothing: %v, %d bytes", err, len(b))
 	}
 	second, errs, code := invoke(t, []string{"DATA_DIR=" + t.TempDir(), "OPENAI_MODEL=scripted",
 		"SPARQL_ENDPOINT=http://127.0.0.1:9/sparql"}, "ask", "--replay", tape, question)
@@ -205,7 +205,7 @@ func TestTornTrajectoryIsShown(t *testing.T) {
 	}
 }
 
-// A ledger whose forum is gone would take every request on a new forum for answered.
+// A ledger whose forum no longer exists would consider every request on a new forum answered.
 func TestDemoRefusesALedgerWithoutItsForum(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, ledgerFile), nil, 0o600); err != nil {
@@ -249,13 +249,13 @@ func TestRunWantsItsSettings(t *testing.T) {
 	}
 }
 
-// withoutRun leaves out the last line of ask's output, which names the time and the endpoint of the run.
+// withoutRun removes the last line of ask's output, which names the time and the endpoint of the run.
 func withoutRun(out string) string {
 	out = strings.TrimSpace(out)
 	return out[:max(0, strings.LastIndexByte(out, '\n'))]
 }
 
-// Everything the model saw and said is kept (invariant 5), including the judgment whether a post is a request at all.
+// Everything that the model saw and said is kept (invariant 5), including the judgment whether a post is a request.
 func TestTriageIsOnRecord(t *testing.T) {
 	data := t.TempDir()
 	if _, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once"); code != exitOK {

@@ -22,8 +22,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// Someone posts a request in the demo, is answered, and in the same minute replies to an older answer higher on the
-// page: both are answered.
+// Someone posts a request in the demo, gets an answer, and in the same minute replies to an older answer higher up on
+// the page. Both posts are answered.
 func TestDemoAnswersTwoPostsOfOneMinute(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	demo := func() string {
@@ -107,7 +107,7 @@ func appendRevision(t *testing.T, data, text string) {
 	}
 }
 
-// A reply on a wiki of WIKIS is undone there, not on the main wiki; without WIKIS nothing is undone.
+// A reply on a wiki in WIKIS is undone there, not on the main wiki. Without WIKIS nothing is undone.
 func TestLedgerUndoOnAnotherWiki(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	page, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once")
@@ -166,7 +166,51 @@ func TestLedgerUndoOnAnotherWiki(t *testing.T) {
 	}
 }
 
-// The demo's replies are undone by command, after a question: the page is as it was, and nothing is posted again.
+// KEEP_REMOVED also applies to a bot that is started for each round: what is neither on the page nor in its archive leaves
+// ledger and trajectories.
+func TestKeepRemovedOnce(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	if _, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once"); code != exitOK {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	w, err := wiki.Open(slog.New(slog.DiscardHandler), wiki.Config{File: filepath.Join(t.TempDir(), wikiName), Now: time.Now,
+		Random: rand.Reader, Accounts: []wiki.Account{{Name: sandboxBot, Login: sandboxLogin, Password: "pass",
+			Groups: []string{"bot"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	title := "Wikidata:Request a query"
+	if err := errors.Join(w.Seed(title, "Everything was removed.", "Ann"),
+		w.Seed(title+"/Archive/"+time.Now().UTC().Format("2006/01"), "Nothing yet.", "Ann")); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(wiki.NewHandler(w))
+	defer server.Close()
+	round := func(keep string) string {
+		t.Helper()
+		_, errs, code := invoke(t, []string{"DATA_DIR=" + data, "WIKI_API=" + server.URL + "/w/api.php",
+			"WIKI_USER=" + sandboxLogin, "WIKI_PASSWORD=pass", "OPERATOR=" + sandboxOperator, "CONTACT=o@example.org",
+			"OPENAI_BASE_URL=http://127.0.0.1:1/v1", "SPARQL_ENDPOINT=http://127.0.0.1:1/sparql", keep}, "run", "--once")
+		if code != exitOK {
+			t.Fatalf("exit %d: %s", code, errs)
+		}
+		out, _, _ := invoke(t, nil, "ledger", "list", "--data-dir", data)
+		return out
+	}
+	if out := round("KEEP_REMOVED="); !strings.Contains(out, "Egypt and Germany") {
+		t.Fatalf("without KEEP_REMOVED:\n%s", out)
+	}
+	if out := round("KEEP_REMOVED=0d"); strings.Contains(out, "Egypt and Germany") || strings.Count(out, "posted") != 12 {
+		t.Errorf("with it:\n%s", out)
+	}
+	if left, err := filepath.Glob(filepath.Join(data, trajectories, "sb-*")); len(left) > 0 || err != nil {
+		t.Errorf("%d trajectories are left, %v", len(left), err)
+	}
+}
+
+// The demo's replies are undone by a command, after confirmation. The page is as it was before, and nothing is posted
+// again.
 func TestLedgerUndo(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	demo := func() string {
@@ -207,6 +251,9 @@ func TestLedgerUndo(t *testing.T) {
 	out, errs, code := undo("", append([]string{"--yes"}, keys...)...)
 	if code != exitOK || strings.Count(out, "removed in revision") != len(keys) {
 		t.Errorf("yes: %d\n%s%s", code, out, errs)
+	}
+	if out, _, code := undo("", "--yes", key); code != exitOK || !strings.Contains(out, "was removed before, in revision") {
+		t.Errorf("twice: %d %s", code, out)
 	}
 	if now := w.Page(title).Text; len(forum.Markers(now)) > 0 || strings.Contains(now, "[[User:"+sandboxBot) {
 		t.Errorf("replies are left:\n%s", now)

@@ -198,7 +198,7 @@ func (f *evalRunFlags) alsoIn() (out []evalrun.Form) {
 	return out
 }
 
-// choose returns the IDs of the items to ask, nil for all.
+// choose returns the IDs of the items to ask, or nil for all.
 func (f *evalRunFlags) choose(items []dataset.Item) (map[string]bool, error) {
 	if f.limit == 0 && len(f.ids) == 0 {
 		return nil, nil

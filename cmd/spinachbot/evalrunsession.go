@@ -105,7 +105,7 @@ func (s *evalSession) run(ctx context.Context) int {
 	if err != nil {
 		return fail(s.e, fmt.Errorf("eval run: %w", err))
 	}
-	if s.replay == nil { // it has what was shown
+	if s.replay == nil { // the recording has what was shown
 		missed(s.e, s.opts.Preset, pool)
 	}
 	if s.opts.Examples = s.flags.examples.force; pool != nil {
@@ -367,7 +367,7 @@ func (s *evalSession) describeNotes() error {
 	}
 	names := strings.Split(strings.ReplaceAll(s.flags.kg, graphs.Embedded, graphs.Main), ",")
 	if len(s.flags.data) > 0 {
-		names = []string{graphs.Main, graphs.Data} // which one it is becomes clear when the files are read
+		names = []string{graphs.Main, graphs.Data} // it is known only after the files are read which one
 	}
 	var all []string
 	for _, name := range names {
@@ -490,8 +490,8 @@ func (s *evalSession) asker(p evalrun.Parts) ask.Asker {
 	return agent.New(p.Log, p.Model, p.Sources, p.Now, opts)
 }
 
-// modelFor returns the model for one attempt at an item: the recorded one if the recording has the question, else the
-// scripted or configured one.
+// modelFor returns the model for one attempt at an item: the recorded one if the recording has the question, otherwise
+// the scripted or configured one.
 func (s *evalSession) modelFor(it dataset.Item) agent.Model {
 	if run, ok := s.recorded[text.Fold(it.Question)]; ok {
 		return agent.NewRecordedModel(run)

@@ -136,7 +136,7 @@ var advice = map[scorefile.Need]string{
 	scorefile.NeedKBQA:    "use --metric kbqa",
 }
 
-// read gives the scorer the files that the flags name.
+// read passes the files that the flags name to the scorer.
 func (f *scoreFlags) read(s *scorefile.Scorer) error {
 	for _, name := range f.results {
 		if err := s.ReadResults(name); err != nil {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// meaningServer is a model that gives up at once, with an embedding model that knows cities from people. embedded counts
-// the texts that it was asked for; down makes the embedding model fail.
+// meaningServer serves a model that gives up at once, and an embedding model that can tell cities from people. embedded
+// counts the texts sent to it; down makes it fail.
 type meaningServer struct {
 	embedded atomic.Int32
 	down     atomic.Bool
@@ -43,8 +43,9 @@ func (m *meaningServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"data": data, "usage": map[string]int{"prompt_tokens": 1}})
 }
 
-// TestExamplesByMeaning: with an embedding model set, solved questions are ranked by it, and their vectors are there at
-// the next start; a model that fails is said once, and words are used. Items with broken queries are named.
+// TestExamplesByMeaning: if an embedding model is set, it ranks the solved questions, and their vectors are kept for
+// the next start. A failure of the model is reported once, and words are used instead. Items with broken queries are
+// named.
 func TestExamplesByMeaning(t *testing.T) {
 	m := &meaningServer{}
 	s := httptest.NewServer(m)
@@ -87,7 +88,7 @@ func TestExamplesByMeaning(t *testing.T) {
 	}
 }
 
-// TestNoExamples: a preset that shows solved questions says once that there are none.
+// TestNoExamples: a preset that shows solved questions causes one warning if there are none.
 func TestNoExamples(t *testing.T) {
 	s := httptest.NewServer(&meaningServer{})
 	defer s.Close()

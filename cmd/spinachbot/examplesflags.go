@@ -55,7 +55,7 @@ func (f *exampleFlags) check(have bool) error {
 	return nil
 }
 
-// read reads the solved questions except those that held holds back. It returns nil if none were named.
+// read reads the solved questions, except those that held excludes. It returns nil if none were named.
 func (f *exampleFlags) read(ctx context.Context, e *env, lg *slog.Logger, held *examples.Held) (*examples.Pool, error) {
 	if len(f.paths)+len(f.lessons) == 0 {
 		return nil, nil
@@ -98,7 +98,7 @@ func listed(ids []string) string {
 	return out
 }
 
-// missed warns, once, that a preset shows solved questions and there are none.
+// missed warns if a preset shows solved questions and there are none.
 func missed(e *env, p *preset.Preset, pool *examples.Pool) {
 	if pool == nil && (p.Examples.N > 0 && p.Examples.Force != "" || p.Generate.Examples > 0) {
 		fmt.Fprintf(e.stderr, "spinachbot: warning: the preset %s shows solved questions, and there are none: name a file with --examples\n",
@@ -128,7 +128,7 @@ func addExamples(ctx context.Context, pool *examples.Pool, path string) error {
 	return pool.Harvest(path, items)
 }
 
-// own returns the flags, with the candidates of the scheduled harvest, if there is one, when no file was named.
+// own returns the flags. If no file was named, they name the candidates of the scheduled harvest, if there is one.
 func (f *exampleFlags) own(dataDir string) *exampleFlags {
 	out := *f
 	folder := filepath.Join(dataDir, harvestFolder)

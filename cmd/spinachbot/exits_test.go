@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// A file that the call names and that is not there ends every command with the same status; so does one with content
-// that cannot be read.
+// A missing file ends every command with the same status, and so does a file with unreadable content.
 func TestFileStatuses(t *testing.T) {
 	t.Chdir(mistakeFolder(t))
 	if err := os.Mkdir("annotated", 0o700); err != nil {
@@ -64,7 +63,7 @@ func TestFileStatuses(t *testing.T) {
 	}
 }
 
-// Nothing listens at the wiki's address: that is said at once, and ends with the status of a service that failed.
+// If nothing listens at the wiki's address, the command says so at once, and ends with the status of a failed service.
 func TestNoWiki(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -225,7 +225,7 @@ index search --index nosuch --type lexeme berlin
 `
 
 // TestGolden compares the help of all commands, and the answers to mistakes, with testdata/golden/cli.txt. A person
-// reads that file when it changes: every answer reports what is wrong and what to do next. go test -run Golden -update
+// reads that file when it changes: every answer must say what is wrong and what to do next. go test -run Golden -update
 // writes it.
 func TestGolden(t *testing.T) {
 	golden, err := filepath.Abs("testdata/golden/cli.txt")
@@ -303,7 +303,7 @@ func mistake(t *testing.T, line string) string {
 		t.Errorf("%s: exit %d, nothing is said", line, code)
 	}
 	if strings.Contains(errs, "secret@") || strings.Contains(errs, "key=secret") {
-		t.Errorf("%s: the answer holds a secret: %s", line, errs)
+		t.Errorf("%s: the answer contains a secret: %s", line, errs)
 	}
 	for _, word := range []string{"strconv", " json: ", "invalid character", "unexpected end of JSON", "EOF", "pflag",
 		"%!", "runtime error", "item 0", "goroutine"} {

@@ -162,7 +162,7 @@ func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func
 	}
 	var budgets remote.BudgetStore = st
 	if isLoopback(cfg.SPARQLEndpoint) {
-		budgets = remote.NewMemoryStore() // a server on this machine needs no budget
+		budgets = remote.NewMemoryStore() // a server on this machine does not need a budget
 	}
 	graph, err := newGraph(lg, cfg, budgets, nil)
 	if err != nil {

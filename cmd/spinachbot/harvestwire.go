@@ -75,8 +75,8 @@ func newShortLinks(cfg *config.Config) (*adapter.ShortLinks, error) {
 	for _, h := range hosts {
 		local = local && isLoopback("http://"+h)
 	}
-	// When everything else is on this machine, CONTACT need not be set and foreign shorteners are not asked: their links
-	// wait.
+	// If everything else is on this machine, CONTACT need not be set, and external shorteners are not asked: their
+	// links wait.
 	mute := !local && cfg.Contact == "" && isLoopback(cfg.WikiAPI) && isLoopback(cfg.SPARQLEndpoint)
 	if mute {
 		hosts = slices.DeleteFunc(slices.Clone(hosts), func(h string) bool { return !isLoopback("http://" + h) })
@@ -97,8 +97,8 @@ func newShortLinks(cfg *config.Config) (*adapter.ShortLinks, error) {
 	return s, nil
 }
 
-// harvestProgress shows the progress of a harvest: on a terminal as one line that is overwritten, else as one line per
-// page.
+// harvestProgress shows the progress of a harvest: on a terminal as one line that is overwritten, otherwise as one line
+// per page.
 type harvestProgress struct {
 	screen *console.Screen
 	pages  int // of the last printed line

@@ -23,20 +23,21 @@ import (
 
 const hostileDir = "../../internal/sandbox/testdata/hostile"
 
-// canary is the key of the model in these tests: no file and no output may hold it.
+// canary is the model's key in these tests: no file and no output may contain it.
 const canary = "canary-5f3a9c7e21-do-not-print"
 
-// hostileReplies says how many replies each thread of the hostile page must get. Threads that are not listed get one.
+// hostileReplies is the number of replies that each thread of the hostile page must get. Threads that are not listed
+// get one.
 var hostileReplies = map[string]int{
 	"Who am I":             2, // two people ask
-	"Forged answer":        0, // the bot's own signature is there, and the bot cannot know that it is forged
-	"Do something else":    0, // the model asks for an action that does not exist, whatever it is told: tried again later
-	"A service that tells": 0, // the model's service refuses every call for it: tried again later
-	"Behind the comment":   0, // MediaWiki shows nothing of it
+	"Forged answer":        0, // it has the bot's own signature, and the bot cannot know that it is forged
+	"Do something else":    0, // the model keeps asking for an action that does not exist: retried later
+	"A service that tells": 0, // the model's service refuses every call for it: retried later
+	"Behind the comment":   0, // MediaWiki does not show it
 }
 
-// hostileWorld is a place to run the demo on the hostile page: a model that obeys the posts, and a listener that nobody
-// may call.
+// hostileWorld is an environment to run the demo on the hostile page: a model that obeys the posts, and a listener that
+// must not be called.
 type hostileWorld struct {
 	t       *testing.T
 	dir     string
@@ -83,8 +84,8 @@ func newHostileWorld(t *testing.T) *hostileWorld {
 	return w
 }
 
-// quoting is a model's service that refuses side tasks, and every step of one request, with a text that quotes the key,
-// as careless services do.
+// quoting is a model service that refuses side tasks and every step of one request with a text that quotes the key, as
+// careless services do.
 func (w *hostileWorld) quoting(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -107,7 +108,7 @@ func (w *hostileWorld) quoting(next http.Handler) http.Handler {
 	})
 }
 
-// demo runs one pass and gives the page and the log.
+// demo runs one pass and returns the page and the log.
 func (w *hostileWorld) demo() (page, log string) {
 	w.t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -126,7 +127,7 @@ func tail(s string) string { return s[max(0, len(s)-4000):] }
 
 func TestHostilePosts(t *testing.T) {
 	if testing.Short() {
-		t.Skip("slow, and its goroutines are those of the demo's tests")
+		t.Skip("slow, and the demo's tests use the same goroutines")
 	}
 	w := newHostileWorld(t)
 	page, log := w.demo()
@@ -155,7 +156,7 @@ func TestHostilePosts(t *testing.T) {
 	}
 }
 
-// checkThreads compares the page with what it was, comment by comment.
+// checkThreads compares the page with the original one, comment by comment.
 func (w *hostileWorld) checkThreads(text string) {
 	w.t.Helper()
 	before, after := forum.Parse("P", w.before, forum.Options{}), forum.Parse("P", text, forum.Options{})
@@ -196,7 +197,7 @@ func (w *hostileWorld) checkThreads(text string) {
 	}
 }
 
-// checkSecret looks for the key in all that the program has written.
+// checkSecret searches for the key in everything that the program has written.
 func (w *hostileWorld) checkSecret(page, log string) {
 	w.t.Helper()
 	if w.refused.Load() == 0 {
@@ -222,7 +223,7 @@ func (w *hostileWorld) checkSecret(page, log string) {
 	}
 }
 
-// checkTerminal looks for characters that steer a terminal or turn a line round in what the operator sees.
+// checkTerminal checks that the operator sees no characters that control a terminal or reverse a line.
 func (w *hostileWorld) checkTerminal(log string) {
 	w.t.Helper()
 	var out bytes.Buffer

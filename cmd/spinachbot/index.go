@@ -36,7 +36,7 @@ An earlier index in DIR stays in use until the new one is whole. With --embed th
 properties' names, made by OPENAI_EMBEDDING_MODEL, for searches by meaning.`
 
 const indexSearchDoc = `Finds entities and properties by the words of their names, whole words or beginnings of words,
-in any order; one wrong letter is forgiven. QUERY - reads queries from standard input, one a line.
+in any order; one wrong letter is forgiven. QUERY - reads queries from standard input, one per line.
 
 With --meaning, properties are ranked by meaning: by the vectors of the index when it was built with --embed, else by
 the stems of words in names and descriptions. External identifiers and noise are found only by their whole names, or
@@ -101,7 +101,7 @@ func indexBuildCommand(e *env) *cobra.Command {
 	})
 }
 
-// wrong describes what is wrong with the flags.
+// wrong returns what is wrong with the flags, or "".
 func (b *indexBuild) wrong() string {
 	sources := 0
 	for _, on := range []bool{b.kg != "", b.endpoint != "", len(b.data) > 0, b.Entities+b.Properties != ""} {
@@ -138,7 +138,7 @@ func (b *indexBuild) run(ctx context.Context, e *env, cfg *config.Config, lg *sl
 		if err := b.connect(ctx, e, cfg, lg, st); err != nil {
 			return err
 		}
-	} else if err := b.connect(ctx, e, cfg, lg, nil); err != nil { // nothing with a budget is asked
+	} else if err := b.connect(ctx, e, cfg, lg, nil); err != nil { // no service with a budget is asked
 		return err
 	}
 	b.Now, b.Lock = e.now(), store.Lock

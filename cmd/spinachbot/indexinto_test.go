@@ -12,7 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/index/opensearch/played"
 )
 
-// TestOpenSearch: from an entry of KG_FILE to an index in OpenSearch, to searches, with a login from the environment.
+// TestOpenSearch: an entry of KG_FILE leads to an index in OpenSearch and to searches in it, with a login from the
+// environment.
 func TestOpenSearch(t *testing.T) {
 	t.Chdir(t.TempDir())
 	server := played.New()
@@ -74,7 +75,7 @@ func TestOpenSearch(t *testing.T) {
 	}
 }
 
-// TestVoIDKey: a graph's description of itself is read from a file, from an address, and from its usual place.
+// TestVoIDKey: a graph's own description is read from a file, from an address, and from its standard location.
 func TestVoIDKey(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const description = `@prefix void: <http://rdfs.org/ns/void#> .

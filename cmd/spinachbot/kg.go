@@ -26,7 +26,7 @@ import (
 // graphUsage is the help of --kg.
 const graphUsage = "knowledge `graph`: wikidata (SPARQL_ENDPOINT), embedded (the built-in slice), or one that kg list names"
 
-// graphsUsage is the help of --kg where a question may use several graphs.
+// graphsUsage is the help of --kg for commands in which a question may use several graphs.
 const graphsUsage = graphUsage + "; several, separated by commas, for presets that can use them"
 
 // graphFlag declares --kg. Its value is checked after the settings, which name more graphs, have been read.
@@ -123,7 +123,7 @@ func kgCommand(e *env) *cobra.Command {
 		kgListCommand(e), kgShowCommand(e), kgAddCommand(e), kgCheckCommand(e), kgShapeCommand(e))
 }
 
-// kgRun makes a command from a function of the configured graphs.
+// kgRun sets up a command from a function that uses the configured graphs.
 func (c *cmdline) kgRun(do func(ctx context.Context, o *graphs.Opener, cfg *config.Config,
 	args []string) int) *cobra.Command {
 	return c.command(func(ctx context.Context, args []string) int {

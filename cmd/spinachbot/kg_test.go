@@ -34,7 +34,7 @@ func libraryServer(t *testing.T) (address string) {
 	return srv.URL + "/sparql"
 }
 
-// TestKG: a graph is added, listed, checked, looked at and asked; the entry needs no hand.
+// TestKG: a graph is added, listed, checked, shown and asked, without editing its entry by hand.
 func TestKG(t *testing.T) {
 	t.Chdir(t.TempDir())
 	address := libraryServer(t)
@@ -50,7 +50,7 @@ func TestKG(t *testing.T) {
 	steps := []struct {
 		args  string
 		code  int
-		wants []string // in the output or in what is said
+		wants []string // in the output or the messages
 	}{
 		{"kg add " + address + " --name library", 0, []string{"class v:Book: 300", "labels: ['v:called']",
 			"graphs.yaml: added the graph library"}},
@@ -111,7 +111,7 @@ func TestKG(t *testing.T) {
 	}
 	if out, errs, code := invoke(t, []string{"KG_FILE=cut.yaml"}, "kg", "check", "cut"); code != 1 ||
 		!strings.Contains(out, "its index: ") {
-		t.Errorf("an index that is not there: exit %d, %s%s", code, out, errs)
+		t.Errorf("a missing index: exit %d, %s%s", code, out, errs)
 	}
 	damaged, err := os.ReadFile("ix/labels.idx")
 	if err != nil {
@@ -149,7 +149,7 @@ func TestKG(t *testing.T) {
 	}
 }
 
-// TestWrongKGFile: all mistakes are named at once, by every command that opens graphs; the bot goes on.
+// TestWrongKGFile: every command that opens graphs names all mistakes at once; the bot continues.
 func TestWrongKGFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	before := "graphs:\n  a:\n    endpont: http://x/\n  B:\n    endpoint: http://x/?token=geheim\n"
@@ -174,11 +174,11 @@ func TestWrongKGFile(t *testing.T) {
 	environ[0] = "KG_FILE=" + filepath.Join("no", "graphs.yaml")
 	if _, errs, code := invoke(t, environ, "kg", "list"); code != 2 || !strings.Contains(errs, filepath.Join("no",
 		"graphs.yaml")) {
-		t.Errorf("a file that is not there: exit %d, %s", code, errs)
+		t.Errorf("a missing file: exit %d, %s", code, errs)
 	}
 }
 
-// TestOpenGraphs: several graphs, each with what it can do.
+// TestOpenGraphs: several graphs are opened, each with its capabilities.
 func TestOpenGraphs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	address := libraryServer(t)

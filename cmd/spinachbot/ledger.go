@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,7 +27,11 @@ const ledgerFile = "spinachbot.db"
 // openLedger opens the database of the settings: DATABASE_URL, or a file in DATA_DIR.
 func openLedger(ctx context.Context, cfg *config.Config) (*store.Store, error) {
 	if cfg.DatabaseURL != "" {
-		return store.OpenShared(ctx, cfg.DatabaseURL.Reveal())
+		st, err := store.OpenShared(ctx, cfg.DatabaseURL.Reveal())
+		if errors.Is(err, store.ErrAddress) {
+			err = usageError{err}
+		}
+		return st, err
 	}
 	return store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
 }
@@ -37,7 +42,7 @@ func hasLedger(cfg *config.Config) bool {
 		return true
 	}
 	_, err := os.Stat(filepath.Join(cfg.DataDir, ledgerFile))
-	return err == nil
+	return !errors.Is(err, fs.ErrNotExist) // one that may not be read is there, too
 }
 
 func ledgerCommand(e *env) *cobra.Command {
@@ -51,7 +56,7 @@ func ledgerListCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "list [flags]", "list the requests that the bot knows",
 		"Lists the requests that the bot knows: ID, state, when they were asked, the confidence in the draft, author and heading, and a link to the thread. See ledger show for more.", config.Data, config.Wiki)
 	states := c.fs.String("state", "", "only these `states`, separated by commas: "+stateNames())
-	asJSON := c.fs.Bool("json", false, "print one JSON object an entry")
+	asJSON := c.fs.Bool("json", false, "print one JSON object per entry")
 	c.complete("state", completeStates)
 	return c.command(func(ctx context.Context, args []string) int {
 		if len(args) > 0 {
@@ -69,7 +74,7 @@ func ledgerShowCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "show [flags] ID...", "show requests with their drafts",
 		"Shows requests and the replies that were drafted, as text. ID is an entry's ID or the beginning of one.",
 		config.Data, config.Wiki)
-	asJSON := c.fs.Bool("json", false, "print one JSON object an entry, with all that the ledger holds")
+	asJSON := c.fs.Bool("json", false, "print one JSON object per entry, with all that the ledger holds")
 	diff := c.fs.Bool("diff", false, "also show how the section of the page would change")
 	wikitext := c.fs.Bool("wikitext", false, "also show the reply's wikitext")
 	c.cmd.ValidArgsFunction = c.completeEntries()
@@ -299,7 +304,7 @@ func byFlag(c *cmdline) *string {
 	return c.fs.String("by", "", "your `name`, for the record (default: OPERATOR or the system's user)")
 }
 
-// operator is the name under which a change is recorded.
+// operator returns the name under which a change is recorded.
 func (l *ledger) operator(by string) string { return operatorName(l.e, l.cfg, by) }
 
 func operatorName(e *env, cfg *config.Config, by string) string {

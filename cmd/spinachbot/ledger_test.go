@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// drafted makes a data folder whose ledger has three entries: two proposed, one skipped.
+// drafted creates a data folder whose ledger has three entries: two proposed, one skipped.
 func drafted(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -54,7 +54,7 @@ func drafted(t *testing.T) (dir string) {
 	return dir
 }
 
-// ask runs a ledger command with input.
+// ledgerCall runs a ledger command with input.
 func ledgerCall(t *testing.T, dir, input string, environ []string, args ...string) (int, string, string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -116,7 +116,7 @@ sb-3000000000000000  skipped: not a request
 	}
 	if code, out, errs := ledgerCall(t, dir, "", nil, "show", "sb-1", "sb-9"); code != exitFailed || out != "" ||
 		!strings.Contains(errs, "sb-9") {
-		t.Errorf("an ID that is not there: %d %s %s", code, out, errs)
+		t.Errorf("a missing ID: %d %s %s", code, out, errs)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestLedgerSeveral(t *testing.T) {
 		t.Errorf("%d %q %q", code, out, errs)
 	}
 	if !strings.Contains(errs, "1 approved, not posted: POSTING=off") {
-		t.Errorf("nothing is said about POSTING=off: %q", errs)
+		t.Errorf("no warning about POSTING=off: %q", errs)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestLedgerReview(t *testing.T) {
 		"no reply waits for approval") {
 		t.Errorf("nothing to review: %d %s", code, errs)
 	}
-	// The end of the input ends the sitting; what cannot be done is said, and asked again.
+	// The end of the input ends the review. If something cannot be done, the command says so and asks again.
 	code, out, errs = ledgerCall(t, dir, "a\nq\n", nil, "review", "sb-3")
 	if code != exitOK || !strings.Contains(errs, "it is skipped") || !strings.Contains(out,
 		"0 approved, 0 rejected, 1 left") {
@@ -157,7 +157,7 @@ func TestLedgerReview(t *testing.T) {
 	}
 }
 
-// What cannot be edited is refused before the editor opens.
+// An entry that cannot be edited is refused before the editor opens.
 func TestLedgerEditPosted(t *testing.T) {
 	dir := drafted(t)
 	code, _, errs := ledgerCall(t, dir, "", []string{"EDITOR=no-such-editor"}, "edit", "sb-3")
@@ -166,7 +166,7 @@ func TestLedgerEditPosted(t *testing.T) {
 	}
 }
 
-// onRead does something before its first read, as another program does while a person thinks.
+// onRead does something before its first read, as another program might while a person is thinking.
 type onRead struct {
 	io.Reader
 	first func()
@@ -180,7 +180,7 @@ func (r *onRead) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// What is approved is what was shown: a reply that changed meanwhile is shown again first.
+// Only the shown text is approved: a reply that has changed meanwhile is first shown again.
 func TestLedgerReviewChanged(t *testing.T) {
 	dir := drafted(t)
 	var out, errs bytes.Buffer
@@ -198,7 +198,7 @@ func TestLedgerReviewChanged(t *testing.T) {
 	}
 }
 
-// The end of the input in the middle of a decision ends the sitting without a word about it.
+// The end of the input in the middle of a decision ends the review without a message.
 func TestLedgerReviewEnd(t *testing.T) {
 	dir := drafted(t)
 	for _, input := range []string{"r\n", "e\n", ""} {
@@ -247,7 +247,7 @@ func TestLedgerEdit(t *testing.T) {
 	}
 }
 
-// On a narrow terminal nothing but a link or a query's line is wider than the terminal.
+// On a narrow terminal, only links and query lines are wider than the terminal.
 func TestLedgerNarrow(t *testing.T) {
 	st, err := store.Open(t.Context(), filepath.Join(drafted(t), ledgerFile))
 	if err != nil {
@@ -283,6 +283,6 @@ sb-1000000000000000  proposed  2026-11-20
 		}
 	}
 	if !strings.Contains(b.String(), "\n  drafted    2026-11-20 10:51 UTC,\n             confidence 0.83, 9 calls,\n             0.0123 USD\n") {
-		t.Errorf("the row of the draft is not indented where it goes on:\n%s", b.String())
+		t.Errorf("the continuation of the draft's row is not indented:\n%s", b.String())
 	}
 }

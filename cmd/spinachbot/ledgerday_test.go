@@ -29,7 +29,8 @@ func TestLedgerReviewSeveral(t *testing.T) {
 	}
 }
 
-// A reply that the checks hold shows why, where it is reviewed alone and in the list of several; so does the digest.
+// A reply that the checks hold back shows why, both in its own review and in the list of several replies; so does the
+// digest.
 func TestHeldReplySaysWhy(t *testing.T) {
 	dir := drafted(t)
 	st, err := store.Open(t.Context(), filepath.Join(dir, ledgerFile))
@@ -57,8 +58,9 @@ func TestHeldReplySaysWhy(t *testing.T) {
 	if _, out, _ := ledgerCall(t, dir, "", nil, "digest", "--days", "3"); !strings.Contains(out, "held for the operator") {
 		t.Errorf("the digest does not say why:\n%s", out)
 	}
-	if _, out, _ := ledgerCall(t, dir, "", nil, "digest", "--days", "3", "--wiki"); strings.Contains(out, "x.example") {
-		t.Errorf("the digest for the wiki has reasons:\n%s", out)
+	_, out, _ = ledgerCall(t, dir, "", nil, "digest", "--days", "3", "--wiki")
+	if !strings.Contains(out, "(held: the reply links ") || strings.Contains(out, "://x.example") || strings.Contains(out, "\x1b") {
+		t.Errorf("the digest for the wiki does not say why, or has a link that works:\n%s", out)
 	}
 }
 
@@ -95,7 +97,8 @@ func TestRunSetup(t *testing.T) {
 	}
 }
 
-// Requests of another wiki of WIKIS link there, in every command that shows links; the wiki's password is not needed.
+// Every command that shows links uses the right wiki for requests on another wiki in WIKIS; the wiki's password is not
+// needed.
 func TestLedgerLinksOtherWikis(t *testing.T) {
 	dir := drafted(t)
 	st, err := store.Open(t.Context(), filepath.Join(dir, ledgerFile))

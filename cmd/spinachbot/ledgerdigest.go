@@ -11,13 +11,14 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/bot/digest"
 	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/internal/buildinfo"
 	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/setup"
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-const digestDoc = `Prints what happened in the last day: what waits for you, what was posted, who came back to a reply,
-what was rejected or given up, and what it cost.
+const digestDoc = `Prints what happened in the last day: what waits for you, what was posted, the reactions to replies,
+what was withdrawn, rejected or given up, and what it cost.
 
 With --wiki it is wikitext, to be pasted into a page. With DIGEST_PAGE, the bot writes it once a day itself.`
 
@@ -51,8 +52,8 @@ func ledgerDigestCommand(e *env) *cobra.Command {
 	})
 }
 
-// spentLately describes what the last days cost together, with the limit for a day. Days begin at midnight UTC; the
-// first day counts in full.
+// spentLately describes the total cost of the last days, with the limit per day. Days begin at midnight UTC; the first
+// day counts in full.
 func spentLately(ctx context.Context, st *store.Store, cfg *config.Config, now time.Time, days int) (string, error) {
 	usd := 0.0
 	for i := range days + 1 {
@@ -69,7 +70,7 @@ func spentLately(ctx context.Context, st *store.Store, cfg *config.Config, now t
 	return s, nil
 }
 
-// setupPages writes the drafts of the pages that an operator makes before the bot may run.
+// setupPages writes drafts of the pages that an operator creates before the bot may run.
 func setupPages(e *env, cfg *config.Config, dir string) int {
 	host := func(address string) string {
 		u, err := url.Parse(address)
@@ -77,6 +78,10 @@ func setupPages(e *env, cfg *config.Config, dir string) int {
 			return ""
 		}
 		return u.Host
+	}
+	built := version()
+	if built == buildinfo.Unknown {
+		built = ""
 	}
 	server := "api.openai.com"
 	if cfg.OpenAIBaseURL != "" {
@@ -87,7 +92,7 @@ func setupPages(e *env, cfg *config.Config, dir string) int {
 		OptOutPage: cfg.OptOutPage, DigestPage: cfg.DigestPage, TracePage: cfg.TracePage,
 		Confident: cfg.AnswerConfidence > 0, Corrects: cfg.CorrectAfter > 0 && cfg.Posting == "on", Mentions: cfg.Mentions == "on", Model: cfg.OpenAIModel, Server: server,
 		Endpoint: host(cfg.SPARQLEndpoint), Posting: cfg.Posting, PerHour: cfg.RepliesPerHour, FollowUps: cfg.FollowupLimit,
-		Contact: cfg.Contact, Version: version(),
+		Contact: cfg.Contact, Version: built,
 	})
 	if err != nil {
 		return misuse(e, "run --setup: %v", err)
@@ -102,6 +107,7 @@ func setupPages(e *env, cfg *config.Config, dir string) int {
 	if cfg.OptOutPage == "" {
 		fmt.Fprintln(e.stderr, "OPT_OUT_PAGE is not set: set it, or the list of people who want no replies has no effect.")
 	}
-	fmt.Fprintln(e.stderr, "Read them, correct what is not true, and paste them into these pages of the wiki. The bot does not write them.")
+	fmt.Fprintln(e.stderr, "Read them, correct what is not true, fill in what is in parentheses, and paste them into these pages of the wiki.\n"+
+		"The bot does not write them.")
 	return exitOK
 }

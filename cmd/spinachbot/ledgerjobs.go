@@ -25,7 +25,7 @@ of HARVEST_SCHEDULE: the next step for an entry, how often it was started, when 
 worker has it.`, config.Data)
 	harvest := c.fs.String("harvest", "", "list the pages of the harvest in this `folder` instead")
 	states := c.fs.String("state", "waiting,running", "only these `states`, separated by commas: waiting, running, done, failed")
-	asJSON := c.fs.Bool("json", false, "print one JSON object a job")
+	asJSON := c.fs.Bool("json", false, "print one JSON object per job")
 	return c.command(func(ctx context.Context, args []string) int {
 		if len(args) > 0 {
 			return misuse(e, "ledger jobs: takes no arguments; for one entry use spinachbot ledger show ID")
@@ -65,7 +65,8 @@ worker has it.`, config.Data)
 	})
 }
 
-// harvestJobs lists the pages of the harvest in a folder. Without one there, there are none, unless there must be.
+// harvestJobs lists the pages of the harvest in a folder. If there is no harvest, it lists nothing, or fails if must is
+// set.
 func harvestJobs(ctx context.Context, dir string, must bool, wanted []durable.State) ([]durable.Job, error) {
 	path := filepath.Join(dir, dataset.HarvestDB)
 	if _, err := os.Stat(path); err != nil {

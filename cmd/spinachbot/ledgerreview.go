@@ -43,7 +43,7 @@ type review struct {
 	by                       string
 	in                       *bufio.Reader
 	approved, rejected, left int
-	rest                     []*bot.Entry // what is left, beginning with the entry that is shown
+	rest                     []*bot.Entry // the remaining entries, beginning with the shown one
 }
 
 func (r *review) run(ctx context.Context, ids []string) error {
@@ -79,7 +79,7 @@ func (r *review) run(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// decide asks what to do with an entry until the answer is clear. on is false when the review is over.
+// decide asks what to do with an entry until the answer is clear. on is false if the review is over.
 func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bool, err error) {
 	for {
 		answer, err := r.ask(ctx, where+"  approve, edit, reject, next, several, quit? ")
@@ -104,7 +104,7 @@ func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bo
 			}
 		case "s", "several":
 			done, err = r.several(ctx)
-			if done { // counted already
+			if done { // already counted
 				if err != nil {
 					fmt.Fprintln(r.e.stderr, "spinachbot:", text.Clean(err.Error()))
 				}
@@ -274,8 +274,8 @@ For another query, leave and use: spinachbot ledger retry ` + en.Key + `
 	return s, err
 }
 
-// several lists what is left and approves those whose numbers are typed. shown is true when the entry under review is
-// one of them; the others are taken out of what is left.
+// several lists the remaining entries and approves those whose numbers are typed. shown is true if the entry under
+// review is one of them; the others are removed from the remaining ones.
 func (r *review) several(ctx context.Context) (shown bool, err error) {
 	for i, en := range r.rest {
 		confidence := "  - "

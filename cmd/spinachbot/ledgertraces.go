@@ -22,7 +22,7 @@ administrator deletes the page), not (it was not made, or others have taken it o
 func ledgerTracesCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "traces [flags]", "list the wiki pages with the steps behind replies", ledgerTracesDoc, config.Data)
 	state := c.fs.String("state", "", "only those in this `state`: waits, there, empty or not")
-	asJSON := c.fs.Bool("json", false, "print one JSON object a page")
+	asJSON := c.fs.Bool("json", false, "print one JSON object per page")
 	return c.command(func(ctx context.Context, args []string) int {
 		if len(args) > 0 {
 			return misuse(e, "ledger traces: takes no arguments; trace show ID shows the steps of an entry")

@@ -19,7 +19,7 @@ import (
 
 const undoDoc = `Removes posted replies from the wiki, one edit each. A reply is removed only while it is still word
 for word what the bot wrote and nobody has answered it. The edits go through the same checks as
-replies: POSTING, the stop page, {{nobots}}.
+replies: POSTING, the stop page, {{nobots}}. So stop the bot by its process, or on the desk, and then undo.
 Nothing is posted in place of what was removed.
 
 spinachbot ledger list --state posted lists all replies of the bot.`
@@ -50,7 +50,11 @@ func (l *ledger) undo(ctx context.Context, lg *slog.Logger, ids []string, by str
 		fmt.Fprintf(l.e.stdout, "%s  %s  %s: %s\n", en.Key, en.State, en.Author, text.OneLine(en.Heading))
 	}
 	if !yes {
-		fmt.Fprintf(l.e.stderr, "Remove these %d replies from the wiki? [y/N] ", len(entries))
+		which := "this reply"
+		if len(entries) > 1 {
+			which = fmt.Sprintf("these %d replies", len(entries))
+		}
+		fmt.Fprintf(l.e.stderr, "Remove %s from the wiki? [y/N] ", which)
 		said, _ := bufio.NewReader(l.e.stdin).ReadString('\n') // no answer means no
 		if s := strings.ToLower(strings.TrimSpace(said)); s != "y" && s != "yes" {
 			return errors.New("nothing was undone; answer y, or use --yes")
@@ -66,12 +70,14 @@ func (l *ledger) undo(ctx context.Context, lg *slog.Logger, ids []string, by str
 		}
 	}
 	var errs []error
-	for _, en := range entries {
-		wiki, _ := bot.SplitPage(en.Page)
-		en, err := bots[wiki].Undo(ctx, en.Key, by)
+	for _, before := range entries {
+		wiki, _ := bot.SplitPage(before.Page)
+		en, err := bots[wiki].Undo(ctx, before.Key, by)
 		switch {
 		case err != nil:
 			errs = append(errs, err)
+		case before.Undone != nil && before.Undone.Rev != 0 && before.Undone.Rev == en.Undone.Rev:
+			fmt.Fprintf(l.e.stdout, "%s  was removed before, in revision %d, and is not on the page\n", en.Key, en.Undone.Rev)
 		case en.Undone.Rev == 0:
 			fmt.Fprintf(l.e.stdout, "%s  the reply is not on the page\n", en.Key)
 		default:

@@ -54,7 +54,7 @@ func withNotes(book *lesson.Book, sources agent.Sources) (agent.Sources, error) 
 	return out, nil
 }
 
-// onLessons makes a command that works on the notes.
+// onLessons sets up a command that works on the notes.
 func onLessons(c *cmdline, least, most int, want string, do func(ctx context.Context, b *lesson.Book,
 	args []string) error) *cobra.Command {
 	return c.command(func(ctx context.Context, args []string) int {
@@ -76,7 +76,7 @@ func lessonsListCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "list [flags]", "list the notes",
 		"Lists the notes on graphs: ID, graph, state, when it was learned, and the note. Only approved notes are shown to models.", config.Data)
 	all := c.fs.Bool("all", false, "also list withdrawn notes")
-	asJSON := c.fs.Bool("json", false, "print one JSON object a note")
+	asJSON := c.fs.Bool("json", false, "print one JSON object per note")
 	return onLessons(c, 0, 0, "lessons list: takes no arguments", func(_ context.Context, b *lesson.Book,
 		_ []string) error {
 		notes, err := b.List()

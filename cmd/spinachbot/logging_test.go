@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
-// Failures that are retried are counted and not shown; other warnings are shown; -v shows all.
+// Retried failures are counted but not shown. Other warnings are shown. -v shows everything.
 func TestRetriesAreCounted(t *testing.T) {
 	log := func(lg *slog.Logger) {
 		for range 11 {

@@ -1,8 +1,9 @@
-// Command spinachbot answers requests for SPARQL queries on a wiki page, and is the tool kit around that: see
+// Command spinachbot answers requests for SPARQL queries on a wiki page, and contains the tools for that task; see
 // `spinachbot -h`.
 //
-// main.go has the signals, exit statuses and the tree of commands, cli.go what all commands share, settings.go how a
-// command gets its settings, and wire.go how settings become concrete parts. Each command has its own file.
+// main.go has the signals, exit statuses and the tree of commands, cli.go the code that all commands share, settings.go
+// the code that reads settings, and wire.go the code that turns settings into concrete parts. Each command has its own
+// file.
 //
 // The package is over 6,000 lines: it has the flags, help and wiring of all commands, and each server, page and kind of
 // bot adds some. The wiring of run and serve would be the first to move into packages of its own.
@@ -43,7 +44,7 @@ const (
 	exitInterrupted = 130
 )
 
-// env is all that a command gets from the outside; nothing below main reads it in any other way.
+// env is everything that a command gets from outside; no other code reads it in any other way.
 type env struct {
 	stdin   io.Reader
 	stdout  io.Writer
@@ -69,7 +70,7 @@ func (e *env) scrub(text string) string {
 	return e.secrets.Text(text)
 }
 
-// variable returns the value of an environment variable, "" when it is not set.
+// variable returns the value of an environment variable, or "" if it is not set.
 func (e *env) variable(name string) string {
 	for _, kv := range e.environ {
 		if n, v, _ := strings.Cut(kv, "="); n == name {
@@ -79,12 +80,12 @@ func (e *env) variable(name string) string {
 	return ""
 }
 
-// editor returns the command of the user's editor, "" when none is set.
+// editor returns the command of the user's editor, or "" if none is set.
 func (e *env) editor() string {
 	return cmp.Or(strings.TrimSpace(e.variable("VISUAL")), strings.TrimSpace(e.variable("EDITOR")))
 }
 
-// screen returns standard error as a screen. Everything that is written there goes through it.
+// screen returns standard error as a screen. Everything written to standard error goes through it.
 func (e *env) screen() *console.Screen {
 	s := console.New(e.stderr, e.environ)
 	e.stderr = s

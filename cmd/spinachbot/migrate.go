@@ -10,6 +10,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/store"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 func migrateCommand(e *env) *cobra.Command {
@@ -32,7 +33,8 @@ where they are. If it fails, nothing is lost: run it again.`, config.Data)
 		if err != nil {
 			return fail(e, err)
 		}
-		fmt.Fprintf(e.stdout, "moved %d entries with their jobs, %d notes and the totals of %d days\n", m.Entries, m.Notes, m.Days)
+		fmt.Fprintf(e.stdout, "moved %s with their jobs, %s and the totals of %s\n", text.Count(m.Entries, "entry"),
+			text.Count(m.Notes, "note"), text.Count(m.Days, "day"))
 		return exitOK
 	})
 }
@@ -49,6 +51,9 @@ func migrate(ctx context.Context, cfg *config.Config) (m store.Moved, err error)
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	from, err := store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
+	if errors.Is(err, store.ErrMoved) {
+		return m, fmt.Errorf("nothing to do: the ledger in %s was moved to a PostgreSQL database before", cfg.DataDir)
+	}
 	if err != nil {
 		return m, err
 	}

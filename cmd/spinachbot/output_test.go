@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
-// A command whose output did not arrive has failed, also when it printed only a little.
+// A command whose output was lost has failed, even if it printed only a little.
 func TestDiskFull(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -28,7 +28,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// An editor setting of spaces alone does not count.
+// An editor setting that consists of spaces is ignored.
 func TestBlankEditor(t *testing.T) {
 	e := &env{environ: []string{"VISUAL= ", "EDITOR=vi"}}
 	if got := e.editor(); got != "vi" {

@@ -18,17 +18,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
-// presetFlags choose a way of working.
+// presetFlags choose the preset and the policy.
 type presetFlags struct {
 	name, file, policy, tree, kind string
 	runs                           int
 	presets                        fileList // more presets, for the tries of a vote
 }
 
-// listPresets is the value of --preset that explains them.
+// listPresets is the value of --preset that explains the presets.
 const listPresets = "list"
 
-// answerPreset is how help describes the default of a command that answers as the bot does.
+// answerPreset is how the help describes the default of a command that answers as the bot does.
 const answerPreset = "the setting ANSWER_PRESET, best unless it is set"
 
 // declare declares the flags. usual describes the preset that is used when none is named.
@@ -107,7 +107,7 @@ func (f *presetFlags) one(variants []step.Variant, usual string) (*preset.Preset
 // maxRuns is the maximum number of tries for a question.
 const maxRuns = 20
 
-// variants returns the presets of a vote's tries, or nil when they all use the same one.
+// variants returns the presets of a vote's tries, or nil if they all use the same one.
 func (f *presetFlags) variants() ([]step.Variant, error) {
 	if f.runs < 0 || f.runs > maxRuns {
 		return nil, usageError{fmt.Errorf("--runs %d: want 1 to %d", f.runs, maxRuns)}

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// A policy that a preset's file names and that does not exist is the user's mistake, and found before anything is
-// asked.
+// If a preset file names a policy that does not exist, that is a usage error, found before anything is asked.
 func TestPresetFileUnknownPolicy(t *testing.T) {
 	dir, from := t.TempDir(), "../../agent/preset/spinach"
 	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
@@ -29,7 +28,7 @@ func TestPresetFileUnknownPolicy(t *testing.T) {
 	}
 }
 
-// Which preset answers: a file, the first of several, --preset, else the setting.
+// The preset that answers is that of a file, the first of several, that of --preset, or otherwise the setting's.
 func TestPresetUsed(t *testing.T) {
 	for _, c := range []struct {
 		flags       presetFlags
@@ -51,6 +50,6 @@ func TestPresetUsed(t *testing.T) {
 		}
 	}
 	if _, err := (&presetFlags{name: "best", presets: fileList{"grasp,best"}, policy: "vote"}).options("best"); err == nil {
-		t.Error("--preset best --presets grasp,best is accepted")
+		t.Error("--preset best --presets grasp,best was accepted")
 	}
 }

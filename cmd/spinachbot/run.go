@@ -195,7 +195,7 @@ func readWikis(cfg *config.Config, getenv func(string) string) ([]string, map[st
 	return cfg.ReadWikis(cfg.Wikis, data, getenv)
 }
 
-// bots makes a bot for every wiki, with the policy of the main one.
+// bots creates a bot for every wiki, with the policy of the main one.
 func (r *running) bots(st bot.Store, pol bot.Config) (*several.Bots, error) {
 	b, err := r.parts.bot(st, pol)
 	if err != nil {
@@ -215,7 +215,7 @@ func (r *running) bots(st bot.Store, pol bot.Config) (*several.Bots, error) {
 	return all, nil
 }
 
-// drainTime is how long work that was begun may continue after the program is asked to stop. Together with the time for
+// drainTime is how long work in progress may continue after the program is asked to stop. Together with the time for
 // recording the end, it is less than the 30 seconds that service managers wait.
 const drainTime = 20 * time.Second
 
@@ -244,7 +244,7 @@ func (r *running) run(ctx context.Context) (err error) {
 // daily is when expired data is deleted.
 const daily = "47 2 * * *"
 
-// often is when the bot checks whether there are steps behind replies to write.
+// often is when the bot checks whether steps behind replies must be written.
 const often = "*/5 * * * *"
 
 // hourly is when the bot checks whether a digest is due.
@@ -270,6 +270,22 @@ func (r *running) removedPosts(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// removedToday does the work of removedPosts once a day in a process that does a single round.
+func (r *running) removedToday(ctx context.Context) error {
+	const key = "removed posts checked"
+	if r.cfg.KeepRemoved < 0 {
+		return nil
+	}
+	day := r.e.now().UTC().Format(time.DateOnly)
+	if last, _, err := r.st.Get(ctx, key); err != nil || string(last) == day {
+		return err
+	}
+	if err := r.removedPosts(ctx); err != nil {
+		return err
+	}
+	return r.st.Put(ctx, key, []byte(day))
 }
 
 // deleteOld deletes old trajectories, now and daily, until the returned function is called. Every process has its own
@@ -300,10 +316,10 @@ func (r *running) round(ctx context.Context, b *several.Bots) error {
 	if p := r.stepPages(b); p != nil && err == nil {
 		err = errors.Join(err, p.Write(ctx), p.Retire(ctx))
 	}
-	return errors.Join(err, r.digest(ctx, b))
+	return errors.Join(err, r.digest(ctx, b), r.removedToday(ctx))
 }
 
-// digest writes the daily digest when it is due.
+// digest writes the daily digest if it is due.
 func (r *running) digest(ctx context.Context, b *several.Bots) error {
 	return b.Bots[0].WriteDigest(ctx, func(ctx context.Context, from, to time.Time) (string, error) {
 		spent, err := spentLately(ctx, r.st, r.cfg, to, 1)
@@ -318,7 +334,7 @@ func (r *running) digest(ctx context.Context, b *several.Bots) error {
 	})
 }
 
-// stepPages are the pages with the steps behind replies; nil where none are to be written.
+// stepPages returns the pages with the steps behind replies, or nil if none are written.
 func (r *running) stepPages(b *several.Bots) *tracepage.Pages {
 	if r.cfg.TracePage == "" || r.pol.DryRun || r.pol.Posting == bot.Off {
 		return nil
@@ -327,7 +343,7 @@ func (r *running) stepPages(b *several.Bots) *tracepage.Pages {
 		Now: r.e.now, Account: r.pol.Account, Parent: r.cfg.TracePage, Keep: r.cfg.KeepTrajectories, Hide: r.cfg.Secrets()}
 }
 
-// watch does a step on the page's schedule, and runs the jobs that have other schedules.
+// watch runs a step on the page's schedule, and the jobs that have other schedules.
 func (r *running) watch(ctx context.Context, b *several.Bots, step func(context.Context) error) error {
 	var jobs []job
 	if r.cfg.DigestPage != "" {
@@ -405,7 +421,7 @@ func (r *running) shared(ctx context.Context) error {
 	return c.Run(ctx)
 }
 
-// botParts are what bots of this process have in common.
+// botParts has everything that the bots of this process share.
 type botParts struct {
 	lg      *slog.Logger
 	wiki    *mediawiki.Client
@@ -419,10 +435,10 @@ type botParts struct {
 	now     func() time.Time
 	// whether pages that mention the account are read, too
 	mentions bool
-	tools    bool // replies without a query are posted by DiscussionTools where the wiki has them
+	tools    bool // replies without a query are posted by DiscussionTools if the wiki has them
 }
 
-// bot makes a bot.
+// bot returns a bot.
 func (p *botParts) bot(st bot.Store, pol bot.Config) (*bot.Bot, error) {
 	pol.Similar, pol.Compare, pol.Rerun, pol.Figures = p.similar, p.compare, p.rerun, p.figures
 	pol.Held, pol.Recognize = p.counts.Held, p.service
@@ -436,7 +452,7 @@ func (p *botParts) bot(st bot.Store, pol bot.Config) (*bot.Bot, error) {
 	return bot.New(p.lg, st, adapter.Wiki{Client: p.wiki}, p.service, p.now, pol)
 }
 
-// wireBot makes a bot.
+// wireBot returns a bot.
 func wireBot(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store.Store, e *env, mcfg llm.Config,
 	pol bot.Config, counts *metrics.Metrics) (*bot.Bot, error) {
 	parts, err := wireParts(ctx, lg, cfg, st, e, mcfg, counts)
@@ -498,7 +514,7 @@ func wireParts(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *sto
 	service.Open = counts.Opener(service.Open, way.Tools)
 	similar := earlier.New(lg, filepath.Join(cfg.DataDir, harvestFolder), sources[0].Graph, now)
 	similar.Ledger = func(ctx context.Context) ([]*bot.Entry, error) {
-		return st.Entries(ctx, bot.Filter{States: []bot.State{bot.Posted}})
+		return st.Entries(ctx, bot.Filter{States: []bot.State{bot.Posted}, Newest: earlier.MaxOwn})
 	}
 	return &botParts{lg: lg, wiki: wiki, service: service, harvest: h, now: now, counts: counts,
 		mentions: cfg.Mentions == "on", tools: toolsMayPost(cfg),
@@ -506,9 +522,9 @@ func wireParts(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *sto
 		rerun: earlier.Rerunner{Source: sources[0], Now: now}, figures: figures.Finder{Graph: sources[0].Graph}}, nil
 }
 
-// toolsMayPost reports whether replies may be posted by DiscussionTools, which know no base revision: in a single
-// process, whose late requests the wiki refuses. It does so where the session has ended, or, with OAuth 1.0a, the time
-// in the signature is more than five minutes ago; a request with an OAuth 2 token never gets too old.
+// toolsMayPost reports whether replies may be posted by DiscussionTools, which do not support a base revision. They may
+// only in a single process, and if the wiki refuses its late requests: because the session has ended or, with OAuth
+// 1.0a, because the time in the signature is more than five minutes ago. A request with an OAuth 2 token never expires.
 func toolsMayPost(cfg *config.Config) bool {
 	return cfg.DiscussionTools == "on" && cfg.DatabaseURL == "" && cfg.OAuth2Token.Reveal() == ""
 }
@@ -519,8 +535,8 @@ type job struct {
 	run               func(ctx context.Context) error
 }
 
-// watch does a step on a schedule until ctx is done or the account may not edit. A step that takes longer than the
-// schedule's interval is not doubled.
+// watch runs a step on a schedule until ctx is done or the account may not edit. While a step is still running, no
+// other one is started.
 func watch(ctx context.Context, lg *slog.Logger, step func(context.Context) error, schedule string, jobs ...job) error {
 	if schedule == "" {
 		return usageError{errors.New("WATCH_SCHEDULE is empty: when should the page be read?")}
@@ -567,7 +583,7 @@ func watch(ctx context.Context, lg *slog.Logger, step func(context.Context) erro
 	return nil
 }
 
-// oneAtATime runs a job unless its last run is still going. Errors are logged, and the bot goes on.
+// oneAtATime runs a job unless its last run is still in progress. Errors are logged, and the bot continues.
 func oneAtATime(ctx context.Context, lg *slog.Logger, j job) func() {
 	var turn sync.Mutex
 	return func() {

@@ -78,7 +78,7 @@ The graph is kept in memory, which is enough for some million triples. Larger da
 	})
 }
 
-// wikiFile is where the sandbox's wiki keeps its pages: in DATA_DIR when that is set, else in memory.
+// wikiFile returns where the sandbox's wiki keeps its pages: in DATA_DIR if that is set, otherwise in memory.
 func wikiFile(cfg *config.Config) string {
 	if cfg.Origin("DATA_DIR") == "default" {
 		return ""
@@ -120,8 +120,9 @@ func builtinGraph(now func() time.Time) (*embedded.Graph, error) {
 	return sandbox.Graph(embedded.Options{Name: "built-in slice of Wikidata", Now: now, Random: randomUint64})
 }
 
-// sandboxParallel is how many queries the sandbox runs at once. The graph divides its memory among them, and small
-// queries get theirs however many greedy ones there are; so the number need not be low to protect the others.
+// sandboxParallel is the maximum number of queries that the sandbox runs at once. The graph divides its memory among
+// them, and small queries get their share however many greedy ones there are, so the number need not be low to protect
+// them.
 const sandboxParallel = 128
 
 func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions) (_ *sandboxServer, err error) {
@@ -216,8 +217,8 @@ func seedWiki(w *wiki.Wiki, o sandboxOptions) error {
 	return nil
 }
 
-// ownHost rejects requests under a foreign host name when the sandbox listens on loopback, so that no page on the
-// internet can reach it through its own host name that points here.
+// ownHost rejects requests with other host names if the sandbox listens on loopback, so that no page on the internet
+// can reach it through a host name that points to this machine.
 func ownHost(addr net.Addr, next http.Handler) http.Handler {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsLoopback() {

@@ -96,7 +96,7 @@ func (s *serving) annotators(ctx context.Context, lg *slog.Logger, cfg *config.C
 // close closes what the pages opened.
 func (s *serving) close() {
 	for _, c := range s.closing {
-		_ = c.Close() // what was written is already durable
+		_ = c.Close() // all writes are already durable
 	}
 }
 
@@ -130,7 +130,7 @@ func deskWikis(lg *slog.Logger, cfg *config.Config) (map[string]desk.Wiki, error
 	return out, add("", cfg)
 }
 
-// newPreviewer makes a client that asks the wiki to render texts. It has no account: it cannot write.
+// newPreviewer returns a client that asks the wiki to render texts. It has no account, so it cannot write.
 func newPreviewer(lg *slog.Logger, cfg *config.Config) (*mediawiki.Client, error) {
 	ua, err := userAgent(cfg, isLoopback(cfg.WikiAPI))
 	if err != nil {

@@ -10,11 +10,12 @@ import (
 	webask "github.com/spinachbot/spinachbot/internal/web/ask"
 )
 
-// picturesFolder is the folder of the pictures that results named, in DATA_DIR. They can be fetched again.
+// picturesFolder is the folder in DATA_DIR for the pictures that results name. They can always be fetched again.
 const picturesFolder = "pictures"
 
-// picturesFrom is the address of the pictures that results name, "" for none. A graph on this machine may be private, or
-// a trial without a network: then nothing is asked of Wikimedia Commons, unless the settings say so.
+// picturesFrom returns the address of the pictures that results name, or "" for no pictures. A graph on this machine
+// may be private, or a trial without a network, so nothing is requested from Wikimedia Commons then, unless the
+// settings say so.
 func picturesFrom(cfg *config.Config) string {
 	switch {
 	case cfg.PicturesURL == config.Off || cfg.PicturesURL == "" && isLoopback(cfg.SPARQLEndpoint):
@@ -25,7 +26,7 @@ func picturesFrom(cfg *config.Config) string {
 	return picture.Commons
 }
 
-// newPictures returns what fetches the pictures of results, nil when they are links only.
+// newPictures returns a fetcher for the pictures of results, or nil if results only have links.
 func newPictures(lg *slog.Logger, e *env, cfg *config.Config, wrap wrapper) webask.Pictures {
 	base := picturesFrom(cfg)
 	if base == "" {

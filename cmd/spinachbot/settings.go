@@ -38,8 +38,7 @@ var settingWords = map[string][]cobra.Completion{
 	"openai-sampling": {"full\ttemperature, top_p and n are sent", "none\tfor reasoning models"},
 }
 
-// newCmdline declares a command. use is its name and what may follow it; short says in a few words what it does, doc in
-// full.
+// newCmdline declares a command. use is its name and arguments; short describes it in a few words, doc in full.
 func newCmdline(e *env, use, short, doc string, groups ...config.Group) *cmdline {
 	cmd := &cobra.Command{Use: use, Short: short, Long: doc, Args: cobra.ArbitraryArgs, DisableFlagsInUseLine: true}
 	c := &cmdline{cmd: cmd, fs: cmd.Flags(), e: e, groups: map[config.Group]bool{}, settings: map[string]string{}}
@@ -144,7 +143,7 @@ func (c *cmdline) usage(w io.Writer) {
 	}
 }
 
-// definition prints a term on a line and its description below it, indented; both on one line where the term is short.
+// definition prints a term on a line and its description below it, indented, or both on one line if the term is short.
 func definition(w io.Writer, term, text string) {
 	const indent = 23
 	if console.Cells(term) <= indent-4 {

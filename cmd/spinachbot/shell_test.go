@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/config"
 )
 
-// Every shell is offered commands, flags and their values.
+// Every shell gets completions for commands, flags and their values.
 func TestCompletions(t *testing.T) {
 	dir := drafted(t)
 	for _, c := range []struct{ line, want string }{
@@ -65,7 +65,7 @@ func TestManual(t *testing.T) {
 	}
 }
 
-// Presets come from one place: ask explains and checks them, a file may hold one of your own.
+// Presets are defined in one place: ask explains and checks them, and a file may contain another one.
 func TestPresetFlags(t *testing.T) {
 	out, errs, code := invoke(t, nil, "ask", "--preset", "list")
 	if code != exitOK || !strings.HasPrefix(out, "spinach: ") || !strings.Contains(out, "execute_sparql") ||

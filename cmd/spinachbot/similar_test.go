@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// counted is a graph that gives one row, none, or an error, and counts.
+// counted is a graph that returns one row, no row, or an error, and counts its queries.
 type counted struct {
 	runs int
 	rows int
@@ -28,7 +28,8 @@ func (g *counted) Query(context.Context, string) (*kg.Table, error) {
 	return &kg.Table{Vars: []string{"x"}, Rows: make([][]rdf.Term, g.rows)}, g.err
 }
 
-// What a scheduled harvest finds serves the bot: it points to an earlier discussion as long as its query returns rows.
+// The bot uses the results of a scheduled harvest: it points to an earlier discussion as long as the query there
+// returns rows.
 func TestEarlierDiscussions(t *testing.T) {
 	data := t.TempDir()
 	environ := append(harvestWorld(t), "DATA_DIR="+data)
@@ -97,7 +98,7 @@ func TestEarlierDiscussions(t *testing.T) {
 	}
 }
 
-// counterStore keeps nothing.
+// counterStore stores nothing.
 type counterStore struct{}
 
 func (counterStore) Change(_ context.Context, _ string, f func([]byte) ([]byte, error)) error {
@@ -105,7 +106,7 @@ func (counterStore) Change(_ context.Context, _ string, f func([]byte) ([]byte, 
 	return err
 }
 
-// A job that fails or panics is logged and leaves the schedule alive.
+// A job that fails or panics is logged, and the schedule continues.
 func TestScheduledJobs(t *testing.T) {
 	runs := 0
 	f := oneAtATime(t.Context(), quietLogger(), job{"X", "", func(context.Context) error { runs++; panic("x") }})

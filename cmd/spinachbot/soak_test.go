@@ -32,7 +32,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// soaking is a soak run: a bot in this process, and wiki, graph and model in another, so that their memory is not ours.
+// soaking is a soak run: the bot is in this process, and the wiki, graph and model are in another, so that their memory
+// does not count.
 type soaking struct {
 	t      *testing.T
 	url    string
@@ -43,13 +44,13 @@ type soaking struct {
 	ahead  atomic.Int64 // nanoseconds: how far the clocks of bot and wiki are ahead of the machine's
 }
 
-// tick is how much later it is with each round, as with the usual WATCH_SCHEDULE.
+// tick is how much time passes with each round, as with the usual WATCH_SCHEDULE.
 const tick = 10 * time.Minute
 
-// TestSoak runs many rounds with the bot's real parts and looks at what they leave behind, a quarter of the run each:
-// memory, goroutines and file descriptors stay what they were, and a request costs the same room on the disk. SOAK is
-// the number of rounds; each fourth one has a request. The clocks of bot and wiki go on by ten minutes with each round:
-// 20,000 are 139 days.
+// TestSoak runs many rounds with the bot's real parts and measures after each quarter of the run what they leave
+// behind. Memory, goroutines and file descriptors must not grow, and a request must cost the same disk space. SOAK is
+// the number of rounds; every fourth one has a request. The clocks of the bot and the wiki advance by ten minutes with
+// each round: 20,000 rounds are 139 days.
 func TestSoak(t *testing.T) {
 	rounds, _ := strconv.Atoi(os.Getenv("SOAK"))
 	if rounds == 0 {
@@ -106,7 +107,7 @@ func TestSoak(t *testing.T) {
 	flat(t, rows)
 }
 
-// soaked is what is seen after a quarter.
+// soaked is a measurement after a quarter.
 type soaked struct {
 	answered, heap, rss, goroutines, files int
 	disk, perRequest                       int64
@@ -128,7 +129,7 @@ func flat(t *testing.T, rows []soaked) {
 	}
 }
 
-// look measures. The heap is what a collection leaves.
+// look measures. The heap is measured after a garbage collection.
 func (s *soaking) look(st *store.Store, n, quarter int, before []soaked, took time.Duration) soaked {
 	s.t.Helper()
 	s.client.CloseIdleConnections()
@@ -170,7 +171,7 @@ func (s *soaking) look(st *store.Store, n, quarter int, before []soaked, took ti
 
 var rssLine = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
 
-// resident is this process's memory in KiB, 0 where the system does not say.
+// resident returns this process's memory in KiB, or 0 if the system does not report it.
 func resident() int {
 	data, err := os.ReadFile("/proc/self/status")
 	if m := rssLine.FindSubmatch(data); err == nil && m != nil {
@@ -182,7 +183,7 @@ func resident() int {
 
 const soakPassword = "a password of the soak run"
 
-// TestSoakServer is no test: it is the other process of TestSoak, until its input ends.
+// TestSoakServer is not a test: it is the other process of TestSoak, until its input ends.
 func TestSoakServer(t *testing.T) {
 	if os.Getenv("SOAK_SERVER") == "" {
 		t.Skip("part of TestSoak")
@@ -223,7 +224,7 @@ func TestSoakServer(t *testing.T) {
 
 const soakPage = "Wikidata:Request a query"
 
-// open starts the other process and logs its people in.
+// open starts the other process and logs in its users.
 func (s *soaking) open() {
 	s.t.Helper()
 	cmd := exec.CommandContext(s.t.Context(), os.Args[0], "-test.run=^TestSoakServer$")
@@ -274,7 +275,7 @@ func (s *soaking) open() {
 
 func (s *soaking) now() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
 
-// later moves the clocks on.
+// later advances the clocks.
 func (s *soaking) later() {
 	s.t.Helper()
 	d := time.Duration(s.ahead.Add(int64(tick)))
@@ -285,10 +286,10 @@ func (s *soaking) later() {
 	resp.Body.Close()
 }
 
-// keptThreads is how many threads stay on the page; the older ones are archived.
+// keptThreads is the number of threads that stay on the page; older ones are archived.
 const keptThreads = 8
 
-// ask posts a request of a new person at the end of the page.
+// ask posts a request by a new person at the end of the page.
 func (s *soaking) ask() {
 	s.t.Helper()
 	out := s.call(url.Values{"action": {"query"}, "prop": {"revisions"}, "rvprop": {"content"}, "rvslots": {"main"}, "titles": {soakPage}})

@@ -30,7 +30,7 @@ func traceShowCommand(e *env) *cobra.Command {
 DATA_DIR/trajectories.
 KEY is the ID of a ledger entry; KEY-triage shows how the bot judged whether the post was a request.`,
 		config.Data)
-	asJSON := c.fs.Bool("json", false, "print the events of the file as they are, one a line, except for a last line that was cut off; a search with a judge has one more event, stability, at the end")
+	asJSON := c.fs.Bool("json", false, "print the events of the file as they are, one per line, except for a last line that was cut off; a search with a judge has one more event, stability, at the end")
 	c.cmd.ValidArgsFunction = c.completeEntries()
 	full := c.fs.Bool("full", false, "show every message of every call of the model")
 	return c.command(func(_ context.Context, args []string) int {
@@ -77,7 +77,7 @@ func showTrace(e *env, dataDir, name string, asJSON, full bool) error {
 	return nil
 }
 
-// openTrace finds the trajectory that name refers to, and returns where it is read from.
+// openTrace opens the trajectory that name refers to, and returns a name for its source.
 func openTrace(e *env, dataDir, name string) (in io.ReadCloser, source string, err error) {
 	if name == "-" {
 		return io.NopCloser(e.stdin), "standard input", nil

@@ -105,7 +105,7 @@ func newGraph(lg *slog.Logger, cfg *config.Config, store remote.BudgetStore, wra
 	wcfg := wikidata.Config{SPARQL: cfg.SPARQLEndpoint, Fallback: cfg.SPARQLFallback,
 		FallbackDialect: cfg.SPARQLFallbackDialect, API: api, REST: cfg.EntityREST, Vector: cfg.VectorSearch, UserAgent: ua}
 	if local {
-		// A server on this machine needs no budget.
+		// A server on this machine does not need a budget.
 		wcfg.Pace = remote.Pace{Time: time.Hour, TimeRate: time.Hour, Errors: 1e6, ErrorRate: 1e6}
 	}
 	return wikidata.New(lg, wcfg, wrap.around(rt), systemClock{}, randomFloat, store)
@@ -140,8 +140,8 @@ func newModel(lg *slog.Logger, mcfg llm.Config, dailyUSD float64, days llm.DaySt
 	return llm.NewClient(lg, mcfg, wrap.around(rt), systemClock{}, randomFloat, budget)
 }
 
-// newWiki makes a client for the configured wiki. session is a file for its session, "" for none; see sessionFile.
-// pauses records how long the wiki wants no requests.
+// newWiki makes a client for the configured wiki. session is a file for its session, or ""; see sessionFile. pauses
+// records how long the wiki wants no requests.
 func newWiki(lg *slog.Logger, cfg *config.Config, session string,
 	pauses politehttp.Pauses) (*mediawiki.Client, error) {
 	ua, err := userAgent(cfg, isLoopback(cfg.WikiAPI))
@@ -187,7 +187,7 @@ func runLimits(cfg *config.Config) agent.Limits {
 	return agent.Limits{Time: cfg.RequestTime, USD: cfg.RequestUSD}
 }
 
-// errNoModel tells how to configure a model.
+// errNoModel says how to configure a model.
 var errNoModel = errors.New("no language model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL for any server that speaks the OpenAI protocol")
 
 // trajectories is the folder of trajectories in DATA_DIR.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Assignment tells who should judge which candidate: names by candidate ID.
+// Assignment lists who should judge which candidate: names by candidate ID.
 type Assignment map[string][]string
 
 // Assign assigns every unresolved candidate to overlap people. A candidate that someone has judged counts as theirs.
@@ -115,7 +115,7 @@ func Paces(cases []Case, a Assignment, events []Event, now time.Time) []Pace {
 	return out
 }
 
-// Shared is how many candidates two people both have.
+// Shared is the number of candidates that two people both have.
 type Shared struct {
 	A, B string
 	N    int

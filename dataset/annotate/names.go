@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
-// Name is what an entity or property is called in English.
+// Name is the English name of an entity or property.
 type Name struct {
 	Label       string   `json:"label"`
 	Description string   `json:"description,omitempty"`
@@ -23,7 +23,7 @@ type Name struct {
 const (
 	maxNames  = 100_000                 // kept
 	nameBatch = 200                     // requested at once
-	nameWait  = 1500 * time.Millisecond // how long a page waits; later names are there the next time
+	nameWait  = 1500 * time.Millisecond // how long a page waits; later names are available the next time
 	nameLimit = 30 * time.Second        // of the query itself
 	nameRest  = 30 * time.Second        // after a failure
 )

@@ -60,7 +60,7 @@ var closeProperties = [][]string{
 	{"P39", "P106", "P97"}, {"P6", "P35", "P1313"},
 }
 
-// silentProperties need no words of their own: what they lead to is enough.
+// silentProperties do not need words of their own: what they lead to is enough.
 var silentProperties = map[string]bool{"P31": true, "P279": true, "P106": true, "P21": true, "P17": true, "P30": true,
 	"P131": true}
 

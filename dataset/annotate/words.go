@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// wording is a question, taken apart for comparison.
+// wording is a question, split into parts for comparison.
 type wording struct {
 	text    string   // lower case, without diacritics, single spaces
 	words   []string // of text

@@ -69,7 +69,7 @@ func (m paidModel) Complete(ctx context.Context, _ llm.Request) (*llm.Response, 
 	return &llm.Response{Usage: u}, nil
 }
 
-// A run stops in order at its limit of money: what is paid for is kept, and a higher limit goes on.
+// A run stops cleanly at its cost limit: paid results are kept, and a higher limit continues the run.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -56,11 +56,12 @@ func (r *runner) ask(ctx context.Context, it dataset.Item, k known, until time.T
 		}
 		out.Attempts = append(out.Attempts, Attempt{At: a.started.UTC(), Kind: a.failure.Kind, Message: a.detail})
 		failed := r.Log.With("item", it.ID, "attempt", try, "kind", a.failure.Kind, "error", a.detail)
-		if !a.again || try >= r.Tries {
+		wait := max(backoff(try), a.pause)
+		if !a.again || try >= r.Tries || wait > maxPause ||
+			a.pause > 0 && !until.IsZero() && a.pause > until.Sub(r.Now()) {
 			failed.Warn("a service failed an item")
 			return out, nil
 		}
-		wait := backoff(try)
 		failed.Warn("a service failed an item", "retry_in", wait)
 		if err := r.Sleep(ctx, wait); err != nil && late() {
 			return out.late(), nil
@@ -86,9 +87,10 @@ type attempt struct {
 	started time.Time
 	elapsed time.Duration
 	usage   llm.Usage
-	failure *Failure // a service's
-	detail  string   // of the failure or the reason
-	again   bool     // a retry may help
+	failure *Failure      // a service's
+	detail  string        // of the failure or the reason
+	again   bool          // a retry may help
+	pause   time.Duration // how long the service wants no requests
 
 	examples  []string // IDs of the solved questions that the model was shown
 	incidents int      // calls of the graph that its service failed
@@ -150,7 +152,8 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item, gold *goldFile) (
 	return a, nil
 }
 
-// right returns what tells an answer that is right by gold, nil where that does not matter or nothing is gold.
+// right returns a function that reports whether an answer is right by gold, or nil if that does not matter or there is
+// no gold.
 func (r *runner) right(it dataset.Item, gold *goldFile) func(context.Context, *agent.Answer) bool {
 	known := Result{ID: it.ID, Gold: gold.Result, GoldError: gold.Error, GoldSPARQL: gold.SPARQL}
 	if r.UntilF1 <= 0 || !known.Scorable() {
@@ -230,7 +233,7 @@ func (a *attempt) judge(err error) {
 		a.failure, a.detail = failed(Internal), err.Error()
 		return
 	}
-	a.detail = a.out.Detail
+	a.detail, a.pause = a.out.Said(), a.out.Pause()
 	switch {
 	case a.out.Reason == agent.NoModel:
 		a.failure = failed(NoModel)
@@ -283,7 +286,7 @@ func (a *attempt) count(e event.Event) {
 				a.examples = append(a.examples, x.ID)
 			}
 		}
-	case e.Event == "rollback":
+	case e.Event == "rollback", e.Event == "step" && e.Reason != "":
 		a.refused++
 	}
 }

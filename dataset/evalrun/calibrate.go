@@ -4,8 +4,8 @@ import (
 	"math"
 )
 
-// Calibration tells how far the agent's confidence can be trusted, over the items that it answered. An answer is right
-// when its exact match is 1.
+// Calibration measures how far the agent's confidence can be trusted, over the items that it answered. An answer is
+// right if its exact match is 1.
 type Calibration struct {
 	N int `json:"n"`
 	// expected calibration error: mean distance of confidence and share of right answers over the bins (Guo et al.

@@ -18,7 +18,7 @@ import (
 //go:embed prompts/classify.tmpl
 var classifyPrompt string
 
-// classifyRequest is what a model is asked about an item that was answered wrongly.
+// classifyRequest returns the request to a model about an item that was answered wrongly.
 func classifyRequest(it *ItemData) llm.Request {
 	tag := func(name, body string, n int) string {
 		lines := strings.Split(body, "\n") // they would end comments in a query

@@ -30,7 +30,7 @@ func runOf(t *testing.T, name string, change func(*world), items []dataset.Item)
 
 func pcg() *rand.Rand { return rand.New(rand.NewPCG(1, 0)) }
 
-// Two runs over items with known outcomes: common items, wins and losses, where they part, oracle and vote.
+// Two runs over items with known outcomes: common items, wins and losses, where they start to differ, oracle and vote.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	a := runOf(t, "first", nil, bench("answer ROWS a | ROWS a", "answer ROWS x | ROWS b", "answer ROWS c | ROWS c",
@@ -238,7 +238,7 @@ func TestCompareFailedRun(t *testing.T) {
 	}
 }
 
-// Two queries that differ only behind the place where they are cut are shown from there.
+// Two queries that differ only after the point where they are cut are shown from there.
 func TestPartingShowsTheDifference(t *testing.T) {
 	long := strings.Repeat("?x wdt:P31 wd:Q5 . ", 20)
 	p := part([]agent.Step{{Action: "execute_sparql", Argument: long + "# one"}, {Action: "stop"}},

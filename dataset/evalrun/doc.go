@@ -6,8 +6,8 @@
 // [Run] asks every item of a benchmark and keeps everything in one folder:
 //
 //	run.json            settings with their fingerprint, sessions with their program versions
-//	results.jsonl       one [Result] an item, in the benchmark's order: the same bytes for the same settings, model and graph
-//	meta.jsonl          one [Meta] an item: times, attempts, usage, when gold was run and where
+//	results.jsonl       one [Result] per item, in the benchmark's order: the same bytes for the same settings, model and graph
+//	meta.jsonl          one [Meta] per item: times, attempts, usage, when gold was run and where
 //	summary.json        [Summary]: scores by every metric, over all items and without those that services failed
 //	gold/NAME.json      the gold query's result with the time of its snapshot
 //	items/NAME.json     how the agent ended: the source of results.jsonl and meta.jsonl

@@ -68,6 +68,7 @@ type fakeAsker struct {
 	p      Parts
 	before func(q agent.Question)
 	flaky  map[string]int // how often a question fails before it is answered
+	pause  time.Duration  // that the graph's service then wants
 	mu     *sync.Mutex
 }
 
@@ -88,6 +89,9 @@ func (f *fakeAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorde
 	f.mu.Unlock()
 	if left > 0 {
 		out.Reason, out.Detail = agent.GraphFailed, fmt.Sprintf("port %d", 50000+left)
+		if f.pause > 0 {
+			out.Cause = &kg.Error{Kind: kg.RateLimited, RetryAfter: f.pause}
+		}
 		return out, nil
 	}
 	resp, err := f.p.Model.Complete(ctx, llm.Request{Purpose: "act"})

@@ -72,7 +72,7 @@ func encode(w io.Writer, v any, indent string) error {
 	return enc.Encode(v)
 }
 
-// readJSON reads a file written by writeJSON; ok is false when there is none.
+// readJSON reads a file written by writeJSON; ok is false if there is none.
 func (d folder) readJSON(v any, parts ...string) (ok bool, err error) {
 	b, err := os.ReadFile(d.path(parts...))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -141,7 +141,7 @@ func readLines(path string, f func(line int, data []byte) error) error {
 	}
 }
 
-// events reads the trajectory of an item; ok is false when there is none. For one that was cut off it returns the
+// events reads the trajectory of an item; ok is false if there is none. For one that was cut off it returns the
 // complete events and event.ErrTorn.
 func (d folder) events(id string) (events []agent.Event, ok bool, err error) {
 	f, err := os.Open(d.path(trajDir, FileName(id)+".jsonl"))

@@ -3,9 +3,9 @@ package evalrun
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/sparql"
@@ -61,11 +61,10 @@ func (r *runner) gold(ctx context.Context, it dataset.Item) (*goldFile, error) {
 		if !passing(kind) {
 			return g, r.keepGold(g)
 		}
-		if try >= r.Tries {
+		if wait := max(backoff(try), event.Ending{Cause: err}.Pause()); try >= r.Tries || wait > maxPause {
 			r.Log.Warn("the graph's service failed a gold query", "item", it.ID, "error", err)
 			return g, nil
-		}
-		if err := r.Sleep(ctx, backoff(try)); err != nil {
+		} else if err := r.Sleep(ctx, wait); err != nil {
 			return nil, err
 		}
 	}
@@ -96,11 +95,10 @@ func passing(k kg.Kind) bool {
 	return false
 }
 
-// goldFailure returns the failure for results.jsonl: a service's messages differ from run to run, so only the kind is
-// kept.
+// goldFailure returns the failure for results.jsonl: a service's messages differ from run to run, and are left out.
 func (g *goldFile) goldFailure() *Failure {
 	if g.Error == nil || !passing(kg.Kind(g.Error.Kind)) {
 		return g.Error
 	}
-	return &Failure{Kind: GraphService, Message: fmt.Sprintf("the graph's service failed (%s); run again to run the gold query again", g.Error.Kind)}
+	return &Failure{Kind: GraphService, Message: "the graph's service failed; run again to run the gold query again"}
 }

@@ -60,8 +60,8 @@ func (j Judged) Key(path string, r *transcript.Run) (transcript.Gold, []string, 
 	return transcript.Gold{SPARQL: r.SPARQL, Answers: values}, values, nil
 }
 
-// Known tells whether the answer of a trajectory's run is right, by SPINACH's measure, and what is right; score is the
-// F1 from 0 to 1. ok is false if neither is known.
+// Known returns whether the answer of a trajectory's run is right, by SPINACH's measure, and the right answer; score is
+// the F1 from 0 to 1. ok is false if neither is known.
 func (j Judged) Known(path string) (known transcript.Known, score float64, ok bool) {
 	it := j[filepath.Clean(path)]
 	if it == nil {

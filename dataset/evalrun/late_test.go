@@ -17,7 +17,7 @@ func TestItemTime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w := newWorld(t, dir, bench("slow | ROWS a", "fail graph_failed | ROWS b", "answer ROWS c | ROWS c"))
-	w.ItemTime = 3100 * time.Millisecond // the fakes' clock goes on by a second each time that it is looked at
+	w.ItemTime = 3100 * time.Millisecond // the fakes' clock advances by a second each time it is read
 	w.Sleep = func(ctx context.Context, _ time.Duration) error {
 		<-ctx.Done()
 		return ctx.Err()
@@ -81,7 +81,8 @@ func TestDeadlineOfItems(t *testing.T) {
 	}
 }
 
-// A process takes over an item whose time has passed, as one that ends every process that asks it: it is not asked.
+// A process takes over an item whose time has passed, such as one that kills every process that asks it: the item is
+// not asked.
 func TestLateInAnotherProcess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir(), bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b"))
@@ -94,12 +95,33 @@ func TestLateInAnotherProcess(t *testing.T) {
 	}
 }
 
+// An item that this folder has from an earlier session cannot be given to the others while the job is still held for a
+// process that was killed. It is counted once.
+func TestItemsAreCountedOnce(t *testing.T) {
+	t.Parallel()
+	dir, items := t.TempDir(), bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b")
+	w := newWorld(t, dir, items)
+	w.Chosen = map[string]bool{"a": true}
+	w.run(t)
+	w = newWorld(t, dir, items)
+	w.Shared = &Shared{Queue: &itemQueue{held: true}, Run: "run", Holder: "me", Lease: time.Minute, Poll: time.Millisecond}
+	var last Progress
+	w.Progress = func(p Progress) { last = p }
+	if sum := w.run(t); sum.Items != 2 || sum.Answered != 2 || sum.Missing != 0 {
+		t.Errorf("summary: %s", asJSON(t, sum))
+	}
+	if last.Done != 2 || last.Answered != 2 || last.Items != 2 {
+		t.Errorf("progress: %s", last)
+	}
+}
+
 // itemQueue is a queue for one process.
 type itemQueue struct {
 	mu       sync.Mutex
 	jobs     []job.Job
 	finished map[string]job.State
 	late     map[string]bool // keys of jobs whose deadline has passed
+	held     bool            // no job can be claimed by its key
 }
 
 func (q *itemQueue) AddJobs(_ context.Context, jobs []job.Job) error {
@@ -111,7 +133,7 @@ func (q *itemQueue) Claim(_ context.Context, holder string, w job.Want, _ time.T
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for i, j := range q.jobs {
-		if j.State == "" && (w.Key == "" || w.Key == j.Key) {
+		if j.State == "" && (w.Key == "" || w.Key == j.Key && !q.held) {
 			q.jobs[i].State = job.Running
 			return &job.Claim{Key: j.Key, Holder: holder, Fence: 1}, nil
 		}

@@ -34,7 +34,7 @@ type RunData struct {
 	Items  []ItemData // in the benchmark's order
 	byID   map[string]int
 	Metric []string // names of the metrics, in the scorer's order
-	// NotAsked is how many of the chosen items were not done when the run last stopped.
+	// NotAsked is the number of chosen items that were not done when the run last stopped.
 	NotAsked int
 }
 

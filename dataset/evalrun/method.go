@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 )
 
-// Parts are what an asker uses. Model and Graph are for one item and one attempt.
+// Parts are the parts that an asker uses. Model and Graph are for one item and one attempt.
 type Parts struct {
 	Log     *slog.Logger
 	Model   agent.Model

@@ -17,7 +17,7 @@ type Parting struct {
 	SameAction bool `json:"same_action,omitempty"`
 }
 
-// maxCall is how many characters of a step are shown.
+// maxCall is the maximum number of characters of a step that are shown.
 const maxCall = 120
 
 // stepsOf lists the steps that were carried out, including those that were later rolled back.

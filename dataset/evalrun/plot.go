@@ -36,7 +36,7 @@ func (s svg) bar(x, y, w, h float64, color int, tip string) {
 	s.Rect(x, y, w, h, fmt.Sprintf(`rx="2" class="s%d"`, color%seriesColors), tip)
 }
 
-// seriesColors is how many colors the page has for runs.
+// seriesColors is the number of colors that the page has for runs.
 const seriesColors = 6
 
 // legend names the runs, if there are several.

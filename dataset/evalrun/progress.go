@@ -21,17 +21,21 @@ type Progress struct {
 	Limit    float64   // US dollars; 0: none
 }
 
-func (p *Progress) count(i *itemFile) {
-	p.Done++
-	if i.Answered {
-		p.Answered++
+// ended is how an item ended, as far as [Progress] counts it.
+type ended struct{ answered, failed bool }
+
+// count counts an item, or with -1 takes it out.
+func (p *Progress) count(i ended, n int) {
+	p.Done += n
+	if i.answered {
+		p.Answered += n
 	}
-	if i.Error != nil {
-		p.Failed++
+	if i.failed {
+		p.Failed += n
 	}
 }
 
-// fewest is how many items a session must have done before it estimates how long the rest may take.
+// fewest is the minimum number of items that a session must have done before it estimates the remaining time.
 const fewest = 5
 
 // Left estimates the remaining time from this session's pace; ok is false as long as there is too little data.

@@ -14,7 +14,7 @@ import (
 
 // Recording is a finished run used as the model and the graph of another one: every item is answered from its
 // trajectory, and gold queries from their earlier results. The same code returns the same results without any service;
-// if the code asks for something else, the items in question fail, and meta.jsonl tells what differs.
+// if the code asks for something else, the items in question fail, and meta.jsonl records what differs.
 type Recording struct {
 	dir  folder
 	Info RunInfo

@@ -45,12 +45,13 @@ func ShowEvents(events []agent.Event) (out []ShownEvent) {
 			Thought:     shown(s.Thought, pageObservation),
 			Call:        shownCall(s),
 			Observation: shown(cmp.Or(s.Observation, told[e.Parent]), pageObservation), Failure: string(s.Failure)}
-		if e.Event == "rollback" {
-			p.Refused = map[string]string{"repeat": "refused: a repetition",
-				"stop": "refused: a stop without a result"}[e.Reason]
-			if p.Refused == "" {
-				p.Refused = "refused"
-			}
+		switch {
+		case e.Event == "rollback" && e.Reason == "stop":
+			p.Refused = "refused: a stop without a result"
+		case e.Reason == "repeat":
+			p.Refused = "refused: a repetition"
+		case e.Event == "rollback", e.Reason != "":
+			p.Refused = "refused" // why is its observation
 		}
 		out = append(out, p)
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// The list of items can be filtered by measure, class of error, feature of the gold query and number of steps, as the
-// pages of runs at work can be. The page has no script: each choice has a class, each item has the classes of what it
-// is, and rules of style, made for the page, hide the items without those of the choice.
+// The list of items can be filtered by measure, class of error, feature of the gold query and number of steps, as on
+// the pages of runs in progress. The page has no script: each choice has a class, each item has classes for its values,
+// and style rules, made for the page, hide the items without the classes of the choice.
 
 // pageFilter is a choice above the list; the first value of all but the measure is "all".
 type pageFilter struct {
@@ -20,7 +20,7 @@ type pageFilter struct {
 // pageChoice is a value: Class is that of its option, such as k-2.
 type pageChoice struct{ Class, Text string }
 
-// pageState is what became of an item in a run by one measure.
+// pageState is the outcome of an item in a run by one measure.
 type pageState struct {
 	Class string // of the measure, such as m-0
 	State string
@@ -107,7 +107,7 @@ func (r *Report) filters(items []pageRow) (filters []pageFilter, style string) {
 	return filters, css.String()
 }
 
-// states are the classes of what became of an item by the measure n in all runs.
+// states returns the classes for the outcomes of an item by the measure n in all runs.
 func states(n int, runs []pageItem) (out string) {
 	var seen []string
 	for _, p := range runs {
@@ -124,7 +124,7 @@ func states(n int, runs []pageItem) (out string) {
 	return out
 }
 
-// statesOf is what became of an item by each measure; it may be nil, for one that a run does not have.
+// statesOf returns the outcome of an item by each measure; the item may be nil if a run does not have it.
 func statesOf(it *ItemData, measures []string) (out []pageState) {
 	for i, m := range measures {
 		p := pageState{Class: fmt.Sprintf("m-%d", i), State: absent, Word: "not asked"}

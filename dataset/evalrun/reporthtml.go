@@ -101,7 +101,7 @@ type pageItem struct {
 	steps    string   // group of their number
 }
 
-// ShownRows are the first rows of a result; Note tells how many there are, or what it is.
+// ShownRows are the first rows of a result; Note says how many there are, or what the result is.
 type ShownRows struct {
 	Note string
 	Head []string
@@ -143,8 +143,8 @@ type itemPage struct {
 	Row *pageRow
 }
 
-// Bundle returns the report as files for a folder: index.html, and items/ with a page for each item. They need no
-// server, and stay fast where one page with everything would not.
+// Bundle returns the report as files for a folder: index.html, and items/ with a page for each item. They do not need a
+// server, and stay fast when a single page with everything would not.
 func (r *Report) Bundle() ([]dataset.File, error) {
 	d, err := r.pageData()
 	if err != nil {

@@ -107,7 +107,7 @@ type Attempt struct {
 	Message string    `json:"message"`
 }
 
-// GoldMeta tells when and where a gold query was run.
+// GoldMeta records when and where a gold query was run.
 type GoldMeta struct {
 	Snapshot time.Time `json:"snapshot,omitzero"` // zero if the result was in the benchmark's file
 	Endpoint string    `json:"endpoint"`

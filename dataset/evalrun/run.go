@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
-// Config is what [Run] needs. The folder must have been opened with [Begin].
+// Config configures [Run]. The folder must have been opened with [Begin].
 type Config struct {
 	Log     *slog.Logger
 	Dir     string
@@ -31,7 +31,7 @@ type Config struct {
 	Language       string // of the questions; "" to let the model detect it
 	Golden         bool   // name the entities of the gold query to the model
 	SkipUnscorable bool   // do not ask items whose gold query failed or is empty
-	// searches that branch go on until an answer has this F1 against gold, by UntilBy; 0: they know nothing of gold
+	// branching searches continue until an answer has this F1 against gold, by UntilBy; 0: they do not use gold
 	UntilF1 float64
 	UntilBy string // name of the metric
 
@@ -58,7 +58,7 @@ var (
 	ErrServiceDown = errors.New("a service stays down")
 )
 
-// maxInRow is how many items in a row a service may fail before the run stops.
+// maxInRow is the maximum number of consecutive items that a service may fail before the run stops.
 const maxInRow = 10
 
 // Run does what is missing from a run and assembles its files. Items that a service failed in an earlier session are
@@ -81,10 +81,11 @@ type runner struct {
 	Config
 	dir folder
 
-	mu    sync.Mutex
-	inRow int // items in a row that a service failed
-	tally Progress
-	watch watching
+	mu      sync.Mutex
+	inRow   int // items in a row that a service failed
+	tally   Progress
+	counted map[string]ended // what tally counts, by ID: an item whose job another process held may come twice
+	watch   watching
 }
 
 // work asks the items that are not done, Jobs at once, in the benchmark's order. An error stops all work with one
@@ -129,7 +130,7 @@ feed:
 func (r *runner) plan(ctx context.Context) ([]dataset.Item, error) {
 	var todo []dataset.Item
 	names := map[string]string{}
-	r.tally = Progress{Began: r.Now(), Limit: r.limit()}
+	r.tally, r.counted = Progress{Began: r.Now(), Limit: r.limit()}, map[string]ended{}
 	for _, it := range r.Items {
 		if other, taken := names[FileName(it.ID)]; taken {
 			return nil, fmt.Errorf("the items %q and %q would share a file; give one of them another ID", other, it.ID)
@@ -144,7 +145,7 @@ func (r *runner) plan(ctx context.Context) ([]dataset.Item, error) {
 			return nil, err
 		}
 		if k.done() {
-			r.tally.count(k.item)
+			r.add(k.item)
 			r.see(ctx, it, k)
 			continue
 		}
@@ -249,8 +250,18 @@ func (r *runner) count(i *itemFile) {
 	r.told(i)
 }
 
+// add counts an item once.
+func (r *runner) add(i *itemFile) {
+	if before, ok := r.counted[i.ID]; ok {
+		r.tally.count(before, -1)
+	}
+	now := ended{answered: i.Answered, failed: i.Error != nil}
+	r.counted[i.ID] = now
+	r.tally.count(now, 1)
+}
+
 func (r *runner) told(i *itemFile) {
-	r.tally.count(i)
+	r.add(i)
 	r.tally.Now = r.Now()
 	if r.Account != nil {
 		r.tally.Cost = r.Account.Sum()
@@ -266,7 +277,7 @@ func backoff(n int) time.Duration {
 	return min(2*time.Second<<(2*(n-1)), maxBackoff)
 }
 
-const maxBackoff = 2 * time.Minute
+const maxBackoff, maxPause = 2 * time.Minute, time.Hour // of the program itself, and as a service wants
 
 // itemFile is a file of items/: how the agent ended.
 type itemFile struct {

@@ -167,6 +167,29 @@ func TestServiceFailures(t *testing.T) {
 	}
 }
 
+// A service's pause is waited for; one that does not end in time is no reason for another attempt, which costs a call of
+// the model.
+func TestPauses(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		pause, item time.Duration
+		slept       []time.Duration
+	}{
+		{time.Second, 0, []time.Duration{2 * time.Second}},
+		{15 * time.Minute, 0, []time.Duration{15 * time.Minute}},
+		{15 * time.Minute, 10 * time.Minute, nil},
+		{2 * time.Hour, 0, nil},
+	} {
+		w := newWorld(t, t.TempDir(), bench("answer ROWS a | ROWS a"))
+		w.asker.flaky, w.asker.pause, w.ItemTime = map[string]int{"a": 1}, tt.pause, tt.item
+		sum := w.run(t)
+		if !slices.Equal(w.slept, tt.slept) || (sum.Answered == 1) != (tt.slept != nil) ||
+			(len(sum.FailedIDs) == 1) != (tt.slept == nil) {
+			t.Errorf("%v of %v: waited %v, %s", tt.pause, tt.item, w.slept, asJSON(t, sum))
+		}
+	}
+}
+
 // A gold query that the service failed is not a failed gold query: the next session runs it again, and does not ask the
 // item again.
 func TestGoldService(t *testing.T) {

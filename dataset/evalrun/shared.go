@@ -38,7 +38,7 @@ type Shared struct {
 	Run    string        // name of the run, the same for all
 	Holder string        // a name that no other process has ever had
 	Lease  time.Duration // how long the others wait for the items of a process that is gone
-	Poll   time.Duration // how often to look for items when others have the rest
+	Poll   time.Duration // how often to check for items while others have the rest
 }
 
 // itemJob is the kind of the items' jobs.

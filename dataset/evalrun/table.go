@@ -226,7 +226,7 @@ func (t *Table) LaTeX(w io.Writer) {
 		latexEscaper.Replace(plain(strings.TrimSpace(t.Title+". "+t.Note))))
 }
 
-// HTML writes the table for the page of WriteHTML: link returns the address of an item, "" for none.
+// HTML writes the table for the page of WriteHTML: link returns the address of an item, or "".
 func (t *Table) HTML(w io.Writer, link func(id string) string) {
 	fmt.Fprint(w, "<div class=\"scroll\"><table><thead><tr>")
 	for i, h := range t.Head {

@@ -80,7 +80,7 @@ func vote(items []*ItemData) int {
 	return win
 }
 
-// Combined is what several runs would achieve together.
+// Combined is the score that several runs would achieve together.
 type Combined struct {
 	Oracle []MetricMean `json:"oracle"` // by the better run for each item: what a perfect choice would achieve
 	Vote   []MetricMean `json:"vote"`   // by the most frequent result, ties by confidence

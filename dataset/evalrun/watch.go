@@ -38,7 +38,7 @@ type WatchedItem struct {
 	Failed   string   `json:"failed,omitempty"` // kind of failure of a service
 	Excluded string   `json:"excluded,omitempty"`
 	Scores   []Score  `json:"scores,omitempty"`
-	Class    Class    `json:"class,omitempty"` // of its error by the first metric, by rules; "" for none
+	Class    Class    `json:"class,omitempty"` // of its error by the first metric, by rules, or ""
 	Why      string   `json:"why,omitempty"`
 	Features []string `json:"features,omitempty"` // of the gold query
 	Steps    int      `json:"steps"`

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestWatch: who watches a run at work sees each item with its score once it is done, and how far the run is; when the
-// run is over, the same items, from its files.
+// TestWatch: watching a run in progress shows each item with its score once it is done, and the progress of the run.
+// After the run, the same items come from its files.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -251,7 +251,7 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// maxBatch is how many texts are embedded with one call.
+// maxBatch is the maximum number of texts that are embedded with one call.
 const maxBatch = 128
 
 func (p *Pool) byMeaning(ctx context.Context, text string) ([]ranked, error) {

@@ -21,7 +21,7 @@ import (
 //     benchmark may have;
 //   - the same heading on the same page, or the same heading as an item without a page;
 //   - the same wording, letter case, accents and punctuation aside, or nearly: nine of ten words the same;
-//   - the same query, but for layout, prefixes, comments, names of variables and the order of statements
+//   - the same query, except for layout, prefixes, comments, names of variables and the order of statements
 //     ([sparql.Canonical]); or the same pattern with the same Q and P numbers; or similar text, which is what the
 //     harvest calls near-duplicates ([harvest.SimilarText]).
 //
@@ -203,7 +203,7 @@ func (d *doc) place() string {
 	return d.url + "#" + d.heading()
 }
 
-// heading is the folded heading of the discussion, "" for none.
+// heading is the folded heading of the discussion, or "".
 func (d *doc) heading() string { return strings.Join(lookupWords(d.Heading), " ") }
 
 // generic matches IDs that any benchmark may have.

@@ -19,7 +19,7 @@ const maxBraces = 64
 
 // ParseSuggestion reads the model's answer and checks it: both questions must be present, must not be queries and must
 // not contain IDs; the verdict must be one of three and have a reason; the texts to disambiguate must be short. Text
-// around the JSON object is ignored, even with braces in it. The error tells what is wrong with the answer.
+// around the JSON object is ignored, even with braces in it. The error says what is wrong with the answer.
 func ParseSuggestion(said string, c *dataset.Candidate) (*dataset.Suggestion, error) {
 	a, err := findAnswer(said)
 	if err != nil {

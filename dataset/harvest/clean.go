@@ -152,7 +152,7 @@ var (
 )
 
 // scholarly returns the part of a query that only applies to scholarly articles, or "". A query that itself calls the
-// other half of the graph needs no mark.
+// other half of the graph does not need a mark.
 func scholarly(q *sparql.Query) string {
 	asks := false
 	sparql.Inspect(q, func(n sparql.Node) bool {

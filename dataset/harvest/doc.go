@@ -5,7 +5,7 @@
 // The funnel is that of the SPINACH paper (section 3): discussions, those with a query, those whose last-mentioned
 // query runs and returns non-empty results below 10 MB. Rejected discussions are kept with a reason ([dataset.Reason]).
 //
-// # The way of a discussion
+// # The path of a discussion
 //
 // [Harvest.Run] goes through the archive page by page. A page that changed since it was read is read again (read.go):
 // as rendered HTML and as wikitext. If they differ, the discussion has a note. Each thread becomes a found

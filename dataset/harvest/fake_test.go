@@ -170,7 +170,7 @@ func (w *fakeWiki) HTML(_ context.Context, title string) (Text, error) {
 	return Text{w.rev[title], h}, nil
 }
 
-// fakeGraph answers from an embedded graph, but for queries that hold the name of a fault in a comment.
+// fakeGraph answers from an embedded graph, except for queries with the name of a fault in a comment.
 type fakeGraph struct {
 	g      *embedded.Graph
 	faults map[string]error

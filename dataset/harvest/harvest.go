@@ -76,7 +76,7 @@ var (
 	ErrUnusable = errors.New("the model's suggestion could not be read")
 )
 
-// Page is what a store keeps of an archive page.
+// Page is a store's record of an archive page.
 type Page struct {
 	Title    string `json:"title"`
 	Month    string `json:"month"`    // YYYY-MM
@@ -144,7 +144,7 @@ type Benchmark struct {
 	Items []dataset.Item
 }
 
-// Parts are what a harvest works with. Links and Suggest may be nil.
+// Parts are the parts of a harvest. Links and Suggest may be nil.
 type Parts struct {
 	Log       *slog.Logger
 	Wiki      Wiki
@@ -169,7 +169,7 @@ type Harvest struct {
 	links     linkState
 	downUntil map[string]time.Time // endpoints found down
 	stopped   error                // why no more queries are run
-	mute      bool                 // the suggester is not asked any more
+	mute      bool                 // the suggester is not asked anymore
 	pace      pace
 
 	adviceFailures int // in a row
@@ -226,8 +226,8 @@ func New(p Parts, o Options) (*Harvest, error) {
 const filesEvery = 12
 
 // Run reads what is new, runs what has not been run, and writes the files. It may be interrupted at any time and called
-// again; then it continues where it stopped. The error wraps [ErrEndpointDown] when no endpoint answers; the files are
-// written then, too.
+// again; then it continues where it stopped. The error wraps [ErrEndpointDown] if no endpoint answers; the files are
+// written even then.
 func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 	mine, err := h.mine(ctx)
 	if err != nil {
@@ -247,7 +247,7 @@ func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 	if failed != nil && ctx.Err() != nil {
 		return dataset.Funnel{}, failed
 	}
-	// Where the wiki failed, the files show what was read before, and no longer what was taken away.
+	// If the wiki failed, the files show what was read before, without removed texts.
 	f, err := h.export(ctx)
 	switch {
 	case err != nil && failed != nil:

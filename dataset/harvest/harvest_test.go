@@ -100,7 +100,7 @@ func TestEveryWay(t *testing.T) {
 	w.details()
 }
 
-// details looks at what is staged closely.
+// details checks the staged candidates closely.
 func (w *world) details() {
 	t := w.t
 	c := w.find("Plain")

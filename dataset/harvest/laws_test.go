@@ -11,9 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// checkTrim holds a query against the laws of trimming: what is proposed parses, shows at least one column where there
-// was one, is not longer in clauses, has no hint left, and leaves nothing more to trim. It reports whether something
-// was proposed.
+// checkTrim checks a query against the laws of trimming: the proposal parses, has at least one column if there was one,
+// does not have more clauses, has no hint left, and leaves nothing more to trim. It reports whether something was
+// proposed.
 func checkTrim(t *testing.T, query string) bool {
 	t.Helper()
 	c := clean(query)

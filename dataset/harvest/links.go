@@ -37,7 +37,7 @@ const (
 	adviceNote = "advice "
 )
 
-// link is what is known about a short link.
+// link is the data on a short link.
 type link struct {
 	SPARQL string `json:"sparql,omitempty"` // the query behind it
 	Why    string `json:"why,omitempty"`    // why there is none

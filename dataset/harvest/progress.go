@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Progress is how far a run is.
+// Progress is the progress of a run.
 type Progress struct {
 	Page     string // title of the current page
 	Pages    int    // done

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// readTries is how often a page is read until its HTML and its wikitext have the same revision.
+// readTries is the maximum number of times that a page is read until its HTML and its wikitext have the same revision.
 const readTries = 3
 
 // maxHTMLFailures is the number of failures in a row after which no more HTML is requested until the next run: with its
@@ -216,7 +216,7 @@ func reason(err error, sentinels ...error) string {
 	return strings.TrimPrefix(text, ": ")
 }
 
-// differences tells, for each thread of the HTML, where the wikitext differs.
+// differences returns, for each thread of the HTML, where the wikitext differs.
 func differences(html, plain *forum.Page) map[int][]string {
 	out := map[int][]string{}
 	if len(forum.Diff(html, plain)) == 0 {

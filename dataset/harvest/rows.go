@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// sampleRows is how many rows of a result a candidate shows.
+// sampleRows is the maximum number of rows of a result that a candidate shows.
 const sampleRows = 20
 
 // HashRows returns 32 hex digits that are equal for two tables if and only if (barring SHA-256 collisions) they have

@@ -21,7 +21,7 @@ import (
 // MaxBytes is the maximum size of a result (SPINACH's limit).
 const MaxBytes = 10 << 20
 
-// restAfterDown is how long an endpoint that does not answer is not asked again.
+// restAfterDown is the time after which an endpoint that did not answer is asked again.
 const restAfterDown = 10 * time.Minute
 
 // probe is the query that distinguishes a dead endpoint from one that only fails on a particular query.

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Earlier is the part of a staged candidate that is kept in the index: where it is, what was asked, and the query that
+// Earlier is the part of a staged candidate that is kept in the index: its location, the question, and the query that
 // answered it.
 type Earlier struct {
 	ID       string
@@ -122,7 +122,7 @@ func (x *Similar) Add(c *dataset.Candidate) {
 func (x *Similar) Len() int { return len(x.docs) }
 
 // Find returns the n earlier discussions that are most similar to a question, best first, or fewer if fewer are
-// similar. Of several with the same query it returns the latest.
+// similar. If several have the same query, it returns the latest one.
 func (x *Similar) Find(question string, n int) []Earlier {
 	var order []bm25.Match
 	for _, m := range x.words.Rank(tokens(question)) {

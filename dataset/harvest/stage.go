@@ -205,7 +205,7 @@ func (h *Harvest) descriptions(ctx context.Context, c *dataset.Candidate) (map[s
 	return nil, nil
 }
 
-// advice is what a suggester said about a query; the store keeps it.
+// advice is a suggester's advice on a query; the store keeps it.
 type advice struct {
 	Query      string              `json:"query"`
 	Suggestion *dataset.Suggestion `json:"suggestion"`    // nil: it returned nothing usable

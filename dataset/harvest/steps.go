@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Jobs is the queue of a harvest's steps: each page that is to be read, with its queries, is a job until all of it is
+// Jobs is the queue of a harvest's steps: each page that must be read, with its queries, is a job until all of it is
 // done. internal/store implements it.
 type Jobs interface {
 	job.Queue
@@ -30,7 +30,7 @@ type Jobs interface {
 const (
 	pageTries = 3             // attempts at a page in one harvest
 	pageWait  = time.Minute   // before the second attempt; the third waits four times that
-	pageTime  = 6 * time.Hour // from the first attempt; then the harvest goes on without the page
+	pageTime  = 6 * time.Hour // from the first attempt; then the harvest continues without the page
 	inARow    = 3             // pages that fail one after the other: it is not the pages
 )
 
@@ -56,8 +56,8 @@ type turn struct {
 
 func (h *Harvest) jobOf(title string) string { return pageJob + " " + title }
 
-// line queues the pages that are to be read, and those that an earlier harvest did not get done with, and returns all
-// pages in their order.
+// line queues the pages that must be read, and those that an earlier harvest did not finish, and returns all pages in
+// their order.
 func (h *Harvest) line(ctx context.Context, todo []task) ([]turn, error) {
 	line := make([]turn, len(todo))
 	for i := range todo {
@@ -162,7 +162,7 @@ func (h *Harvest) begin(ctx context.Context, t *task) (*job.Claim, time.Time, er
 	return c, until, err
 }
 
-// end says what became of a page's job.
+// end records the outcome of a page's job.
 func (h *Harvest) end(ctx context.Context, c *job.Claim, s *turn, err error, interrupted bool) error {
 	var of *pageError
 	switch {

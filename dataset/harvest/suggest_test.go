@@ -123,9 +123,9 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// What a suggestion's prompt shows: the query as it was run, its numbers with what tells them apart, rows in the order
-// of the columns with the day they were had, the proposal and why, and where and when the query was posted. Parts that
-// are not there leave no trace.
+// The content of a suggestion's prompt: the query as it was run, its IDs with their descriptions, rows in the order of
+// the columns with the day of the run, the proposal with its reason, and where and when the query was posted. Missing
+// parts leave no trace.
 func TestPromptParts(t *testing.T) {
 	c := &dataset.Candidate{
 		Cleaned: "SELECT ?z ?a WHERE { ?z wdt:P31 wd:Q5 ; wdt:P2 ?a }", Trimmed: "SELECT ?z WHERE { ?z wdt:P31 wd:Q5 }",
@@ -182,8 +182,8 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// What the model said is forgotten when words of the discussion are removed, since it may repeat them; so is the
-// outcome of a query that is gone.
+// The model's advice is forgotten when words of the discussion are removed, since it may repeat them; so is the outcome
+// of a query that no longer exists.
 func TestForgetsAdvice(t *testing.T) {
 	w := newWorld(t)
 	page := thread("Films", "Call me at SECRET", posted("SELECT ?x WHERE { ?x wdt:P57 wd:Q1 }"))

@@ -274,7 +274,7 @@ func (t *trimmer) showsLabels() bool {
 	return t.q.Body.Star
 }
 
-// dropLabelService removes the label service where nothing asks for a label any more.
+// dropLabelService removes the label service where nothing asks for a label anymore.
 func (t *trimmer) dropLabelService(g *sparql.Group) {
 	if g == nil {
 		return

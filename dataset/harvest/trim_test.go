@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Each case has the flags as kind, "-" when it trims, and the trimmed query, "" when there is none. The queries are
-// ours, after the examples of SPINACH's appendix C.
+// Each case has the flags as kind, "-" when it trims, and the trimmed query, or "". The queries are ours, after the
+// examples of SPINACH's appendix C.
 func TestTrim(t *testing.T) {
 	for _, c := range []struct{ name, query, flags, want string }{
 		{"nothing", "SELECT ?x ?xLabel { ?x wdt:P31 wd:Q5 SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } }", "", ""},

@@ -4,7 +4,7 @@ import "github.com/spinachbot/spinachbot/internal/sparql"
 
 // uses counts where a variable is used.
 type uses struct {
-	bind  int // in triples, VALUES, BIND … AS, columns of subqueries: where it gets a value
+	bind  int // in triples, VALUES, BIND … AS, columns of subqueries: positions that bind it
 	proj  int // as a plain column of the query
 	group int // as a plain key of GROUP BY
 	order int // as a plain key of ORDER BY

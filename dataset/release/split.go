@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// Part is how much of a benchmark becomes the development part: N items or, if N is 0, the Share (0 to 1) of all.
+// Part is the size of a benchmark's development part: N items or, if N is 0, the Share (0 to 1) of all.
 type Part struct {
 	N     int
 	Share float64

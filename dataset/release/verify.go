@@ -19,7 +19,7 @@ type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
 
-// Status is what happened to a gold query's answer.
+// Status is the state of a gold query's answer.
 type Status string
 
 // The statuses.

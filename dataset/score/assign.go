@@ -28,7 +28,7 @@ func (r *Rows) Add(cells ...int32) {
 	r.Starts = append(r.Starts, int32(len(r.Tokens)))
 }
 
-// DefaultMaxEdges is how many joints between rows and hubs are kept at most unless told otherwise: about 1 GB.
+// DefaultMaxEdges is the default maximum number of joints between rows and hubs: about 1 GB.
 const DefaultMaxEdges = 60_000_000
 
 // Options of [Assign].
@@ -61,7 +61,7 @@ type Pairing struct {
 	Sum float64
 	// Upper is a proven upper limit of Sum: the same number when Exact.
 	Upper float64
-	// Exact tells that no pairing has a greater sum, and none with this sum has more pairs.
+	// Exact means that no pairing has a greater sum, and none with this sum has more pairs.
 	Exact bool
 }
 

@@ -78,7 +78,7 @@ func (a *Answer) Size() int {
 	return 0
 }
 
-// Empty tells that there is nothing in the answer: no rows, or no answer at all.
+// Empty reports whether there is nothing in the answer: no rows, or no answer at all.
 func (a *Answer) Empty() bool { return a.Size() == 0 }
 
 // addRow appends a row of cells with their columns.

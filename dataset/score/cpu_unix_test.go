@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// processorTime is what this process has used: on a machine that others use too it says more than the clock.
+// processorTime returns the processor time of this process, which means more than the clock on a machine that others
+// use.
 func processorTime() time.Duration {
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {

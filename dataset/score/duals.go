@@ -26,7 +26,7 @@ type matcher struct {
 	minStamp       []int32 // fall in which hubMin was computed
 	fall           int32
 	stampH, layerH []int32
-	nextG, nextH   []int // where the depth-first search goes on
+	nextG, nextH   []int // where the depth-first search continues
 	queue          []int32
 	stack          []step
 	cheapest       []int64 // scratch of slack, by hub
@@ -100,7 +100,7 @@ func (m *matcher) run() {
 	}
 }
 
-// poll looks at the context now and then.
+// poll checks the context now and then.
 func (m *matcher) poll() bool {
 	if m.steps++; m.steps&4095 == 0 && m.ctx.Err() != nil {
 		m.stopped = true

@@ -8,9 +8,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf/equal"
 )
 
-// Hint is what the gold query says and its rows do not.
+// Hint is information that is in the gold query and not in its rows.
 type Hint struct {
-	Limit   int      // its LIMIT, 0 when there is none
+	Limit   int      // its LIMIT, or 0
 	OrderBy []string // the variables of ORDER BY, without "?"; nil when it orders by something else, or not at all
 }
 

@@ -1,6 +1,6 @@
 package score
 
-// candidates is how many free predicted rows the greedy pairing looks at for each value.
+// candidates is the maximum number of free predicted rows that the greedy pairing examines for each value.
 const candidates = 8
 
 // greedy pairs gold rows that are still free with free predicted rows, those that share everything first, then the best

@@ -136,7 +136,7 @@ func (m *miner) pairs(core int32, gold, pred []int32) {
 	}
 }
 
-// few tells that listing pairs is cheaper than a hub.
+// few reports whether listing pairs is cheaper than a hub.
 func few(gold, pred int) bool { return gold*pred <= gold+pred || gold*pred <= 6 }
 
 // stop polls the context.
@@ -217,7 +217,7 @@ func (m *miner) visit(size, core int32, gold, pred []int32) {
 	}
 }
 
-// closure returns the values that all rows hold; the caller knows that there are at least so many.
+// closure returns the values that all rows have; there must be at least the given number.
 func (m *miner) closure(gold, pred []int32, atLeast int) []int32 {
 	out := append(m.closureSpace[:0], m.in.row(gold[0])...)
 	for _, rows := range [][]int32{gold, pred} {

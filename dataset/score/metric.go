@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Score is what a row measure says of one answer.
+// Score is the score of one answer by a row measure.
 type Score struct {
 	// Undefined is empty, or why there is no score: then the item counts in no mean.
 	Undefined string
@@ -40,12 +40,12 @@ func certain(ok bool) Score {
 	return s
 }
 
-// Limits bound the work on one item. The zero value is without bounds but for memory.
+// Limits bound the work on one item. The zero value has no bounds except for memory.
 type Limits struct {
 	MaxEdges int // see Options
 }
 
-// undefined tells why an item cannot be scored at all, or "".
+// undefined reports why an item cannot be scored at all, or "".
 func undefined(gold *Answer) string {
 	switch {
 	case gold == nil || gold.Kind == None:
@@ -65,7 +65,7 @@ func IsLabel(column string) bool {
 // Spinach is the row-major F1 of SPINACH (section 5, and its evaluation code where they differ): cells are equal when
 // their whole objects are; gold columns whose names end in Label or Description do not count, predicted ones do; names
 // and order of columns do not matter; rows are lists, so duplicates count; a truth value equals an equal truth value
-// only. Where several best pairings exist the one with most pairs counts (Lowest tells when that matters).
+// only. If there are several best pairings, the one with the most pairs counts (Lowest shows when that matters).
 func Spinach(ctx context.Context, gold, pred *Answer, lim Limits) Score {
 	if u := undefined(gold); u != "" {
 		return Score{Undefined: u}
@@ -115,7 +115,7 @@ func rowMajor(ctx context.Context, gold, pred Rows, lim Limits) Score {
 		return 2 * recall / (recall + float64(n+k-pairs))
 	}
 	s := Score{F1: f1(p.Sum, p.Pairs), GoldRows: n, PredRows: k, Pairs: p.Pairs, Recall: p.Sum}
-	s.EM = n == k && full(p, gold) // certain even where the search had to stop
+	s.EM = n == k && full(p, gold) // certain even if the search had to stop
 	if s.EM {
 		s.F1 = 1
 	}
@@ -126,7 +126,7 @@ func rowMajor(ctx context.Context, gold, pred Rows, lim Limits) Score {
 	return s
 }
 
-// full tells that every gold row has all its cells in its partner.
+// full reports whether every gold row has all its cells in its partner.
 func full(p Pairing, gold Rows) bool {
 	for i, k := range p.Shared {
 		if int(k) != len(gold.Row(i)) || k == 0 {

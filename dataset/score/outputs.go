@@ -15,7 +15,7 @@ import (
 // Format is the form of a file of outputs.
 type Format string
 
-// The forms that [ReadOutputs] tells apart, each by the first item.
+// The forms that [ReadOutputs] distinguishes, each by the first item.
 const (
 	// JSON array: question, predicted_sparql, gold_sparql, f1, predicted_answer_tuple, gold_answer_tuple
 	SpinachOutputs Format = "spinach"
@@ -43,13 +43,13 @@ type Output struct {
 	Result, GoldResult json.RawMessage
 
 	Failure string // why there is no answer of the system: a service failed; otherwise empty
-	Steps   int    // actions or calls of functions; -1 when the file does not say
+	Steps   int    // actions or function calls; -1 if the file does not say
 	Aliases []string
 	Stored  *float64 // F1 that the file has, of SPINACH's outputs
 
 	// Unreadable is why the item cannot be read, or "". Then nothing else is set but Index and, if the file has it, ID.
 	Unreadable string
-	// Benchmark tells that the item has a question and a query and nothing that a system adds: the file is probably a
+	// Benchmark means that the item has a question and a query and nothing that a system adds: the file is probably a
 	// benchmark, not outputs.
 	Benchmark bool
 
@@ -57,15 +57,15 @@ type Output struct {
 	Scored   *Evaluated // of GRASP's evaluation form
 }
 
-// Evaluated is what GRASP's evaluation form says of an item.
+// Evaluated is an item's scores in GRASP's evaluation form.
 type Evaluated struct {
 	Excluded string  // why the item does not count, or ""
 	Score    float64 // 0 when no query was produced
 }
 
 // ReadOutputs reads a file of outputs item by item and calls f with each, also with those that it cannot read: see
-// [Output.Unreadable]. Where the file is cut off, or goes on after its end, that is one more such item. NaN, which
-// Python's json module writes, is read as null. The error is that of f, or says that no item can be read.
+// [Output.Unreadable]. If the file is cut off, or continues after its end, that counts as one more such item. NaN,
+// which Python's json module writes, is read as null. The error is that of f, or says that no item can be read.
 func ReadOutputs(r io.Reader, f func(*Output) error) (Format, error) {
 	br := bufio.NewReaderSize(r, 1<<16)
 	if b, err := br.Peek(3); err == nil && bytes.Equal(b, []byte("\ufeff")) {
@@ -203,8 +203,7 @@ type rawOutput struct {
 	Raw     json.RawMessage `json:"answers_raw"`
 }
 
-// graspOutput is what GRASP of today has in a line of its own: of an answer, or of a run that was canceled with its
-// best attempt.
+// graspOutput is a line of the current GRASP: an answer, or a canceled run with its best attempt.
 type graspOutput struct {
 	SPARQL *string `json:"sparql"`
 }
@@ -282,7 +281,7 @@ func (raw *rawOutput) output(form Format) *Output {
 		if raw.Predicted != nil {
 			out.SPARQL = *raw.Predicted
 		}
-		// Without a stored answer there is none: the published evaluator would go on with the answer of the question
+		// Without a stored answer there is none: the published evaluator would continue with the answer of the question
 		// before.
 		out.Result, out.GoldResult = orNull(raw.PredRows), orNull(raw.GoldRows)
 	case RunResults:
@@ -332,7 +331,7 @@ func idText(id json.RawMessage) string {
 	return string(id)
 }
 
-// failureOf reads the error of a result of eval run: it is there only when a service failed.
+// failureOf reads the error of a result of eval run: there is one only if a service failed.
 func failureOf(raw json.RawMessage) string {
 	if len(raw) == 0 || string(raw) == "null" {
 		return ""
@@ -349,7 +348,7 @@ func failureOf(raw json.RawMessage) string {
 	return "an error without a word"
 }
 
-// serverFailures are the phrases by which GRASP's evaluation tells that a server failed, not the system.
+// serverFailures are the phrases by which GRASP's evaluation recognizes that a server failed, not the system.
 var serverFailures = []string{"502 Server Error", "503 Server Error", "Read timed out. (read timeout=6)",
 	"403 Client Error"}
 

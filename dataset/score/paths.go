@@ -77,7 +77,7 @@ func (m *matcher) reach(p, layer int32) (free bool) {
 // used marks a predicted row that a path has passed in this round.
 const used = -1
 
-// augment looks for one path of the last search from a free gold row, and turns it over.
+// augment finds one path of the last search from a free gold row, and inverts it.
 func (m *matcher) augment(start int32) bool {
 	m.stack = append(m.stack[:0], step{start, -1})
 	for len(m.stack) > 0 {

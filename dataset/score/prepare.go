@@ -27,7 +27,7 @@ func (in *input) common(gold, pred int) int32 {
 	return n
 }
 
-// shared counts the values that two rows share. first tells that none of them is both below core and outside the marked
+// shared counts the values that two rows share. first means that none of them is both below core and outside the marked
 // set: then core's set is the first one, in the order of the search, that finds this pair.
 func (in *input) shared(a, b int32, marked []bool, core int32) (n int32, first bool) {
 	x, y := in.row(a), in.row(b)
@@ -50,8 +50,8 @@ func (in *input) shared(a, b int32, marked []bool, core int32) (n int32, first b
 	return n, first
 }
 
-// upper is a limit of the summed recall that needs no search: no gold row gains more than its joining values, nor can
-// more rows be paired than there are.
+// upper is a limit of the summed recall that does not need a search: no gold row gains more than its joining values,
+// nor can more rows be paired than there are.
 func (in *input) upper() float64 {
 	best := make([]float64, 0, in.nGold)
 	for i := range in.nGold {

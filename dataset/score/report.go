@@ -28,11 +28,10 @@ type Mean struct {
 	EM *float64 `json:"em"`
 	// Upper is the mean of upper limits, where some item's pairing ran out of time or memory.
 	Upper *float64 `json:"f1_upper,omitempty"`
-	// Lowest is the mean when another choice between best pairings goes wrong everywhere, where that matters for some
-	// item.
+	// Lowest is the mean for the worst choice between best pairings, if that matters for some item.
 	Lowest *float64 `json:"f1_lowest,omitempty"`
 	*SetMean
-	// WithFailures counts items that a service failed as 0; nil when there are none.
+	// WithFailures counts items that a service failed as 0; nil if there are none.
 	WithFailures *Mean `json:"with_failures,omitempty"`
 }
 
@@ -221,7 +220,7 @@ type DialogueMean struct {
 	Mentioned     float64  `json:"mention_cover_rate"`
 }
 
-// DialoguesMean averages over dialogues; nil for none.
+// DialoguesMean averages over dialogues; it is nil if there are none.
 func DialoguesMean(ds []*Dialogue) *DialogueMean {
 	if len(ds) == 0 {
 		return nil

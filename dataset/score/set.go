@@ -17,8 +17,8 @@ type SetScore struct {
 	RHits1 float64
 	// Hits1, Hits5 and Hits10 report whether one of the first so many predicted answers is right.
 	Hits1, Hits5, Hits10 bool
-	// Hit is what is called exact match on ComplexWebQuestions: some predicted answer equals some gold answer or alias,
-	// ignoring case, punctuation and articles.
+	// Hit is the measure called exact match on ComplexWebQuestions: some predicted answer equals some gold answer or
+	// alias, ignoring case, punctuation and articles.
 	Hit bool
 	// Acc is the accuracy on KQA Pro as the paper has it, equal sets; AccFirst as its code has it: the alphabetically
 	// first answers are equal, up to how numbers and dates are written.

@@ -33,8 +33,8 @@ var seriesColors = [...]string{chart.Green, chart.Blue}
 
 const quiet = `fill="` + chart.Quiet + `"`
 
-// Charts draws what the report holds: complexity, features, years and languages where there are several, conversation
-// lengths and page views where known.
+// Charts draws the content of the report: complexity, features, years, languages if there are several, conversation
+// lengths, and page views if known.
 func (r *Report) Charts() []Chart {
 	charts := []Chart{{"complexity", r.complexity()}}
 	percent := func(s []Share, most int) (out []bar) {

@@ -36,8 +36,8 @@ var functionWords = map[string]string{
 }
 
 // Language guesses the language of a question: by its alphabet, for Latin letters by counting function words. It is
-// [Unknown] when no language has the most. This is enough for a table of a benchmark's languages; one short question
-// may be taken for a neighbor.
+// [Unknown] if no language has the most. This is enough for a table of a benchmark's languages; one short question may
+// be taken for a neighbor.
 func Language(question string) string {
 	count := map[string]int{}
 	letters := 0

@@ -26,7 +26,7 @@ import (
 type Report struct {
 	N    int   `json:"n"`
 	Tree Means `json:"tree"` // of the queries that parse; Projections of all of them
-	// of all queries; Projections of the stored results, null when there are none
+	// of all queries; Projections of the stored results, null if there are none
 	Notebook         Means  `json:"notebook"`
 	UniqueProperties int    `json:"unique_properties"` // P numbers (Table 7)
 	UniquePatterns   int    `json:"unique_patterns"`   // texts without names, numbers and white space (Table 6)
@@ -71,7 +71,7 @@ type Words struct {
 	Max    int `json:"max"`
 }
 
-// Share is how often something occurs and in what part of the items (0 to 1).
+// Share is the number of items in which something occurs, and their share (0 to 1).
 type Share struct {
 	Name  string  `json:"name"`
 	Count int     `json:"count"`
@@ -104,7 +104,7 @@ type Percentile struct {
 	Views   int64  `json:"views"`
 }
 
-// Compute describes items. views are page views by Q number, nil when there are none.
+// Compute describes items. views are page views by Q number, nil if there are none.
 func Compute(items []dataset.Item, format dataset.Format, views map[string]int64) *Report {
 	r := &Report{N: len(items), Format: string(format), Unparsed: []Unparsed{}}
 	c := &collector{properties: set{}, patterns: set{}, shapes: set{}, entities: set{}, years: map[string]int{},
@@ -196,7 +196,7 @@ type collector struct {
 	words, responses                       []int
 }
 
-// text counts what needs no tree.
+// text counts the figures that do not need a tree.
 func (c *collector) text(it *dataset.Item) {
 	c.notebook.add(measure.Notebook(it.SPARQL))
 	c.properties.add(measure.NotebookProperties(it.SPARQL)...)

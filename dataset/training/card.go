@@ -48,7 +48,7 @@ func (x *Export) CheckLicense(license string) error {
 	return nil
 }
 
-// Description is what a card tells besides the lines.
+// Description is the content of a card apart from the lines.
 type Description struct {
 	Name    string
 	As      string

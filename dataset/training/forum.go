@@ -140,7 +140,7 @@ func heldBack(not *examples.Held, c *dataset.Candidate, queries []string) exampl
 	return not.Near(c.ID, questions, queries)
 }
 
-// settled says what tells that the last query is right, "" for nothing.
+// settled returns the evidence that the last query is right, or "".
 func settled(c *dataset.Candidate) string {
 	switch {
 	case c.Stage != dataset.Staged || c.Result == nil || c.Result.Rows == 0:
@@ -203,5 +203,5 @@ func requested(c *dataset.Candidate) string {
 	return out
 }
 
-// place is where a comment's text had a query, see [dataset.Comment].
+// place marks a query in a comment's text, see [dataset.Comment].
 const place = "[query]"

@@ -14,8 +14,8 @@ import (
 // EnoughF1 is from which F1 on MCTS-KBQA keeps the path of a search (section 3.4 of the paper).
 const EnoughF1 = 0.67
 
-// scored adds the lines of a run of eval run whose answers have an F1 of o.MinF1 or more against gold. Of a search that
-// is the way to its best answer by gold, also where another was chosen.
+// scored adds the lines of a run of eval run whose answers have an F1 of o.MinF1 or more against gold. For a search,
+// that is the path to its best answer by gold, even if another one was chosen.
 func (x *Export) scored(ctx context.Context, path string, o Options) error {
 	data, err := evalrun.Load(ctx, path, evalrun.Metrics)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package training makes data sets for training of runs and of discussions: it chooses lines, leaves out what is there
-// already and what is near to a test item, and describes the whole in a card.
+// Package training makes data sets for training of runs and of discussions: it chooses lines, leaves out duplicates and
+// lines that are similar to a test item, and describes the whole in a card.
 //
 //	training.go  which lines
 //	gold.go      distant supervision: runs and branches whose answer is right by gold
@@ -40,7 +40,7 @@ type Options struct {
 	Excluded func(ctx context.Context, dir string) (map[string]bool, error)
 
 	Not     *examples.Held // what no line may be near to; nil: nothing
-	License string         // of the lines, "" for none named; those of a discussion have that of the forum
+	License string         // of the lines, or ""; lines from a discussion have the forum's license
 }
 
 // Reasons why something is left out. What is near to a test item has the reason "near a test item" with that of
@@ -59,7 +59,7 @@ const (
 	Excluded  = "a discussion that annotators excluded"
 )
 
-// Export is what came out.
+// Export is the result of an export.
 type Export struct {
 	Lines  []Line
 	Out    map[string]int // what was left out, by reason
@@ -68,7 +68,7 @@ type Export struct {
 	OtherBranch int
 }
 
-// Line is a line of the data set with what the card tells of it.
+// Line is a line of the data set with its data for the card.
 type Line struct {
 	Text    []byte
 	From    string // run, review, tree, dialogue (of another program) or forum
@@ -83,7 +83,7 @@ type Line struct {
 	f1         float64
 }
 
-// LeftOut is how many runs, pairs and discussions were left out.
+// LeftOut is the number of runs, pairs and discussions that were left out.
 func (x *Export) LeftOut() (n int) {
 	for _, k := range x.Out {
 		n += k
@@ -91,7 +91,7 @@ func (x *Export) LeftOut() (n int) {
 	return n
 }
 
-// Held is how many were left out because they are near to a test item.
+// Held is the number that were left out because they are similar to a test item.
 func (x *Export) Held() (n int) {
 	for why, k := range x.Out {
 		if strings.HasPrefix(why, HeldBack) {
@@ -235,8 +235,8 @@ func near(p *transcript.Piece, o Options) examples.Reason {
 	return why
 }
 
-// once leaves out what is there already: the same text, and but for preferences, of which a question has many, a
-// question that was asked before. Of several lines on a question the best is kept: by F1, by confidence, by order.
+// once removes duplicates: the same text and, except for preferences, of which a question has many, the same question.
+// If there are several lines on a question, the best one is kept: by F1, by confidence, by order.
 func (x *Export) once(o Options) {
 	order := make([]int, len(x.Lines))
 	for i := range order {

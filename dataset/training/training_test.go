@@ -118,7 +118,7 @@ func files(t *testing.T, x *training.Export) (out []string) {
 	return out
 }
 
-// Of the same dialogues one is kept; of several on one question, the one of the highest confidence.
+// Among equal dialogues one is kept; among several on one question, the one with the highest confidence.
 func TestOnce(t *testing.T) {
 	dir := folder(t, linear("Which river is the longest in Africa?", "SELECT 1", 0.3),
 		linear("Which river is the longest in Africa?", "SELECT 2", 0.8), linear("What is a lake?", "SELECT 3", 0.1),
@@ -142,8 +142,8 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// What is near to a test item is held back: its question in other words, its query under another question, a query on
-// the way, an example in the prompt.
+// Lines that are similar to a test item are left out: its question in other words, its query for another question, a
+// query on the path, an example in the prompt.
 func TestHeldBack(t *testing.T) {
 	gold := "SELECT ?c WHERE { ?c wdt:P31 wd:Q515 ; wdt:P17 wd:Q142 ; wdt:P1082 ?n . FILTER(?n > 100000) }"
 	held := examples.Hold([]dataset.Item{{ID: "7", Question: "Which cities in France have over 100000 inhabitants?",

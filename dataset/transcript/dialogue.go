@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Gold is what is right, for a dialogue: the gold query and the values of its answer.
+// Gold is the gold data for a dialogue: the gold query and the values of its answer.
 type Gold struct {
 	SPARQL  string
 	Answers []string
@@ -53,13 +53,13 @@ func indented(c *exemplar.Chat) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// reject is what the model wrote in the turn of a step, which a person then changed.
+// reject is the model's text in the turn of a step that a person then changed.
 type reject struct {
 	step int // its number in Steps, from 0
 	text string
 }
 
-// rejects finds the turns that a person changed on the way that was kept.
+// rejects finds the turns that a person changed on the kept path.
 func (r *Run) rejects() (out []reject) {
 	n, before := 0, ""
 	for _, e := range event.Path(r.events, 0) {

@@ -22,7 +22,7 @@ const (
 	AsOpenAI     = "openai"
 	AsSFT        = "sft"
 	AsPreference = "preference"
-	AsDialogue   = "interactive-kbqa" // annotation files of Interactive-KBQA, one a run
+	AsDialogue   = "interactive-kbqa" // annotation files of Interactive-KBQA, one per run
 	AsExemplars  = "exemplars"        // worked dialogues as texts, see package agent/exemplar
 )
 
@@ -32,8 +32,8 @@ type Exporter struct {
 	All bool   // also runs without an answer
 	// Key returns what is right for a run and the values of its answer ([score.Values]); path is its trajectory.
 	Key func(path string, r *Run) (Gold, []string, error)
-	// Write takes what is written of a run: a line, a file's content or a text. name is the run's ID, or where it has
-	// none the name of its file without ending.
+	// Write receives the output for a run: a line, a file's content or a text. name is the run's ID or, if it has none,
+	// the name of its file without the extension.
 	Write func(name string, b []byte) error
 }
 
@@ -118,7 +118,7 @@ func (p *Piece) Answered() bool {
 	return p.Run.Answered()
 }
 
-// Name is the run's ID, or where it has none the name of its file without ending.
+// Name is the run's ID or, if it has none, the name of its file without the extension.
 func (p *Piece) Name() string {
 	id := ""
 	if p.Chat != nil {
@@ -129,9 +129,9 @@ func (p *Piece) Name() string {
 	return cmp.Or(id, strings.TrimSuffix(filepath.Base(p.Path), filepath.Ext(p.Path)))
 }
 
-// Lines writes the run in the form AsOpenAI, AsSFT or AsPreference, for preferences a line for each pair of turns; none
-// where there is nothing to learn. file is the name that the lines have for it. Dialogues of other programs have no
-// pairs.
+// Lines writes the run in the form AsOpenAI, AsSFT or AsPreference, for preferences one line per pair of turns; it
+// writes none if there is nothing to learn. file is the name that the lines have for it. Dialogues of other programs
+// have no pairs.
 func (p *Piece) Lines(as, file string) ([]Pair, error) {
 	var b []byte
 	var err error

@@ -122,7 +122,7 @@ func (r *Run) graspError(today bool) *graspError {
 	return &graspError{r.End.Detail, reason}
 }
 
-// resultRows is how many rows of a result are in its text: half of them from the top, half from the end.
+// resultRows is the number of rows of a result in its text: half of them from the top, half from the end.
 var resultRows = render.Window{Whole: 10, Head: 5, Tail: 5}
 
 func resultText(f *event.Event) string {
@@ -132,7 +132,7 @@ func resultText(f *event.Event) string {
 	return resultRows.Table(f.Table, render.Names{})
 }
 
-// graspMessages are the messages with calls as GRASP's programs look for them. A run of the text protocol has none:
+// graspMessages returns the messages with calls as GRASP's programs expect them. A run of the text protocol has none:
 // its steps are written as calls.
 func (r *Run) graspMessages() []message {
 	ms := r.messages()

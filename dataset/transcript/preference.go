@@ -27,7 +27,7 @@ type Pair struct {
 	From string // review or tree; "" for a dialogue
 }
 
-// PairSource says where a pair is from.
+// PairSource is the source of a pair.
 type PairSource struct {
 	Provenance
 	From          string   `json:"from"`                     // review or tree
@@ -39,12 +39,13 @@ type PairSource struct {
 	Why           string   `json:"why,omitempty"`            // why the rejected branch ended
 }
 
-// Preferences writes the pairs of turns in a run of which one is better, a line each: what a person wrote in place of
+// Preferences writes the pairs of turns in a run of which one is better, one line each: what a person wrote instead of
 // the model's turn, and the steps on the way to a search's answer rather than those next to them. file names the
 // trajectory. Each pair of texts is there once.
 //
-// Next to a step of the answer's way, a step counts as worse when its branch ended without a result, or when the search
-// valued it lower; not when its branch reached the same result. A step whose message cannot be told is left out.
+// Among the siblings of a step on the answer's path, a step counts as worse if its branch ended without a result, or if
+// the search gave it a lower value, but not if its branch reached the same result. A step whose message cannot be
+// determined is left out.
 func (r *Run) Preferences(file string) ([]Pair, error) {
 	p := pairing{run: r, file: file, at: map[int]*event.Event{}, kept: map[int]bool{}, seen: map[string]bool{}}
 	for i := range r.events {
@@ -62,19 +63,20 @@ func (r *Run) Preferences(file string) ([]Pair, error) {
 	return p.lines, p.err
 }
 
-// pairing is a run whose pairs are looked for.
+// pairing is a run whose pairs are searched for.
 type pairing struct {
 	run      *Run
 	file     string
 	at       map[int]*event.Event
-	kept     map[int]bool // events on the way to the answer
+	kept     map[int]bool // events on the path to the answer
 	answered int          // ID of the final event, 0 for none
 	seen     map[string]bool
 	lines    []Pair
 	err      error
 }
 
-// asked finds the call of the model, on the question, that an event came from; nil for none before the step above it.
+// asked finds the call of the model, on the question, that an event came from, or nil if there is none after the step
+// above it.
 func (p *pairing) asked(e *event.Event) *event.Event {
 	for up := p.at[e.Parent]; up != nil && up.Event != "step"; up = p.at[up.Parent] {
 		if up.Event == "model" {
@@ -186,7 +188,7 @@ func decided(e *event.Event) (said, bool) {
 	return said{}, false
 }
 
-// trees pairs the steps of a search: those on the way to the answer with those next to them.
+// trees pairs the steps of a search: those on the path to the answer with their siblings.
 func (p *pairing) trees() {
 	if p.answered == 0 || !slices.ContainsFunc(p.run.events, func(e event.Event) bool { return e.Event == "tree" }) {
 		return
@@ -265,7 +267,7 @@ func sameArguments(arguments, shown string) bool {
 	return len(a) == 0 && strings.TrimSpace(shown) == ""
 }
 
-// weights are what a search thought of its steps.
+// weights are the values that a search gave its steps.
 type weights struct {
 	above    map[int]int    // the step above an event, 0 for none
 	children map[int][]int  // of a step
@@ -325,7 +327,7 @@ func (w *weights) vote(e *event.Event, nearest map[int]int) {
 	}
 }
 
-// value is the mean of a step's rewards, without one its score; nil where there is neither.
+// value returns the mean of a step's rewards, otherwise its score, or nil if there is neither.
 func (w *weights) value(id int) *float64 {
 	v, ok := w.score[id]
 	if n := w.visits[id]; n > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Provenance says where a line of training data is from.
+// Provenance is the source of a line of training data.
 type Provenance struct {
 	ID       string    `json:"id,omitempty"` // of the question
 	File     string    `json:"file,omitempty"`
@@ -21,7 +21,7 @@ type Provenance struct {
 	// with a query that returned something; whether it is right is not known here
 	Answered   bool     `json:"answered"`
 	Confidence float64  `json:"confidence"`
-	F1         *float64 `json:"f1,omitempty"`       // of the answer against the gold result, where it was scored
+	F1         *float64 `json:"f1,omitempty"`       // of the answer against the gold result, if it was scored
 	Measure    string   `json:"measure,omitempty"`  // of F1
 	Examples   []string `json:"examples,omitempty"` // IDs of the solved questions that the model was shown
 }
@@ -124,7 +124,7 @@ func (r *Run) SFT(file string) ([]byte, error) {
 // Chat is a dialogue of Interactive-KBQA's program, from which training data is made.
 type Chat struct {
 	*exemplar.Chat
-	License string // of what is made of it, "" where nobody said
+	License string // of the data made from it, or ""
 }
 
 // turns are the dialogue's messages without the notice at the end, which nobody said.

@@ -1,13 +1,13 @@
 // Package transcript writes runs of the agent in the forms that others read: GRASP's output lines, of today and of
-// 2025, Interactive-KBQA's dialogues, and training data, as OpenAI's chat lines and as dialogues with a mark of what is
-// to be learned. It reads nothing but the events of a trajectory.
+// 2025, Interactive-KBQA's dialogues, and training data, as OpenAI's chat lines and as dialogues with a mark for the
+// parts to learn. It reads only the events of a trajectory.
 //
-//	transcript.go   what a trajectory says of a run
+//	transcript.go   the content of a trajectory
 //	grasp.go        GRASP's output lines
 //	dialogue.go     Interactive-KBQA's dialogues
 //	train.go        training data: dialogues
-//	preference.go   training data: of two turns the better one
-//	way.go          the way to the answer, and those of a search that were not chosen
+//	preference.go   training data: pairs of a better and a worse turn
+//	way.go          the path to the answer, and the paths of a search that were not chosen
 //
 // package score reads the first two back.
 package transcript
@@ -26,7 +26,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Run is what a trajectory says of one question's run.
+// Run is the content of a trajectory of one question's run.
 type Run struct {
 	ID       string // of the question
 	Question event.Question
@@ -40,12 +40,12 @@ type Run struct {
 	Examples []event.Example // solved questions that the model was shown, each once
 	Model    string          // name of the model that answered first, as the server said it
 
-	License string   // of what is made of it, "" where nobody said
-	F1      *float64 // of the answer against the gold result, nil where that is not known
+	License string   // of the data made from it, or ""
+	F1      *float64 // of the answer against the gold result, or nil if unknown
 	By      string   // measure of F1
 
 	events []event.Event // all of them
-	way    []event.Event // those on the way to the answer
+	way    []event.Event // those on the path to the answer
 	calls  []event.Event // the calls of the model, in order
 }
 
@@ -175,14 +175,14 @@ func callOf(s event.Step) string {
 	return out
 }
 
-// Known is what a judge knows of a run.
+// Known is a judge's knowledge of a run.
 type Known struct {
-	Verdict string // whether the answer is right, a sentence; "" where that is not known
-	Gold           // the query that is right with the values that it returns; none where that is not known
+	Verdict string // whether the answer is right, as a sentence, or "" if unknown
+	Gold           // the right query with its values; none if unknown
 }
 
-// Digest tells a run for a reader who learns from it: the question, what is known of the answer, each step with what it
-// showed, the query of the answer and how the run ended.
+// Digest describes a run for a reader who learns from it: the question, what is known about the answer, each step with
+// its observation, the query of the answer and how the run ended.
 func (r *Run) Digest(known Known) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The question: %s\n", r.Question.Text)
@@ -206,7 +206,7 @@ func (r *Run) Digest(known Known) string {
 	return text.Clip(b.String(), maxDigest)
 }
 
-// maxGold is how many values of a gold answer are told.
+// maxGold is the maximum number of values of a gold answer that are listed.
 const maxGold = 5
 
 func (k *Known) write(b *strings.Builder) {

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// last is the ID of the event that a run's way leads to: the answer, else where the work stopped.
+// last returns the ID of the event that a run's path leads to: the answer, or the point where the work stopped.
 func last(events []event.Event) int {
 	at, answered := 0, 0
 	for _, e := range events {
@@ -25,9 +25,9 @@ func last(events []event.Event) int {
 	return at
 }
 
-// conversation is the last exchange with the model on the question on the way that was kept, and what it said there:
-// the request holds all turns before. nil when it was never asked, or when it cannot be told which of several samples
-// was taken. A turn that a person edited is as edited.
+// conversation returns the last exchange with the model about the question on the kept path, and the model's message:
+// the request has all earlier turns. It returns nil if the model was never asked, or if it is not known which of
+// several samples was taken. A turn that a person edited is as edited.
 func (r *Run) conversation() (*event.Event, llm.Message) {
 	for i, e := range slices.Backward(r.way) {
 		if e.Event != "model" || e.Request == nil || e.Response == nil || len(e.Response.Choices) == 0 ||
@@ -43,7 +43,7 @@ func (r *Run) conversation() (*event.Event, llm.Message) {
 	return nil, llm.Message{}
 }
 
-// taken finds which of a model's messages was carried out, by what follows it on the way.
+// taken finds out which of a model's messages was carried out, by what follows it on the path.
 func taken(choices []llm.Choice, after []event.Event) (llm.Message, bool) {
 	for _, e := range after {
 		if e.Event == "review" && e.Review != nil && e.Review.Verdict == event.Edited && e.Review.After != nil {
@@ -118,8 +118,8 @@ func (r *Run) Along(b Branch) *Run {
 	return &out
 }
 
-// Queries returns the query of the run's answer and what it asked its graphs, each once: on the way that was kept, or
-// on all ways.
+// Queries returns the query of the run's answer and the queries that it ran, each once: on the kept path, or on all
+// paths.
 func (r *Run) Queries(all bool) (out []string) {
 	if r.SPARQL != "" {
 		out = append(out, r.SPARQL)

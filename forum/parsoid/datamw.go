@@ -144,9 +144,8 @@ func trimmed(value string) string {
 	return ""
 }
 
-// sources maps what data-mw tells about templates to their wikitext on the page. data-mw does not tell the spaces
-// around names and values and duplicate parameters; both matter when careless pipes turned the pieces of a query into
-// parameters.
+// sources maps the templates in data-mw to their wikitext on the page. data-mw does not contain the spaces around names
+// and values, or duplicate parameters; both matter when careless pipes turned the pieces of a query into parameters.
 type sources struct {
 	byKey map[string][]string // in page order
 }
@@ -189,7 +188,7 @@ func templateKey(name string, params ordered) string {
 	var b strings.Builder
 	b.WriteString(wikitext.CanonicalName(name))
 	for _, p := range params {
-		for _, s := range []string{p.key, p.value} { // Parsoid takes the line breaks out of names, too
+		for _, s := range []string{p.key, p.value} { // Parsoid removes the line breaks from names, too
 			b.WriteByte(0)
 			for f := range strings.FieldsSeq(wikitext.StripComments(s)) {
 				b.WriteString(f)

@@ -44,11 +44,15 @@ func (w Wiki) Save(ctx context.Context, e bot.Edit) (int64, error) {
 	return s.RevID, nil
 }
 
-// saveError is the error of a save in the bot's words.
+// saveError is the error of a save in the bot's words. Only a save can be refused as an edit.
 func saveError(err error) error {
 	err = botError(err)
-	if kind, ok := mediawiki.KindOf(err); ok && kind == mediawiki.Transient && !errors.Is(err, bot.ErrStale) {
-		err = fmt.Errorf("%w: %w", bot.ErrNotSaved, err)
+	kind, ok := mediawiki.KindOf(err)
+	switch {
+	case ok && kind == mediawiki.Transient && !errors.Is(err, bot.ErrStale):
+		return fmt.Errorf("%w: %w", bot.ErrNotSaved, err)
+	case ok && kind == mediawiki.Refused:
+		return fmt.Errorf("%w: %w", bot.ErrRefused, err)
 	}
 	return err
 }
@@ -84,8 +88,7 @@ func botError(err error) error {
 		return err
 	}
 	sentinel := map[mediawiki.Kind]error{
-		mediawiki.Conflict: bot.ErrConflict, mediawiki.Refused: bot.ErrRefused, mediawiki.Blocked: bot.ErrBlocked,
-		mediawiki.Unknown: bot.ErrUnknown,
+		mediawiki.Conflict: bot.ErrConflict, mediawiki.Blocked: bot.ErrBlocked, mediawiki.Unknown: bot.ErrUnknown,
 	}[kind]
 	var werr *mediawiki.Error
 	if errors.As(err, &werr) && werr.Code == mediawiki.Stale {

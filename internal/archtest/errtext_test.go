@@ -26,9 +26,9 @@ var readsErrorText = map[string]string{
 	"internal/kg/kgtest testQueryFailures": "a test of what the text shows",
 }
 
-// How a run ended, and what went wrong in it, is told apart by types: a changed word must not change what the program
-// does. The test finds what is compared with or searched in err.Error(), a field Detail or a field Message, also by way
-// of a variable or a parameter in the same package.
+// The endings and errors of a run are distinguished by types: a changed word must not change what the program does. The
+// test finds comparisons with, and searches in, err.Error(), a field Detail or a field Message, also through a variable
+// or a parameter in the same package.
 func TestNothingIsToldApartByTheTextOfAnError(t *testing.T) {
 	used := map[string]bool{}
 	for name, pkg := range packages(t, "../..") {

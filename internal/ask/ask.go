@@ -1,18 +1,18 @@
-// Package ask is the one way to ask the agent a question: it opens the trajectory, opens an allowance for the
-// question's cost, asks, tells listeners what happens, closes the trajectory and adds up the cost. The command line,
-// the bot and benchmark runs all ask through it.
+// Package ask is the only way to ask the agent a question: it opens the trajectory and an allowance for the question's
+// cost, asks, tells listeners what happens, closes the trajectory and adds up the cost. The command line, the bot and
+// benchmark runs all ask through it.
 //
-//	run, err := service.Start(ctx, question)     // begins to work, and returns
+//	run, err := service.Start(ctx, question)     // starts the work and returns
 //	for n, e := range run.Events(ctx, 0) { … }   // any number of listeners, each at its own pace
 //	out, err := run.Wait()
 //
 // # Listeners
 //
-// An event is written to the trajectory first. Then it goes to the listeners. A run keeps its events until it is
-// garbage-collected, and each listener iterates over them. So a listener that is slow, stuck or gone never holds up the
-// run or another listener, one that joins late gets the earlier events, and one that lost its connection continues
-// after the last number that it has seen. The last event is always of kind "end", even if the run was canceled, the
-// agent panicked or the disk is full.
+// An event is first written to the trajectory, then sent to the listeners. A run keeps its events until it is
+// garbage-collected, and each listener iterates over them. So a listener that is slow, stuck or gone never delays the
+// run or another listener. A listener that joins late gets the earlier events, and one that lost its connection
+// continues after the last event that it has seen. The last event is always of kind "end", even if the run was
+// canceled, the agent panicked or the disk is full.
 package ask
 
 import (
@@ -30,8 +30,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/logid"
 )
 
-// Asker answers a question. [*agent.Engine] does; so does a policy that asks several engines. Errors are as for
-// [agent.Engine.Ask].
+// Asker answers a question. It is implemented by [*agent.Engine] and by policies that ask several engines. Errors are
+// as for [agent.Engine.Ask].
 type Asker interface {
 	Ask(ctx context.Context, q agent.Question, rec agent.Recorder, limits agent.Limits) (*agent.Outcome, error)
 }
@@ -47,7 +47,7 @@ type Triager interface {
 		limits agent.Limits) (*agent.Triage, error)
 }
 
-// Recognizer judges whether an earlier request was the same one, as [*agent.Engine] does.
+// Recognizer judges whether a request was made before, as [*agent.Engine] does.
 type Recognizer interface {
 	Asked(ctx context.Context, a agent.Asked, rec agent.Recorder) (*agent.Same, error)
 }
@@ -63,7 +63,7 @@ type Service struct {
 	Log     *slog.Logger
 	Asker   Asker
 	Triager Triager    // only for Triage
-	Same    Recognizer // only for Asked; nil: no request is known to be the same
+	Same    Recognizer // only for Asked; nil: no request counts as asked before
 	Limits  agent.Limits
 	Open    func(id string) (Trajectory, error) // creates the trajectory of a run; see [Folder]
 	Now     func() time.Time
@@ -72,8 +72,8 @@ type Service struct {
 // ErrNoQuestion means that the question has no text.
 var ErrNoQuestion = errors.New("the question is empty")
 
-// Start begins to answer q and returns at once. The run ends with ctx. The error is [ErrNoQuestion] or tells that the
-// trajectory cannot be created; then nothing was asked.
+// Start begins to answer q and returns at once. The run ends with ctx. The error is [ErrNoQuestion], or reports that
+// the trajectory cannot be created; in both cases nothing was asked.
 func (s *Service) Start(ctx context.Context, q agent.Question) (*Run, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return nil, ErrNoQuestion
@@ -88,8 +88,8 @@ func (s *Service) Start(ctx context.Context, q agent.Question) (*Run, error) {
 }
 
 // Continue continues the run in the trajectory file at path, which was cut off, for example by a crash, and returns at
-// once. Listeners get all its events, beginning with the first. Its earlier cost counts toward the limits. The error
-// tells why the run cannot be continued; then nothing was asked, and the file is unchanged.
+// once. Listeners get all its events, starting with the first. Its earlier cost counts toward the limits. An error
+// reports why the run cannot be continued; nothing was asked then, and the file is unchanged.
 func (s *Service) Continue(ctx context.Context, path string) (*Run, error) {
 	asker, ok := s.Asker.(Continuer)
 	if !ok {
@@ -109,15 +109,16 @@ func (s *Service) Continue(ctx context.Context, path string) (*Run, error) {
 	})
 }
 
-// Branch starts another run of the question of an earlier one: as long as its calls of the model and the graphs are the
-// same, they are answered from earlier at no cost; after that they are made. The run has its own trajectory, under id.
+// Branch starts a new run of an earlier run's question. As long as its calls to the model and the graphs are the same
+// as before, they are answered from the earlier run at no cost; after the first difference they are really made. The
+// new run has its own trajectory, under id.
 func (s *Service) Branch(ctx context.Context, id string, earlier []agent.Event) (*Run, error) {
 	asker, ok := s.Asker.(Continuer)
 	if !ok {
 		return nil, errors.New("this way of asking cannot continue a run")
 	}
 	if len(earlier) == 0 || earlier[0].Question == nil {
-		return nil, errors.New("the earlier run holds no question")
+		return nil, errors.New("the earlier run has no question")
 	}
 	return s.start(ctx, id, func(ctx context.Context, r *Run) (err error) {
 		r.out, err = asker.Continue(ctx, earlier, r, s.Limits)
@@ -135,8 +136,8 @@ func (s *Service) Solve(ctx context.Context, key string, q agent.Question) (*age
 	return r.Wait()
 }
 
-// Triage judges the last of posts, with its own trajectory and allowance, which is as large as a question's. Errors are
-// those of [agent.Engine.Triage], or tell that the trajectory could not be written.
+// Triage judges the last of the posts, with its own trajectory and its own allowance, which is as large as a
+// question's. Errors are those of [agent.Engine.Triage], or report that the trajectory could not be written.
 func (s *Service) Triage(ctx context.Context, key, heading string, posts []agent.Post) (t *agent.Triage, err error) {
 	r, err := s.start(ctx, key+"-triage", func(ctx context.Context, r *Run) (err error) {
 		t, err = s.Triager.Triage(ctx, heading, posts, r, s.Limits)
@@ -151,8 +152,8 @@ func (s *Service) Triage(ctx context.Context, key, heading string, posts []agent
 	return t, nil
 }
 
-// Asked judges whether a request was asked before, in a trajectory and with its own allowance, as Triage does. Errors
-// are those of [agent.Engine.Asked], or say that the trajectory could not be written.
+// Asked judges whether a request was made before. Like Triage, it has its own trajectory and allowance. Errors are
+// those of [agent.Engine.Asked], or report that the trajectory could not be written.
 func (s *Service) Asked(ctx context.Context, key string, a agent.Asked) (same *agent.Same, err error) {
 	if s.Same == nil {
 		return &agent.Same{Why: "nobody judges it"}, nil
@@ -170,7 +171,7 @@ func (s *Service) Asked(ctx context.Context, key string, a agent.Asked) (same *a
 	return same, nil
 }
 
-// start opens trajectory and allowance and does the work in a goroutine.
+// start opens a trajectory and an allowance and does the work in a goroutine.
 func (s *Service) start(ctx context.Context, id string, work func(ctx context.Context, r *Run) error) (*Run, error) {
 	file, err := s.Open(id)
 	if err != nil {

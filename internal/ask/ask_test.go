@@ -24,7 +24,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// askerFunc is an agent.
+// askerFunc is an agent made of a function.
 type askerFunc func(ctx context.Context, rec agent.Recorder) (*agent.Outcome, error)
 
 func (f askerFunc) Ask(ctx context.Context, _ agent.Question, rec agent.Recorder, _ agent.Limits) (*agent.Outcome,
@@ -32,7 +32,7 @@ func (f askerFunc) Ask(ctx context.Context, _ agent.Question, rec agent.Recorder
 	return f(ctx, rec)
 }
 
-// kept is a trajectory in memory. It fails at the event with the number full, and when it is closed.
+// kept is a trajectory in memory. It can be made to fail at event number full, and when it is closed.
 type kept struct {
 	mu       sync.Mutex
 	events   []event.Event
@@ -86,10 +86,10 @@ type heard struct {
 	after   int
 	numbers []int
 	names   []string
-	left    bool // it went away before the end
+	left    bool // it left before the end
 }
 
-// listen walks along the events, with pauses, and goes away after most events.
+// listen reads the events, with pauses, and leaves after at most the given number.
 func listen(ctx context.Context, r *Run, after, most int, pause func()) heard {
 	h := heard{after: after}
 	for n, e := range r.Events(ctx, after) {
@@ -102,8 +102,8 @@ func listen(ctx context.Context, r *Run, after, most int, pause func()) heard {
 	return h
 }
 
-// Whatever the order in which things happen: each listener that stays gets every event after the one it named, once and
-// in order; the last is the end; and the run ends although one listener never goes on.
+// Whatever the order in which things happen, each listener that stays gets every event after the one that it named,
+// once and in order. The last event is the end. The run ends even if a listener is stuck.
 func TestListeners(t *testing.T) {
 	for seed := range uint64(300) {
 		synctest.Test(t, func(t *testing.T) { listenersOnce(t, seed) })
@@ -189,8 +189,9 @@ func listenersOnce(t *testing.T, seed uint64) {
 	}
 }
 
-// No wake-up is missed: as long as the channel that a listener is going to wait for is the one that the next event
-// closes, the listener has all events. The lock is fought over, so that every gap between two locked pieces is hit.
+// No wake-up is missed: as long as the channel that a listener is about to wait for is the one that the next event will
+// close, the listener has all events. Many goroutines contend for the lock, so that every gap between two locked
+// sections is hit.
 func TestNoWakeUpIsMissed(t *testing.T) {
 	const events, listeners = 20000, 8
 	r := &Run{wake: make(chan struct{})}
@@ -216,8 +217,8 @@ func TestNoWakeUpIsMissed(t *testing.T) {
 	wg.Wait()
 }
 
-// A listener sees a message grow; what it sees is not kept, is void when the call is made again, and goes with the
-// message.
+// A listener sees a message grow. The unfinished text is not kept; it is dropped when the call is repeated or the
+// message is complete.
 func TestLive(t *testing.T) {
 	k := &kept{}
 	grown := make(chan struct{})
@@ -270,8 +271,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// The allowance holds for the calls of the run and its sum is the outcome's usage; what a run without bookings says is
-// kept.
+// The allowance limits the calls of the run, and its sum is the outcome's usage. A run without bookings keeps the usage
+// that it reports.
 func TestAllowance(t *testing.T) {
 	for _, books := range []bool{true, false} {
 		s := service(&kept{}, func(ctx context.Context, rec agent.Recorder) (*agent.Outcome, error) {
@@ -289,7 +290,7 @@ func TestAllowance(t *testing.T) {
 	}
 }
 
-// spend makes a call that fits into the allowance and one that does not, whose error it returns.
+// spend makes one call that fits into the allowance and one that does not, and returns the second one's error.
 func spend(ctx context.Context, t *testing.T) error {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"choices":[{"finish_reason":"stop","message":{"content":"x"}}],"usage":{"prompt_tokens":100,"completion_tokens":1}}`)
@@ -330,7 +331,8 @@ func TestTriage(t *testing.T) {
 	}
 }
 
-// So has the judgment whether a request was asked before; without a judge none was.
+// The judgment whether a request was made before has its own trajectory and allowance, too. Without a judge, no request
+// was.
 func TestAsked(t *testing.T) {
 	k := &kept{}
 	s := service(k, nil)
@@ -377,7 +379,7 @@ func TestNothingIsAsked(t *testing.T) {
 	}
 }
 
-// A trajectory that could not be written is an error, also when the agent takes no notice.
+// A trajectory that could not be written is an error, even if the agent ignores it.
 func TestTrajectoryFails(t *testing.T) {
 	for _, k := range []*kept{{full: 2}, {full: 3}, {closeErr: errors.New("x")}} {
 		r, err := service(k, func(ctx context.Context, rec agent.Recorder) (*agent.Outcome, error) {
@@ -396,7 +398,7 @@ func TestTrajectoryFails(t *testing.T) {
 	}
 }
 
-// Runs with one ID at one moment have files of their own.
+// Runs with the same ID that start at the same moment have separate files.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	at := time.Date(2026, 11, 20, 10, 15, 0, 1e6, time.UTC)

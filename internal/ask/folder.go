@@ -25,11 +25,11 @@ func File(path string) func(id string) (Trajectory, error) {
 	}
 }
 
-// maxSameTime is how many runs of one ID may begin in the same millisecond.
+// maxSameTime is the maximum number of runs with the same ID that may begin in the same millisecond.
 const maxSameTime = 100
 
-// making allows only one trajectory to be created at a time: the system creates the files of a folder one after the
-// other, and waiting here does not block a thread.
+// making allows only one trajectory to be created at a time. The system creates the files of a folder one after the
+// other anyway, and waiting here does not block a thread.
 var making sync.Mutex
 
 // Folder returns the function for [Service.Open] that keeps the trajectories in dir, each in a file that is named after
@@ -60,13 +60,13 @@ func Folder(dir string, now func() time.Time) func(id string) (Trajectory, error
 // notFound is the error for a missing trajectory.
 type notFound string
 
-// Error returns what to do.
+// Error returns a message that says what to do.
 func (e notFound) Error() string { return string(e) }
 
-// Is makes it an [fs.ErrNotExist].
+// Is reports that the error is [fs.ErrNotExist].
 func (e notFound) Is(target error) bool { return target == fs.ErrNotExist }
 
-// besides reports whether a file is a judgment that is not asked for by a name.
+// besides reports whether a file holds a judgment that was not requested by name.
 func besides(file, name string) bool {
 	for _, kind := range []string{"-triage", "-asked"} {
 		if strings.Contains(file, kind+"-") && !strings.Contains(name, kind) {
@@ -76,9 +76,9 @@ func besides(file, name string) bool {
 	return false
 }
 
-// Newest returns the path of the newest trajectory in dir whose name begins with the given one. A judgment whether a
-// post is a request is found only by a name with "-triage", one whether it was asked before by "-asked". If there is
-// none, the error is an [fs.ErrNotExist].
+// Newest returns the path of the newest trajectory in dir whose name begins with the given one. The judgment whether a
+// post is a request is found only by a name with "-triage", the judgment whether it was made before only by one with
+// "-asked". If there is no such trajectory, the error is [fs.ErrNotExist].
 func Newest(dir, name string) (string, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {

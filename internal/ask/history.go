@@ -11,8 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// History reads earlier turns of a conversation: from a trajectory, whose question, last query and report are one turn,
-// or from JSON lines {"question":…,"sparql":…,"report":…} with a turn each. An error names the line, counted from 1.
+// History reads the earlier turns of a conversation, either from a trajectory, whose question, last query and report
+// are one turn, or from JSON lines {"question":…,"sparql":…,"report":…}, one turn per line. An error names the line,
+// counted from 1.
 func History(data []byte) ([]agent.Turn, error) {
 	if events, err := event.Read(bytes.NewReader(data)); err == nil && len(events) > 0 {
 		return Turns(events), nil
@@ -33,7 +34,7 @@ func History(data []byte) ([]agent.Turn, error) {
 	return turns, sc.Err()
 }
 
-// Turns returns the conversation up to and including a run.
+// Turns returns the conversation up to and including the run with these events.
 func Turns(events []agent.Event) []agent.Turn {
 	var turns []agent.Turn
 	var t agent.Turn

@@ -27,19 +27,19 @@ type Run struct {
 	writing sync.Mutex   // held while an event is written, which takes as long as the disk needs
 	last    int          // ID of the last event
 	end     *event.Event // written, but not sent to listeners yet: it is the last one only if the trajectory can be closed
-	broken  error        // of the trajectory, which takes no more events
-	closed  bool         // and neither does the run
+	broken  error        // the trajectory's error; it takes no more events
+	closed  bool         // the run takes no more events
 
 	mu     sync.Mutex
 	events []event.Event // sent so far; events here never change
-	live   []byte        // the last of what the model has written of a message that is not complete
+	live   []byte        // the end of the message that the model is writing
 	wake   chan struct{} // closed and replaced when there are more events or the last one has come
 	ended  bool          // no more events will come
 
 	done chan struct{}
 }
 
-// errEnded is the error for an event after the end of its run.
+// errEnded is the error for an event that comes after the end of its run.
 var errEnded = errors.New("the run has ended")
 
 // Record writes an event of the agent to the trajectory and tells it to the listeners. It makes the run the agent's
@@ -75,10 +75,10 @@ func (r *Run) tell(e event.Event, last bool) {
 	r.wake = make(chan struct{})
 }
 
-// maxLive is how many bytes of an unfinished message are kept.
+// maxLive is the maximum number of bytes kept of an unfinished message.
 const maxLive = 16_000
 
-// Live tells the listeners what the model writes. It makes the run an [event.Listener].
+// Live tells the listeners what the model is writing. It makes the run an [event.Listener].
 func (r *Run) Live(d llm.Delta) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,11 +93,11 @@ func (r *Run) Live(d llm.Delta) {
 	r.wake = make(chan struct{})
 }
 
-// Events returns the events after the one with the given number, 0 for all: first the past ones, then new ones as they
-// happen, until the last one. The numbers count from 1 and are the same for every listener, so that one that was cut
-// off can continue after the last number that it got. The iteration ends early if ctx is done. Events must not be
-// changed. While the model writes, "live" events with the text so far are sent now and then, under the number of the
-// event before; they are not kept.
+// Events returns the events after the one with the given number, or all for 0: first the past ones, then new ones as
+// they happen, until the last one. The numbers count from 1 and are the same for every listener, so that one that was
+// cut off can continue after the last number that it got. The iteration ends early if ctx is done. Events must not be
+// changed. While the model is writing, "live" events with the text so far are sent now and then, under the number of
+// the previous event; they are not kept.
 func (r *Run) Events(ctx context.Context, after int) iter.Seq2[int, event.Event] {
 	return func(yield func(int, event.Event) bool) {
 		for n, events := range r.Batches(ctx, after) {
@@ -141,19 +141,19 @@ func (r *Run) after(n int) ([]event.Event, string, <-chan struct{}, bool) {
 		r.ended
 }
 
-// Told returns the events sent to listeners so far. They must not be changed.
+// Told returns the events that have been sent to listeners. They must not be changed.
 func (r *Run) Told() []event.Event {
 	events, _, _, _ := r.after(0)
 	return events
 }
 
-// Cancel asks the run to end. It returns at once; the run's last event tells that it was canceled.
+// Cancel asks the run to end. It returns at once; the run's last event reports that it was canceled.
 func (r *Run) Cancel() { r.cancel() }
 
 // Done returns a channel that is closed when the run has ended and its trajectory is closed.
 func (r *Run) Done() <-chan struct{} { return r.done }
 
-// Wait waits for the end of the run. The outcome is an answer or tells why there is none; its usage includes all calls
+// Wait waits for the end of the run. The outcome is an answer or says why there is none; its usage includes all calls
 // that were or may have been billed, even failed ones. An error means that the caller must stop: the run was canceled,
 // the trajectory could not be written (an [event.WriteError]), or this program has a bug. An outcome returned with an
 // error has what was reached so far, may be nil, and must not be published.

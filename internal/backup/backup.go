@@ -30,6 +30,12 @@ const Format = "spinachbot-backup-1"
 
 const manifestName = "manifest.json"
 
+// How the names of the folders begin in which [Write] and [Restore] work.
+const (
+	scratchPrefix = ".backup-"
+	restorePrefix = ".restore-"
+)
+
 // Manifest lists the contents of an archive.
 type Manifest struct {
 	Format  string          `json:"format"`
@@ -66,7 +72,10 @@ type Source struct {
 // Write writes an archive. Files that grow while they are read are cut at their original size; a trajectory's reader
 // treats that like a killed program.
 func Write(ctx context.Context, w io.Writer, src Source, now time.Time) (*Manifest, error) {
-	scratch, err := os.MkdirTemp(src.Dir, ".backup-")
+	if err := RemoveStale(src.Dir, scratchPrefix, now); err != nil {
+		return nil, fmt.Errorf("backup: %w", err)
+	}
+	scratch, err := os.MkdirTemp(src.Dir, scratchPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
 	}
@@ -79,10 +88,34 @@ func Write(ctx context.Context, w io.Writer, src Source, now time.Time) (*Manife
 	if err == nil {
 		err = a.finish()
 	}
-	if err = errors.Join(err, a.tar.Close(), z.Close()); err != nil {
+	if err == nil {
+		err = a.tar.Close()
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
 	}
 	return &a.m, nil
+}
+
+// RemoveStale removes what backups that were killed more than a day ago left in a folder: files and folders whose names
+// begin with prefix.
+func RemoveStale(dir, prefix string, now time.Time) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !strings.HasPrefix(e.Name(), prefix) || now.Sub(info.ModTime()) < 24*time.Hour {
+			continue
+		}
+		errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))
+	}
+	return errors.Join(errs...)
 }
 
 type archive struct {
@@ -111,7 +144,7 @@ func (a *archive) all(ctx context.Context, src Source) error {
 		name := filepath.ToSlash(rel)
 		_, done := src.Databases[name]
 		switch {
-		case slices.Contains(src.Skip, name), d.IsDir() && strings.HasPrefix(name, ".backup-"):
+		case slices.Contains(src.Skip, name), d.IsDir() && strings.HasPrefix(name, scratchPrefix):
 			if d.IsDir() {
 				return filepath.SkipDir
 			}
@@ -184,7 +217,8 @@ func digest(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 var ErrDamaged = errors.New("this is not a whole backup")
 
 // Restore puts the files of an archive into a folder, which must be missing or empty. If it fails, the folder is
-// unchanged: every file is compared with the manifest before any is moved into place.
+// unchanged: every file is compared with the manifest before any is moved into place. A folder that exists is filled,
+// not replaced: it may be where a disk is mounted, in a folder that may not be written.
 func Restore(ctx context.Context, r io.Reader, dir string) (*Manifest, error) {
 	m, err := restore(ctx, r, dir)
 	if err != nil {
@@ -194,15 +228,19 @@ func Restore(ctx context.Context, r io.Reader, dir string) (*Manifest, error) {
 }
 
 func restore(ctx context.Context, r io.Reader, dir string) (*Manifest, error) {
-	if there, err := os.ReadDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	} else if len(there) > 0 {
-		return nil, fmt.Errorf("%s is not empty (%s): name a new folder", dir, there[0].Name())
-	}
-	if err := os.MkdirAll(filepath.Dir(filepath.Clean(dir)), 0o700); err != nil {
+	_, err := os.Stat(dir)
+	exists := err == nil
+	if err := vacant(dir); err != nil {
 		return nil, err
 	}
-	scratch, err := os.MkdirTemp(filepath.Dir(filepath.Clean(dir)), ".restore-")
+	parent := dir
+	if !exists {
+		parent = filepath.Dir(filepath.Clean(dir))
+	}
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return nil, err
+	}
+	scratch, err := os.MkdirTemp(parent, restorePrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -211,10 +249,48 @@ func restore(ctx context.Context, r io.Reader, dir string) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is empty
+	if !exists {
+		return m, os.Rename(scratch, dir)
+	}
+	if err := vacant(dir); err != nil { // unpacking took a while
 		return nil, err
 	}
-	return m, os.Rename(scratch, dir)
+	return m, fill(dir, scratch)
+}
+
+// vacant returns an error if a folder holds anything but what a restore that was killed left there, or a file system
+// puts there itself.
+func vacant(dir string) error {
+	there, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range there {
+		if !strings.HasPrefix(e.Name(), restorePrefix) && e.Name() != "lost+found" {
+			return fmt.Errorf("%s is not empty (%s): name a new folder", dir, e.Name())
+		}
+	}
+	return err
+}
+
+// fill moves everything from one folder to another, folders first: the ledger is a file, and without it nothing else
+// is used.
+func fill(to, from string) error {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	for _, folders := range []bool{true, false} {
+		for _, e := range entries {
+			if e.IsDir() != folders {
+				continue
+			}
+			if err := os.Rename(filepath.Join(from, e.Name()), filepath.Join(to, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // unpack writes the files of an archive to a folder and compares them with the manifest.

@@ -102,6 +102,71 @@ func TestBackup(t *testing.T) {
 	}
 }
 
+// TestRestoreIntoAFolder: a folder that exists is filled and stays the same folder, as one where a disk is mounted must;
+// what the disk's file system or a killed restore left there does not count, and nothing else is overwritten.
+func TestRestoreIntoAFolder(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"main.db": "x", "trajectories/a.jsonl": "{}\n"})
+	b := archived(t, dir)
+	to := filepath.Join(t.TempDir(), "data")
+	write(t, to, map[string]string{"lost+found/old": "o", ".restore-1/part": "p"})
+	was, err := os.Stat(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(t.Context(), bytes.NewReader(b), to); err != nil {
+		t.Fatal(err)
+	}
+	if is, err := os.Stat(to); err != nil || !os.SameFile(was, is) {
+		t.Errorf("the folder was replaced: %v", err)
+	}
+	want := map[string]string{"main.db": "copy of the main database", "trajectories/a.jsonl": "{}\n",
+		"lost+found/old": "o", ".restore-1/part": "p"}
+	if d := cmp.Diff(want, read(t, to)); d != "" {
+		t.Error(d)
+	}
+	if left := names(t, filepath.Dir(to)); len(left) != 1 {
+		t.Errorf("left: %q", left)
+	}
+	empty := t.TempDir()
+	if _, err := Restore(t.Context(), bytes.NewReader(b[:len(b)/2]), empty); !errors.Is(err, ErrDamaged) {
+		t.Errorf("half an archive: %v", err)
+	}
+	if left := names(t, empty); len(left) > 0 {
+		t.Errorf("left of half an archive: %q", left)
+	}
+}
+
+// What a backup left that was killed two days ago is removed by the next one; what another one is writing now is not.
+func TestKilledBackup(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{".backup-old/copy": "x", ".backup-new/copy": "y"})
+	for name, age := range map[string]time.Duration{".backup-old": 48 * time.Hour, ".backup-new": time.Minute} {
+		if err := os.Chtimes(filepath.Join(dir, name), made, made.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	archived(t, dir)
+	if d := cmp.Diff([]string{".backup-new"}, names(t, dir)); d != "" {
+		t.Error(d)
+	}
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
+
+// A full disk is reported once.
+func TestFullDiskIsReportedOnce(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"main.db": "x"})
+	_, err := Write(t.Context(), full{}, source(dir), made)
+	if err == nil || strings.Count(err.Error(), "no room") != 1 {
+		t.Errorf("%v", err)
+	}
+}
+
 func names(t *testing.T, dir string) (out []string) {
 	t.Helper()
 	es, err := os.ReadDir(dir)

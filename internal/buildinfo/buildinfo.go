@@ -102,5 +102,8 @@ func (b Build) Short() string {
 	case b.Commit != "":
 		return b.Commit
 	}
-	return "unknown"
+	return Unknown
 }
+
+// Unknown is the version of a program that was built without one.
+const Unknown = "unknown"

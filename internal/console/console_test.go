@@ -28,7 +28,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// A block takes as many lines away as it wrote.
+// A block removes as many lines as it wrote.
 func TestBlock(t *testing.T) {
 	var b bytes.Buffer
 	s := &Screen{w: &b, tty: true}

@@ -16,7 +16,7 @@ const scissors = "------------------------ >8 ------------------------"
 var ErrBelow = errors.New("only the text above the line can be changed; nothing was changed")
 
 // Edit lets a person change a text in an editor, which is a command with its arguments, and returns the text. The text
-// below a line is read-only. The error tells that the editor failed, or is [ErrBelow].
+// below a line is read-only. The error says that the editor failed, or is [ErrBelow].
 func Edit(ctx context.Context, editor, text, below string, in io.Reader, out, errs io.Writer) (string, error) {
 	f, err := os.CreateTemp("", "spinachbot-*.txt")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Line shows the progress of long work: on a terminal as one line that is overwritten, else as a plain line now and
-// then.
+// Line shows the progress of long work: on a terminal as one line that is overwritten, otherwise as a plain line now
+// and then.
 type Line struct {
 	screen *Screen
 	now    func() time.Time

@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// ReadFile returns the built-in graphs and those of a file, "" for none. A file with mistakes is a registry.Mistakes.
+// ReadFile returns the built-in graphs and those of a file, or "". A file with mistakes is a registry.Mistakes.
 func ReadFile(file string) (*registry.Registry, error) {
 	if file == "" {
 		return registry.New(), nil
@@ -158,7 +158,7 @@ func one(s string) []string {
 }
 
 // Draft makes an entry for an address about which nothing is known yet, for [Opener.Add]. If name is "", it is derived
-// from the address. The error tells what is wrong with the name or the address.
+// from the address. The error says what is wrong with the name or the address.
 func (o *Opener) Draft(name, address string) (*registry.Entry, error) {
 	if name == "" {
 		name = registry.NameFor(address, o.Registry.Names())

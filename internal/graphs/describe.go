@@ -24,8 +24,8 @@ type describe func(context.Context) (shape.Query, error)
 // voidTime is how long a shape waits for a server's description of its graph.
 const voidTime = 10 * time.Second
 
-// void returns the reader of an entry's description of itself: from the file or address in its key void, else from the
-// standard's address. A Wikibase without the key has none.
+// void returns the reader of an entry's description of itself: from the file or address in its key void, otherwise from
+// the standard's address. A Wikibase without the key has none.
 func (o *Opener) void(e *registry.Entry) (describe, error) {
 	address := e.VoID
 	switch {

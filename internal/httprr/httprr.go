@@ -34,7 +34,7 @@ import (
 // version is the version of the format. It is in the first line of a file.
 const version = 1
 
-// maxBody is how many bytes of one request or response are recorded.
+// maxBody is the maximum number of bytes of one request or response that are recorded.
 const maxBody = 32 << 20
 
 // kept are the response headers that a replay needs. All others, above all cookies, are dropped.
@@ -60,8 +60,8 @@ type response struct {
 	Error  string      `json:"error,omitempty"` // the transport's error, instead of a response
 }
 
-// body is a text. It is written as JSON if it is JSON that can be written byte for byte, else as a JSON string, else as
-// {"base64": "…"}.
+// body is a text. It is written as JSON if it is JSON that can be written byte for byte, otherwise as a JSON string,
+// otherwise as {"base64": "…"}.
 type body struct{ data []byte }
 
 // MarshalJSON writes the body in its most readable form.

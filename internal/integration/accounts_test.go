@@ -16,8 +16,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sandbox"
 )
 
-// The operator makes an account and gives candidates to people; the account's owner logs in with another browser,
-// judges one, and sees nothing of the desk; the operator sees how far they are.
+// The operator creates an account and assigns candidates to people. The account's owner logs in with another browser,
+// judges a candidate, and cannot see the desk. The operator sees the progress.
 func TestAnnotateFromASecondAccount(t *testing.T) {
 	t.Parallel()
 	g, err := sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 4 }})
@@ -69,7 +69,7 @@ func TestAnnotateFromASecondAccount(t *testing.T) {
 	p.until(`[...document.querySelectorAll("tbody tr")].some(r => r.innerText.replace(/\s+/g, " ").startsWith("Ada ` +
 		strconv.Itoa(before) + ` 1 ` + strconv.Itoa(before-1) + ` 1 "))`)
 	b.view(p, "annotate-work")
-	// removed, the account is logged out
+	// Removing the account logs its owner out.
 	p.open(b.url + "/operator/accounts")
 	click(p, `tbody tr:first-child button[value="remove"]`)
 	ada.open(b.url + "/annotate/")

@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sandbox"
 )
 
-// annotation is a harvest's folder with the page on it, on an address that stays when the program is started again.
+// annotation is a harvest folder with its page, at an address that stays the same when the program is restarted.
 type annotation struct {
 	t         *testing.T
 	bin, dir  string
@@ -78,7 +78,7 @@ func (a *annotation) start() {
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 }
 
-// kill ends the program as kill -9 does.
+// kill ends the program with kill -9.
 func (a *annotation) kill() {
 	_ = a.program.Process.Kill()
 	_ = a.program.Wait()
@@ -86,7 +86,7 @@ func (a *annotation) kill() {
 
 func (a *annotation) url(path string) string { return "http://" + a.addr + path }
 
-// view checks a view's accessibility and keeps its picture.
+// view checks a view's accessibility and saves a screenshot.
 func (a *annotation) view(p *tab, name string) {
 	a.t.Helper()
 	p.accessible(name)
@@ -103,12 +103,12 @@ func (a *annotation) signIn(p *tab, name string) {
 	p.until(`document.querySelector(".annotate")?.dataset.page === "queue"`)
 }
 
-// on is the JavaScript condition that a candidate's page of a kind is there and its script is ready.
+// on returns the JavaScript condition that a candidate's page of a kind is loaded and its script is ready.
 func on(kind string, n int) string {
 	return fmt.Sprintf(`document.querySelector(".annotate")?.dataset.page === %q && location.pathname.endsWith(%q) && document.querySelector("#remarks").childElementCount > 0`, kind, datasettest.ID(n))
 }
 
-// insert takes the model's natural question.
+// insert inserts the model's natural question.
 func insert(p *tab) {
 	p.press("2")
 	p.until(`document.activeElement.id === "question" && document.activeElement.value.length > 20`)
@@ -128,8 +128,8 @@ func exclude(p *tab, reason string) {
 	p.press(reason, "Enter")
 }
 
-// Ten candidates are annotated, validated and resolved with nothing but the keyboard. The program is killed while text
-// is typed. What comes out passes `dataset verify`.
+// Ten candidates are annotated, validated and resolved with the keyboard alone. The program is killed while text is
+// being typed. The result passes `dataset verify`.
 func TestAnnotateByKeyboard(t *testing.T) {
 	t.Parallel()
 	a := newAnnotation(t)
@@ -175,7 +175,7 @@ func (a *annotation) first(p *tab) {
 			p.press("i")
 		}
 	}
-	// Ten verdicts are given, the box is empty; the last one is taken back and given again.
+	// Ten verdicts have been given, and the box is empty. The last one is withdrawn and given again.
 	p.until(`document.querySelector(".annotate")?.dataset.page === "queue"`)
 	p.press("u")
 	p.until(on("item", 10))
@@ -183,7 +183,7 @@ func (a *annotation) first(p *tab) {
 	p.until(`document.querySelector(".annotate")?.dataset.page === "queue"`)
 }
 
-// killWhileTyping kills the program twice: while the page stays open, and with the page gone as well.
+// killWhileTyping kills the program twice: once while the page stays open, and once when the page is closed as well.
 func (a *annotation) killWhileTyping(p *tab) {
 	question := a.questions[2]
 	third := len(question) / 3
@@ -215,7 +215,7 @@ func (a *annotation) killWhileTyping(p *tab) {
 		` && document.querySelector("#status").textContent.startsWith("saved")`)
 }
 
-// twoTabs lets another tab save first: the page says so, and both texts stay in the history.
+// twoTabs lets another tab save first. The page must say so, and both texts stay in the history.
 func (a *annotation) twoTabs(p *tab) {
 	question := a.questions[4]
 	p.until(`document.querySelector("#status").textContent.startsWith("saved")`)
@@ -232,7 +232,7 @@ func (a *annotation) twoTabs(p *tab) {
 	p.typeText(" ")
 	p.until(`!document.querySelector("#banner").hidden && document.querySelector("#banner").textContent.includes("From another tab?")`)
 	a.view(p, "conflict")
-	p.press("Enter") // the focus is on “Go on with mine”
+	p.press("Enter") // the focus is on “Continue with mine”
 	p.until(`document.querySelector("#status").textContent.startsWith("saved")`)
 	if got := eval[string](p, `document.querySelector("#question").value`); strings.TrimSpace(got) != question {
 		a.t.Errorf("after the conflict the question is %q", got)
@@ -240,7 +240,7 @@ func (a *annotation) twoTabs(p *tab) {
 	eval[any](p, `document.activeElement.blur()`)
 }
 
-// itemViews looks at what a candidate's page shows on demand.
+// itemViews checks what a candidate's page shows on demand.
 func (a *annotation) itemViews(p *tab) {
 	for _, tab := range []string{"guide", "model", "trim"} {
 		eval[any](p, `document.querySelector("#tab-`+tab+`").focus()`)
@@ -353,7 +353,7 @@ func (a *annotation) resolve(p *tab) {
 	a.view(p, "problem")
 }
 
-// release exports what came out and verifies it.
+// release exports the result and verifies it.
 func (a *annotation) release() {
 	a.t.Helper()
 	file := filepath.Join(a.dir, "bench.json")
@@ -376,6 +376,6 @@ func (a *annotation) release() {
 	}
 	if strings.Contains(string(text), "hint:") || !strings.Contains(string(text), strings.ReplaceAll(a.questions[2], `"`,
 		`\"`)) {
-		a.t.Errorf("the export holds a trimmed hint, or lacks the question that was typed: %s", text)
+		a.t.Errorf("the export contains a trimmed hint, or lacks the typed question: %s", text)
 	}
 }

@@ -34,10 +34,10 @@ type world struct {
 	bob     *user
 	page    string
 	pages   int   // pages made by fresh
-	asked   asked // what settled wants to see answered
+	asked   asked // the posts that settled expects to be answered
 }
 
-// shared by the tests of a run: starting them takes seconds.
+// The servers are shared by the tests of a run, because starting them takes seconds.
 func newWorld(t *testing.T, w *realWiki, bin, sandbox string) *world {
 	t.Helper()
 	h := &hooks{}
@@ -59,7 +59,7 @@ func newWorld(t *testing.T, w *realWiki, bin, sandbox string) *world {
 	return wd
 }
 
-// set changes a setting of the program's runs to come.
+// set changes a setting for later runs of the program.
 func (w *world) set(key, value string) {
 	for i, kv := range w.env {
 		if strings.HasPrefix(kv, key+"=") {
@@ -70,7 +70,7 @@ func (w *world) set(key, value string) {
 	w.env = append(w.env, key+"="+value)
 }
 
-// bot runs the program with settings on top of the world's and returns its output; a non-zero exit is an error.
+// bot runs the program with additional settings and returns its output; a non-zero exit status is an error.
 func (w *world) bot(extra []string, args ...string) (string, error) {
 	cmd := w.command(extra, args...)
 	out, err := cmd.CombinedOutput()
@@ -87,7 +87,7 @@ func (w *world) command(extra []string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// round runs `run --once` and fails the test when that fails.
+// round runs `run --once` and fails the test if that fails.
 func (w *world) round(extra ...string) string {
 	w.t.Helper()
 	out, err := w.bot(extra, "run", "--once", "--unknown-grace", "1s")
@@ -97,7 +97,7 @@ func (w *world) round(extra ...string) string {
 	return out
 }
 
-// first lets the bot see the page for the first time, so that only what comes later is answered.
+// first lets the bot see the page for the first time, so that only later posts are answered.
 func (w *world) first() { w.t.Helper(); w.round() }
 
 // section returns the wikitext of the section with a heading.
@@ -133,7 +133,7 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 	w.first()
 	before := w.alice.text(w.page)
 	if n := replies(before); n != 0 {
-		t.Fatalf("%d replies to what was there before the first start", n)
+		t.Fatalf("%d replies to posts from before the first start", n)
 	}
 
 	t.Run("one reply in the right place", func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 		checkLevel(t, wiki.html(w.page), "Where the government sits", 1)
 		checkLevel(t, wiki.html(w.page), "Countries without coast", 1)
 		if !strings.HasPrefix(text, before) {
-			t.Error("what stood on the page before has changed")
+			t.Error("the earlier text of the page has changed")
 		}
 		w.round()
 		if again := w.alice.text(w.page); again != text {
@@ -341,7 +341,7 @@ func isEdit(c call) bool {
 	return strings.Contains(c.body, "action=edit") || strings.Contains(c.body, "name=\"action\"\r\n\r\nedit")
 }
 
-// checkLevel looks at the page as Parsoid renders it: in the section with the heading, the bot's replies must be at the
+// checkLevel checks the page as Parsoid renders it: in the section with the heading, the bot's replies must be at the
 // given list depths, in this order.
 func checkLevel(t *testing.T, page, heading string, depths ...int) {
 	t.Helper()
@@ -379,7 +379,7 @@ func renderedQueries(page string) []string {
 	return out
 }
 
-// queriesSeen returns the queries that went through the relay, as the endpoint got them.
+// queriesSeen returns the queries that passed through the relay, as the endpoint received them.
 func queriesSeen(h *hooks) map[string]bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

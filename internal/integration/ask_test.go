@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// askSite is the program's server, over the sandbox's graph and a model that says nothing more when it is held.
+// askSite is the program's server, with the sandbox's graph and a model that can be made to wait.
 type askSite struct {
 	t     *testing.T
 	base  string
@@ -32,7 +32,7 @@ type askSite struct {
 	env      []string // its settings
 
 	mu    sync.Mutex
-	calls int // of the model that may still be made; under 0: any number
+	calls int // remaining calls of the model; negative: any number
 }
 
 func newAskSite(t *testing.T) *askSite {
@@ -73,7 +73,7 @@ func newAskSite(t *testing.T) *askSite {
 	return a
 }
 
-// serve starts the server, and returns what kills it.
+// serve starts the server, and returns a function that kills it.
 func (a *askSite) serve(addr string) (base string, kill func()) {
 	a.t.Helper()
 	return a.startKill(a.bin, a.env, "serve", "--preset", "spinach", "--addr", addr, "--ask-rate", "0")
@@ -116,13 +116,13 @@ func (a *askSite) startKill(bin string, env []string, args ...string) (base stri
 	return "", nil
 }
 
-// hold makes the model wait; the function returned lets it go on.
+// hold makes the model wait; the returned function lets it continue.
 func (a *askSite) hold() (release func()) {
 	a.let(0)
 	return func() { a.let(-1) }
 }
 
-// let lets the model answer so many calls more, any number for -1.
+// let lets the model answer this number of further calls, or any number for -1.
 func (a *askSite) let(calls int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -140,7 +140,7 @@ func (a *askSite) may() bool {
 	return a.calls < 0
 }
 
-// view checks a view's accessibility, that nothing sticks out of the window, and keeps its picture.
+// view checks a view's accessibility, and that nothing is wider than the window, and saves a screenshot.
 func (a *askSite) view(p *tab, name string) {
 	a.t.Helper()
 	p.accessible(name)
@@ -159,10 +159,10 @@ func (a *askSite) ask(p *tab, question string) {
 	p.until(`location.pathname.startsWith("/a/")`)
 }
 
-// answered is the condition that an answer with rows is shown.
+// answered is the JavaScript condition that an answer with rows is shown.
 const answered = `document.querySelector(".report") && document.querySelector("#rows")`
 
-// complaints collects what the page's script and policy complain of.
+// complaints collects the errors of the page's scripts and violations of its policy.
 const complaints = `window.problems = window.problems ?? [], addEventListener("error", e => problems.push(e.message)), addEventListener("securitypolicyviolation", e => problems.push(e.violatedDirective + " " + e.blockedURI + " " + e.sample)), true`
 
 func TestAskInTheBrowser(t *testing.T) {
@@ -175,7 +175,7 @@ func TestAskInTheBrowser(t *testing.T) {
 	a.ask(p, "How many people live in the larger countries of Europe?")
 	p.until(`document.querySelector("[data-connected]")`)
 	if steps := eval[int](p, `document.querySelectorAll(".step").length`); steps != 0 {
-		t.Errorf("%d steps before the model said a word", steps)
+		t.Errorf("%d steps before the model answered", steps)
 	}
 	release()
 	p.until(answered)
@@ -189,11 +189,15 @@ func TestAskInTheBrowser(t *testing.T) {
 	a.languagesAndSizes(p)
 }
 
-// result is about the table and the chart of the first question.
+// result checks the table and the chart of the first question.
 func (a *askSite) result(p *tab) {
 	p.until(`document.querySelector("#other-view[data-shown=chart] rect")`) // the query's #defaultView
 	p.until(complaints)
 	a.view(p, "ask-chart")
+	p.until(`document.querySelector("#tab-table").click() ?? true`)
+	p.until(`document.querySelector("#tab-table").focus() ?? true`)
+	p.press("ArrowRight")
+	p.until(`document.querySelector("#table-view").hidden && document.activeElement.id === "tab-chart"`)
 	p.until(`document.querySelector("#tab-table").click() ?? true`)
 	p.until(`!document.querySelector("#table-view").hidden`)
 	a.view(p, "ask-result")
@@ -246,7 +250,7 @@ func (a *askSite) whyAndWhyNot(p *tab) {
 	p.until(answered)
 }
 
-// change replaces the query of the third step; the run goes on from there.
+// change replaces the query of the third step; the run continues from there.
 func (a *askSite) change(p *tab) {
 	p.until(`[...document.querySelectorAll(".step a")].find(a => a.href.endsWith("/step/3")).click() ?? true`)
 	p.until(`document.querySelector("textarea[name=turn]")`)
@@ -260,7 +264,7 @@ func (a *askSite) change(p *tab) {
 	}
 }
 
-// followUp asks on.
+// followUp asks a follow-up question.
 func (a *askSite) followUp(p *tab) {
 	p.until(`document.querySelector("section form textarea[name=q]").focus() ?? true`)
 	p.typeText("Only those with more than 60 million")
@@ -286,8 +290,16 @@ func (a *askSite) views(p *tab) {
 		p.until(`document.querySelector("#tab-` + v.view + `").click() ?? true`)
 		p.until(`document.querySelector("#other-view[data-shown=` + v.view + `] ` + v.there + `")`)
 		time.Sleep(300 * time.Millisecond) // the map draws itself
+		if v.view == "map" {               // what is drawn at a place that is no marker: Eurasia and the Indian Ocean
+			if painted := eval[[]int](p, `(c => [[0.5, 0.3], [0.5, 0.97]].map(([x, y]) => c.getContext("2d").getImageData(Math.round(c.width * x), Math.round(c.height * y), 1, 1).data[3]))(document.querySelector(".leaflet-container canvas"))`); painted[0] != 255 {
+				a.t.Errorf("the opacity of land and sea is %v", painted)
+			}
+		}
 		p.until(`document.querySelector("#result").scrollIntoView() ?? true`)
 		a.view(p, "ask-"+v.view)
+		if covered := eval[[]string](p, `(t => t.flatMap((a, i) => t.slice(0, i).filter(b => ((p, q) => p.left < q.right && q.left < p.right && p.top + 3 < q.bottom && q.top + 3 < p.bottom)(a.getBoundingClientRect(), b.getBoundingClientRect())).map(b => a.textContent + " " + b.textContent)))([...document.querySelectorAll(".drawing text.halo")])`); len(covered) > 0 {
+			a.t.Errorf("%s: names cover each other: %q", v.view, covered)
+		}
 		if found := eval[[]string](p, "window.problems"); len(found) > 0 {
 			a.t.Errorf("%s: the browser complains: %q", v.view, found)
 		}
@@ -311,6 +323,9 @@ func (a *askSite) editor(p *tab) {
 	a.view(p, "editor-mistake")
 	p.until(`(() => { const s = document.querySelector("#source"); s.value = s.value.replace("LIMT", "LIMIT"); s.dispatchEvent(new Event("input")); return true; })()`)
 	p.until(`!document.querySelector("#marks .bad")`)
+	p.until(`document.querySelector("#source").setSelectionRange(21, 21) ?? true`)
+	p.until(`document.querySelector("#name").textContent === "Q1008: Ivory Coast"`) // at the cursor
+	p.until(`(r => document.querySelector("#source").dispatchEvent(new MouseEvent("mousemove", {clientX: r.left + 200, clientY: r.top + 20, bubbles: true})) && document.querySelector("#tip").textContent === "Q1008: Ivory Coast")(document.querySelector("#source").getBoundingClientRect())`)
 	p.press("Run")
 	p.until(`document.querySelector("#rows")?.textContent.includes("Yamoussoukro")`)
 	a.view(p, "editor-result")
@@ -318,7 +333,7 @@ func (a *askSite) editor(p *tab) {
 	p.until(`document.querySelector("main .card")?.textContent.includes("Ivory Coast (Q1008): capital")`)
 }
 
-// stopped stops a question, and goes on with it.
+// stopped stops a question, and continues it.
 func (a *askSite) stopped(p *tab) {
 	release := a.hold()
 	a.ask(p, "Where are the highest mountains?")
@@ -331,7 +346,7 @@ func (a *askSite) stopped(p *tab) {
 	p.until(answered)
 }
 
-// languagesAndSizes looks at the pages in German, on a phone and in the dark, and at a right-to-left one.
+// languagesAndSizes checks the pages in German, on a phone and in dark mode, and a right-to-left one.
 func (a *askSite) languagesAndSizes(p *tab) {
 	for _, width := range []int64{320, 390} {
 		small := newTab(a.t, width, 800)
@@ -349,6 +364,11 @@ func (a *askSite) languagesAndSizes(p *tab) {
 		small.until(`document.querySelector("#tab-table").click() ?? true`)
 		small.until(`(document.documentElement.dir = "rtl") === "rtl"`)
 		a.view(small, fmt.Sprintf("ask-rtl-%d", width))
+		small.open(a.base + "/editor?lang=en")
+		small.until(`document.querySelector("#source").focus() ?? true`)
+		small.typeText("SELECT ?c WHERE { wd:Ivory_Co")
+		small.until(`document.querySelector("#completions li")?.textContent.includes("Ivory Coast")`)
+		a.view(small, fmt.Sprintf("editor-completion-%d", width))
 	}
 	p.scheme("dark")
 	p.open(a.base + "/")
@@ -381,7 +401,7 @@ func TestAskWithoutScripts(t *testing.T) {
 	_ = resp.Body.Close()
 	page := resp.Request.URL.String()
 	if body := get(page); !regexp.MustCompile(`<noscript><meta http-equiv="refresh" content="\d+"></noscript>`).MatchString(body) {
-		t.Error("the page does not load itself again")
+		t.Error("the page does not reload itself")
 	}
 	release()
 	for range 100 {
@@ -393,7 +413,7 @@ func TestAskWithoutScripts(t *testing.T) {
 	t.Error(get(page))
 }
 
-// The first load of a page and of an answer, compressed, without what is loaded on demand.
+// Measures the first load of a page and of an answer, compressed, without files that are loaded on demand.
 func TestFirstLoadIsSmall(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)
@@ -401,7 +421,7 @@ func TestFirstLoadIsSmall(t *testing.T) {
 	a.ask(p, "Who was president of the United States, and when?")
 	p.until(answered)
 	for _, path := range []string{"/", eval[string](p, "location.pathname"), "/editor"} {
-		p := newTab(t, 1280, 900) // with nothing in its cache
+		p := newTab(t, 1280, 900) // with an empty cache
 		p.open(a.base + path)
 		p.until(`performance.getEntriesByType("navigation")[0].loadEventEnd > 0`)
 		sum := `performance.getEntriesByType("navigation").concat(performance.getEntriesByType("resource")).reduce((n, e) => n + e.transferSize, 0)`
@@ -413,7 +433,7 @@ func TestFirstLoadIsSmall(t *testing.T) {
 	}
 }
 
-// A page of another site cannot ask: not by a form, not by a script, not under a name of its own.
+// A page of another site cannot ask: not with a form, not with a script, and not through its own host name.
 func TestOtherSitesCannotAsk(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)
@@ -443,7 +463,7 @@ func TestOtherSitesCannotAsk(t *testing.T) {
 	}
 }
 
-// The files of other projects are those that `make web-assets` writes.
+// The files of other projects are exactly those that `make web-assets` writes.
 func TestWebAssets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// wire is a way to a server that can be cut: then nothing comes through, and what was connected is not anymore.
+// wire is a connection to a server that can be cut: then nothing passes, and open connections end.
 type wire struct {
 	mu    sync.Mutex
 	cut   bool
 	conns map[net.Conn]bool
 }
 
-// lay returns the address of the near end.
+// lay starts the wire and returns the address of its near end.
 func (w *wire) lay(t *testing.T, target string) string {
 	t.Helper()
 	u, err := url.Parse(target)
@@ -64,15 +64,15 @@ func (w *wire) set(cut bool) {
 	}
 }
 
-// numbers are the numbers of the steps that the page shows, in the order in which it shows them.
+// numbers returns the numbers of the steps on the page, in their order there.
 func numbers(p *tab) string {
 	return eval[string](p, `[...document.querySelectorAll("#steps .step h3 span:first-child")].map(s => s.textContent.trim()).join(" ")`)
 }
 
 const longQuestion = "How many people live in the larger countries of Europe?"
 
-// A connection that is lost in the middle is taken up again, and every event is shown once; so it is when the server is
-// killed and started again: the page says so, and the reader goes on.
+// After a connection is lost in the middle, the browser reconnects, and every event is shown once. If the server is
+// killed and restarted, the page says so, and the reader can continue.
 func TestLostConnectionInTheBrowser(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)
@@ -88,7 +88,7 @@ func TestLostConnectionInTheBrowser(t *testing.T) {
 	near.set(true)
 	p.until(`!document.querySelector("[data-connected]")`)
 	a.view(p, "ask-lost")
-	a.let(3) // two steps, one with a page that is cut down, that the browser does not hear of
+	a.let(3) // two steps that do not reach the browser; one shows a shortened page
 	time.Sleep(500 * time.Millisecond)
 	if got := numbers(p); got != "1" {
 		t.Errorf("while the connection is lost, the page shows the steps %q", got)
@@ -105,7 +105,7 @@ func TestLostConnectionInTheBrowser(t *testing.T) {
 	}
 }
 
-// A server that is killed in the middle and started again: the page finds out by itself, and the run goes on.
+// A server is killed in the middle and restarted. The page notices by itself, and the run continues.
 func TestKilledServerInTheBrowser(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)
@@ -114,7 +114,7 @@ func TestKilledServerInTheBrowser(t *testing.T) {
 	a.base = base
 	p := newTab(t, 1280, 900)
 	a.ask(p, longQuestion)
-	a.let(4) // the language, the first step, the second with a page that is cut down
+	a.let(4) // the language, the first step, the second with a shortened page
 	p.until(`document.querySelectorAll("#steps .step").length === 2`)
 	kill()
 	p.until(`!document.querySelector("[data-connected]")`)
@@ -135,7 +135,7 @@ func TestKilledServerInTheBrowser(t *testing.T) {
 	}
 }
 
-// A reader decides on each step with the keyboard alone: accepts, changes, goes back; the server is started again in the
+// A reader decides on each step with the keyboard alone: accepts, changes, goes back. The server is restarted in the
 // middle. Then the same without scripts.
 func TestReviewInTheBrowser(t *testing.T) {
 	t.Parallel()

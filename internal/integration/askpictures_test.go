@@ -14,14 +14,15 @@ import (
 	"testing"
 )
 
-// commons plays Wikimedia Commons: a file's address leads to a small bitmap of it.
+// commons plays Wikimedia Commons: a file's address returns a small bitmap.
 type commons struct {
 	*httptest.Server
 	mu    sync.Mutex
 	asked []string // names of files
 }
 
-// cross is a flag with a cross, as those of the Nordic countries: field, cross, and a second one inside, "" for none.
+// crosses are flags with a cross, such as those of the Nordic countries: the colors of the field, the cross, and the
+// inner cross, which may be missing.
 var crosses = map[string][3]color.RGBA{
 	"Flag of Sweden.svg":  {{0, 106, 167, 255}, {254, 204, 2, 255}},
 	"Flag of Finland.svg": {{255, 255, 255, 255}, {0, 47, 108, 255}},
@@ -38,7 +39,7 @@ func newCommons(t *testing.T) *commons {
 		c.mu.Lock()
 		c.asked = append(c.asked, name)
 		c.mu.Unlock()
-		if strings.HasPrefix(name, "Active") { // what a stranger may have uploaded, or a broken server may send
+		if strings.HasPrefix(name, "Active") { // as a stranger may have uploaded, or a broken server may send
 			w.Header().Set("Content-Type", "image/png")
 			_, _ = w.Write([]byte(`<svg xmlns="http://www.w3.org/2000/svg" onload="parent.hacked=1"><script>parent.hacked=1</script></svg>`))
 			return
@@ -74,8 +75,8 @@ func (c *commons) files() []string {
 	return append([]string(nil), c.asked...)
 }
 
-// The image grid shows pictures, which come from this server alone; the service of pictures is asked for the files of
-// the result, each once, and for nothing when the grid is not opened.
+// The image grid shows pictures, which come from this server only. Each file of the result is requested once from the
+// picture service, and none if the grid is not opened.
 func TestPicturesInTheBrowser(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)
@@ -91,7 +92,7 @@ func TestPicturesInTheBrowser(t *testing.T) {
 	p.until(`document.querySelectorAll("#other-view[data-shown=images] .frame img").length === 4`)
 	p.until(`[...document.querySelectorAll(".frame img")].every(i => i.complete && i.naturalWidth === 330)`)
 	if alt := eval[[]string](p, `[...document.querySelectorAll(".frame img")].map(i => i.alt)`); strings.Join(alt, ", ") != "Flag of Denmark, Flag of Sweden, Flag of Finland, Flag of Norway" {
-		t.Errorf("the pictures are called %q", alt)
+		t.Errorf("the pictures have the names %q", alt)
 	}
 	p.until(`document.querySelector("#result").scrollIntoView() ?? true`)
 	a.view(p, "ask-images")

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// The view that a query's line asks for is the first one that is seen, as in the query service; nothing is loaded from
-// another site.
+// The view that a query's line requests is shown first, as in the query service. Nothing is loaded from another site.
 func TestDefaultViewsInTheBrowser(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)
@@ -44,7 +43,7 @@ func TestDefaultViewsInTheBrowser(t *testing.T) {
 	}
 }
 
-// inTheEditor runs the query of the answer that is shown in the editor, where its line is obeyed, too.
+// inTheEditor runs the query of the shown answer in the editor, where its line must have the same effect.
 func (a *askSite) inTheEditor(p *tab, view, there string) {
 	p.until(`document.querySelector("a[href^='/editor?from=']").click() ?? true`)
 	p.until(`document.querySelector("#source")?.value.includes("#defaultView")`)
@@ -61,7 +60,7 @@ func (a *askSite) inTheEditor(p *tab, view, there string) {
 	p.until(`location.pathname.startsWith("/editor/ran/") && document.querySelector("#source").value.includes("#defaultView")`)
 }
 
-// A question and its answer in a language that is written from right to left read so, on a page that does not.
+// A question and its answer in a right-to-left language are shown in that direction, on a left-to-right page.
 func TestArabicInTheBrowser(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)
@@ -71,7 +70,7 @@ func TestArabicInTheBrowser(t *testing.T) {
 		p.until(`document.querySelector("[name=q]")`)
 		eval[bool](p, `(() => { document.querySelector("[name=q]").value = "ما هي أعلى الجبال في العالم؟"; document.querySelector("form button.primary").click(); return true; })()`)
 		p.until(answered)
-		for _, part := range []string{".question", ".report", "#steps .step h3 span[dir]"} {
+		for _, part := range []string{".question", ".answer", ".report", "#steps .step h3 span[dir]"} {
 			if dir := eval[string](p, `getComputedStyle(document.querySelector("`+part+`")).direction`); dir != "rtl" {
 				t.Errorf("%s reads %s", part, dir)
 			}
@@ -90,7 +89,8 @@ func TestArabicInTheBrowser(t *testing.T) {
 	}
 }
 
-// What strangers write into a graph is text in every view: nothing of it runs, leads elsewhere or is loaded.
+// Texts that strangers write into a graph stay text in every view: none of them runs, links elsewhere or loads
+// anything.
 func TestHostileAnswerInTheBrowser(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)
@@ -117,7 +117,7 @@ func TestHostileAnswerInTheBrowser(t *testing.T) {
 			p.until(`(() => { const s = document.querySelector(".chart-kind select"); s.value = ` + quote(kind) + `; s.dispatchEvent(new Event("change")); return document.querySelector(".chart svg"); })()`)
 		}
 		switch view {
-		case "map": // open a mark's words
+		case "map": // open a mark's description
 			p.until(`document.querySelector(".leaflet-container canvas")`)
 			p.until(`(() => { const c = document.querySelector(".leaflet-container canvas").getBoundingClientRect(); for (let y = 8; y < c.height; y += 4) for (let x = 8; x < c.width; x += 4) { if (document.querySelector(".leaflet-popup")) return true; for (const kind of ["mousemove", "mousedown", "mouseup", "click"]) document.querySelector(".leaflet-container canvas").dispatchEvent(new MouseEvent(kind, {bubbles: true, clientX: c.left + x, clientY: c.top + y})); } return document.querySelector(".leaflet-popup"); })()`)
 		case "images":
@@ -139,7 +139,7 @@ func TestHostileAnswerInTheBrowser(t *testing.T) {
 			t.Errorf("%s: loaded from elsewhere: %q", step, from)
 		}
 	}
-	// a picture opened as a page of its own, were it active, could do nothing
+	// Even if a picture had active content, opening it as a page would have no effect.
 	for _, row := range []string{"1", "2"} {
 		p.open(a.base + "/a/" + id + "/picture/" + row + "/file")
 		if text := eval[string](p, `document.body.innerText`); !strings.Contains(text, "cannot be shown") {

@@ -18,14 +18,14 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// tab is a page in a Chromium of its own, driven over the DevTools protocol as a person at the keyboard would.
+// tab is a page in its own Chromium, controlled over the DevTools protocol the way a person at the keyboard would.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
 	axe string // source of axe-core
 }
 
-// newTab starts a browser with an empty profile. It is gone, with its whole profile, at the end of the test.
+// newTab starts a browser with an empty profile. Both are removed at the end of the test.
 func newTab(t *testing.T, width, height int64) *tab {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
@@ -50,7 +50,7 @@ func newTab(t *testing.T, width, height int64) *tab {
 	return p
 }
 
-// do runs steps; a failure ends the test.
+// do runs steps; an error ends the test.
 func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	if err := chromedp.Do(p.ctx, steps...); err != nil {
@@ -73,7 +73,7 @@ func eval[T any](p *tab, expression string) T {
 	return v
 }
 
-// until waits for the page to be loaded and a JavaScript expression to be true, also while the page changes.
+// until waits until the page is loaded and a JavaScript expression is true, even if the page changes meanwhile.
 func (p *tab) until(expression string) {
 	p.t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
@@ -139,7 +139,7 @@ func (p *tab) scheme(name string) {
 	}
 }
 
-// shot writes what is seen to a file.
+// shot saves a screenshot.
 func (p *tab) shot(name string) {
 	p.t.Helper()
 	r, err := chromedp.Call(p.ctx, page.CaptureScreenshot,
@@ -152,8 +152,8 @@ func (p *tab) shot(name string) {
 	}
 }
 
-// accessible holds the view against axe-core's rules, light and dark. What axe calls serious or critical fails the
-// test.
+// accessible checks the view by axe-core's rules, in light and dark mode. Violations that axe calls serious or critical
+// fail the test.
 func (p *tab) accessible(view string) {
 	p.t.Helper()
 	if p.axe == "" {
@@ -179,7 +179,7 @@ func (p *tab) accessible(view string) {
 	p.scheme("light")
 }
 
-// unswiped checks that a narrow page can be read without swiping sideways: no part of it is wider than its place, but for
+// unswiped checks that a narrow page can be read without swiping sideways: no part is wider than its container, except
 // those that a selector names.
 func (p *tab) unswiped(view, but string) {
 	p.t.Helper()

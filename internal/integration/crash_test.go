@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// asked says how many posts of people that want an answer are under each heading.
+// asked counts the posts under each heading that need an answer.
 type asked map[string]int
 
-// older is a thread with our answer, to which people reply.
+// older is the heading of a thread with our answer, to which people reply.
 const older = "An older request"
 
-// answerOlder posts the older request and has it answered.
+// answerOlder posts the older request and lets the bot answer it.
 func (w *world) answerOlder() {
 	w.t.Helper()
 	w.bob.ask(w.page, older, landlocked)
@@ -29,7 +29,7 @@ func (w *world) answerOlder() {
 	w.asked = asked{older: 1}
 }
 
-// ask posts a request of Alice's under the heading, early enough in a minute for a second post.
+// ask posts a request by Alice under the heading, early enough in a minute for a second post.
 func (w *world) ask(heading string) {
 	w.t.Helper()
 	if s := time.Now().Second(); s > 45 {
@@ -62,8 +62,8 @@ func (w *world) askAgain(heading string, n int) {
 	}
 }
 
-// settled runs rounds until nothing is open any more and checks that every post has exactly one reply. It looks at
-// nothing but the page.
+// settled runs rounds until nothing is open and checks that every post has exactly one reply. It examines only the
+// page.
 func (w *world) settled() {
 	w.t.Helper()
 	w.hooks.reset(nil, nil)
@@ -91,7 +91,7 @@ func (w *world) settled() {
 	}
 }
 
-// fresh goes on with an empty page and an empty data folder, as pages that grow without end make a wiki slow.
+// fresh switches to an empty page and an empty data folder, because ever-growing pages make a wiki slow.
 func (w *world) fresh() {
 	w.t.Helper()
 	w.pages++
@@ -105,7 +105,7 @@ func (w *world) fresh() {
 }
 
 // killed runs the bot and kills it and its child processes at the call with the given number: before the call is
-// forwarded, or after it was answered. It returns false when the run ended before that call.
+// forwarded, or after it was answered. It returns false if the run ended before that call.
 func (w *world) killed(n int, after bool) bool {
 	w.t.Helper()
 	cmd := w.command(nil, "run", "--once", "--unknown-grace", "1s")
@@ -136,8 +136,8 @@ func (w *world) killed(n int, after bool) bool {
 	return hit
 }
 
-// crashStep is how many moments of a kill the next one is away: 1, or the environment's CRASH_STEP, with which the gate
-// kills at some of them.
+// crashStep returns the distance between two moments of a kill: 1, or CRASH_STEP from the environment, with which the
+// gate kills at only some of them.
 func crashStep(t *testing.T) int {
 	t.Helper()
 	step := 1
@@ -241,7 +241,7 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	seed := time.Now().UnixNano()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewSource(seed))
-	w.ask("Undisturbed") // which may wait for the next minute
+	w.ask("Undisturbed") // it may wait for the next minute
 	began := time.Now()
 	w.round()
 	whole := time.Since(began)
@@ -278,6 +278,6 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	w.settled()
 	t.Logf("killed %d times in mid-run, one reply each", kills)
 	if kills < moments {
-		t.Errorf("only %d of %d kills met a running program", kills, runs)
+		t.Errorf("only %d of %d kills hit a running program", kills, runs)
 	}
 }

@@ -20,19 +20,19 @@ import (
 
 const shoes = "What was the shoe size of each president of the United States?" // the script has no answer
 
-// wanted is what a page must show in the end. Whoever checks it knows the page's history and nothing of the bot but its
-// name and the form of its replies.
+// wanted is what a page must show in the end. The check uses only the page's history, the bot's name and the form of
+// its replies.
 type wanted struct {
-	u       *user // who looks at it
+	u       *user // who reads the page
 	page    string
 	replies []string       // the bot's comments in page order: "level author of the parent"
 	edits   int            // of the bot
-	has     map[string]int // how often the text has a text
+	has     map[string]int // how often the page contains each text
 	digest  bool           // the page is the digest's: it holds no replies
 	tools   bool           // DiscussionTools write the reply, which leaves a blank line before it
 }
 
-// wrong says what of it is not so.
+// wrong returns how the page differs from that, or "".
 func (w wanted) wrong() string {
 	history := w.u.history(w.page)
 	if len(history) == 0 {
@@ -69,22 +69,22 @@ func (w wanted) wrong() string {
 	return ""
 }
 
-// dense is a text without blank lines.
+// dense returns a text without blank lines.
 func dense(text string) string {
 	return regexp.MustCompile(`\n{2,}`).ReplaceAllString(strings.TrimSpace(text), "\n")
 }
 
-// path is one of the ways in which the bot reads or writes. People do what its first function does; then the program is
+// path is one of the ways in which the bot reads or writes. Its first function plays the people; then the program is
 // killed while it does its part.
 type path struct {
 	name    string
 	extra   []string // settings
 	prepare func(n int) []wanted
-	spoil   bool   // the query service returns something else from then on
-	own     string // a part of the path's own call, at which the gate kills; "": an edit
+	spoil   bool   // from then on the query service returns something else
+	own     string // a part of the path's characteristic call, at which the gate kills; "": an edit
 }
 
-// paths are the ways of docs/mentions.md. The pages are numbered, for each kill has its own.
+// paths returns the paths of docs/mentions.md. The pages are numbered, because each kill has its own page.
 func (s *scenes) paths(other *user) []path {
 	title := func(kind string, n int) string { return fmt.Sprintf("Talk:%s %d", kind, n) }
 	clear := []string{"ANSWER_CONFIDENCE=0"}
@@ -165,7 +165,7 @@ func (s *scenes) paths(other *user) []path {
 	}
 }
 
-// ends runs rounds until the pages are as they must be, and then once more, which must change nothing.
+// ends runs rounds until the pages are as they must be, and then one more round, which must change nothing.
 func (s *scenes) ends(note string, pages []wanted, extra []string) {
 	s.t.Helper()
 	s.hooks.reset(nil, nil)
@@ -191,7 +191,7 @@ func (s *scenes) ends(note string, pages []wanted, extra []string) {
 	}
 }
 
-// unread counts the bot's unread notifications by which people spoke to it.
+// unread counts the bot's unread notifications of people who addressed it.
 func (u *user) unread() (n int) {
 	u.t.Helper()
 	out := u.call(url.Values{"action": {"query"}, "meta": {"notifications"}, "notfilter": {"!read"}, "notprop": {"list"}, "notlimit": {"50"}})
@@ -222,7 +222,8 @@ func (u *user) subscribed(page string) bool {
 	return state == 1
 }
 
-// crashWorld is a MediaWiki with notifications and discussion tools, where the bot answers wherever it is called.
+// crashWorld returns a MediaWiki with notifications and discussion tools, where the bot answers wherever it is
+// mentioned.
 func crashWorld(t *testing.T) *scenes {
 	wiki := startNewerWiki(t)
 	bin := binary(t)
@@ -243,7 +244,7 @@ func crashWorld(t *testing.T) *scenes {
 	return s
 }
 
-// spoiled lets the query service return another capital.
+// spoiled makes the query service return another capital.
 func (s *scenes) spoiled() (undo func()) {
 	was := s.hooks.change
 	s.hooks.change = func(c call, answer *recorder) {
@@ -255,10 +256,10 @@ func (s *scenes) spoiled() (undo func()) {
 	return func() { s.hooks.change = was }
 }
 
-// TestKilledOnEveryPath kills the program before each call of a wiki, and after each that changes one, on every path of
-// docs/mentions.md; with CRASH_STEP over 1 only after the call that the path is about. What people asked has one reply
-// each, what they wrote is as it was, nothing that they told the bot is lost, and the topics in which it replied are
-// subscribed to.
+// TestKilledOnEveryPath kills the program before each call to a wiki, and after each call that changes one, on every
+// path of docs/mentions.md; with CRASH_STEP over 1, only after the path's characteristic call. Each question has one
+// reply, people's texts are unchanged, nothing that they told the bot is lost, and the topics in which the bot replied
+// are subscribed to.
 func TestKilledOnEveryPath(t *testing.T) {
 	t.Parallel()
 	s := crashWorld(t)
@@ -280,7 +281,7 @@ func TestKilledOnEveryPath(t *testing.T) {
 	for _, p := range all {
 		t.Run(p.name, func(t *testing.T) {
 			s.t = t
-			// once goes the path once, with a kill at the first call that at wants.
+			// once plays the path once, with a kill at the first call that at selects.
 			once := func(note string, at func(call) bool, after bool) {
 				number++
 				pages := p.prepare(number)
@@ -298,7 +299,7 @@ func TestKilledOnEveryPath(t *testing.T) {
 				if p.spoil && !account.subscribed(pages[0].page) {
 					t.Fatalf("%s: the topic of the reply is not subscribed to", note)
 				}
-				if number%20 == 0 { // what the ledger remembers would make later runs slow
+				if number%20 == 0 { // a growing ledger would make later runs slow
 					s.set("DATA_DIR", filepath.Join(s.dir, fmt.Sprint("data ", number)))
 					s.round("WIKIS=" + filepath.Join(s.dir, "wikis.yaml"))
 				}
@@ -310,12 +311,12 @@ func TestKilledOnEveryPath(t *testing.T) {
 						(p.own == "" && isEdit(c) || p.own != "" && strings.Contains(strings.ReplaceAll(c.body, "+", " "), p.own))
 				}
 				if once("killed after "+p.own, own, true); kills == before {
-					t.Errorf("no call is the path's own: %q", p.own)
+					t.Errorf("no call is characteristic of the path: %q", p.own)
 				}
 				return
 			}
-			// What TestKilledAtEveryOutsideCall asks the model and the query service is the same here. An answer that was
-			// lost makes a difference where the wiki has changed.
+			// The calls to the model and the query service are the same as in TestKilledAtEveryOutsideCall. A lost
+			// answer makes a difference only if the wiki has changed.
 			nth := func(n int, after bool) func(call) bool {
 				return func(c call) bool {
 					if !strings.HasSuffix(c.path, "/api.php") || after && (c.method != "POST" || !changing.MatchString(c.body)) {
@@ -344,7 +345,7 @@ func TestKilledOnEveryPath(t *testing.T) {
 // changing finds calls that change the wiki, or the session there.
 var changing = regexp.MustCompile(`(action=|name="action"\s+)(edit|discussiontoolsedit|discussiontoolssubscribe|echomarkread|login|logout)\b`)
 
-// killedWith is killed with settings, at the first call that at wants. It returns false when there was none.
+// killedWith is killed with additional settings, at the first call that at selects. It returns false if there was none.
 func (w *world) killedWith(at func(call) bool, after bool, extra []string) (hit bool) {
 	w.t.Helper()
 	cmd := w.command(extra, "run", "--once", "--unknown-grace", "1s")
@@ -374,10 +375,10 @@ func (w *world) killedWith(at func(call) bool, after bool, extra []string) (hit 
 	return hit
 }
 
-// TestLateRequest holds up the request by which DiscussionTools were to write a reply, and kills the program. Its
-// successor waits, sees nothing and posts by a section edit. Then the request goes on to the wiki, which must refuse:
-// its session has ended. Where the successor does not know of that session, there are two replies: so much for the
-// test's own eyes.
+// TestLateRequest delays the request with which DiscussionTools would write a reply, and kills the program. Its
+// successor waits, sees no reply and posts with a section edit. Then the delayed request reaches the wiki, which must
+// refuse it, because its session has ended. If the successor does not know that session, there are two replies, which
+// shows that the test can see the difference.
 func TestLateRequest(t *testing.T) {
 	t.Parallel()
 	s := crashWorld(t)

@@ -21,7 +21,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 )
 
-// startDemo starts the demo as a newcomer does and returns the one address it prints.
+// startDemo starts the demo as a newcomer would and returns the only address that it prints.
 func startDemo(t *testing.T, bin string) string {
 	t.Helper()
 	cmd := exec.CommandContext(context.Background(), bin, "demo", "--addr", "127.0.0.1:0", "--schedule", "@every 1s")
@@ -44,13 +44,13 @@ func startDemo(t *testing.T, bin string) string {
 			t.Error(err)
 		}
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("the demo does not end in order: %v", err)
+			t.Errorf("the demo does not shut down cleanly: %v", err)
 		}
 	})
 	return strings.TrimSuffix(strings.TrimSpace(line), "/")
 }
 
-// chromium runs the browser on an address and returns what it prints.
+// chromium opens an address in the browser and returns what the browser prints.
 func chromium(t *testing.T, args ...string) string {
 	t.Helper()
 	path, err := exec.LookPath("chromium")

@@ -19,7 +19,7 @@ import (
 
 const operatorToken = "a-token-of-the-operator-0123456789"
 
-// bureau is a sandbox, a ledger with replies that wait, and a server with the desk.
+// bureau is a sandbox, a ledger with waiting replies, and a server with the desk.
 type bureau struct {
 	t     *testing.T
 	bin   string
@@ -49,7 +49,8 @@ func newBureau(t *testing.T, serve ...string) *bureau {
 	return b
 }
 
-// start starts a program that goes on until the end of the test, and returns its lines up to the one that begins so.
+// start starts a program that runs until the end of the test, and returns its lines up to the one that begins with
+// last.
 func (b *bureau) start(last string, args ...string) []string {
 	b.t.Helper()
 	cmd := exec.CommandContext(context.Background(), b.bin, args...)
@@ -91,7 +92,7 @@ func (b *bureau) run(args ...string) string {
 	return string(out)
 }
 
-// view checks a view's accessibility and keeps its picture.
+// view checks a view's accessibility and saves a screenshot.
 func (b *bureau) view(p *tab, name string) {
 	b.t.Helper()
 	p.accessible(name)
@@ -118,8 +119,8 @@ func fill(p *tab, selector, text string) {
 	eval[bool](p, `(f => { f.value = `+quote(text)+`; f.dispatchEvent(new Event("input", {bubbles: true})); return true })(document.querySelector(`+quote(selector)+`))`)
 }
 
-// A day at the desk: log in, read a preview, edit, approve, reject, several at once, stop, resume, in a real browser. The
-// bot then posts what was approved and nothing else.
+// A day at the desk in a real browser: log in, read a preview, edit, approve, reject, also several at once, stop,
+// resume. Afterwards the bot posts the approved replies and nothing else.
 func TestDesk(t *testing.T) {
 	t.Parallel()
 	b := newBureau(t)
@@ -140,15 +141,26 @@ func TestDesk(t *testing.T) {
 	p.shot(filepath.Join(b.shots, "desk-waiting-dark.png"))
 	p.scheme("light")
 
-	// one request: the wiki's preview is there, in a frame that may do nothing
+	// One request: the wiki's preview is shown, in a frame without rights.
 	first := eval[string](p, `document.querySelector("article.reply").id`)
 	p.open(b.url + "/operator/entry/" + first)
 	p.until(`document.querySelector("iframe.preview")`)
 	if got := eval[string](p, `document.querySelector("iframe.preview").getAttribute("sandbox") + "|" + String(document.querySelector("iframe.preview").contentDocument)`); got != "|null" {
 		t.Errorf("the frame: %s", got)
 	}
-	time.Sleep(time.Second) // the frame has no origin, so the page cannot tell when it is there
+	time.Sleep(time.Second) // the frame has no origin, so the page cannot know when it is loaded
 	b.view(p, "desk-entry")
+	if seen := eval[bool](p, `["approve", "edit", "reject"].every(v => { const r = document.querySelector('.decide button[value="' + v + '"]').getBoundingClientRect(); return r.top > 0 && r.bottom <= innerHeight; })`); !seen {
+		t.Error("the decision is not seen next to the preview")
+	}
+	eval[bool](p, `(document.querySelector(".desk-head a:last-of-type").focus(), true)`)
+	for n := 0; n < 8 && !eval[bool](p, `document.activeElement.matches(".decide-bar button")`); n++ {
+		p.press("Tab")
+	}
+	if wide := eval[float64](p, `document.activeElement.closest(".decide-bar")?.getBoundingClientRect().width ?? 0`); wide < 100 {
+		t.Errorf("by keyboard, the decision before the preview is %v wide", wide)
+	}
+	b.decidesOnAPhone(first)
 	edited := "Here is what I found, checked by hand."
 	fill(p, "textarea", edited)
 	click(p, `button[value="edit"]`)
@@ -158,7 +170,7 @@ func TestDesk(t *testing.T) {
 	click(p, `button[value="approve"]`)
 	p.until(`location.pathname === "/operator" && document.querySelector(".note.good")`)
 
-	// two are rejected at once, with a reason
+	// Two are rejected at once, with a reason.
 	p.until(`document.querySelector("#chosen").textContent === "(0)" && document.querySelectorAll(".several button:disabled").length === 3`)
 	eval[bool](p, `([...document.querySelectorAll('article.reply input[name="entry"]')].slice(0, 2).forEach(b => b.click()), true)`)
 	p.until(`document.querySelector("#chosen").textContent === "(2)" && !document.querySelector(".several button:disabled")`)
@@ -170,7 +182,7 @@ func TestDesk(t *testing.T) {
 		t.Errorf("%d replies wait, want %d", n, waiting-3)
 	}
 
-	// stopped, nothing is posted; let go on, the approved reply is
+	// While the bot is stopped, nothing is posted; after it is resumed, the approved reply is.
 	fill(p, `form[action="/operator/stop"] input`, "a look at its replies first")
 	click(p, `form[action="/operator/stop"] button`)
 	p.until(`document.querySelector('form[action="/operator/resume"]')`)
@@ -192,6 +204,9 @@ func TestDesk(t *testing.T) {
 
 	p.open(b.url + "/operator/changes")
 	b.view(p, "desk-changes")
+	if day := eval[string](p, `document.querySelector("aside tbody time").textContent`); day != time.Now().UTC().Format(time.DateOnly) {
+		t.Errorf("today is shown as %s", day)
+	}
 	p.open(b.url + "/operator/requests?state=rejected")
 	p.until(`document.querySelectorAll(".list > li").length === 2`)
 	b.view(p, "desk-requests")
@@ -213,6 +228,40 @@ func TestDesk(t *testing.T) {
 	p.until(`location.pathname === "/login"`)
 	phone.open(b.url + "/operator")
 	phone.until(`location.pathname === "/login"`) // the other login of the same person has ended, too
+}
+
+// decidesOnAPhone opens a reply whose decision is below the preview: a bar with the decision stays in view and does not
+// hide the focused element.
+func (b *bureau) decidesOnAPhone(key string) {
+	b.t.Helper()
+	for _, width := range []int64{390, 320} {
+		p := newTab(b.t, width, 740)
+		b.login(p, operatorToken, "/operator")
+		lang := map[int64]string{390: "en", 320: "fr"}[width] // French words are longer
+		p.open(b.url + "/operator/entry/" + key + "?lang=" + lang)
+		p.until(`document.querySelector(".decide-bar")`)
+		b.view(p, fmt.Sprintf("desk-entry-%d", width))
+		if wide := eval[int64](p, `document.documentElement.scrollWidth`); wide > width {
+			b.t.Errorf("the page is %d pixels wide of %d", wide, width)
+		}
+		for _, to := range []string{".history", "iframe.preview", "h1"} {
+			eval[bool](p, `(document.querySelector(`+quote(to)+`).scrollIntoView(), true)`)
+			if seen := eval[bool](p, `(r => r.top >= 0 && r.bottom < innerHeight)(document.querySelector('.decide-bar button[value="approve"]').getBoundingClientRect())`); !seen {
+				b.t.Errorf("%d pixels wide, at %s: the decision is out of view", width, to)
+			}
+		}
+		for link, field := range map[string]string{"#edit": "text", "#reject": "why"} {
+			eval[bool](p, `(scrollTo(0, 0), document.querySelector(".decide-bar a[href='`+link+`']").click(), true)`)
+			p.until(`document.activeElement.name === ` + quote(field))
+			if free := eval[bool](p, `document.querySelector(".decide-bar").getBoundingClientRect().bottom <= document.activeElement.labels[0].getBoundingClientRect().top`); !free {
+				b.t.Errorf("%d pixels wide: the bar hides the field %s", width, field)
+			}
+		}
+		p.shot(filepath.Join(b.shots, fmt.Sprintf("desk-reject-%d.png", width)))
+		p.open(b.url + "/operator")
+		eval[bool](p, `(document.querySelector("a[href$='/`+key+`#reject']").click(), true)`)
+		p.until(`document.activeElement.name === "why"`)
+	}
 }
 
 // A page of another site posts to the desk in the browser of someone who is logged in: by a form, by a script, in a
@@ -248,7 +297,7 @@ fetch("%[1]s/operator/stop", {method: "POST", mode: "no-cors", credentials: "inc
 	p.until(`location.pathname === "/operator" && document.querySelector('form[action="/operator/stop"]')`)
 }
 
-// Without a token the desk is not shown where other machines can reach the server, and a slow request is cut off.
+// Without a token the desk is not shown if other machines can reach the server. A slow request is cut off.
 func TestDeskIsClosed(t *testing.T) {
 	t.Parallel()
 	b := newBureau(t)

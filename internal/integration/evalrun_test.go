@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// evalRun is the command line of a run of the test's own benchmark on the built-in slice, with the test's own scripted
+// evalRun returns the command of a run of the test's own benchmark on the built-in slice, with the test's own scripted
 // model.
 func evalRun(bin, dir string) *exec.Cmd {
 	data := filepath.Join("testdata", "evalrun")
@@ -58,7 +58,8 @@ func TestEvalRunKilled(t *testing.T) {
 	for kills := 0; kills < 10; {
 		dir := t.TempDir()
 		for {
-			// Every other kill comes when a trajectory was begun, every other when an item is done: in the middle, and between.
+			// Kills alternate between the start of a trajectory and the end of an item: in the middle of items, and
+			// between them.
 			watch := "trajectories"
 			if kills%2 == 1 {
 				watch = "items"
@@ -80,8 +81,8 @@ func TestEvalRunKilled(t *testing.T) {
 	}
 }
 
-// killWhen runs a command and kills it as soon as due says so; dead is false when it ended before, which must be in
-// order.
+// killWhen runs a command and kills it as soon as due returns true; dead is false if the command ended before, which it
+// must do without an error.
 func killWhen(t *testing.T, cmd *exec.Cmd, due func() bool) (dead bool) {
 	t.Helper()
 	var b bytes.Buffer
@@ -93,7 +94,7 @@ func killWhen(t *testing.T, cmd *exec.Cmd, due func() bool) (dead bool) {
 	go func() { ended <- cmd.Wait() }()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
-	late := time.AfterFunc(5*time.Minute, func() { _ = cmd.Process.Kill() }) // it hangs: the test fails by its status
+	late := time.AfterFunc(5*time.Minute, func() { _ = cmd.Process.Kill() }) // it hangs: its status fails the test
 	defer late.Stop()
 	for {
 		select {
@@ -113,8 +114,8 @@ func killWhen(t *testing.T, cmd *exec.Cmd, due func() bool) (dead bool) {
 	}
 }
 
-// Three processes share a run over PostgreSQL. One is killed in the middle; the others do its items. All folders end with
-// the results of one process that did one item after the other, byte for byte.
+// Three processes share a run over PostgreSQL. One is killed in the middle, and the others do its items. In the end,
+// all folders have the same results, byte for byte, as a single process that did the items one after the other.
 func TestEvalRunWorkers(t *testing.T) {
 	t.Parallel()
 	bin, address := binary(t), database(t)
@@ -199,8 +200,8 @@ func TestEvalRunLocked(t *testing.T) {
 	}
 }
 
-// The report opens in a browser under its own policy, in light and dark: its style holds, no script runs, and a link
-// leads to an item's trajectory.
+// The report opens in a browser under its own policy, in light and dark mode. Its style is applied, no script runs, and
+// a link leads to an item's trajectory.
 func TestEvalReport(t *testing.T) {
 	t.Parallel()
 	bin, dir := binary(t), t.TempDir()
@@ -214,7 +215,7 @@ func TestEvalReport(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	// The second run has another answer, so that there is a difference to follow.
+	// The second run has another answer, so that the runs differ.
 	results := filepath.Join(runs[1], "results.jsonl")
 	text, err := os.ReadFile(results)
 	if err != nil {
@@ -239,7 +240,7 @@ func TestEvalReport(t *testing.T) {
 		t.Errorf("the page's own policy blocks its style: the header is %s", bg)
 	}
 	if n := eval[int](p, `document.querySelectorAll("script, img, link, iframe, [onclick], [style]").length`); n != 0 {
-		t.Errorf("%d elements or attributes that the report does not have", n)
+		t.Errorf("%d elements or attributes that the report must not have", n)
 	}
 	if wide := eval[bool](p, `document.documentElement.scrollWidth > innerWidth`); wide {
 		t.Error("the page is wider than the window")

@@ -22,11 +22,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// shape is a planted discussion: what is on the page, and what must come back.
+// shape is a planted discussion: its text on the page, and the expected result.
 type shape struct {
 	heading, text string
-	query         string         // the last-mentioned one; "" when there is none
-	reason        dataset.Reason // "" when it is to be staged
+	query         string         // the last one mentioned, or ""
+	reason        dataset.Reason // "" if it must become a candidate
 	requester     string
 	responses     int
 }
@@ -35,13 +35,13 @@ func stamp(user string, hour, day int) string {
 	return fmt.Sprintf("[[User:%s|%s]] ([[User talk:%s|talk]]) %02d:00, %d June 2019 (UTC)", user, user, user, hour, day)
 }
 
-// countries is a query with rows on the built-in slice; each number makes another text.
+// countries returns a query with rows on the built-in slice; its text depends on n.
 func countries(n int) string {
 	return fmt.Sprintf("SELECT ?c WHERE { ?c wdt:P31 wd:Q6256 } LIMIT %d", n)
 }
 
-// shapes are the discussions of one archive month. short is the link shortener's address; n makes the queries of months
-// differ.
+// shapes returns the discussions of one archive month. short is the link shortener's address; n makes the months'
+// queries differ.
 func shapes(short string, n int) []shape {
 	tmpl := func(q string) string { return "{{SPARQL|query=" + strings.ReplaceAll(q, "|", "{{!}}") + "\n}}" }
 	ask := func(text string) string { return text + " " + stamp("Ann", 10, 3) + "\n" }
@@ -168,11 +168,10 @@ func (s *harvestSite) read(dir, name string) []dataset.Candidate {
 	return cs
 }
 
-// times are what differs between two harvests of the same archive, and what a reader of one form cannot say about the
-// other.
+// times matches the parts that differ between two harvests of the same archive.
 var times = regexp.MustCompile(`"(read|ran_at)":"[^"]*"|"ms":\d+`)
 
-// content is everything in a harvest's files but times.
+// content returns everything in a harvest's files except times.
 func (s *harvestSite) content(dir string) map[string]string {
 	s.t.Helper()
 	out := map[string]string{}
@@ -198,8 +197,9 @@ func (s *harvestSite) content(dir string) map[string]string {
 	return out
 }
 
-// TestHarvest: every planted discussion and every planted last query comes back exactly from a real MediaWiki, HTML and
-// wikitext agree, the funnel's figures are the planted ones, and thirty kills at random moments change nothing.
+// TestHarvest: every planted discussion and every planted last query is harvested exactly from a real MediaWiki, HTML
+// and wikitext agree, the funnel's figures match the planted discussions, and thirty kills at random moments change
+// nothing.
 func TestHarvest(t *testing.T) {
 	t.Parallel()
 	s := newHarvestSite(t)
@@ -232,7 +232,7 @@ func TestHarvest(t *testing.T) {
 				err := cmd.Wait()
 				cancel()
 				if err == nil {
-					break // it came to its end before the kill
+					break // it ended before the kill
 				}
 				killed++
 			}
@@ -247,7 +247,7 @@ func TestHarvest(t *testing.T) {
 	t.Run("taken away", s.takenAway)
 }
 
-// compare holds a harvest against what was planted.
+// compare compares a harvest with the planted discussions.
 func (s *harvestSite) compare(dir string) {
 	t := s.t
 	t.Helper()
@@ -279,7 +279,7 @@ func (s *harvestSite) compare(dir string) {
 	}
 	for key := range s.planted {
 		if !seen[key] {
-			t.Errorf("%s did not come back", key)
+			t.Errorf("%s was not harvested", key)
 		}
 	}
 	for _, x := range s.planted {
@@ -305,7 +305,7 @@ func (s *harvestSite) compare(dir string) {
 	}
 }
 
-// firstDifference shows where two texts part.
+// firstDifference shows where two texts start to differ.
 func firstDifference(a, b string) string {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {

@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// takenAway harvests a page from which a discussion and words of another one are removed, their revision hidden, and
-// a page that is deleted: nothing of it is left in any file of the folder.
+// takenAway harvests a page from which a discussion and some words of another one are removed and their revision
+// hidden, and a page that is deleted. Nothing of the removed text may be left in any file of the folder.
 func (s *harvestSite) takenAway(t *testing.T) {
 	const prefix = "Wikidata:Request a query/Archive/"
 	thread := func(heading, words, query string) string {
@@ -55,7 +55,7 @@ func (s *harvestSite) takenAway(t *testing.T) {
 	}
 	s.whole(dir)
 	if with := filesWith(t, dir, secret); len(with) > 0 {
-		t.Errorf("%q still hold what was removed", with)
+		t.Errorf("%q still contain removed text", with)
 	}
 	for _, heading := range []string{"To go", secret} {
 		name, err := dataset.ResultPath(dir, ids[heading])
@@ -76,7 +76,7 @@ func (s *harvestSite) takenAway(t *testing.T) {
 	}
 }
 
-// filesWith names the files of a folder that hold a text.
+// filesWith returns the files of a folder that contain a text.
 func filesWith(t *testing.T, dir, text string) (out []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {

@@ -17,11 +17,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// leftAlone are the sections of the hostile page in which the bot must not write, or writes more than one reply; see
-// TestHostilePosts of cmd/spinachbot.
+// leftAlone are the sections of the hostile page in which the bot must not write, or must write more than one reply;
+// see TestHostilePosts of cmd/spinachbot.
 var leftAlone = map[string]int{"Who am I": 2, "Forged answer": 0, "Do something else": 0, "Behind the comment": 0}
 
-// forbidden is an address that nobody may call; it returns its port and the number of calls so far.
+// forbidden listens at an address that must not be called; it returns the port and the number of calls so far.
 func forbidden(t *testing.T) (port int, calls func() int32) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -43,8 +43,8 @@ func forbidden(t *testing.T) (port int, calls func() int32) {
 	return l.Addr().(*net.TCPAddr).Port, n.Load
 }
 
-// TestHostilePosts has an ordinary user post the hostile sections on a real wiki, answers them with a model that obeys
-// each, and looks at the result with the wiki's own eyes.
+// TestHostilePosts lets an ordinary user post the hostile sections on a real wiki, answers them with a model that obeys
+// each, and examines the result as the wiki itself parses it.
 func TestHostilePosts(t *testing.T) {
 	t.Parallel()
 	port, calls := forbidden(t)
@@ -116,7 +116,7 @@ func checkCounts(t *testing.T, before, text string) {
 	}
 }
 
-// sight is what the wiki finds on the page: how often each thing is there, by Parsoid and by the old parser.
+// sight is what the wiki finds on the page: how often each thing occurs, according to Parsoid and to the old parser.
 type sight map[string]int
 
 var (
@@ -186,11 +186,11 @@ func things(t *testing.T, res map[string]any) map[string]bool {
 	return out
 }
 
-// ownThing is what a reply may bring.
+// ownThing matches the things that a reply may add.
 var ownThing = regexp.MustCompile(`^(?:templates Template:SPARQL|templates Template:!|links (?:Q\d+|Property:P\d+|User talk:Admin|User:SpinachBot|User talk:SpinachBot|User:SpinachBot/[^/]*)|` +
 	`externallinks https://query\.wikidata\.org/#[^ ]*|links Template:SPARQL)$`)
 
-// harmless has the old parser read a reply on its own: it brings nothing but the bot's own links and the query's
+// harmless lets the old parser read a reply on its own: the reply may contain only the bot's own links and the query's
 // template.
 func (w *world) harmless(reply string) {
 	w.t.Helper()
@@ -209,7 +209,7 @@ func (w *world) harmless(reply string) {
 	}
 }
 
-// ownHTML is what replies may add to the page as Parsoid renders it.
+// ownHTML matches the things that replies may add to the page as Parsoid renders it.
 var ownHTML = regexp.MustCompile(`^(?:parse templates Template:(?:SPARQL|!)|parse links (?:Q\d+|Property:P\d+|User talk:Admin|User:SpinachBot|User talk:SpinachBot)|` +
 	`parse externallinks https://query\.wikidata\.org/#.*|transclusion (?:SPARQL|!)|html a rel=mw:WikiLink href=\./(?:Q\d+|Property:P\d+|User_talk:Admin|User:SpinachBot|User_talk:SpinachBot)(?:\?action=edit&amp;redlink=1)?|` +
 	`html a rel=mw:ExtLink(?: nofollow)? href=https://query\.wikidata\.org/#.*|html a rel=mw:ExtLink(?: nofollow)? href=https://query\.wikidata\.org/#.*|` +
@@ -227,18 +227,18 @@ func checkDifference(t *testing.T, before, after sight, n int) {
 	}
 	for k := range before {
 		if _, ok := after[k]; !ok {
-			t.Errorf("the replies took away %q", k)
+			t.Errorf("the replies removed %q", k)
 		}
 	}
 	sort.Strings(keys)
 	for _, k := range keys {
 		if after[k] != before[k] && !ownHTML.MatchString(k) {
-			t.Errorf("%q is %d times on the page, was %d times", k, after[k], before[k])
+			t.Errorf("%q occurs %d times on the page, occurred %d times before", k, after[k], before[k])
 		}
 	}
 }
 
-// onlyForum checks that the account has edited the forum page and nothing else, and what its summaries say.
+// onlyForum checks that the account has edited only the forum page, and checks its edit summaries.
 func (w *world) onlyForum(text string) {
 	w.t.Helper()
 	res := w.alice.call(url.Values{"action": {"query"}, "list": {"usercontribs"}, "ucuser": {"SpinachBot"},

@@ -27,24 +27,24 @@ const (
 	name      = "[[User:SpinachBot]] "
 )
 
-// scenes plays what people do on pages where they call the bot. Before each round it does one step of each scene.
+// scenes plays people on pages where they mention the bot. Before each round it plays one step of each scene.
 type scenes struct {
 	*world
 	admin *user
 	own   bool // the wiki has Echo and DiscussionTools
 }
 
-// scene is one page with what happens on it.
+// scene is one page and the events on it.
 type scene struct {
 	name  string
 	page  string
 	steps []func()
 	want  []string // the bot's comments, in page order: "level author of the parent"
-	state string   // of the page's first entry, with what the reply was received as; "" is not looked at
-	// where the bot must begin a line before someone's text: that text with the line break
+	state string   // of the page's first entry, with the reception of the reply; "": not checked
+	// if the bot must insert a line break before someone's text: that text with the line break
 	inserts string
 	tools   bool // DiscussionTools write replies there, with a blank line before them
-	plain   bool // in the end, the page is no wikitext, and nobody reads it as a discussion
+	plain   bool // in the end, the page is not wikitext, and cannot be read as a discussion
 }
 
 func (s *scenes) ask(u *user, page, text string) func() {
@@ -55,7 +55,7 @@ func (s *scenes) put(page, text string) func() {
 	return func() { s.alice.edit(url.Values{"title": {page}, "text": {text}}) }
 }
 
-// under adds a line right behind the bot's last reply.
+// under adds a line right after the bot's last reply.
 func (s *scenes) under(u *user, page, line string) func() {
 	return func() {
 		text := u.text(page)
@@ -77,7 +77,7 @@ func (s *scenes) change(u *user, page string, f func(string) string) func() {
 
 func nothing() {}
 
-// list is every scene. Alice and Bob ask; Admin does what administrators do.
+// list returns every scene. Alice and Bob ask; Admin acts as an administrator.
 func (s *scenes) list() []scene {
 	a, b := s.alice, s.bob
 	call := name + capital
@@ -186,7 +186,7 @@ func (s *scenes) list() []scene {
 	}
 }
 
-// undo takes back the page's newest edit.
+// undo reverts the page's newest edit.
 func (u *user) undo(page string) {
 	u.t.Helper()
 	out := u.call(url.Values{"action": {"query"}, "titles": {page}, "prop": {"revisions"}, "rvprop": {"ids"}})
@@ -212,7 +212,7 @@ func (u *user) act(v url.Values) {
 // marked finds a reply of the bot by its marker.
 var marked = regexp.MustCompile(`<!-- spinachbot:(sb-[0-9a-f]+) -->`)
 
-// withoutReplies takes the replies with new markers out of a text again.
+// withoutReplies removes the replies with new markers from a text.
 func withoutReplies(text string, old []string) string {
 	for from := 0; ; {
 		m := marked.FindStringSubmatchIndex(text[from:])
@@ -240,7 +240,7 @@ func keysIn(text string) (keys []string) {
 	return keys
 }
 
-// rounds runs the bot until nothing is left to do.
+// rounds runs the bot until there is nothing left to do.
 func (s *scenes) rounds() {
 	s.t.Helper()
 	for range 4 {
@@ -258,7 +258,8 @@ func (s *scenes) rounds() {
 	}
 }
 
-// play does all steps, checks after each round that nothing but the bot's replies has changed, and then every scene.
+// play plays all steps, checks after each round that only the bot's replies have changed the pages, and finally checks
+// every scene.
 func (s *scenes) play(t *testing.T) { s.playAll(t, s.list()) }
 
 func (s *scenes) playAll(t *testing.T, all []scene) {
@@ -297,10 +298,13 @@ func (s *scenes) playAll(t *testing.T, all []scene) {
 	}
 }
 
-// check compares what the wiki shows with what the scene wants, read in three ways.
+// check compares the page with the scene's expectation, read in three ways.
 func (s *scenes) check(t *testing.T, sc scene, ledger string) {
 	text := s.alice.text(sc.page)
 	if text == "" {
+		if len(sc.want) > 0 {
+			t.Errorf("there is no page %s", sc.page)
+		}
 		return
 	}
 	if got := botComments(forum.Parse(sc.page, text, forum.Options{})); !slices.Equal(got, sc.want) {
@@ -354,7 +358,7 @@ func botComments(p *forum.Page) (out []string) {
 	return out
 }
 
-// discussed lists the same of DiscussionTools' tree, which names what is under a sub-heading twice.
+// discussed lists the same from DiscussionTools' tree, which lists comments under a sub-heading twice.
 func discussed(items []any, parent string, seen map[string]bool) (out []string) {
 	for _, item := range items {
 		id, author := str(item, "id"), str(item, "author")
@@ -372,7 +376,7 @@ func discussed(items []any, parent string, seen map[string]bool) (out []string) 
 	return out
 }
 
-// received says what the ledger knows of an entry: its state, how it was received, another's query.
+// received returns the ledger's record of an entry: its state, its reception, someone else's query.
 func received(t *testing.T, line string, own bool) string {
 	t.Helper()
 	var e struct {
@@ -387,7 +391,7 @@ func received(t *testing.T, line string, own bool) string {
 	if err := json.Unmarshal([]byte(line), &e); err != nil {
 		t.Fatal(err)
 	}
-	// Of a reply that was taken away before the next round, nobody can ask the wiki what it is called.
+	// If a reply was removed before the next round, the wiki cannot be asked for its ID.
 	gone := slices.ContainsFunc(e.Receptions, func(r struct{ Verdict string }) bool { return r.Verdict == "removed" })
 	if own && e.State == "posted" && !gone && !strings.Contains(e.Anchor, "#c-SpinachBot-") {
 		e.State += " without a link: " + e.Anchor

@@ -18,16 +18,16 @@ import (
 
 var updateHTML = flag.Bool("update-html", false, "write forum/testdata/html again from the real wiki")
 
-// parsoidTemplates make blocks of several lines and pieces of tables, so that Parsoid has to describe them in all its
-// ways.
+// parsoidTemplates produce blocks of several lines and pieces of tables, so that Parsoid must use all its ways of
+// describing them.
 var parsoidTemplates = map[string]string{
 	"Template:Lister": "* from template\n* second",
 	"Template:Row":    "|-\n| a || b",
 	"Template:Block":  "<div>block</div>\n\npara",
 }
 
-// TestParsoid: of every page in forum/testdata/pages, the real Parsoid's HTML and the wikitext read alike; without the
-// wikitext at hand, but for spaces in queries that raw pipes cut.
+// TestParsoid: for every page in forum/testdata/pages, the real Parsoid's HTML and the wikitext are read with the same
+// result. Without the wikitext, only spaces may differ, in queries that raw pipes cut.
 func TestParsoid(t *testing.T) {
 	t.Parallel()
 	w := startWiki(t)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Three processes share a database. The model, then the wiki, asks one of them to wait for five seconds: none of them
-// sends it anything in that time, though all have work. Then everything is answered, once.
+// Three processes share a database. The model, and then the wiki, asks one of them to wait for five seconds. During
+// that time none of them sends it a request, although all have work. Then everything is answered, once.
 func TestSharedPauses(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startWiki(t), binary(t)
@@ -75,7 +75,7 @@ func TestSharedPauses(t *testing.T) {
 		for _, at := range sent[service] {
 			switch d := at.Sub(asked); {
 			case d < -pause:
-			case d < 500*time.Millisecond: // what was on its way
+			case d < 500*time.Millisecond: // requests that were already in flight
 				before++
 			case d < pause-100*time.Millisecond:
 				during++

@@ -26,7 +26,7 @@ func (w *realWiki) sql(statements ...string) {
 	}
 }
 
-// filter makes an abuse filter that hits every edit of the bot, and none before it.
+// filter creates an abuse filter that matches every edit of the bot, and removes earlier ones.
 func (w *realWiki) filter(name, consequence, parameters string) {
 	w.t.Helper()
 	w.sql("DELETE FROM abuse_filter", "DELETE FROM abuse_filter_action", `INSERT INTO abuse_filter (af_id, af_pattern, af_actor, af_timestamp,
@@ -36,7 +36,7 @@ FROM actor WHERE actor_name = 'Admin'`,
 		`INSERT INTO abuse_filter_action VALUES (1, '`+consequence+`', '`+parameters+`')`)
 }
 
-// gaveUp returns the ledger's line on a heading in a state.
+// gaveUp returns the ledger's line for a heading that was given up.
 func (w *world) gaveUp(heading string) string {
 	w.t.Helper()
 	out, err := w.bot(nil, "ledger", "list", "--json", "--state", "gave_up")
@@ -51,8 +51,8 @@ func (w *world) gaveUp(heading string) string {
 	return ""
 }
 
-// TestAbuseFilter has the real extension warn of, disallow and block the bot's edits. It does not try to get around the
-// filter: after a warning, the same edit once more would be saved.
+// TestAbuseFilter makes the real extension warn about, disallow and block the bot's edits. The bot must not try to get
+// around the filter: after a warning, repeating the same edit would save it.
 func TestAbuseFilter(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startNewerWiki(t), binary(t)
@@ -102,6 +102,6 @@ func TestAbuseFilter(t *testing.T) {
 		t.Errorf("%d replies after the block, want one", n)
 	}
 	if n, why := replies(section(w.alice.text(w.page), "A filter that blocks")), w.gaveUp("A filter that blocks"); n == 0 && why == "" || n > 1 {
-		t.Errorf("the request that led to the block has %d replies: %s", n, why)
+		t.Errorf("the request that caused the block has %d replies: %s", n, why)
 	}
 }

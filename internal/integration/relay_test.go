@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// call is one request of the bot to the outside.
+// call is one request that the bot sends to an external service.
 type call struct {
 	n      int // 1-based, over all relays of a counter
 	method string
@@ -23,8 +23,8 @@ type call struct {
 	body   string
 }
 
-// hooks are called around every relayed call. before returns false to drop the call unsent; after returns false to drop
-// the answer.
+// hooks are called around every relayed call. before returns false to drop the call before it is sent; after returns
+// false to drop the answer.
 type hooks struct {
 	mu     sync.Mutex
 	n      int
@@ -76,7 +76,7 @@ func relay(t *testing.T, target string, h *hooks) string {
 		if before != nil && !before(c) {
 			panic(http.ErrAbortHandler)
 		}
-		// The target must finish its work even when the bot is gone: that is the case which is to be tested.
+		// The target must finish its work even if the bot is gone: that is the case to test.
 		rec := &recorder{header: http.Header{}}
 		proxy.ServeHTTP(rec, r.WithContext(context.WithoutCancel(r.Context())))
 		if change != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// meanwhile has something done at the first call that at finds, before it goes on, or after it was answered.
+// meanwhile does something at the first call that at finds, before it is forwarded or after it was answered.
 func (w *world) meanwhile(at func(call) bool, after bool, do func()) {
 	var once sync.Once
 	hook := func(c call) bool {
@@ -45,7 +45,7 @@ func (u *user) merge(from, to, until string) {
 	u.act(v)
 }
 
-// revisions are the times of a page's revisions, oldest first.
+// revisions returns the times of a page's revisions, oldest first.
 func (u *user) revisions(page string) (times []string) {
 	u.t.Helper()
 	out := u.call(url.Values{"action": {"query"}, "prop": {"revisions"}, "rvprop": {"timestamp"}, "rvlimit": {"50"},
@@ -60,10 +60,10 @@ func (u *user) revisions(page string) (times []string) {
 	return times
 }
 
-// ours counts the bot's replies in a text, by whatever name it signed them.
+// ours counts the bot's replies in a text, whatever name they are signed with.
 func ours(text string) int { return strings.Count(text, "<!-- spinachbot:") }
 
-// tries runs the bot once; on a page that is not there it fails, and says so.
+// tries runs the bot once; if the page does not exist, the bot fails, and says so.
 func (w *world) tries() {
 	w.t.Helper()
 	if out, err := w.bot(nil, "run", "--once", "--unknown-grace", "1s"); err != nil && !strings.Contains(out, "FORUM_PAGE") {
@@ -71,8 +71,8 @@ func (w *world) tries() {
 	}
 }
 
-// Accounts are renamed, the forum's page is moved, and histories are merged on a real MediaWiki while the program works:
-// each request has its one reply.
+// Accounts are renamed, the forum page is moved, and histories are merged on a real MediaWiki while the program works.
+// Each request has exactly one reply.
 func TestRenamedMovedAndMerged(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startNewerWiki(t), binary(t)
@@ -96,7 +96,7 @@ func TestRenamedMovedAndMerged(t *testing.T) {
 				w.hooks.reset(nil, nil)
 				w.tries()
 				if text := w.alice.text(w.page); ours(text) != 0 {
-					t.Errorf("a reply on what is left:\n%s", text)
+					t.Errorf("a reply on the remaining page:\n%s", text)
 				}
 				if n := replies(section(w.alice.text(away), "Moved")); n != 0 {
 					t.Errorf("%d replies on a page that the bot does not watch", n)
@@ -131,7 +131,7 @@ func TestRenamedMovedAndMerged(t *testing.T) {
 	part("another page's history merged into the forum's before the save", func() {
 		old := w.page + "/Older"
 		w.alice.edit(url.Values{"title": {old}, "text": {"== What was asked before ==\n" + capital + " ~~~~"}})
-		w.fresh() // the forum's page is the younger one
+		w.fresh() // the forum page is the newer one
 		w.answerOlder()
 		w.ask("Merged into")
 		w.meanwhile(isEdit, false, func() { admin.merge(old, w.page, "") })
@@ -175,7 +175,7 @@ func TestRenamedMovedAndMerged(t *testing.T) {
 			if ours(text) != 0 && !strings.Contains(text, "#REDIRECT") {
 				t.Errorf("the page is now:\n%s", text)
 			}
-			if after { // with the reply, which is in the other page's history now
+			if after { // including the reply, which is now in the other page's history
 				all := w.alice.history(other)
 				for _, r := range all {
 					if ours(r.Text) > ours(before) {
@@ -225,7 +225,7 @@ func TestRenamedMovedAndMerged(t *testing.T) {
 	})
 }
 
-// settledFrom runs the bot once with the hooks, and settles down.
+// settledFrom runs the bot once with the hooks, and then until everything is settled.
 func (w *world) settledFrom() {
 	w.t.Helper()
 	w.tries()

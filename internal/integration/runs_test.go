@@ -27,7 +27,7 @@ const benchQuestions = `{"id":"a","question":"What is the capital of Ivory Coast
 `
 
 // TestRunsInTheBrowser: a person finds a run, opens its tree, goes from a node to its turn, compares two runs, and
-// watches a benchmark run until it is over.
+// watches a benchmark run until it ends.
 func TestRunsInTheBrowser(t *testing.T) {
 	t.Parallel()
 	a := &askSite{t: t, shots: os.Getenv("RUNS_SHOTS")}
@@ -112,7 +112,7 @@ func TestRunsInTheBrowser(t *testing.T) {
 	p.until(`document.querySelector("#live") && document.querySelectorAll("#items tr").length > 0`)
 	seen := eval[int](p, `document.querySelectorAll("#items tr").length`)
 	if seen >= 3 {
-		t.Errorf("%d items are done before they can be", seen)
+		t.Errorf("%d items are done too early", seen)
 	}
 	a.view(p, "runs-live")
 	release()
@@ -144,7 +144,7 @@ func TestRunsInTheBrowser(t *testing.T) {
 	}
 }
 
-// zoom makes the picture of a tree larger and smaller by keys and by two fingers.
+// zoom makes the picture of a tree larger and smaller, with keys and with two fingers.
 func (a *askSite) zoom(p *tab) {
 	a.t.Helper()
 	wide := func() float64 {
@@ -154,7 +154,7 @@ func (a *askSite) zoom(p *tab) {
 	fits := wide()
 	p.press("+", "+", "-")
 	if now := wide(); now < 1.2*fits || now > 1.3*fits {
-		a.t.Errorf("by keys, the picture was %v wide and is %v", fits, now)
+		a.t.Errorf("with keys, the picture was %v wide and is %v", fits, now)
 	}
 	p.press("0")
 	if now := wide(); now != fits {
@@ -175,6 +175,6 @@ func (a *askSite) zoom(p *tab) {
 		a.t.Fatal(err)
 	}
 	if now := wide(); now < 1.9*fits || now > 2.1*fits {
-		a.t.Errorf("by two fingers, the picture was %v wide and is %v", fits, now)
+		a.t.Errorf("with two fingers, the picture was %v wide and is %v", fits, now)
 	}
 }

@@ -20,8 +20,9 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// searched returns the events of the only trajectory in a folder, one a line: the whole tree with its steps, scores,
-// visits, ends and votes. Of calls and of the end only the place is kept: the rest has times and retries.
+// searched returns the events of the only trajectory in a folder, one per line: the whole tree with its steps, scores,
+// visits, ends and votes. For calls and for the end, only the position is kept, because the rest contains times and
+// retries.
 func searched(t *testing.T, dir string) (out []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "trajectories", "*.jsonl"))
@@ -36,7 +37,7 @@ func searched(t *testing.T, dir string) (out []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range events[1:] { // the first names the run and its time
+	for _, e := range events[1:] { // the first event has the run's name and time
 		e.Time = time.Time{}
 		if e.Step != nil {
 			s := *e.Step
@@ -54,7 +55,7 @@ func searched(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-// trajectory returns what is in the only trajectory of a folder so far.
+// trajectory returns the current content of the only trajectory in a folder.
 func trajectory(dir string) []byte {
 	files, err := filepath.Glob(filepath.Join(dir, "trajectories", "*.jsonl"))
 	if err != nil || len(files) == 0 {
@@ -67,7 +68,7 @@ func trajectory(dir string) []byte {
 	return b
 }
 
-// killsWanted is how often a search and a review are killed: the environment's SEARCH_KILLS, or 10.
+// killsWanted returns how often a search and a review are killed: SEARCH_KILLS from the environment, or 10.
 func killsWanted(t *testing.T) int {
 	t.Helper()
 	n := 10
@@ -79,8 +80,8 @@ func killsWanted(t *testing.T) int {
 	return n
 }
 
-// A tree search of the program that is killed with signal 9 when its file has so many lines, or later, and continued by
-// ask --continue, leaves the tree of an undisturbed one.
+// A tree search that is killed with signal 9 after its file has reached some number of lines, and is continued with ask
+// --continue, leaves the same tree as an undisturbed one.
 func TestSearchKilled(t *testing.T) {
 	t.Parallel()
 	bin := binary(t)
@@ -117,7 +118,7 @@ func TestSearchKilled(t *testing.T) {
 			return bytes.Count(trajectory(dir), []byte("\n")) >= lines
 		})
 		if !dead {
-			continue // it was faster
+			continue // the program was faster
 		}
 		kills++
 		run(ask(dir, "--continue", "ask"))
@@ -127,12 +128,12 @@ func TestSearchKilled(t *testing.T) {
 	}
 	t.Logf("%d kills", kills)
 	if kills < wanted/3 {
-		t.Errorf("%d runs were killed in the middle, want a third of %d or more", kills, wanted)
+		t.Errorf("%d runs were killed in the middle, want at least a third of %d", kills, wanted)
 	}
 }
 
-// A review that is killed with signal 9 at some moment, and continued by ask --review --continue with the decisions that
-// are not in its file, ends as an undisturbed one.
+// A review that is killed with signal 9 at some moment, and is continued with ask --review --continue and the decisions
+// that are not in its file, ends like an undisturbed one.
 func TestReviewKilled(t *testing.T) {
 	t.Parallel()
 	bin := binary(t)
@@ -176,7 +177,7 @@ func TestReviewKilled(t *testing.T) {
 			return bytes.Count(trajectory(dir), []byte("\n")) >= lines
 		})
 		if !dead {
-			continue // it was faster
+			continue // the program was faster
 		}
 		kills++
 		decided := bytes.Count(trajectory(dir), []byte(`"event":"review"`))
@@ -189,6 +190,6 @@ func TestReviewKilled(t *testing.T) {
 	}
 	t.Logf("%d kills", kills)
 	if kills < wanted/3 {
-		t.Errorf("%d reviews were killed in the middle, want a third of %d or more", kills, wanted)
+		t.Errorf("%d reviews were killed in the middle, want at least a third of %d", kills, wanted)
 	}
 }

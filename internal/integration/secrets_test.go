@@ -29,19 +29,19 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// vault plants a secret in every place that holds one and looks for all of them afterwards.
+// vault plants a secret in every place that can hold one and searches for all of them afterwards.
 type vault struct {
 	t       *testing.T
 	bin     string
 	dir     string
-	secrets map[string]string // by the place where it was planted
+	secrets map[string]string // by place
 
 	mu    sync.Mutex
-	sent  strings.Builder // all that servers were sent
-	shown strings.Builder // all that the program showed
+	sent  strings.Builder // everything that was sent to servers
+	shown strings.Builder // everything that the program showed
 }
 
-// plant makes the secret of a place.
+// plant creates the secret for a place.
 func (v *vault) plant(place string) string {
 	h := sha256.Sum256([]byte("canary of " + place))
 	v.secrets[place] = hex.EncodeToString(h[:16])
@@ -54,14 +54,14 @@ func (v *vault) show(text string) {
 	v.shown.WriteString(text + "\n")
 }
 
-// Write takes what a process prints.
+// Write records what a process prints.
 func (v *vault) Write(p []byte) (int, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.shown.Write(p)
 }
 
-// heard wraps a server and keeps what it is sent.
+// heard wraps a server and records what is sent to it.
 func (v *vault) heard(next http.Handler) string {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -75,7 +75,7 @@ func (v *vault) heard(next http.Handler) string {
 	return srv.URL
 }
 
-// command is the program in the vault's folder, with a crash as talkative as it can be.
+// command returns the program, in the vault's folder, with crash reports as detailed as possible.
 func (v *vault) command(args ...string) *exec.Cmd {
 	c := exec.CommandContext(context.Background(), "bash", append([]string{"-c", `ulimit -c unlimited; exec "$@"`, "sh", v.bin},
 		args...)...)
@@ -110,8 +110,8 @@ func (v *vault) settings(lines ...string) {
 	}
 }
 
-// crash starts a command, waits until it has said something that matches, looks at the process from outside, and has it
-// die with all stacks.
+// crash starts a command, waits for matching output, examines the process from outside, and makes it die with all
+// stacks.
 func (v *vault) crash(ready *regexp.Regexp, look func(said string), args ...string) {
 	v.t.Helper()
 	c := v.command(args...)
@@ -173,7 +173,7 @@ func (l *vaultLog) text() string {
 	return l.b.String()
 }
 
-// search looks for every secret in everything that the program showed and wrote.
+// search searches for every secret in everything that the program showed and wrote.
 func (v *vault) search() {
 	v.t.Helper()
 	places := map[string]string{"output": v.shown.String()}
@@ -199,7 +199,7 @@ func (v *vault) search() {
 	if err != nil {
 		v.t.Fatal(err)
 	}
-	v.t.Logf("%d secrets looked for in %d files and %d bytes of output", len(v.secrets), len(places)-1, v.shown.Len())
+	v.t.Logf("searched for %d secrets in %d files and %d bytes of output", len(v.secrets), len(places)-1, v.shown.Len())
 	for name, secret := range v.secrets {
 		for place, text := range places {
 			if testutil.Leaks(text, secret) {
@@ -215,9 +215,9 @@ func (v *vault) search() {
 
 var secretSetting = regexp.MustCompile(`(?m)^  ([A-Z0-9_]+) \(no flag: secret\)`)
 
-// TestSecretsStaySecret plants secrets in every setting and file that holds one, has the program work, fail, crash and be
-// looked at, with services that work and with services that send back what they were sent, and then looks for the secrets
-// everywhere.
+// TestSecretsStaySecret plants secrets in every setting and file that can hold one. It makes the program work, fail,
+// crash and be examined, with services that work and with services that echo what they receive. Then it searches for
+// the secrets everywhere.
 func TestSecretsStaySecret(t *testing.T) {
 	t.Parallel()
 	bin := binary(t)
@@ -257,7 +257,7 @@ func TestSecretsStaySecret(t *testing.T) {
 				{"migrate"}, {"backup", "b2.tar.gz"}} {
 				v.run(args...)
 			}
-			// A setting with a mistake in it is named, not shown.
+			// An invalid setting is named, but not shown.
 			v.settings("OPENAI_BASE_URL=https://user:"+v.plant("password in an address")+"@example.org/v1",
 				"OPENAI_API_KEI="+v.plant("misspelled key"), "SPARQL_ENDPOINT=://"+v.plant("broken address"),
 				"WIKI_OAUTH2_TOKEN="+v.plant("token with a space")+" x")
@@ -276,7 +276,7 @@ const companyGraph = `graphs:
     headers: {X-Api-Key: $COMPANY_KEY}
 `
 
-// secretsAtWork has everything work: the services are the sandbox's.
+// secretsAtWork makes everything work: the services are the sandbox's.
 func (v *vault) secretsAtWork(planted []string) {
 	sandbox := exec.CommandContext(context.Background(), v.bin, "sandbox", "--addr", "127.0.0.1:0")
 	sandbox.Dir, sandbox.Env = v.t.TempDir(), []string{"HOME=" + v.dir, "PATH=" + os.Getenv("PATH")}
@@ -298,7 +298,7 @@ func (v *vault) secretsAtWork(planted []string) {
 	base := v.heard(httputil.NewSingleHostReverseProxy(target))
 	var lines []string
 	for _, line := range planted {
-		if strings.HasPrefix(line, "WIKI_PASSWORD=") { // the sandbox has a password of its own, which is as secret
+		if strings.HasPrefix(line, "WIKI_PASSWORD=") { // the sandbox has its own password, which is also secret
 			line = regexp.MustCompile(`WIKI_PASSWORD=.*`).FindString(said.text())
 			v.secrets["WIKI_PASSWORD"] = strings.TrimPrefix(line, "WIKI_PASSWORD=")
 		}
@@ -321,7 +321,7 @@ func (v *vault) secretsAtWork(planted []string) {
 		page := address.FindString(said)
 		for _, path := range []string{"/", "/metrics", "/healthz", "/readyz", "/knowledge_graphs", "/mcp", "/nothing",
 			"/text2sparql?dataset=https://example.org/x&question=" + url.QueryEscape(question)} {
-			resp, err := http.Get(page + path) //nolint:noctx // a look at a page
+			resp, err := http.Get(page + path) //nolint:noctx // a single request
 			if err != nil {
 				v.t.Error(err)
 				continue
@@ -332,26 +332,26 @@ func (v *vault) secretsAtWork(planted []string) {
 		}
 	}, "serve", "-v", "--addr", "127.0.0.1:0", "--dataset", "https://example.org/x")
 	if slices.ContainsFunc(planted, func(line string) bool { return strings.HasPrefix(line, "WIKI_PASSWORD=") }) {
-		// The sandbox's wiki knows passwords only: with other logins the bot stops at once.
+		// The sandbox's wiki supports only passwords: with other logins the bot stops at once.
 		v.crash(regexp.MustCompile(`level=INFO`), func(string) {}, "run", "-v")
 	}
 	sent := v.sent.String()
 	for place, secret := range v.secrets {
 		if strings.HasSuffix(place, "_SECRET") {
-			continue // it signs, and is never sent
+			continue // it is used for signing, and never sent
 		}
 		if !strings.HasPrefix(place, "OPERATOR_") && !strings.Contains(sent, secret) {
-			v.t.Errorf("the secret of %s was never used: the test shows nothing about it", place)
+			v.t.Errorf("the secret of %s was never used, so the test proves nothing about it", place)
 		}
 	}
 }
 
-// secretsEchoed has every service send back what it was sent.
+// secretsEchoed makes every service echo what it receives.
 func (v *vault) secretsEchoed(planted []string) {
-	for _, name := range []string{"server error", "error object 200", "proxy's page"} { // those of clients have all
+	for _, name := range []string{"server error", "error object 200", "proxy's page"} { // the clients' tests try all forms
 		echo := testutil.Echoes()[name]
 		base := v.heard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Query().Get("type") == "login" { // or the password is never sent
+			if r.URL.Query().Get("type") == "login" { // otherwise the password is never sent
 				_, _ = io.WriteString(w, `{"query":{"tokens":{"logintoken":"abc+\\"}}}`)
 				return
 			}
@@ -368,7 +368,7 @@ func (v *vault) secretsEchoed(planted []string) {
 	}
 }
 
-// quick runs commands side by side for some seconds: they would wait for a service to come back.
+// quick runs commands in parallel for some seconds only, because they would wait for a service to recover.
 func (v *vault) quick(calls ...[]string) {
 	v.t.Helper()
 	var all sync.WaitGroup

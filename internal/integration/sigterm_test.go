@@ -21,7 +21,7 @@ import (
 // maxDrain is how long a program may take to stop after SIGTERM.
 const maxDrain = 30 * time.Second
 
-// purpose finds the calls of the model that are for something.
+// purpose finds the calls of the model with a purpose.
 func purpose(of string) func(call) bool {
 	return func(c call) bool { return strings.Contains(c.body, `"purpose":"`+of+`"`) }
 }
@@ -31,8 +31,9 @@ func isQuery(c call) bool { return c.path == "/sparql" }
 // isRead finds the calls that read a page with its text.
 func isRead(c call) bool { return strings.Contains(c.body, "curtimestamp") }
 
-// told starts a program that is told to stop at the first call that at finds. The call is held up for a time, goes on,
-// and its answer is lost if lost says so. It returns how long the program took to stop, after at most 30 seconds.
+// told starts a program that is asked to stop at the first call that at finds. The call is delayed and then forwarded;
+// if lost is set, its answer is dropped. told returns how long the program took to stop, which may be at most 30
+// seconds.
 func (w *world) told(cmd *exec.Cmd, at func(call) bool, hold time.Duration, lost bool) time.Duration {
 	w.t.Helper()
 	var out bytes.Buffer
@@ -75,7 +76,7 @@ func (w *world) told(cmd *exec.Cmd, at func(call) bool, hold time.Duration, lost
 			mu.Lock()
 			defer mu.Unlock()
 			if first == 0 {
-				w.t.Fatalf("it ended before it was told to:\n%s", &out)
+				w.t.Fatalf("it ended before it was asked to:\n%s", &out)
 			}
 			return time.Since(asked)
 		case <-time.After(100 * time.Millisecond):
@@ -91,19 +92,20 @@ func (w *world) told(cmd *exec.Cmd, at func(call) bool, hold time.Duration, lost
 	}
 }
 
-// watching is the bot at work.
+// watching returns the running bot.
 func (w *world) watching() *exec.Cmd {
 	return w.command(nil, "run", "--lease", "3s", "--unknown-grace", "1s", "--watch-schedule", "@every 1s")
 }
 
-// once posts a request that nobody repeats, so that it need not be early in a minute, as [world.ask] has it.
+// once posts a request that nobody repeats, so it need not be early in a minute, unlike with [world.ask].
 func (w *world) once(heading string) {
 	w.t.Helper()
 	w.alice.ask(w.page, heading, capital)
 	w.asked[heading] = 1
 }
 
-// stops tells the bot to stop at a call while it works on a request, and wants one reply after the next start.
+// stops asks the bot to stop at a call while it works on a request, and checks that there is one reply after the next
+// start.
 func (w *world) stops(phase string, at func(call) bool, hold time.Duration, lost bool) {
 	w.t.Helper()
 	heading := "Told to stop, " + phase
@@ -122,11 +124,11 @@ func (w *world) stops(phase string, at func(call) bool, hold time.Duration, lost
 	w.settled()
 	if list, err := w.bot(nil, "ledger", "list", "--json"); err != nil || strings.Contains(list, `"starts":`) ||
 		strings.Contains(list, `"failures":`) {
-		w.t.Errorf("%s: what was asked to stop counts as a crash or a failure (%v):\n%s", phase, err, list)
+		w.t.Errorf("%s: stopping on request counts as a crash or a failure (%v):\n%s", phase, err, list)
 	}
 }
 
-// phase is a moment at which the bot is told to stop.
+// phase is a moment at which the bot is asked to stop.
 type phase struct {
 	name string
 	at   func(call) bool
@@ -143,8 +145,8 @@ func nth(n int) func(call) bool {
 	}
 }
 
-// lastCall watches a request being answered, and returns the number of the last call of model and graph: after it comes
-// the proposal.
+// lastCall lets the bot answer a request, and returns the number of the last call of model and graph, which is followed
+// by the proposal.
 func (w *world) lastCall() (n int) {
 	w.t.Helper()
 	w.once("Watched")
@@ -163,7 +165,7 @@ func (w *world) lastCall() (n int) {
 	return n
 }
 
-// phases are the moments, the nth call of model and graph being the last before the proposal.
+// phases returns the moments; the nth call of model and graph is the last before the proposal.
 func phases(n int) []phase {
 	return []phase{
 		{"poll", isRead, false},
@@ -177,8 +179,8 @@ func phases(n int) []phase {
 	}
 }
 
-// The bot is told to stop in each phase of its work, while a call is under way: it stops within 30 seconds, and after
-// the next start each request has one reply.
+// The bot is asked to stop in each phase of its work, during a call. It stops within 30 seconds, and after the next
+// start each request has one reply.
 func TestToldToStop(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startWiki(t), binary(t)
@@ -194,8 +196,8 @@ func TestToldToStop(t *testing.T) {
 	w.stopsEvaluating()
 }
 
-// stopsProposing tells a bot that only proposes to stop at the last call before the proposal: it is neither lost nor
-// made twice, and is posted once when it is approved.
+// stopsProposing asks a bot that only proposes to stop at the last call before the proposal. The proposal is neither
+// lost nor made twice, and is posted once when it is approved.
 func (w *world) stopsProposing(last int) {
 	w.t.Helper()
 	w.set("POSTING", "propose")
@@ -222,8 +224,8 @@ func (w *world) stopsProposing(last int) {
 	w.settled()
 }
 
-// stopsHarvesting tells a harvest to stop while it reads, renders and queries: the next one ends with the files of an
-// undisturbed one.
+// stopsHarvesting asks a harvest to stop while it reads, renders and queries. The next harvest ends with the same files
+// as an undisturbed one.
 func (w *world) stopsHarvesting() {
 	w.t.Helper()
 	for i, month := range []string{"2021/01", "2021/02"} {
@@ -264,7 +266,8 @@ func (w *world) stopsHarvesting() {
 	}
 }
 
-// stopsEvaluating tells a benchmark run to stop while it asks: the next one ends with the results of an undisturbed one.
+// stopsEvaluating asks a benchmark run to stop while it asks a question. The next run ends with the same results as an
+// undisturbed one.
 func (w *world) stopsEvaluating() {
 	w.t.Helper()
 	whole, dir := filepath.Join(w.dir, "evaluated"), filepath.Join(w.dir, "evaluated in pieces")
@@ -305,9 +308,9 @@ func (w *world) stopsEvaluating() {
 	}
 }
 
-// The bot is told to stop while a service hangs: it breaks the call off, stops within 30 seconds, and each request has
-// one reply after the next start. Once with SQLite, once as one of several on PostgreSQL, where each phase is also
-// played as in TestToldToStop.
+// The bot is asked to stop while a service hangs. It aborts the call, stops within 30 seconds, and each request has one
+// reply after the next start. This is played once with SQLite, and once with several processes on PostgreSQL, where
+// each phase is also played as in TestToldToStop.
 func TestToldToStopWhileServicesHang(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startWiki(t), binary(t)

@@ -23,7 +23,7 @@ func (w *realWiki) newUser(name string) *user {
 	return w.user(name)
 }
 
-// odd are scenes that nobody planned for: the bot is named where it must not listen, or in odd ways.
+// odd returns unexpected scenes: the bot is mentioned where it must not react, or in odd ways.
 func (s *scenes) odd(account, carol *user) []scene {
 	a, b := s.alice, s.bob
 	call := name + capital
@@ -87,14 +87,15 @@ func (s *scenes) odd(account, carol *user) []scene {
 	for i, text := range []string{"[[user:spinachBot]]", "{{ping|Bob|SpinachBot}}", "[[User:SpinachBot|]]", "[[:User:SpinachBot]]"} {
 		list = append(list, ways(i, text, "2 Alice"))
 	}
-	// Nobody tells the bot of the first two: they link to no page of its name, or to its talk page, as its signature does.
+	// The bot is not notified of the first two: they do not link to its user page, or link to its talk page, as its
+	// signature does.
 	for i, text := range []string{"@SpinachBot:", "[[User talk:SpinachBot|you]]", "[[User:SpinachBot/run]]", "[[User:SpinachBotNot]]"} {
 		list = append(list, ways(10+i, text))
 	}
 	return list
 }
 
-// TestStrangers plays what nobody planned for, on a MediaWiki with notifications and discussion tools.
+// TestStrangers plays unexpected scenes on a MediaWiki with notifications and discussion tools.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
 	s := crashWorld(t)
@@ -108,7 +109,7 @@ func TestStrangers(t *testing.T) {
 	s.first()
 	s.playAll(t, s.odd(account, carol))
 	s.t = t
-	for range 3 { // the notification of a page that cannot be read is given up in the end
+	for range 3 { // a notification about an unreadable page is given up in the end
 		s.round()
 	}
 	if n := account.unread(); n > 0 {
@@ -121,7 +122,7 @@ func TestStrangers(t *testing.T) {
 	for i, tt := range []struct {
 		what  string
 		do    func(page string)
-		where string // of the reply, "" for none
+		where string // where the reply is, or ""
 		has   string
 	}{
 		{what: "its section is moved to an archive", do: func(page string) {

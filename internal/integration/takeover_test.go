@@ -38,7 +38,7 @@ func (p *process) said() string {
 
 func (p *process) signal(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, s) }
 
-// works starts a bot with a data folder of its own. Its lease lasts 3 s.
+// works starts a bot with its own data folder. Its lease lasts 3 s.
 func (w *world) works(name string) *process {
 	w.t.Helper()
 	p := &process{cmd: w.command(nil, "run", "--lease", "3s", "--unknown-grace", "2s", "--watch-schedule", "@every 1s",
@@ -79,7 +79,7 @@ func (w *world) within(what string, done <-chan struct{}) {
 	}
 }
 
-// database makes an empty database for a test and returns its address.
+// database creates an empty database for a test and returns its address.
 func database(t *testing.T) string {
 	t.Helper()
 	address := os.Getenv("STORE_TEST_DATABASE_URL")
@@ -98,8 +98,8 @@ func database(t *testing.T) string {
 	return u.String()
 }
 
-// TestTakeover stops the leading process while its reply is on the way, for longer than its lease. Another process takes
-// over and replies. Then the first reply arrives, and the first process wakes up: it must not add a second one.
+// TestTakeover suspends the leading process while its reply is being sent, for longer than its lease. Another process
+// takes over and replies. Then the first reply arrives, and the first process wakes up: it must not add a second one.
 func TestTakeover(t *testing.T) {
 	t.Parallel()
 	wiki := startWiki(t)

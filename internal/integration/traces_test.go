@@ -14,8 +14,8 @@ import (
 	"github.com/PuerkitoBio/goquery"
 )
 
-// TestTracePages: with TRACE_PAGE, the steps behind a reply are on a page of their own, made once and linked from the
-// reply; on a MediaWiki with notifications and on an older one.
+// TestTracePages: with TRACE_PAGE, the steps behind a reply are on a separate page, which is created once and linked
+// from the reply. The test runs on a MediaWiki with notifications and on an older one.
 func TestTracePages(t *testing.T) {
 	t.Parallel()
 	for name, wiki := range map[string]*realWiki{"1.43": startNewerWiki(t), "1.39": startWiki(t)} {
@@ -34,7 +34,7 @@ func tracesOn(t *testing.T, wiki *realWiki) {
 	w.alice.ask(w.page, "Where it sits", capital)
 	w.hooks.reset(nil, nil)
 
-	// The page below which they are is not there: the reply comes all the same, and the program says what is missing.
+	// If the parent page is missing, the reply is posted anyway, and the program says what is missing.
 	out, err := w.bot(nil, "run", "--once", "--unknown-grace", "1s")
 	if err == nil || !strings.Contains(out, "there is no page "+parent) {
 		t.Errorf("without a page: %v\n%s", err, out)
@@ -55,7 +55,7 @@ func tracesOn(t *testing.T, wiki *realWiki) {
 	state("waits")
 	admin.edit(url.Values{"title": {parent}, "text": {"The steps.\n\n{{Special:PrefixIndex/" + parent + "/}}"}})
 
-	// The answer to the edit that makes it is lost: the next round sees that it was made.
+	// The answer to the edit that creates the page is lost. The next round sees that the page was created.
 	lost := 0
 	w.hooks.change = func(c call, answer *recorder) {
 		if isEdit(c) && strings.Contains(c.body, "createonly") {
@@ -64,7 +64,7 @@ func tracesOn(t *testing.T, wiki *realWiki) {
 		}
 	}
 	if out, err := w.bot(nil, "run", "--once", "--unknown-grace", "1s"); err == nil {
-		t.Errorf("the lost answer is not told:\n%s", out)
+		t.Errorf("the lost answer is not reported:\n%s", out)
 	}
 	w.hooks.change = nil
 	state("waits")
@@ -82,7 +82,7 @@ func tracesOn(t *testing.T, wiki *realWiki) {
 		t.Errorf("%d revisions after %d lost answers", n, lost)
 	}
 
-	// It shows the steps, links only the reply and puts itself into no category.
+	// The page shows the steps, links only to the reply and is in no category.
 	doc, err := goquery.NewDocumentFromReader(strings.NewReader(wiki.html(page)))
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func tracesOn(t *testing.T, wiki *realWiki) {
 		}
 	}
 
-	// When its time is over the steps go; its history stays for an administrator to delete.
+	// When its time is over, the steps are removed; the page's history stays until an administrator deletes it.
 	time.Sleep(time.Second)
 	w.set("KEEP_TRAJECTORIES", "0d")
 	for range 2 {
@@ -121,7 +121,7 @@ func tracesOn(t *testing.T, wiki *realWiki) {
 	}
 	state("empty")
 
-	// A page that was deleted while it was not known whether it was made is not made again.
+	// A page that was deleted before the bot knew that it had been created is not created again.
 	w.set("KEEP_TRAJECTORIES", "30d")
 	w.alice.ask(w.page, "Second", landlocked)
 	w.hooks.change = func(c call, answer *recorder) {
@@ -145,7 +145,7 @@ func tracesOn(t *testing.T, wiki *realWiki) {
 		_, _ = w.bot(nil, "run", "--once", "--unknown-grace", "1s")
 	}
 	if text := w.alice.text(page); text != "" {
-		t.Errorf("a page that was deleted is there again:\n%s", text)
+		t.Errorf("a deleted page exists again:\n%s", text)
 	}
 	state("not")
 }

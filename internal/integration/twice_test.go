@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestTwoPostsOfOneMinute has a person ask, be answered, and write again in the same minute, each time somewhere else
+// TestTwoPostsOfOneMinute: a person asks, gets an answer, and writes again in the same minute, each time somewhere else
 // on the page.
 func TestTwoPostsOfOneMinute(t *testing.T) {
 	t.Parallel()
@@ -27,8 +27,8 @@ func TestTwoPostsOfOneMinute(t *testing.T) {
 	}
 }
 
-// TestSuppressedReply loses the answer to a save that arrived. An administrator then removes the reply and hides the
-// revision, as far as the case says.
+// TestSuppressedReply: the answer to a successful save is lost. Then an administrator removes the reply and hides parts
+// of the revision, depending on the case.
 func TestSuppressedReply(t *testing.T) {
 	t.Parallel()
 	wiki := startWiki(t)

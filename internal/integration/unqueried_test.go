@@ -11,18 +11,22 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"github.com/spinachbot/spinachbot/forum"
 )
 
-// TestRepliesAndCorrections plays, on a MediaWiki with discussion tools, what TestCalledByName does not: replies without
-// a query, a question back with its answer, a correction of our own, a person who is faster than the model, and a forum
-// on another wiki. Each reply is read in three ways, and others' text stays byte for byte.
+// TestRepliesAndCorrections plays, on a MediaWiki with discussion tools and on one without, what TestCalledByName does
+// not: replies without a query, a question back with its answer, a correction by the bot, a person who is faster than
+// the model, and a forum on another wiki. Each reply is read in all ways that the wiki has, and other people's text
+// stays the same, byte for byte.
 func TestRepliesAndCorrections(t *testing.T) {
 	t.Parallel()
-	wiki := startNewerWiki(t)
-	bin := binary(t)
-	s := &scenes{world: newWorld(t, wiki, bin, startSandbox(t, bin)), own: true}
+	t.Run("1.43", func(t *testing.T) { t.Parallel(); repliesAndCorrections(t, startNewerWiki, startWiki, true) })
+	t.Run("1.39", func(t *testing.T) { t.Parallel(); repliesAndCorrections(t, startWiki, startNewerWiki, false) })
+}
+
+// repliesAndCorrections plays the scenes on one wiki, the last one on another; tools: that one has discussion tools.
+func repliesAndCorrections(t *testing.T, start, startOther func(*testing.T) *realWiki, tools bool) {
+	wiki, bin := start(t), binary(t)
+	s := &scenes{world: newWorld(t, wiki, bin, startSandbox(t, bin)), own: tools}
 	s.set("MENTIONS", "on")
 	s.first()
 
@@ -37,14 +41,15 @@ func TestRepliesAndCorrections(t *testing.T) {
 		s.round()
 		see("Talk:R1", "2 Alice")
 		text := s.alice.text("Talk:R1")
-		if !slices.ContainsFunc(s.hooks.calls, func(c call) bool { return strings.Contains(c.body, "discussiontoolsedit") }) {
-			t.Error("the reply was not posted by DiscussionTools")
+		used := slices.ContainsFunc(s.hooks.calls, func(c call) bool { return strings.Contains(c.body, "discussiontoolsedit") })
+		if used != tools {
+			t.Errorf("posted by DiscussionTools: %v", used)
 		}
 		if !strings.HasPrefix(text, strings.TrimRight(before, "\n")) || strings.Contains(text, "{|") {
 			t.Errorf("the page is\n%s", text)
 		}
 		list, err := s.bot(nil, "ledger", "list", "--json")
-		if err != nil || !strings.Contains(list, `"tools":true`) {
+		if err != nil || strings.Contains(list, `"tools":true`) != tools {
 			t.Errorf("the ledger does not say how it was posted: %v\n%s", err, list)
 		}
 	})
@@ -118,11 +123,12 @@ func TestRepliesAndCorrections(t *testing.T) {
 		if text := section(s.alice.text(s.page), "Faster"); replies(text) != 0 || n.Load() < 2 {
 			t.Errorf("%d replies after %d calls of the model:\n%s", replies(text), n.Load(), text)
 		}
+		see(s.page)
 	})
 
 	t.Run("a forum on another wiki", func(t *testing.T) {
 		s.t = t
-		other := startWiki(t)
+		other := startOther(t)
 		file := filepath.Join(s.dir, "wikis.yaml")
 		text := fmt.Sprintf("wikis:\n  older:\n    api: %s\n    user: %s\n    password: OLDER\n    forum: %q\n"+
 			"    stop_page: User:SpinachBot/run\n    languages: [de]\n", other.vars["WIKI_API"], other.vars["WIKI_USER"], other.page())
@@ -141,16 +147,7 @@ func TestRepliesAndCorrections(t *testing.T) {
 		if withoutReplies(after, keysIn(before)) != before {
 			t.Errorf("others' text changed:\n%s", after)
 		}
-		got := botComments(forum.Parse(other.page(), section2("Elsewhere", after), forum.Options{}))
-		if !slices.Equal(got, []string{"2 Alice"}) {
-			t.Errorf("the bot's comments are %q:\n%s", got, after)
-		}
-		html, err := forum.ParseHTML(other.page(), strings.NewReader(other.html(other.page())), forum.Options{})
-		if err != nil || len(botComments(html)) == 0 {
-			t.Errorf("by Parsoid there is no reply: %v", err)
-		}
+		there := &scenes{world: &world{t: t, wiki: other, alice: alice}, own: !tools}
+		there.check(t, scene{name: "elsewhere", page: other.page(), want: []string{"2 Alice"}}, "")
 	})
 }
-
-// section2 is a section with its heading.
-func section2(heading, text string) string { return "== " + heading + " ==\n" + section(text, heading) }

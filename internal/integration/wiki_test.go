@@ -61,7 +61,7 @@ func (w *realWiki) maintain(args ...string) {
 	}
 }
 
-// startWikiOf starts a MediaWiki from a folder, the installed one when none is named.
+// startWikiOf starts a MediaWiki from a folder, or the installed one if none is named.
 func startWikiOf(t *testing.T, folder string) *realWiki {
 	t.Helper()
 	dir := t.TempDir()
@@ -150,8 +150,8 @@ func (u *user) edit(v url.Values) {
 	}
 }
 
-// ask posts a new request as a person does: a new section. The scripted requests get their heading at the end: the same
-// words of the same person would be a repetition, which is not answered.
+// ask posts a new request as a person does, in a new section. The scripted requests end with their heading: the same
+// words by the same person would be a repetition, which is not answered.
 func (u *user) ask(page, heading, text string) {
 	u.t.Helper()
 	if text == capital || text == landlocked {
@@ -160,7 +160,7 @@ func (u *user) ask(page, heading, text string) {
 	u.edit(url.Values{"title": {page}, "section": {"new"}, "sectiontitle": {heading}, "text": {text + " ~~~~"}})
 }
 
-// reply adds a line right after the last line that holds where, in the section with the heading.
+// reply adds a line right after the last line that contains where, in the section with the heading.
 func (u *user) reply(page, heading, where, line string) {
 	u.t.Helper()
 	text := u.text(page)
@@ -192,7 +192,7 @@ func (u *user) text(page string) string {
 	return str(revs[0], "slots", "main", "content")
 }
 
-// html is the page as Parsoid renders it.
+// html returns the page as Parsoid renders it.
 func (w *realWiki) html(page string) string {
 	w.t.Helper()
 	return w.get(w.vars["REALWIKI_URL"] + "/rest.php/v1/page/" + url.PathEscape(page) + "/html")
@@ -200,7 +200,7 @@ func (w *realWiki) html(page string) string {
 
 func (w *realWiki) get(addr string) string {
 	w.t.Helper()
-	resp, err := http.Get(addr) //nolint:noctx // a test's own look at the page
+	resp, err := http.Get(addr) //nolint:noctx // a request by the test itself
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// postgres is a server of the test's own, which it can restart.
+// postgres is the test's own server, which it can restart.
 type postgres struct {
 	t   *testing.T
 	dir string
@@ -39,7 +39,7 @@ func startPostgres(t *testing.T) *postgres {
 	return p
 }
 
-// restart ends all connections at once, as a crash does, and starts the server again.
+// restart ends all connections at once, as a crash does, and restarts the server.
 func (p *postgres) restart() {
 	p.t.Helper()
 	out, err := exec.Command("bash", "../../tools/postgres/restart.sh", p.dir).CombinedOutput()
@@ -48,7 +48,7 @@ func (p *postgres) restart() {
 	}
 }
 
-// history is the page's whole history.
+// history returns the page's whole history.
 func (u *user) history(page string) (all []testutil.Revision) {
 	u.t.Helper()
 	more := url.Values{}
@@ -74,7 +74,7 @@ func (u *user) history(page string) (all []testutil.Revision) {
 	}
 }
 
-// slowModel makes each call of the model take a time.
+// slowModel makes each call of the model take the given time.
 func (w *world) slowModel(d time.Duration) {
 	w.hooks.reset(func(c call) bool {
 		if strings.HasSuffix(c.path, "/chat/completions") {
@@ -84,9 +84,9 @@ func (w *world) slowModel(d time.Duration) {
 	}, nil)
 }
 
-// TestThreeWorkers has three processes share a database. One is killed, one is stopped for longer than its lease, and
-// the database is restarted, while people ask. Who does what at these moments is left to chance. The page's history
-// decides.
+// TestThreeWorkers: three processes share a database. One is killed, one is stopped for longer than its lease, and the
+// database is restarted, while people ask. Which process does what at these moments is random. The page's history
+// decides the outcome.
 func TestThreeWorkers(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startWiki(t), binary(t)
@@ -161,7 +161,7 @@ func TestThreeWorkers(t *testing.T) {
 	}
 }
 
-// drains asks a process to stop, which it does within 30 seconds.
+// drains asks a process to stop, which it must do within 30 seconds.
 func (w *world) drains(name string, p *process) {
 	w.t.Helper()
 	began := time.Now()
@@ -178,8 +178,8 @@ func (w *world) drains(name string, p *process) {
 
 var modelCall = regexp.MustCompile(`/chat/completions$`)
 
-// TestThroughput measures how many requests a minute one to three processes answer when each call of the model takes a
-// second. It only fails when they are not answered: the figures are for docs/operator.md.
+// TestThroughput measures how many requests per minute one to three processes answer if each call of the model takes a
+// second. It fails only if requests are not answered; the figures are for docs/operator.md.
 func TestThroughput(t *testing.T) {
 	wiki, bin := startWiki(t), binary(t)
 	sandbox := startSandbox(t, bin)

@@ -221,8 +221,8 @@ func (b *Book) Edit(id, to string) error {
 var ErrNotMeasured = errors.New("what it does was not measured")
 
 // Approve makes a note visible to models. A note that was learned on the forum must have been measured first, unless
-// unmeasured is set; otherwise Approve returns [ErrNotMeasured]. A benchmark candidate needs no measurement, because no
-// model sees it.
+// unmeasured is set; otherwise Approve returns [ErrNotMeasured]. A benchmark candidate does not need measurement,
+// because no model sees it.
 func (b *Book) Approve(id string, unmeasured bool) error {
 	return b.change(func(notes []Note) ([]Note, error) {
 		i := slices.IndexFunc(notes, func(n Note) bool { return n.ID == id })

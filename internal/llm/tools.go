@@ -51,7 +51,7 @@ func (m Message) Equal(o Message) bool {
 }
 
 // wireMessage maps a message to the protocol. Empty content becomes a space, because go-openai would omit it and
-// servers require it; only a message with tool calls needs no content.
+// servers require it; only a message with tool calls does not need content.
 func wireMessage(m Message) openai.ChatCompletionMessage {
 	w := openai.ChatCompletionMessage{Role: m.Role, Content: m.Content, ReasoningContent: m.Reasoning,
 		ToolCallID: m.ToolCallID}

@@ -390,7 +390,7 @@ func (s *server) triples(ctx context.Context, in triplesIn) (out rowsOut, err er
 // variables are the columns of list_triples.
 var variables = [3]string{"?subject", "?property", "?object"}
 
-// node writes a call's node as SPARQL, "" for none: position 0 is the subject, 1 the property, 2 the object.
+// node writes a call's node as SPARQL, or "": position 0 is the subject, 1 the property, 2 the object.
 func node(src *agent.Source, arg string, place int) (string, error) {
 	arg = strings.TrimSpace(arg)
 	if arg == "" {

@@ -105,8 +105,8 @@ func on(name string, args map[string]any) map[string]any {
 	return out
 }
 
-// TestEachToolNamesGraphs: each tool but rewrite_query, which needs no graph, says which graphs there are, refuses
-// others by listing them, and keeps to itself why one cannot be opened.
+// TestEachToolNamesGraphs: each tool but rewrite_query, which does not need a graph, says which graphs there are,
+// refuses others by listing them, and keeps to itself why one cannot be opened.
 func TestEachToolNamesGraphs(t *testing.T) {
 	s := inMemory(t, newServer(t))
 	tools, err := s.ListTools(t.Context(), nil)

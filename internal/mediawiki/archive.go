@@ -164,7 +164,7 @@ func (c *Client) HTML(ctx context.Context, title string) (*Rendered, error) {
 		return nil, &Error{Op: "html", Title: title, Kind: Refused, Code: "no-rest",
 			Info: "WIKI_API does not end in api.php, so the REST API's address is not known"}
 	}
-	// A slash inside the title must be %2F, else the router looks for another path.
+	// A slash inside the title must be %2F, otherwise the router looks for another path.
 	addr := base + "rest.php/v1/page/" + url.PathEscape(strings.ReplaceAll(title, " ", "_")) + "/html"
 	for attempt := 1; ; attempt++ {
 		body, err := c.fetch(ctx, title, addr)

@@ -37,7 +37,8 @@ type envelope struct {
 	} `json:"warnings"`
 }
 
-// maxGarbage is how many answers in a row may be something other than JSON before a reading request fails.
+// maxGarbage is the maximum number of answers in a row that may be something other than JSON before a reading request
+// fails.
 const maxGarbage = 3
 
 // query sends a reading request until it succeeds, waiting as the wiki asks, and decodes the answer into out. It stops
@@ -180,7 +181,7 @@ func (c *Client) noAnswer(ctx context.Context, r request, x *exchange) error {
 			" (connection refused): start the wiki, or correct WIKI_API"
 		return e
 	case errors.As(x.err, &large):
-		e.Code, e.Kind = "answer", Refused
+		e.Code, e.Kind = unusable, Refused
 	case !x.tried:
 		e.Code, e.Kind = "not-sent", Refused
 	}
@@ -234,7 +235,7 @@ func (c *Client) judge(r request, x *exchange, body []byte, out any) error {
 		c.lg.Warn("wiki warning", "op", r.op, "module", c.text(module), "text", c.text(w.Warnings))
 	}
 	if err := json.Unmarshal(body, out); err != nil {
-		e.Code, e.Err, e.Kind = "answer", c.scrub.Error(err), Refused
+		e.Code, e.Err, e.Kind = unusable, c.scrub.Error(err), Refused
 		if r.save {
 			e.Kind = Unknown
 		}

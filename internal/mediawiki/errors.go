@@ -122,6 +122,9 @@ func CodeOf(err error) string {
 // noServer is the code of a request whose connection was refused: nothing listens at the address.
 const noServer = "no-server"
 
+// unusable is the code of an answer that is too long, or JSON of another form.
+const unusable = "answer"
+
 // notJSON is the code of an answer with status 200 that is not complete JSON.
 const notJSON = "not-json"
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -105,13 +106,16 @@ func (c *Client) ready(ctx context.Context) error {
 }
 
 // changeError returns the error of an earlier request as the error of the change. A failure before the change was sent
-// is never Unknown.
+// is never Unknown, and only the wiki's own words can refuse it.
 func changeError(r request, e *Error) *Error {
 	if e.Op == r.op {
 		return e
 	}
 	f := *e
-	f.Info = oneLine(e.Op + " before the " + r.op + ": " + e.Info)
+	if f.Code == unusable { // says nothing about the change, and a proxy may have sent it
+		f.Kind = Transient
+	}
+	f.Info = oneLine(strings.TrimSuffix(e.Op+" before the "+r.op+": "+e.Info, ": "))
 	f.Op, f.Title = r.op, r.title
 	return &f
 }

@@ -143,7 +143,7 @@ func TestSessionEnds(t *testing.T) {
 	}
 	expect("refused 2")
 
-	// A session that the wiki has ended already, and a wiki that ends none: the work goes on.
+	// A session that the wiki has ended already, and a wiki that ends none: the work continues.
 	set(func() { delete(v.live, "3") })
 	read(client(), true)
 	expect("login 4, read 4")

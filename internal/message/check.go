@@ -63,7 +63,7 @@ func (t *Texts) faults(with *Texts) []string {
 			if strings.TrimSpace(e[form]) == "" {
 				add(key, "empty")
 			}
-			// "one row" needs no figure.
+			// "one row" does not need a figure.
 			if !single && form != "other" && !slices.Contains(got, "{count}") {
 				all = slices.DeleteFunc(all, func(p string) bool { return p == "{count}" })
 			}

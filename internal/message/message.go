@@ -260,8 +260,10 @@ var forms = map[plural.Form]string{plural.Other: "other", plural.Zero: "zero", p
 type calendar struct {
 	Months []string `json:"months"` // January to December, as they are written in a date
 	Alone  []string `json:"alone"`  // the same before a year alone, if different
+	First  string   `json:"first"`  // the first day of a month: "1er"; if empty, "1"
 	Day    string   `json:"day"`    // "{day} {month} {year}"
 	Month  string   `json:"month"`  // "{month} {year}"
+	Year   string   `json:"year"`   // "{year}年", of a date before the year 1; if empty, the number alone
 	Before string   `json:"before"` // of a date before the year 1: "{date} BC"
 }
 
@@ -297,7 +299,11 @@ func (t *Texts) Date(at time.Time) string {
 // date is a year.
 func (t *Texts) Ancient(year, month, day int) string {
 	date := strconv.Itoa(1 - year)
-	if pattern := t.calendar.Day; month > 0 && pattern != "" {
+	pattern := t.calendar.Year
+	if month > 0 {
+		pattern = t.calendar.Day
+	}
+	if pattern != "" {
 		date = t.calendar.write(pattern, t.calendar.Months, 1-year, month, day)
 	}
 	if t.calendar.Before == "" {
@@ -323,5 +329,9 @@ func (c calendar) write(pattern string, months []string, year, month, day int) s
 	if len(months) == 12 && month > 0 && month <= 12 {
 		name = months[month-1]
 	}
-	return strings.NewReplacer("{day}", strconv.Itoa(day), "{month}", name, "{year}", strconv.Itoa(year)).Replace(pattern)
+	of := strconv.Itoa(day)
+	if day == 1 && c.First != "" {
+		of = c.First
+	}
+	return strings.NewReplacer("{day}", of, "{month}", name, "{year}", strconv.Itoa(year)).Replace(pattern)
 }

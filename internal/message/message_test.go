@@ -99,10 +99,24 @@ func TestLoadRefuses(t *testing.T) {
 func TestAncient(t *testing.T) {
 	for name, want := range map[string][2]string{"en": {"15 March 44 BC", "1 BC"}, "de": {"15. März 44\u00a0v.\u00a0Chr.", "1\u00a0v.\u00a0Chr."},
 		"fr": {"15 mars 44\u00a0av.\u00a0J.-C.", "1\u00a0av.\u00a0J.-C."}, "ru": {"15 марта 44 года до н. э.", "1 до н. э."},
-		"ja": {"紀元前44年3月15日", "紀元前1"}, "sw": {"44 BC", "1 BC"}} {
+		"ja": {"紀元前44年3月15日", "紀元前1年"}, "zh": {"公元前44年3月15日", "公元前1年"}, "sw": {"44 BC", "1 BC"}} {
 		texts := newTexts(language.MustParse(name))
 		if got := [2]string{texts.Ancient(-43, 3, 15), texts.Ancient(0, 0, 0)}; got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// French and Italian write the first day of a month as an ordinal.
+func TestFirstDay(t *testing.T) {
+	first := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
+	for name, want := range map[string]string{"fr": "1er mai 2024", "it": "1º maggio 2024", "de": "1. Mai 2024", "es": "1 de mayo de 2024"} {
+		texts := newTexts(language.MustParse(name))
+		if got := texts.Date(first); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+		if got := texts.Date(first.AddDate(0, 0, 10)); !strings.HasPrefix(got, "11") {
+			t.Errorf("%s: the 11th is %q", name, got)
 		}
 	}
 }

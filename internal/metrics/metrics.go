@@ -122,6 +122,10 @@ func (m *Metrics) Watch(e event.Event, tools []string) {
 		}
 		m.graph.WithLabelValues(e.Call.Op, result).Inc()
 	case "step":
+		if e.Reason != "" { // it was refused
+			m.refused.WithLabelValues(e.Reason).Inc()
+			return
+		}
 		tool := "other"
 		if e.Step != nil && slices.Contains(tools, e.Step.Action) {
 			tool = e.Step.Action

@@ -57,6 +57,7 @@ func TestCounts(t *testing.T) {
 		{Event: "step", Step: &event.Step{Action: "search_wikidata"}},
 		{Event: "step", Step: &event.Step{Action: "evil\"} 1\n"}},
 		{Event: "rollback", Reason: "repeat"},
+		{Event: "step", Reason: "stop", Step: &event.Step{Action: "stop"}},
 		{Event: "end", Reason: "day_money"},
 		{Event: "end"},
 	} {
@@ -82,6 +83,7 @@ func TestCounts(t *testing.T) {
 		`spinachbot_questions_total{ending="answered"} 1`, `spinachbot_questions_total{ending="day_money"} 1`,
 		`spinachbot_steps_total{tool="search_wikidata"} 1`, `spinachbot_steps_total{tool="other"} 1`,
 		`spinachbot_rollbacks_total{reason="repeat"} 1`,
+		`spinachbot_rollbacks_total{reason="stop"} 1`,
 		`spinachbot_model_calls_total{purpose="act",result="ok"} 1`,
 		`spinachbot_model_calls_total{purpose="act",result="failed"} 1`,
 		`spinachbot_model_tokens_total{direction="input"} 100`, `spinachbot_model_tokens_total{direction="output"} 20`,

@@ -9,10 +9,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// good is the score from which an answer counts as right.
+// good is the lowest score of an answer that counts as right.
 const good = 0.99
 
-// score is how good a query's result is, 0 to 1.
+// score returns how good a query's result is, from 0 to 1.
 func (t *turn) score(query string) float64 {
 	switch {
 	case same(query, t.gold):
@@ -27,7 +27,7 @@ func (t *turn) score(query string) float64 {
 	return t.o.Score(t.req.Subject, query)
 }
 
-// verdict says whether the answer at hand is right.
+// verdict judges whether the current answer is right.
 func (t *turn) verdict() llm.Choice {
 	query := ""
 	if q := t.req.Facts.Queries; len(q) > 0 {
@@ -44,7 +44,7 @@ func (t *turn) verdict() llm.Choice {
 	return t.reply(v)
 }
 
-// reply calls the request's only tool, or writes its arguments where there is none.
+// reply calls the request's only tool, or writes the arguments as text if the request has no tool.
 func (t *turn) reply(arguments any) llm.Choice {
 	args, _ := json.Marshal(arguments)
 	if len(t.req.Tools) == 0 {
@@ -53,8 +53,8 @@ func (t *turn) reply(arguments any) llm.Choice {
 	return called(call{t.req.Tools[0].Name, args})
 }
 
-// best returns the index of the best of several queries with the probability Right, else of another one; of equally
-// good ones the first.
+// best returns the index of the best among several queries with the probability Right, and otherwise that of another
+// one. Among equally good queries it takes the first.
 func (t *turn) best(queries []string, rnd *rand.Rand) int {
 	top, scores := 0, make([]float64, len(queries))
 	for i, q := range queries {
@@ -72,12 +72,12 @@ func (t *turn) best(queries []string, rnd *rand.Rand) int {
 	return other
 }
 
-// choose takes one of several answers.
+// choose picks one of several answers.
 func (t *turn) choose() llm.Choice {
 	return t.reply(map[string]any{"answer": t.best(t.req.Facts.Queries, t.rnd) + 1, "why": "It fits the question."})
 }
 
-// last is the last query that returned something, "" for none.
+// last returns the last query that returned something, or "" if there is none.
 func (t *turn) last() string {
 	out := ""
 	for _, d := range t.req.Facts.Done {
@@ -88,8 +88,8 @@ func (t *turn) last() string {
 	return out
 }
 
-// variant decides about the variants of the answer that change its result: it returns the one to answer with, or the
-// last query that returned something when none is better; "" when none were shown.
+// variant decides about the variants of the answer that change its result. It returns the one to answer with, or the
+// last query that returned something if no variant is better, or "" if no variants were shown.
 func (t *turn) variant() string {
 	shown := t.req.Facts.Queries
 	if len(shown) == 0 {
@@ -105,10 +105,10 @@ func (t *turn) variant() string {
 	return all[t.best(all, t.chance("variants", t.req.Subject, seedOf(t.req)))]
 }
 
-// maxPoints is what a judge's points are out of.
+// maxPoints is the maximum number of points that a judge can award.
 const maxPoints = 10
 
-// points scores a state: by its last query when it ran one, else by how far it has looked around. Wrong judgments say
+// points scores a state by its last query if it ran one, and otherwise by how much it has explored. Wrong judgments say
 // the opposite.
 func (t *turn) points() llm.Choice {
 	value, ran := 0.0, false

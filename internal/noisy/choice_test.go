@@ -19,7 +19,7 @@ import (
 
 var ids = regexp.MustCompile(`\b[QP][0-9]+\b`)
 
-// deaf checks that a reader says the same when all words of its prompts are gone, but for their IDs.
+// deaf checks that a reader gives the same answer when all words but the IDs are removed from its prompts.
 type deaf struct {
 	t      *testing.T
 	reader *noisy.Reader
@@ -42,7 +42,7 @@ func (d *deaf) Complete(ctx context.Context, req llm.Request) (*llm.Response, er
 	return got, err2
 }
 
-// TestWordsDoNotMatter: the reader goes by facts, tools and IDs.
+// TestWordsDoNotMatter: the reader relies on facts, tools and IDs only.
 func TestWordsDoNotMatter(t *testing.T) {
 	g, err := builtin()
 	if err != nil {
@@ -77,7 +77,7 @@ func TestWordsDoNotMatter(t *testing.T) {
 	}
 }
 
-// decide asks a reader to decide about queries that are as good as their first character says, of nine.
+// decide asks a reader to decide about queries whose first character, out of nine, is how good they are.
 func decide(t *testing.T, seed uint64, right float64, req llm.Request) llm.Choice {
 	t.Helper()
 	r := noisy.New(noisy.Options{Seed: seed, Right: right, Label: func(string) string { return "" },
@@ -92,7 +92,7 @@ func decide(t *testing.T, seed uint64, right float64, req llm.Request) llm.Choic
 	return resp.Choices[0]
 }
 
-// TestChoices: choices are right with the probability that is requested, whatever they are about.
+// TestChoices: choices are right with the requested probability, whatever they are about.
 func TestChoices(t *testing.T) {
 	query := func(s string) llm.Done { return llm.Done{Tool: "execute", Query: s, Rows: true} }
 	for _, tt := range []struct {

@@ -9,20 +9,20 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// misreading is a way in which a question is understood wrongly. It changes the tree, or says that it does not apply.
+// misreading is a way to misunderstand a question. It changes the tree, or reports that it does not apply.
 type misreading struct {
 	weight int
 	change func(r *Reader, q *sparql.Query, rnd *rand.Rand) bool
 }
 
-// misreadings are those that were counted in published runs on SPINACH's test set, weighted by how often: of the 87
-// answers of the best run that had too few rows, too many, or wrong ones, 29 had columns that nobody asked for, 25 a
-// filter on a label's language, 22 a LIMIT that nobody asked for, 15 took statements for values or the reverse, and 14
-// lacked a path. In its other 16 wrong ones a property or a condition was wrong.
+// misreadings are those that were counted in published runs on SPINACH's test set, weighted by frequency. The best run
+// had 87 answers with too few rows, too many, or wrong ones. Of these, 29 had columns that nobody asked for, 25 a
+// filter on a label's language, 22 a LIMIT that nobody asked for, 15 confused statements with values, and 14 lacked a
+// path. In its other 16 wrong answers a property or a condition was wrong.
 var misreadings = []misreading{{29, addColumn}, {25, requireLabel}, {22, addLimit}, {15, otherForm}, {14, noPath},
 	{10, otherProperty}, {5, dropCondition}, {1, turnAround}}
 
-// misread returns a query that reads the question in another way, false when none of the misreadings applies.
+// misread returns a query that reads the question in another way, or false if no misreading applies.
 func (r *Reader) misread(gold string, rnd *rand.Rand) (string, bool) {
 	right, err := r.parse(gold)
 	if err != nil || right.Body == nil || right.Body.Where == nil {
@@ -61,7 +61,7 @@ func weighted(list []misreading, rnd *rand.Rand) int {
 	return len(list) - 1
 }
 
-// paths collects the places where a predicate is written.
+// paths collects the predicates of a query that fit.
 func paths(q *sparql.Query, fits func(p *sparql.Path) bool) []*sparql.Path {
 	var out []*sparql.Path
 	sparql.Inspect(q, func(n sparql.Node) bool {
@@ -75,7 +75,7 @@ func paths(q *sparql.Query, fits func(p *sparql.Path) bool) []*sparql.Path {
 
 func oneLine(q *sparql.Query) string { return sparql.Print(q, sparql.PrintOptions{OneLine: true}) }
 
-// dropCondition takes out a triple or a filter that binds no answer.
+// dropCondition removes a triple or a filter that binds no answer.
 func dropCondition(_ *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 	ps := q.Body.Where.Patterns
 	for _, i := range rnd.Perm(len(ps)) {
@@ -111,7 +111,7 @@ func addLimit(_ *Reader, q *sparql.Query, _ *rand.Rand) bool {
 	return true
 }
 
-// turnAround swaps subject and object of one triple.
+// turnAround swaps the subject and the object of one triple.
 func turnAround(_ *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 	ps := q.Body.Where.Patterns
 	for _, i := range rnd.Perm(len(ps)) {
@@ -149,7 +149,7 @@ func addColumn(_ *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 	return false
 }
 
-// requireLabel demands a French label of the first answer column.
+// requireLabel requires a French label for the first answer column.
 func requireLabel(_ *Reader, q *sparql.Query, _ *rand.Rand) bool {
 	if q.Form != sparql.Select || len(q.Body.Items) == 0 || q.Body.Items[0].Expr != nil {
 		return false
@@ -163,7 +163,7 @@ func requireLabel(_ *Reader, q *sparql.Query, _ *rand.Rand) bool {
 	return true
 }
 
-// noPath takes the repetition out of a path: only the class itself, only the next place.
+// noPath removes the repetition from a path: only the class itself remains, or only the next place.
 func noPath(_ *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 	repeats := func(p *sparql.Path) bool { return p.Kind == sparql.PathStar || p.Kind == sparql.PathPlus }
 	at := paths(q, func(p *sparql.Path) bool {
@@ -189,12 +189,12 @@ func noPath(_ *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 
 var direct = regexp.MustCompile(`\bwdt:(P[0-9]+)\b`)
 
-// otherForm takes the statements of every rank for the best values.
+// otherForm uses statements of every rank instead of the best values.
 func otherForm(r *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 	return r.wikidata() && r.rewrite(q, rnd, func(id string) string { return "(p:" + id + "/ps:" + id + ")" })
 }
 
-// otherProperty takes a property for one that is used in the same places.
+// otherProperty replaces a property by one that is used in the same places.
 func otherProperty(r *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 	return r.wikidata() && r.o.Near != nil && r.rewrite(q, rnd, func(id string) string {
 		if other := r.o.Near(id); other != "" {
@@ -204,7 +204,7 @@ func otherProperty(r *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 	})
 }
 
-// rewrite replaces one direct property of a query. What can no longer be read stays as it was.
+// rewrite replaces one direct property of a query. If the result does not parse, the query stays as it was.
 func (r *Reader) rewrite(q *sparql.Query, rnd *rand.Rand, by func(id string) string) bool {
 	text := q.String()
 	at := direct.FindAllStringSubmatchIndex(text, -1)

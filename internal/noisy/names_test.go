@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// TestNamesOfAnotherGraph: on a graph that is not Wikidata the plan, made-up names and misreadings go by its IRIs.
+// TestNamesOfAnotherGraph: on a graph other than Wikidata, the plan, made-up names and misreadings use its IRIs.
 func TestNamesOfAnotherGraph(t *testing.T) {
 	r := New(Options{Graph: &kg.Description{Statements: kg.Compound,
 		Prefixes: map[string]string{"v": "http://library.example/v#",

@@ -1,18 +1,18 @@
-// Package noisy is a reader that plays the language model with a known amount of mistakes. It knows the gold query of
-// each question, plans its steps from it, and errs by seed and rate: it misreads the question, makes IDs up, forgets
-// the form of a turn, repeats itself, stops early. So thousands of runs can show what a preset, a policy or a check of
-// the program is worth, which no real model could do here.
+// Package noisy is a reader that plays the language model and makes mistakes at known rates. It knows the gold query of
+// each question, plans its steps from it, and makes mistakes by seed and rate: it misreads the question, makes up IDs,
+// forgets the form of a turn, repeats itself, stops early. So thousands of runs can show what a preset, a policy or a
+// check of the program is worth. With a real model, so many runs would cost too much.
 //
-// Where a preset offers a choice (a judge's verdict, variants of the answer, several answers), the reader chooses right
-// with a given probability. Comparisons are made over a range of it, so that no preset is ahead because the reader was
-// told the answer.
+// If a preset offers a choice (a judge's verdict, variants of the answer, several answers), the reader chooses
+// correctly with a given probability. Comparisons cover a range of probabilities, so that no preset wins because the
+// reader knew the answer.
 //
-// The reader goes by what a request is for, its tools, its facts ([llm.Facts]) and the IDs that occur in it, never by
-// the words of a prompt. So it cannot show what a wording does.
+// The reader relies on the purpose of a request, its tools, its facts ([llm.Facts]) and the IDs that occur in it, never
+// on the words of a prompt. So it cannot show the effect of a wording.
 //
 //	noisy.go     the reader, and its turns
-//	reading.go   which reading of the question it believes in
-//	misread.go   how a question is understood wrongly
+//	reading.go   how it chooses a reading of the question
+//	misread.go   the ways to misunderstand a question
 //	choice.go    verdicts and choices
 //	plan.go      the steps that lead to a query, and the IDs that were shown
 //	write.go     steps as calls of each preset's tools
@@ -31,34 +31,34 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Rates are how often the reader errs, each 0 to 1.
+// Rates are how often the reader makes each mistake, from 0 to 1.
 type Rates struct {
-	Reading float64 // of a reading of the question: it is a wrong one
-	Memory  float64 // of an ID that nothing in the conversation shows: it is remembered wrongly, throughout the run
-	ID      float64 // of a query: one ID in it is made up
-	Format  float64 // of a turn: it has no action that can be read
-	Stop    float64 // of a turn before the last: the work is ended
-	Loop    float64 // of a turn: the last action is repeated
+	Reading float64 // a reading of the question is wrong
+	Memory  float64 // an ID that the conversation does not show is misremembered, throughout the run
+	ID      float64 // one ID in a query is made up
+	Format  float64 // a turn has no readable action
+	Stop    float64 // a turn before the last ends the work
+	Loop    float64 // a turn repeats the last action
 }
 
 // Options describe a reader.
 type Options struct {
 	Seed  uint64
 	Gold  func(question string) (sparql string, ok bool)
-	Label func(id string) string // English label of an ID, "" when there is none
-	// how good a query's result is, 0 to 1, for choices and for what counts as a wrong reading; nil: 1 for the gold
-	// query, else 0
+	Label func(id string) string // English label of an ID, or ""
+	// how good a query's result is, from 0 to 1; decides choices and what counts as a wrong reading; nil: 1 for the
+	// gold query, otherwise 0
 	Score func(question, query string) float64
-	// another property that could be taken for this one, "" for none; nil: properties are never mistaken
+	// another property that could be confused with this one, or ""; nil: properties are never confused
 	Near  func(property string) string
 	Graph *kg.Description // the graph of the gold queries; nil: Wikidata
 	Rates Rates
-	Right float64 // probability that a choice is made right
-	// "text" or "fenced" where the request holds no tools; see package agent/protocol
+	Right float64 // probability of a correct choice
+	// "text" or "fenced" for requests without tools; see package agent/protocol
 	Protocol string
 	// wrong readings, to share them among readers of the same questions; nil: the reader's own
 	Readings *Readings
-	// price of a million tokens in US dollars, for limits of money
+	// price of a million tokens in US dollars, for limits on cost
 	InputUSD, OutputUSD float64
 }
 
@@ -73,7 +73,7 @@ func New(o Options) *Reader {
 	return &Reader{o}
 }
 
-// Complete answers a request. The error is [llm.ErrNoModel] for a question without gold query.
+// Complete answers a request. The error is [llm.ErrNoModel] for a question without a gold query.
 func (r *Reader) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (r *Reader) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 	return &llm.Response{Choices: choices, Model: "noisy", Usage: u}, nil
 }
 
-// random is the source of chance for one sample of one request: the same request is answered in the same way.
+// random returns the source of randomness for one sample of one request, so that the same request gets the same answer.
 func (r *Reader) random(req llm.Request, sample int) *rand.Rand {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s\x00%s\x00%s\x00%d\x00%d\x00", req.Subject, req.Purpose, req.Part, seedOf(req), sample)
@@ -123,7 +123,7 @@ func (r *Reader) random(req llm.Request, sample int) *rand.Rand {
 	return rand.New(rand.NewPCG(r.o.Seed, h.Sum64()))
 }
 
-// seedOf is the seed that the request asks for: independent tries at a question have different ones.
+// seedOf returns the seed that the request asks for. Independent attempts at a question have different seeds.
 func seedOf(req llm.Request) int {
 	if req.Seed == nil {
 		return 0
@@ -131,7 +131,7 @@ func seedOf(req llm.Request) int {
 	return *req.Seed
 }
 
-// chance is a source of chance that depends on the reader's seed and on what it is for.
+// chance returns a source of randomness that depends on the reader's seed and on its purpose.
 func (r *Reader) chance(what ...any) *rand.Rand {
 	h := fnv.New64a()
 	for _, w := range what {
@@ -189,7 +189,7 @@ func (t *turn) act() llm.Choice {
 	if hopeless {
 		plan = []action{{giveUp, "The graph does not have it."}}
 	}
-	if v := t.variant(); v != "" { // what was shown is decided about
+	if v := t.variant(); v != "" { // decide about the variants that were shown
 		plan = []action{{execute, v}, {stop, v}}
 		if v == t.last() {
 			plan = plan[1:]
@@ -204,7 +204,7 @@ func (t *turn) act() llm.Choice {
 	case draw < rates.Format+rates.Loop && len(t.req.Facts.Done) > 0:
 		return t.again()
 	case draw < rates.Format+rates.Loop+rates.Stop && next < last && a.kind != execute:
-		if t.rnd.Float64() < 0.5 { // it was never tried
+		if t.rnd.Float64() < 0.5 { // the answer is a query that was never run
 			query = t.madeUp(query)
 		}
 		return t.write(action{guess, t.fromMemory(query)})
@@ -231,7 +231,7 @@ func (t *turn) fenced(query string) llm.Choice {
 	return said("```sparql\n" + query + "\n```")
 }
 
-// again repeats the last call that was carried out.
+// again repeats the last executed call.
 func (t *turn) again() llm.Choice {
 	d := t.req.Facts.Done[len(t.req.Facts.Done)-1]
 	if len(t.req.Tools) == 0 {
@@ -240,7 +240,7 @@ func (t *turn) again() llm.Choice {
 	return called(call{d.Tool, json.RawMessage(d.Arguments)})
 }
 
-// next returns the first action of the plan that was not carried out yet; the last one ends the work.
+// next returns the first action of the plan that has not been executed; the last action ends the work.
 func (t *turn) next(plan []action) int {
 	for i, a := range plan[:len(plan)-1] {
 		if !t.did(a) {
@@ -250,7 +250,7 @@ func (t *turn) next(plan []action) int {
 	return len(plan) - 1
 }
 
-// did reports whether an action is among the calls that were carried out.
+// did reports whether an action is among the executed calls.
 func (t *turn) did(a action) bool {
 	for _, d := range t.req.Facts.Done {
 		if a.kind == execute {
@@ -271,7 +271,7 @@ func (t *turn) did(a action) bool {
 // same reports whether two texts are the same query.
 func same(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) }
 
-// quoted returns a text as written in arguments.
+// quoted returns a text as it is written in arguments.
 func quoted(s string) string {
 	b, _ := json.Marshal(s)
 	return string(b)

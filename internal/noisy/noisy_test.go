@@ -33,7 +33,8 @@ type nowhere struct{}
 
 func (nowhere) Record(context.Context, event.Event) error { return nil }
 
-// run asks every question and returns the answers' rows as JSON, "" where there is none, and the calls in all.
+// run asks every question. It returns each answer's rows as JSON, or "" if there is no answer, and the total number of
+// calls.
 func run(t *testing.T, name string, o noisy.Options) (answers map[string]string, calls int) {
 	t.Helper()
 	g, err := builtin()
@@ -106,7 +107,7 @@ func right(got, want map[string]string) (n int) {
 
 var presets = []string{"bare", "best", "spinach", "grasp", "grasp-f", "interactive-kbqa", "sparql-llm"}
 
-// TestWithoutMistakes: a reader that does not err answers everything right, with every preset.
+// TestWithoutMistakes: a reader that makes no mistakes answers everything correctly, with every preset.
 func TestWithoutMistakes(t *testing.T) {
 	for _, p := range presets {
 		got, _ := run(t, p, noisy.Options{Seed: 1, Right: 1})
@@ -116,7 +117,7 @@ func TestWithoutMistakes(t *testing.T) {
 	}
 }
 
-// TestMistakes: each kind of mistake alone costs answers or calls; the same seed makes the same mistakes.
+// TestMistakes: each kind of mistake, alone, costs answers or calls. The same seed makes the same mistakes.
 func TestMistakes(t *testing.T) {
 	w := want(t)
 	for _, p := range []string{"spinach", "grasp"} {
@@ -130,7 +131,7 @@ func TestMistakes(t *testing.T) {
 				got, calls := run(t, p, noisy.Options{Seed: seed, Rates: rates, Right: 1})
 				again, _ := run(t, p, noisy.Options{Seed: seed, Rates: rates, Right: 1})
 				if !reflect.DeepEqual(got, again) {
-					t.Errorf("%s, %s, seed %d: another time other answers", p, name, seed)
+					t.Errorf("%s, %s, seed %d: other answers the second time", p, name, seed)
 				}
 				lost += len(w) - right(got, w)
 				more += calls - least

@@ -12,17 +12,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// kind is what an action does, in every preset.
+// kind is what an action does, whatever the preset.
 type kind int
 
-// The kinds; those before execute look around.
+// The kinds; those before execute explore.
 const (
 	searchItem kind = iota
 	searchProperty
-	look // at an entity's page
+	look // read an entity's page
 	execute
 	stop
-	guess  // end the work on a query that was not tried
+	guess  // end with a query that was not run
 	giveUp // say that there is no answer
 )
 
@@ -32,13 +32,13 @@ type action struct {
 	text string
 }
 
-// Sizes of a plan: how many names are searched before the query is tried, and how many readings may return nothing
+// Sizes of a plan: how many names are searched for before the query is run, and how many readings may return nothing
 // before the reader gives up.
 const maxItems, maxProperties, maxEmpty = 3, 3, 4
 
-// plan is what the reader does for a query that it believes in: search the names of what nothing has shown yet, look at
-// the first item, run the query, stop. What no tool does is left out; after an empty result names that cannot be
-// searched are looked up with queries.
+// plan returns what the reader does for a query that it believes in: search for the names of the entities that nothing
+// has shown yet, read the first item, run the query, stop. Actions without a tool are left out. If names cannot be
+// searched for, they are looked up with queries after an empty result.
 func (t *turn) plan(query string) []action {
 	var out []action
 	items, properties := t.identifiers(query)
@@ -70,7 +70,7 @@ func (t *turn) plan(query string) []action {
 	return append(out, action{execute, query}, action{stop, query})
 }
 
-// names are the labels of IDs, without those that have none.
+// names returns the labels of the IDs that have one.
 func (t *turn) names(ids []string) []string {
 	out := []string{}
 	for _, id := range ids {
@@ -81,7 +81,7 @@ func (t *turn) names(ids []string) []string {
 	return out
 }
 
-// seen reports whether the request shows an ID: in an observation, in the question, in the rules.
+// seen reports whether the request shows an ID in an observation, in the question or in the rules.
 func (t *turn) seen(id string) bool {
 	if !t.wikidata() {
 		return slices.ContainsFunc(t.req.Messages, func(m llm.Message) bool {
@@ -119,8 +119,8 @@ func letterOrDigit(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// fromMemory writes a query with the IDs as the reader remembers them: one that nothing has shown may be wrong, and is
-// so until it is shown.
+// fromMemory writes a query with the IDs as the reader remembers them. An ID that nothing has shown may be wrong, and
+// stays wrong until it is shown.
 func (t *turn) fromMemory(query string) string {
 	if t.o.Rates.Memory == 0 {
 		return query
@@ -134,7 +134,7 @@ func (t *turn) fromMemory(query string) string {
 	return query
 }
 
-// madeUp replaces one ID of a query by one that nobody has shown.
+// madeUp replaces one ID of a query by one that was never shown.
 func (t *turn) madeUp(query string) string {
 	items, properties := t.identifiers(query)
 	ids := append(items, properties...)
@@ -144,7 +144,7 @@ func (t *turn) madeUp(query string) string {
 	return t.replace(query, ids[t.rnd.IntN(len(ids))], t.rnd)
 }
 
-// replace puts an ID that does not exist in the place of another.
+// replace replaces an ID by one that does not exist.
 func (t *turn) replace(query, id string, rnd *rand.Rand) string {
 	n := 90_000_000 + rnd.IntN(1_000_000)
 	if t.wikidata() {
@@ -163,8 +163,8 @@ func (r *Reader) parse(query string) (*sparql.Query, error) {
 	return sparql.ParseWith(query, r.o.Graph.Prefixes)
 }
 
-// identifiers returns the items and properties of a query: as numbers on Wikidata, as the graph writes their IRIs
-// elsewhere. There what stands as a predicate is a property, but for rdf:type, which everybody knows.
+// identifiers returns the items and properties of a query: by ID on Wikidata, and on other graphs by IRI, as the graph
+// writes them. On other graphs every predicate is a property, except rdf:type, which everyone knows.
 func (r *Reader) identifiers(query string) (items, properties []string) {
 	q, err := r.parse(query)
 	if err != nil {

@@ -7,19 +7,20 @@ import (
 	"sync"
 )
 
-// agreement is how often a reading follows the question's own difficulty instead of chance: readings of one question
-// are wrong together, and then in the same way. Of published runs of two systems on SPINACH's test set, each near an F1
-// of 42, the better one of each question comes to 57 with three runs; three quarters give that.
+// agreement is how often a reading depends on the question's own difficulty instead of chance. Readings of one question
+// then go wrong together, and in the same way. In published runs of two systems on SPINACH's test set, each with an F1
+// near 42, taking the best of three runs for each question results in 57; an agreement of three quarters reproduces
+// that.
 const agreement = 0.75
 
-// maxReadings is how many wrong readings a question has.
+// maxReadings is the maximum number of wrong readings of a question.
 const maxReadings = 8
 
 // Readings are the ways in which questions can be read. They depend on the question alone. The zero value is ready to
-// use, from any number of goroutines.
+// use and safe for concurrent use.
 type Readings struct{ byQuestion sync.Map }
 
-// readings returns the queries that the reader may believe in: the gold one, then those whose results are wrong.
+// readings returns the queries that the reader may believe in: the gold query first, then those with wrong results.
 func (t *turn) readings() []string {
 	known := &t.o.Readings.byQuestion
 	if list, ok := known.Load(t.req.Subject); ok {
@@ -46,7 +47,7 @@ func (t *turn) readings() []string {
 	return out
 }
 
-// draw returns the next reading after n others were given up. The readings no longer include those.
+// draw returns the next reading after n others were given up; readings no longer includes those.
 func (t *turn) draw(readings []string, n int) string {
 	shared, own := t.chance("shared", t.req.Subject), t.chance("own", t.req.Subject, seedOf(t.req), t.sample, n)
 	rnd := own
@@ -61,8 +62,8 @@ func (t *turn) draw(readings []string, n int) string {
 	return t.gold
 }
 
-// believed returns the query that the reader believes in. It keeps to the one that it ran, until that returns nothing
-// or a judge sends it back: then it takes another reading. hopeless says that there is none left.
+// believed returns the query that the reader believes in. The reader keeps the query that it ran until the query
+// returns nothing or a judge rejects it; then it takes another reading. hopeless reports that no reading is left.
 func (t *turn) believed() (query string, hopeless bool) {
 	f := t.req.Facts
 	readings := t.readings()

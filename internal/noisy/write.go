@@ -8,14 +8,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// way is how a tool does what an action does: its name, the argument that takes the text, "" for none, and whether that
-// argument is a list.
+// way is how an action is written as a call: the tool's name, the argument that takes the text, or "" if none does, and
+// whether that argument is a list.
 type way struct {
 	tool, arg string
 	list      bool
 }
 
-// words say how each preset's tools do what an action does. The first tool that the request offers is used.
+// words lists, for each kind of action, the tools of all presets that can do it. The first tool that the request offers
+// is used.
 var words = map[kind][]way{
 	searchItem: {{"search_wikidata", "text", false}, {"search_entity", "query", false}, {"find", "names", true},
 		{"SearchNodes", "name", false}, {"search", "query", false}},
@@ -32,7 +33,7 @@ var words = map[kind][]way{
 		{"Done", "", false}},
 }
 
-// offered returns how an action is done with the tools that the request offers; ok is false when none of them does it.
+// offered returns how to do an action with the tools that the request offers; ok is false if none of them can.
 func (t *turn) offered(k kind) (w way, ok bool) {
 	for _, w := range words[k] {
 		if slices.Contains(t.req.Facts.Tools, w.tool) ||
@@ -79,7 +80,7 @@ func (t *turn) call(w way, a action) call {
 	return call{w.tool, arguments(t.req.Tools[max(i, 0)].Parameters, w, a.text)}
 }
 
-// together calls tools for all actions up to the first query, those that were not carried out.
+// together calls tools for all actions up to the first query that have not been executed.
 func (t *turn) together(plan []action) llm.Choice {
 	var calls []call
 	for _, a := range plan {
@@ -93,8 +94,8 @@ func (t *turn) together(plan []action) llm.Choice {
 	return called(calls...)
 }
 
-// arguments fills a tool's arguments: text where the action wants it, null, false or a word elsewhere when it is
-// required.
+// arguments fills in a tool's arguments: the text in the action's argument, and null, false or a word in other required
+// ones.
 func arguments(schema json.RawMessage, w way, text string) json.RawMessage {
 	var s struct {
 		Required   []string `json:"required"`

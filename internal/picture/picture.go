@@ -78,7 +78,7 @@ type Fetcher struct {
 	gone    map[string]failure // names without a picture
 }
 
-// failure tells why a name has no picture, and until when it is not retried.
+// failure reports why a name has no picture, and until when it is not retried.
 type failure struct {
 	err   error
 	until time.Time
@@ -119,10 +119,8 @@ func (f *Fetcher) Get(ctx context.Context, file string) (kind string, data []byt
 	if !valid(file) {
 		return "", nil, fmt.Errorf("not the name of a file: %w", fs.ErrNotExist)
 	}
-	if data := f.cache.get(f.key(file)); data != nil {
-		if kind = kindOf(data); kind != "" {
-			return kind, data, nil
-		}
+	if data := f.cached(file); data != nil {
+		return kindOf(data), data, nil
 	}
 	if err := f.refused(file); err != nil {
 		return "", nil, err
@@ -131,7 +129,12 @@ func (f *Fetcher) Get(ctx context.Context, file string) (kind string, data []byt
 		return "", nil, errors.New("too many pictures are being fetched")
 	}
 	defer f.leave()
-	done := f.flight.DoChan(file, func() (any, error) { return f.fetchFor(ctx, file) })
+	done := f.flight.DoChan(file, func() (any, error) {
+		if data := f.cached(file); data != nil { // another request ended since
+			return data, nil
+		}
+		return f.fetchFor(ctx, file)
+	})
 	select {
 	case r := <-done:
 		if r.Err != nil {
@@ -142,6 +145,14 @@ func (f *Fetcher) Get(ctx context.Context, file string) (kind string, data []byt
 	case <-ctx.Done():
 		return "", nil, ctx.Err()
 	}
+}
+
+// cached returns a picture that is kept, or nil.
+func (f *Fetcher) cached(file string) []byte {
+	if data := f.cache.get(f.key(file)); kindOf(data) != "" {
+		return data
+	}
+	return nil
 }
 
 func (f *Fetcher) key(file string) string { return f.base.String() + "\x00" + file }

@@ -92,7 +92,7 @@ func Backoff(base, max time.Duration, attempt int, rnd float64) time.Duration {
 	return d/2 + time.Duration(float64(d-d/2)*rnd)
 }
 
-// RetryAfter reads the Retry-After header. It returns false when there is none or it cannot be read.
+// RetryAfter reads the Retry-After header. It returns false if there is none or it cannot be read.
 func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	if h == nil {
 		return 0, false

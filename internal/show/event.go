@@ -68,7 +68,7 @@ func (t *Trace) Event(w io.Writer, ev event.Event) {
 		fmt.Fprintf(w, "final query, run on %s, %d rows:\n%s\n\n", text.Clean(ev.Endpoint), rows, text.Clean(ev.SPARQL))
 	case "end":
 		if ev.Reason != "" {
-			fmt.Fprintf(w, "no answer (%s): %s\n", text.Clean(ev.Reason), text.Clean(ev.Detail))
+			fmt.Fprintf(w, "no answer (%s): %s\n", text.Clean(ev.Reason), text.Clean(ev.Ending().Said()))
 		}
 		if ev.Report != "" {
 			fmt.Fprintf(w, "%s\n", text.Clean(ev.Report))

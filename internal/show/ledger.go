@@ -148,8 +148,8 @@ func (l *Ledger) Entry(en *bot.Entry) {
 	row("asked", asked+map[bool]string{true: " (follow-up)"}[en.Kind == bot.FollowUp])
 	row("noticed", minute(en.Created))
 	if d := en.Draft; d != nil {
-		row("drafted", fmt.Sprintf("%s, confidence %.2f, %d calls, %.4f USD", minute(d.Made), d.Confidence,
-			d.Calls, d.USD))
+		row("drafted", fmt.Sprintf("%s, confidence %.2f, %s, %.4f USD", minute(d.Made), d.Confidence,
+			text.Count(d.Calls, "call"), d.USD))
 		if d.EditedBy != "" {
 			row("edited", minute(d.Edited)+" by "+d.EditedBy)
 		}

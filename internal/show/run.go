@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/treeview"
 )
 
-// mostRows is how many rows of a result are shown.
+// mostRows is the maximum number of rows of a result that are shown.
 const mostRows = 20
 
 // Run shows a run and its outcome: for people, or as JSON lines.

@@ -42,8 +42,8 @@ func Stability(w io.Writer, events []event.Event, asJSON bool) {
 	}
 }
 
-// search shows a branching search: on a terminal as a block that is overwritten, else as a line for each notable event.
-// It returns whether e was an event of a search.
+// search shows a branching search: on a terminal as a block that is overwritten, otherwise as a line for each notable
+// event. It returns whether e was an event of a search.
 func (v *Run) search(e event.Event) bool {
 	if v.tree == nil {
 		v.tree = treeview.New()

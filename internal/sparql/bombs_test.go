@@ -58,7 +58,7 @@ func TestBombs(t *testing.T) {
 				rewrite.Query(text, to, rewrite.Options{Labels: true})
 			}
 		}
-		// a bound for hangs, not a measurement: quadratic work takes an hour
+		// a bound that catches hangs, not a measurement: quadratic work would take an hour
 		if d := time.Since(start); d > time.Minute {
 			t.Errorf("%s: %d bytes took %v (%.60v)", name, len(text), d, err)
 		}

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// Canonical returns a text that does not change with the order of statements, groups' elements, columns and UNION's
-// branches, with how property lists, blank nodes, inverse paths and IRIs are written, nor with the names of variables.
-// Two queries with the same text ask nearly always the same: variables are told apart by what is said of them, a few
-// steps far, and the order of conditions within an expression that holds a group does not count. It is for finding
-// copies of a query, not for proving that two are equal.
+// Canonical returns a text that does not depend on the order of statements, groups' elements, columns and UNION's
+// branches, on how property lists, blank nodes, inverse paths and IRIs are written, or on the names of variables. Two
+// queries with the same text nearly always ask the same: variables are distinguished by the conditions on them, up to a
+// few steps away, and the order of conditions does not count within an expression that contains a group. Use it to find
+// copies of a query, not to prove that two queries are equal.
 func Canonical(q *Query) string {
 	root := canonicalQuery(q)
 	var leaves []*piece
 	root.leaves(&leaves)
 	colors := map[string]string{}
-	rounds := 5 // so far apart may be what tells two variables from each other
+	rounds := 5 // how many steps away the difference between two variables may be
 	if len(q.Text) > maxCanonical {
 		rounds = 0
 	}
@@ -48,8 +48,8 @@ func Canonical(q *Query) string {
 	return root.write(func(name string) string { return colorOf(colors, name) })
 }
 
-// maxCanonical is the length of query, in bytes, beyond which [Canonical] does not tell variables apart: the work grows
-// with its square.
+// maxCanonical is the length of a query, in bytes, beyond which [Canonical] does not distinguish variables: the work
+// grows with the square of the length.
 const maxCanonical = 20_000
 
 var variableName = regexp.MustCompile(`\?[\pL\pN_·]+`)
@@ -61,7 +61,7 @@ func colorOf(colors map[string]string, name string) string {
 	return "?any"
 }
 
-// piece is a part of a query: a text, or parts in no order.
+// piece is a part of a query: a text, or parts without an order.
 type piece struct {
 	text  string
 	bag   bool // the order of the words in the text does not count
@@ -95,7 +95,7 @@ func (p *piece) write(color func(string) string) string {
 	return s + "{" + strings.Join(parts, "\n") + "}"
 }
 
-// printed is what a printer writes, on one line and with full IRIs.
+// printed returns what f prints, on one line and with full IRIs.
 func printed(f func(p *printer)) string {
 	p := &printer{o: PrintOptions{OneLine: true, NoComments: true, expand: true}}
 	f(p)
@@ -172,7 +172,7 @@ func canonicalPattern(x Pattern) []*piece {
 		}
 		return []*piece{out}
 	}
-	groups := ChildGroups(x) // of EXISTS
+	groups := ChildGroups(x) // the groups of EXISTS
 	_, rows := x.(*Values)
 	out := []*piece{{text: printed(func(p *printer) { p.pattern(x, 0) }), bag: rows || len(groups) > 0}}
 	for _, g := range groups {
@@ -193,7 +193,7 @@ func canonicalTriples(t *Triples) (out []*piece) {
 	return out
 }
 
-// canonicalTerm writes a term, a blank node as the variable that it is in a pattern.
+// canonicalTerm writes a term; a blank node is written as a variable, since it acts as one in a pattern.
 func canonicalTerm(t *Term) string {
 	if t.Kind == BlankNode {
 		return "?·" + strings.ReplaceAll(t.Name, ".", "_")

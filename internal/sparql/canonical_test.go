@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestCanonical: each line of a block is the same query; no two blocks are.
+// TestCanonical: the lines of a block are the same query; different blocks are different queries.
 func TestCanonical(t *testing.T) {
 	blocks := [][]string{
 		{
@@ -20,7 +20,7 @@ func TestCanonical(t *testing.T) {
 		},
 		{`SELECT ?c WHERE { ?a wdt:P31 wd:Q5 . ?a wdt:P27 ?c . ?c wdt:P30 wd:Q46 . }`}, // another column
 		{`SELECT ?x { ?x wdt:P27 ?y ; wdt:P31 wd:Q5 . ?x wdt:P30 wd:Q46 . }`},          // of another subject
-		{`SELECT ?x { ?x wdt:P27 ?y ; wdt:P31 wd:Q46 . ?y wdt:P30 wd:Q5 . }`},          // things exchanged
+		{`SELECT ?x { ?x wdt:P27 ?y ; wdt:P31 wd:Q46 . ?y wdt:P30 wd:Q5 . }`},          // entities swapped
 		{`SELECT ?x { ?x wdt:P27/wdt:P30 wd:Q46 ; wdt:P31 wd:Q5 . }`},
 		{
 			`SELECT ?a ?b { { ?a wdt:P1 ?b } UNION { ?b wdt:P2 ?a } FILTER(?a > 3) FILTER NOT EXISTS { ?a wdt:P3 1 . ?b wdt:P4 2 } }`,
@@ -64,7 +64,7 @@ func canonicalOf(t *testing.T, text string) string {
 	return Canonical(q)
 }
 
-// TestCanonicalLaw: with its groups shuffled, a query is the same.
+// TestCanonicalLaw: shuffling a query's groups does not change its canonical text.
 func TestCanonicalLaw(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	n := 0
@@ -102,6 +102,6 @@ func TestCanonicalOfHugeQuery(t *testing.T) {
 	lines := strings.SplitAfter(b.String(), ". ")
 	slices.Reverse(lines)
 	if canonicalOf(t, "ASK {"+b.String()+"}") != canonicalOf(t, "ASK {"+strings.Join(lines, "")+"}") {
-		t.Error("a long query in another order is another one")
+		t.Error("a long query in another order counts as a different one")
 	}
 }

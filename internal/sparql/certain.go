@@ -66,8 +66,8 @@ func (c *certainty) group(g *Group) map[string]bool {
 	return out
 }
 
-// service adds the variables that a service certainly binds. The label service binds none of them, and SILENT ones may
-// fail.
+// service adds the variables that a service certainly binds. The label service binds none with certainty, and a SILENT
+// service may fail.
 func (c *certainty) service(x *Service, out map[string]bool) {
 	if x.Silent || x.Kind() == LabelService {
 		return

@@ -19,7 +19,7 @@ func shared(t testing.TB, name string) string {
 	}
 	path := filepath.Join(root, name)
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("reference data not here (set SPINACHBOT_SHARED): %v", err)
+		t.Skipf("no reference data (set SPINACHBOT_SHARED): %v", err)
 	}
 	return path
 }

@@ -15,7 +15,7 @@ var standardOnly = map[string]string{
 	"PREFIX a: <http://a/> PREFIX a: <http://b/> SELECT * { ?x a:b ?c }": "a prefix may be declared again (section 4.1.1 does not forbid it; W3C test syn-pname)",
 }
 
-// TestBlazegraphTable compares the parser with the verdicts of the query service's own.
+// TestBlazegraphTable compares the parser with the verdicts of the query service's own parser.
 func TestBlazegraphTable(t *testing.T) {
 	n := 0
 	for _, line := range strings.Split(blazegraphTable, "\n") {

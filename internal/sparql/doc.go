@@ -1,12 +1,12 @@
-// Package sparql reads and prints SPARQL as Wikidata's users write it: SPARQL 1.1
-// Query (W3C Recommendation of 21 March 2013) with the extensions of the Wikidata Query Service and every
-// liberty that its engine, Blazegraph, allows. It is pure: text and trees in, text and trees out.
+// Package sparql reads and prints SPARQL as Wikidata's users write it: SPARQL 1.1 Query (W3C Recommendation of 21 March
+// 2013) with the extensions of the Wikidata Query Service and every deviation that its engine, Blazegraph, accepts. It
+// is pure: text and trees in, text and trees out.
 //
 // # From text to tree
 //
-// [Parse] turns text into a [Query], or into [Errors] with line, column, what was found, what was expected
-// and a hint. [Query.String] and [Print] write the canonical layout; printing what was printed changes
-// nothing. Names are resolved: a prefix that is not declared is one of Wikidata's ([rdf.Prefixes]).
+// [Parse] turns text into a [Query], or into [Errors] with line, column, what was found, what was expected and a hint.
+// [Query.String] and [Print] write the canonical layout; printing what was printed changes nothing. Names are resolved:
+// a prefix that is not declared is taken as one of Wikidata's ([rdf.Prefixes]).
 //
 // # The tree
 //
@@ -17,23 +17,21 @@
 //	      *Hint      an optimizer hint (hint:Prior …): no meaning for the result
 //	      *Filter *Bind *Values *Optional *Union *Minus *GraphPattern *Service *SubSelect *Include *Group
 //
-// A query in braces, { SELECT … }, is a *Group that holds one *SubSelect. A *Union holds two or more groups.
-// The order of a group's patterns is that of the text: the evaluator applies
-// SPARQL's algebra, section 18.2.2 (filters hold for their whole group, BIND ends a basic graph pattern).
+// A query in braces, { SELECT … }, is a *Group with one *SubSelect. A *Union has two or more groups. A group's patterns
+// are in the order of the text; the evaluator applies SPARQL's algebra, section 18.2.2 (filters apply to their whole
+// group, BIND ends a basic graph pattern).
 //
-// The places of a triple are [*Term]: a variable (Name without ? or $), a constant ([Term.Value]), a blank
-// node, a property list in square brackets or a collection. The predicate is a [*Path]; a plain predicate is
-// a Path of kind PathTerm. Expressions are [*Expr]. A blank node acts as a variable that cannot be projected;
-// anonymous ones get names that start with a dot, so they never equal a written label.
+// The subject and object of a triple are a [*Term]: a variable (Name without ? or $), a constant ([Term.Value]), a
+// blank node, a property list in square brackets or a collection. The predicate is a [*Path]; a plain predicate is a
+// Path of kind PathTerm. Expressions are [*Expr]. A blank node acts as a variable that cannot be projected; anonymous
+// ones get names that start with a dot, so that they never equal a written label.
 //
-// Every node knows its [Span] in the text, in bytes; [Query.Position] returns line and column. Nodes made by
-// a rewrite have the zero Span. Comments belong to the node on whose line, or above which, they are written
-// ([Notes]).
+// Every node has its [Span] in the text, in bytes; [Query.Position] returns the line and column. Nodes made by a
+// rewrite have the zero Span. Comments belong to the node on whose line, or above which, they are written ([Notes]).
 //
-// A SERVICE of any kind is a *Service: [Service.Kind] tells the label service, around, box, mwapi, gas,
-// slice, sample and federation apart, [Service.Params] returns its bd:serviceParam settings, [Service.Rest]
-// the rest.
+// A SERVICE of any kind is a *Service: [Service.Kind] distinguishes the label service, around, box, mwapi, gas, slice,
+// sample and federation, [Service.Params] returns its bd:serviceParam settings, [Service.Rest] the rest.
 //
 // Over 6,000 lines: the tokens, the grammar, the tree and the printer of one language share their unexported types.
-// What only reads or changes a finished tree has a package of its own.
+// Code that only reads or changes a finished tree is in packages of its own.
 package sparql

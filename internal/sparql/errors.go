@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Error is one mistake in a query, with its position. Line and Column count from 1 (columns in characters),
-// Offset in bytes from 0.
+// Error is one mistake in a query, with its position. Line and Column count from 1 (columns in characters), Offset from
+// 0 in bytes.
 type Error struct {
 	Line, Column, Offset int
 	Found                string // the offending piece of the text, shortened; "end of query" at the end
 	Expected             string // what was expected there, in words; may be empty
-	Message              string // the mistake in one sentence, without the place
-	Hint                 string // what to do about it when the mistake is a known one; may be empty
+	Message              string // the mistake in one sentence, without the position
+	Hint                 string // what to do about it, for common mistakes; may be empty
 }
 
-// Error returns the place, the message and the hint on one line.
+// Error returns the position, the message and the hint on one line.
 func (e *Error) Error() string {
 	s := fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
 	if e.Hint != "" {
@@ -24,10 +24,10 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Errors are all mistakes found in one text, in order of position; never empty when returned by [Parse].
+// Errors are all mistakes found in one text, in order of position. Those that [Parse] returns are never empty.
 type Errors []*Error
 
-// Error returns the mistakes, one a line.
+// Error returns the mistakes, one per line.
 func (es Errors) Error() string {
 	lines := make([]string, len(es))
 	for i, e := range es {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestMistakes: known mistakes get their place, what was found, and a hint that says what to do.
+// TestMistakes: errors for common mistakes have a position, the text that was found, and a hint that says what to do.
 func TestMistakes(t *testing.T) {
 	tests := []struct {
 		name, query  string
@@ -91,7 +91,7 @@ func TestBareAddress(t *testing.T) {
 	}
 }
 
-// TestSeveralMistakes: reading continues after a mistake, and what follows from it is not reported.
+// TestSeveralMistakes: parsing continues after a mistake, and errors that follow from it are not reported.
 func TestSeveralMistakes(t *testing.T) {
 	_, err := Parse("SELECT ?x {\n  ?x wdt:P31 .\n  ?x wdt:P21 wd:Q1 .\n  FILTER(?x = )\n  OPTIONAL { ?x foo:bar ?y }\n  ?x wdt:P1 ?z\n}")
 	var es Errors

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// unescapeString resolves the escapes of a string's inside (rule 160 and codepoint escapes); bad is the
-// offset of an unknown one, or -1.
+// unescapeString resolves the escapes in the content of a string (rule 160 and codepoint escapes); bad is the offset of
+// an unknown escape, or -1.
 func unescapeString(s string) (out string, bad int) {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -34,7 +34,7 @@ func unescapeString(s string) (out string, bad int) {
 	return b.String(), -1
 }
 
-// codepointAt decodes a codepoint escape at s[i:]; n is 0 when there is none.
+// codepointAt decodes a codepoint escape at s[i:]; n is 0 if there is none.
 func codepointAt(s string, i int) (r rune, n int) {
 	if i+1 >= len(s) || s[i] != '\\' {
 		return 0, 0
@@ -89,9 +89,9 @@ func unescape(s string, local bool) string {
 	return b.String()
 }
 
-// plainPunctuation resolves codepoint escapes for punctuation outside strings, names and comments, such as
-// \u007C\u007C for ||, which people use to get around wiki templates (SPARQL 1.1, section 19.2). Everything
-// else stays; positions after such an escape count in the new text.
+// plainPunctuation resolves codepoint escapes for punctuation outside strings, names and comments, such as \u007C\u007C
+// for ||, which people use to get around wiki templates (SPARQL 1.1, section 19.2). Everything else stays. Positions
+// after such an escape refer to the new text.
 func plainPunctuation(text string) string {
 	if !strings.Contains(text, `\u00`) {
 		return text

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// A query is read and printed in the canonical layout. Prefixes of Wikidata need no declaration.
+// A query is read and printed in the canonical layout. Prefixes of Wikidata do not need a declaration.
 func ExampleParse() {
 	q, err := sparql.Parse("select ?cat {?cat wdt:P31 wd:Q146;wdt:P569 ?born} order by desc(?born) limit 5")
 	if err != nil {

@@ -31,7 +31,7 @@ func seed(f *testing.F) {
 	}
 }
 
-// FuzzParse: reading any text ends, and mistakes have a place in the text.
+// FuzzParse: parsing any text ends, and mistakes have a position in the text.
 func FuzzParse(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -48,7 +48,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, e := range es {
 			if e.Line < 1 || e.Column < 1 || e.Message == "" || e.Offset > len(text) {
-				t.Fatalf("a mistake without place or words: %+v", e)
+				t.Fatalf("a mistake without a position or a message: %+v", e)
 			}
 		}
 	})
@@ -82,8 +82,8 @@ func FuzzURL(f *testing.F) {
 	})
 }
 
-// TestCommentsAnywhere puts comments between the tokens of queries: they may move, but none is lost, and
-// printing stays a fixed point.
+// TestCommentsAnywhere inserts comments between the tokens of queries. They may move, but none is lost, and printing
+// stays a fixed point.
 func TestCommentsAnywhere(t *testing.T) {
 	queries := seeds(t)
 	for _, line := range strings.Split(blazegraphTable, "\n") {
@@ -115,7 +115,7 @@ func TestCommentsAnywhere(t *testing.T) {
 	}
 }
 
-// sprinkle puts comments after about one of density tokens, on lines of their own or not.
+// sprinkle inserts a comment after about one in density tokens, either on its own line or not.
 func sprinkle(query string, rng *rand.Rand, density int) (string, int) {
 	var b strings.Builder
 	l := lexer{text: query}
@@ -126,7 +126,7 @@ func sprinkle(query string, rng *rand.Rand, density int) (string, int) {
 		b.WriteString(query[t.start:t.end])
 		if rng.IntN(density) > 0 || t.kind == tName && query[t.colon+1:t.end] == "" || strings.ContainsRune("+-",
 			rune(t.kind)) ||
-			// :=, numbers with sign or dot and escapes must stay in one piece
+			// :=, numbers with a sign or dot, and escapes must stay in one piece
 			t.kind == tBad || t.kind == tInteger && l.at(l.pos) == '.' {
 			continue
 		}

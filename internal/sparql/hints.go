@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// hint suggests what to do about the current token where expected should be, when the mistake is a known one.
+// hint suggests what to do about a common mistake: the current token was found instead of what was expected.
 func (p *parser) hint(expected string) string {
 	if expected == "AS ?name" {
 		return p.nameHint()
@@ -27,7 +27,7 @@ func (p *parser) hint(expected string) string {
 	return ""
 }
 
-// symbolHint suggests what an unexpected punctuation mark, string or name was meant to be.
+// symbolHint suggests the intended form of an unexpected punctuation mark, string or name.
 func (p *parser) symbolHint(expected string) string {
 	incomplete := "the statement is not complete: subject, predicate and object belong together"
 	text := p.textOf(p.tok)
@@ -72,7 +72,7 @@ func (p *parser) symbolHint(expected string) string {
 
 const notEqual = "\"not equal\" is written !="
 
-// angleHint guesses what < or > was meant to be.
+// angleHint guesses the intention behind < or >.
 func (p *parser) angleHint() string {
 	next := p.at(int(p.tok.end))
 	switch {
@@ -85,7 +85,7 @@ func (p *parser) angleHint() string {
 	return "an IRI is written between < and > without spaces"
 }
 
-// iriHint guesses what an IRI, a string or a name was meant to be.
+// iriHint guesses the intended form of an IRI, a string or a name.
 func iriHint(k kind, text, expected string) string {
 	address := strings.Contains(expected, "address")
 	switch {
@@ -125,7 +125,7 @@ func commaHint(expected string) string {
 	return ""
 }
 
-// placeHint suggests what belongs here, whatever was found.
+// placeHint suggests what belongs here, regardless of what was found.
 func (p *parser) placeHint(expected string) string {
 	if p.is(tEOF) {
 		return ""
@@ -159,7 +159,7 @@ func (p *parser) placeHint(expected string) string {
 	return ""
 }
 
-// foundWordHint suggests what an unexpected word was meant to be.
+// foundWordHint suggests the intended form of an unexpected word.
 func (p *parser) foundWordHint(expected, text string) string {
 	up := strings.ToUpper(text)
 	switch {
@@ -197,7 +197,7 @@ func prefixFor(id string) string {
 	return "wd:" + id
 }
 
-// wordHint suggests the keyword that is nearest to an unknown word.
+// wordHint suggests the keyword that is closest to an unknown word.
 func (p *parser) wordHint(text string) string {
 	up := strings.ToUpper(text)
 	best, distance := "", 3
@@ -254,7 +254,7 @@ func nearestPrefix(prefix string) string {
 	return best
 }
 
-// editDistance returns the Levenshtein distance of two short words, or limit when it is at least that.
+// editDistance returns the Levenshtein distance of two short words, or limit if the distance is larger.
 func editDistance(a, b string, limit int) int {
 	if len(a) > 32 || len(b) > 32 || len(a)-len(b) >= limit || len(b)-len(a) >= limit {
 		return limit

@@ -10,15 +10,15 @@ import (
 // Identifier is an item, property or lexeme that a query uses.
 type Identifier struct {
 	ID       string   // Q42, P31, L7
-	Prefixes []string // the namespaces it is used under, as Wikidata's prefixes, sorted: wd, wdt, p, ps, pq …
-	Span     Span     // its first place
+	Prefixes []string // the namespaces it is used in, as Wikidata's prefixes, sorted: wd, wdt, p, ps, pq …
+	Span     Span     // its first position
 }
 
-// Property reports whether the identifier is a P number.
+// Property reports whether the identifier is a P ID.
 func (i Identifier) Property() bool { return i.ID[0] == 'P' }
 
-// Identifiers returns every Q, P and L ID in the query with the namespaces it is used under, in order of
-// first use. Comments and strings do not count.
+// Identifiers returns every Q, P and L ID in the query with the namespaces it is used in, in order of first use.
+// Comments and strings do not count.
 func Identifiers(q *Query) []Identifier {
 	var out []Identifier
 	index := map[string]int{}
@@ -57,7 +57,7 @@ func prefixOf(iri string) string {
 	return ""
 }
 
-// IDs returns the IDs of the identifiers that are properties (or, with properties false, of all others), in order.
+// IDs returns the IDs of the identifiers that are properties (or, if properties is false, of all others), in order.
 func IDs(ids []Identifier, properties bool) []string {
 	out := []string{}
 	for _, i := range ids {

@@ -119,7 +119,7 @@ const (
 	keywordCount
 )
 
-// spelling holds each keyword in upper case, in the order of the constants.
+// spelling lists the keywords in upper case, in the order of the constants.
 var spelling = append([]string{""}, strings.Fields(`
 	SELECT ASK CONSTRUCT DESCRIBE BASE PREFIX DISTINCT REDUCED AS WHERE FROM NAMED GROUP BY HAVING ORDER ASC DESC
 	LIMIT OFFSET VALUES UNDEF OPTIONAL UNION MINUS FILTER BIND GRAPH SERVICE SILENT EXISTS NOT IN WITH INCLUDE TRUE
@@ -130,7 +130,7 @@ var spelling = append([]string{""}, strings.Fields(`
 	ISLITERAL ISNUMERIC REGEX SUBSTR REPLACE
 `)...)
 
-// arity holds the smallest and the largest number of arguments of each function (SPARQL 1.1, rule 121); -1 is no limit.
+// arity has the minimum and maximum number of arguments of each function (SPARQL 1.1, rule 121); -1 means no limit.
 var arity = [keywordCount][2]int8{
 	kwStr:          {1, 1},
 	kwLang:         {1, 1},
@@ -194,7 +194,7 @@ var keywords = func() map[string]keyword {
 	return m
 }()
 
-// lookup returns the keyword that w is, in any case of its ASCII letters.
+// lookup returns the keyword spelled w, ignoring the case of ASCII letters.
 func lookup(w string) keyword {
 	var upper [16]byte
 	if len(w) > len(upper) {
@@ -214,7 +214,7 @@ func (k keyword) aggregate() bool { return k >= kwCount && k <= kwGroupConcat }
 func (k keyword) function() bool { return k >= kwStr }
 
 // glued returns the length of the first of several keywords that are written together, such as LIMIT10 or
-// SELECTDISTINCT, which Blazegraph takes apart; 0 if w is not such a word.
+// SELECTDISTINCT, which Blazegraph splits; 0 if w is not such a word.
 func glued(w string) int {
 	if len(w) > 40 {
 		return 0

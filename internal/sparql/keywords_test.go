@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every keyword is found in any letter case, and nothing that only looks like one.
+// Every keyword is found in any letter case; words that only look like one are not.
 func TestLookup(t *testing.T) {
 	for k := kwNone + 1; k < keywordCount; k++ {
 		w := spelling[k]
@@ -50,7 +50,7 @@ SELECT * { a:1 b:1 c:1 . d:1 :1 wd:1 . wdt:1 a:2 b:2 . wd:2 :2 a:3 }`)
 	}
 }
 
-// TestOpenDecimals: Blazegraph takes 1. for 1.0 where no statement can end.
+// TestOpenDecimals: Blazegraph reads 1. as 1.0 where no statement can end.
 func TestOpenDecimals(t *testing.T) {
 	q, err := Parse("SELECT ?x { VALUES (?x ?y) { (1. -2.) } FILTER(?x > 3.||?y=4.) ?x wdt:P1 5. ?y wdt:P2 6 , (7. 8.5) }")
 	if err != nil {

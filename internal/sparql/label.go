@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxLabel is the length to which a label is cut in a comment, in characters.
+// maxLabel is the maximum length of a label in a comment, in characters.
 const maxLabel = 80
 
 // CleanLabel makes an untrusted label safe for a comment: one line, no control or direction characters, no
@@ -35,7 +35,7 @@ func CleanLabel(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// plainMark replaces the characters that wiki markup consists of, and those that separate labels.
+// plainMark replaces characters of wiki markup and those that separate labels.
 func plainMark(r rune) rune {
 	switch r {
 	case '{', '[', '<':
@@ -65,8 +65,8 @@ func (p *printer) labelOf(t *Term) string {
 	return ""
 }
 
-// labeled adds the labels of the line's IDs to its comments. A label that a comment already holds as a
-// whole word is not repeated, so that annotating an annotated line changes nothing.
+// labeled adds the labels of the line's IDs to its comments. A label that a comment already contains as a whole word is
+// not repeated, so that annotating an annotated line changes nothing.
 func (p *printer) labeled(comments []string) []string {
 	if p.o.Replace || p.o.OneLine {
 		return comments

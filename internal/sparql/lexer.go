@@ -15,7 +15,7 @@ const (
 	tVar     // ?x or $x
 	tBlank   // _:x
 	tString  // any of the four quotings
-	tInteger // numbers are without sign
+	tInteger // numbers have no sign
 	tDecimal
 	tDouble
 	tLang    // @en
@@ -38,8 +38,8 @@ type token struct {
 	comments   int32 // number of comments that end before this token
 }
 
-// lexer cuts a text into tokens (SPARQL 1.1, section 19.8), never failing: what is not a token is a tBad token
-// with its Error in err.
+// lexer splits a text into tokens (SPARQL 1.1, section 19.8). It never fails: text that is not a token becomes a tBad
+// token with its Error in err.
 type lexer struct {
 	text     string
 	pos      int
@@ -47,7 +47,7 @@ type lexer struct {
 	err      *Error
 }
 
-// Character classes. Bytes beyond ASCII are in none.
+// Character classes. Bytes beyond ASCII belong to none.
 const (
 	cSpace  = 1 << iota
 	cDigit  // 0-9
@@ -71,7 +71,7 @@ var class = func() (t [256]uint8) {
 	return t
 }()
 
-// next returns the next token, and after the end of the text the end again.
+// next returns the next token; at the end of the text it keeps returning the end token.
 func (l *lexer) next() token {
 	l.skip()
 	t := token{kind: tEOF, start: int32(l.pos), comments: int32(len(l.comments))}
@@ -82,7 +82,7 @@ func (l *lexer) next() token {
 	return t
 }
 
-// skip passes white space and comments.
+// skip skips white space and comments.
 func (l *lexer) skip() {
 	own := l.pos == 0
 	if l.pos == 0 && strings.HasPrefix(l.text, "\ufeff") {
@@ -274,7 +274,7 @@ func nameRune(r rune) bool {
 	return true
 }
 
-// iri returns the end of an IRI reference whose inside starts at i, or 0 when there is none.
+// iri returns the end of an IRI reference whose content starts at i, or 0 if there is none.
 func (l *lexer) iri(i int) int {
 	for i < len(l.text) {
 		switch c := l.text[i]; {

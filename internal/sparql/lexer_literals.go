@@ -46,7 +46,7 @@ func (l *lexer) exponent(i int) int {
 	return 0
 }
 
-// str reads a string literal with the quotation mark q, without language tag or datatype.
+// str reads a string literal with the quotation mark q, without a language tag or datatype.
 func (l *lexer) str(t *token, q byte) {
 	t.kind = tString
 	i := l.pos + 1

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// binding strength of the binary operators, weakest first.
+// precedence of the binary operators, weakest first.
 const (
 	precOr = iota + 1
 	precAnd
@@ -56,7 +56,7 @@ func (p *parser) binary(least int) *Expr {
 	p.enter()
 	start := p.tok
 	left := p.unary()
-	compared := false // a comparison takes no second one without parentheses
+	compared := false // comparisons cannot be chained without parentheses
 	for chain := 0; ; chain++ {
 		if chain > MaxChain {
 			p.failWith(p.tok, "", fmt.Sprintf("more than %d operators in a row", MaxChain), "")
@@ -309,7 +309,7 @@ func (p *parser) numberTerm(start, number token) *Term {
 	return t
 }
 
-// openDecimal reads the dot of 1. where no statement can end: Blazegraph's decimals need no digit after it,
+// openDecimal reads the dot of 1. where no statement can end: Blazegraph's decimals do not need a digit after it,
 // SPARQL 1.1's do.
 func (p *parser) openDecimal(t *Term) {
 	if t.value.Value == t.Name && t.value.Datatype == rdf.XSDInteger && p.is('.') && p.tok.start == p.last.end {

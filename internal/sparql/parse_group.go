@@ -24,7 +24,7 @@ func (p *parser) closeBrace() {
 	p.advance()
 }
 
-// unclosed reports the brace that was opened last and never closed.
+// unclosed reports the last brace that was opened and never closed.
 func (p *parser) unclosed() {
 	pos := positionIn(p.text, int(p.open[len(p.open)-1]))
 	p.failWith(p.tok, "}",
@@ -67,8 +67,7 @@ func (p *parser) elements(g *Group) {
 	}
 }
 
-// recoverElement reads an element; after a mistake it skips to the next dot, brace or keyword that starts
-// an element.
+// recoverElement reads an element. After a mistake it skips to the next dot, brace or keyword that starts an element.
 func (p *parser) recoverElement(g *Group) {
 	at := p.tok.start
 	depth, open := p.depth, len(p.open)
@@ -87,8 +86,7 @@ func (p *parser) recoverElement(g *Group) {
 	p.element(g)
 }
 
-// skipElement skips tokens up to the start of what can be the next element, closing the given number of open
-// braces on the way.
+// skipElement skips tokens until the next element can start, and closes the given number of open braces on the way.
 func (p *parser) skipElement(open int, force bool) {
 	if force && !p.is('}') && !p.is(tEOF) && !p.is('{') {
 		p.advance()
@@ -174,7 +172,7 @@ func (p *parser) triplesElement(g *Group) {
 	number := p.last.kind >= tInteger && p.last.kind <= tDouble && p.tok.start == p.last.end
 	dot := p.accept('.')
 	if dot && number {
-		p.accept('.') // Blazegraph reads 1. as a number, so that 1. . is a statement's end
+		p.accept('.') // Blazegraph reads 1. as a number, so 1. . ends a statement
 	}
 	p.finish(&t.Notes)
 	t.Span.End = p.last.end
@@ -191,7 +189,8 @@ func (p *parser) triplesElement(g *Group) {
 
 const hintNS = "http://www.bigdata.com/queryHints#"
 
-// missingDot reports two statements without a dot between them; when recovering it continues as if the dot were there.
+// missingDot reports two statements without a dot between them. When recovering, parsing continues as if the dot were
+// there.
 func (p *parser) missingDot(start token) {
 	p.mistake(p.tok, ".", "a dot is missing between two statements", "write a dot before "+Shorten(p.textOf(p.tok))+
 		", or a semicolon if the same subject goes on")
@@ -328,7 +327,7 @@ func (p *parser) let(start token) Pattern {
 func (p *parser) values() *Values {
 	start := p.tok
 	v := &Values{Notes: p.start()}
-	draft := p.isWord(kwBindings) // the word of SPARQL 1.1's drafts: BINDINGS ?x ?y { (1 2) }
+	draft := p.isWord(kwBindings) // the keyword in SPARQL 1.1's drafts: BINDINGS ?x ?y { (1 2) }
 	p.advance()
 	if draft {
 		for p.is(tVar) {

@@ -65,8 +65,8 @@ func (p *parser) groupKey() *GroupKey {
 	return k
 }
 
-// callStart reports whether a function call, aggregate or EXISTS starts here: what may be a constraint
-// without parentheses.
+// callStart reports whether a function call, aggregate or EXISTS starts here; these may be constraints without
+// parentheses.
 func (p *parser) callStart() bool {
 	switch p.tok.kind {
 	case tWord:
@@ -77,7 +77,7 @@ func (p *parser) callStart() bool {
 	return false
 }
 
-// constraint reads rule 69, or a variable: what needs no parentheses. An IRI alone is not a constraint.
+// constraint reads rule 69, or a variable, neither of which needs parentheses. An IRI alone is not a constraint.
 func (p *parser) constraint() *Expr {
 	name := p.is(tIRI) || p.is(tName)
 	x := p.primary()

@@ -4,7 +4,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// query reads rule 1 to 6 of the grammar, with Blazegraph's and QLever's named subqueries.
+// query reads rules 1 to 6 of the grammar, with Blazegraph's and QLever's named subqueries.
 func (p *parser) query(q *Query) {
 	q.Text, q.Span = p.text, Span{0, int32(len(p.text))}
 	q.Header = p.before()
@@ -40,7 +40,7 @@ func (p *parser) query(q *Query) {
 	q.Tail = p.before()
 }
 
-// afterQuery says what could follow when the end was expected.
+// afterQuery describes what could follow where the end of the query was expected.
 func (p *parser) afterQuery(q *Query) string {
 	if p.is('}') {
 		return "the end of the query"
@@ -83,7 +83,7 @@ func (p *parser) prefixName(d *Declaration) {
 	p.advance()
 }
 
-// resolve returns the IRI of a tIRI token, resolved against the base when there is one (RFC 3986).
+// resolve returns the IRI of a tIRI token, resolved against the base if there is one (RFC 3986).
 func (p *parser) resolve(t token) string {
 	iri := unescapeCodepoints(p.text[t.start+1 : t.end-1])
 	if p.base == "" {
@@ -128,7 +128,7 @@ func (p *parser) where(q *Query, s *SelectQuery) {
 	s.Where = p.group()
 }
 
-// mergeStart adds the comments between a query's head and its pattern to the head's.
+// mergeStart adds the comments between a query's head and its pattern to the head's comments.
 func (p *parser) mergeStart(n *Notes) *Notes {
 	c := p.before()
 	if c == nil {
@@ -168,7 +168,7 @@ func readAll[T any](read func() *T) []*T {
 	return out
 }
 
-// selectItem reads one projected column, or returns nil where there is none.
+// selectItem reads one projected column, or returns nil if there is none.
 func (p *parser) selectItem() *SelectItem {
 	if !p.is(tVar) && !p.is('(') {
 		return nil
@@ -344,7 +344,7 @@ func (p *parser) iriTerm(t token) *Term {
 	return x
 }
 
-// name returns the IRI of a prefixed name; an unknown prefix is a mistake that does not stop the reading.
+// name returns the IRI of a prefixed name; an unknown prefix is a mistake that does not stop parsing.
 func (p *parser) name(t token) string {
 	prefix := unescapeName(p.text[t.start:t.colon])
 	local := p.text[t.colon+1 : t.end]

@@ -13,12 +13,12 @@ const (
 	maxErrors = 10       // mistakes reported at once
 )
 
-// Parse reads a query. The error, when there is one, is an [Errors] with every mistake found; then the query is nil.
-// An update becomes a query of form Update without a body: see [Guard].
+// Parse reads a query. The error, if there is one, is an [Errors] with every mistake found; the query is nil then. An
+// update becomes a query of form Update without a body: see [Guard].
 func Parse(text string) (*Query, error) { return ParseWith(text, nil) }
 
-// ParseWith is [Parse] for a graph of its own prefixes: those of known, prefix without colon to IRI, may be used
-// without being declared, and come before Wikidata's.
+// ParseWith is [Parse] for a graph with its own prefixes. known maps prefixes, without the colon, to IRIs. They may be
+// used without being declared, and take precedence over Wikidata's.
 func ParseWith(text string, known map[string]string) (*Query, error) {
 	if len(text) > MaxLength {
 		return nil, Errors{{Line: 1, Column: 1, Message: fmt.Sprintf("the text is longer than %d bytes", MaxLength),
@@ -38,7 +38,7 @@ func ParseWith(text string, known map[string]string) (*Query, error) {
 	if len(p.errs) == 0 {
 		return q, nil
 	}
-	if q == nil { // read it again, going on after mistakes
+	if q == nil { // read it again, continuing after mistakes
 		again := parser{lexer: lexer{text: p.text}, known: known, recovering: true}
 		again.run()
 		if len(again.errs) > 0 {
@@ -64,12 +64,12 @@ type parser struct {
 	known      map[string]string // the graph's own
 	base       string
 	blanks     int            // anonymous blank nodes so far
-	labels     map[string]int // blank nodes' labels with the number of the basic graph pattern that uses them
+	labels     map[string]int // blank nodes' labels with the index of the basic graph pattern that uses them
 	pattern    int
 	selects    []*SelectQuery // every SELECT read
 	labeled    bool           // a blank node with a label was read
 	equated    bool           // the expression that should get a name is an equation
-	skipTo     int32          // when recovering: tokens before this offset belong to the last mistake
+	skipTo     int32          // when recovering: tokens before this offset are part of the last mistake
 	open       []int32        // offsets of the braces and brackets that are open, for messages
 }
 
@@ -172,7 +172,7 @@ func (p *parser) failWith(t token, expected, message, hint string) {
 	panic(bailout{})
 }
 
-// mistake reports a mistake at t and goes on.
+// mistake reports a mistake at t and continues.
 func (p *parser) mistake(t token, expected, message, hint string) {
 	if len(p.errs) >= maxErrors {
 		return
@@ -197,7 +197,7 @@ func (p *parser) report(e *Error) {
 	}
 }
 
-// before takes the comments before the current token.
+// before returns and consumes the comments before the current token.
 func (p *parser) before() []Comment {
 	if p.taken >= int(p.tok.comments) {
 		return nil
@@ -207,7 +207,7 @@ func (p *parser) before() []Comment {
 	return p.comments[first:p.taken:p.taken]
 }
 
-// start begins a node that can have comments.
+// start begins a node that may have comments.
 func (p *parser) start() *Notes {
 	if c := p.before(); c != nil {
 		n := &Notes{Before: c}
@@ -216,7 +216,8 @@ func (p *parser) start() *Notes {
 	return nil
 }
 
-// finish ends a node: it gets the comments inside it that no other node has, and one after it on the same line.
+// finish ends a node. The node gets the comments inside it that belong to no other node, and one after it on the same
+// line.
 func (p *parser) finish(n **Notes) {
 	if p.taken >= len(p.comments) {
 		return
@@ -248,7 +249,8 @@ func (p *parser) finish(n **Notes) {
 	}
 }
 
-// opened takes the comments right after an opening brace that has just been read, up to the end of its line.
+// opened returns and consumes the comments right after an opening brace that has just been read, up to the end of its
+// line.
 func (p *parser) opened() []Comment {
 	first := p.taken
 	for p.taken < int(p.tok.comments) {

@@ -16,7 +16,7 @@ var payloads = []string{
 	"{|}", "<source>", "[//evil.example x]",
 }
 
-// TestPostingForm: no payload survives in any place of a query, and the tree stays the same.
+// TestPostingForm: no payload survives anywhere in a query, and the tree stays the same.
 func TestPostingForm(t *testing.T) {
 	quote := func(s string) string { return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) }
 	for _, p := range payloads {
@@ -113,7 +113,7 @@ func TestAnnotate(t *testing.T) {
 	}
 }
 
-// TestLabelInLongValues checks that a label stays with its value where the other values of a long table have none.
+// TestLabelInLongValues checks that a label stays with its value if the other values of a long table have none.
 func TestLabelInLongValues(t *testing.T) {
 	text := "a name that is long enough to need its own lines"
 	q, err := Parse("SELECT ?x { VALUES ?x { \"" + text + "\" wd:Q5 \"" + text + "\" \"" + text + "\" } }")

@@ -13,8 +13,8 @@ import (
 var forbidden = [...]string{"{{", "}}", "[[", "]]", "~~~", "-{", "}-", "{|", "|}", "<!--", "</", "<nowiki",
 	"<syntaxhighlight", "<source", "<pre", "<ref"}
 
-// maxPosting is the greatest length of a posting form in bytes. The longest query on the forum has 26,000,
-// 32,000 in the canonical layout; a longer query floods a page.
+// maxPosting is the maximum length of a posting form in bytes. The longest query on the forum has 26,000 bytes, or
+// 32,000 in the canonical layout; a longer query would flood a page.
 const maxPosting = 40_000
 
 // behaviorSwitches are MediaWiki's double underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and
@@ -37,12 +37,12 @@ func behaviorSwitch(text string) string {
 	return ""
 }
 
-// PostingForm returns the text of a query as it is posted on a wiki and run before that: the canonical layout
-// with labels as comments, and nothing in it that a template's parameter could take for markup: no {{ }} [[
-// ]] ~~~ -{ {| |} <!-- </ <nowiki __NOTOC__. Tokens are held apart by spaces; strings and IRIs get \uXXXX
-// escapes, which mean the same character (SPARQL 1.1, section 19.2), so the tree stays the same; comments are
-// broken up by spaces. The form is in Unicode's normal form C, into which MediaWiki brings every text it saves. It may
-// contain pipes: the template wants them as {{!}}.
+// PostingForm returns the text of a query as it is run and then posted on a wiki: the canonical layout with labels as
+// comments, and nothing in it that the wiki could take for markup in a template's parameter: no {{ }} [[ ]] ~~~ -{ {|
+// |} <!-- </ <nowiki __NOTOC__. Tokens are separated by spaces; strings and IRIs get \uXXXX escapes, which mean the
+// same character (SPARQL 1.1, section 19.2), so the tree stays the same; comments are broken up by spaces. The form is
+// in Unicode's normal form C, into which MediaWiki brings every text it saves. It may contain pipes, which the template
+// requires as {{!}}.
 //
 // The posting form of a posting form is the same text. It is an error if the query does not parse, is an
 // update, or cannot be put into this form. label may be nil.
@@ -54,8 +54,8 @@ func PostingForm(query string, label func(id string) string) (string, error) {
 	return posting(q, PrintOptions{Label: label})
 }
 
-// PostingFormOn is [PostingForm] on a graph of its own prefixes, which are declared where they are used, so that the
-// text means the same everywhere. id returns the ID that label takes for an IRI.
+// PostingFormOn is [PostingForm] for a graph with its own prefixes. The prefixes that are used are declared, so that
+// the text means the same everywhere. id returns the ID to pass to label for an IRI.
 func PostingFormOn(query string, known map[string]string, id, label func(string) string) (string, error) {
 	q, err := ParseWith(query, known)
 	if err != nil {
@@ -142,9 +142,9 @@ func postingString(s string) string {
 	return b.String()
 }
 
-// escaper returns the function that finds characters to be escaped in a text. These are hidden ones and, if the text is
-// not in normal form C, every one beyond ASCII: MediaWiki normalizes what it saves, and the posted query would not be
-// the one that was run.
+// escaper returns the function that finds the characters to escape in a text. These are hidden characters and, if the
+// text is not in normal form C, all characters beyond ASCII: MediaWiki normalizes what it saves, so the posted query
+// would not be the one that was run.
 func escaper(text string) func(s string, i int) (rune, int) {
 	if norm.NFC.IsNormalString(text) {
 		return hiddenAt
@@ -159,7 +159,7 @@ func escaper(text string) func(s string, i int) (rune, int) {
 
 // hiddenAt decodes a character at i that is invisible but can make the query look different from the one that was run
 // (direction marks, Unicode Technical Report 36, section 2.5; zero-width and control characters beyond ASCII), or that
-// ends a line in some programs. n is 0 when there is none. The joiners stay: scripts need them.
+// ends a line in some programs. n is 0 if there is none. Joiners stay, because some scripts need them.
 func hiddenAt(s string, i int) (r rune, n int) {
 	if s[i] < utf8.RuneSelf {
 		return 0, 0
@@ -208,7 +208,7 @@ func postingIRI(w string) string {
 	return b.String()
 }
 
-// looksLikeTag reports whether an IRI starts like a tag that the wiki knows.
+// looksLikeTag reports whether an IRI starts like a tag that the wiki interprets.
 func looksLikeTag(s string) bool {
 	low := strings.ToLower(s)
 	for _, f := range forbidden {
@@ -236,7 +236,7 @@ func (p *printer) commentText(s string) string {
 	return s
 }
 
-// postingComment breaks up everything in a comment that could be markup by spaces.
+// postingComment inserts spaces into everything in a comment that could be markup.
 func postingComment(s string) string {
 	s = norm.NFC.String(s)
 	var b strings.Builder
@@ -256,7 +256,7 @@ func postingComment(s string) string {
 		}
 		b.WriteByte(c)
 	}
-	return strings.TrimRight(b.String(), " \t\f") // a comment ends there when it is read again
+	return strings.TrimRight(b.String(), " \t\f") // the comment ends there when it is read again
 }
 
 // splits reports whether the two characters must not be neighbors in a comment.

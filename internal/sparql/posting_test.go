@@ -55,11 +55,11 @@ func TestPostingFormShowsHiddenCharacters(t *testing.T) {
 		}
 	}
 	if again, err := PostingForm(got, nil); err != nil || again != got {
-		t.Errorf("the form of the form is another (%v):\n%s", err, again)
+		t.Errorf("the posting form is not a fixed point (%v):\n%s", err, again)
 	}
 }
 
-// MediaWiki normalizes what it saves to NFC: nothing in a posting form may change by that.
+// MediaWiki normalizes what it saves to NFC, which must not change a posting form.
 func TestPostingFormIsInNormalFormC(t *testing.T) {
 	for _, tt := range []struct{ query, want string }{
 		{"SELECT ?x WHERE { ?x rdfs:label \"cafe\u0301\"@fr . }", `"cafe\u0301"@fr`},

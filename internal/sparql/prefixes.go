@@ -81,8 +81,8 @@ func (q *Query) WriteOutAmbiguous() {
 	})
 }
 
-// prefixUsed returns the prefix with which a constant will be printed. A constant made here whose prefix
-// means something else in this query is written out.
+// prefixUsed returns the prefix with which a constant will be printed. A constant made by a rewrite whose prefix means
+// something else in this query is written in full.
 func (q *Query) prefixUsed(t *Term, declared map[string]bool) (string, bool) {
 	w := t.Written()
 	if w == "" {

@@ -13,12 +13,12 @@ type PrintOptions struct {
 	// Label returns the label of a Q, P or L ID, or "". If it is set, the labels of a line's IDs are added as
 	// a comment at its end. Labels are untrusted: line breaks and control characters are removed.
 	Label func(id string) string
-	// ID returns the ID that Label takes for an IRI, "" for one without a label. nil: Wikidata's IDs.
+	// ID returns the ID to pass to Label for an IRI, or "" if the IRI has no label. nil: Wikidata's IDs.
 	ID func(iri string) string
-	// Replace puts the labels into the names themselves, wdt:[instance of], for people who annotate. The
-	// result is not SPARQL.
+	// Replace writes labels instead of IDs into the names, as in wdt:[instance of], for annotators. The result is not
+	// SPARQL.
 	Replace bool
-	// OneLine writes everything on one line, without comments.
+	// OneLine prints everything on one line, without comments.
 	OneLine bool
 	// NoComments leaves comments out.
 	NoComments bool
@@ -26,20 +26,19 @@ type PrintOptions struct {
 	Parens bool
 
 	posting bool // see PostingForm
-	expand  bool // constants as full IRIs: see sameMeaning
+	expand  bool // constants as full IRIs; see sameMeaning
 }
 
 // lineWidth is the width up to which a short group, a list of values or a property list stays on one line, in
 // characters.
 const lineWidth = 100
 
-// String returns the query in the canonical layout: two spaces a level, one statement a line, predicates of
-// one subject below each other, a space before dots and semicolons, keywords in upper case, double quotation
-// marks. Comments are kept, blank lines are not. The layout depends on the tree alone, so that printing what
-// was printed changes nothing.
+// String returns the query in the canonical layout: two spaces per level, one statement per line, the predicates of one
+// subject aligned, a space before dots and semicolons, keywords in upper case, double quotation marks. Comments are
+// kept, blank lines are not. The layout depends on the tree alone, so that printing what was printed changes nothing.
 func (q *Query) String() string { return Print(q, PrintOptions{}) }
 
-// Print returns the query as text, as the options say, with a line break at the end (but for OneLine).
+// Print returns the query as text in the given form, with a line break at the end (except with OneLine).
 func Print(q *Query, o PrintOptions) string {
 	p := &printer{o: o, b: make([]byte, 0, len(q.Text)+len(q.Text)/4+64)}
 	if q.Form == Update {
@@ -53,7 +52,7 @@ func Print(q *Query, o PrintOptions) string {
 	return string(append(p.b, '\n'))
 }
 
-// id returns the ID that an IRI's label is asked for with.
+// id returns the ID with which to request an IRI's label.
 func (o *PrintOptions) id(iri string) string {
 	if o.ID != nil {
 		return o.ID(iri)
@@ -66,9 +65,9 @@ type printer struct {
 	b     []byte
 	line  int       // offset of the current line in b
 	trail []Comment // comments for the end of the current line
-	ids   []string  // numbers on the current line, when labels are wanted
-	limit int       // while trying a line: offset in b not to be passed; 0 otherwise
-	over  bool      // the line tried was too long or cannot be one line
+	ids   []string  // IDs on the current line, if labels are wanted
+	limit int       // while trying a line: the maximum offset in b; otherwise 0
+	over  bool      // the attempted line was too long or cannot be one line
 }
 
 func (p *printer) s(s string) { p.b = append(p.b, s...) }
@@ -157,13 +156,13 @@ func (p *printer) leadNotes(n *Notes, indent int) {
 	}
 }
 
-// noted reports whether the notes hold anything that will be printed.
+// noted reports whether the notes contain anything that will be printed.
 func (p *printer) noted(n *Notes) bool {
 	return n != nil && !p.o.OneLine && !p.o.NoComments && len(n.Before)+len(n.Open)+len(n.After) > 0
 }
 
-// try runs f, which writes on the current line; when that makes the line too long or breaks it, nothing is
-// written and try returns false.
+// try runs f, which writes on the current line. If that makes the line too long or breaks it, nothing is written and
+// try returns false.
 func (p *printer) try(f func()) bool {
 	if p.limit > 0 { // already trying: the outer attempt decides
 		f()
@@ -317,8 +316,8 @@ func (p *printer) selectHead(s *SelectQuery, indent int) {
 	}
 }
 
-// listItem starts the next element of a list: on the same line, or on a new one when there are comments. It
-// returns whether the one after it needs a new line because of a comment at this one's end.
+// listItem starts the next element of a list: on the same line, or on a new one if there are comments. It reports
+// whether the element after it needs a new line because this one ends with a comment.
 func (p *printer) listItem(n *Notes, broken bool, indent int) bool {
 	if !p.noted(n) {
 		if broken {
@@ -337,7 +336,7 @@ func (p *printer) listItem(n *Notes, broken bool, indent int) bool {
 	return len(n.After) > 0
 }
 
-// where writes the pattern; newLine says that the head's line is closed.
+// where writes the pattern; newLine means that the head's line has ended.
 func (p *printer) where(s *SelectQuery, f Form, indent int, newLine bool) {
 	if last := len(s.Items); last > 0 && p.noted(s.Items[last-1].Notes) && len(s.Items[last-1].Notes.After) > 0 {
 		newLine = true

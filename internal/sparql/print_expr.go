@@ -44,7 +44,7 @@ func (p *printer) constant(t *Term) {
 	p.literal(t)
 }
 
-// name writes an IRI: as it was written, shortened when it was made by a rewrite.
+// name writes an IRI as it was written, or shortened if it was made by a rewrite.
 func (p *printer) name(t *Term) {
 	iri := t.Value().Value
 	if p.o.Label != nil {
@@ -172,7 +172,7 @@ func (p *printer) quoted(s string) {
 	p.s(rdf.Quote(s))
 }
 
-// Binding strength of path operators, weakest first.
+// Precedence of path operators, weakest first.
 const (
 	pathAlt = iota
 	pathSeq
@@ -277,7 +277,7 @@ func (e *Expr) Precedence() int {
 	return precUnary + 1
 }
 
-// expr writes an expression, in parentheses when it binds less strongly than least.
+// expr writes an expression, in parentheses if it binds less strongly than least.
 func (p *printer) expr(e *Expr, least, indent int) {
 	if p.full() {
 		return

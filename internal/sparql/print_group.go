@@ -19,7 +19,7 @@ func (p *printer) block(g *Group, indent int) {
 	p.afterNotes(g.Notes)
 }
 
-// braces writes a group on the current line when it is short and simple, else as a block.
+// braces writes a group on the current line if it is short and simple, and otherwise as a block.
 func (p *printer) braces(g *Group, indent int) {
 	if p.simple(g) && p.try(func() { p.inline(g, indent) }) {
 		p.afterNotes(g.Notes)
@@ -112,7 +112,7 @@ func (p *printer) groupLine(g *Group, indent int) {
 	p.braces(&bare, indent)
 }
 
-// patternLine writes a pattern from the current place on, without its own comments.
+// patternLine writes a pattern at the current position, without its own comments.
 func (p *printer) patternLine(x Pattern, indent int) {
 	switch x := x.(type) {
 	case *Group:
@@ -200,7 +200,7 @@ func (p *printer) values(v *Values, indent int) {
 	if !each && p.try(func() { p.valuesInline(v, indent) }) {
 		return
 	}
-	each = each || labels > 0 // at the end of a line with several values it would be taken for the last one's
+	each = each || labels > 0 // after several values a label would seem to be the last one's
 	p.after(v.Open)
 	for i, r := range v.Rows {
 		switch {
@@ -248,7 +248,7 @@ func (p *printer) commented(v *Values) bool {
 	return false
 }
 
-// labels counts the labels to be added to the IDs of a table of values.
+// labels counts the labels that will be added to the IDs of a table of values.
 func (p *printer) labels(v *Values) int {
 	if p.o.OneLine || p.o.Label == nil || p.o.Replace {
 		return 0
@@ -279,7 +279,7 @@ func (p *printer) row(v *Values, r *ValuesRow, indent int) {
 	}
 }
 
-// triples writes a statement on its own lines: one line for each predicate, the predicates below each other.
+// triples writes a statement on its own lines, one line per predicate, with the predicates aligned.
 func (p *printer) triples(t *Triples, indent int) {
 	p.leadNotes(t.Notes, indent)
 	if len(t.Properties) > 0 {
@@ -352,7 +352,8 @@ func (p *printer) property(x *Property, indent int) {
 	p.afterNotes(x.Objects[len(x.Objects)-1].Notes())
 }
 
-// bracket writes a property list in square brackets: on the current line when it fits there, else one line a predicate.
+// bracket writes a property list in square brackets, on the current line if it fits there, and otherwise with one line
+// per predicate.
 func (p *printer) bracket(t *Term, indent int) {
 	if p.full() {
 		return

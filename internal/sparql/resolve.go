@@ -2,14 +2,14 @@ package sparql
 
 import "strings"
 
-// reference is an IRI reference in its parts (RFC 3986, section 3; RFC 3987 allows other scripts in them). A
-// part that is there may be empty: <#> has a fragment, <> has none.
+// reference is an IRI reference in its parts (RFC 3986, section 3; RFC 3987 allows other scripts in them). A part that
+// is present may be empty: <#> has a fragment, <> has none.
 type reference struct {
 	scheme, authority, path, query, fragment string
 	hasAuthority, hasQuery, hasFragment      bool
 }
 
-// splitReference takes a reference apart; every text is one (RFC 3986, appendix B).
+// splitReference splits a reference into its parts; every text is a reference (RFC 3986, appendix B).
 func splitReference(s string) (r reference) {
 	if i := schemeEnd(s); i > 0 {
 		r.scheme, s = s[:i], s[i+1:]
@@ -27,7 +27,7 @@ func splitReference(s string) (r reference) {
 	return r
 }
 
-// schemeEnd returns the offset of the colon after a scheme, or 0 when there is none (section 3.1).
+// schemeEnd returns the offset of the colon after a scheme, or 0 if there is none (section 3.1).
 func schemeEnd(s string) int {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -43,7 +43,8 @@ func schemeEnd(s string) int {
 	return 0
 }
 
-// resolveIRI resolves a reference against a base (section 5.2). Against a base that is not absolute it stays as it is.
+// resolveIRI resolves a reference against a base (section 5.2). If the base is not absolute, the reference stays as it
+// is.
 func resolveIRI(base, ref string) string {
 	b, r := splitReference(base), splitReference(ref)
 	if b.scheme == "" || r.scheme != "" {

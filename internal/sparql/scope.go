@@ -49,7 +49,7 @@ func (p *parser) checkGrouping(s *SelectQuery) {
 	}
 	if s.Having != nil {
 		for _, c := range s.Having.Conditions {
-			// Blazegraph refuses a condition about nothing that the groups have. Package check warns about
+			// Blazegraph refuses a condition that mentions nothing that the groups have. Package check warns about
 			// other mixtures.
 			if !grouped(c, bound) {
 				p.checkGrouped(c, bound)
@@ -71,7 +71,7 @@ func grouped(e *Expr, bound map[string]bool) bool {
 	return false
 }
 
-// checkDuplicates reports a column that is projected twice.
+// checkDuplicates reports columns that are projected twice.
 func (p *parser) checkDuplicates(s *SelectQuery) {
 	seen := map[string]bool{}
 	for _, it := range s.Items {
@@ -97,7 +97,8 @@ func (p *parser) checkGrouped(e *Expr, bound map[string]bool) {
 	}
 }
 
-// Grouped reports whether the result is computed from groups: there is a GROUP BY, a HAVING or a projected aggregate.
+// Grouped reports whether the result is computed from groups, that is, whether there is a GROUP BY, a HAVING or a
+// projected aggregate.
 func (s *SelectQuery) Grouped() bool {
 	if s.GroupBy != nil || s.Having != nil {
 		return true
@@ -165,7 +166,7 @@ func (p *parser) checkBlanks(g *Group) {
 	}
 }
 
-// useBlank notes that the current basic graph pattern uses a label.
+// useBlank records that the current basic graph pattern uses a label.
 func (p *parser) useBlank(t *Term) {
 	if p.labels == nil {
 		p.labels = map[string]int{}

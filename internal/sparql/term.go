@@ -28,7 +28,7 @@ type Term struct {
 	items      []*Term
 }
 
-// NewConst returns the term for a value. written is how it is printed; when it is empty, the printer chooses.
+// NewConst returns the term for a value. written is how it is printed; if it is empty, the printer chooses.
 func NewConst(v rdf.Term, written string) *Term {
 	return &Term{Kind: Const, Name: written, value: v}
 }

@@ -51,6 +51,6 @@ func TestNormalForm(t *testing.T) {
 		t.Errorf("%s\n%s", NormalForm(a), NormalForm(b))
 	}
 	if NormalForm(a) == NormalForm("SELECT ?x {?x wdt:P31 wd:Q6 FILTER (?x = \"a\")}") {
-		t.Error("different queries have one normal form")
+		t.Error("different queries have the same normal form")
 	}
 }

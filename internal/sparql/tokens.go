@@ -5,7 +5,7 @@ import "iter"
 // TokenKind is the kind of a [Token].
 type TokenKind uint8
 
-// The kinds of token that [Tokens] tells apart.
+// The kinds of token that [Tokens] distinguishes.
 const (
 	// punctuation, operators, language tags, labels of blank nodes, and what is not a token
 	TokenOther   TokenKind = iota
@@ -13,7 +13,7 @@ const (
 	TokenVar               // ?x, $x
 	TokenName              // wd:Q42
 	TokenIRI               // <http://…>
-	TokenString            // in any kind of quotation marks, without language or datatype
+	TokenString            // in any kind of quotation marks, without a language or datatype
 	TokenNumber            // without sign
 	TokenPercent           // %name, of a named subquery
 )
@@ -24,7 +24,7 @@ type Token struct {
 	Text string
 }
 
-// Tokens returns the tokens of a text in order, without white space and comments. The text need not be a query.
+// Tokens returns the tokens of a text in order, without white space or comments. The text need not be a query.
 func Tokens(text string) iter.Seq[Token] {
 	return func(yield func(Token) bool) {
 		l := lexer{text: text}

@@ -2,18 +2,18 @@ package sparql
 
 import "unicode/utf8"
 
-// Span is a node's place in the query text: byte offsets, End exclusive. A node that was not read from a text
-// has the zero Span.
+// Span is a node's position in the query text: byte offsets, End exclusive. A node that was not read from a text has
+// the zero Span.
 type Span struct{ Start, End int32 }
 
-// Pos returns the span itself; it makes every type that embeds a Span a [Node].
+// Pos returns the span itself, so that every type that embeds a Span is a [Node].
 func (s Span) Pos() Span { return s }
 
 // Node is any node of the tree.
 type Node interface{ Pos() Span }
 
-// Position is a place in the text for people: Line and Column count from 1, Column in characters, Offset in
-// bytes from 0.
+// Position is a position in the text for people: Line and Column count from 1, Column in characters, Offset from 0 in
+// bytes.
 type Position struct{ Offset, Line, Column int }
 
 func positionIn(text string, offset int) Position {
@@ -33,8 +33,8 @@ func positionIn(text string, offset int) Position {
 // Position returns the line and column of a byte offset of the query's text.
 func (q *Query) Position(offset int32) Position { return positionIn(q.Text, int(offset)) }
 
-// Comment is a comment as written, from # to the end of its line, without the line break. Own reports whether
-// nothing else is on its line.
+// Comment is a comment as written, from # to the end of its line, without the line break. Own means that nothing else
+// is on its line.
 type Comment struct {
 	Span
 	Text string
@@ -48,8 +48,8 @@ type Notes struct{ Before, Open, After []Comment }
 // Form is the form of a query.
 type Form uint8
 
-// The query forms. Update is any request of SPARQL 1.1 Update: it is recognized, so that it can be refused,
-// but not read.
+// The query forms. Update is any request of SPARQL 1.1 Update; it is not parsed, only recognized, so that it can be
+// refused.
 const (
 	Select Form = iota
 	Ask
@@ -110,8 +110,8 @@ type NamedSubquery struct {
 	Close []Comment // before the closing brace
 }
 
-// SelectQuery is the part that top queries, sub-selects and named subqueries share: projection, pattern,
-// solution modifiers.
+// SelectQuery is the part that top-level queries, sub-selects and named subqueries share: projection, pattern, solution
+// modifiers.
 type SelectQuery struct {
 	Span
 	Notes    *Notes
@@ -128,8 +128,8 @@ type SelectQuery struct {
 	Values   *Values // VALUES after the modifiers: joined with the result
 }
 
-// SelectItem is one projected column: a variable, or an expression with the variable it is bound to (Expr nil
-// for a plain variable).
+// SelectItem is one projected column: a variable, or an expression with the variable it is bound to. Expr is nil for a
+// plain variable.
 type SelectItem struct {
 	Span
 	Notes *Notes
@@ -144,7 +144,7 @@ type GroupBy struct {
 	Keys  []*GroupKey
 }
 
-// GroupKey is one key of a GROUP BY: an expression, As the variable it is bound to with (expr AS ?v), "" without.
+// GroupKey is one key of a GROUP BY. As is the variable that the expression is bound to in (expr AS ?v), otherwise "".
 type GroupKey struct {
 	Span
 	Notes *Notes
@@ -166,7 +166,7 @@ type OrderBy struct {
 	Keys  []*OrderKey
 }
 
-// OrderKey is one key of an ORDER BY. Explicit says that ASC was written out.
+// OrderKey is one key of an ORDER BY. Explicit means that ASC was written out.
 type OrderKey struct {
 	Span
 	Notes      *Notes
@@ -303,7 +303,7 @@ type GraphPattern struct {
 	Group *Group
 }
 
-// Service is SERVICE name { … }, Wikidata's own services included; Name is a variable or an IRI.
+// Service is SERVICE name { … }, including Wikidata's own services; Name is a variable or an IRI.
 type Service struct {
 	Span
 	Notes  *Notes
@@ -363,7 +363,7 @@ type Path struct {
 	Args []*Path
 }
 
-// IRI returns the IRI of a plain predicate, or "" for a variable and for real paths.
+// IRI returns the IRI of a plain predicate, or "" for a variable or a real path.
 func (p *Path) IRI() string {
 	if p.Kind == PathTerm && p.Term.Kind == Const {
 		return p.Term.Value().Value
@@ -399,7 +399,7 @@ type Expr struct {
 	Group     *Group
 }
 
-// Variable returns the name of the variable that the expression is, and "" when it is anything else.
+// Variable returns the variable's name if the expression is a variable, and "" otherwise.
 func (e *Expr) Variable() string {
 	if e.Kind == ExprTerm && e.Term.Kind == Var {
 		return e.Term.Name
@@ -407,7 +407,7 @@ func (e *Expr) Variable() string {
 	return ""
 }
 
-// HasComments reports whether the query's text holds any comment.
+// HasComments reports whether the query's text contains any comment.
 func (q *Query) HasComments() bool {
 	l := lexer{text: q.Text}
 	for t := l.next(); t.kind != tEOF; t = l.next() {

@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Triple is a flat triple (or path pattern) as the algebra has it.
+// Triple is a flat triple (or path pattern) as in the algebra.
 type Triple struct {
 	Subject *Term
 	Path    *Path
@@ -37,7 +37,7 @@ func (f *flattener) properties(subject *Term, ps []*Property) {
 	}
 }
 
-// place returns the term for t in a flat triple and adds the triples that t itself holds.
+// place returns the term for t in a flat triple and adds the triples that t itself contains.
 func (f *flattener) place(t *Term) *Term {
 	switch t.Kind {
 	case BlankList:
@@ -77,12 +77,12 @@ func iriPath(iri string) *Path {
 	return &Path{Kind: PathTerm, Term: NewConst(rdf.IRI(iri), "")}
 }
 
-// ServiceKind tells Wikidata's services and federation apart.
+// ServiceKind is the kind of a service: one of Wikidata's, or federation.
 type ServiceKind uint8
 
 // The kinds of service, by the service's IRI.
 const (
-	Federation     ServiceKind = iota // any other address, wdsubgraph: included
+	Federation     ServiceKind = iota // any other address, including wdsubgraph:
 	LabelService                      // wikibase:label
 	AroundService                     // wikibase:around
 	BoxService                        // wikibase:box
@@ -93,7 +93,7 @@ const (
 	VariableTarget                    // the name is a variable
 )
 
-// ServiceIRI names the services of Wikidata's query service.
+// serviceIRI maps the IRIs of the query service's services to their kinds.
 var serviceIRI = map[string]ServiceKind{
 	rdf.Wikibase + "label": LabelService, rdf.Wikibase + "around": AroundService, rdf.Wikibase + "box": BoxService,
 	rdf.Wikibase + "mwapi":                   MWAPIService,
@@ -129,7 +129,7 @@ func (s *Service) Params() []Param {
 	return out
 }
 
-// Param returns the value of the first setting with the IRI, nil when there is none.
+// Param returns the value of the first setting with the IRI, or nil if there is none.
 func (s *Service) Param(iri string) *Term {
 	for _, p := range s.Params() {
 		if p.IRI == iri {

@@ -5,9 +5,8 @@ import "strings"
 // QueryPage is the address of the Wikidata Query Service's page; a query follows as its fragment.
 const QueryPage = "https://query.wikidata.org/#"
 
-// URL returns the link that opens the query on the query service's page. It decodes to the same text, byte
-// for byte; all but letters, digits and - . _ is encoded, so that the link is safe in wikitext, in Markdown
-// and in chats.
+// URL returns the link that opens the query on the query service's page. It decodes to the same text, byte for byte.
+// Everything but letters, digits and - . _ is encoded, so that the link is safe in wikitext, in Markdown and in chats.
 func URL(query string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder

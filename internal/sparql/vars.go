@@ -54,7 +54,7 @@ func (v *VarSet) Add(names ...string) {
 	}
 }
 
-// AddTerm adds the variables of a term, property lists and collections included. A nil term has none.
+// AddTerm adds the variables of a term, including those of property lists and collections. A nil term has none.
 func (v *VarSet) AddTerm(t *Term) {
 	if t == nil {
 		return
@@ -118,8 +118,8 @@ func (v *VarSet) AddGroup(g *Group) {
 	}
 }
 
-// LabelBase reports whether the label service in its automatic mode would bind name, and from which variable:
-// "item" for "itemLabel".
+// LabelBase reports whether the label service in its automatic mode would bind name, and returns the variable that name
+// labels: "item" for "itemLabel".
 func LabelBase(name string) (base string, ok bool) {
 	for _, suffix := range [...]string{"AltLabel", "Label", "Description"} {
 		if base, ok := strings.CutSuffix(name, suffix); ok && base != "" {

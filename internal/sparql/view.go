@@ -7,22 +7,22 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Properties whose values the query service's page shows better than as a table: pictures, and places.
+// Properties whose values the query service's page can show in a better form than a table: pictures and places.
 var (
 	pictures = map[string]bool{"P18": true, "P41": true, "P94": true, "P154": true, "P242": true}
 	places   = map[string]bool{"P625": true}
 )
 
-// WithView puts the comment #defaultView before a query whose columns the query service's page shows better as a map or
-// as pictures: its rows stay the same. A map has no order, so a query that ranks its rows gets none; a grid of pictures
-// keeps the order. A query that says it itself, or is no SELECT over Wikidata's properties, stays as it is. Source:
-// mediawiki.org, Wikidata Query Service/User Manual, "Default views".
+// WithView adds the comment #defaultView before a query whose columns are better shown as a map or as pictures; its
+// rows stay the same. A map has no order, so a query that ranks its rows does not get one; a grid of pictures keeps the
+// order. A query that already has such a comment, or is not a SELECT over Wikidata's properties, stays as it is.
+// Source: mediawiki.org, Wikidata Query Service/User Manual, "Default views".
 func WithView(query string) string {
 	q, err := Parse(query)
 	if err != nil || q.Form != Select || strings.Contains(query, "#defaultView") {
 		return query
 	}
-	values := map[string]string{} // by variable, the property that leads to it
+	values := map[string]string{} // for each variable, the property that leads to it
 	Inspect(q, func(n Node) bool {
 		if t, ok := n.(*Triples); ok {
 			for _, p := range t.Properties {
@@ -51,7 +51,8 @@ func WithView(query string) string {
 	return query
 }
 
-// valuesIn returns the variables whose values a column shows: its own, or those that it aggregates without counting.
+// valuesIn returns the variables whose values a column shows: its own variable, or those that it aggregates without
+// counting.
 func valuesIn(item *SelectItem) []string {
 	if item.Expr == nil {
 		return []string{item.Var}
@@ -73,13 +74,13 @@ func variablesOf(n Node) []string {
 	return names
 }
 
-// ranks reports whether the order of a query's rows is a part of what was asked: the ordered rows are limited, or they
-// are ordered by more than names, and the query shows a column besides names, places and pictures.
+// ranks reports whether the order of a query's rows is a part of the question: the ordered rows are limited, or they
+// are ordered by more than names and the query shows a column besides names, places and pictures.
 func ranks(q *Query, values map[string]string) bool {
 	if q.Body.OrderBy == nil {
 		return false
 	}
-	limited := false // the limit may be within, and the labels outside
+	limited := false // the limit may be in a sub-select, with the labels outside
 	Inspect(q, func(n Node) bool {
 		s, ok := n.(*SelectQuery)
 		limited = limited || ok && s.OrderBy != nil && s.Limit != nil
@@ -105,8 +106,8 @@ func ranks(q *Query, values map[string]string) bool {
 	})
 }
 
-// namesIn returns the variables of a query that are items or names of items: the subjects of its triples, what has a
-// column of labels, and the labels themselves.
+// namesIn returns the variables of a query that are items or names of items: the subjects of its triples, variables
+// with a label column, and the labels themselves.
 func namesIn(q *Query) map[string]bool {
 	names := map[string]bool{}
 	Inspect(q, func(n Node) bool {
@@ -136,7 +137,7 @@ func namesIn(q *Query) map[string]bool {
 	return names
 }
 
-// addLabel adds a variable that is named as the label service names its own, and the variable that it labels.
+// addLabel adds a variable that is named like those of the label service, and the variable that it labels.
 func addLabel(names map[string]bool, name string) {
 	for _, suffix := range []string{"AltLabel", "Label", "Description"} {
 		if item, ok := strings.CutSuffix(name, suffix); ok && item != "" {

@@ -19,7 +19,7 @@ func TestWithView(t *testing.T) {
 		"ASK { ?b wdt:P625 ?where }":                                      "",
 		"not a query":                                                     "",
 
-		// A map would lose the order that was asked for.
+		// A map would lose the requested order.
 		"SELECT ?b ?where { ?b wdt:P625 ?where ; wdt:P2044 ?h } ORDER BY DESC(?h) LIMIT 20": "",
 		"SELECT ?b ?bLabel ?where { ?b wdt:P625 ?where } ORDER BY ?bLabel LIMIT 20":         "",
 		`SELECT ?b ?bLabel ?where {
@@ -36,7 +36,7 @@ func TestWithView(t *testing.T) {
 			"GROUP BY ?b ?height ORDER BY DESC(COUNT(*))": "",
 		"SELECT ?b ?bLabel (YEAR(?opened) AS ?year) ?where { ?b wdt:P625 ?where ; wdt:P1619 ?opened } ORDER BY ?year": "",
 
-		// Here nobody asked for a ranking, or the order shows nowhere but in the map's items.
+		// Here no ranking was requested, or only the map's items show the order.
 		"SELECT ?b ?bLabel ?height ?where { ?b wdt:P625 ?where ; wdt:P2048 ?height }":                        "Map",
 		"SELECT ?b ?bLabel ?where { ?b wdt:P625 ?where } LIMIT 500":                                          "Map",
 		"SELECT ?b ?bLabel ?height ?where { ?b wdt:P625 ?where ; wdt:P2048 ?height } ORDER BY ?bLabel":       "Map",

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// w3cTaken are negative tests of the W3C whose queries the dialect must take, and why.
+// w3cTaken are negative tests of the W3C whose queries the dialect must accept, and why.
 var w3cTaken = map[string]string{
 	"sparql11/syntax-query/syntax-BINDscope6.rq":   "BIND to a variable that is in scope: Blazegraph joins",
 	"sparql11/syntax-query/syntax-BINDscope7.rq":   "the same",
@@ -16,7 +16,7 @@ var w3cTaken = map[string]string{
 	"sparql11/syntax-query/syntax-SELECTscope2.rq": "an alias that is in scope, as in (SAMPLE(?x) AS ?x): users write it and Blazegraph takes it",
 }
 
-// w3cEmpty are updates without any operation: nothing tells them from an empty query, which is refused.
+// w3cEmpty are updates without any operation. They cannot be distinguished from an empty query, which is refused.
 var w3cEmpty = map[string]string{
 	"sparql11/syntax-update-1/syntax-update-38.ru": "a comment only",
 	"sparql11/syntax-update-1/syntax-update-39.ru": "BASE only",
@@ -71,7 +71,7 @@ func TestW3CSyntax(t *testing.T) {
 		n++
 		q, err := Parse(string(b))
 		switch {
-		case x.update: // recognized as updates, whether they are good ones or not, so that they can be refused
+		case x.update: // recognized as updates, whether valid or not, so that they can be refused
 			if (err != nil || q.Form != Update) && w3cEmpty[x.name] == "" {
 				t.Errorf("%s: an update is not recognized: %v\n%s", x.name, err, b)
 			}

@@ -39,7 +39,7 @@ func TestWorks(t *testing.T) {
 	old.Question = "from another tab"
 	if err := s.SaveWork(ctx, &old, &annotate.Event{At: day, Who: "Ada", Kind: annotate.Edited}); !errors.Is(err,
 		annotate.ErrConflict) || old.Version != 1 {
-		t.Errorf("a save from an old reading: %v, version %d", err, old.Version)
+		t.Errorf("a save from an old version: %v, version %d", err, old.Version)
 	}
 	resolution := &annotate.Work{Candidate: "c-1", Annotator: annotate.Resolution, By: "Ben"}
 	other := work("c-2", "Ben", "?")
@@ -52,7 +52,7 @@ func TestWorks(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// All of it is there after a restart; the refused save is nowhere.
+	// Everything is still there after a restart, except the refused save.
 	s = open(t, path)
 	got, err := s.Works(ctx, "")
 	if d := cmp.Diff([]annotate.Work{*resolution, *ada, *other}, got); err != nil || d != "" {
@@ -80,7 +80,7 @@ func TestWorks(t *testing.T) {
 		t.Fatalf("events: %v %v", es, err)
 	}
 	if d := cmp.Diff(*ada, es[1].Work); d != "" {
-		t.Errorf("an event has another work than was saved: %s", d)
+		t.Errorf("an event holds a work other than the saved one: %s", d)
 	}
 }
 
@@ -108,11 +108,11 @@ func TestSaveWorkOnce(t *testing.T) {
 	}
 	es, err := stores[0].WorkEvents(t.Context(), "c-1", "")
 	if won != 1 || err != nil || len(es) != 1 {
-		t.Errorf("%d saves of one reading succeeded, %d events tell of it (%v)", won, len(es), err)
+		t.Errorf("%d saves from the same version succeeded, with %d events (%v)", won, len(es), err)
 	}
 }
 
-// A full disk takes neither the work nor its event, says so, and leaves what was there.
+// On a full disk neither the work nor its event is stored, the error says so, and existing data stays.
 func TestSaveWorkOnFullDisk(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "annotations.db")

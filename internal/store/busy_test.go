@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// Another program that writes the file is waited for; one that does not let go is an error that names it.
+// A save waits for another program that is writing the file. If that program does not finish, the error says so.
 func TestBusyDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bot.db")
 	s, other := open(t, path), open(t, path)

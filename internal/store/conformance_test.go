@@ -23,13 +23,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// opener opens a test's store, the same each time.
+// opener opens a test's store, the same one each time.
 type opener func(t *testing.T) *Store
 
 // sharedURL names the setting with a PostgreSQL database for tests. The integration run sets it.
 const sharedURL = "STORE_TEST_DATABASE_URL"
 
-// each runs a test against an SQLite file and, when there is one, against a PostgreSQL database.
+// each runs a test against an SQLite file and, if there is one, against a PostgreSQL database.
 func each(t *testing.T, test func(t *testing.T, open opener)) {
 	t.Run("file", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "new", "folder with ? and #", "bot.db")
@@ -54,7 +54,7 @@ func openShared(t *testing.T, address string) *Store {
 	return s
 }
 
-// emptySchema makes a schema for one test and returns the address under which it is the only one.
+// emptySchema creates a schema for one test and returns an address through which only that schema is seen.
 func emptySchema(t *testing.T) string {
 	t.Helper()
 	u, err := url.Parse(os.Getenv(sharedURL))
@@ -114,13 +114,13 @@ func testLedger(t *testing.T, open opener) {
 	}
 	theirs.State = bot.Rejected
 	if err := s.Update(ctx, &theirs); !errors.Is(err, bot.ErrChanged) || theirs.Version != 1 {
-		t.Errorf("an update from an old reading: %v", err)
+		t.Errorf("an update from an old version: %v", err)
 	}
 	if err := s.Update(ctx, entry("sb-9", bot.Posted, day)); !errors.Is(err, bot.ErrNoEntry) {
 		t.Errorf("update of nothing: %v", err)
 	}
 
-	// All of it is there after a restart.
+	// Everything is still there after a restart.
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -138,6 +138,13 @@ func testLedger(t *testing.T, open opener) {
 		"text":              {bot.Filter{Text: "bb"}, ""},
 		"saved":             {bot.Filter{SavedSince: day.Add(time.Minute)}, "sb-2"},
 		"saved later":       {bot.Filter{SavedSince: day.Add(time.Minute + 1000)}, ""},
+		"author seen":       {bot.Filter{Any: &bot.Seen{Authors: []string{"X", "A"}}}, "sb-1 sb-2"},
+		"text seen":         {bot.Filter{Any: &bot.Seen{Texts: []string{"bb", "aa"}}, Newest: 1}, "sb-2"},
+		"others seen":       {bot.Filter{Any: &bot.Seen{Authors: []string{"aa"}, Texts: []string{"A"}}}, ""},
+		"newest":            {bot.Filter{Newest: 1}, "sb-2"},
+		"newest, all":       {bot.Filter{Newest: 3}, "sb-1 sb-2"},
+		"none seen":         {bot.Filter{Any: &bot.Seen{}}, ""},
+		"hostile seen":      {bot.Filter{Any: &bot.Seen{Texts: []string{"') OR 1=1 --"}}}, ""},
 		"hostile":           {bot.Filter{Thread: "' OR 1=1 --"}, ""},
 	} {
 		es, err := s.Entries(ctx, c.f)
@@ -154,7 +161,7 @@ func testLedger(t *testing.T, open opener) {
 	}
 }
 
-// Of many who update the same reading of an entry, also in several programs, exactly one succeeds.
+// If many update the same version of an entry, also in several programs, exactly one succeeds.
 func TestUpdateOnce(t *testing.T) { each(t, testUpdateOnce) }
 
 func testUpdateOnce(t *testing.T, open opener) {
@@ -183,7 +190,7 @@ func testUpdateOnce(t *testing.T, open opener) {
 		}
 	}
 	if won != 1 {
-		t.Errorf("%d updates of one reading succeeded", won)
+		t.Errorf("%d updates from the same version succeeded", won)
 	}
 }
 
@@ -218,7 +225,8 @@ func testNotesAndSums(t *testing.T, open opener) {
 	}
 }
 
-// A lease has one holder at a time. Whoever slept through its end is told apart, also when it was its own successor.
+// A lease has one holder at a time. A holder that slept past the lease's end is recognized, even if it is its own
+// successor.
 func TestLease(t *testing.T) { each(t, testLease) }
 
 func testLease(t *testing.T, open opener) {
@@ -259,10 +267,10 @@ func testLease(t *testing.T, open opener) {
 		t.Errorf("under the lease: %v", err)
 	}
 	if err := now.Update(ctx, &old); !errors.Is(err, bot.ErrChanged) {
-		t.Errorf("an old reading under the lease: %v", err)
+		t.Errorf("an old version under the lease: %v", err)
 	}
 
-	if err := a.Release(ctx, first); err != nil { // not its own any more
+	if err := a.Release(ctx, first); err != nil { // no longer its own
 		t.Fatal(err)
 	}
 	if _, held, _ := a.Acquire(ctx, "bot", "a", time.Hour); held {
@@ -276,7 +284,7 @@ func testLease(t *testing.T, open opener) {
 	}
 }
 
-// Of many who want a lease at once, one gets it, and each hand-over has a fence of its own.
+// If many want a lease at once, one gets it, and each hand-over has its own fence.
 func TestLeaseOnce(t *testing.T) { each(t, testLeaseOnce) }
 
 func testLeaseOnce(t *testing.T, open opener) {
@@ -312,7 +320,7 @@ func testLeaseOnce(t *testing.T, open opener) {
 
 func TestChange(t *testing.T) { each(t, testChange) }
 
-// Many who change a note, also in several programs, lose no change.
+// If many change a note, also in several programs, no change is lost.
 func testChange(t *testing.T, open opener) {
 	stores := []*Store{open(t), open(t)}
 	var wg sync.WaitGroup
@@ -337,7 +345,7 @@ func testChange(t *testing.T, open opener) {
 	}
 }
 
-// A ledger moves to an empty database, once, and the file is not opened again.
+// A ledger can be moved to an empty database, once, and the file cannot be opened afterwards.
 func TestMove(t *testing.T) {
 	if os.Getenv(sharedURL) == "" {
 		t.Skip("needs a PostgreSQL database; make integration starts one")
@@ -368,11 +376,11 @@ func TestMove(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time finds everything there
+	for range 2 { // the second time everything exists already
 		if m, err := Move(ctx, from, to); err != nil || m != (Moved{50, 2, 1, 50, 0}) {
 			t.Fatalf("%+v %v", m, err)
 		}
-		if err := from.Forget(ctx, movedNote); err != nil { // as if the first one had died before
+		if err := from.Forget(ctx, movedNote); err != nil { // as if the first one had crashed before this
 			t.Fatal(err)
 		}
 	}
@@ -381,7 +389,7 @@ func TestMove(t *testing.T) {
 		t.Errorf("%v %s", err, d)
 	}
 	if waiting, err := to.Jobs(ctx, job.Want{}, job.Waiting); err != nil || len(waiting) != 30 {
-		t.Errorf("%d jobs wait, of which one was claimed: %v", len(waiting), err)
+		t.Errorf("%d jobs are waiting, of which one was claimed: %v", len(waiting), err)
 	}
 	if err := to.Put(ctx, "n0", []byte("x")); err != nil {
 		t.Fatal(err)
@@ -412,10 +420,13 @@ func TestBadAddresses(t *testing.T) {
 		if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush") {
 			t.Errorf("%q: %v, want %q without the password", address, err, want)
 		}
+		if bad := CheckAddress(address); errors.Is(bad, ErrAddress) != (want == "not the address") {
+			t.Errorf("%q: checked: %v", address, bad)
+		}
 	}
 }
 
-// TestSnapshot copies a ledger while it is written: the copy is one that was there at some moment.
+// TestSnapshot copies a ledger while it is being written: the copy is the ledger as it was at some moment.
 func TestSnapshot(t *testing.T) { each(t, testSnapshot) }
 
 func testSnapshot(t *testing.T, opener opener) {
@@ -439,7 +450,7 @@ func testSnapshot(t *testing.T, opener opener) {
 				return
 			default:
 			}
-			err := s.Update(context.Background(), a) // a is always as new as b, or one ahead
+			err := s.Update(context.Background(), a) // a is always as new as b, or one version ahead
 			if err == nil {
 				err = s.Update(context.Background(), b)
 			}
@@ -462,7 +473,7 @@ func testSnapshot(t *testing.T, opener opener) {
 			t.Fatalf("%v %v", got, err)
 		}
 		if d := got[0].Version - got[1].Version; d != 0 && d != 1 {
-			t.Errorf("versions %d and %d were never there together", got[0].Version, got[1].Version)
+			t.Errorf("versions %d and %d never existed at the same time", got[0].Version, got[1].Version)
 		}
 	}
 	close(stop)
@@ -485,6 +496,6 @@ func TestCopyFile(t *testing.T) {
 		t.Errorf("%+v %v", got, err)
 	}
 	if err := CopyFile(t.Context(), filepath.Join(dir, "none.db"), filepath.Join(dir, "x.db")); err == nil {
-		t.Error("a file that is not there was copied")
+		t.Error("a file that does not exist was copied")
 	}
 }

@@ -10,7 +10,8 @@ import (
 
 var _ harvest.Store = (*Store)(nil)
 
-// harvestTables store what a harvest has read. What it has run, resolved and been told is in notes.
+// harvestTables store what a harvest has read. The queries it has run, what it has resolved and its settings are stored
+// as notes.
 const harvestTables = `CREATE TABLE harvest_pages (
 	title TEXT PRIMARY KEY,
 	data TEXT NOT NULL -- harvest.Page as JSON
@@ -23,7 +24,7 @@ CREATE TABLE discussions (
 );
 CREATE INDEX discussions_page ON discussions (page, place);`
 
-// Pages lists the archive pages that were read.
+// Pages lists the archive pages that have been read.
 func (s *Store) Pages(ctx context.Context) ([]harvest.Page, error) {
 	out, err := list[harvest.Page](ctx, s.conn, "SELECT data FROM harvest_pages ORDER BY title")
 	return out, failed(err, "list archive pages")

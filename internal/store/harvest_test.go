@@ -21,8 +21,8 @@ func discussion(id, heading string) dataset.Candidate {
 		Conversation: dataset.Conversation{Comments: []dataset.Comment{}}, Queries: []dataset.Query{}}
 }
 
-// A page is replaced with all of its discussions, in their order, or not at all; notes are forgotten on request;
-// everything is there after opening again.
+// A page is replaced with all of its discussions, in their order, or not at all. Notes can be removed. Everything is
+// still there after the store is reopened.
 func TestHarvestPages(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "harvest.db")
@@ -81,7 +81,7 @@ func TestHarvestPages(t *testing.T) {
 	}
 }
 
-// What was removed is not to be found in the file either, free pages included.
+// Removed data is not left anywhere in the file, not even in free pages.
 func TestHarvestForgets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "harvest.db")
 	s, err := Open(t.Context(), path)

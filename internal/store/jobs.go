@@ -13,9 +13,9 @@ import (
 
 var _ job.Queue = (*Store)(nil)
 
-// jobTable stores jobs and who does them. An entry's job has the entry's key. The times of claims come from the
-// database's clock, so that the clocks of machines do not matter. All other times come from the process that wrote the
-// job.
+// jobTable stores jobs and the processes that hold them. An entry's job has the entry's key. The times of claims come
+// from the database's clock, so that the clocks of machines do not matter. All other times come from the process that
+// wrote the job.
 const jobTable = `CREATE TABLE jobs (
 	key TEXT PRIMARY KEY,
 	kind TEXT NOT NULL,
@@ -172,8 +172,8 @@ ends = CASE WHEN `+goesOn+` THEN jobs.ends ELSE 0 END, state = CASE WHEN `+goesO
 // plain returns a text without the characters that PostgreSQL does not accept.
 func plain(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, "�"), "\x00", "") }
 
-// Jobs lists the matching jobs that are in one of the states (in any state if none is named), in the order in which
-// they are due. Workers and expired claims are as of now.
+// Jobs lists the matching jobs that are in one of the states (in any state if none is given), in the order in which
+// they are due. A job whose claim has expired counts as waiting.
 func (s *Store) Jobs(ctx context.Context, w job.Want, states ...job.State) ([]job.Job, error) {
 	where, args := "1 = 1", []any{}
 	if w.Key != "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// Leases of tests: one that has ended when the next statement comes, and one that does not end.
+// Leases for tests: one that has expired by the next statement, and one that does not expire.
 const (
 	ended = -time.Second
 	long  = time.Hour
@@ -22,7 +22,7 @@ const (
 
 func TestJobs(t *testing.T) { each(t, testJobs) }
 
-// An entry's job follows the entry, and what a worker writes is written only while its claim holds.
+// An entry's job follows the entry, and a worker can write only while its claim is valid.
 func testJobs(t *testing.T, open opener) {
 	ctx := t.Context()
 	s := open(t)
@@ -114,17 +114,17 @@ func testJobs(t *testing.T, open opener) {
 		t.Fatalf("taken over: %+v", taken)
 	}
 	if err := update(e, slept, bot.Proposed); !errors.Is(err, job.ErrLost) {
-		t.Fatalf("a write of who slept: %v", err)
+		t.Fatalf("a write by the worker that slept: %v", err)
 	}
 	if err := errors.Join(s.Renew(ctx, taken, ended), s.Renew(ctx, slept, long)); !errors.Is(err, job.ErrLost) {
-		t.Fatalf("renewed by who slept: %v", err)
+		t.Fatalf("renewed by the worker that slept: %v", err)
 	}
 	taken = claim("b", job.Want{}, job.Forever)
 	if err := errors.Join(s.Renew(ctx, taken, job.Forever), update(e, taken, bot.Proposed)); err != nil {
 		t.Fatal(err)
 	}
 
-	// the operator is faster than the worker
+	// The operator is faster than the worker.
 	if err := update(e, nil, bot.Rejected); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func testJobs(t *testing.T, open opener) {
 	}
 	want("tried again", "sb-1 judge waiting 0", "sb-3 confirm done 0", "sb-2 judge waiting 0")
 
-	// A worker's note about an entry that runs elsewhere does not stop the work, other work does.
+	// A worker's note about an entry that runs elsewhere does not stop that work; a change to other work does.
 	taken = claim("b", job.Want{Key: "sb-1"}, long)
 	if err := update(e, nil, bot.Noticed); err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func testJobs(t *testing.T, open opener) {
 
 func TestClaimOnce(t *testing.T) { each(t, testClaimOnce) }
 
-// Of many workers in several programs, each job has one.
+// With many workers in several programs, each job is claimed by exactly one.
 func testClaimOnce(t *testing.T, open opener) {
 	stores := []*Store{open(t), open(t)}
 	for i := range 10 {
@@ -196,7 +196,7 @@ func testClaimOnce(t *testing.T, open opener) {
 	}
 }
 
-// The entries of a ledger from before there were jobs have theirs.
+// The entries of a ledger that is older than jobs get theirs.
 func TestJobsAreAdded(t *testing.T) { each(t, testJobsAreAdded) }
 
 func testJobsAreAdded(t *testing.T, open opener) {
@@ -237,7 +237,8 @@ func testJobsAreAdded(t *testing.T, open opener) {
 
 func TestResults(t *testing.T) { each(t, testResults) }
 
-// What a job made is kept with its end, by who has it, and a failed job is done again when it is requested again.
+// A job's results are stored when the holder of its claim finishes it. A failed job is done again when it is requested
+// again.
 func testResults(t *testing.T, open opener) {
 	ctx := t.Context()
 	s := open(t)
@@ -288,7 +289,7 @@ func testResults(t *testing.T, open opener) {
 
 func TestGiveBackForLater(t *testing.T) { each(t, testGiveBackForLater) }
 
-// Work that cannot go on now is given back until a time, and was no attempt.
+// Work that cannot continue now is released until a given time, and does not count as an attempt.
 func testGiveBackForLater(t *testing.T, open opener) {
 	ctx := t.Context()
 	s := open(t)
@@ -316,7 +317,7 @@ func testGiveBackForLater(t *testing.T, open opener) {
 
 func TestUntil(t *testing.T) { each(t, testUntil) }
 
-// The first claim says until when a job must be done; a later one is told, and a job that is done again has a new one.
+// The first claim sets a job's deadline, and later claims get the same one. A job that is redone gets a new deadline.
 func testUntil(t *testing.T, open opener) {
 	ctx := t.Context()
 	s := open(t)

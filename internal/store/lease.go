@@ -25,7 +25,7 @@ const longest = 24 * time.Hour
 
 // Acquire takes or renews a lease for a time. While another process holds the lease, held is false and l names the
 // holder. A holder that was away for longer than its lease gets it back with a new fence, as any other process would. A
-// holder's name must be one that no other process has ever had.
+// holder's name must be unique: no other process may ever have used it.
 func (s *Store) Acquire(ctx context.Context, name, holder string, d time.Duration) (l leader.Lease, held bool,
 	err error) {
 	l = leader.Lease{Name: name, Holder: holder}
@@ -42,7 +42,7 @@ WHERE leases.holder = excluded.holder OR leases.ends <= `+now+` OR leases.ends >
 	return l, false, failed(err, "lease %s", name)
 }
 
-// Release ends a lease early. It does nothing if the lease was lost.
+// Release ends a lease early. It does nothing if the lease is already lost.
 func (s *Store) Release(ctx context.Context, l leader.Lease) error {
 	_, err := s.exec(ctx, "UPDATE leases SET ends = 0 WHERE name = ? AND fence = ?", l.Name, l.Fence)
 	return failed(err, "lease %s", l.Name)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/bot"
@@ -62,14 +63,17 @@ func (s *Store) Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error)
 		add("saved >= ?", micros(f.SavedSince))
 	}
 	if len(f.States) > 0 {
-		values := make([]any, len(f.States))
-		for i, st := range f.States {
-			values[i] = string(st)
-		}
-		add("state IN (?"+strings.Repeat(", ?", len(values)-1)+")", values...)
+		where = append(where, oneOf("state", f.States, &args))
 	}
-	rows, err := s.rows(ctx, "SELECT version, data FROM entries WHERE "+strings.Join(where, " AND ")+
-		" ORDER BY seq", args...)
+	if f.Any != nil {
+		where = append(where, "("+oneOf("author", f.Any.Authors, &args)+" OR "+oneOf("text", f.Any.Texts, &args)+")")
+	}
+	order := " ORDER BY seq"
+	if f.Newest > 0 {
+		order = " ORDER BY seq DESC LIMIT ?"
+		args = append(args, f.Newest)
+	}
+	rows, err := s.rows(ctx, "SELECT version, data FROM entries WHERE "+strings.Join(where, " AND ")+order, args...)
 	if err != nil {
 		return nil, failed(err, "list entries")
 	}
@@ -82,7 +86,18 @@ func (s *Store) Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error)
 		}
 		out = append(out, e)
 	}
+	if f.Newest > 0 {
+		slices.Reverse(out)
+	}
 	return out, failed(rows.Err(), "list entries")
+}
+
+// oneOf returns the condition that a column has one of the values, which are appended to the arguments.
+func oneOf[T ~string](column string, values []T, args *[]any) string {
+	for _, v := range values {
+		*args = append(*args, string(v))
+	}
+	return column + " IN (NULL" + strings.Repeat(", ?", len(values)) + ")" // an empty list is no SQL
 }
 
 // Add writes a new entry unless its key exists.

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// A file from before entries had an origin keeps its entries, and they are found by it.
+// A file that is older than origins keeps its entries, and they can be found by their origin.
 func TestOriginIsAdded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bot.db")
 	db, err := sql.Open("sqlite", path)

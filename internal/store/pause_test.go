@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// The database's clock was ahead when a lease and a claim were written, and is set back: they have ended.
+// A lease and a claim that were written while the database's clock was ahead expire when the clock is set back.
 func TestClockWasAhead(t *testing.T) { each(t, testClockWasAhead) }
 
 func testClockWasAhead(t *testing.T, open opener) {
@@ -52,8 +52,9 @@ func testClockWasAhead(t *testing.T, open opener) {
 	}
 }
 
-// What one process is told by a server holds for all who share the database, also after a restart. A longer pause that
-// is noted already stays, and one that was noted before the database's clock was set back is over.
+// A pause that a server asks one process for holds for all processes that share the database, also after a restart. A
+// longer pause that is already recorded stays, and one that was recorded before the database's clock was set back is
+// over.
 func TestPause(t *testing.T) { each(t, testPause) }
 
 func testPause(t *testing.T, open opener) {
@@ -100,7 +101,7 @@ func testPause(t *testing.T, open opener) {
 		t.Fatal(err)
 	}
 	if d := left(b, "wiki x"); d != 0 {
-		t.Errorf("noted while the clock was ahead: %v", d)
+		t.Errorf("recorded while the clock was ahead: %v", d)
 	}
 	pause(b, "wiki x", time.Minute)
 	if d := left(a, "wiki x"); d < 50*time.Second || d > time.Minute {

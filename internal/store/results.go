@@ -18,12 +18,12 @@ const resultTables = `CREATE TABLE results (
 	PRIMARY KEY (key, name)
 );`
 
-// AddJobs adds the jobs that do not exist yet, and restarts those that have failed.
+// AddJobs adds the jobs that do not exist, and restarts those that have failed.
 func (s *Store) AddJobs(ctx context.Context, jobs []job.Job) error {
 	return s.addJobs(ctx, jobs, "jobs.state = 'failed'")
 }
 
-// Redo adds the jobs that do not exist yet, and restarts those that are done or have failed.
+// Redo adds the jobs that do not exist, and restarts those that are done or have failed.
 func (s *Store) Redo(ctx context.Context, jobs []job.Job) error {
 	return s.addJobs(ctx, jobs, "jobs.state IN ('done', 'failed')")
 }
@@ -91,7 +91,7 @@ func (s *Store) Finish(ctx context.Context, c *job.Claim, to job.State, reason s
 	return failed(err, "finish %s", c.Key)
 }
 
-// Made returns the results of a job, by name.
+// Made returns the stored results of a job, by name.
 func (s *Store) Made(ctx context.Context, key string) (map[string][]byte, error) {
 	rows, err := s.rows(ctx, "SELECT name, data FROM results WHERE key = ?", key)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// TestEverySchema opens what the program of each schema wrote (testdata/schema; its README says how the files were made)
-// and finds all of it, in a schema that is a new file's.
+// TestEverySchema opens a file written with each earlier schema (in testdata/schema; its README describes how they were
+// made). All data must be there, and the schema must be that of a new file.
 func TestEverySchema(t *testing.T) {
 	fresh := open(t, filepath.Join(t.TempDir(), "fresh.db"))
 	want := schema(t, fresh)
@@ -26,7 +26,7 @@ func TestEverySchema(t *testing.T) {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			dump, err := os.ReadFile(fmt.Sprintf("testdata/schema/%d.sql", version))
 			if err != nil {
-				t.Fatalf("the schema has a new step: keep what the program before it wrote, as testdata/schema/README.md says (%v)", err)
+				t.Fatalf("the schema has a new step: add a file written by the program before it, as testdata/schema/README.md says (%v)", err)
 			}
 			path := filepath.Join(t.TempDir(), "old.db")
 			db, err := sql.Open("sqlite", path)
@@ -41,7 +41,7 @@ func TestEverySchema(t *testing.T) {
 				t.Fatalf("the file has schema %d (%v)", has, err)
 			}
 			notes := "INSERT INTO notes VALUES ('endpoint https://x/sparql', 'b')"
-			if version < 8 { // the budgets of an endpoint were kept under its whole address once
+			if version < 8 { // an endpoint's budgets were once stored under its whole address
 				notes += ", ('endpoint https://x/sparql?key=secret', 'a')"
 			}
 			if _, err := db.Exec(notes); err != nil {
@@ -69,7 +69,7 @@ func TestEverySchema(t *testing.T) {
 	}
 }
 
-// schema is what a database says about its tables and indexes, apart from spaces, comments and the order of columns.
+// schema returns a database's definitions of its tables and indexes, without spaces, comments and the order of columns.
 func schema(t *testing.T, s *Store) (out []string) {
 	t.Helper()
 	rows, err := s.db.Query(`SELECT m.type || ' ' || m.name || ' ' || coalesce(c.name || ' ' || c.type || ' ' || c."notnull" || ' ' || c.pk, '')
@@ -91,7 +91,7 @@ FROM sqlite_master m LEFT JOIN pragma_table_info(m.name) c WHERE m.name NOT LIKE
 	return out
 }
 
-// checkOld looks for what the programs wrote.
+// checkOld checks that everything that the old program wrote is there.
 func checkOld(t *testing.T, s *Store, version int) {
 	t.Helper()
 	ctx, at := t.Context(), time.Date(2026, 10, 1, 10, 0, 0, 0, time.UTC)
@@ -178,14 +178,14 @@ func checkOld(t *testing.T, s *Store, version int) {
 	}
 }
 
-// sharedLike is the schema of a file that holds what each schema of PostgreSQL holds, from the first one on.
+// sharedLike lists, for each schema of PostgreSQL from the first one on, the file schema with the same content.
 var sharedLike = []int{6, 7, 8}
 
-// TestEverySharedSchema brings PostgreSQL databases of each schema up to date, with what the program of the file's
-// schema of the same time wrote. It needs a server: see sharedURL.
+// TestEverySharedSchema updates PostgreSQL databases of each schema, filled with the data of the matching file schema.
+// It needs a server; see sharedURL.
 func TestEverySharedSchema(t *testing.T) {
 	if len(sharedLike) != len(sharedMigrations)-1 {
-		t.Fatalf("%d schemas of PostgreSQL came before this one, and the test knows %d", len(sharedMigrations)-1, len(sharedLike))
+		t.Fatalf("PostgreSQL had %d schemas before this one, and the test has %d", len(sharedMigrations)-1, len(sharedLike))
 	}
 	if os.Getenv(sharedURL) == "" {
 		t.Skipf("needs a server: %s; the integration run has one", sharedURL)
@@ -246,7 +246,7 @@ func TestEverySharedSchema(t *testing.T) {
 	}
 }
 
-// dumped is the file that the program of a schema wrote.
+// dumped returns the file written by the program with this schema.
 func dumped(t *testing.T, version int) *sql.DB {
 	t.Helper()
 	dump, err := os.ReadFile(fmt.Sprintf("testdata/schema/%d.sql", version))
@@ -298,7 +298,7 @@ func copyRows(t *testing.T, from, to *sql.DB, table, columns string) {
 	}
 }
 
-// sharedSchema is schema for PostgreSQL.
+// sharedSchema is like schema, for PostgreSQL.
 func sharedSchema(t *testing.T, s *Store) (out []string) {
 	t.Helper()
 	rows, err := s.db.Query(`SELECT 'column ' || table_name || ' ' || column_name || ' ' || data_type || ' ' || is_nullable

@@ -56,13 +56,25 @@ CREATE TABLE vectors (
 // maxConns is the maximum number of connections of a process. By default, PostgreSQL allows 100 in all.
 const maxConns = 6
 
+// ErrAddress means that a setting is not the address of a PostgreSQL database. It does not show the setting, which may
+// hold a password.
+var ErrAddress = errors.New("DATABASE_URL is not the address of a PostgreSQL database, " +
+	"such as postgres://user:password@host:5432/name")
+
+// CheckAddress returns [ErrAddress] if url is not an address, without connecting to it.
+func CheckAddress(url string) error {
+	if _, err := pgx.ParseConfig(url); err != nil {
+		return ErrAddress
+	}
+	return nil
+}
+
 // OpenShared opens a PostgreSQL database that several processes share, and brings its schema up to date. url is as in
 // https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING; no error shows its password.
 func OpenShared(ctx context.Context, url string) (*Store, error) {
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
-		return nil, errors.New("store: DATABASE_URL is not the address of a PostgreSQL database, " +
-			"such as postgres://user:password@host:5432/name")
+		return nil, fmt.Errorf("store: %w", ErrAddress)
 	}
 	cfg.RuntimeParams["application_name"] = "spinachbot"
 	db := stdlib.OpenDB(*cfg)
@@ -77,13 +89,13 @@ func OpenShared(ctx context.Context, url string) (*Store, error) {
 
 // prepareShared runs the missing migrations. If several programs start at once, only one of them does.
 func (s *Store) prepareShared(ctx context.Context) error {
-	tx, err := s.db.BeginTx(ctx, nil) // each statement sees what was written before it, even while it waited
+	tx, err := s.db.BeginTx(ctx, nil) // each statement sees earlier writes, also those made while it waited
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
 	c := conn{db: s.db, tx: tx, shared: true}
-	if _, err := c.exec(ctx, "SELECT pg_advisory_xact_lock(4838174921)"); err != nil { // an arbitrary number of our own
+	if _, err := c.exec(ctx, "SELECT pg_advisory_xact_lock(4838174921)"); err != nil { // an arbitrary number
 		return err
 	}
 	if _, err := c.exec(ctx, "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)"); err != nil {
@@ -115,7 +127,7 @@ func describeShared(err error) error {
 	case isPg && pg.Code == "25006":
 		return fmt.Errorf("the database cannot be written: DATABASE_URL must name the primary server (%w)", err)
 	case isPg && (pg.Code == "28P01" || pg.Code == "28000" || pg.Code == "3D000" || pg.Code == "42501"):
-		return fmt.Errorf("the database refuses us: check the user, password and name in DATABASE_URL, "+
+		return fmt.Errorf("the database refuses the connection: check the user, password and name in DATABASE_URL, "+
 			"and that the user may create tables (%w)", err)
 	case errors.As(err, &unreachable):
 		return fmt.Errorf("the database cannot be reached: check DATABASE_URL, and that the server runs (%w)", err)

@@ -1,7 +1,7 @@
 // Package store keeps what must survive a crash: the bot's ledger and notes, the daily sums spent on the language
-// model, and vectors that were paid for. It implements the interfaces that bot ([Store.Entry] and related methods), llm
-// ([Store.Spent], [Store.AddSpent]), the annotation page ([Store.SaveWork]) and others own, and knows nothing of their
-// rules.
+// model, and vectors that were paid for. It implements interfaces that are defined by bot ([Store.Entry] and related
+// methods), llm ([Store.Spent], [Store.AddSpent]), the annotation page ([Store.SaveWork]) and others, and does not
+// depend on their rules.
 //
 // It is one SQLite file ([Open]) or, for bots on several machines, a PostgreSQL database ([OpenShared]). The statements
 // are the same; sql.go contains the few differences, and one suite of tests runs against both.
@@ -9,7 +9,7 @@
 // Every write is durable when the method returns. The file is in WAL mode with synchronous=FULL
 // (https://www.sqlite.org/pragma.html#pragma_synchronous), with one connection, and its transactions take the write
 // lock at once, so that a busy database makes a writer wait instead of failing halfway. Several processes may have the
-// file open: the running bot, and the ledger command. [Lock] prevents a second bot from using a file, and
+// file open, for example the running bot and the ledger command. [Lock] prevents a second bot from using a file, and
 // [Store.Acquire] prevents it for a database.
 //
 // The schema has a version. Opening updates an older one, each step in a transaction, and refuses one that a newer
@@ -35,7 +35,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/leader"
 )
 
-// Store is an open database. It is safe for many goroutines.
+// Store is an open database. It is safe for concurrent use.
 type Store struct {
 	conn
 	lease *leader.Lease // required for writing the ledger; nil: no lease is needed
@@ -117,7 +117,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
 		"foreign_keys(ON)",
-		"secure_delete(ON)"}} // what a wiki deleted is overwritten
+		"secure_delete(ON)"}} // text that was deleted on the wiki is overwritten
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: q.Encode()}
 	db, err := sql.Open("sqlite", u.String())
 	if err != nil {
@@ -167,7 +167,12 @@ func (s *Store) prepare(ctx context.Context) error {
 		if err := tx.row(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 			return err
 		}
-		if err := tx.migrate(ctx, version, migrations); err != nil || version == len(migrations) {
+		if err := tx.migrate(ctx, version, migrations); err != nil {
+			return err
+		}
+		if version == len(migrations) {
+			// SQLite opens a file that may not be written for reading; this fails, and otherwise changes nothing.
+			_, err := tx.exec(ctx, "DELETE FROM notes WHERE 0")
 			return err
 		}
 		_, err := tx.exec(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(migrations)))
@@ -192,7 +197,7 @@ func (c conn) migrate(ctx context.Context, version int, steps []string) error {
 // errDamaged is the error for a corrupted file.
 var errDamaged = errors.New("the database file is damaged: restore a copy, or move it (and its -wal and -shm files) away to start over")
 
-// describe adds what to do next to the errors that people meet: full disk, damaged file, no permission, busy.
+// describe adds what to do next to the errors that users may see: full disk, damaged file, no permission, busy.
 func describe(err error) error {
 	var se *sqlite.Error
 	switch {
@@ -209,16 +214,28 @@ func describe(err error) error {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return fmt.Errorf("%w (%w)", errDamaged, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
-		return fmt.Errorf("the database file cannot be written: check the folder's owner and permissions (%w)", err)
+		return fmt.Errorf("the database file cannot be written: check that it is a file, and the owner and permissions "+
+			"of it, its -wal and -shm files, and its folder (%w)", err)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return fmt.Errorf("another program has kept the database busy for %v: find and stop it (%w)", busyTimeout, err)
 	case sqlite3.SQLITE_IOERR:
-		return fmt.Errorf("the disk reports an error: check the system's log (%w)", err)
+		return fmt.Errorf("%s (%w)", ioError(se.Code()), err)
 	}
 	return err
 }
 
-// failed wraps an error of a method with what the method was doing.
+// ioError describes an extended error code of input and output. SQLite reports a full disk as one where it extends a
+// file other than the database.
+func ioError(code int) string {
+	switch code {
+	case sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_SHMMAP, sqlite3.SQLITE_IOERR_WRITE,
+		sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_TRUNCATE:
+		return "the disk is full or reports an error: make room, or check the system's log"
+	}
+	return "the disk reports an error: check the system's log"
+}
+
+// failed wraps a method's error with a description of what the method was doing.
 func failed(err error, format string, args ...any) error {
 	if err == nil {
 		return nil

@@ -34,7 +34,7 @@ func entry(key string, state bot.State, created time.Time) *bot.Entry {
 		Heading: "Cats", Author: "A", Text: "aa", Created: created, Updated: created}
 }
 
-// Settings that durability rests on; a typo in the address would lose them without a word.
+// Durability depends on these settings; a typo in the address would disable them silently.
 func TestPragmas(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "bot.db"))
 	for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "busy_timeout": "10000",
@@ -90,8 +90,16 @@ func TestBadFiles(t *testing.T) {
 	if err := os.WriteFile(text, []byte(strings.Repeat("this is not a database\n", 500)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{newer: "newer program", torn: "damaged", text: "damaged",
-		filepath.Join(text, "below.db"): "store"} {
+	bad := map[string]string{newer: "newer program", torn: "damaged", text: "damaged", dir: "check that it is a file",
+		filepath.Join(text, "below.db"): "store"}
+	if os.Geteuid() != 0 { // root may write everything
+		locked := healthy("locked.db")
+		if err := os.Chmod(locked, 0o400); err != nil {
+			t.Fatal(err)
+		}
+		bad[locked] = "cannot be written"
+	}
+	for path, want := range bad {
 		s, err := Open(t.Context(), path)
 		if err == nil {
 			s.Close()
@@ -104,7 +112,7 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// A full disk gives a clear error, and what was written before stays.
+// A full disk causes a clear error, and existing data stays.
 func TestFullDisk(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "bot.db")
@@ -131,6 +139,17 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// On a full disk SQLite may fail at the shared memory of the write-ahead log: 4874 is SQLITE_IOERR_SHMSIZE, seen on a
+// full tmpfs; 266 is SQLITE_IOERR_READ.
+func TestFullDiskAtTheLog(t *testing.T) {
+	if s := ioError(4874); !strings.Contains(s, "the disk is full") {
+		t.Error(s)
+	}
+	if s := ioError(266); strings.Contains(s, "full") {
+		t.Error(s)
+	}
+}
+
 func TestLock(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	release, err := Lock(dir)
@@ -154,7 +173,7 @@ func TestLock(t *testing.T) {
 	release()
 }
 
-// The lock is free as soon as its holder is dead, even when it was killed with signal 9.
+// The lock is released as soon as its holder is dead, even if the holder was killed with signal 9.
 func TestLockAfterKill(t *testing.T) {
 	const env = "SPINACHBOT_TEST_LOCK"
 	if dir := os.Getenv(env); dir != "" {
@@ -192,7 +211,7 @@ func TestLockAfterKill(t *testing.T) {
 	release()
 }
 
-// TestPermissions: nobody else may read what the bot keeps, whatever the folder's permissions and the umask.
+// TestPermissions: no other user may read the bot's files, whatever the folder's permissions and the umask.
 func TestPermissions(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has other permissions")
@@ -215,7 +234,7 @@ func TestPermissions(t *testing.T) {
 		}
 	}
 	modes(0o600)
-	if err := os.Chmod(path, 0o664); err != nil { // as an older version left it
+	if err := os.Chmod(path, 0o664); err != nil { // as an older version of the program left it
 		t.Fatal(err)
 	}
 	modes(0o660)

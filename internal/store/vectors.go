@@ -10,7 +10,7 @@ import (
 	"math"
 )
 
-// vectorTables store embedding models' vectors of texts; of a text, only its hash is kept.
+// vectorTables store embedding models' vectors of texts; only the hash of a text is kept.
 const vectorTables = `CREATE TABLE vectors (
 	model TEXT NOT NULL,
 	text BLOB NOT NULL, -- SHA-256
@@ -18,7 +18,7 @@ const vectorTables = `CREATE TABLE vectors (
 	PRIMARY KEY (model, text)
 ) WITHOUT ROWID;`
 
-// Vectors returns the stored vectors of texts, by text.
+// Vectors returns the stored vectors of the texts, by text.
 func (s *Store) Vectors(ctx context.Context, model string, texts []string) (map[string][]float32, error) {
 	out := map[string][]float32{}
 	err := s.inTx(ctx, func(tx conn) error {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// folded tells which nodes of a tree are shown.
+// folded reports which nodes of a tree are shown.
 type folded struct {
 	shown  map[*Node]bool
 	hidden map[*Node]hidden // what is not shown below a shown node

@@ -32,7 +32,7 @@ type layout struct {
 
 // SVG draws the tree with at most that many nodes (0: [Nodes]) as an outline from top to bottom, with the path to the
 // answer first. Nodes that are not drawn are counted where they would be. The drawing has two layouts, for wide windows
-// and for phones, and colors for light and dark systems. It needs no script and no other file.
+// and for phones, and colors for light and dark systems. It needs neither a script nor another file.
 func (t *Tree) SVG(nodes int) string {
 	if nodes <= 0 {
 		nodes = Nodes

@@ -60,7 +60,7 @@ func method(m string) string {
 	return "other"
 }
 
-// answer records what was answered.
+// answer records the status of a response.
 type answer struct {
 	http.ResponseWriter
 	status  int

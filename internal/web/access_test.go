@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/logid"
 )
 
-// TestAccess: every request has an ID, in its context, its answer and its log line; what is counted are the server's
-// own paths; a query, which may be a question, is not logged; an answer can be flushed and taken over.
+// TestAccess: every request has an ID in its context, its response and its log line. Only the server's own paths are
+// counted. A query string, which may contain a question, is not logged. A response can be flushed and hijacked.
 func TestAccess(t *testing.T) {
 	var log bytes.Buffer
 	var counted []string

@@ -32,7 +32,7 @@ type missing struct {
 // Unwrap is for [http.ResponseController].
 func (m *missing) Unwrap() http.ResponseWriter { return m.ResponseWriter }
 
-// WriteHeader sends the page if the answer is "not found" in plain text, else the status.
+// WriteHeader sends the page if the answer is "not found" in plain text, otherwise the status.
 func (m *missing) WriteHeader(status int) {
 	if status != http.StatusNotFound || !strings.HasPrefix(m.Header().Get("Content-Type"), "text/plain") {
 		m.ResponseWriter.WriteHeader(status)

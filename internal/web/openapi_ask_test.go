@@ -29,7 +29,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// answering plays an agent with a table, which asks a reviewer once, if there is one.
+// answering plays an agent that returns a table, and asks a reviewer once, if there is one.
 type answering struct{ who policy.Reviewer }
 
 func (a answering) Ask(ctx context.Context, q agent.Question, rec agent.Recorder, _ agent.Limits) (*agent.Outcome, error) {
@@ -57,7 +57,7 @@ func (a answering) Ask(ctx context.Context, q agent.Question, rec agent.Recorder
 	return &agent.Outcome{}, nil
 }
 
-// pictures has a flag, and a seal that cannot be had now.
+// pictures has a flag, and a seal that is not available now.
 type pictures struct{}
 
 func (pictures) Get(_ context.Context, file string) (string, []byte, error) {
@@ -67,10 +67,10 @@ func (pictures) Get(_ context.Context, file string) (string, []byte, error) {
 	return "", nil, errors.New("busy")
 }
 
-// asked are the IDs of an answered question, of one that waits for a decision, and of a query run in the editor.
+// asked has the IDs of an answered question, of one that waits for a decision, and of a query run in the editor.
 type asked struct{ done, waits, ran string }
 
-// askPages are the options of a server with the pages to ask on, on which two questions were asked.
+// askPages returns the options of a server with the pages for asking, on which two questions were asked.
 func askPages(t *testing.T) (*Options, asked) {
 	t.Helper()
 	graph, err := sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 4 }})
@@ -117,7 +117,7 @@ func askPages(t *testing.T) (*Options, asked) {
 	return &o, asked{ids[0], ids[1], string(found[1])}
 }
 
-// pagesSeen are requests to the pages, one for each answer that is described.
+// pagesSeen returns requests to the pages, one for each described response.
 func pagesSeen(o *Options, ids asked) []exchange {
 	done, waits, none := "/a/"+ids.done, "/a/"+ids.waits, "/a/aaaaaaaaaaaaaaaa"
 	long, ran, gone := "q="+strings.Repeat("x", 100_000), "/editor/ran/"+ids.ran, "/editor/ran/aaaaaaaaaaaaaaaa"
@@ -160,7 +160,7 @@ func pagesSeen(o *Options, ids asked) []exchange {
 	}
 }
 
-// template is the path of the description that a request's path is of.
+// template returns the described path that matches a request's path.
 func (d *described) template(path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	if _, ok := d.Paths[path]; ok {
@@ -177,7 +177,7 @@ func (d *described) template(path string) string {
 	return ""
 }
 
-// streams holds the events of both questions against their schemas, until the decision on the second one is made.
+// streams checks the events of both questions against their schemas, until the decision on the second one is made.
 func (d *described) streams(t *testing.T, o *Options, ids asked) {
 	t.Helper()
 	s := httptest.NewServer(New(*o))

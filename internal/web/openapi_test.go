@@ -25,7 +25,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/live"
 )
 
-// operation is what the description says of one method of a path.
+// operation is the description of one method of a path.
 type operation struct {
 	Responses map[string]struct {
 		Content map[string]struct {
@@ -42,7 +42,7 @@ type described struct {
 	} `json:"components"`
 }
 
-// schema is a schema of the description, with those that it refers to.
+// schema returns a schema of the description, with those that it refers to.
 func (d *described) schema(t *testing.T, raw json.RawMessage) *jsonschema.Resolved {
 	t.Helper()
 	var s jsonschema.Schema
@@ -61,7 +61,7 @@ func (d *described) schema(t *testing.T, raw json.RawMessage) *jsonschema.Resolv
 	return r
 }
 
-// agentOf plays an agent that does as the question says.
+// agentOf plays an agent that does what the question says.
 type agentOf struct{}
 
 type nowhere struct{}
@@ -92,7 +92,7 @@ func (agentOf) Ask(ctx context.Context, q agent.Question, rec agent.Recorder, _ 
 	return &agent.Outcome{Answer: &agent.Answer{SPARQL: "SELECT ?c {}"}}, nil
 }
 
-// apis are the options of a server with all APIs.
+// apis returns the options of a server with all APIs.
 func apis(ready error, change func(*live.Options)) Options {
 	lg := slog.New(slog.DiscardHandler)
 	service := &ask.Service{Log: lg, Asker: agentOf{}, Now: time.Now, Open: func(string) (ask.Trajectory, error) { return nowhere{}, nil }}
@@ -106,8 +106,8 @@ func apis(ready error, change func(*live.Options)) Options {
 		Checks:    map[string]health.Check{"part": func(context.Context) error { return ready }}}
 }
 
-// TestOpenAPI: each answer of the server is described, with its shape; each answer that is described is given; and each
-// path of the server is described.
+// TestOpenAPI: each response of the server matches its description, each described response occurs, and each path of
+// the server is described.
 func TestOpenAPI(t *testing.T) {
 	var d described
 	if err := json.Unmarshal(openAPI, &d); err != nil || d.OpenAPI != "3.1.0" {
@@ -153,7 +153,7 @@ func TestOpenAPI(t *testing.T) {
 		delete(missing, tested) // in packages live and ask, or by the streams
 	}
 	for answer := range missing {
-		t.Errorf("%s is described and not seen", answer)
+		t.Errorf("%s is described, but did not occur", answer)
 	}
 	for pattern := range routes(pages) {
 		path := strings.TrimSuffix(pattern[strings.IndexByte(pattern, '/'):], "{$}")
@@ -163,14 +163,14 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
-// exchange is a request, and the status of its answer.
+// exchange is a request, and the status of its response.
 type exchange struct {
 	o                          *Options
 	method, path, body, header string
 	status                     int
 }
 
-// hold holds the answer against the description, and takes it from what was not seen.
+// hold checks the response against its description, and removes it from missing.
 func (tt *exchange) hold(t *testing.T, d *described, missing map[string]bool) {
 	t.Helper()
 	s := httptest.NewServer(New(*tt.o))
@@ -190,7 +190,7 @@ func (tt *exchange) hold(t *testing.T, d *described, missing map[string]bool) {
 			req.Header.Set(key, value)
 		}
 	}
-	resp, err := http.DefaultTransport.RoundTrip(req) // follows nothing
+	resp, err := http.DefaultTransport.RoundTrip(req) // follows no redirect
 	if err != nil {
 		t.Fatal(name, err)
 	}

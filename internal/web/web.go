@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// openAPI describes the APIs for programs (https://spec.openapis.org/oas/v3.1.0); a test holds it against the server.
+// openAPI describes the APIs for programs (https://spec.openapis.org/oas/v3.1.0); a test compares it with the server.
 //
 //go:embed openapi.json
 var openAPI []byte
@@ -26,13 +26,13 @@ func serveOpenAPI(w http.ResponseWriter, _ *http.Request) {
 // Options are the parts of the server.
 type Options struct {
 	Log       *slog.Logger
-	Hosts     []string     // names besides the loopback ones, see [guard.Options]
+	Hosts     []string     // names in addition to the loopback ones, see [guard.Options]
 	Challenge http.Handler // the TEXT2SPARQL API
 	MCP       http.Handler // the Model Context Protocol
 	Metrics   http.Handler
 	NewID     func() string // ID of a request, for the log; nil: requests have no IDs and are not logged
 	Now       func() time.Time
-	// counts a request: the pattern of its path, "other" for none; may be nil
+	// counts a request by the pattern of its path, or "other"; may be nil
 	Watch  func(path, method string, status int, took time.Duration)
 	Checks map[string]health.Check // what must work for the server to be ready
 	Site   *layout.Site            // the frame of the pages; nil: there are no pages
@@ -53,7 +53,7 @@ func New(o Options) http.Handler {
 	return access(guarded, &o)
 }
 
-// routes are the server's handlers by their patterns.
+// routes returns the server's handlers by their patterns.
 func routes(o *Options) map[string]http.Handler {
 	out := maps.Clone(o.Pages)
 	if out == nil {

@@ -1,6 +1,6 @@
-// Command benchharvest measures the harvest of ten years of a busy forum. It makes 120 archive pages with 10,000
-// discussions and serves them from the sandbox's wiki together with the built-in graph. Then it runs the harvest
-// command on them, and prints how long that took and how much memory it needed. Making and serving are not counted.
+// Command benchharvest measures the harvest of ten years of a busy forum. It creates 120 archive pages with 10,000
+// discussions and serves them from the sandbox's wiki, together with the built-in graph. Then it runs the harvest
+// command on them, and prints the time and memory that the command took. Creating and serving the pages does not count.
 //
 //	benchharvest path/to/spinachbot
 //
@@ -165,7 +165,7 @@ func discussion(b *strings.Builder, rnd *mathrand.Rand, n, m int) {
 	b.WriteString("\n")
 }
 
-// query writes a query in the manner of the forum.
+// query writes a query in the style of the forum.
 func query(rnd *mathrand.Rand, n int) string {
 	class := classes[rnd.IntN(len(classes))]
 	switch {

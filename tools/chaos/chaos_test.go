@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// The same seed plays the same faults and events, another seed others; each fault of the tables comes.
+// The same seed plays the same faults and events, and another seed plays others. Each fault in the tables occurs.
 func TestSchedule(t *testing.T) {
 	play := func(seed uint64) string {
 		s := newSchedule(seed, 0.3)
@@ -33,10 +33,10 @@ func TestSchedule(t *testing.T) {
 	}
 	once := play(7)
 	if once != play(7) {
-		t.Error("the same seed plays something else")
+		t.Error("the same seed plays different faults")
 	}
 	if once == play(8) {
-		t.Error("another seed plays the same")
+		t.Error("another seed plays the same faults")
 	}
 	s := newSchedule(1, 0.5)
 	seen, faults := map[Fault]bool{}, 0
@@ -91,7 +91,7 @@ func TestFaults(t *testing.T) {
 		answer bool
 		status int
 		kills  int32
-		sees   string // what the server sees, too
+		sees   string // what the server also sees
 	}{
 		none: {1, true, 200, 0, "session=1"}, slow: {1, true, 200, 0, ""}, drop: {0, false, 0, 0, ""}, lost: {1, false, 0, 0, ""},
 		late: {1, false, 0, 0, ""}, truncated: {1, false, 200, 0, ""}, drip: {1, true, 200, 0, ""}, busy: {0, true, 503, 0, ""},
@@ -121,7 +121,7 @@ func TestFaults(t *testing.T) {
 				answer, status = err == nil, resp.StatusCode
 			}
 			if f == late {
-				for n := 0; calls.Load() == 0 && n < 500; n++ { // it comes
+				for n := 0; calls.Load() == 0 && n < 500; n++ { // until the fault occurs
 					time.Sleep(20 * time.Millisecond)
 				}
 			}
@@ -138,7 +138,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// The checker finds a second reply, a wrong one, and one that holds what it should not.
+// The checker finds a second reply, a wrong one, and one with content that it should not have.
 func TestJudge(t *testing.T) {
 	const stamp = "12:05, 20 November 2026 (UTC)"
 	const signed = "If something is missing, just reply here. --[[User:SpinachBot|SpinachBot]] ([[User talk:SpinachBot|talk]]) " + stamp
@@ -150,7 +150,7 @@ func TestJudge(t *testing.T) {
 	}{
 		"one reply":  {[]string{good}, ""},
 		"double":     {[]string{good, good}, "2 replies were posted"},
-		"wrong":      {[]string{strings.ReplaceAll(good, "Yamoussoukro", "Abidjan")}, "that is not the answer"},
+		"wrong":      {[]string{strings.ReplaceAll(good, "Yamoussoukro", "Abidjan")}, "this is not the answer"},
 		"link":       {[]string{strings.ReplaceAll(good, "It is", "[https://example.org x]")}, "with faults"},
 		"no answer":  {[]string{":I found no answer.<!-- spinachbot:sb-1 -->\n:" + signed}, ""},
 		"none":       {nil, "0 replies were posted"},

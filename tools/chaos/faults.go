@@ -48,10 +48,10 @@ const (
 	quota     Fault = "insufficient_quota"
 )
 
-// weighted is how often a fault is chosen, compared with the others of its part.
+// weighted is how often each fault is chosen, relative to the others of its part.
 type weighted map[Fault]int
 
-// every part of the network has these.
+// Every part of the network has these.
 var everywhere = weighted{slow: 12, drop: 6, lost: 6, truncated: 4, drip: 3, busy: 5, limited: 4, webPage: 4,
 	garbage: 4, empty: 3, kill: 2, killAfter: 2}
 
@@ -61,10 +61,10 @@ func and(more weighted) weighted {
 	return all
 }
 
-// Parts of the bot's surroundings.
+// Parts of the bot's environment.
 const (
 	wikiPart  = "wiki"
-	savePart  = "save" // the wiki's calls that write
+	savePart  = "save" // calls that write to the wiki
 	graphPart = "endpoint"
 	modelPart = "model"
 )
@@ -78,7 +78,7 @@ var faultsOf = map[string]weighted{
 	modelPart: and(weighted{noChoices: 4, refusal: 2, badStream: 4, quota: 1}),
 }
 
-// schedule says which calls fail, and how: a function of the seed, the part and the number of the call.
+// schedule decides which calls fail, and how, as a function of the seed, the part and the number of the call.
 type schedule struct {
 	seed  uint64
 	rates map[string]float64 // share of failing calls, by part
@@ -95,14 +95,14 @@ func newSchedule(seed uint64, rate float64) *schedule {
 		rates: map[string]float64{wikiPart: rate, graphPart: rate / 4, modelPart: rate, savePart: min(1, rate*8)}}
 }
 
-// stream is the randomness of one purpose.
+// stream returns the source of randomness for one purpose.
 func stream(seed uint64, purpose string, n uint64) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(purpose))
 	return rand.New(rand.NewPCG(seed, h.Sum64()+n))
 }
 
-// at is the fault of a part's nth call, with the randomness that is left for its size.
+// at returns the fault of a part's nth call, and the source of randomness for its size.
 func (s *schedule) at(part string, n uint64) (Fault, *rand.Rand) {
 	rng := stream(s.seed, part, n)
 	if rng.Float64() >= s.rates[part] {
@@ -171,7 +171,7 @@ const (
 	evDatabase = "database restarted"
 )
 
-// event is the nth event of a run. A worker that is stopped or cut off is so for longer than its lease.
+// event returns the nth event of a run. A worker is stopped or cut off for longer than its lease.
 func event(seed uint64, n uint64, workers int, every, lease time.Duration) Event {
 	rng := stream(seed, "event", n)
 	kinds := []string{evKill, evKill, evStop, evTerm, evCutOff, evReadOnly, evWikiDown}

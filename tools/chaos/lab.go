@@ -1,4 +1,4 @@
-// Over 500 lines: one run from its start to its verdict; its parts share what was played and seen.
+// Over 500 lines: one run from its start to its verdict; its parts share the record of what happened.
 
 package main
 
@@ -94,8 +94,8 @@ func (l *lab) open() error {
 	return l.first()
 }
 
-// quickSaves leaves out what the wiki does after each save for readers, such as notifications of new comments. It
-// parses the page twice more for them, and PHP's own server does that before it answers.
+// quickSaves disables what the wiki does for readers after each save, such as notifications of new comments. For these
+// it parses the page twice more, and PHP's own server does so before it answers.
 func (l *lab) quickSaves() error {
 	file := filepath.Join(l.o.dir, "wiki", "LocalSettings.php")
 	data, err := os.ReadFile(file)
@@ -113,8 +113,8 @@ func (l *lab) openSandbox() error {
 	cmd := exec.Command(l.o.bin, "sandbox", "--addr", "127.0.0.1:0") //nolint:noctx // ended by close
 	cmd.Dir = l.o.dir
 	cmd.Env = []string{"HOME=" + l.o.dir, "PATH=" + os.Getenv("PATH")}
-	// In a group of its own: what asks the laboratory to end, such as Ctrl-C or timeout, signals the whole group, and
-	// then the last requests would have no model.
+	// In its own process group: Ctrl-C or timeout signals the laboratory's whole group, and the last requests would
+	// have no model.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -138,7 +138,7 @@ func (l *lab) openSandbox() error {
 	return nil
 }
 
-// settings are the program's, with its parts at these addresses.
+// settings returns the program's settings, with its services at these addresses.
 func (l *lab) settings(dir, wiki, rest, database string) []string {
 	path := strings.TrimPrefix(l.wiki["WIKI_API"], l.wiki["REALWIKI_URL"])
 	return []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "WIKI_API=" + wiki + path, "WIKI_USER=" + l.wiki["WIKI_USER"],
@@ -149,7 +149,7 @@ func (l *lab) settings(dir, wiki, rest, database string) []string {
 		"THREAD_COOLDOWN=0s", "FOLLOWUP_LIMIT=100", "ANSWER_PRESET=" + l.o.preset}
 }
 
-// openWorker makes a worker and its proxies; nothing is started yet.
+// openWorker creates a worker and its proxies, but starts nothing yet.
 func (l *lab) openWorker(i int) error {
 	w := &worker{name: fmt.Sprint("worker ", i+1), bin: l.o.bin, dir: filepath.Join(l.o.dir, fmt.Sprint("worker", i+1)),
 		args: []string{"run", "--lease", l.o.lease.String(), "--unknown-grace", "15s", "--watch-schedule", "@every 1s",
@@ -196,7 +196,7 @@ func (l *lab) proxy(w *worker, target string) (string, error) {
 	return p.addr, err
 }
 
-// meddle has someone write into the section of that heading, now.
+// meddle has someone edit the section with that heading now.
 func (l *lab) meddle(heading string) {
 	select {
 	case l.town.meddling <- heading:
@@ -214,7 +214,7 @@ func (l *lab) command(args ...string) (string, error) {
 	return string(out), err
 }
 
-// first has the bot see the page for the first time, so that it answers what comes later.
+// first lets the bot read the page for the first time, so that it answers later requests.
 func (l *lab) first() error {
 	for _, w := range l.workers {
 		if err := os.MkdirAll(w.dir, 0o700); err != nil {
@@ -227,7 +227,7 @@ func (l *lab) first() error {
 	return l.town.look()
 }
 
-// play posts requests while things fail, and then waits until all is settled.
+// play posts requests while faults occur, and then waits until every request is settled.
 func (l *lab) play() error {
 	for _, w := range l.workers {
 		if err := w.start(); err != nil {
@@ -261,7 +261,8 @@ func (l *lab) progress(what string) {
 		l.town.archives, len(l.town.history.Broken()), what)
 }
 
-// done reports whether the faults may end: all is posted, and all but what waits for another try is answered.
+// done reports whether the faults may end: all requests are posted, and all are answered, except those that wait for a
+// retry.
 func (l *lab) done() bool {
 	select {
 	case <-l.interrupted:
@@ -275,14 +276,14 @@ func (l *lab) done() bool {
 	return (late || len(l.town.threads) >= l.o.requests) && l.town.open(2*time.Minute) == 0
 }
 
-// step is one turn of the people: who reads, asks, follows up, remarks and archives.
+// step lets the people act once: they read, ask, follow up, remark and archive.
 func (l *lab) step() error {
 	t := l.town
 	select {
 	case heading := <-t.meddling:
 		t.meddled++
 		return t.remark(heading)
-	case <-time.After(1500 * time.Millisecond): // each look costs the wiki a tenth of what a save does
+	case <-time.After(1500 * time.Millisecond): // each check costs the wiki a tenth of a save
 	}
 	if err := t.look(); err != nil {
 		return err
@@ -303,7 +304,7 @@ func (l *lab) step() error {
 	return t.tidy(l.noticed)
 }
 
-// playEvents plays what happens to processes and servers.
+// playEvents plays the events that happen to processes and servers.
 func (l *lab) playEvents() {
 	for n := uint64(1); ; n++ {
 		e := event(l.o.seed, n, l.o.workers, l.o.every, l.o.lease)
@@ -350,7 +351,7 @@ func (l *lab) playEvents() {
 	}
 }
 
-// entry is what the ledger says about a request.
+// entry is a request's line in the ledger.
 type entry struct {
 	ID, State, Reason, Heading string
 }
@@ -372,7 +373,7 @@ func (l *lab) ledger(states string) ([]entry, error) {
 	return all, nil
 }
 
-// noticed returns the number of entries that the ledger has for each heading, and none while it cannot be read.
+// noticed returns the number of ledger entries for each heading, or none while the ledger cannot be read.
 func (l *lab) noticed() map[string]int {
 	all, err := l.ledger(openStates + ",posted,skipped,gave_up")
 	if err != nil {
@@ -387,8 +388,8 @@ func (l *lab) noticed() map[string]int {
 
 const openStates = "noticed,accepted,proposed,approved,posting"
 
-// settled waits until nothing is open any more, or nothing has changed for as long as the options say: on a slow
-// machine a long queue is not a fault, but work that nobody does is.
+// settled waits until no request is open, or until nothing has changed for the time in the options: on a slow machine a
+// long queue is not a fault, but stalled work is.
 func (l *lab) settled() error {
 	quiet, last, changed := 0, "", time.Now()
 	for quiet < 3 && time.Since(changed) < l.o.settle {
@@ -412,7 +413,7 @@ func (l *lab) settled() error {
 	return l.town.look()
 }
 
-// verdict ends the workers and reports what is wrong.
+// verdict ends the workers and returns what is wrong.
 func (l *lab) verdict() (wrong []string) {
 	for _, w := range l.workers {
 		if took := w.stop(); took > 30*time.Second {
@@ -439,7 +440,7 @@ func (l *lab) verdict() (wrong []string) {
 	want := l.town.history.Requests
 	for _, e := range over {
 		if e.Reason != "" && l.town.history.Posted[e.Heading] < want[e.Heading] {
-			want[e.Heading]-- // not answered, and recorded why
+			want[e.Heading]-- // not answered, with a recorded reason
 			l.reasons = append(l.reasons, e.State+": "+e.Reason)
 		}
 	}
@@ -448,7 +449,7 @@ func (l *lab) verdict() (wrong []string) {
 		wrong = append(wrong, few)
 	}
 	if !l.town.findsDouble() {
-		wrong = append(wrong, "the checker does not find a second reply that was planted")
+		wrong = append(wrong, "the checker did not find a planted second reply")
 	}
 	elsewhere, err := l.town.elsewhere()
 	if err != nil {
@@ -460,7 +461,7 @@ func (l *lab) verdict() (wrong []string) {
 	return wrong
 }
 
-// report prints what was played and seen.
+// report prints the faults and their outcome.
 func (l *lab) report() {
 	t := l.town
 	l.table()
@@ -494,7 +495,7 @@ func (l *lab) report() {
 	fmt.Printf("%v in all, %.1f replies a minute\n", time.Since(l.began).Round(time.Second), float64(len(t.waits))/time.Since(l.began).Minutes())
 }
 
-// close ends what was started.
+// close ends all processes that were started.
 func (l *lab) close() {
 	for _, w := range l.workers {
 		if w.done != nil {

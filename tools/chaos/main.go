@@ -1,12 +1,12 @@
 // Command chaos is the fault laboratory: the real program on a real MediaWiki with a scripted model. A proxy in front
-// of every outside part injects faults, and processes are killed, stopped and cut off while people ask. It ends with
-// exactly one right reply to each request, or a recorded reason; a checker that knows only the requests and the page's
-// revisions decides. See docs/chaos.md.
+// of every external service injects faults, and processes are killed, stopped and cut off while people ask. In the end,
+// each request must have exactly one correct reply, or a recorded reason; this is decided by a checker that sees only
+// the requests and the page's revisions. See docs/chaos.md.
 //
 //	go run ./tools/chaos -requests 1000 -workers 3
 //
-// A seed decides which call of which part fails and how, and what happens to the processes when. The same seed replays
-// that schedule; which request meets which fault depends on timing, too.
+// A seed decides which call to which service fails and how, and what happens to the processes and when. The same seed
+// replays that schedule, but which request is hit by which fault also depends on timing.
 package main
 
 import (
@@ -45,16 +45,16 @@ type options struct {
 func main() {
 	o := options{}
 	flag.Uint64Var(&o.seed, "seed", 0, "`number` that decides all faults; 0: a new one")
-	flag.IntVar(&o.requests, "requests", 1000, "`number` of requests, follow-ups not counted")
+	flag.IntVar(&o.requests, "requests", 1000, "`number` of requests, not counting follow-ups")
 	flag.DurationVar(&o.duration, "duration", 24*time.Hour, "no new requests after this `time`")
 	flag.IntVar(&o.workers, "workers", 1, "`number` of processes: 1 with SQLite, more with PostgreSQL")
 	flag.IntVar(&o.jobs, "jobs", 2, "with PostgreSQL: the `number` of requests that a process works on at once")
-	flag.IntVar(&o.inflight, "inflight", 10, "`number` of requests that wait at once")
-	flag.Float64Var(&o.faults, "faults", 0.03, "`share` of calls that fail; of saves eight times as many")
+	flag.IntVar(&o.inflight, "inflight", 10, "`number` of requests that may be waiting at once")
+	flag.Float64Var(&o.faults, "faults", 0.03, "`share` of calls that fail; saves fail eight times as often")
 	flag.DurationVar(&o.every, "every", 25*time.Second, "mean `time` between two events such as kill -9")
 	flag.DurationVar(&o.lease, "lease", 5*time.Second, "`time` after which a process counts as gone")
-	flag.DurationVar(&o.settle, "settle", 12*time.Minute, "after the last fault: the `time` without any change after which what is open counts as lost")
-	flag.StringVar(&o.preset, "preset", "best", "`name` of the bot's way of working")
+	flag.DurationVar(&o.settle, "settle", 12*time.Minute, "after the last fault: the `time` without change after which open requests are lost")
+	flag.StringVar(&o.preset, "preset", "best", "`name` of the bot's preset")
 	flag.StringVar(&o.bin, "bin", "", "the program's `file`; empty: it is built")
 	flag.StringVar(&o.dir, "dir", "", "`folder` for logs and data, kept; empty: a temporary one, deleted when all is well")
 	flag.Parse()
@@ -118,7 +118,7 @@ func run(o options) (err error) {
 	wrong := l.verdict()
 	l.report()
 	if len(wrong) > 0 {
-		return fmt.Errorf("%d things are wrong:\n%s", len(wrong), strings.Join(wrong, "\n"))
+		return fmt.Errorf("%d problems:\n%s", len(wrong), strings.Join(wrong, "\n"))
 	}
 	fmt.Println("every request has exactly one right reply or a recorded reason, and nobody else's text has changed")
 	return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// person is an account of the wiki that writes without faults in between.
+// person is an account on the wiki whose edits bypass the proxies.
 type person struct {
 	api   string
 	http  *http.Client
@@ -64,7 +64,7 @@ func (p *person) call(v url.Values) (map[string]any, error) {
 	return out, nil
 }
 
-// dig walks through objects.
+// dig returns a value inside nested objects.
 func dig(v any, path ...string) any {
 	for _, p := range path {
 		m, _ := v.(map[string]any)
@@ -109,8 +109,8 @@ func (p *person) ask(page, heading, words string) error {
 	return p.edit(url.Values{"title": {page}, "section": {"new"}, "sectiontitle": {heading}, "text": {words + " ~~~~"}})
 }
 
-// change edits the page as it is now; change returns "" when there is nothing to do. Others may edit at the same time:
-// the wiki merges, or the edit is retried.
+// change edits the current page; the function returns "" if there is nothing to do. Others may edit at the same time:
+// the wiki merges the edits, or the edit is retried.
 func (p *person) change(page string, change func(string) string) error {
 	for range 20 {
 		out, err := p.call(url.Values{"action": {"query"}, "prop": {"revisions"}, "rvprop": {"content|ids|timestamp"}, "rvslots": {"main"},
@@ -140,7 +140,7 @@ func first(v any) any {
 	return nil
 }
 
-// news are the page's revisions behind one, oldest first, with the ID of the last.
+// news returns the page's revisions after a given one, oldest first, and the ID of the last.
 func (p *person) news(page string, behind int64) (all []testutil.Revision, last int64, err error) {
 	last = behind
 	for {

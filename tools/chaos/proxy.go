@@ -22,8 +22,8 @@ import (
 type proxy struct {
 	target   *url.URL
 	schedule *schedule
-	off      *atomic.Bool  // nothing gets through from this worker
-	down     *atomic.Bool  // nothing gets through to this server
+	off      *atomic.Bool  // nothing passes from this worker
+	down     *atomic.Bool  // nothing passes to this server
 	kill     func()        // ends the worker
 	unit     time.Duration // a second
 	meddle   func(heading string)
@@ -54,7 +54,7 @@ func reset(w http.ResponseWriter) {
 	_ = c.Close()
 }
 
-// partOf says which part a call is for.
+// partOf returns the part that a call is for.
 func partOf(path string, body []byte) string {
 	switch {
 	case strings.HasPrefix(path, "/v1/"):
@@ -89,7 +89,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // page is what proxies and captive portals send instead of an answer.
 const page = "<!DOCTYPE html><html><head><title>Error</title></head><body><h1>Wikimedia Error</h1><p>Our servers are under maintenance.</p></body></html>"
 
-// fixed are the faults that need no server.
+// fixed are the faults that do not need a server.
 var fixed = map[Fault]struct {
 	status     int
 	typ, body  string
@@ -163,7 +163,7 @@ func (p *proxy) play(w http.ResponseWriter, r *http.Request, body []byte, f Faul
 	p.answer(w, resp, f)
 }
 
-// plain is a form in which the texts can be read.
+// plain returns a call's form in a readable encoding.
 func plain(r *http.Request, body []byte) string {
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
 		if v, err := url.ParseQuery(string(body)); err == nil {
@@ -193,7 +193,7 @@ type response struct {
 var direct = &http.Client{Timeout: time.Minute,
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// forward asks the server, and waits for its answer also when the bot is gone.
+// forward asks the server, and waits for its answer even if the bot is gone.
 func (p *proxy) forward(r *http.Request, body []byte) (*response, error) {
 	u := *p.target
 	u.Path, u.RawPath, u.RawQuery = r.URL.Path, r.URL.RawPath, r.URL.RawQuery
@@ -212,7 +212,7 @@ func (p *proxy) forward(r *http.Request, body []byte) (*response, error) {
 	return &response{resp.StatusCode, resp.Header, all}, err
 }
 
-// answer passes an answer on, or what a fault makes of it.
+// answer sends an answer, changed if the fault says so.
 func (p *proxy) answer(w http.ResponseWriter, resp *response, f Fault) {
 	switch f {
 	case lost:
@@ -246,7 +246,7 @@ func (p *proxy) answer(w http.ResponseWriter, resp *response, f Fault) {
 	}
 }
 
-// tunnel passes TCP connections on, to the database.
+// tunnel forwards TCP connections to the database.
 type tunnel struct {
 	target string
 	off    *atomic.Bool
@@ -323,7 +323,7 @@ func (t *tunnel) reset() {
 	}
 }
 
-// gated reads nothing while the worker is cut off: what was sent lies in the network.
+// gated reads nothing while the worker is cut off: sent data stays in the network.
 type gated struct {
 	net.Conn
 	off *atomic.Bool

@@ -33,7 +33,7 @@ var questions = []question{
 			words: "Prima! Jetzt bitte nur die Länder, in denen Deutsch eine Amtssprache ist.", parts: []string{"Q188", "Österreich"}}},
 }
 
-// thread is a request with what comes after it.
+// thread is a request and everything that follows it.
 type thread struct {
 	heading  string
 	q        question
@@ -43,7 +43,7 @@ type thread struct {
 	gone     bool // archived before it was answered
 }
 
-// town is the people of the forum, and what they see. Everything here happens in one goroutine.
+// town represents the people on the forum, and what they see. Everything here happens in one goroutine.
 type town struct {
 	page, archive string
 	alice, bob    *person
@@ -58,7 +58,7 @@ type town struct {
 	remarks       int
 	archives      int
 	noAnswer      []string
-	replies       map[string]int // kinds of replies: answers, and what was said instead
+	replies       map[string]int // kinds of replies: answers, and texts instead of answers
 	waits         []time.Duration
 }
 
@@ -76,7 +76,8 @@ func newTown(vars map[string]string, seed uint64) (*town, error) {
 	return t, nil
 }
 
-// plainQueries has the wiki show queries without colors: they cost a process for each query, most of a save's time.
+// plainQueries makes the wiki show queries without colors: highlighting starts a process for each query, which takes
+// most of a save's time.
 func (t *town) plainQueries() error {
 	return t.admin.change("Template:SPARQL", func(page string) string {
 		return strings.Replace(page, "{{#tag:syntaxhighlight|{{{query|}}}|lang=sparql}}", "{{#tag:pre|{{{query|}}}}}", 1)
@@ -85,9 +86,9 @@ func (t *town) plainQueries() error {
 
 var stampOf = regexp.MustCompile(`\d\d:\d\d, \d+ \w+ \d{4} \(UTC\)`)
 
-// judge reports what is wrong with a reply.
+// judge returns what is wrong with a reply, or "".
 func (t *town) judge(heading, reply string) string {
-	// A difference may begin in the middle of a line when the next line begins alike.
+	// A difference may begin in the middle of a line if the next line begins in the same way.
 	end := strings.LastIndex(reply, "(UTC)") + len("(UTC)")
 	reply = strings.Trim(reply[end:]+reply[:end], "\n")
 	if f := testutil.Faults(reply, account, operator); len(f) > 0 {
@@ -112,11 +113,11 @@ func (t *town) judge(heading, reply string) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("that is not the answer: %s", reply)
+	return fmt.Sprintf("this is not the answer: %s", reply)
 }
 
-// fewAnswers says so when less than half of the requests have an answer: a bot that gives all up, each with its reason,
-// is in order by all other rules.
+// fewAnswers reports that less than half of the requests have an answer: a bot that gives up every request, each with a
+// reason, satisfies all other rules.
 func (t *town) fewAnswers() string {
 	if n := t.replies["answer"]; n == 0 || 2*n < len(t.threads) {
 		return fmt.Sprintf("%d requests, and only %d answers", len(t.threads), n)
@@ -124,7 +125,7 @@ func (t *town) fewAnswers() string {
 	return ""
 }
 
-// findsDouble plants a second reply in the history, behind one that is on the page, and reports whether the checker
+// findsDouble plants a second reply in the history, after one that is on the page, and reports whether the checker
 // finds it.
 func (t *town) findsDouble() bool {
 	page := t.history.Text()
@@ -151,7 +152,7 @@ func holds(reply string, parts []string) bool {
 	return true
 }
 
-// look reads what is new.
+// look reads the new revisions.
 func (t *town) look() error {
 	revs, last, err := t.admin.news(t.page, t.last)
 	if err != nil {
@@ -164,7 +165,7 @@ func (t *town) look() error {
 	return nil
 }
 
-// open are the threads that wait for a reply, asked at most some time ago.
+// open counts the threads that wait for a reply and were asked within the given time.
 func (t *town) open(within time.Duration) (n int) {
 	for _, th := range t.threads {
 		if !th.gone && t.history.Posted[th.heading] < t.history.Requests[th.heading] && time.Since(th.asked) < within {
@@ -174,7 +175,7 @@ func (t *town) open(within time.Duration) (n int) {
 	return n
 }
 
-// ask posts the next request. Two in five get a follow-up, where the question has one.
+// ask posts the next request. Two in five get a follow-up, if the question has one.
 func (t *town) ask() error {
 	n := len(t.threads) + 1
 	th := &thread{heading: fmt.Sprintf("Request %d", n), q: questions[t.rng.IntN(len(questions))], asked: time.Now()}
@@ -188,13 +189,13 @@ func (t *town) ask() error {
 	if t.rng.IntN(2) == 0 {
 		who = t.bob
 	}
-	// The same words of the same person would be a repetition, which gets no reply of its own.
+	// The same words by the same person would be a repetition, which does not get its own reply.
 	return who.ask(t.page, th.heading, fmt.Sprintf("%s (No. %d on my list)", th.q.words, n))
 }
 
 var signature = regexp.MustCompile(`\[\[User:` + account + `\|[^\]]*\]\][^\n]*\d\d:\d\d, \d+ \w+ \d{4} \(UTC\)`)
 
-// bounds are where a section begins and ends, with its heading; ok is false when it is not there.
+// bounds returns the offsets of a section, including its heading; ok is false if there is no such section.
 func bounds(page, heading string) (from, to int, ok bool) {
 	from = strings.Index(page, "== "+heading+" ==\n")
 	if from < 0 {
@@ -239,7 +240,7 @@ func (t *town) followUps() error {
 	return nil
 }
 
-// remark puts a line of Bob's under a request.
+// remark adds a line by Bob under a request.
 func (t *town) remark(heading string) error {
 	return t.bob.change(t.page, func(page string) string {
 		from, to, ok := bounds(page, heading)
@@ -256,11 +257,12 @@ func (t *town) remark(heading string) error {
 	})
 }
 
-// fullPage is how many threads the page holds before some are archived.
+// fullPage is the number of threads on the page above which some are archived.
 const fullPage = 14
 
-// tidy moves threads to an archive: those that are done and, sometimes, one that is not. That one must be in the
-// ledger, as noticed says by heading: what leaves the page before the bot has read it cannot be answered.
+// tidy moves threads to an archive: those that are done and, sometimes, one that is not. That one must already be in
+// the ledger, which noticed reports by heading: a request that leaves the page before the bot has read it cannot be
+// answered.
 func (t *town) tidy(noticed func() map[string]int) error {
 	if strings.Count(t.history.Text(), "\n== ") < fullPage {
 		return nil
@@ -300,14 +302,14 @@ func (t *town) tidy(noticed func() map[string]int) error {
 	if err := t.look(); err != nil {
 		return err
 	}
-	for _, th := range leave { // what was not answered when it went
+	for _, th := range leave { // those that are archived before they are answered
 		th.gone = t.history.Posted[th.heading] < t.history.Requests[th.heading]
 	}
 	t.archives++
 	return t.admin.edit(map[string][]string{"title": {fmt.Sprintf("%sChaos %d", t.archive, t.archives)}, "text": {moved.String()}})
 }
 
-// elsewhere are pages other than the forum that the bot has edited.
+// elsewhere returns the pages other than the forum that the bot has edited.
 func (t *town) elsewhere() ([]string, error) {
 	out, err := t.admin.call(map[string][]string{"action": {"query"}, "list": {"usercontribs"}, "ucuser": {account}, "uclimit": {"max"},
 		"ucprop": {"title"}, "ucdir": {"newer"}})

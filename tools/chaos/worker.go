@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// worker is one process of the bot, which is started again whenever it ends, as a service manager does.
+// worker is one process of the bot, which is restarted whenever it ends, as by a service manager.
 type worker struct {
 	name string
 	bin  string
@@ -29,7 +29,7 @@ type worker struct {
 	log     *os.File
 	starts  int
 	kills   int
-	strange []string // ends that nobody caused
+	strange []string // unexpected ends
 	drains  []time.Duration
 	done    chan struct{}
 }
@@ -80,7 +80,7 @@ func (w *worker) keepRunning() {
 	}
 }
 
-// lastLine is the end of the log.
+// lastLine returns the last line of the log.
 func (w *worker) lastLine() string {
 	data, err := os.ReadFile(w.log.Name())
 	if err != nil {
@@ -90,7 +90,7 @@ func (w *worker) lastLine() string {
 	return lines[len(lines)-1]
 }
 
-// panics are the panics and data races in the log.
+// panics returns the panics and data races in the log.
 func (w *worker) panics() []string {
 	data, err := os.ReadFile(w.log.Name())
 	if err != nil {
@@ -120,7 +120,7 @@ func (w *worker) signal(s syscall.Signal) {
 	_ = syscall.Kill(-w.cmd.Process.Pid, s)
 }
 
-// stop ends the worker for good, with SIGTERM. It reports how long that took.
+// stop ends the worker for good, with SIGTERM. It returns how long that took.
 func (w *worker) stop() time.Duration {
 	began := time.Now()
 	w.mu.Lock()

@@ -26,7 +26,7 @@ type qualifier struct {
 	o rdf.Term
 }
 
-// statement is a statement node, put together.
+// statement is a statement node with all its parts.
 type statement struct {
 	subject, p string
 	o          rdf.Term
@@ -36,13 +36,13 @@ type statement struct {
 
 func (s *statement) fact() string { return key(s.subject, s.p, value(s.o)) }
 
-// triples is a set of triples with its statement nodes put together and its English labels, for messages.
+// triples is a set of triples, with its assembled statement nodes and, for messages, its English labels.
 type triples struct {
 	statements map[string]*statement
 	labels     map[string]string
 }
 
-// id is the number in a prefixed name: Q42 of wd:Q42, P31 of wdt:P31.
+// id returns the ID in a prefixed name: Q42 for wd:Q42, P31 for wdt:P31.
 func id(name string) string { return name[strings.IndexByte(name, ':')+1:] }
 
 func newGraph(ts []triple) *triples {
@@ -172,7 +172,8 @@ func (j *judge) name(t triple) (string, verdict) {
 	return kind, unconfirmed
 }
 
-// fact judges a direct claim or a statement's value. Only the statement's is noted, so that a fact is listed once.
+// fact judges a direct claim or a statement's value. Only the statement's value is noted, so that a fact is listed
+// once.
 func (j *judge) fact(t triple, stmt bool) (string, verdict) {
 	kind, subject := "fact", id(t.s)
 	if stmt {
@@ -193,7 +194,7 @@ func (j *judge) fact(t triple, stmt bool) (string, verdict) {
 	return kind, v
 }
 
-// inverses are the properties that say the same in the other direction.
+// inverses are the properties that state the same in the other direction.
 var inverses = map[string][]string{"P36": {"P1376"}, "P1376": {"P36"}, "P47": {"P47"}, "P26": {"P26"}, "P22": {"P40"},
 	"P25": {"P40"}, "P40": {"P22", "P25"},
 	"P800": {"P57", "P50"}, "P57": {"P800"}, "P39": {"P1308"}, "P1308": {"P39"}, "P610": {"P361"}}
@@ -216,7 +217,7 @@ func (j *judge) claim(s, p, v string) verdict {
 	return unconfirmed
 }
 
-// example judges a property example: a run saw it, or the fact that it shows is confirmed.
+// example judges a property example: it counts if a run saw it, or if its fact is confirmed.
 func (j *judge) example(t triple, property string) verdict {
 	best := unconfirmed
 	for node, s := range j.in.statements {
@@ -255,7 +256,7 @@ func (j *judge) qualifier(t triple) (string, verdict) {
 	return "qualifier", unconfirmed
 }
 
-// rankReasons are the qualifiers that give away a rank.
+// rankReasons are the qualifiers that imply a rank.
 var rankReasons = map[string]string{"wikibase:PreferredRank": "P7452", "wikibase:DeprecatedRank": "P2241"}
 
 func (j *judge) rank(t triple) (string, verdict) {

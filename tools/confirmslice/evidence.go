@@ -12,14 +12,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// evidence holds the facts of the shared files, as sets of keys: parts joined by tabs.
+// evidence has the facts of the shared files, as sets of keys: parts joined by tabs.
 type evidence struct {
 	triples  map[string]bool // subject, predicate, value: of properties' declarations, sitelink counts and the like
 	facts    map[string]bool // Q183, P36, Q64
 	quals    map[string]bool // Q183, P36, Q64, P580, 1990-10-03
 	ranks    map[string]bool // Q183, P36, Q64, wikibase:PreferredRank
 	together map[string]bool // Q183, P36, Q64: named by one query and its result
-	names    map[string]bool // Q183, en, Germany; the language is "" when the source does not tell
+	names    map[string]bool // Q183, en, Germany; the language is "" if the source does not state it
 	shows    map[string]bool // P36, label, label: property examples that a run saw
 }
 
@@ -189,14 +189,15 @@ var (
 	nameInText = regexp.MustCompile(`([^\n"\\\[\]{}:(]{2,80}?) \(([QP][1-9]\d*)\)`)
 )
 
-// addNames takes every "label (Q42)" of a text.
+// addNames adds every "label (Q42)" in a text.
 func (ev *evidence) addNames(text string) {
 	for _, m := range nameInText.FindAllStringSubmatch(text, -1) {
 		ev.names[key(m[2], "", strings.TrimSpace(m[1]))] = true
 	}
 }
 
-// addResult notes what a query and a row of its result hold together. Large products are left out: they prove little.
+// addResult records the IDs that occur together in a query and a row of its result. Large products are left out,
+// because they prove little.
 func (ev *evidence) addResult(query string, rows json.RawMessage) {
 	var table []map[string]cell
 	if json.Unmarshal(rows, &table) != nil {
@@ -247,8 +248,8 @@ func shownCell(c cell) string {
 	return value(rdf.Typed(c.Value, c.Datatype))
 }
 
-// addPage takes the facts of an entity page as the runs saw them: property to value, list of values, or object from
-// value to qualifiers.
+// addPage adds the facts of an entity page as the runs saw it: an object from property to a value, a list of values, or
+// an object from value to qualifiers.
 func (ev *evidence) addPage(num, observation string) {
 	var page map[string]any
 	if json.Unmarshal([]byte(observation), &page) != nil {

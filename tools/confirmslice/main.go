@@ -1,10 +1,10 @@
 // Command confirmslice confirms the demo's slice of Wikidata (internal/sandbox/data/*.ttl) against the shared files: a
-// larger slice of the real graph and the traces of question-answering runs on the real service. It is for maintainers
-// and no part of the tests.
+// larger slice of the real graph and the traces of question-answering runs on the real service. It is for maintainers,
+// and not a part of the tests.
 //
 //	go run ./tools/confirmslice [-quiet] SHARED [DATA]
 //
-// SHARED is the directory that holds data/slice, data/spinach and papers; DATA is the directory with the Turtle files
+// SHARED is the directory with data/slice, data/spinach and papers; DATA is the directory with the Turtle files
 // (default: the demo's own). Every triple gets one verdict:
 //
 //	confirmed   the shared files state it: as a triple, on an entity page that a run saw, as a label
@@ -15,8 +15,8 @@
 //	own words   a description, written by us
 //	UNCONFIRMED none of these; each is listed, and must be beyond doubt to stay
 //
-// Statement and value ids are ours and not looked at. Confirmed by inverse and together are weaker than confirmed: they
-// share the truth, not the statement.
+// The IDs of statements and values are our own and are not checked. The verdicts inverse and together are weaker than
+// confirmed: the fact is true, but it is not stated in this form.
 package main
 
 import (
@@ -75,7 +75,7 @@ func run(w io.Writer, shared, data string, quiet bool) error {
 	return j.report(w, len(ts), quiet)
 }
 
-// report prints the counts by kind of triple, and what could not be confirmed.
+// report prints the counts by kind of triple, and the unconfirmed triples.
 func (j *judge) report(w io.Writer, n int, quiet bool) error {
 	kinds := make([]string, 0, len(j.count))
 	for k := range j.count {

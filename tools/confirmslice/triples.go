@@ -73,7 +73,7 @@ func convert(t term.Term) rdf.Term {
 	return rdf.Term{}
 }
 
-// name is the short form of an IRI (wd:Q42, wds:Q42-…) or a blank node's label.
+// name returns the short form of an IRI (wd:Q42, wds:Q42-…) or a blank node's label.
 func name(t rdf.Term) string {
 	if t.IsIRI() {
 		return rdf.Shorten(t.Value)
@@ -143,7 +143,7 @@ func ntTerm(s string) (rdf.Term, error) {
 	return rdf.Typed(text, m[3]), nil
 }
 
-// unescape decodes the escapes of N-Triples, all of which strconv knows except the escaped single quote.
+// unescape decodes the escapes of N-Triples, all of which strconv supports except the escaped single quote.
 func unescape(s string) (string, error) {
 	if !strings.Contains(s, `\`) {
 		return s, nil
@@ -151,8 +151,8 @@ func unescape(s string) (string, error) {
 	return strconv.Unquote(`"` + strings.ReplaceAll(s, `\'`, `'`) + `"`)
 }
 
-// value is the form in which values are compared: an entity's number, a day (2001-02-03), a plain number, "lon lat" of
-// a point, or a text.
+// value returns the form in which values are compared: an entity's ID, a day (2001-02-03), a plain number, "lon lat"
+// for a point, or a text.
 func value(t rdf.Term) string {
 	switch {
 	case t.IsIRI():
@@ -185,7 +185,7 @@ func number(s string) string {
 
 var idInBrackets = regexp.MustCompile(`\(([QP][1-9]\d*)\)$`)
 
-// shown is the comparable form of a value as a run saw it: "Berlin (Q64)", "15 September 1949", "8848.86".
+// shown returns the comparable form of a value as a run saw it: "Berlin (Q64)", "15 September 1949", "8848.86".
 func shown(s string) string {
 	if m := idInBrackets.FindStringSubmatch(s); m != nil {
 		return m[1]

@@ -1,12 +1,12 @@
-// Command evalslice shows that a benchmark run survives crashes. It runs `eval run` over the questions of a slice of
-// Wikidata twice: undisturbed, and interrupted by kill -9 ten times. The model is the recorded one where the record of
-// SPINACH's evaluation has the question, and a scripted one elsewhere. Both must end with the same results file, byte
-// for byte.
+// Command evalslice shows that a benchmark run survives crashes. It runs `eval run` twice over the questions of a slice
+// of Wikidata: once undisturbed, and once interrupted by kill -9 ten times. The model is the recorded one if the record
+// of SPINACH's evaluation has the question, and otherwise a scripted one. Both runs must end with the same results
+// file, byte for byte.
 //
 //	evalslice [-kills N] [-keep DIR] SPINACHBOT SHARED
 //
-// SPINACHBOT is the program, SHARED the folder with data/slice and data/spinach. It exits with 1 when the files differ
-// or a run fails, and says what is missing when the data is not there.
+// SPINACHBOT is the program, SHARED the folder with data/slice and data/spinach. It exits with 1 if the files differ or
+// a run fails. If the data is missing, it says so.
 package main
 
 import (
@@ -40,11 +40,11 @@ func main() {
 	}
 }
 
-// runs are the two runs with what they share.
+// runs are the two runs and what they share.
 type runs struct {
 	out    io.Writer
 	binary string
-	args   []string // of both, the folder aside
+	args   []string // of both, without the folder
 	dir    string
 }
 
@@ -88,7 +88,7 @@ func show(ctx context.Context, out io.Writer, binary, shared, keep string, kills
 	}
 	killed := 0
 	for {
-		// A kill comes some moments after so many items are done, so that it hits items at different places.
+		// A kill comes some moments after a number of items are done, so that it hits items at different stages.
 		after, delay := 0, time.Duration(killed*137%400)*time.Millisecond
 		if killed < kills {
 			after = (killed + 1) * total / (kills + 2)
@@ -148,8 +148,8 @@ func (r *runs) items(name string) (int, error) {
 	return len(list), err
 }
 
-// run starts or continues a run, and kills it shortly after so many items are done; 0 means never. dead means that it
-// was killed before its end.
+// run starts or continues a run, and kills it shortly after that number of items are done; 0 means never. dead means
+// that it was killed before its end.
 func (r *runs) run(ctx context.Context, name string, after int, delay time.Duration) (dead bool, err error) {
 	args := append(append([]string{}, r.args[:2]...), "--out", filepath.Join(r.dir, name))
 	cmd := exec.CommandContext(ctx, r.binary, append(args, r.args[2:]...)...)
@@ -173,7 +173,7 @@ func (r *runs) run(ctx context.Context, name string, after int, delay time.Durat
 		case <-tick.C:
 			if n, err := r.items(name); err == nil && after > 0 && n >= after {
 				after = 0
-				time.AfterFunc(delay, func() { _ = cmd.Process.Kill() }) // it may have ended
+				time.AfterFunc(delay, func() { _ = cmd.Process.Kill() }) // it may already have ended
 			}
 		}
 	}

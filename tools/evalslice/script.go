@@ -9,9 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// writeScript writes the scripted model's part: an answer to every question that the record does not hold. It knows the
-// gold query, and plays eight kinds of run in turn, so that a run over it meets right and wrong answers, repetitions,
-// early stops, a service that fails sometimes, and no answer.
+// writeScript writes the scripted model's part: an answer to every question that is not in the record. It uses the gold
+// query and plays eight kinds of run in turn, so that a benchmark run has right and wrong answers, repetitions, early
+// stops, a service that sometimes fails, and missing answers.
 func writeScript(w io.Writer, items []dataset.Item, recorded map[string]bool) (n int) {
 	seen := map[string]bool{}
 	for _, it := range items {
@@ -36,12 +36,12 @@ func writeScript(w io.Writer, items []dataset.Item, recorded map[string]bool) (n
 	return n
 }
 
-// escapeLines keeps a text's lines from being headers of the script.
+// escapeLines prevents a text's lines from being read as headers of the script.
 func escapeLines(s string) string {
 	return strings.TrimPrefix(strings.ReplaceAll("\n"+s, "\n==", "\n\\=="), "\n")
 }
 
-// actions are those of one kind of run.
+// actions returns the actions of one kind of run.
 func actions(kind int, query, question string) []string {
 	word, _, _ := strings.Cut(strings.TrimLeft(question, " "), " ")
 	search := "search_wikidata(" + word + ")"

@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// The script is one that the scripted model reads, whatever questions and queries look like; questions that the record
-// holds, or that came before, are left out.
+// The scripted model can read the script, whatever questions and queries look like. Questions that are in the record,
+// or that came before, are left out.
 func TestWriteScript(t *testing.T) {
 	var items []dataset.Item
 	for _, q := range []string{"Who?", "== request", "What  for?", "Who?", "a", "b", "c", "d", "e", "f", "recorded one"} {

@@ -2,11 +2,11 @@
 // internal/kg/embedded/benchdata: goRDFlib (the library that the embedded graph replaced), Oxigraph (npm), Virtuoso
 // and, when requested, Blazegraph. tools/engines/install.sh installs the last three.
 //
-// Every engine runs in its own process, one by one. Each query runs once to warm up and then -n times; the
-// table has medians in milliseconds. "in process" is the time inside the engine's process from the query's text to the
-// last row in its own terms (Oxigraph: to the JSON text, which saves creating objects for JavaScript). "HTTP" is how
-// long a client on the same machine waits until it has read the last byte of SPARQL JSON. Memory is the resident set of
-// the engine's processes, after loading and at its highest.
+// Every engine runs in its own process, one by one. Each query runs once to warm up and then -n times; the table has
+// medians in milliseconds. "in process" is the time inside the engine's process from the query's text to the last row
+// in its own data structures (Oxigraph: to the JSON text, which avoids creating objects for JavaScript). "HTTP" is the
+// time until a client on the same machine has read the last byte of SPARQL JSON. Memory is the resident set of the
+// engine's processes, after loading and at its peak.
 //
 //	go run ./tools/graphbench             # the table
 //	go run ./tools/graphbench -write FILE # the triples as N-Triples
@@ -29,7 +29,7 @@ import (
 
 func main() {
 	child := flag.String("child", "", "serve the given file as an `engine`: embedded or gordflib (used by the command itself)")
-	write := flag.String("write", "", "write the triples to a `file` and end")
+	write := flag.String("write", "", "write the triples to a `file` and exit")
 	runs := flag.Int("n", 9, "`runs` of each query")
 	engines := flag.String("engines", "embedded,gordflib,oxigraph,virtuoso", "`engines` to measure; also blazegraph")
 	scripts := flag.String("scripts", "tools/engines", "`folder` of start.sh")
@@ -64,7 +64,7 @@ func writeData(path string) error {
 	return f.Close()
 }
 
-// result is what was measured of one engine.
+// result has the measurements of one engine.
 type result struct {
 	name                string
 	load                time.Duration
@@ -101,7 +101,7 @@ func compare(ctx context.Context, names []string, scripts string, runs int) erro
 	return agree(all)
 }
 
-// agree makes sure that all engines found the same number of rows: speed of wrong answers is of no interest.
+// agree checks that all engines found the same number of rows: the speed of wrong answers is of no interest.
 func agree(all []result) error {
 	var wrong []string
 	for _, q := range slices.Concat(benchdata.Classes, benchdata.More) {
@@ -118,7 +118,7 @@ func agree(all []result) error {
 	return nil
 }
 
-// print writes the table as Markdown: a line for each engine and way.
+// print writes the table as Markdown, one line for each engine and way of asking.
 func print(all []result, queries []benchdata.Query) {
 	head, rule := "| engine | load | memory, peak |", "| --- | --- | --- |"
 	for _, q := range queries {

@@ -37,7 +37,7 @@ func (s *server) stop() {
 	_ = s.cmd.Wait()
 }
 
-// measure starts an engine, puts all queries to it and ends it.
+// measure starts an engine, runs all queries on it and stops it.
 func measure(ctx context.Context, name, scripts, dir, data string, runs int) (result, error) {
 	r := result{name: name, inProcess: map[string]float64{}, overHTTP: map[string]float64{}, rows: map[string]int{},
 		failed: map[string]string{}}
@@ -53,7 +53,7 @@ func measure(ctx context.Context, name, scripts, dir, data string, runs int) (re
 	r.load = s.load
 	r.memory, _ = s.resident()
 	queries := benchdata.Classes
-	if name != "gordflib" { // it needs minutes for some of the others
+	if name != "gordflib" { // it takes minutes for some of the others
 		queries = slices.Concat(queries, benchdata.More)
 	}
 	for _, q := range queries {
@@ -86,7 +86,7 @@ func measure(ctx context.Context, name, scripts, dir, data string, runs int) (re
 	return r, nil
 }
 
-// sample runs a query once and then as often as wanted, and notes the median time.
+// sample runs a query once to warm up and then the given number of times, and records the median time.
 func (s *server) sample(runs int, once func() (float64, int, error), times map[string]float64, rows map[string]int,
 	name string) error {
 	var all []float64
@@ -112,7 +112,7 @@ func median(ms []float64) float64 {
 	return ms[len(ms)/2]
 }
 
-// local asks one of the Go engines for the time inside its process.
+// local runs a query on one of the Go engines and returns the time inside its process.
 func (s *server) local(ctx context.Context, query string) (ms float64, rows int, err error) {
 	data, _, err := s.post(ctx, "/local", "text/plain", query)
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *server) local(ctx context.Context, query string) (ms float64, rows int,
 	return float64(micros) / 1000, rows, nil
 }
 
-// protocol asks over the SPARQL protocol; inside is what the engine says that it took itself, 0 when it says nothing.
+// protocol asks over the SPARQL protocol; inside is the time that the engine itself reports, or 0.
 func (s *server) protocol(ctx context.Context, query string) (ms, inside float64, rows int, err error) {
 	kind, body := "application/sparql-query", query
 	if s.name == "virtuoso" {
@@ -184,7 +184,7 @@ func startChild(ctx context.Context, name, _, _, data string) (*server, error) {
 	cmd := exec.CommandContext(ctx, self, "-child", name, data)
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if _, err := cmd.StdinPipe(); err != nil { // it ends when we do
+	if _, err := cmd.StdinPipe(); err != nil { // it exits when this process does
 		return nil, err
 	}
 	out, err := cmd.StdoutPipe()
@@ -203,8 +203,8 @@ func startChild(ctx context.Context, name, _, _, data string) (*server, error) {
 	return &server{name, "http://" + addr, cmd, time.Duration(ms) * time.Millisecond}, nil
 }
 
-// startScript starts an engine with tools/engines/start.sh, which writes DIR/ready, and the milliseconds of loading to
-// DIR/loaded.
+// startScript starts an engine with tools/engines/start.sh, which writes DIR/ready, and the loading time in
+// milliseconds to DIR/loaded.
 func startScript(ctx context.Context, name, scripts, dir, data string) (*server, error) {
 	var b strings.Builder
 	for p, ns := range rdf.Prefixes {
@@ -274,8 +274,7 @@ func freePort(ctx context.Context) (int, error) {
 	return 0, errors.New("no two free ports in a row")
 }
 
-// resident adds up the memory of the processes of the engine's group, now and at its highest, in bytes (Linux,
-// proc(5)).
+// resident adds up the memory of the processes in the engine's group, now and at its peak, in bytes (Linux, proc(5)).
 func (s *server) resident() (now, peak int64) {
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, f := range files {

@@ -23,9 +23,9 @@ import (
 // evaluator runs a query in process and returns its number of rows.
 type evaluator func(ctx context.Context, query string) (rows int, err error)
 
-// serve loads a file into one of the Go engines and answers until its input ends: /local runs a query and says how long
-// it took and how many rows it has, /sparql is the protocol where the engine has one. The first line of its output is
-// its address and the milliseconds of loading.
+// serve loads a file into one of the Go engines and answers until its input ends: /local runs a query and returns its
+// time and its number of rows, /sparql is the protocol if the engine has one. The first line of the output is the
+// address and the loading time in milliseconds.
 func serve(ctx context.Context, engine, file string) error {
 	mux := http.NewServeMux()
 	start := time.Now()

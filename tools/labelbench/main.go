@@ -1,7 +1,7 @@
-// Command labelbench measures label search: on a table of labels in GRASP's form and a file of queries with the entry
-// that each was made from, as kind, text and id. It builds our index, or SQLite's FTS5 for comparison, and prints
-// time, size and memory of the build, and for each kind of query how often the entry is among the first ten, and the
-// median and the 99th percentile of the time.
+// Command labelbench measures label search, on a table of labels in GRASP's form and a file of queries (kind, text, and
+// the ID of the entry that the query was made from). It builds our index, or SQLite's FTS5 for comparison, and prints
+// the time, size and memory of the build and, for each kind of query, how often the entry is among the first ten hits,
+// and the median and the 99th percentile of the time.
 //
 //	go run ./tools/labelbench [--fts5] [--keep FILE] LABELS.tsv QUERIES.tsv
 package main
@@ -21,7 +21,7 @@ import (
 
 func main() {
 	fts := flag.Bool("fts5", false, "measure SQLite's FTS5")
-	keep := flag.String("keep", "", "index `file` to make, or to use when it is there; the default is a temporary one")
+	keep := flag.String("keep", "", "index `file` to create, or to use if it exists; the default is a temporary one")
 	flag.Parse()
 	if flag.NArg() != 2 {
 		fmt.Fprintln(os.Stderr, "usage: labelbench [--fts5] [--keep FILE] LABELS.tsv QUERIES.tsv")

@@ -1,7 +1,7 @@
 // Command library writes a graph that is not Wikidata to standard output, as N-Triples: books, authors, publishers and
-// towns in a vocabulary of its own. The questions in this folder are about it. With -script it writes the script of a
-// model that answers with the queries of a file, with -client the questions of a file for the TEXT2SPARQL challenge's
-// client; challenge.sh puts these together.
+// towns in its own vocabulary. The questions in this folder are about it. With -script it writes the script of a model
+// that answers with the queries of a file, and with -client the questions of a file for the TEXT2SPARQL challenge's
+// client; challenge.sh uses both.
 //
 // Usage: go run ./tools/library [-script FILE | -client FILE]
 package main
@@ -47,16 +47,16 @@ func main() {
 	}
 }
 
-// item is a question with its query; of the results of eval run the query is the answer's.
+// item is a question with its query; in results of eval run, the query is the answer's.
 type item struct {
 	ID       string `json:"id"`
 	Question string `json:"question"`
 	SPARQL   string `json:"sparql"`
-	// of a result: the rows of the columns that answer; a truth value has none
+	// of a result: the rows of the answer columns; a truth value has none
 	Result json.RawMessage `json:"result"`
 }
 
-// columns are those that answer: of a result as it says, else all of the query's.
+// columns returns the answer columns: those that a result names, otherwise all columns of the query.
 func (x item) columns() []string {
 	var rows []map[string]json.RawMessage
 	if json.Unmarshal(x.Result, &rows) == nil && len(rows) > 0 {

@@ -1,10 +1,10 @@
-// Manifests checks the files of deploy/ as far as a machine without a cluster can: Kubernetes' own types read the
-// manifests strictly, what refers to something finds it, every container has no rights, every setting exists, and every
-// command is one that the program has.
+// Manifests checks the files of deploy/ as far as this is possible without a cluster: Kubernetes' own types parse the
+// manifests strictly, every reference finds its target, no container has privileges, every setting exists, and the
+// program has every command.
 //
 // Usage, in this folder: go run . [-sources DIR] PROGRAM
 //
-// It is a module of its own, so that its dependencies are not those of the program.
+// It is a separate module, so that its dependencies are not those of the program.
 package main
 
 import (
@@ -113,7 +113,7 @@ func readKubernetes(data []byte) (*cluster, error) {
 			err = yaml.UnmarshalStrict(doc, &o)
 			c.policies = append(c.policies, o)
 		default:
-			err = fmt.Errorf("%s %s is no kind that this program knows", kind.APIVersion, kind.Kind)
+			err = fmt.Errorf("%s %s: unknown kind", kind.APIVersion, kind.Kind)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("document %d: %w", i+1, err)
@@ -149,7 +149,7 @@ func checkKubernetes(data []byte, settings map[string]bool, help func(string) (s
 		pod := d.Spec.Template
 		for k, v := range d.Spec.Selector.MatchLabels {
 			if pod.Labels[k] != v {
-				wrong("the selector %s=%s fits no pod", k, v)
+				wrong("the selector %s=%s matches no pod", k, v)
 			}
 		}
 		volumes := map[string]bool{}
@@ -171,7 +171,7 @@ func checkKubernetes(data []byte, settings map[string]bool, help func(string) (s
 	}
 	for _, s := range c.services {
 		if !slices.ContainsFunc(c.deployments, func(d appsv1.Deployment) bool { return fits(s.Spec.Selector, d.Spec.Template.Labels) }) {
-			wrong("service %s fits no pod", s.Name)
+			wrong("service %s matches no pod", s.Name)
 		}
 		for _, p := range s.Spec.Ports {
 			if !ports[p.TargetPort.StrVal] {
@@ -183,7 +183,7 @@ func checkKubernetes(data []byte, settings map[string]bool, help func(string) (s
 		if !slices.ContainsFunc(c.deployments, func(d appsv1.Deployment) bool {
 			return fits(p.Spec.PodSelector.MatchLabels, d.Spec.Template.Labels)
 		}) {
-			wrong("policy %s fits no pod", p.Name)
+			wrong("policy %s matches no pod", p.Name)
 		}
 	}
 	return errors.Join(problems...)
@@ -198,7 +198,7 @@ func fits(selector, labels map[string]string) bool {
 	return len(selector) > 0
 }
 
-// checkContainer looks at rights, folders, settings and the command of a container.
+// checkContainer checks the privileges, folders, settings and command of a container.
 func (c *cluster) checkContainer(k corev1.Container, volumes map[string]bool, help func(string) (string, error)) (problems []error) {
 	wrong := func(format string, args ...any) {
 		problems = append(problems, fmt.Errorf("kubernetes.yaml: container "+k.Name+": "+format, args...))
@@ -208,14 +208,14 @@ func (c *cluster) checkContainer(k corev1.Container, volumes map[string]bool, he
 	case s == nil:
 		wrong("no security context")
 	case s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem:
-		wrong("its root can be written to")
+		wrong("its root file system is writable")
 	case s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation:
-		wrong("it may gain rights")
+		wrong("it may gain privileges")
 	case s.Capabilities == nil || !slices.Contains(s.Capabilities.Drop, "ALL"):
 		wrong("it keeps capabilities")
 	}
 	if k.Resources.Limits.Memory().IsZero() {
-		wrong("no limit of memory")
+		wrong("no memory limit")
 	}
 	for _, m := range k.VolumeMounts {
 		if !volumes[m.Name] {
@@ -236,13 +236,13 @@ func (c *cluster) checkContainer(k corev1.Container, volumes map[string]bool, he
 	}
 	for _, probe := range []*corev1.Probe{k.LivenessProbe, k.ReadinessProbe} {
 		if probe != nil && (probe.HTTPGet == nil || !names[probe.HTTPGet.Port.StrVal]) {
-			wrong("a probe names no port of it")
+			wrong("a probe names a port that it does not have")
 		}
 	}
 	return append(problems, checkCommand(k.Args, help)...)
 }
 
-// checkCommand asks the program whether it has a command and its flags.
+// checkCommand checks that the program has a command and its flags.
 func checkCommand(args []string, help func(string) (string, error)) (problems []error) {
 	if len(args) == 0 {
 		return []error{errors.New("a command is missing")}

@@ -21,7 +21,7 @@ func help(command string) (string, error) {
 var settings = map[string]bool{"WIKI_USER": true, "OPERATOR": true, "CONTACT": true, "POSTING": true, "DAILY_USD_LIMIT": true,
 	"OPENAI_INPUT_USD_PER_MTOK": true, "OPENAI_OUTPUT_USD_PER_MTOK": true}
 
-// TestKubernetes spoils the manifest in one place at a time.
+// TestKubernetes breaks the manifest in one place at a time.
 func TestKubernetes(t *testing.T) {
 	data, err := os.ReadFile("../../deploy/kubernetes.yaml")
 	if err != nil {
@@ -35,17 +35,17 @@ func TestKubernetes(t *testing.T) {
 		{"replicas: 1", "replica: 1", `unknown field "replica"`},
 		{"replicas: 1", "replicas: one", "cannot unmarshal"},
 		{"runAsNonRoot: true", "runAsNonRoot: false", "may run as root"},
-		{"readOnlyRootFilesystem: true", "readOnlyRootFilesystem: false", "root can be written to"},
+		{"readOnlyRootFilesystem: true", "readOnlyRootFilesystem: false", "root file system is writable"},
 		{"drop: [ALL]", "drop: [NET_RAW]", "keeps capabilities"},
-		{"allowPrivilegeEscalation: false", "privileged: true", "may gain rights"},
-		{"matchLabels: {app: spinachbot}", "matchLabels: {app: other}", "fits no pod"},
+		{"allowPrivilegeEscalation: false", "privileged: true", "may gain privileges"},
+		{"matchLabels: {app: spinachbot}", "matchLabels: {app: other}", "matches no pod"},
 		{"claimName: spinachbot", "claimName: other", "no claim other"},
 		{"{name: tmp, mountPath: /tmp}", "{name: temp, mountPath: /tmp}", "no volume temp"},
 		{"targetPort: http", "targetPort: web", "no container has the port web"},
 		{"configMapRef: {name: spinachbot}", "configMapRef: {name: settings}", "no config map settings"},
 		{"args: [run]", "args: [start]", "spinachbot start"},
 		{"--host", "--hosts", "has no flag --hosts"},
-		{"limits: {memory: 2Gi}", "limits: {cpu: 1}", "no limit of memory"},
+		{"limits: {memory: 2Gi}", "limits: {cpu: 1}", "no memory limit"},
 	} {
 		spoiled := strings.Replace(string(data), c.old, c.new, 1)
 		if spoiled == string(data) {
@@ -71,7 +71,7 @@ func TestToolforge(t *testing.T) {
 		{"17 3 * * *", "17 25 * * *", "above maximum"},
 		{"mem: 1Gi", "mem: 1 giga", "quantities"},
 		{"spinachbot run", "spinachbot start", "spinachbot start"},
-		{"backup.sh", "save.sh", "no program"},
+		{"backup.sh", "save.sh", "not a program"},
 		{"name: spinachbot-backup", "name: Spinach_Bot", "lowercase"},
 	} {
 		spoiled := strings.Replace(string(data), c.old, c.new, 1)

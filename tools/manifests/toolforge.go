@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// toolforgeJob has the keys of a job in the file of `toolforge jobs load`, as
-// https://wikitech.wikimedia.org/wiki/Help:Toolforge/Jobs_framework lists them.
+// toolforgeJob has the keys of a job in a file for `toolforge jobs load`, as listed at
+// https://wikitech.wikimedia.org/wiki/Help:Toolforge/Jobs_framework.
 type toolforgeJob struct {
 	Name         string `json:"name"`
 	Command      string `json:"command"`
@@ -37,7 +37,7 @@ type toolforgeJob struct {
 	Wait         bool   `json:"wait,omitempty"`
 }
 
-// checkToolforge reads the jobs strictly. A command is one of the program, or a script of the folder.
+// checkToolforge parses the jobs strictly. A command must be one of the program's, or a script in the folder.
 func checkToolforge(data []byte, folder string, help func(string) (string, error)) error {
 	var jobs []toolforgeJob
 	if err := yaml.UnmarshalStrict(data, &jobs); err != nil {
@@ -73,7 +73,7 @@ func checkToolforge(data []byte, folder string, help func(string) (string, error
 			problems = append(problems, checkCommand(words[1:], help)...)
 		case len(words) == 1 && strings.HasSuffix(words[0], ".sh"):
 			if info, err := os.Stat(filepath.Join(folder, words[0])); err != nil || info.Mode()&0o111 == 0 {
-				wrong("%s is no program in deploy/", words[0])
+				wrong("%s is not a program in deploy/", words[0])
 			}
 		default:
 			wrong("the command %q", j.Command)

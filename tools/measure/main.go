@@ -1,10 +1,11 @@
-// Measure prints the size and the complexity of the code, package by package, and how far three values walk through it.
+// Measure prints the size and the complexity of the code, package by package, and how far three values travel through
+// it.
 //
 // Usage: go run ./tools/measure [DIR [OLD]]
 //
-// With OLD, an older tree, it also prints how many of its statements are no longer there, and how many are new.
+// With OLD, an older tree, it also prints how many of its statements no longer exist, and how many are new.
 //
-// Test files and generated files are left out. What is counted, and how, is in the package tools/measure/code.
+// Test files and generated files do not count. Package tools/measure/code describes what is counted, and how.
 package main
 
 import (
@@ -77,9 +78,9 @@ func printWhole(w io.Writer, t *code.Tree) {
 	row("lines", sum.Lines)
 	row("lines of code", sum.Code)
 	row(fmt.Sprintf("lines over %d columns", code.MaxColumns), sum.Wide)
-	row("lines a file: median, p90, max", quantiles(sum.FileLines, 50, 90, 100))
+	row("lines per file: median, p90, max", quantiles(sum.FileLines, 50, 90, 100))
 	row("functions", len(t.Functions))
-	row("lines a function: median, p90, p99, max", quantiles(lines, 50, 90, 99, 100))
+	row("lines per function: median, p90, p99, max", quantiles(lines, 50, 90, 99, 100))
 	row("complexity: mean", fmt.Sprintf("%.1f", float64(total)/float64(max(1, len(t.Functions)))))
 	row("complexity: p90, p99, max", quantiles(complexities, 90, 99, 100))
 	row("functions over 15, 20, 25", fmt.Sprintf("%d %d %d", over[15], over[20], over[25]))
@@ -100,7 +101,7 @@ func printWalks(w io.Writer, t *code.Tree) {
 	}
 }
 
-// quantiles returns the values at the given percents of the list in order, separated by spaces.
+// quantiles returns the given percentiles of the list, separated by spaces.
 func quantiles(list []int, percents ...int) string {
 	list = slices.SortedFunc(slices.Values(list), cmp.Compare[int])
 	var out []string

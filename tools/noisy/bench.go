@@ -23,7 +23,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// profiles are the mistakes of four readers.
+// profiles are the rates of mistakes of four readers.
 var profiles = map[string]noisy.Rates{
 	"perfect":  {},
 	"steady":   {Reading: 0.3, Memory: 0.1, ID: 0.02, Format: 0.01, Stop: 0.01, Loop: 0.01},
@@ -31,7 +31,7 @@ var profiles = map[string]noisy.Rates{
 	"confused": {Reading: 0.4, Memory: 0.3, ID: 0.2, Format: 0.15, Stop: 0.03, Loop: 0.15},
 }
 
-// limit is what a run may use; zero fields mean that the preset says it.
+// limit is what a run may use; for zero fields the preset's limit applies.
 type limit struct {
 	calls int
 	usd   float64
@@ -43,7 +43,7 @@ type cell struct {
 	profile string
 	right   float64
 	limit   limit
-	runs    [][]result // of each question, one for each seed
+	runs    [][]result // by question, one for each seed
 }
 
 // result is the outcome of a run.
@@ -54,30 +54,30 @@ type result struct {
 	usd, confidence float64
 }
 
-// bench is what all runs share.
+// bench has the data that all runs share.
 type bench struct {
 	graph *embedded.Graph
 	all   []dataset.Item             // that may be asked
 	items []dataset.Item             // that are asked
-	most  int                        // so many, at most
+	most  int                        // the maximum number of these
 	gold  map[string]string          // query by question
 	rows  map[string]json.RawMessage // of the gold query, by question
 	count map[string]int             // of these rows
-	// what the readers know, which is the same for all
+	// the wrong readings, shared by all readers
 	readings noisy.Readings
 	scores   sync.Map // by question and query
 	near     sync.Map // by property
 	sources  agent.Sources
 }
 
-// finder remembers what a graph's search by words and meaning found: half of all time went there, and the program keeps
-// it, too.
+// finder caches the results of a graph's search by words and meaning, which took half of all time; the program caches
+// them, too.
 type finder struct {
 	agent.Finder
 	found sync.Map
 }
 
-// Find is the graph's own, asked once for each query.
+// Find calls the graph's own search once for each query.
 func (f *finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	key := fmt.Sprintf("%+v", q)
 	if r, ok := f.found.Load(key); ok {
@@ -90,11 +90,11 @@ func (f *finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 	return r, err
 }
 
-// asOf is the time of all runs: that of the slice's facts.
+// asOf returns the time of all runs, that of the slice's facts.
 func asOf() time.Time { return time.Date(2025, 1, 31, 0, 0, 0, 0, time.UTC) }
 
-// open loads the graph and runs the gold queries. Left out are questions that may not be asked, those without rows or
-// values, and those that an earlier item asks in the same words: the reader knows a question by its words.
+// open loads the graph and runs the gold queries. It leaves out questions that may not be asked, those without rows or
+// values, and those that an earlier item asks in the same words, because the reader recognizes a question by its words.
 func open(ctx context.Context, s settings, graph, questions string) (*bench, error) {
 	never, err := reserved(s.except)
 	if err != nil {
@@ -136,7 +136,7 @@ func open(ctx context.Context, s settings, graph, questions string) (*bench, err
 			return nil, err
 		}
 		if _, exact, err := b.compare(ctx, it.Question, table); err != nil || !exact {
-			continue // rows without any value: SPINACH's measure calls them wrong, even compared with themselves
+			continue // rows without any value: SPINACH's measure counts them as wrong, even compared with themselves
 		}
 		b.items, b.gold[it.Question] = append(b.items, it), it.SPARQL
 		b.count[it.Question] = len(table.Rows)
@@ -149,7 +149,7 @@ func open(ctx context.Context, s settings, graph, questions string) (*bench, err
 	return b, nil
 }
 
-// only keeps those of all questions whose gold query returns at least so many rows.
+// only keeps the questions whose gold query returns at least this number of rows.
 func (b *bench) only(rows int) {
 	few := func(it dataset.Item) bool { return rows > 1 && b.count[it.Question] < rows }
 	b.items = spread(slices.DeleteFunc(slices.Clone(b.all), few), b.most)
@@ -188,7 +188,7 @@ func reserved(flag string) (map[string]bool, error) {
 	for _, name := range strings.Split(flag[at+1:], ",") {
 		var ids []string
 		if err := json.Unmarshal(lists[name], &ids); err != nil {
-			return nil, fmt.Errorf("%s: %q is no list of IDs: %w", flag[:at], name, err)
+			return nil, fmt.Errorf("%s: %q is not a list of IDs: %w", flag[:at], name, err)
 		}
 		for _, id := range ids {
 			out[id] = true
@@ -268,12 +268,12 @@ func (b *bench) run(ctx context.Context, cells []*cell, seeds int) error {
 	return context.Cause(ctx)
 }
 
-// nowhere keeps no trajectory.
+// nowhere stores no trajectory.
 type nowhere struct{}
 
 func (nowhere) Record(context.Context, event.Event) error { return nil }
 
-// limits are those of a run of the cell.
+// limits returns the limits of the cell's runs.
 func (c *cell) limits() agent.Limits { return agent.Limits{Calls: c.limit.calls, USD: c.limit.usd} }
 
 // one asks a question and scores the answer.
@@ -307,7 +307,7 @@ func (b *bench) compare(ctx context.Context, question string, t *kg.Table) (f1 f
 	return s.Spinach.F1, s.Spinach.EM, nil
 }
 
-// score is how good a query's result is, for the reader's choices: 0 for one that fails.
+// score returns how good a query's result is, for the reader's choices, or 0 for a query that fails.
 func (b *bench) score(ctx context.Context, question, query string) float64 {
 	key := question + "\x00" + query
 	if f1, ok := b.scores.Load(key); ok {
@@ -315,13 +315,13 @@ func (b *bench) score(ctx context.Context, question, query string) float64 {
 	}
 	f1 := 0.0
 	if t, err := b.graph.Query(ctx, query); err == nil && !t.Empty() {
-		f1, _, _ = b.compare(ctx, question, t) // what cannot be compared is not right
+		f1, _, _ = b.compare(ctx, question, t) // results that cannot be compared are wrong
 	}
 	b.scores.Store(key, f1)
 	return f1
 }
 
-// mistaken returns the property that is used most often between the same things as another, "" for none.
+// mistaken returns the property that most often connects the same things as another property, or "".
 func (b *bench) mistaken(ctx context.Context, property string) string {
 	if other, ok := b.near.Load(property); ok {
 		return other.(string)
@@ -337,6 +337,6 @@ func (b *bench) mistaken(ctx context.Context, property string) string {
 	return other
 }
 
-// endings are the reasons why a run may end; others are faults of the instrument.
+// endings are the valid reasons for the end of a run; others are errors of this program.
 var endings = []agent.Reason{agent.Answered, agent.NotFound, agent.OutOfActions, agent.Loop, agent.OutOfTokens,
 	agent.RequestMoney, agent.ModelFailed, agent.CannotPublish}

@@ -1,13 +1,13 @@
-// Command noisy measures presets and policies with a reader that errs at known rates (package internal/noisy), on a
-// benchmark over a graph that fits into memory.
+// Command noisy measures presets and policies with a reader that makes mistakes at known rates (package
+// internal/noisy), on a benchmark over a graph that fits into memory.
 //
 //	noisy table  [flags] GRAPH QUESTIONS    a table: F1, EM, answers that are wrong, none, calls, tokens
 //	noisy runs   -out DIR [flags] GRAPH QUESTIONS    the same runs with all that was seen, as folders of `eval run`
 //	noisy report -docs DIR [flags] GRAPH QUESTIONS   the tables and figures of docs/noisy.md
 //
 // GRAPH is a file with triples, QUESTIONS a benchmark in any form that package dataset reads. Questions in the lists of
-// -except are never asked. Every question is asked with each seed. The same flags make the same table: it depends on
-// no clock and on no other chance than the seeds.
+// -except are never asked. Every question is asked with each seed. The same flags result in the same table: it does not
+// depend on the clock, or on any randomness other than the seeds.
 //
 // A system is a preset, or a preset without (~) or with (+) some parts, and perhaps a policy with its parameters:
 // grasp, best~probes+feedback, grasp/vote, grasp/mcts:n=2;k=3. See system.go.
@@ -16,8 +16,8 @@
 //	noisy table -except "$reserve" -systems spinach,grasp graph.nt.gz questions.jsonl
 //	noisy runs -except "$reserve" -out /dev/shm/runs -systems grasp -profiles hasty -seeds 5 graph.nt.gz questions.jsonl
 //
-// runs makes one folder for each system, profile, probability and seed; its trajectories have every event. What it
-// writes is synced to the disk after each step, so a folder in memory is several times as fast.
+// runs makes one folder for each system, profile, probability and seed; its trajectories have every event. The files
+// are synced to the disk after each step, so a folder in memory is several times as fast.
 package main
 
 import (
@@ -55,13 +55,13 @@ func command(ctx context.Context, w io.Writer, args []string) error {
 	f.StringVar(&s.systems, "systems", "bare,spinach,grasp,grasp-f,interactive-kbqa,sparql-llm",
 		"presets, each perhaps with /POLICY, separated by commas")
 	f.StringVar(&s.profiles, "profiles", "perfect,steady,hasty,confused", "profiles of mistakes, separated by commas")
-	f.StringVar(&s.right, "right", "0.8", "probabilities that a choice is made right, separated by commas")
+	f.StringVar(&s.right, "right", "0.8", "probabilities of a correct choice, separated by commas")
 	f.StringVar(&s.except, "except", "", "questions never to ask: a JSON file with lists of IDs, a colon, names of lists")
 	f.IntVar(&s.seeds, "seeds", 3, "runs of each question")
 	f.IntVar(&s.items, "items", 1000, "questions, spread over the file")
-	f.IntVar(&s.rows, "rows", 1, "only questions whose gold query returns at least so many rows")
-	f.IntVar(&s.limit.calls, "calls", 0, "calls of the model that a run may make; 0: as the preset says")
-	f.Float64Var(&s.limit.usd, "usd", 0, "money that a run may cost; 0: any")
+	f.IntVar(&s.rows, "rows", 1, "only questions whose gold query returns at least this number of rows")
+	f.IntVar(&s.limit.calls, "calls", 0, "maximum number of model calls in a run; 0: the preset's")
+	f.Float64Var(&s.limit.usd, "usd", 0, "maximum cost of a run in US dollars; 0: no limit")
 	f.StringVar(&s.out, "out", "", "of runs: the folder for the runs' folders")
 	f.StringVar(&s.docs, "docs", "docs", "of report: the folder with the report and figures")
 	f.StringVar(&s.only, "only", "", "of report: the tables to make, separated by commas; empty: all")
@@ -95,7 +95,7 @@ func (s settings) cells() ([]*cell, error) {
 			for _, q := range strings.Split(s.right, ",") {
 				right, err := strconv.ParseFloat(q, 64)
 				if err != nil || right < 0 || right > 1 {
-					return nil, fmt.Errorf("-right: %q is no probability", q)
+					return nil, fmt.Errorf("-right: %q is not a probability", q)
 				}
 				out = append(out, &cell{system: sys, profile: profile, right: right, limit: s.limit})
 			}

@@ -14,7 +14,7 @@ type line struct {
 
 type dot struct{ x, y, low, high float64 }
 
-// colors of the lines, which differ for people who do not see all colors, too.
+// colors of the lines, which color-blind people can also distinguish.
 var colors = []string{"#1b6ca8", "#d1495b", "#2f6f4f", "#b07c0c", "#6a4c93", "#5b6773", "#0f8b8d", "#000000"}
 
 // plot draws lines over x from 0.5 to 1, F1 from low to 100, each with its name at its right end.
@@ -43,7 +43,7 @@ func plot(title, subtitle string, lines []line) string {
 		s.Text(x(float64(i)/10), height-bottom+22, fmt.Sprintf("%.1f", float64(i)/10), `text-anchor="middle" fill="`+
 			chart.Quiet+`"`)
 	}
-	s.Text((left+width-right)/2, height-12, "probability that a choice is made right", `text-anchor="middle"`)
+	s.Text((left+width-right)/2, height-12, "probability of a correct choice", `text-anchor="middle"`)
 	names := apart(lines, y)
 	for i, l := range lines {
 		stroke := fmt.Sprintf(`stroke="%s" stroke-width="2"`, colors[i%len(colors)])
@@ -61,7 +61,7 @@ func plot(title, subtitle string, lines []line) string {
 	return s.String()
 }
 
-// apart returns heights for the lines' names, at their last dots, moved so that none covers another.
+// apart returns heights for the lines' names, next to their last dots, moved so that none covers another.
 func apart(lines []line, y func(float64) float64) []float64 {
 	const room = 18
 	out := make([]float64, len(lines))

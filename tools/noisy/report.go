@@ -23,9 +23,9 @@ type experiment struct {
 	profiles []string
 	right    []float64
 	limits   []limit // none: the presets' own
-	rows     int     // only questions whose gold query returns at least so many
+	rows     int     // only questions whose gold query returns at least this many
 	write    func(w io.Writer, e experiment, cells []*cell)
-	figure   string // title of the figure, "" for none
+	figure   string // title of the figure, or ""
 }
 
 var range5 = []float64{0.5, 0.6, 0.7, 0.8, 0.9, 1}
@@ -33,7 +33,7 @@ var range5 = []float64{0.5, 0.6, 0.7, 0.8, 0.9, 1}
 var searches = []string{"grasp", "grasp/vote", "grasp/bfs", "grasp/dfs", "grasp/random", "grasp/direct", "grasp/mcts",
 	"grasp/auto"}
 
-// usual are the policies that the usual preset may have.
+// usual are the policies that the default preset may use.
 var usual = []string{"best", "best/vote", "best/auto", "best/mcts:n=2;k=2;judgments=1"}
 
 // experiments are those of docs/noisy.md.
@@ -101,7 +101,7 @@ func (e experiment) cells() ([]*cell, error) {
 	return out, nil
 }
 
-// report makes the tables and figures of docs/noisy.md. A table's place there is between two comments with its name.
+// report makes the tables and figures of docs/noisy.md. A table's place there is marked by two comments with its name.
 func report(ctx context.Context, w io.Writer, s settings, b *bench) error {
 	for _, e := range experiments() {
 		if s.only != "" && !slices.Contains(strings.Split(s.only, ","), e.name) {
@@ -118,7 +118,7 @@ func report(ctx context.Context, w io.Writer, s settings, b *bench) error {
 		}
 		var t bytes.Buffer
 		if len(b.items) == 0 {
-			return fmt.Errorf("%s: no question has so many rows", e.name)
+			return fmt.Errorf("%s: no question has that many rows", e.name)
 		}
 		fmt.Fprintf(&t, "%d questions, seeds: %d.\n\n", len(b.items), s.seeds)
 		e.write(&t, e, cells)
@@ -137,7 +137,7 @@ func report(ctx context.Context, w io.Writer, s settings, b *bench) error {
 	return nil
 }
 
-// put replaces what is between the comments of a table.
+// put replaces the text between the comments of a table.
 func put(path, name, table string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -147,7 +147,7 @@ func put(path, name, table string) error {
 	before, rest, ok := strings.Cut(string(text), from)
 	_, after, ok2 := strings.Cut(rest, to)
 	if !ok || !ok2 {
-		return errors.New(path + " has no place for the table " + name + ": " + from + to)
+		return errors.New(path + " has no comments for the table  " + name + ": " + from + to)
 	}
 	return os.WriteFile(path, []byte(before+from+"\n"+table+"\n"+to+after), 0o644)
 }
@@ -162,7 +162,7 @@ func find(cells []*cell, name string, right float64, l limit) *cell {
 	return nil
 }
 
-// curves are the lines of an experiment's figure: with the last of its limits.
+// curves returns the lines of an experiment's figure, for the last of its limits.
 func curves(e experiment, cells []*cell) []line {
 	var out []line
 	var last limit
@@ -192,7 +192,8 @@ func writeCells(w io.Writer, _ experiment, cells []*cell) {
 	}
 }
 
-// writeRange writes F1 over the range of right choices, and from where each system is ahead of the first.
+// writeRange writes F1 by the probability of a correct choice, and the probability from which each system is ahead of
+// the first.
 func writeRange(w io.Writer, e experiment, cells []*cell) {
 	fmt.Fprint(w, "| system |")
 	for _, q := range e.right {
@@ -223,7 +224,7 @@ func writeRange(w io.Writer, e experiment, cells []*cell) {
 	}
 }
 
-// writeLimits writes F1 with each limit and each probability, and the difference to the first system in bold where its
+// writeLimits writes F1 for each limit and each probability, and the difference from the first system, in bold if its
 // interval excludes 0.
 func writeLimits(w io.Writer, e experiment, cells []*cell) {
 	fmt.Fprint(w, "| system |")
@@ -249,7 +250,7 @@ func writeLimits(w io.Writer, e experiment, cells []*cell) {
 	}
 }
 
-// writeEqual writes F1 with its interval, what was spent, and the differences to the first two systems, at each limit.
+// writeEqual writes F1 with its interval, the cost, and the differences from the first two systems, for each limit.
 func writeEqual(w io.Writer, e experiment, cells []*cell) {
 	fmt.Fprint(w, "| mistakes | limit | system | $ per 100 |")
 	for _, q := range e.right {
@@ -289,7 +290,7 @@ func writeProfile(w io.Writer, e experiment, profile string, cells []*cell) {
 	}
 }
 
-// difference is that of two cells, in bold where its interval excludes 0.
+// difference returns the difference of two cells, in bold if its interval excludes 0.
 func difference(c, o *cell) string {
 	diff, in := c.against(o)
 	text := fmt.Sprintf("%+.1f (%+.1f to %+.1f)", diff, in.Low, in.High)
@@ -299,7 +300,7 @@ func difference(c, o *cell) string {
 	return " " + text + " |"
 }
 
-// String says the limit in a table's head.
+// String returns the limit as written in a table's head.
 func (l limit) String() string {
 	if l.calls > 0 {
 		return fmt.Sprintf("%d calls", l.calls)
@@ -307,7 +308,7 @@ func (l limit) String() string {
 	return fmt.Sprintf("$%.2f", l.usd)
 }
 
-// writeParts writes what each change of a preset does, as a difference to the preset as it is.
+// writeParts writes the effect of each change of a preset, as a difference from the original preset.
 func writeParts(w io.Writer, e experiment, cells []*cell) {
 	fmt.Fprint(w, "| system |")
 	for _, q := range e.right {

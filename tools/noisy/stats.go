@@ -45,8 +45,8 @@ func percent(yes bool) float64 {
 	return 0
 }
 
-// f1 is each question's F1 in percent, the mean of its seeds: runs of one question are not independent of each other,
-// so that intervals are drawn over questions.
+// f1 returns each question's F1 in percent, as the mean over its seeds: runs of one question are not independent of
+// each other, so intervals are computed over questions.
 func (c *cell) f1() []float64 {
 	out := make([]float64, len(c.runs))
 	for i, seeds := range c.runs {
@@ -57,12 +57,12 @@ func (c *cell) f1() []float64 {
 	return out
 }
 
-// interval is the 95 % bootstrap interval of a mean. It is the same for the same values.
+// interval returns the 95 % bootstrap interval of a mean. It is always the same for the same values.
 func interval(values []float64) evalrun.Interval {
 	return evalrun.Bootstrap(values, rand.New(rand.NewPCG(1, 2)))
 }
 
-// against is the difference of two cells' F1 with its interval, paired by questions.
+// against returns the difference of two cells' F1 with its interval, paired by questions.
 func (c *cell) against(o *cell) (mean float64, in evalrun.Interval) {
 	a, b := c.f1(), o.f1()
 	for i := range a {

@@ -10,21 +10,21 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/variant"
 )
 
-// system is what is measured.
+// system is a measured system: a preset with changes and a policy.
 type system struct {
 	name   string
 	preset *preset.Preset
 	policy string // "": the preset's
 }
 
-// part is something that a preset can do without, or with.
+// part is a part of a preset that can be removed or added.
 type part struct {
 	name string
 	off  func(p *preset.Preset)
 	on   func(p *preset.Preset)
 }
 
-// parts are the switches of ablations.
+// parts returns the parts that ablations can switch.
 func parts() []part {
 	out := []part{
 		{name: "lookup", off: func(p *preset.Preset) { p.Rules.Beforehand = false }},
@@ -44,7 +44,7 @@ func parts() []part {
 		{name: "parallel", off: func(p *preset.Preset) {
 			one, err := p.WithProtocol(p.Protocol, false)
 			if err != nil {
-				panic(err) // it has this protocol already
+				panic(err) // it already has this protocol
 			}
 			*p = *one
 		}},
@@ -61,8 +61,8 @@ func parts() []part {
 	return out
 }
 
-// systemNamed reads PRESET, with ~PART for each part to do without, +PART for each to add, and /POLICY or
-// /POLICY:n=2,k=2 at its end. Commas in parameters are written as ";" where systems are separated by commas.
+// systemNamed reads PRESET, with ~PART for each part to remove, +PART for each part to add, and /POLICY or
+// /POLICY:n=2,k=2 at the end. In lists of systems, commas in parameters are written as ";".
 func systemNamed(name string) (system, error) {
 	s := system{name: name}
 	words, search, _ := strings.Cut(name, "/")

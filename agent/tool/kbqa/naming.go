@@ -41,9 +41,9 @@ func CheckDialect(name string) error {
 type Naming struct {
 	Dialect  string
 	Label    string   // predicate of names, as in a query; "" on a Wikibase, whose labels are looked up
-	Lang     string   // language tag of names in queries, "" for none
+	Lang     string   // language tag of names in queries, or ""
 	Langs    []string // languages of names that are read
-	Describe string   // predicate of descriptions, "" for none
+	Describe string   // predicate of descriptions, or ""
 	Wikibase bool     // statements have nodes: p: to ps:, pq:
 	Compound bool     // nameless nodes are between subject and value
 	Prefixes map[string]string

@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/score"
 )
 
-// Document is what there is to say of one file. The members of Mean are by the measure asked for; by spinach for all,
-// by grasp for a file that has GRASP's scores only, by kbqa for one of values.
+// Document is the report on one file. The members of Mean are by the measure asked for; by spinach for all, by grasp
+// for a file that has GRASP's scores only, by kbqa for one of values.
 type Document struct {
 	File   string       `json:"file"`
 	Format score.Format `json:"format"`
@@ -23,7 +23,7 @@ type Document struct {
 	Missing  []string                    `json:"missing,omitempty"`
 	// items on which another best pairing gives another score
 	Differ    []int               `json:"scipy_may_differ,omitempty"`
-	Stored    *Stored             `json:"stored,omitempty"` // F1 that the file holds, where it does
+	Stored    *Stored             `json:"stored,omitempty"` // F1 in the file, if any
 	Dialogues *score.DialogueMean `json:"dialogues,omitempty"`
 	Items     []Item              `json:"items"`
 
@@ -61,7 +61,7 @@ type Item struct {
 
 func (it *Item) key() string { return itemKey(it.ID, it.I) }
 
-// itemKey names an item: by its ID, or as #1, #2 and so on where it has none.
+// itemKey names an item: by its ID, or as #1, #2 and so on if it has none.
 func itemKey(id string, index int) string { return cmp.Or(id, "#"+strconv.Itoa(index+1)) }
 
 // Values are an item's values by one measure.
@@ -198,7 +198,7 @@ type Best struct {
 	Files []*Document `json:"files"`
 }
 
-// BestOf matches the items of several files by ID, or by position where they have none.
+// BestOf matches the items of several files by ID, or by position if they have none.
 func BestOf(docs []*Document) *Best {
 	b := &Best{K: len(docs), Files: docs}
 	values := make([]map[string]float64, len(docs))

@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// Groupings are the ways in which items are grouped. Order is that of the groups where it is not the alphabet.
+// Groupings are the ways in which items are grouped. Order is the order of the groups if it is not alphabetical.
 var Groupings = []struct {
 	By    string
 	Order []string
@@ -23,7 +23,7 @@ var (
 	stepRanges = []string{"1 to 2", "3 to 5", "6 to 8", "9 to 11", "12 to 14", "15 and more"}
 )
 
-// sizeGroup is the group of a gold answer by its number of rows. 1,024 is where GRASP's measure changes.
+// sizeGroup returns the group of a gold answer by its number of rows. GRASP's measure changes at 1,024.
 func sizeGroup(a *score.Answer) []string {
 	n := a.Size()
 	switch {

@@ -156,7 +156,7 @@ type scoredFile struct {
 	items     []score.Scored
 	dialogues []*score.Dialogue
 	missing   []string        // gold items without an output
-	stored    map[int]float64 // F1 in the file, by position, where it has one
+	stored    map[int]float64 // F1 in the file, by position, if any
 	odd       []Remark        // items that cannot be read
 }
 
@@ -214,8 +214,7 @@ func (s *Scorer) file(ctx context.Context, name string) (*scoredFile, score.Form
 	return out, format, nil
 }
 
-// readLanguages reads the languages of questions that a run found; a file that is not there, or is something else, has
-// none.
+// readLanguages reads the languages of questions that a run detected; a missing or different file has none.
 func readLanguages(name string) map[string]string {
 	out := map[string]string{}
 	f, err := os.Open(name)

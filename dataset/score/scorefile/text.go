@@ -83,7 +83,7 @@ func groupTable(w io.Writer, by string, groups []Group, metrics []score.Metric, 
 	_ = tw.Flush()
 }
 
-// maxRemarks is how many items are reported in detail.
+// maxRemarks is the maximum number of items that are reported in detail.
 const maxRemarks = 5
 
 // writeRemarks lists what is in no mean and what is uncertain.

@@ -28,7 +28,7 @@ type Graph struct {
 	Limit     int            // maximum number of entries of each type; 0: all
 }
 
-// DefaultPage is how many entries are asked for at once, and how many are lost when a pull is interrupted.
+// DefaultPage is the number of entries that are requested at once, which are lost when a pull is interrupted.
 const DefaultPage = 1000
 
 // batch is how many IRIs a query names.

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// maxSemantic is how many entries of a type are ranked by meaning at once. Beyond it, ask for candidates with Among, or
-// search by words.
+// maxSemantic is the maximum number of entries of a type that are ranked by meaning at once. Beyond it, ask for
+// candidates with Among, or search by words.
 const maxSemantic = 200_000
 
 // liked is an entry with its similarity to a query.
@@ -163,7 +163,7 @@ func cosine(a, b []byte) float64 {
 	return float64(ab) / math.Sqrt(float64(aa)*float64(bb))
 }
 
-// embedBatch is how many texts are embedded in one call.
+// embedBatch is the number of texts that are embedded in one call.
 const embedBatch = 64
 
 // texts returns the texts of an entry to embed: the label with its first info, and each alias.

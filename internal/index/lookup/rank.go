@@ -14,7 +14,7 @@ const (
 	tierText  = iota // the same text, apart from case
 	tierExact        // the same words
 	tierFull         // all words
-	tierNear         // the same words but for one letter
+	tierNear         // the same words except for one letter
 	tierTypo         // all words, one of them with one letter wrong
 	tierSome         // some words
 	tiers
@@ -60,7 +60,7 @@ type asked struct {
 	held  bool     // include what is held back
 }
 
-// maxAsked is how many words of a query are looked for.
+// maxAsked is the maximum number of words of a query that are looked for.
 const maxAsked = 16
 
 // idWords make a query ask for external identifiers.

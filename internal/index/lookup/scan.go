@@ -441,7 +441,7 @@ func (s *scan) typo(wrong int, budget *int) error {
 	})
 }
 
-// isNearName reports whether the name is the query but for a letter in one word.
+// isNearName reports whether the name is the query except for a letter in one word.
 func (s *scan) isNearName(ids []uint32, wrong int) bool {
 	if len(ids) != len(s.all) {
 		return false
@@ -454,7 +454,7 @@ func (s *scan) isNearName(ids []uint32, wrong int) bool {
 	return true
 }
 
-// nearNames finds the names that are the query but for a letter in one word.
+// nearNames finds the names that are the query except for a letter in one word.
 func (s *scan) nearNames(wrong int) {
 	ids := make([]uint32, len(s.all))
 	for _, w := range s.slots[wrong].nearWhole {

@@ -24,7 +24,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
 )
 
-// MaxAmong is how many candidates a query may name: OpenSearch's default for index.max_terms_count.
+// MaxAmong is the maximum number of candidates that a query may name: OpenSearch's default for index.max_terms_count.
 const MaxAmong = 65_536
 
 const (

@@ -21,7 +21,7 @@ const (
 	matched = 20
 )
 
-// maxWords is how many words of a query are searched.
+// maxWords is the maximum number of words of a query that are searched.
 const maxWords = 16
 
 // minTypo is the minimum length in letters at which one wrong letter is tolerated.

@@ -24,7 +24,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// queryTime is how long a query may take in an engine; one that takes longer is counted, not judged.
+// queryTime is the maximum time of a query in an engine; a query that takes longer is counted, but not judged.
 const queryTime = 10 * time.Second
 
 var (
@@ -124,14 +124,14 @@ func (e *engine) start() {
 	}
 }
 
-// stop ends the process group that start made.
+// stop ends the process group that start created.
 func (e *engine) stop() {
 	_ = syscall.Kill(-e.cmd.Process.Pid, syscall.SIGKILL)
 	<-e.done
 	e.done <- nil
 }
 
-// ask runs a query; an engine that hangs or dies over it is started again.
+// ask runs a query; an engine that hangs or dies is restarted.
 func (e *engine) ask(query string) (*kg.Table, error) {
 	e.t.Helper()
 	tab, err := e.query(query)
@@ -146,7 +146,7 @@ func (e *engine) query(query string) (*kg.Table, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), queryTime)
 	defer cancel()
 	body, kind := query, "application/sparql-query"
-	if e.name == "virtuoso" { // it takes the form only
+	if e.name == "virtuoso" { // it accepts only a form
 		body = url.Values{"query": {query}, "default-graph-uri": {"http://graph.example/"}}.Encode()
 		kind = "application/x-www-form-urlencoded"
 	}

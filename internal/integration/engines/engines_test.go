@@ -22,7 +22,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// bench is the embedded graph and the engines over the same files.
+// bench is the embedded graph and the other engines with the same files.
 type bench struct {
 	t       *testing.T
 	graph   *embedded.Graph
@@ -55,7 +55,7 @@ func newBench(t *testing.T, files ...string) *bench {
 	return b
 }
 
-// builtIn are the files of the built-in slice.
+// builtIn returns the files of the built-in slice.
 func builtIn(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../sandbox/data/*.ttl")
@@ -69,8 +69,8 @@ func (b *bench) embedded(text string) (*kg.Table, error) {
 	return b.graph.Query(context.Background(), sparql.ReplaceAutoLanguage(text, "en"))
 }
 
-// portable reports whether every engine must return the same rows: no clock, no chance, no cut without order, nothing
-// of a service that lives elsewhere.
+// portable reports whether every engine must return the same rows: the query uses no clock, no randomness, no limit
+// without an order, and no external service.
 func portable(text string, q *sparql.Query) bool {
 	if q.Form != sparql.Select && q.Form != sparql.Ask {
 		return false
@@ -138,7 +138,8 @@ func (b *bench) compare(name, text string) {
 	b.same("virtuoso", name, r.Text, loose, l, b.engines[0].ask)
 }
 
-// service reports whether a query calls one: Blazegraph has Wikidata's only with Wikidata's own additions.
+// service reports whether a query calls a service: Blazegraph has Wikidata's services only with Wikidata's own
+// additions.
 func service(q *sparql.Query) bool {
 	found := false
 	sparql.Inspect(q, func(n sparql.Node) bool {
@@ -174,13 +175,13 @@ func (b *bench) same(place, name, text string, want *result, l laxity, run func(
 	if d == "" {
 		b.count[place+": same"]++
 		if unexpected := trapFault(place, name); unexpected {
-			b.t.Errorf("%s: %s no longer differs: take it out of testdata/faults.tsv and docs/engines.md", name, place)
+			b.t.Errorf("%s: %s no longer differs: remove it from testdata/faults.tsv and docs/engines.md", name, place)
 		}
 		return
 	}
 	if len(got.rows) > len(want.rows) && strings.Contains(text, "Label_") && slices.Equal(want.withoutLabels(),
 		got.withoutLabels()) {
-		b.count[place+": an item with two labels in one language"]++ // the service takes one of them, the standard form both
+		b.count[place+": an item with two labels in one language"]++ // the service uses one, the standard form both
 		return
 	}
 	if why := known(place, name, text, nil); why != "" {
@@ -191,7 +192,7 @@ func (b *bench) same(place, name, text string, want *result, l laxity, run func(
 	b.t.Errorf("%s: %s: %s\n%s", name, place, d, text)
 }
 
-// queries is how many generated queries a run compares.
+// queries is the number of generated queries that a run compares.
 const queries = 400
 
 func TestBuiltIn(t *testing.T) {
@@ -220,7 +221,7 @@ func traps(t *testing.T, b *bench) {
 	}
 }
 
-// shared is a file of the reference data, which is not part of the repository.
+// shared returns a file of the reference data, which is not part of the repository.
 func shared(t *testing.T, parts ...string) string {
 	t.Helper()
 	root := os.Getenv("SPINACHBOT_SHARED")
@@ -229,7 +230,7 @@ func shared(t *testing.T, parts ...string) string {
 	}
 	path := filepath.Join(append([]string{root}, parts...)...)
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the reference data is not here: %v", err)
+		t.Skipf("no reference data: %v", err)
 	}
 	return path
 }
@@ -244,7 +245,7 @@ func TestReferenceData(t *testing.T) {
 		text := x["query"].(string)
 		tab, err := b.embedded(text)
 		if err != nil || tab.Empty() || tab.Ask && !tab.Boolean {
-			return // it does not touch the slice
+			return // it does not use the slice
 		}
 		b.compare(fmt.Sprint("forum ", n), text)
 	})

@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// faultsFile lists the traps in which an engine answers otherwise than the standard says, or not at all: engine, the
-// trap's name (its query is the smallest that shows the fault), and how the answer differs. A trap that is listed here
-// and is answered well fails the test, as does one that differs and is not listed here.
+// faultsFile lists the traps in which an engine's answer differs from the standard, or is missing: the engine, the
+// trap's name (its query is the smallest that shows the fault), and how the answer differs. A listed trap that is
+// answered correctly fails the test, and so does an unlisted one that is not.
 //
 //go:embed testdata/faults.tsv
 var faultsFile string
@@ -29,9 +29,9 @@ func trapFault(engine, trap string) bool {
 	return false
 }
 
-// family ties the faults that traps show to longer queries in which they come back: by a part of the message for a
-// refusal, by what the query holds for other rows. Oxigraph's and Blazegraph's are tight. Virtuoso's are wide: for the
-// same query Oxigraph's answer is judged strictly.
+// family assigns longer queries to the faults that traps show: refusals by a part of the message, different rows by the
+// content of the query. Oxigraph's and Blazegraph's families are narrow. Virtuoso's are wide, because Oxigraph's answer
+// to the same query is judged strictly.
 type family struct {
 	engine  string
 	trap    string
@@ -82,7 +82,7 @@ var families = []family{
 	{"virtuoso", "an unbound variable joins", "", regexp.MustCompile(`(?s)OPTIONAL.*\}`)},
 }
 
-// known says which fault explains what an engine did with a query, or "". Traps explain themselves only.
+// known returns the fault that explains an engine's answer to a query, or "". A trap's fault explains only that trap.
 func known(engine, name, text string, err error) string {
 	if trapFault(engine, name) {
 		return "a trap of testdata/faults.tsv"
@@ -91,7 +91,7 @@ func known(engine, name, text string, err error) string {
 		return ""
 	}
 	if engine != "virtuoso" && strings.HasPrefix(name, "seed ") {
-		return "" // what the generator writes, the other two answer without fault
+		return "" // the other two answer the generated queries without faults
 	}
 	for _, f := range families {
 		if f.engine == engine && (err != nil && f.message != "" && strings.Contains(err.Error(), f.message) || err == nil &&
@@ -102,7 +102,7 @@ func known(engine, name, text string, err error) string {
 	return ""
 }
 
-// TestFaultsAreTold checks that every fault names a trap that exists, and that docs/engines.md tells about it.
+// TestFaultsAreTold checks that every fault names an existing trap, and that docs/engines.md describes it.
 func TestFaultsAreTold(t *testing.T) {
 	docs, err := os.ReadFile("../../../docs/engines.md")
 	if err != nil {
@@ -121,7 +121,7 @@ func TestFaultsAreTold(t *testing.T) {
 		}
 		told = append(told, cells[0]+"\t"+cells[1])
 		if !strings.Contains(string(docs), strings.ReplaceAll(cells[1], "|", `\|`)) {
-			t.Errorf("docs/engines.md does not tell of %s on %s", cells[1], cells[0])
+			t.Errorf("docs/engines.md does not describe %s on %s", cells[1], cells[0])
 		}
 	}
 	for _, f := range families {

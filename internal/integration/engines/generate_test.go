@@ -15,14 +15,14 @@ import (
 // triple is subject, predicate, object.
 type triple [3]rdf.Term
 
-// vocabulary is what a generator draws from: the data itself, so that most queries find something.
+// vocabulary is the source of a generator's terms: the data itself, so that most queries find something.
 type vocabulary struct {
 	all       []triple // with predicates of facts, in a fixed order
 	bySubject map[rdf.Term][]triple
 	byObject  map[rdf.Term][]triple
 }
 
-// newVocabulary sorts out the rows ?s ?p ?o of a graph.
+// newVocabulary sorts the rows ?s ?p ?o of a graph.
 func newVocabulary(t *kg.Table) *vocabulary {
 	v := &vocabulary{bySubject: map[rdf.Term][]triple{}, byObject: map[rdf.Term][]triple{}}
 	for _, r := range t.Rows {
@@ -50,7 +50,8 @@ func newVocabulary(t *kg.Table) *vocabulary {
 	return v
 }
 
-// generator writes one query. It walks through the data and keeps, for each variable, a value that it really has there.
+// generator writes one query. It walks through the data and keeps, for each variable, a value that the variable has
+// there.
 type generator struct {
 	r       *rand.Rand
 	v       *vocabulary
@@ -71,7 +72,7 @@ func (g *generator) known() string              { return g.vars[g.r.IntN(len(g.v
 func (g *generator) value(name string) string   { return written(g.example[name]) }
 func (g *generator) isLiteral(name string) bool { return g.example[name].IsLiteral() }
 
-// fresh makes a new variable for a value; bound says that later parts may build on it.
+// fresh returns a new variable for a value; bound means that later parts may use it.
 func (g *generator) fresh(value rdf.Term, bound bool) string {
 	name := "?" + string(rune('a'+g.next%26))
 	if g.next >= 26 {
@@ -85,7 +86,7 @@ func (g *generator) fresh(value rdf.Term, bound bool) string {
 	return name
 }
 
-// written is a term as the dialect's users write it.
+// written returns a term as the dialect's users write it.
 func written(t rdf.Term) string {
 	if t.IsIRI() {
 		return rdf.Shorten(t.Value)
@@ -126,7 +127,7 @@ func (g *generator) start() string {
 	}
 }
 
-// step writes a pattern at a known resource; bound says whether its new variables are certain.
+// step writes a pattern at a known resource; bound means that its new variables are always bound.
 func (g *generator) step(bound bool) string {
 	s := g.iri()
 	ts := g.v.bySubject[g.example[s]]
@@ -156,7 +157,7 @@ func (g *generator) step(bound bool) string {
 	case 2:
 		u := ts[g.r.IntN(len(ts))]
 		if u[1] == t[1] {
-			break // the same twice is a trap of its own
+			break // using the same one twice is a separate trap
 		}
 		return s + " (" + written(t[1]) + "|" + written(u[1]) + ") " + g.fresh(t[2], bound) + " . "
 	case 3:
@@ -270,7 +271,7 @@ func (g *generator) element() string {
 	return g.step(true)
 }
 
-// constant is a pattern that tests a known resource.
+// constant returns a pattern that tests a known resource.
 func (g *generator) constant() string {
 	s := g.iri()
 	ts := g.v.bySubject[g.example[s]]

@@ -23,7 +23,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// asked makes a graph of an engine as kg add and --kg do: the endpoint says what it is, and nobody helps.
+// asked opens an engine as a graph, as kg add and --kg do: only the endpoint's own answers are used.
 func (e *engine) asked(t *testing.T) (*endpoint.Graph, *registry.Entry) {
 	t.Helper()
 	address := fmt.Sprintf("http://127.0.0.1:%d/sparql", e.port)
@@ -70,8 +70,8 @@ func libraryFile(t *testing.T) (l *kgtest.Library, file string) {
 	return l, file
 }
 
-// TestAnyGraph: forty questions over 200,000 triples of a vocabulary of their own return the same rows on the embedded
-// graph, Oxigraph and Virtuoso, with the entry that each engine's own answers make.
+// TestAnyGraph: forty questions over 200,000 triples with their own vocabulary return the same rows on the embedded
+// graph, Oxigraph and Virtuoso, with entries made from each engine's own answers.
 func TestAnyGraph(t *testing.T) {
 	l, file := libraryFile(t)
 	mine, err := embedded.Load(embedded.Options{}, file)
@@ -129,7 +129,7 @@ func TestAnyGraph(t *testing.T) {
 	}
 }
 
-// same compares a page with another graph's. Names of blank nodes are each engine's own.
+// same compares a page with another graph's. The names of blank nodes may differ.
 func same(t *testing.T, page *kg.Entity, other func() (*kg.Entity, error)) {
 	t.Helper()
 	want, err := other()
@@ -159,7 +159,8 @@ func same(t *testing.T, page *kg.Entity, other func() (*kg.Entity, error)) {
 	}
 }
 
-// TestWikidataElsewhere: a copy of Wikidata's data on another engine does for the agent what the embedded graph does.
+// TestWikidataElsewhere: a copy of Wikidata's data on another engine gives the agent the same results as the embedded
+// graph.
 func TestWikidataElsewhere(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "data.ttl")
 	if err := os.WriteFile(file, []byte(kgtest.Data), 0o600); err != nil {

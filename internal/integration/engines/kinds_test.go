@@ -15,8 +15,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// TestPresets: each preset works on the built-in slice and on 200,000 triples that are no Wikidata, in process, on
-// Oxigraph and on Virtuoso, with the entry that kg add writes: forty questions return the same rows everywhere.
+// TestPresets: each preset works on the built-in slice and on 200,000 triples of another graph, in process, on Oxigraph
+// and on Virtuoso, with the entry that kg add writes. Forty questions return the same rows everywhere.
 func TestPresets(t *testing.T) {
 	_, file := libraryFile(t)
 	slice := builtIn(t)

@@ -25,8 +25,8 @@ var numeric = map[string]bool{"integer": true, "decimal": true, "double": true, 
 
 var fraction = regexp.MustCompile(`(:\d\d)\.(\d*?)0*(Z|[+-]\d\d:\d\d)?$`)
 
-// byValue writes a term so that equal values look alike: numbers of all types with nine digits, dates without needless
-// zeros.
+// byValue writes a term so that equal values are written in the same way: numbers of all types with nine digits, dates
+// without needless zeros.
 func byValue(t rdf.Term) string {
 	local, isXSD := strings.CutPrefix(t.Datatype, rdf.XSD)
 	switch {
@@ -81,8 +81,7 @@ func date(s string) string {
 	return strings.TrimPrefix(s, "+")
 }
 
-// result is a table by value. Columns are sorted by name, and those whose values the standard leaves to the engine are
-// gone.
+// result is a table by value. Columns are sorted by name, without those whose values the standard leaves to the engine.
 type result struct {
 	vars []string
 	rows []string   // each row's cells joined, in the order of the answer
@@ -90,7 +89,7 @@ type result struct {
 	ask  string
 }
 
-// laxity says which columns of a query are left to the engine, and by which it is ordered.
+// laxity describes which columns of a query are left to the engine, and by which columns it is ordered.
 type laxity struct {
 	free    map[string]bool // SAMPLE
 	bag     map[string]bool // GROUP_CONCAT: the order of the parts is free
@@ -120,7 +119,7 @@ func laxityOf(q *sparql.Query) laxity {
 			return true
 		})
 	}
-	for range 3 { // what is computed from a free column is free
+	for range 3 { // columns computed from a free column are free
 		sparql.Inspect(q, func(n sparql.Node) bool {
 			switch x := n.(type) {
 			case *sparql.SelectItem:
@@ -161,7 +160,7 @@ func truthAsNumbers(t *kg.Table) *kg.Table {
 	return &out
 }
 
-// withoutLabels are the distinct rows without columns that a label service fills.
+// withoutLabels returns the distinct rows without columns that a label service fills.
 func (r *result) withoutLabels() []string {
 	seen := map[string]bool{}
 	for _, row := range r.rows {
@@ -216,7 +215,7 @@ func resultOf(t *kg.Table, l laxity) *result {
 	return r
 }
 
-// difference returns "" for the same rows by value, else a sentence about the first difference.
+// difference returns a sentence about the first difference, or "" if the rows are the same by value.
 func difference(want, got *result, l laxity) string {
 	if want.ask != got.ask {
 		return fmt.Sprintf("%q instead of %q", got.ask, want.ask)
@@ -237,12 +236,13 @@ func difference(want, got *result, l laxity) string {
 		return d
 	}
 	if l.limited {
-		return "" // which of several equal rows are cut off is free; the order's keys were compared
+		return "" // which of several equal rows are cut off is up to the engine; the order's keys were compared
 	}
 	return bagDifference(want.rows, got.rows)
 }
 
-// orderDifference compares what the rows are ordered by, as far as the standard orders it: terms of one kind.
+// orderDifference compares the values by which the rows are ordered, as far as the standard defines their order: terms
+// of one kind.
 func orderDifference(want, got [][]string) string {
 	width := 0
 	if len(want) > 0 {
@@ -269,7 +269,7 @@ func orderDifference(want, got [][]string) string {
 	return ""
 }
 
-// kindOf returns which order a value has, "" when the standard defines none.
+// kindOf returns the kind of order that a value has, or "" if the standard defines none.
 func kindOf(cell string) string {
 	switch {
 	case cell == "-", cell == "true", cell == "false":

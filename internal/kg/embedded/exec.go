@@ -115,7 +115,7 @@ const (
 	termSize  = 150
 )
 
-// stopError ends an operator that needs no more rows; its creator catches it.
+// stopError ends an operator that does not need more rows; its creator catches it.
 type stopError struct{}
 
 func (*stopError) Error() string { return "stopped: enough rows" }

@@ -8,7 +8,7 @@ type Builder struct{ *store.Builder }
 // NewBuilder returns an empty builder.
 func NewBuilder() *Builder { return &Builder{store.NewBuilder()} }
 
-// Graph builds the graph. Reading it needs no lock; it never changes.
+// Graph builds the graph. Reading it does not need a lock; it never changes.
 func (b *Builder) Graph(opts Options) *Graph {
 	return newGraph(b.Builder.Build(), opts)
 }

@@ -209,7 +209,7 @@ func NameFor(address string, taken []string) string {
 	return name
 }
 
-// EntryOf returns the entry for a profile. The error tells what is wrong with the name or the address.
+// EntryOf returns the entry for a profile. The error says what is wrong with the name or the address.
 func EntryOf(name, address string, p *Profile) (*Entry, error) {
 	e := &Entry{Description: p.Description, Address: address}
 	e.Name, e.Title = name, name

@@ -39,8 +39,8 @@ type Part struct {
 	Value    rdf.Term
 }
 
-// Statements returns the statements of a property (its entity's IRI on a Wikibase, else its own) on a subject: best
-// ranks first, at most [MaxStatements]. Errors are query's.
+// Statements returns the statements of a property (its entity's IRI on a Wikibase, otherwise its own) on a subject:
+// best ranks first, at most [MaxStatements]. Errors are query's.
 func Statements(ctx context.Context, d *kg.Description, query shape.Query, subject,
 	property string) ([]Statement, error) {
 	if d.IsWikibase() {

@@ -65,7 +65,7 @@ type session struct {
 	once    map[string]bool // forms that were sent
 }
 
-// maxSessions is how many sessions are kept. Beyond it, the least recently used ones are forgotten.
+// maxSessions is the maximum number of sessions that are kept. Beyond it, the least recently used ones are forgotten.
 const maxSessions = 1000
 
 // NewHandler returns a handler with the defaults: no extra actions, no endpoint, and the real service for "Try it!".

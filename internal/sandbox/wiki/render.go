@@ -258,7 +258,7 @@ func (r *renderer) hasBlock(text string) bool {
 			return true
 		}
 	}
-	return strings.Contains(text, "<div")
+	return strings.Contains(text, "<div") || strings.Contains(text, "<table")
 }
 
 // trailingSignature matches a signature with its time at the end of a line: links to the author's pages, then the time.

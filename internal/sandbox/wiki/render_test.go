@@ -78,6 +78,24 @@ func TestCollapsible(t *testing.T) {
 	}
 }
 
+// A reply of one line has its steps as HTML.
+func TestCollapsibleHTML(t *testing.T) {
+	const list = `<table class="wikitable mw-collapsible mw-collapsed"><tr><th>What I tried (2 steps)</th></tr><tr><td><ol>` +
+		`<li>Looked up [[Q30|a <b>country</b>]]</li><li>Ran <script>a query</script></li></ol>[https://x.example/ all]</td></tr></table>`
+	for _, before := range []string{":", "", "Text "} {
+		doc, err := goquery.NewDocumentFromReader(strings.NewReader(toHTML(before + list)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := doc.Find("details")
+		if items := d.Find("ol > li"); d.Find("summary").Text() != "What I tried (2 steps)" || items.Length() != 2 ||
+			items.Last().Text() != "Ran <script>a query</script>" || d.Find("li a b").Length() != 1 || d.Parent().Is("p") {
+			t.Errorf("%q: %s", before, toHTML(before+list))
+		}
+		checkSafe(t, before+list)
+	}
+}
+
 // TestQueryShown checks that the shown query is the posted one, and that its link runs the same query.
 func TestQueryShown(t *testing.T) {
 	for _, q := range []string{

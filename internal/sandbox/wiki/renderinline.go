@@ -31,7 +31,9 @@ func (r *renderer) inline(s string, depth int) string {
 		case c == 'h' && (i == 0 || !isNameByte(s[i-1])):
 			n = r.bareLink(w, s[i:])
 		case c == '<':
-			n = w.tag(s[i:])
+			if n = r.foldedList(w, s[i:], depth); n == 0 {
+				n = w.tag(s[i:])
+			}
 		case c == '&':
 			n = w.entity(s[i:])
 		}
@@ -43,6 +45,26 @@ func (r *renderer) inline(s string, depth int) string {
 	}
 	w.closeAll()
 	return w.b.String()
+}
+
+// foldedTable matches a list in a collapsed HTML table with a title, as the bot writes it into a reply of one line.
+var foldedTable = regexp.MustCompile(`^<table class="wikitable mw-collapsible mw-collapsed"[^<>]*><tr><th>([^\n]*?)</th></tr><tr><td><ol><li>([^\n]*?)</li></ol>([^\n]*?)</td></tr></table>`)
+
+// foldedList renders such a list and returns its length, or 0 if there is none.
+func (r *renderer) foldedList(w *inlineWriter, s string, depth int) int {
+	if !strings.HasPrefix(s, "<table class=") {
+		return 0
+	}
+	m := foldedTable.FindStringSubmatch(s)
+	if m == nil {
+		return 0
+	}
+	w.b.WriteString(`<details class="steps"><summary>` + r.inline(m[1], depth+1) + "</summary><ol>")
+	for item := range strings.SplitSeq(m[2], "</li><li>") {
+		w.b.WriteString("<li>" + r.inline(item, depth+1) + "</li>")
+	}
+	w.b.WriteString("</ol>" + r.inline(m[3], depth+1) + "</details>")
+	return len(m[0])
 }
 
 // marker returns the HTML of a marker.

@@ -275,7 +275,7 @@ func (r *renderer) rows(rows []row, caption string, depth int) string {
 	return b.String()
 }
 
-// cell renders the content of a cell: as running text if it is one line, else as blocks.
+// cell renders the content of a cell: as running text if it is one line, otherwise as blocks.
 func (r *renderer) cell(c cell, depth int) string {
 	if len(c.lines) == 1 {
 		return r.inline(c.lines[0].text, 0)

@@ -4,8 +4,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// cartesian reports parts of a group that share no variable, directly or through others: each row of one is
-// combined with each of the other.
+// cartesian reports parts of a group that share no variable, directly or through other parts. Each row of one is then
+// combined with each row of the other.
 func (c *checker) cartesian(g *sparql.Group) {
 	var parts []map[string]bool
 	var spans []sparql.Span
@@ -34,8 +34,7 @@ func (c *checker) cartesian(g *sparql.Group) {
 	}
 }
 
-// merged returns for each set of variables the number of the component it belongs to. Variables that a filter
-// names together connect.
+// merged returns, for each set of variables, the index of its component. Variables in the same filter are connected.
 func merged(parts []map[string]bool, filtered map[string]bool) []int {
 	parent := make([]int, len(parts))
 	for i := range parent {
@@ -89,7 +88,7 @@ func (c *checker) patternVars(p sparql.Pattern) map[string]bool {
 		}
 	case *sparql.Bind:
 		from := exprVars(x.Expr)
-		if len(from) == 0 { // one value: it multiplies nothing
+		if len(from) == 0 { // one value multiplies nothing
 			return out
 		}
 		for _, v := range append(from, x.Var) {

@@ -1,5 +1,5 @@
-// Package check looks for probable mistakes in queries that parse: variables that nothing binds, parts that
-// share no variable, prefixes that do not fit.
+// Package check finds probable mistakes in queries that parse: variables that nothing binds, parts that share no
+// variable, prefixes that do not fit.
 package check
 
 import (
@@ -12,12 +12,12 @@ import (
 )
 
 // Problem is something in a query that parses but is probably not what the author meant. Kind is one of: unbound (a
-// variable is used and never bound), unused (bound and never used), values-grouping (VALUES at the end of a
-// grouped query), grouping (a key twice, or HAVING about what the groups do not have), cartesian (parts that
-// share no variable), label-service (without a label variable), labels-only (a projection of labels alone),
-// limit (a LIMIT without ORDER BY cuts at random), optional-order (an OPTIONAL before what binds its
-// variables), prefix (a namespace or ID that does not fit its place), quoted (an entity in quotation
-// marks), update and service (what [sparql.Guard] refuses).
+// variable is used and never bound), unused (bound and never used), values-grouping (VALUES at the end of a grouped
+// query), grouping (a key twice, or HAVING with a variable that the groups do not have), cartesian (parts that share no
+// variable), label-service (without a label variable), labels-only (a projection of labels alone), limit (a LIMIT
+// without ORDER BY cuts at random), optional-order (an OPTIONAL before the statements that bind its variables), prefix
+// (a namespace or ID that does not fit its position), quoted (an entity in quotation marks), update and service (what
+// [sparql.Guard] refuses).
 type Problem struct {
 	Kind    string `json:"kind"`
 	Line    int    `json:"line"`
@@ -26,7 +26,7 @@ type Problem struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// Query looks for probable mistakes, in the order of the text. allow is that of [sparql.Guard]; if it is nil, addresses
+// Query returns probable mistakes, in the order of the text. allow is as for [sparql.Guard]; if it is nil, addresses
 // are not checked, but updates are.
 func Query(q *sparql.Query, allow func(iri string) bool) []Problem {
 	c := &checker{q: q, named: q.NamedByName(), counts: countVars(q)}
@@ -60,7 +60,7 @@ func Query(q *sparql.Query, allow func(iri string) bool) []Problem {
 	return sorted(c.out)
 }
 
-// sorted puts problems into the order of the text.
+// sorted sorts problems by their position in the text.
 func sorted(problems []Problem) []Problem {
 	slices.SortStableFunc(problems, func(a, b Problem) int {
 		return cmp.Or(a.Line-b.Line, a.Column-b.Column)
@@ -80,7 +80,7 @@ func (c *checker) add(kind string, s sparql.Span, message, hint string) {
 	c.out = append(c.out, Problem{kind, p.Line, p.Column, message, hint})
 }
 
-// visible returns every variable that the pattern of a SELECT can bind, those of included subqueries too.
+// visible returns every variable that the pattern of a SELECT can bind, including those of included subqueries.
 func (c *checker) visible(g *sparql.Group) map[string]bool {
 	out := map[string]bool{}
 	for _, v := range g.Visible() {
@@ -96,7 +96,7 @@ func (c *checker) visible(g *sparql.Group) map[string]bool {
 					}
 				}
 			case *sparql.Service:
-				// they bind variables in other ways
+				// these services bind variables in other ways
 				if x.Kind() == sparql.MWAPIService || x.Kind() == sparql.GASService {
 					for _, v := range x.Group.Visible() {
 						out[v] = true
@@ -158,8 +158,8 @@ func (c *checker) selectQuery(s *sparql.SelectQuery, top bool) {
 	c.grouping(s)
 }
 
-// grouping reports a variable that is a key of the groups twice, which Blazegraph refuses, and variables in
-// HAVING that the groups do not have, for which no condition is true.
+// grouping reports a variable that occurs twice in GROUP BY, which Blazegraph refuses, and variables in HAVING that the
+// groups do not have, for which no condition is ever true.
 func (c *checker) grouping(s *sparql.SelectQuery) {
 	has := map[string]bool{}
 	if s.GroupBy != nil {
@@ -196,9 +196,9 @@ func (c *checker) grouping(s *sparql.SelectQuery) {
 	}
 }
 
-// trailingValues reports VALUES at the end of a grouped query that restricts what is grouped away. SPARQL 1.1
-// (section 18.2.4.3) joins it with the finished groups, Blazegraph restricts the pattern before it is
-// grouped.
+// trailingValues reports VALUES at the end of a grouped query if it restricts a variable that is not a key of the
+// groups. SPARQL 1.1 (section 18.2.4.3) joins such VALUES with the finished groups; Blazegraph restricts the pattern
+// before grouping.
 func (c *checker) trailingValues(s *sparql.SelectQuery) {
 	if s.Values == nil || !s.Grouped() {
 		return
@@ -237,7 +237,7 @@ func (c *checker) labelService(s *sparql.SelectQuery) (*sparql.Service, bool) {
 	return found, automatic
 }
 
-// projection checks whether anything but labels is projected.
+// projection reports a projection that consists of labels only.
 func (c *checker) projection(s *sparql.SelectQuery, bound map[string]bool, labels int) {
 	if labels == 0 || labels < len(s.Items) {
 		return
@@ -273,7 +273,7 @@ func (c *checker) expr(e *sparql.Expr, bound map[string]bool, automatic bool) {
 		}
 		c.add("unbound", e.Span, "?"+v+" is used but never bound", "")
 	}
-	if e.Op == "BOUND" || e.Op == "COALESCE" { // made for variables that may be unbound
+	if e.Op == "BOUND" || e.Op == "COALESCE" { // these are meant for variables that may be unbound
 		return
 	}
 	for _, a := range e.Args {
@@ -281,7 +281,7 @@ func (c *checker) expr(e *sparql.Expr, bound map[string]bool, automatic bool) {
 	}
 }
 
-// group checks one group for itself.
+// group checks one group on its own.
 func (c *checker) group(g *sparql.Group) {
 	if c.filters(g); len(g.Patterns) > 1 {
 		c.cartesian(g)
@@ -312,7 +312,7 @@ func (c *checker) filters(g *sparql.Group) {
 	}
 }
 
-// countVars counts the places of every variable below n.
+// countVars counts the occurrences of every variable below n.
 func countVars(n sparql.Node) map[string]int {
 	out := map[string]int{}
 	sparql.Inspect(n, func(n sparql.Node) bool {
@@ -372,7 +372,7 @@ func (c *checker) unused(g *sparql.Group) {
 
 // optionalOrder reports an OPTIONAL before the statements that bind its variables.
 func (c *checker) optionalOrder(g *sparql.Group) {
-	last := map[string]sparql.Span{} // of each variable, the last statement that names it
+	last := map[string]sparql.Span{} // the last statement that names each variable
 	for _, p := range g.Patterns {
 		if t, ok := p.(*sparql.Triples); ok {
 			v := sparql.VarSet{}

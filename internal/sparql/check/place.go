@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// prefixes reports namespaces that do not fit their place in Wikidata's model.
+// prefixes reports namespaces that do not fit their position in Wikidata's model.
 func (c *checker) prefixes() {
 	// variables for statement nodes, and for the values of a property
 	statements, values := map[string]bool{}, map[string]string{}
@@ -60,7 +60,7 @@ func (c *checker) place(t sparql.Triple, statements map[string]bool) {
 	}
 }
 
-// qualifier reports a qualifier, statement value or reference asked of a value.
+// qualifier reports a qualifier, statement value or reference whose subject is a value.
 func (c *checker) qualifier(t sparql.Triple, statements map[string]bool, values map[string]string) {
 	p := t.Path.IRI()
 	id, ok := values[t.Subject.Name]
@@ -80,7 +80,7 @@ func (c *checker) qualifier(t sparql.Triple, statements map[string]bool, values 
 var propertyValued = map[string]bool{"P1647": true, "P1659": true, "P1687": true, "P1696": true, "P2306": true,
 	"P1963": true, "P6609": true, "P3709": true, "P8882": true}
 
-// object reports objects that cannot be what was meant: a property as a value, an entity in quotation marks.
+// object reports objects that cannot be meant: a property as a value, an entity in quotation marks.
 func (c *checker) object(t sparql.Triple) {
 	o := t.Object
 	if o.Kind != sparql.Const || t.Subject.Is(sparql.ServiceParam) {

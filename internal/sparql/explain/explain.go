@@ -1,4 +1,4 @@
-// Package explain says in plain English what a query asks.
+// Package explain explains in plain English what a query asks.
 package explain
 
 import (
@@ -9,9 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Query says in plain English, part by part, what a query asks: what it lists, under which conditions, in
-// which order. label returns the label of a Q or P ID, or ""; labels are untrusted and cleaned. The text has
-// one statement a line, nested ones indented by two spaces.
+// Query explains in plain English, part by part, what a query asks: what it lists, under which conditions, in which
+// order. label returns the label of a Q or P ID, or ""; labels are untrusted and cleaned. The text has one statement
+// per line; nested ones are indented by two spaces.
 func Query(q *sparql.Query, label func(id string) string) string {
 	e := &explainer{label: label}
 	if label == nil {
@@ -243,7 +243,7 @@ func (e *explainer) service(x *sparql.Service, level int) {
 	}
 }
 
-// boxCorners says which corners a box has, west and east or south-west and north-east.
+// boxCorners names the corners of a box, west and east or south-west and north-east.
 func boxCorners(x *sparql.Service, e *explainer) string {
 	var corners []string
 	for _, p := range x.Params() {
@@ -257,7 +257,7 @@ func boxCorners(x *sparql.Service, e *explainer) string {
 	return " with the corners " + strings.Join(corners, " and ")
 }
 
-// apiCall says what MediaWiki's API is asked for and which variables it fills.
+// apiCall describes what MediaWiki's API is asked for and which variables it binds.
 func (e *explainer) apiCall(x *sparql.Service) string {
 	var in, out []string
 	for _, p := range x.Params() {
@@ -329,7 +329,7 @@ func (e *explainer) path(p *sparql.Path) string {
 	return e.predicate(p.Term)
 }
 
-// predicate names a property by label, with what the namespace says about it.
+// predicate names a property by its label, and describes its namespace.
 func (e *explainer) predicate(t *sparql.Term) string {
 	if t.Kind == sparql.Var {
 		return "some property ?" + t.Name
@@ -359,7 +359,7 @@ func (e *explainer) predicate(t *sparql.Term) string {
 	return name
 }
 
-// term names a term: a variable as ?x, an entity as label (number).
+// term names a term: a variable as ?x, an entity as label (ID).
 func (e *explainer) term(t *sparql.Term) string {
 	switch t.Kind {
 	case sparql.Var:

@@ -21,7 +21,7 @@ var functionWords = map[string]string{
 	"SAMPLE": "any one of %1", "GROUP_CONCAT": "all %1 in one text",
 }
 
-// ontologyWords say in plain words what the terms of Wikidata's data model mean
+// ontologyWords explain the terms of Wikidata's data model in plain words
 // (https://www.mediawiki.org/wiki/Wikibase/Indexing/RDF_Dump_Format).
 var ontologyWords = map[string]string{
 	"schema:about": "page about", "schema:isPartOf": "on the site", "schema:inLanguage": "in the language",

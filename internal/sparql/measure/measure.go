@@ -1,5 +1,5 @@
-// Package measure describes how complex a query is: by the counts of SPINACH's Table 1, on the tree and as
-// the paper's notebook counts, by the features of SPARQL that it uses, and by its shape.
+// Package measure describes how complex a query is: by the counts of SPINACH's Table 1 (on the tree, and the way the
+// paper's notebook counts), by the features of SPARQL that it uses, and by its shape.
 package measure
 
 import (
@@ -9,12 +9,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Metrics are the complexity figures of SPINACH's Table 1, counted on the tree by the paper's definitions
-// (section 3.3 of the paper): every node counts once, whatever its layout. [Notebook] counts as the paper's
-// published program does.
+// Metrics are the complexity figures of SPINACH's Table 1, counted on the tree by the paper's definitions (section 3.3
+// of the paper): every node counts once, whatever the layout. [Notebook] counts the way the paper's published program
+// does.
 type Metrics struct {
 	Clauses     int `json:"clauses"`     // projections, triples, FILTER, OPTIONAL, VALUES, modifiers and the like
-	Projections int `json:"projections"` // columns of the final SELECT, labels and descriptions aside
+	Projections int `json:"projections"` // columns of the final SELECT, without labels and descriptions
 	Relations   int `json:"relations"`   // triples
 	Subjects    int `json:"subjects"`    // distinct subjects
 	Predicates  int `json:"predicates"`  // distinct predicates: variables and IRIs, those inside paths one by one
@@ -22,8 +22,8 @@ type Metrics struct {
 	Literals    int `json:"literals"`    // distinct strings, numbers and truth values
 }
 
-// Query counts. Settings of services (bd:serviceParam), all of the label service's body and optimizer hints
-// do not count as triples; the service itself is a clause.
+// Query returns the figures of a query. Settings of services (bd:serviceParam), the body of the label service and
+// optimizer hints do not count as triples; the service itself is a clause.
 func Query(q *sparql.Query) Metrics {
 	m := measurer{subjects: map[string]bool{}, predicates: map[string]bool{}, objects: map[string]bool{},
 		literals: map[string]bool{}}
@@ -36,7 +36,7 @@ func Query(q *sparql.Query) Metrics {
 		Objects:    len(m.objects), Literals: len(m.literals)}
 }
 
-// projections counts the columns of a SELECT but those that only show labels.
+// projections counts the columns of a SELECT, except those that only show labels.
 func projections(q *sparql.Query) int {
 	n := 0
 	if q.Form != sparql.Select {
@@ -125,11 +125,10 @@ func key(t *sparql.Term) string {
 	return "_:" + t.Name
 }
 
-// Features returns what the query makes use of, by these names, in this order: ask, construct, describe,
-// update, distinct, label-service, optional, filter, exists, group-by, having, aggregate, order-by, limit,
-// statement (p:, ps:, pq:), value-node (psv:, pqv: and the like), path (any property path), closure (a path
-// with * or +), sub-select, named-subquery, values, bind, union, minus, graph, hint, mwapi, around, box, gas,
-// slice, sample, federation, lexeme.
+// Features returns the names of the features that the query uses, in this order: ask, construct, describe, update,
+// distinct, label-service, optional, filter, exists, group-by, having, aggregate, order-by, limit, statement (p:, ps:,
+// pq:), value-node (psv:, pqv: and the like), path (any property path), closure (a path with * or +), sub-select,
+// named-subquery, values, bind, union, minus, graph, hint, mwapi, around, box, gas, slice, sample, federation, lexeme.
 func Features(q *sparql.Query) []string {
 	have := map[string]bool{}
 	if q.Form != sparql.Select {
@@ -223,9 +222,9 @@ func termFeature(t *sparql.Term, have map[string]bool) {
 	}
 }
 
-// Shape returns the normalized pattern of a query: variables, Q and P numbers, other numbers and strings
-// replaced by placeholders, white space and comments left out. Two queries have the same shape exactly when
-// they differ in those only (SPINACH, Table 6).
+// Shape returns the normalized pattern of a query: variables, Q and P IDs, numbers and strings are replaced by
+// placeholders, and white space and comments are removed. Two queries have the same shape exactly if they differ in
+// nothing else (SPINACH, Table 6).
 func Shape(q *sparql.Query) string {
 	var b strings.Builder
 	for t := range sparql.Tokens(q.Text) {
@@ -253,7 +252,7 @@ func Shape(q *sparql.Query) string {
 	return b.String()
 }
 
-// placeholder replaces a Q, P or L number by its letter.
+// placeholder replaces a Q, P or L ID by its letter.
 func placeholder(local string) string {
 	if rdf.ValidID(local) {
 		return local[:1]

@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// TestMeasure: counted by hand.
+// TestMeasure: the figures were counted by hand.
 func TestMeasure(t *testing.T) {
 	tests := []struct {
 		query string

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// This file counts as the notebook behind SPINACH's Table 1 does: with regular expressions over the text of
-// the query, faults included. The published figures can be reproduced in no other way. It is the only place
-// in this package where regular expressions read a query; [Query] counts on the tree.
+// This file counts the way the notebook behind SPINACH's Table 1 does: with regular expressions on the text of the
+// query, mistakes included. There is no other way to reproduce the published figures. It is the only file in this
+// package that reads queries with regular expressions; [Query] counts on the tree.
 //
-// The patterns are written as in Python, where the notebook ran; see [python]. What looks like a mistake in
-// them is one of the notebook's.
+// The patterns are written as in Python, in which the notebook is written; see [python]. What looks like a mistake in
+// them is the notebook's.
 const (
 	nbVariable  = `\?\w+`
 	nbIRI       = `<[^>]+>`
@@ -39,16 +39,16 @@ var (
 	nbNumber    = python(`^\d+$`)
 )
 
-// python compiles a pattern in which \s, \S, \w and \d mean what they mean in Python: characters of all
-// scripts, where Go's mean those of ASCII.
+// python compiles a pattern in which \s, \S, \w and \d mean what they mean in Python: characters of all scripts, while
+// Go's only mean those of ASCII.
 func python(pattern string) *regexp.Regexp {
 	const space = `\s\v\x1c-\x1f\x85\p{Z}`
 	return regexp.MustCompile(strings.NewReplacer(`\s`, `[`+space+`]`, `\S`, `[^`+space+`]`, `\w`, `[\p{L}\p{N}_]`,
 		`\d`, `\p{Nd}`).Replace(pattern))
 }
 
-// Notebook counts as the notebook behind SPINACH's Table 1 does. Projections stays 0, because the notebook
-// counts them on results. The text need not parse. The rules:
+// Notebook counts the way the notebook behind SPINACH's Table 1 does. Projections stays 0, because the notebook counts
+// them on results. The text need not parse. The rules:
 //
 //   - White space after a semicolon becomes one space. The content of each WITH { … } is cut out and counted
 //     as a separate query.
@@ -121,7 +121,7 @@ func (n *notebook) query(text string) {
 	})
 	_, body, after, found := nbBraces(nbWhere, text)
 	if !found {
-		body = after // braces that do not close: all the rest
+		body = after // the brace is not closed: take all the rest
 	}
 	if strings.TrimSpace(body) == "" {
 		return
@@ -179,9 +179,9 @@ func (n *notebook) body(text string) {
 	}
 }
 
-// nbBraces finds the first match of a pattern that ends in a brace and returns what comes before and in the
-// braces, and what comes after, with the closing brace. If the brace does not close, or there is no match, it
-// is not found; after a match without end, after is the text that follows the brace.
+// nbBraces finds the first match of a pattern that ends in a brace. It returns the text before the match, inside the
+// braces, and after them (with the closing brace). found is false if there is no match or the brace is not closed; in
+// the latter case, after is the text that follows the opening brace.
 func nbBraces(open *regexp.Regexp, text string) (before, inside, after string, found bool) {
 	m := open.FindStringIndex(text)
 	if m == nil {
@@ -202,8 +202,8 @@ func nbBraces(open *regexp.Regexp, text string) (before, inside, after string, f
 	return before, "", after, false
 }
 
-// nbBalanced counts the places of a text that starts with a parenthesis at which all parentheses are closed,
-// and returns the text up to the last one.
+// nbBalanced counts, in a text that starts with a parenthesis, the positions at which all parentheses are closed, and
+// returns the text up to the last one.
 func nbBalanced(text string) (times int, balanced string) {
 	depth := 0
 	for i := range len(text) {
@@ -236,9 +236,9 @@ var (
 // distinct ones of a benchmark).
 func NotebookProperties(query string) []string { return nbProperty.FindAllString(query, -1) }
 
-// NotebookPattern returns the text with strings, variables, P numbers, Q numbers and numbers replaced, in
-// this order, and without white space: two queries have the same pattern by SPINACH's Table 6 when these are
-// equal. [Shape] does it on tokens.
+// NotebookPattern returns the text with strings, variables, P IDs, Q IDs and numbers replaced, in this order, and
+// without white space. Two queries have the same pattern by SPINACH's Table 6 if these texts are equal. [Shape] does
+// the same on tokens.
 func NotebookPattern(query string) string {
 	for _, p := range nbPattern {
 		query = p.re.ReplaceAllString(query, p.with)

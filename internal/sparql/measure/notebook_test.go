@@ -104,7 +104,7 @@ func TestNotebookPattern(t *testing.T) {
 }
 
 // The averages that the notebook itself computes for four files, to the last digit: clauses, relations, subjects,
-// predicates, objects and literals, and the numbers of distinct properties and of distinct patterns.
+// predicates, objects and literals, and the numbers of distinct properties and distinct patterns.
 func TestNotebookOnSharedData(t *testing.T) {
 	for _, c := range []struct{ file, key, want string }{
 		{"dev.json", "sparql", "155: 9.09 4.18 1.75 3.63 4.80 0.48; 176; 155"},
@@ -140,7 +140,7 @@ func TestNotebookOnSharedData(t *testing.T) {
 	}
 }
 
-// The six counts of the notebook itself for each query of four files.
+// The notebook's own six counts for each query of four files.
 func TestNotebookQueryByQuery(t *testing.T) {
 	type place struct {
 		file string
@@ -186,8 +186,7 @@ func TestNotebookQueryByQuery(t *testing.T) {
 	}
 }
 
-// No text takes more than a few passes, but for one more for each way to write white space between FILTER and
-// its parenthesis.
+// No text takes more than a few passes, plus one for each way to write white space between FILTER and its parenthesis.
 func BenchmarkNotebookHostile(b *testing.B) {
 	for name, q := range map[string]string{
 		"filters": "SELECT ?a WHERE { " + strings.Repeat("FILTER(?a) ", 20_000) + "}",
@@ -204,7 +203,7 @@ func BenchmarkNotebookHostile(b *testing.B) {
 	}
 }
 
-// shared returns the path of a file of the reference data, or skips the test when it is not here.
+// shared returns the path of a file of the reference data, or skips the test if there is none.
 func shared(t *testing.T, name string) string {
 	t.Helper()
 	root := os.Getenv("SPINACHBOT_SHARED")
@@ -213,7 +212,7 @@ func shared(t *testing.T, name string) string {
 	}
 	path := filepath.Join(root, name)
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("reference data not here (set SPINACHBOT_SHARED): %v", err)
+		t.Skipf("no reference data (set SPINACHBOT_SHARED): %v", err)
 	}
 	return path
 }

@@ -18,9 +18,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// TestRewritesKeepTheRows runs the slice's gold queries and the forum's on the embedded graph: as they are,
-// printed, in posting form and rewritten. It takes long, so it runs only when requested by
-// SPINACHBOT_SLICE=1.
+// TestRewritesKeepTheRows runs the slice's gold queries and the forum's queries on the embedded graph: as they are,
+// printed, in posting form and rewritten. It takes a long time, so it runs only with SPINACHBOT_SLICE=1.
 func TestRewritesKeepTheRows(t *testing.T) {
 	root := os.Getenv("SPINACHBOT_SHARED")
 	if root == "" {
@@ -135,8 +134,8 @@ func read(t *testing.T, path, field string) []string {
 	return out
 }
 
-// rows runs a query and returns its rows as sorted lines, by column name; values whose choice or order is
-// left to the engine are masked.
+// rows runs a query and returns its rows as sorted lines, with columns in order of their names. Values whose choice or
+// order is up to the engine are masked.
 func rows(g *embedded.Graph, text string, q *sparql.Query) ([]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -154,7 +153,7 @@ func rows(g *embedded.Graph, text string, q *sparql.Query) ([]string, error) {
 			free[it.Var] = true
 		}
 	}
-	order := make([]int, len(t.Vars)) // columns by name: SELECT * leaves their order to the engine
+	order := make([]int, len(t.Vars)) // columns by name: with SELECT * their order is up to the engine
 	for i := range order {
 		order[i] = i
 	}
@@ -179,8 +178,8 @@ func rows(g *embedded.Graph, text string, q *sparql.Query) ([]string, error) {
 	return out, nil
 }
 
-// unlabeled returns the distinct rows without label columns: some items of the slice have two labels in one
-// language, of which the label service takes one.
+// unlabeled returns the distinct rows without label columns: some items of the slice have two labels in one language,
+// and the label service uses only one.
 func unlabeled(rows []string, q *sparql.Query) []string {
 	if q.Form != sparql.Select || len(rows) == 0 {
 		return rows

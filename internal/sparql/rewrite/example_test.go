@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// A query for Wikidata's query service becomes one for any engine.
+// A query for Wikidata's query service is rewritten for any engine.
 func ExampleQuery() {
 	r, err := rewrite.Query("SELECT ?cat { hint:Query hint:optimizer 'None' . ?cat wdt:P31 wd:Q146 }",
 		rewrite.Standard, rewrite.Options{})

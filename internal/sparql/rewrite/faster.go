@@ -9,15 +9,16 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Slow says for whom [Faster] writes.
+// Slow describes the engine and the graph that [Faster] writes for.
 type Slow struct {
 	Prefixes   map[string]string // of the graph, in addition to Wikidata's
-	Blazegraph bool              // it knows named subqueries, and a hint that keeps the order of the text
+	Blazegraph bool              // the engine supports named subqueries, and a hint to keep the order of the text
 }
 
-// Faster returns forms of a query that took too long, the best guess first: what is known comes first and in a subquery
-// of its own, labels are looked up for the rows of the result only. The rows are the same; with a LIMIT and no order,
-// or values that are equal in ORDER BY, others may be cut off. There are none when nothing can be done.
+// Faster returns faster forms of a query that took too long, the best guess first: patterns with known ends come first
+// or in a subquery of their own, and labels are looked up only for the rows of the result. The rows are the same,
+// except that other rows may be cut off if there is a LIMIT and no order, or if ORDER BY has ties. Faster returns
+// nothing if nothing can be done.
 func Faster(query string, o Slow) ([]Result, error) {
 	var out []Result
 	for _, anchors := range []bool{true, false} {
@@ -50,10 +51,10 @@ func Faster(query string, o Slow) ([]Result, error) {
 type faster struct {
 	rewriter
 	o    Slow
-	core *sparql.SelectQuery // the SELECT that holds the pattern, once labels are outside
+	core *sparql.SelectQuery // the SELECT with the pattern, once labels are outside
 }
 
-// labelsLast looks labels up for the rows of the result: the rest of the query becomes a sub-select.
+// labelsLast looks up labels only for the rows of the result: the rest of the query becomes a sub-select.
 func (f *faster) labelsLast() {
 	b := f.q.Body
 	f.core = b
@@ -77,22 +78,21 @@ func (f *faster) labelsLast() {
 		inner.OrderBy = nil
 	}
 	outer.Items = nil
-	for _, it := range b.Items { // what is computed is computed inside
+	for _, it := range b.Items { // computed columns are computed inside
 		outer.Items = append(outer.Items, &sparql.SelectItem{Var: it.Var})
 	}
 	f.q.Body, f.core = &outer, inner
 	f.note("labels are looked up for the rows of the result only")
 }
 
-// labelParts is what a query that gets its labels last does inside.
+// labelParts is the inner part of a query that gets its labels last.
 type labelParts struct {
 	items   []*sparql.SelectItem
 	groups  *sparql.GroupBy
-	byLabel bool // it is ordered by labels
+	byLabel bool // the query is ordered by labels
 }
 
-// labelParts divides the query of a label service. ok is false where labels are part of what is computed, grouped or
-// cut.
+// labelParts splits a query with a label service. ok is false if the rows, groups or limits depend on labels.
 func (f *faster) labelParts(service *sparql.Service) (p labelParts, ok bool) {
 	b := f.q.Body
 	visible := b.Where.Visible()
@@ -118,7 +118,7 @@ func (f *faster) labelParts(service *sparql.Service) (p labelParts, ok bool) {
 		if shown[base] {
 			continue
 		}
-		// a column more, which makes other rows different, and other rows come first
+		// an additional column would change which rows are distinct and which come first
 		if b.Grouped() || b.Limit != nil || b.Offset != nil || !slices.Contains(visible, base) {
 			return p, false
 		}
@@ -153,7 +153,7 @@ func (f *faster) usesLabels(labels []string) bool {
 	return found
 }
 
-// withoutLabels leaves the labels of other keys out of GROUP BY. ok is false when there is a label without its thing.
+// withoutLabels removes the labels of other keys from GROUP BY. ok is false if there is a label without its entity.
 func withoutLabels(g *sparql.GroupBy, labels []string) (out *sparql.GroupBy, ok bool) {
 	if g == nil {
 		return nil, true
@@ -173,8 +173,8 @@ func withoutLabels(g *sparql.GroupBy, labels []string) (out *sparql.GroupBy, ok 
 	return out, true
 }
 
-// orderedBy reports whether the query is ordered by labels. ok is false when it is also cut, so that the labels decide
-// what comes first, or when its order cannot be told from the columns.
+// orderedBy reports whether the query is ordered by labels. ok is false if it also has a limit, so that the labels
+// decide which rows are kept, or if its order does not follow from the columns.
 func orderedBy(b *sparql.SelectQuery, labels []string, shown map[string]bool) (byLabel, ok bool) {
 	if b.OrderBy == nil {
 		return false, true
@@ -205,8 +205,8 @@ func isLabelService(p sparql.Pattern) bool {
 	return ok && s.Kind() == sparql.LabelService
 }
 
-// joined returns how many patterns from the beginning of a group may change places: a join does not depend on its
-// order, but OPTIONAL, MINUS and BIND depend on what comes before them.
+// joined returns how many patterns at the beginning of a group may be reordered: a join does not depend on the order,
+// but OPTIONAL, MINUS and BIND depend on what comes before them.
 func joined(g *sparql.Group) int {
 	for i, p := range g.Patterns {
 		switch x := p.(type) {
@@ -223,7 +223,7 @@ func joined(g *sparql.Group) int {
 	return len(g.Patterns)
 }
 
-// anchorsApart puts the triples that have a constant end into a subquery of their own, which is evaluated first.
+// anchorsApart moves the triples with a constant end into a separate subquery, which is evaluated first.
 func (f *faster) anchorsApart() {
 	g := f.core.Where
 	var anchors []sparql.Pattern
@@ -262,7 +262,7 @@ func (f *faster) anchorsApart() {
 	f.note("what is known is looked up first, in a subquery")
 }
 
-// freshSubquery returns a name that no named subquery has.
+// freshSubquery returns a name that no named subquery uses.
 func (f *faster) freshSubquery(name string) string {
 	for f.q.NamedByName()[name] != nil {
 		name += "_"
@@ -287,7 +287,7 @@ func labeled(t *sparql.Term) bool {
 	return t.Kind == sparql.BlankNode && !strings.HasPrefix(t.Name, ".")
 }
 
-// inOrder writes the triples in an order in which each has as much known as possible, and has Blazegraph keep it.
+// inOrder writes the triples in an order in which as much as possible is known in each, and makes Blazegraph keep it.
 func (f *faster) inOrder() {
 	g := f.core.Where
 	known := map[string]bool{}
@@ -321,7 +321,7 @@ func (f *faster) inOrder() {
 	}
 }
 
-// sorted returns statements in an order in which each one has as much known as possible.
+// sorted returns statements in an order in which as much as possible is known in each.
 func sorted(patterns []sparql.Pattern, known map[string]bool) []sparql.Pattern {
 	left := slices.Clone(patterns)
 	var out []sparql.Pattern
@@ -340,8 +340,8 @@ func sorted(patterns []sparql.Pattern, known map[string]bool) []sparql.Pattern {
 	return out
 }
 
-// cost guesses how much a statement makes the engine look at, by the best of its triples: less for known ends, more for
-// classes, which have many members, and for paths.
+// cost estimates how much the engine must read for a statement, by the best of its triples: less for known ends, more
+// for classes, which have many members, and for paths.
 func cost(t *sparql.Triples, known map[string]bool) int {
 	isKnown := func(x *sparql.Term) bool { return x.Kind == sparql.Const || x.Kind == sparql.Var && known[x.Name] }
 	least := 0

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/sparqltest"
 )
 
-// TestFaster: the forms of slow queries, by hand.
+// TestFaster: the forms of slow queries, written by hand.
 func TestFaster(t *testing.T) {
 	const service = `SERVICE wikibase:label { bd:serviceParam wikibase:language "en" . }`
 	for _, tt := range []struct {
@@ -56,7 +56,7 @@ func TestFaster(t *testing.T) {
 			for _, r := range rs {
 				got = append(got, strings.Join(strings.Fields(r.Text), " "))
 				if len(r.Notes) == 0 {
-					t.Error("nothing says what was done")
+					t.Error("no note says what was done")
 				}
 			}
 			if d := cmp.Diff(tt.want, got); d != "" {
@@ -66,8 +66,8 @@ func TestFaster(t *testing.T) {
 	}
 }
 
-// TestFasterKeepsTheRows: every faster form of a random query returns the same rows, as often. Queries that cut rows are
-// left out: which rows of the same rank they keep is the engine's choice.
+// TestFasterKeepsTheRows: every faster form of a random query returns the same rows the same number of times. Queries
+// that cut rows are left out, because the engine decides which rows of the same rank they keep.
 func TestFasterKeepsTheRows(t *testing.T) {
 	g, err := sandbox.Graph(embedded.Options{Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) },
 		Timeout: 5 * time.Second})

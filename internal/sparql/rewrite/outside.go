@@ -7,12 +7,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// QLever evaluates the group of an OPTIONAL or EXISTS for itself, with its filters: these do not see the variables of
-// the pattern outside, as they would by the standard (SPARQL 1.1, sections 6.3 and 18.6). Where a filter uses such a
-// variable, the pattern outside is repeated in the group, as a sub-select of distinct rows. Each row outside then fits
-// exactly one of these, if all variables of the sub-select always have values, so that rows and their number stay.
+// QLever evaluates the group of an OPTIONAL or EXISTS separately, with its filters. These do not see the variables of
+// the outer pattern, as the standard requires (SPARQL 1.1, sections 6.3 and 18.6). If a filter uses such a variable,
+// the outer pattern is repeated in the group, as a sub-select of distinct rows. If all variables of the sub-select
+// always have values, each outer row matches exactly one of its rows, so that the rows and their number stay the same.
 
-// outside repeats what filters in OPTIONAL and EXISTS need from outside their group.
+// outside repeats the outer patterns that filters in OPTIONAL and EXISTS need.
 func (r *rewriter) outside(s *sparql.SelectQuery) {
 	sparql.Groups(s.Where, func(g *sparql.Group) {
 		for i, p := range slices.Clone(g.Patterns) {
@@ -28,7 +28,7 @@ func (r *rewriter) outside(s *sparql.SelectQuery) {
 	})
 }
 
-// bring puts what binds the variables that the filters of a group lack into it.
+// bring adds to a group the patterns that bind the variables that its filters lack.
 func (r *rewriter) bring(from []sparql.Pattern, into *sparql.Group) {
 	outer, inner := sparql.VarSet{}, sparql.VarSet{}
 	outer.AddGroup(&sparql.Group{Patterns: from})
@@ -67,7 +67,7 @@ func (r *rewriter) bring(from []sparql.Pattern, into *sparql.Group) {
 	into.Patterns = append([]sparql.Pattern{sub}, into.Patterns...)
 }
 
-// variables are the variables of an expression, those of groups in it included.
+// variables returns the variables of an expression, including those of groups in it.
 func variables(e *sparql.Expr) []string {
 	v := sparql.VarSet{}
 	sparql.Inspect(e, func(n sparql.Node) bool {
@@ -79,11 +79,11 @@ func variables(e *sparql.Expr) []string {
 	return v.Names()
 }
 
-// bringer collects the patterns that are repeated. It may leave any out: more rows do no harm, since they fit no row
-// outside.
+// bringer collects the patterns to repeat. It may leave any out: additional rows do no harm, since they match no outer
+// row.
 type bringer struct {
 	kept  []sparql.Pattern
-	known map[string]bool // variables that have a value in every row, or one that follows from such
+	known map[string]bool // variables that have a value in every row, or depend only on such variables
 }
 
 func (b *bringer) add(p sparql.Pattern) {
@@ -110,13 +110,14 @@ func (b *bringer) add(p sparql.Pattern) {
 	b.kept = append(b.kept, p)
 }
 
-// follows reports whether the value of an expression follows from what is known.
+// follows reports whether the value of an expression follows from the known variables.
 func (b *bringer) follows(e *sparql.Expr) bool {
 	return steady(e) && len(sparql.ChildGroups(&sparql.Filter{Expr: e})) == 0 &&
 		!slices.ContainsFunc(variables(e), func(v string) bool { return !b.known[v] })
 }
 
-// steady reports whether a part of a query has the same rows each time, and can be written twice: blank nodes cannot.
+// steady reports whether a part of a query has the same rows each time and can be written twice, which blank nodes
+// prevent.
 func steady(n sparql.Node) bool {
 	ok := true
 	sparql.Inspect(n, func(n sparql.Node) bool {
@@ -135,10 +136,10 @@ func steady(n sparql.Node) bool {
 	return ok
 }
 
-// maxRepeated bounds the text that is read again for repeated patterns, in bytes.
+// maxRepeated limits the text that is parsed again for repeated patterns, in bytes.
 const maxRepeated = 1 << 20
 
-// repeat returns a sub-select over copies of the kept patterns, nil when there are none.
+// repeat returns a sub-select over copies of the kept patterns, or nil if there are none.
 func (r *rewriter) repeat(b *bringer) *sparql.SelectQuery {
 	q := &sparql.Query{Prologue: r.q.Prologue, Body: &sparql.SelectQuery{Distinct: true,
 		Where: &sparql.Group{Patterns: b.kept}}}

@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// asQLever writes a query such that an engine that follows the standard evaluates it as QLever does: a variable that a
-// filter in OPTIONAL or EXISTS uses, and its own group does not bind, is another one, without a value.
+// asQLever rewrites a query so that an engine that follows the standard evaluates it as QLever does: variables that a
+// filter in OPTIONAL or EXISTS uses and its own group does not bind are renamed, so that they have no value.
 func asQLever(t *testing.T, text string) string {
 	t.Helper()
 	q, err := sparql.Parse(text)
@@ -56,7 +56,7 @@ func onlyInGroups(e *sparql.Expr, name string) bool {
 	return !slices.ContainsFunc(e.Args, func(a *sparql.Expr) bool { return !onlyInGroups(a, name) })
 }
 
-// outsideData are things with numbers, parts, names; some lack some.
+// outsideData returns things with numbers, parts and names, some of which are missing.
 func outsideData() string {
 	r := rand.New(rand.NewSource(7))
 	var b strings.Builder
@@ -91,8 +91,8 @@ func rowsOf(t *testing.T, g *embedded.Graph, query string) string {
 	return strings.Join(out, "\n")
 }
 
-// TestFiltersSeeOutside: what the standard says of a query, an engine with QLever's scopes says of the rewritten one,
-// row by row, as often.
+// TestFiltersSeeOutside: an engine with QLever's scopes returns for the rewritten query what the standard requires for
+// the original: the same rows, each the same number of times.
 func TestFiltersSeeOutside(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(outsideData())); err != nil {
@@ -103,7 +103,7 @@ func TestFiltersSeeOutside(t *testing.T) {
 	differs := 0
 	for _, c := range []struct {
 		where string
-		note  string // "": the rewrite says nothing
+		note  string // "": the rewrite adds no note
 	}{
 		{"?x :n ?n OPTIONAL { ?x :part ?y FILTER(?n > 4) }", "repeated"},
 		{"?x :n ?n OPTIONAL { ?x :part ?y . ?y :m ?k FILTER(?k > ?n) }", "repeated"},
@@ -115,7 +115,7 @@ func TestFiltersSeeOutside(t *testing.T) {
 		{"?x :part+ ?y . ?y :n ?n OPTIONAL { ?y :name ?s FILTER(?n > 2) } OPTIONAL { ?x :m ?k FILTER(?k > ?n) }", "repeated"},
 		{"?x :n ?n OPTIONAL { ?x :part ?y FILTER(?n > 2) OPTIONAL { ?y :m ?k FILTER(?k > 3) } }", "repeated"},
 		{"?x :n ?n OPTIONAL { ?x :part ?y . ?y :m ?k FILTER(?n > 2) OPTIONAL { ?y :n ?j FILTER(?j > ?k) } }", "repeated"},
-		{"?x :n ?n OPTIONAL { ?x :part ?y OPTIONAL { ?y :n ?j FILTER(?j > ?n) } }", ""}, // by the standard, too, it sees no ?n
+		{"?x :n ?n OPTIONAL { ?x :part ?y OPTIONAL { ?y :n ?j FILTER(?j > ?n) } }", ""}, // the standard does not let it see ?n, either
 		{"?x :n ?n FILTER(?n > 1) OPTIONAL { ?x :part ?y FILTER(?n > 4) }", "repeated"},
 		{"VALUES ?n { 1 2 3 } ?x :n ?n OPTIONAL { ?x :part ?y . ?y :n ?k FILTER(?k = ?n + 1) }", "repeated"},
 		{"?x :n ?n FILTER EXISTS { ?x :part ?y . ?y :n ?k FILTER(?k > ?n) }", "repeated"},
@@ -151,7 +151,7 @@ func TestFiltersSeeOutside(t *testing.T) {
 		}
 		again, err := Query(r.Text, QLever, Options{})
 		if err != nil || again.Text != r.Text {
-			t.Errorf("%s: rewritten twice it is another query: %v", c.where, err)
+			t.Errorf("%s: rewriting it twice changes it: %v", c.where, err)
 		}
 	}
 	if differs < 12 {

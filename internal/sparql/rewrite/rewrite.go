@@ -15,33 +15,33 @@ type Target string
 
 // The targets.
 const (
-	Standard Target = "standard" // SPARQL 1.1 Query, for any engine that holds Wikidata's data
+	Standard Target = "standard" // SPARQL 1.1 Query, for any engine with Wikidata's data
 	// QLever: standard, prefixes declared, no federation to Wikidata's other half, RE2 regular expressions, filters of
-	// OPTIONAL and EXISTS that see their own group alone
+	// OPTIONAL and EXISTS that see only their own group
 	QLever Target = "qlever"
 	WDQS   Target = "wdqs" // the Wikidata Query Service: its prefixes, label service, the split graph
 )
 
-// Options say what [Query] does in addition to changing the dialect.
+// Options choose what [Query] does in addition to changing the dialect.
 type Options struct {
-	// the reader's language: replaces [AUTO_LANGUAGE], first in added label services; "en" when empty
+	// the reader's language: replaces [AUTO_LANGUAGE], and comes first in added label services; default "en"
 	Language  string
 	DropMWAPI bool              // leave out calls of wikibase:mwapi; otherwise they are an error for other engines
 	Distinct  bool              // make the outermost SELECT a SELECT DISTINCT
-	Entities  bool              // project ?x where only ?xLabel is projected
+	Entities  bool              // project ?x if only ?xLabel is projected
 	Prefixes  map[string]string // of the graph, in addition to Wikidata's: they may be used without being declared
 	Labels    bool              // WDQS: add the label service and ?xLabel for projected entities that have none
 }
 
-// Result is the result of [Query]: the query in canonical layout, and what was done, one sentence each.
+// Result is the result of [Query]: the query in the canonical layout, and notes on what was done, one sentence each.
 type Result struct {
 	Text  string
 	Notes []string
 }
 
-// Query ports a query to another dialect. What the target cannot do (a call of MediaWiki's API, graph
-// analytics, regular expressions that QLever's library lacks) is an error that names it. The result has the
-// same meaning, except for what its notes say. Errors of [sparql.Parse] are returned as they are.
+// Query ports a query to another dialect. A feature that the target lacks (calls of MediaWiki's API, graph analytics,
+// regular expressions that QLever's library does not support) is an error that names it. The result has the same
+// meaning, except as its notes say. Errors of [sparql.Parse] are returned as they are.
 func Query(query string, to Target, o Options) (*Result, error) {
 	q, err := sparql.ParseWith(query, o.Prefixes)
 	if err != nil {
@@ -85,8 +85,8 @@ type rewriter struct {
 	err      error
 	used     map[string]bool             // names of variables
 	again    int                         // variables bound twice so far
-	copied   int                         // bytes read again for copies
-	repeated int                         // bytes read again for what filters need from outside
+	copied   int                         // bytes parsed again for copies
+	repeated int                         // bytes parsed again for the outer patterns that filters need
 	labeled  map[*sparql.SelectItem]bool // columns for which label patterns have been made
 }
 
@@ -149,7 +149,7 @@ func (r *rewriter) selects() []*sparql.SelectQuery {
 	return out
 }
 
-// common does what is the same for all targets.
+// common makes the changes that are the same for all targets.
 func (r *rewriter) common() {
 	top := r.q.Body
 	if r.o.Distinct && r.q.Form == sparql.Select && !top.Distinct {
@@ -175,7 +175,7 @@ func (r *rewriter) common() {
 	}
 }
 
-// addEntities projects ?x before ?xLabel where only the label is projected and the pattern has ?x.
+// addEntities projects ?x before ?xLabel if only the label is projected and the pattern has ?x.
 func (r *rewriter) addEntities(s *sparql.SelectQuery) {
 	shown := map[string]bool{}
 	for _, it := range s.Items {

@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// maxRebound bounds the BINDs that are split: each may go through its whole group.
+// maxRebound limits the number of BINDs that are split: each may walk its whole group.
 const maxRebound = 200
 
 // rebound splits every BIND to a variable that already has a value. The standard forbids that; Blazegraph requires the
@@ -74,8 +74,8 @@ func (r *rewriter) aliases(s *sparql.SelectQuery) {
 	}
 }
 
-// having writes the expressions of the projection into HAVING, which does not see their names in the standard
-// (section 18.2.4.1 comes before 18.2.4.4).
+// having copies the expressions of the projection into HAVING, which cannot use their names in the standard (section
+// 18.2.4.1 comes before 18.2.4.4).
 func (r *rewriter) having(s *sparql.SelectQuery) {
 	if s.Having == nil {
 		return
@@ -92,7 +92,8 @@ func (r *rewriter) having(s *sparql.SelectQuery) {
 	}
 }
 
-// replace puts expressions in the places of variables below e. Inside aggregates a name is the pattern's own.
+// replace replaces variables below e by expressions, except inside aggregates, where a name means the pattern's
+// variable.
 func (r *rewriter) replace(e *sparql.Expr, byName map[string]*sparql.Expr, depth int, size *int) {
 	if *size++; *size > maxVisits {
 		r.fail(e, "HAVING would become too long")
@@ -122,7 +123,7 @@ func copyExpr(e *sparql.Expr) *sparql.Expr {
 	return &c
 }
 
-// dropKey takes a column that is computed out of the GROUP BY, where it has no value yet and makes no difference.
+// dropKey removes a computed column from GROUP BY, where it has no value yet and makes no difference.
 func (r *rewriter) dropKey(s *sparql.SelectQuery, name string) {
 	before := len(s.GroupBy.Keys)
 	s.GroupBy.Keys = slices.DeleteFunc(s.GroupBy.Keys,
@@ -135,7 +136,7 @@ func (r *rewriter) dropKey(s *sparql.SelectQuery, name string) {
 	}
 }
 
-// rename gives a variable another name everywhere below n.
+// rename renames a variable everywhere below n.
 func rename(n sparql.Node, from, to string) {
 	sparql.Inspect(n, func(n sparql.Node) bool {
 		switch x := n.(type) {

@@ -14,7 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// TestScoring: one answer column, no labels, no comments, every prefix declared. The wanted texts are written by hand.
+// TestScoring: one answer column, no labels, no comments, every prefix declared. The expected texts were written by
+// hand.
 func TestScoring(t *testing.T) {
 	for _, tt := range []struct {
 		name, query string
@@ -77,7 +78,7 @@ func TestScoring(t *testing.T) {
 	}
 }
 
-// TestScoringKeepsTheAnswers: the answer column holds the values that it has in the query itself.
+// TestScoringKeepsTheAnswers: the answer column has the same values as in the original query.
 func TestScoringKeepsTheAnswers(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data.ttl")
 	if err := os.WriteFile(data, []byte(`@prefix wd: <http://www.wikidata.org/entity/> .

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// toStandard replaces everything that only the query service knows.
+// toStandard replaces everything that only the query service supports.
 func (r *rewriter) toStandard(to Target) {
 	r.dropHints()
 	for _, s := range r.selects() {
@@ -77,7 +77,7 @@ func (r *rewriter) columns(s *sparql.SelectQuery) {
 	r.note("SELECT * written out")
 }
 
-// allColumns returns the columns of a SELECT, those of named subqueries among them.
+// allColumns returns the columns of a SELECT, including those of named subqueries.
 func (r *rewriter) allColumns(s *sparql.SelectQuery, depth int) []string {
 	if !s.Star || depth > 20 {
 		return s.Columns()
@@ -159,8 +159,8 @@ const (
 	entityPattern     = "^http://www\\.wikidata\\.org/entity/"
 )
 
-// labelService returns the patterns that replace a label service: what it would bind, by language, with the
-// identifier where there is no label.
+// labelService returns the patterns that replace a label service: they bind what it would bind, by language, or the ID
+// if there is no label.
 func (r *rewriter) labelService(s *sparql.SelectQuery, g *sparql.Group, x *sparql.Service) []sparql.Pattern {
 	langs := r.languages(x)
 	var out []sparql.Pattern
@@ -185,7 +185,7 @@ func (r *rewriter) labelService(s *sparql.SelectQuery, g *sparql.Group, x *sparq
 		}
 		r.labeled[it] = true
 		prefer := ""
-		if slices.Contains(bound, it.Var) { // bound in some rows only; the service fills the rest
+		if slices.Contains(bound, it.Var) { // bound in some rows only; the service fills in the rest
 			prefer = r.fresh(it.Var + "_value")
 			rename(s.Where, it.Var, prefer)
 		}
@@ -212,9 +212,9 @@ func (r *rewriter) labelService(s *sparql.SelectQuery, g *sparql.Group, x *sparq
 	return out
 }
 
-// labels returns patterns that bind target to the subject's label, description or aliases in the first
-// language that has one. A subject that may be unbound is replaced by one that has no label: OPTIONAL would
-// go through all labels there are.
+// labels returns patterns that bind target to the subject's label, description or aliases in the first language that
+// has one. A subject that may be unbound is replaced by one that has no label; otherwise OPTIONAL would read all labels
+// of the graph.
 func (r *rewriter) labels(subject *sparql.Term, predicate, target string, langs []string,
 	sure map[string]bool) []sparql.Pattern {
 	var out []sparql.Pattern
@@ -305,7 +305,7 @@ func number(t *sparql.Term) *sparql.Expr {
 	return function(rdf.XSD+"double", termExpr(t))
 }
 
-// located returns the location of the place that around or box look for: the object of the first statement.
+// located returns the variable for the location that around or box search by: the object of the first statement.
 func located(x *sparql.Service) *sparql.Term {
 	for _, t := range x.Rest() {
 		return t.Object
@@ -387,8 +387,8 @@ func (r *rewriter) slice(x *sparql.Service) sparql.Pattern {
 	return groupOf(&sparql.SubSelect{Query: sub})
 }
 
-// maxVisits bounds the groups that are visited while named subqueries are inserted: each may include
-// others several times.
+// maxVisits limits the number of groups that are visited while named subqueries are inserted: each may include others
+// several times.
 const maxVisits = 20_000
 
 // inlineNamed replaces every INCLUDE by its named subquery.
@@ -448,11 +448,11 @@ func (r *rewriter) inlineNamed() {
 	r.note("named subqueries (WITH … AS %%name) replaced by sub-selects")
 }
 
-// maxCopied bounds the text that is read again for copies of named subqueries, in bytes.
+// maxCopied limits the text that is parsed again for copies of named subqueries, in bytes.
 const maxCopied = 16 << 20
 
-// copyOf returns a copy of a named subquery that shares no node with another one: the text is read again. It
-// returns nil when that has been done too often.
+// copyOf returns a copy of a named subquery that shares no node with another copy, by parsing the text again. It
+// returns nil if that has been done too often.
 func (r *rewriter) copyOf(n *sparql.NamedSubquery) *sparql.SelectQuery {
 	if r.copied += len(r.q.Text); r.copied > maxCopied {
 		return nil
@@ -478,7 +478,7 @@ func (r *rewriter) checkIncludes() {
 	})
 }
 
-// qleverLimits refuses what QLever's regular expressions (RE2) lack.
+// qleverLimits rejects what QLever's regular expressions (RE2) lack.
 func (r *rewriter) qleverLimits() {
 	sparql.Inspect(r.q, func(n sparql.Node) bool {
 		e, ok := n.(*sparql.Expr)

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// toWDQS writes for the Wikidata Query Service.
+// toWDQS changes a query for the Wikidata Query Service.
 func (r *rewriter) toWDQS() {
 	for _, n := range r.q.Named {
 		if n.First {
@@ -24,7 +24,7 @@ func (r *rewriter) toWDQS() {
 	r.q.WriteOutAmbiguous()
 }
 
-// dropDeclarations leaves out the declarations of prefixes that the service predefines.
+// dropDeclarations removes the declarations of prefixes that the service predefines.
 func (r *rewriter) dropDeclarations() {
 	var dropped []string
 	r.q.Prologue = slices.DeleteFunc(r.q.Prologue, func(d *sparql.Declaration) bool {
@@ -47,12 +47,12 @@ const (
 	scholarlyService = "https://query.wikidata.org/subgraph/scholarly_articles"
 )
 
-// articleProperties are properties whose subjects are, but for rare cases, scholarly articles: cites work,
-// published in (with volume and DOI), PubMed publication ID, PMC publication ID.
+// articleProperties are properties whose subjects are, with rare exceptions, scholarly articles: cites work, published
+// in (with volume and DOI), PubMed publication ID, PMC publication ID.
 var articleProperties = [...]string{"P2860", "P698", "P932", "P13046"}
 
-// scholarly sends the statements about scholarly articles to the other half of the split graph
-// (wikitech: Wikidata Query Service graph split; in force since May 2025).
+// scholarly sends statements about scholarly articles to the other half of the split graph (wikitech: Wikidata Query
+// Service graph split; in force since May 2025).
 func (r *rewriter) scholarly() {
 	for _, s := range r.selects() {
 		sparql.Groups(s.Where, func(g *sparql.Group) { r.scholarlyGroup(s, g) })
@@ -126,7 +126,7 @@ func firstPredicate(p *sparql.Path) string {
 	return p.IRI()
 }
 
-// ofArticles reports whether a pattern is about articles only, so that all of it can go to the other half.
+// ofArticles reports whether a pattern is only about articles, so that all of it can be sent to the other half.
 func ofArticles(p sparql.Pattern, articles map[string]bool) bool {
 	switch x := p.(type) {
 	case *sparql.Triples:
@@ -145,7 +145,7 @@ func ofArticles(p sparql.Pattern, articles map[string]bool) bool {
 	return false
 }
 
-// addLabels adds ?xLabel for projected entities and the label service in the asker's language.
+// addLabels adds ?xLabel for projected entities, and the label service in the asker's language.
 func (r *rewriter) addLabels() {
 	s := r.q.Body
 	if s.Star || len(s.Items) == 0 {
@@ -239,7 +239,7 @@ func (r *rewriter) entityTriple(t sparql.Triple, out map[string]bool) {
 	}
 }
 
-// fromEntity reports whether what a path leaves is an entity, as far as its first property tells.
+// fromEntity reports whether a path starts at an entity, judging by its first property.
 func (r *rewriter) fromEntity(p *sparql.Path) bool {
 	switch p.Kind {
 	case sparql.PathSeq, sparql.PathStar, sparql.PathPlus, sparql.PathOpt:
@@ -252,7 +252,7 @@ func (r *rewriter) fromEntity(p *sparql.Path) bool {
 	return strings.HasPrefix(p.IRI(), rdf.Direct) || strings.HasPrefix(p.IRI(), rdf.Prop+"P")
 }
 
-// toEntity reports whether what a path leads to is an entity, as far as its last property tells.
+// toEntity reports whether a path ends at an entity, judging by its last property.
 func (r *rewriter) toEntity(p *sparql.Path) bool {
 	switch p.Kind {
 	case sparql.PathSeq, sparql.PathStar, sparql.PathPlus, sparql.PathOpt:
@@ -270,8 +270,8 @@ func (r *rewriter) toEntity(p *sparql.Path) bool {
 	return itemValued[id]
 }
 
-// itemValued are the properties of type item that queries ask most for. The value of any other gets no label
-// unless asked for: a label variable for a date or a number would be a column too many.
+// itemValued are the properties of type item that queries use most. Values of other properties get no label unless it
+// was requested: a label variable for a date or a number would be a superfluous column.
 var itemValued = func() map[string]bool {
 	const ids = `
 		P6 P17 P19 P20 P21 P22 P25 P26 P27 P30 P31 P35 P36 P37 P38 P39 P40 P47 P50 P53 P54 P57 P58 P59 P61 P65 P69

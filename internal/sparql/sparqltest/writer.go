@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Writer writes random queries about what a graph holds.
+// Writer writes random queries about the content of a graph.
 type Writer struct {
 	r       *rand.Rand
 	facts   [][]rdf.Term // subject, direct property, value
@@ -22,7 +22,7 @@ type Writer struct {
 	columns []string
 }
 
-// New returns a writer about what a graph of Wikidata's kind holds. The same seed writes the same queries.
+// New returns a writer for a graph with Wikidata's data model. The same seed results in the same queries.
 func New(ctx context.Context, query func(ctx context.Context, query string) (*kg.Table, error),
 	seed uint64) (*Writer, error) {
 	var failed error
@@ -40,7 +40,7 @@ func New(ctx context.Context, query func(ctx context.Context, query string) (*kg
 			STRSTARTS(STR(?q), STR(ps:))) FILTER(!STRSTARTS(STR(?q), "http://www.wikidata.org/prop/statement/value/") &&
 			!STRSTARTS(STR(?q), "http://www.wikidata.org/prop/qualifier/value/")) } ORDER BY ?s ?p ?st ?q ?v`)}
 	if failed == nil && len(w.facts) == 0 {
-		failed = errors.New("the graph holds nothing to ask for")
+		failed = errors.New("the graph is empty")
 	}
 	return w, failed
 }
@@ -52,7 +52,7 @@ func (w *Writer) fresh() string {
 	return fmt.Sprintf("?v%d", w.vars)
 }
 
-// about returns the facts of a subject.
+// about returns the facts about a subject.
 func (w *Writer) about(s rdf.Term) [][]rdf.Term {
 	var out [][]rdf.Term
 	for _, f := range w.facts {
@@ -63,7 +63,7 @@ func (w *Writer) about(s rdf.Term) [][]rdf.Term {
 	return out
 }
 
-// Query writes a query that has the subject of some fact among its rows, but for chance.
+// Query writes a query that usually has the subject of some fact among its rows.
 func (w *Writer) Query() string {
 	w.vars, w.where, w.columns = 0, nil, []string{"?x"}
 	facts := w.about(w.facts[w.r.IntN(len(w.facts))][0])
@@ -92,7 +92,7 @@ func (w *Writer) Query() string {
 	return w.head(" WHERE { " + strings.Join(w.where, " . ") + " }")
 }
 
-// fact adds a condition that the fact meets.
+// fact adds a condition that the fact satisfies.
 func (w *Writer) fact(f []rdf.Term) {
 	if w.chance(2) && !f[2].IsIRI() || w.chance(3) {
 		v := w.fresh()
@@ -118,7 +118,7 @@ func (w *Writer) fact(f []rdf.Term) {
 	w.where = append(w.where, "?x "+path+" "+f[2].String())
 }
 
-// statement adds a statement of the subject with a qualifier.
+// statement adds a statement about the subject with a qualifier.
 func (w *Writer) statement(s rdf.Term) {
 	var own [][]rdf.Term
 	for _, f := range w.states {

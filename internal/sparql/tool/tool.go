@@ -1,5 +1,5 @@
-// Package tool checks, prints, rewrites and explains queries given as texts or as JSON lines. It is the command sparql
-// without its flags.
+// Package tool checks, prints, rewrites and explains queries given as texts or as JSON lines. It implements the command
+// sparql, without its flags.
 package tool
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// LabelSource returns the labels of Q, P and L numbers, each in the first of the languages that has one.
+// LabelSource returns the labels of Q, P and L IDs, each in the first language that has one.
 type LabelSource func(ctx context.Context, ids, languages []string) (map[string]string, error)
 
-// Run is one call of the command: what is done with each query, and where input and output are.
+// Run is one call of the command: what to do with each query, and the input and output.
 type Run struct {
 	Action   string // check, format, rewrite or explain
 	JSON     bool   // JSON lines in and out
@@ -35,7 +35,7 @@ type Run struct {
 	Posting  bool   // of format: the posting form
 	To       string // of rewrite: the engine
 	Rewrite  rewrite.Options
-	Allow    func(iri string) bool // of check: the services that are allowed; nil for any
+	Allow    func(iri string) bool // of check: the allowed services; nil for any
 	Source   LabelSource
 	Stdin    io.Reader
 	Out      *bufio.Writer
@@ -48,7 +48,7 @@ type Run struct {
 func (c *Run) Failed() bool { return c.failed }
 
 // File handles one input, a file or - for standard input. The error is one of reading or writing; mistakes in queries
-// are written, and [Run.Failed] reports them.
+// are written to the output, and make [Run.Failed] return true.
 func (c *Run) File(ctx context.Context, name string) error {
 	r := c.Stdin
 	if name != "-" {
@@ -151,7 +151,7 @@ func (c *Run) line(ctx context.Context, line []byte, n int) *sparqlLine {
 	return out
 }
 
-// fail puts an error into a line, with the place when it has one.
+// fail puts an error into a line, with its position if it has one.
 func (c *Run) fail(out *sparqlLine, err error) {
 	c.failed = true
 	var all sparql.Errors
@@ -259,7 +259,7 @@ func (c *Run) labelsOf(ctx context.Context, q *sparql.Query) (func(string) strin
 	return func(id string) string { return m[id] }, nil
 }
 
-// Cached asks for each label once.
+// Cached returns a source that requests each label once.
 func Cached(source LabelSource) LabelSource {
 	known := map[string]string{}
 	return func(ctx context.Context, ids, languages []string) (map[string]string, error) {

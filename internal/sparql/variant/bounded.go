@@ -6,9 +6,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Bounded returns a query in the form in which it is run as a probe: without the label service and its columns, the
-// rows different, without an order that cuts nothing, and with at most limit rows. Grouped and ordered queries with a
-// LIMIT keep it. cut is how many rows may come before there may be more, 0 when all come.
+// Bounded returns a query in the form in which it is run as a probe: without the label service and its columns, with
+// distinct rows, without an order that does not affect which rows are returned, and with at most limit rows. Grouped
+// and ordered queries keep their LIMIT. If cut is not 0, a result of cut rows may be incomplete.
 func Bounded(query string, limit int64, known map[string]string) (text string, cut int64, err error) {
 	q, err := sparql.ParseWith(query, known)
 	if err != nil || q.Form != sparql.Select {
@@ -30,7 +30,7 @@ func Bounded(query string, limit int64, known map[string]string) (text string, c
 	return sparql.Print(q, plain), cut, nil
 }
 
-// unlabel takes the label service and the columns that only it binds out of the outer query, where nothing else uses
+// unlabel removes the label service, and the columns that only it binds, from the outer query if nothing else uses
 // them.
 func unlabel(q *sparql.Query) {
 	b := q.Body

@@ -24,7 +24,8 @@ func (w *writer) conditions() {
 	}
 }
 
-// class writes the variants of ?x a C: with subclasses, without, another class that is meant by the same word, none.
+// class writes the variants of ?x a C: with subclasses, without subclasses, with another class that the same word may
+// mean, without the class.
 func (w *writer) class(i int, p place) {
 	path, o := p.path(), p.object()
 	if !o.IsIRI() || p.subject().Kind != sparql.Var {
@@ -56,23 +57,23 @@ func (w *writer) class(i int, p place) {
 			}))
 		}
 	}
-	// what a class loses can be told from what it means only in a list
+	// only in a list does the difference show what a class excludes
 	if _, anchored := p.bound(p.subject().Name); anchored && !w.counted && w.q.Form == sparql.Select {
 		w.add(Variant{Kind: Class, IRI: []string{o.Value().Value}, Var: p.subject().Name, Effect: More,
 			What: "without the class " + w.name(o)}, at(i, place.remove))
 	}
 }
 
-// readings are classes of Wikidata that people name with the same word.
+// readings are classes of Wikidata that people call by the same word.
 var readings = map[string][]string{
 	"Q6256": {"Q3624078"}, "Q3624078": {"Q6256"}, // country, sovereign state
 }
 
-// levels are properties of Wikidata that lead to the next wider thing, other than that of classes: in the
-// administrative unit, subclass of, parent taxon, part of.
+// levels are properties of Wikidata that lead to the next broader thing: located in the administrative unit, subclass
+// of, parent taxon, part of.
 var levels = []string{"P131", "P279", "P171", "P361"}
 
-// hierarchy writes ?x wdt:P131 C with all levels in between, and the reverse.
+// hierarchy writes ?x wdt:P131 C with all levels in between, or with one level instead of all.
 func (w *writer) hierarchy(i int, p place) {
 	path := p.path()
 	if p.subject().Kind != sparql.Var || !p.object().IsIRI() {
@@ -93,8 +94,8 @@ func (w *writer) hierarchy(i int, p place) {
 	}
 }
 
-// countries are the properties of Wikidata by which something is of a country. What one of them leaves open, the ones
-// after it may say.
+// countries are the properties of Wikidata that connect a thing to a country, each with other properties that may say
+// the same.
 var countries = map[string][]string{
 	"P17":   {"P495", "P27"}, // country: country of origin, citizenship
 	"P27":   {"P1532"},       // citizenship: country for sport
@@ -102,7 +103,7 @@ var countries = map[string][]string{
 	"P1532": {"P27"},
 }
 
-// country writes ?x wdt:P17 C with the other properties by which C may be meant, in addition.
+// country writes ?x wdt:P17 C with additional properties that may lead to C.
 func (w *writer) country(i int, p place) {
 	id, ok := strings.CutPrefix(p.path().IRI(), rdf.Direct)
 	if !ok || len(countries[id]) == 0 || p.subject().Kind != sparql.Var || !p.object().IsIRI() {
@@ -123,8 +124,8 @@ func (w *writer) country(i int, p place) {
 		}))
 }
 
-// allRanks writes the direct properties of a query as statements of any rank, but for classes and for values that are
-// computed with, compared or ordered by: there the current value is meant.
+// allRanks writes the direct properties of a query as statements of any rank, except for classes and for values that
+// are used in a computation, a comparison or an order, which mean the current value.
 func (w *writer) allRanks() {
 	var which []int
 	var names, iris []string
@@ -147,7 +148,7 @@ func (w *writer) allRanks() {
 		})
 }
 
-// computed reports whether a variable is part of an expression other than an aggregate that counts.
+// computed reports whether a variable is part of an expression other than a COUNT.
 func (w *writer) computed(t *sparql.Term) bool {
 	found := false
 	sparql.Inspect(w.q, func(n sparql.Node) bool {
@@ -161,8 +162,8 @@ func (w *writer) computed(t *sparql.Term) bool {
 	return found
 }
 
-// bestRank writes a path over statements as the direct property, which leads to the best ones only, and a statement
-// node that is used with the best ones only.
+// bestRank writes a path over statements as the direct property, which leads to the best-ranked values only, and
+// restricts statement nodes to the best rank.
 func (w *writer) bestRank(i int, p place) {
 	if path := p.path(); path.Kind == sparql.PathSeq && len(path.Args) == 2 {
 		id := strings.TrimPrefix(path.Args[0].IRI(), rdf.Prop)
@@ -178,7 +179,7 @@ func (w *writer) bestRank(i int, p place) {
 	if !ok || !rdf.ValidID(id) || node.Kind != sparql.Var {
 		return
 	}
-	for _, o := range places(w.q) { // it says so itself, or asks for one statement among many
+	for _, o := range places(w.q) { // the query sets the rank itself, or asks for one statement among many
 		if path := o.path().IRI(); o.subject().Kind == sparql.Var && o.subject().Name == node.Name &&
 			(path == rdf.RDFType || path == rdf.Wikibase+"rank" || strings.HasPrefix(path, rdf.Prop+"qualifier/")) {
 			return
@@ -192,7 +193,7 @@ func (w *writer) bestRank(i int, p place) {
 	}))
 }
 
-// optional writes a triple that only shows something as optional, and leaves one out that shows nothing.
+// optional makes a triple optional if it only shows something, and removes a triple that shows nothing.
 func (w *writer) optional(i int, p place) {
 	free, filters := w.free(p)
 	if free == "" {
@@ -235,8 +236,8 @@ func (w *writer) optional(i int, p place) {
 	}))
 }
 
-// free returns the variable of a triple that nothing else depends on, with the filters about its language, by their
-// places in the group; "" when there is none. The triple's other end must be found by another triple.
+// free returns the variable of a triple that nothing else depends on, or "" if there is none, and the filters about its
+// language. Another triple must bind the triple's other end.
 func (w *writer) free(p place) (name string, filters []int) {
 	s, o := p.subject(), p.object()
 	for _, ends := range [][2]*sparql.Term{{o, s}, {s, o}} {

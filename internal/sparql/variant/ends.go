@@ -22,7 +22,7 @@ func (w *writer) ends() {
 	}
 }
 
-// bounds replaces comparisons with constants in the filters that all rows must pass.
+// bounds replaces comparison operators before constants in the filters that all rows must pass.
 func (w *writer) bounds(by map[string]string, what string, effect Effect) {
 	var seen []string
 	change := func(q *sparql.Query) bool {
@@ -45,7 +45,8 @@ func (w *writer) bounds(by map[string]string, what string, effect Effect) {
 	w.add(Variant{Kind: Ends, Effect: effect, What: what + ": " + strings.Join(slices.Compact(seen), ", ")}, change)
 }
 
-// compare calls f for the comparisons with a constant of which more being true never makes the expression false.
+// compare calls f for the comparisons with a constant in an expression of && and ||, so that widening them never makes
+// the expression false for more rows.
 func compare(e *sparql.Expr, f func(*sparql.Expr)) {
 	if e.Kind != sparql.ExprBinary {
 		return
@@ -61,11 +62,11 @@ func compare(e *sparql.Expr, f func(*sparql.Expr)) {
 	}
 }
 
-// over are properties of Wikidata that say when something was over: end time, dissolved, date of death, service
-// retirement.
+// over are properties of Wikidata for the end of something: end time, dissolved, date of death, service retirement.
 var over = []string{"P582", "P576", "P570", "P730"}
 
-// propertyOf is the ID of a property that leads to a value: direct, of a statement or of a qualifier.
+// propertyOf returns the ID of a property that leads to a value: a direct property, or that of a statement or
+// qualifier.
 func propertyOf(p *sparql.Path) string {
 	s := p.IRI()
 	for _, ns := range []string{rdf.Direct, rdf.Prop + "qualifier/", rdf.Prop + "statement/"} {
@@ -76,7 +77,8 @@ func propertyOf(p *sparql.Path) string {
 	return ""
 }
 
-// open lets things pass that have no end: the end is optional, and a filter about it holds where there is none.
+// open includes things without an end: the end becomes optional, and filters on it are true if there is none. It does
+// not apply to filters that compute with the end, such as how long something lasted.
 func (w *writer) open(i int, p place) {
 	end := p.object()
 	if !slices.Contains(over, propertyOf(p.path())) || end.Kind != sparql.Var || p.subject().Kind != sparql.Var {
@@ -89,7 +91,11 @@ func (w *writer) open(i int, p place) {
 		f, ok := x.(*sparql.Filter)
 		return ok && slices.Contains(vars(f.Expr), end.Name)
 	}
-	if !slices.ContainsFunc(p.group.Patterns, about) { // what is only shown is kind Missing
+	if !slices.ContainsFunc(p.group.Patterns, about) || // an end that is only shown is of kind Missing
+		slices.ContainsFunc(p.group.Patterns, func(x sparql.Pattern) bool {
+			f, ok := x.(*sparql.Filter)
+			return ok && computes(f.Expr, end.Name)
+		}) {
 		return
 	}
 	w.add(Variant{Kind: Open, Effect: More, IRI: []string{p.path().IRI()},
@@ -108,10 +114,16 @@ func (w *writer) open(i int, p place) {
 	}))
 }
 
+// computes reports whether an expression adds or subtracts something that depends on a variable.
+func computes(e *sparql.Expr, name string) bool {
+	return e.Kind == sparql.ExprBinary && (e.Op == "+" || e.Op == "-") && slices.Contains(vars(e), name) ||
+		slices.ContainsFunc(e.Args, func(a *sparql.Expr) bool { return a != nil && computes(a, name) })
+}
+
 // dayPrecise is Wikibase's precision of a date that is known to the day.
 const dayPrecise = 11
 
-// precision asks for dates that are known to the day, where a date is compared with a day that is no first of January.
+// precision requires dates to be known to the day if a date is compared with a day other than the first of January.
 func (w *writer) precision(i int, p place) {
 	id, ok := strings.CutPrefix(p.path().IRI(), rdf.Direct)
 	date := p.object()

@@ -19,8 +19,8 @@ import (
 var wikidata = variant.Options{Wikidata: true, Types: []string{rdf.Direct + "P31"}, Subclass: rdf.Direct + "P279",
 	Labels: []string{rdf.RDFSLabel}}
 
-// TestLaws: of random queries over the built-in graph, each variant can be read and printed again, keeps the columns,
-// and returns no fewer or no more rows, as it claims. Every kind is met.
+// TestLaws: each variant of random queries over the built-in graph can be parsed and printed again, keeps the columns,
+// and loses or adds no rows, as it claims. Every kind occurs.
 func TestLaws(t *testing.T) {
 	g, err := sandbox.Graph(embedded.Options{Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) },
 		Timeout: 5 * time.Second})
@@ -59,13 +59,13 @@ func TestLaws(t *testing.T) {
 	}
 	for _, k := range []variant.Kind{variant.Limit, variant.Subclasses, variant.Ranks, variant.Missing, variant.Class} {
 		if moved[k] == 0 {
-			t.Errorf("no variant of kind %s changes a result, of %d", k, met[k])
+			t.Errorf("none of %d variants of kind %s changes a result", met[k], k)
 		}
 	}
 	t.Log(met, moved)
 }
 
-// law checks one variant, and says whether its rows differ.
+// law checks one variant, and reports whether its rows differ.
 func law(t *testing.T, g *embedded.Graph, query string, before *kg.Table, v variant.Variant) bool {
 	t.Helper()
 	q, err := sparql.Parse(v.SPARQL)
@@ -107,7 +107,7 @@ func law(t *testing.T, g *embedded.Graph, query string, before *kg.Table, v vari
 	return len(was) != len(now)
 }
 
-// bounded checks the form in which a variant is run: the columns that it keeps have the same different rows.
+// bounded checks the form in which a variant is run: the columns that it keeps have the same distinct rows.
 func bounded(t *testing.T, g *embedded.Graph, v variant.Variant, want *kg.Table) {
 	t.Helper()
 	text, cut, err := variant.Bounded(v.SPARQL, 10_000, nil)

@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// ties is how many rows after the LIMIT are looked at.
+// ties is the number of rows after the LIMIT that are examined.
 const ties = 25
 
 // modifiers writes the variants of LIMIT and of aggregates.
@@ -31,7 +31,7 @@ func (w *writer) modifiers() {
 		changed := false
 		for _, it := range q.Body.Items {
 			sparql.Inspect(it.Expr, func(n sparql.Node) bool {
-				// a SUM or AVG of different values would lose equal values of different things
+				// a SUM or AVG of distinct values would lose equal values of different things
 				if e, ok := n.(*sparql.Expr); ok && e.Kind == sparql.ExprAggregate && e.Op == "COUNT" && !e.Distinct &&
 					!e.Star {
 					e.Distinct, changed = true, true
@@ -43,8 +43,8 @@ func (w *writer) modifiers() {
 	})
 }
 
-// tied returns the column of the first key of ORDER BY, and the change that shows more rows with that column. It is nil
-// when there is no such column.
+// tied returns the column of the first key of ORDER BY, and the change that shows more rows, with that column. The
+// change is nil if there is no such column.
 func (w *writer) tied() (key string, change func(*sparql.Query) bool) {
 	k := w.q.Body.OrderBy.Keys[0].Expr
 	if key = k.Variable(); key == "" {
@@ -56,7 +56,7 @@ func (w *writer) tied() (key string, change func(*sparql.Query) bool) {
 		projected = projected || it.Var == key
 	}
 	if w.q.Body.Star && k.Variable() == "" || label && k.Variable() != "" {
-		return "", nil // a label is a name, which ranks nothing
+		return "", nil // labels are names, not ranks
 	}
 	return key, func(q *sparql.Query) bool {
 		q.Body.Limit.N += ties

@@ -23,10 +23,10 @@ func (p place) setPath(path *sparql.Path) bool {
 	return true
 }
 
-// remove takes the triple out of its group.
+// remove removes the triple from its group.
 func (p place) remove() bool { return drop(p.group, p.triple) }
 
-// drop takes a pattern out of its group.
+// drop removes a pattern from its group.
 func drop(g *sparql.Group, p sparql.Pattern) bool {
 	i := slices.Index(g.Patterns, p)
 	if i < 0 {
@@ -36,11 +36,11 @@ func drop(g *sparql.Group, p sparql.Pattern) bool {
 	return true
 }
 
-// copy reads the query again and writes its triples one by one: ?x a ; b c, d becomes three.
+// copy parses the query again and splits its statements into single triples.
 func (w *writer) copy() *sparql.Query {
 	q, err := sparql.ParseWith(w.text, w.o.Prefixes)
 	if err != nil {
-		return &sparql.Query{} // it was read before
+		return &sparql.Query{} // cannot happen: it was parsed before
 	}
 	positive(q.Body.Where, func(g *sparql.Group) {
 		var out []sparql.Pattern
@@ -62,7 +62,7 @@ func (w *writer) copy() *sparql.Query {
 	return q
 }
 
-// flat reports whether a statement holds no blank nodes and no collections, so that it can be taken apart.
+// flat reports whether a statement has no blank nodes and no collections, so that it can be split.
 func flat(t *sparql.Triples) bool {
 	plain := func(t *sparql.Term) bool { return t.Kind == sparql.Var || t.Kind == sparql.Const }
 	for _, p := range t.Properties {
@@ -73,8 +73,8 @@ func flat(t *sparql.Triples) bool {
 	return plain(t.Subject) && len(t.Properties) > 0
 }
 
-// positive calls f for the groups in which more matches mean more rows, the outermost first: not for those of OPTIONAL,
-// MINUS and EXISTS, and not for sub-selects that count or cut.
+// positive calls f for the groups in which more matches mean more rows, the outermost first. These do not include the
+// groups of OPTIONAL, MINUS and EXISTS, or of sub-selects that count or cut.
 func positive(g *sparql.Group, f func(*sparql.Group)) {
 	f(g)
 	for _, p := range g.Patterns {
@@ -114,7 +114,7 @@ func at(i int, change func(place) bool) func(*sparql.Query) bool {
 	return func(q *sparql.Query) bool { return change(places(q)[i]) }
 }
 
-// uses counts for each variable the patterns, keys and expressions that name it. The plain projection of a variable
+// uses counts, for each variable, the patterns, keys and expressions that name it. The plain projection of a variable
 // does not count.
 func uses(q *sparql.Query) map[string]int {
 	out := map[string]int{}
@@ -134,7 +134,7 @@ func uses(q *sparql.Query) map[string]int {
 			for _, v := range x.Query.Columns() {
 				out[v]++
 			}
-		case *sparql.Include: // what it binds is not known here
+		case *sparql.Include: // the variables that it binds are not known here
 			for v := range out {
 				out[v]++
 			}
@@ -144,8 +144,8 @@ func uses(q *sparql.Query) map[string]int {
 	return out
 }
 
-// bound reports whether another triple of the group than p names the variable, and how many do so together with a
-// constant, which keeps the query from looking at everything.
+// bound reports whether a triple of the group other than p names the variable, and whether one does so together with a
+// constant, which keeps the query from reading everything.
 func (p place) bound(name string) (other, anchored bool) {
 	for _, x := range p.group.Patterns {
 		t, ok := x.(*sparql.Triples)
@@ -163,7 +163,7 @@ func (p place) bound(name string) (other, anchored bool) {
 	return other, anchored
 }
 
-// vars returns the variables of an expression, those in EXISTS too.
+// vars returns the variables of an expression, including those in EXISTS.
 func vars(e *sparql.Expr) []string {
 	var v sparql.VarSet
 	sparql.Inspect(e, func(n sparql.Node) bool {
@@ -207,10 +207,10 @@ func binary(op string, a, b *sparql.Expr) *sparql.Expr {
 	return &sparql.Expr{Kind: sparql.ExprBinary, Op: op, Args: []*sparql.Expr{a, b}}
 }
 
-// name is an IRI as What writes it: prefixed where one of the prefixes fits.
+// name returns an IRI as it is written in What: with a prefix if one fits.
 func (w *writer) name(t *sparql.Term) string { return rdf.Shorten(t.Value().Value) }
 
-// fresh returns a variable that the query does not name.
+// fresh returns a variable that the query does not use.
 func (w *writer) fresh(base string) string {
 	for w.uses[base] > 0 {
 		base += "_"

@@ -1,8 +1,8 @@
-// Package variant writes cheap variants of a finished query, each of which shows one way in which the query may miss
-// rows, or have too many: without its LIMIT, with the subclasses of a class, with statements of every rank, with a
-// condition that is no longer required. It reads and writes texts only; whoever uses it runs them.
+// Package variant writes cheap variants of a finished query. Each shows one way in which the query may miss rows or
+// have too many: without its LIMIT, with the subclasses of a class, with statements of every rank, with a condition
+// that is no longer required. The package only reads and writes texts; its callers run them.
 //
-//	variant.go     what a variant is, and Of, which writes all of them
+//	variant.go     the types, and Of, which writes all variants
 //	tree.go        the triples and filters that may be changed, and copies of the tree
 //	conditions.go  variants of a triple
 //	ends.go        variants of comparisons
@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Kind is a kind of variant. Kinds are names of settings, too.
+// Kind is a kind of variant. Kinds are also used as names in settings.
 type Kind string
 
 // The kinds.
@@ -24,59 +24,59 @@ const (
 	Limit      Kind = "limit"      // without a LIMIT that cuts arbitrary rows
 	Ties       Kind = "ties"       // rows after the LIMIT that are ranked like the last row before it
 	Subclasses Kind = "subclasses" // members of a class: also of its subclasses, or only direct ones
-	Class      Kind = "class"      // a class left out, or a class that is read in its place
+	Class      Kind = "class"      // a class left out, or replaced by another reading
 	Places     Kind = "places"     // a hierarchy other than that of classes, such as P131: all its levels, or one
 	Country    Kind = "country"    // another property by which a country is meant
 	Ranks      Kind = "ranks"      // statements of every rank, or of the best rank only
 	Label      Kind = "label"      // a label that is no longer required
-	Missing    Kind = "missing"    // members without a value that the query shows
+	Missing    Kind = "missing"    // members without a value for a shown column
 	Condition  Kind = "condition"  // a condition that nothing else in the query depends on, left out
 	Ends       Kind = "ends"       // the ends of a range: < read as <= and the reverse
 	Open       Kind = "open"       // things without a date of an end
-	Precision  Kind = "precision"  // dates of which only year or month is known, compared with a day
-	Joins      Kind = "joins"      // what is counted more than once
+	Precision  Kind = "precision"  // dates known only to the year or month, compared with a day
+	Joins      Kind = "joins"      // things that are counted more than once
 )
 
-// Kinds lists every kind, those first that are run first: what they cost is low, or they often matter.
+// Kinds lists every kind in the order in which they are run: cheap ones and those that often matter come first.
 var Kinds = []Kind{Limit, Ties, Joins, Label, Subclasses, Open, Places, Class, Ranks, Country, Missing, Condition, Ends,
 	Precision}
 
-// Effect says what a variant does to the rows of the query that it was made from.
+// Effect is the effect of a variant on the rows of the original query.
 type Effect int
 
 // The effects. The rows are compared as a set.
 const (
-	Other Effect = iota // rows may come and go
+	Other Effect = iota // rows may be added and lost
 	More                // no row is lost
 	Fewer               // no row is new
 )
 
-// Variant is a query with one change. It has the columns of the query that it was made from; one of kind [Ties] may
-// have one more, by which it is ordered.
+// Variant is a query with one change. It has the columns of the original query; a variant of kind [Ties] may have one
+// more, by which it is ordered.
 type Variant struct {
 	Kind   Kind
-	What   string // what was changed, a few words, entities by their prefixed names: "with subclasses of wd:Q515"
+	What   string // the change in a few words, entities as prefixed names: "with subclasses of wd:Q515"
 	Effect Effect
 	SPARQL string
 	Key    string // of [Ties]: the column by which the rows are ordered
-	// of [Class]: the variable whose class was left out, "" when it was replaced
+	// of [Class]: the variable whose class was left out, or "" if the class was replaced
 	Var string
 	N   int64    // of [Limit] and [Ties]: the LIMIT
 	IRI []string // the entities that the variant is about: the class, the properties
 }
 
-// Options say what is known of the graph. IRIs are written in full.
+// Options describe the graph. IRIs are written in full.
 type Options struct {
 	Prefixes map[string]string // may be used undeclared; nil: Wikidata's
-	Wikidata bool              // its properties and statements are Wikidata's
+	Wikidata bool              // the graph has Wikidata's properties and statements
 	Types    []string          // properties from a thing to its class
-	Subclass string            // property from a class to a wider one, "" for none
+	Subclass string            // property from a class to a broader one, or ""
 	Labels   []string          // properties of labels
-	Off      []Kind            // kinds that are left out
+	Off      []Kind            // kinds to leave out
 }
 
-// Of returns the variants of a query, in the order of [Kinds]. A query that is no SELECT or ASK has none. The error is
-// that of [sparql.Parse].
+// Of returns the variants of a query, in the order of [Kinds]. A query that is neither SELECT nor ASK has none. The
+// error is that of [sparql.Parse].
 func Of(query string, o Options) ([]Variant, error) {
 	q, err := sparql.ParseWith(query, o.Prefixes)
 	if err != nil {
@@ -89,7 +89,7 @@ func Of(query string, o Options) ([]Variant, error) {
 	w.q = w.copy()
 	w.uses = uses(w.q)
 	w.modifiers()
-	if b := q.Body; b.Limit == nil || b.OrderBy != nil { // of arbitrary rows nothing can be compared
+	if b := q.Body; b.Limit == nil || b.OrderBy != nil { // arbitrary rows cannot be compared
 		w.conditions()
 		w.ends()
 	}
@@ -106,14 +106,14 @@ type writer struct {
 	text    string
 	o       Options
 	q       *sparql.Query // a copy as [writer.copy] makes them; it is not changed
-	base    string        // the query as it is printed
+	base    string        // the printed query
 	uses    map[string]int
 	counted bool // rows are grouped, cut or skipped, so that more matches need not mean more rows
 	out     []Variant
 }
 
-// add makes a variant by changing a copy of the tree. A change that is none, that was made before, or whose text cannot
-// be read again is left out.
+// add makes a variant by changing a copy of the tree. It leaves the variant out if nothing changed, if it was made
+// before, or if its text does not parse.
 func (w *writer) add(v Variant, change func(q *sparql.Query) bool) {
 	if slices.Contains(w.o.Off, v.Kind) {
 		return
@@ -135,7 +135,8 @@ func (w *writer) add(v Variant, change func(q *sparql.Query) bool) {
 	w.out = append(w.out, v)
 }
 
-// counted reports whether the result is more than the set of its matches: grouped, aggregated, cut or skipped.
+// counted reports whether the result is more than a set of matches, that is, whether rows are grouped, aggregated, cut
+// or skipped.
 func counted(q *sparql.Query) bool {
 	b := q.Body
 	return b.Grouped() || b.Having != nil || b.Limit != nil || b.Offset != nil

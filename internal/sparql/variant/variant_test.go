@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/variant"
 )
 
-// TestOf: the variants of a query, written by hand as what follows WHERE, or all of it for other changes.
+// TestOf: the variants of a query, written by hand: the text after WHERE, or the whole query for other changes.
 func TestOf(t *testing.T) {
 	for _, tt := range []struct {
 		name, query string
@@ -44,6 +44,9 @@ func TestOf(t *testing.T) {
 				"FILTER(!BOUND(?e) || YEAR(?e) > 2000) OPTIONAL { ?s pq:P582 ?e . } }",
 				"ends: the end of the range included: > to >=: " +
 					"SELECT ?x WHERE { ?x p:P39 ?s . ?s pq:P582 ?e . FILTER(YEAR(?e) >= 2000) }"}},
+		{"how long something lasted says nothing about what has no end",
+			`SELECT ?x { ?x wdt:P580 ?b ; wdt:P582 ?e FILTER(YEAR(?e) - YEAR(?b) > ?n) }`, variant.Options{Wikidata: true,
+				Off: []variant.Kind{variant.Ranks}}, nil},
 		{"a day", `SELECT ?x { ?x wdt:P569 ?d FILTER(?d = "1990-05-06T00:00:00Z"^^xsd:dateTime) }`, wikidata,
 			[]string{"precision: only dates of wdt:P569 that are known to the day: SELECT ?x WHERE { ?x wdt:P569 ?d . " +
 				`FILTER(?d = "1990-05-06T00:00:00Z"^^xsd:dateTime) ?x p:P569 ?dateStatement . ?dateStatement psv:P569 ?dateValue . ` +
@@ -85,7 +88,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestBounded: what is run of a query as a probe.
+// TestBounded: the form in which a query is run as a probe.
 func TestBounded(t *testing.T) {
 	const service = `SERVICE wikibase:label { bd:serviceParam wikibase:language "en" }`
 	for _, tt := range []struct{ query, want string }{

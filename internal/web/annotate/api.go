@@ -13,10 +13,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// maxBody limits a request's size; a query has at most a few kilobytes.
+// maxBody limits the size of a request; a query has at most a few kilobytes.
 const maxBody = 1 << 20
 
-// api makes a handler of a function for scripts: JSON in, JSON out. Errors are {"error":"…"}, and "current" when the
+// api makes a handler from a function for scripts: JSON in, JSON out. Errors are {"error":"…"}, with "current" if the
 // work was changed meanwhile.
 func (s *Server) api(f func(r *http.Request, who string) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -52,7 +52,7 @@ func (s *Server) api(f func(r *http.Request, who string) (any, error)) http.Hand
 	}
 }
 
-// conflictError carries the work that is stored now.
+// conflictError has the work that is stored now.
 type conflictError struct{ current *annotate.Work }
 
 func (conflictError) Error() string { return annotate.ErrConflict.Error() }
@@ -138,7 +138,7 @@ func (s *Server) apiSave(r *http.Request, who string) (any, error) {
 		return nil, err
 	}
 	if w.Version > 0 && w.Query == e.Query && w.Question == e.Question && w.Note == e.Note {
-		return map[string]any{"work": w}, nil // nothing to say
+		return map[string]any{"work": w}, nil // nothing changed
 	}
 	withdrawn, err := w.Rewrite(e.Query, e.Question, e.Note)
 	if err != nil {
@@ -294,7 +294,7 @@ type ranQuery struct {
 	table *kg.Table
 }
 
-// maxRuns is how many results are remembered for a person.
+// maxRuns is the maximum number of results remembered for a person.
 const maxRuns = 3
 
 func (m *runs) put(who, form string, t *kg.Table) {

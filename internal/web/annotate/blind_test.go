@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/datasettest"
 )
 
-// Nobody validates alone: neither the page nor the interface for scripts lets one person confirm the own verdict.
+// Nobody validates alone: neither the page nor the interface for scripts lets people confirm their own verdicts.
 func TestNobodyResolvesAlone(t *testing.T) {
 	s := newSite(t)
 	id := datasettest.ID(3)
@@ -33,7 +33,7 @@ func TestNobodyResolvesAlone(t *testing.T) {
 	}
 }
 
-// The table of people tells how many verdicts there are, not which, until the reader has judged the same candidate.
+// The table of people shows how many verdicts there are, but not which, until the reader has judged the same candidate.
 func TestCountsOfPeopleAreBlind(t *testing.T) {
 	s := newSite(t)
 	s.decide("Ada", 3, dataset.Exclude, edit{"reason": "meaning"})
@@ -47,7 +47,7 @@ func TestCountsOfPeopleAreBlind(t *testing.T) {
 		t.Errorf("Ben sees of Ada %q", got)
 	}
 	if got := row("Ada"); got != "0 0 1 0 0 0 0" {
-		t.Errorf("Ada sees of herself %q", got)
+		t.Errorf("Ada sees her own row as %q", got)
 	}
 	s.decide("Ben", 3, dataset.Include, nil)
 	if got := row("Ben"); got != "0 0 1 0 0 0 0" {
@@ -55,7 +55,7 @@ func TestCountsOfPeopleAreBlind(t *testing.T) {
 	}
 }
 
-// Characters that turn the order of a line around are told of.
+// The page warns of characters that reverse the direction of a line.
 func TestHiddenDirections(t *testing.T) {
 	s := newSite(t)
 	a := s.post("Ada", "check", edit{"candidate": datasettest.ID(1),
@@ -65,14 +65,14 @@ func TestHiddenDirections(t *testing.T) {
 	}
 }
 
-// What is exported has a question: a kept one cannot be emptied, a validator's empty one is ignored.
+// Every exported item has a question: a kept question cannot be emptied, and a validator's empty question is ignored.
 func TestKeptQuestionsAreNotEmpty(t *testing.T) {
 	s := newSite(t)
 	id := datasettest.ID(3)
 	s.decide("Ada", 3, dataset.Include, nil)
 	if a := s.post("Ada", "save", edit{"candidate": id, "version": 1, "query": s.query(3),
 		"question": " "}); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.Error, "stays until then") {
-		t.Errorf("a kept question is emptied: %+v", a)
+		t.Errorf("a kept question was emptied: %+v", a)
 	}
 	s.decide("Ben", 3, dataset.Include, edit{"question": ""})
 	final := func() *annotate.Work {
@@ -85,12 +85,12 @@ func TestKeptQuestionsAreNotEmpty(t *testing.T) {
 	}
 	s.decide("Ada", 3, dataset.Include, nil) // again: Ben's verdict is the older one now
 	if w := final(); w == nil || w.Annotator != "Ada" {
-		t.Errorf("of two equal verdicts is exported %+v", w)
+		t.Errorf("the export of two equal verdicts is %+v", w)
 	}
 	s.post("Ada", "undo", edit{})
 	s.post("Ada", "undo", edit{})
 	if w := final(); w != nil {
-		t.Errorf("a verdict without a question is exported: %+v", w)
+		t.Errorf("a verdict without a question was exported: %+v", w)
 	}
 }
 
@@ -104,7 +104,7 @@ func (s *site) query(n int) string {
 	return cs[n-1].Cleaned
 }
 
-// Where a decision takes a candidate out of the queue, the page tells how many are left, not "1 of 12" each time.
+// If a decision removes a candidate from the queue, the page shows how many are left, not "1 of 12" each time.
 func TestPlaceInQueue(t *testing.T) {
 	s := newSite(t)
 	place := func(box string) string {
@@ -122,7 +122,7 @@ func TestPlaceInQueue(t *testing.T) {
 	}
 }
 
-// The pages and what they refuse are in the reader's language; what annotators wrote stays as it is.
+// Pages and errors are in the reader's language; texts by annotators stay as they are.
 func TestLanguages(t *testing.T) {
 	s := newSite(t)
 	id := datasettest.ID(3)

@@ -17,9 +17,9 @@ import (
 // side is one annotator's work in a comparison.
 type side struct {
 	annotate.Work
-	Letter    string          // A, B, … : the key that takes it over
+	Letter    string          // A, B, …: the key that copies this side
 	Lines     []text.DiffLine // the query compared with the first annotator's
-	SameQuery bool            // as the harvested one
+	SameQuery bool            // the query is the harvested one
 }
 
 // compareData is the data of the comparison page.
@@ -90,7 +90,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, who string) err
 	return nil
 }
 
-// otherSide returns the lines of a text, marked where the other text has none like them.
+// otherSide returns the lines of a text; those that the other text does not have are marked.
 func otherSide(other, query string) []text.DiffLine {
 	return slices.DeleteFunc(diffLines(other, query), func(l text.DiffLine) bool { return l.Sign == "-" })
 }
@@ -242,7 +242,7 @@ func (s *Server) agreement(w http.ResponseWriter, r *http.Request, who string) e
 	return nil
 }
 
-// kappaFigure writes kappa with two digits.
+// kappaFigure formats kappa with two digits.
 func kappaFigure(k *float64) string {
 	if k == nil {
 		return "–"

@@ -74,7 +74,7 @@ type pageData struct {
 	Works      []pageWork      `json:"works,omitempty"`
 }
 
-// pageWork is a work to take texts from when comparing.
+// pageWork is a work whose texts can be copied in a comparison.
 type pageWork struct {
 	Query    string          `json:"query"`
 	Question string          `json:"question"`
@@ -146,7 +146,7 @@ func sources(d *dataset.Candidate) []source {
 	return out
 }
 
-// webAddress returns an address if it is an http or https address, else "".
+// webAddress returns an address if it is an http or https address, and otherwise "".
 func webAddress(s string) string {
 	if strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://") {
 		return s
@@ -158,7 +158,7 @@ func webAddress(s string) string {
 type shownTable struct {
 	Head     []string
 	Rows     [][]cell
-	Total    int // rows in all
+	Total    int // all rows
 	Bytes    int64
 	MS       int64
 	RanAt    time.Time
@@ -170,13 +170,13 @@ type shownTable struct {
 // cell is a value of a row.
 type cell struct {
 	Text  string `json:"text"`
-	ID    string `json:"id,omitempty"` // Q or P number
+	ID    string `json:"id,omitempty"` // Q or P ID
 	URL   string `json:"url,omitempty"`
 	Label string `json:"label,omitempty"`
 	Kind  string `json:"kind"` // id, url, number, time, text, none
 }
 
-// maxShown is how many rows a page shows.
+// maxShown is the maximum number of rows shown on a page.
 const maxShown = 200
 
 func showTable(t *kg.Table) *shownTable {
@@ -245,7 +245,7 @@ func entityAddress(id string) string {
 	return "https://www.wikidata.org/wiki/" + id
 }
 
-// maxLabels bounds how many labels of a result are asked for.
+// maxLabels is the maximum number of labels requested for a result.
 const maxLabels = 150
 
 // label adds labels to the IDs of a table whose query returns none, if the graph returns them soon; a table without
@@ -277,7 +277,7 @@ func (s *Server) label(ctx context.Context, t *shownTable) {
 	}
 }
 
-// namesOf returns the names of a query's IDs: those in the graph, else the labels stored by the harvest. pending
+// namesOf returns the names of a query's IDs: those in the graph, otherwise the labels stored by the harvest. pending
 // reports that more are coming.
 func (s *Server) namesOf(ctx context.Context, c *dataset.Candidate, q *sparql.Query) (found map[string]annotate.Name,
 	pending bool) {

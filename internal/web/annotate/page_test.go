@@ -44,7 +44,7 @@ type site struct {
 
 func newSite(t testing.TB) *site { return newLargeSite(t, 1) }
 
-// newLargeSite has the ten candidates so many times.
+// newLargeSite returns a site with the ten candidates repeated.
 func newLargeSite(t testing.TB, times int) *site {
 	t.Helper()
 	g, err := slice()
@@ -80,7 +80,7 @@ func newLargeSite(t testing.TB, times int) *site {
 	return s
 }
 
-// do sends a request under a loopback name as who.
+// do sends a request to a loopback name on behalf of who.
 func (s *site) do(who, method, path, kind, body string, head ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "http://127.0.0.1:8090"+path, strings.NewReader(body))
 	if kind != "" {
@@ -110,7 +110,7 @@ func (s *site) get(who, path string) string {
 	return w.Body.String()
 }
 
-// answer is what the interface for scripts says.
+// answer is a response of the interface for scripts.
 type answer struct {
 	status    int
 	Work      annotate.Work   `json:"work"`
@@ -171,7 +171,7 @@ func TestSaveAndConflict(t *testing.T) {
 	}
 	again := s.post("Ada", "save", edit{"candidate": id, "version": 1, "query": "SELECT", "question": "Which?"})
 	if again.Work.Version != 1 {
-		t.Errorf("a save of nothing new makes version %d", again.Work.Version)
+		t.Errorf("a save without changes makes version %d", again.Work.Version)
 	}
 	if a := s.post("Ada", "save", edit{"candidate": id, "version": 1, "query": "SELECT",
 		"question": "Which one?"}); a.Work.Version != 2 {
@@ -190,7 +190,7 @@ func TestSaveAndConflict(t *testing.T) {
 		t.Error("the page shows more than the annotator's own text")
 	}
 	if h := s.get("Ada", "/history/"+id); strings.Contains(h, "Ben") || !strings.Contains(h, "Which one?") {
-		t.Error("the history shows another's work before the verdict, or lacks the own")
+		t.Error("the history shows someone else's work before the verdict, or lacks the reader's")
 	}
 	events, err := s.store.WorkEvents(t.Context(), id, "Ada")
 	if err != nil || len(events) != 2 || events[0].Work.Question != "Which?" {
@@ -207,7 +207,7 @@ func TestSaveAndConflict(t *testing.T) {
 	}
 }
 
-// The second annotator learns nothing of the first's verdict before giving the own.
+// The second annotator sees nothing of the first one's verdict before giving their own.
 func TestBlind(t *testing.T) {
 	s := newSite(t)
 	id := datasettest.ID(3)
@@ -225,7 +225,7 @@ func TestBlind(t *testing.T) {
 		}
 	}
 	if page := s.get("Ben", "/?box=all&q=Kohl"); strings.Contains(page, "German heads") {
-		t.Error("the search finds words of another's question")
+		t.Error("the search finds words of someone else's question")
 	}
 	if !strings.Contains(s.get("Ben", "/?box=validate"), "German heads of government") {
 		t.Error("it is not in the box to validate")
@@ -296,9 +296,9 @@ func TestVerdictsMustFit(t *testing.T) {
 	}
 	if a := s.post("Ada", "check", edit{"candidate": datasettest.ID(1),
 		"query": `SELECT ?x WHERE { wd:Q183 wdt:P36 ?x SERVICE <https://sparql.uniprot.org/sparql> { ?x ?p ?o } }`}); slices.ContainsFunc(a.Marks, func(m sparqlMark) bool { return m.Kind == "service" }) {
-		t.Errorf("a service that the harvest lets through is refused: %+v", a.Marks)
+		t.Errorf("a service that the harvest allows was refused: %+v", a.Marks)
 	}
-	// A verdict falls with the query it was given on, not with the question.
+	// Changing the query withdraws a verdict; changing the question does not.
 	if a := s.post("Ada", "save", edit{"candidate": datasettest.ID(4), "version": 1, "query": trimmed,
 		"question": "Better?", "note": ""}); a.Withdrawn || a.Work.Verdict != dataset.Modify {
 		t.Errorf("another question: %+v", a)
@@ -318,7 +318,7 @@ func TestCompareAndUndo(t *testing.T) {
 		t.Fatalf("a validator needs no question of his own: %+v", a)
 	}
 	if page := s.get("Ben", "/compare/"+id); !strings.Contains(page, "agreed: confirm") {
-		t.Error("equal verdicts are not to be confirmed")
+		t.Error("equal verdicts are not in the box to confirm")
 	}
 	if a := s.decide("Ben", 2, dataset.Skip, edit{"resolution": true}); a.status != http.StatusUnprocessableEntity {
 		t.Errorf("a comparison was skipped: %+v", a)
@@ -332,7 +332,7 @@ func TestCompareAndUndo(t *testing.T) {
 	}
 	if a := s.post("Ada", "undo", edit{}); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.Error,
 		"resolved by Ben") {
-		t.Errorf("a verdict below a resolution is taken back: %+v", a)
+		t.Errorf("a resolved verdict was withdrawn: %+v", a)
 	}
 	state := func() annotate.State {
 		works, err := s.store.Works(t.Context(), id)
@@ -363,7 +363,7 @@ func TestCompareAndUndo(t *testing.T) {
 	}
 }
 
-// Undo brings back the verdict before, and the texts stay as they are now.
+// Undo restores the previous verdict, and the texts stay as they are.
 func TestUndoToTheVerdictBefore(t *testing.T) {
 	s := newSite(t)
 	s.decide("Ada", 1, dataset.Exclude, edit{"reason": "meaning"})
@@ -376,7 +376,7 @@ func TestUndoToTheVerdictBefore(t *testing.T) {
 	}
 }
 
-// slow is a graph that does not answer, until it is told to.
+// slow is a graph that does not answer until it is released.
 type slow struct {
 	web.Graph
 	asked chan string
@@ -393,7 +393,7 @@ func (g *slow) Query(ctx context.Context, q string) (*kg.Table, error) {
 	}
 }
 
-// Checks do not wait for a slow graph, do not ask it twice, and use its names when they have come.
+// Checks do not wait for a slow graph, do not ask it twice, and use its names once they have arrived.
 func TestCheckWithSlowGraph(t *testing.T) {
 	s := newSite(t)
 	g := &slow{Graph: s.page.Graph, asked: make(chan string, 10), open: make(chan struct{})}
@@ -435,7 +435,7 @@ func TestCheckWhileTyping(t *testing.T) {
 	}
 }
 
-// What strangers can send is refused; what candidates hold stays text.
+// Requests from strangers are refused, and the content of candidates stays text.
 func TestStrangers(t *testing.T) {
 	s := newSite(t)
 	body := fmt.Sprintf(`{"candidate":%q,"query":"x","question":"y"}`, datasettest.ID(1))
@@ -472,7 +472,7 @@ func TestStrangers(t *testing.T) {
 	}
 	if w := s.do("", "POST", "/name", "application/x-www-form-urlencoded",
 		"name=Ada&to=//evil.example/"); w.Header().Get("Location") != "/" {
-		t.Errorf("the name page sends people to %q", w.Header().Get("Location"))
+		t.Errorf("the name page redirects to %q", w.Header().Get("Location"))
 	}
 	if csp := s.do("Ada", "GET", "/", "", "").Header().Get("Content-Security-Policy"); !strings.Contains(csp,
 		"default-src 'none'") || strings.Contains(csp, "unsafe") {

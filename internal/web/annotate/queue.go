@@ -118,7 +118,7 @@ func rowFor(c *annotate.Case, who string, f filter) row {
 	return r
 }
 
-// pageSize is how many rows a page of the queue has.
+// pageSize is the number of rows on a page of the queue.
 const pageSize = 100
 
 // queue shows the queue.
@@ -130,7 +130,7 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request, who string) error
 	f := s.readFilter(r.URL.Query())
 	if r.URL.Query().Get("box") == "" &&
 		slices.ContainsFunc(cases, func(c annotate.Case) bool { return c.In(annotate.ForMe, who) }) {
-		f.Box = annotate.ForMe // one's assigned candidates come first
+		f.Box = annotate.ForMe // candidates assigned to the person come first
 	}
 	type tab struct {
 		Box     annotate.Box
@@ -220,7 +220,7 @@ func (s *Server) neighbours(r *http.Request, cases []annotate.Case, f filter, wh
 	switch f.Box {
 	case annotate.Mine, annotate.Done, annotate.Every:
 		place = s.Site.Say(r, "annotate.place", "n", here+1, "all", len(chosen))
-	default: // a decision removes a candidate from these: every next one would be "1 of" a number
+	default: // a decision removes a candidate from these boxes: each next one would be "1 of" some number
 		place = s.Site.Say(r, "annotate.left", "n", left)
 	}
 	if here < 0 || len(chosen) < 2 {

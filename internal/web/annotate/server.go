@@ -22,8 +22,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// Graph is the graph on which queries are tried. In production this is internal/kg/wikidata, in tests
-// internal/kg/embedded.
+// Graph is the graph on which queries are run. In production it is internal/kg/wikidata, in tests internal/kg/embedded.
 type Graph interface {
 	// Query runs a query.
 	Query(ctx context.Context, query string) (*kg.Table, error)
@@ -85,7 +84,7 @@ func folder(name string) fs.FS {
 	return f
 }
 
-// New makes the page. It reads the candidates.
+// New returns the page. It reads the candidates.
 func New(o Options) (*Server, error) {
 	s := &Server{Options: o, names: annotate.NewNames(o.Log, o.Graph, o.Now)}
 	if err := s.load(); err != nil {

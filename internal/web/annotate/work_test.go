@@ -11,8 +11,8 @@ import (
 	web "github.com/spinachbot/spinachbot/internal/web/annotate"
 )
 
-// Below a path of a server with logins, names come from there: the page asks for none and believes no cookie. Only the
-// boss gives candidates to people, and they see theirs first.
+// On a server with logins, names come from the login: the page does not ask for a name and trusts no cookie. Only the
+// boss assigns candidates to people, and people see their own candidates first.
 func TestAccounts(t *testing.T) {
 	s := newSite(t)
 	who := ""
@@ -67,11 +67,11 @@ func TestAccounts(t *testing.T) {
 	}
 	all := strings.Count(send("Ada", "GET", "/annotate/?box=all", "").Body.String(), `class="row-link"`)
 	mine := strings.Count(send("Ada", "GET", "/annotate/", "").Body.String(), `class="row-link"`)
-	if want := all/2 - 1; mine != want { // half of them, of which one is decided
+	if want := all/2 - 1; mine != want { // half of them, one of which is decided
 		t.Errorf("Ada sees %d of %d first, want %d", mine, all, want)
 	}
 	if w := send("Ben", "GET", "/annotate/work", ""); !strings.Contains(w.Body.String(), `<th scope="row"><bdi>Ada</bdi></th>`) ||
 		strings.Contains(w.Body.String(), "<form method=\"post\" action=\"/annotate/work\"") {
-		t.Error("who has what, as Ben sees it")
+		t.Error("Ben sees the assignments")
 	}
 }

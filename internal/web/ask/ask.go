@@ -68,7 +68,7 @@ type Options struct {
 
 	Presets  []Preset // the usual one first
 	Graphs   []Graph  // the usual one first
-	Rate     int      // questions of a client in a minute; 0: no limit
+	Rate     int      // questions per client and minute; 0: no limit
 	Parallel int      // questions at once, at least 1
 	// ClientHeader is the header in which a proxy in front of the server names the client; "": the connection's address is
 	// used
@@ -76,16 +76,16 @@ type Options struct {
 	Now          func() time.Time
 }
 
-// Preset is a way of working that can be chosen.
+// Preset is a preset that can be chosen.
 type Preset struct {
 	Name, About string
 	Policies    []string
 }
 
-// Graph is one that can be chosen.
+// Graph is a graph that can be chosen.
 type Graph struct{ Name, Title string }
 
-// Server is the pages.
+// Server serves the pages.
 type Server struct {
 	Options
 	pages   *layout.Pages
@@ -96,7 +96,7 @@ type Server struct {
 	slots   chan struct{}
 }
 
-// New returns the pages, and adds their files and words to the site.
+// New returns a server for the pages, and adds their files and words to the site.
 func New(o Options) *Server {
 	s := &Server{Options: o, slots: make(chan struct{}, max(o.Parallel, 1))}
 	s.asked.dir, s.asked.most, s.asked.runs = o.Dir, max(cached, o.Parallel), map[string]worked{}

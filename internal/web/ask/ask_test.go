@@ -124,12 +124,12 @@ func (s *site) ask(question string, more ...string) string {
 	resp := s.post("/a", form)
 	id, ok := strings.CutPrefix(resp.Header.Get("Location"), "/a/")
 	if resp.StatusCode != http.StatusSeeOther || !ok {
-		s.t.Fatalf("asking is answered with %s %v", resp.Status, resp.Header)
+		s.t.Fatalf("asking returned %s %v", resp.Status, resp.Header)
 	}
 	return id
 }
 
-// wait waits until nobody works on a question anymore.
+// wait waits until a question is no longer worked on.
 func (s *site) wait(id string) {
 	s.t.Helper()
 	for range 500 {
@@ -148,7 +148,7 @@ type message struct {
 	data told
 }
 
-// listen reads events until the stream ends, or most of them.
+// listen reads at most the given number of events, or all until the stream ends.
 func (s *site) listen(id string, after, most int, pause time.Duration) (out []message) {
 	r, err := http.NewRequest(http.MethodGet, s.URL+"/a/"+id+"/events", nil)
 	if err != nil {
@@ -206,7 +206,7 @@ func steps(ctx context.Context, q agent.Question, rec agent.Recorder, n int, pau
 	return nil
 }
 
-// Clients that come, go and come back get every event once and in order, while the run goes on and after it.
+// Clients that connect, disconnect and reconnect get every event once and in order, during the run and after it.
 func TestEventsOnceAndInOrder(t *testing.T) {
 	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
 		return &agent.Outcome{}, steps(ctx, q, rec, 40, func() { time.Sleep(2 * time.Millisecond) })
@@ -242,7 +242,7 @@ func TestEventsOnceAndInOrder(t *testing.T) {
 	}
 }
 
-// A client that takes nothing is dropped; the run and the other clients do not wait for it.
+// A client that reads nothing is dropped; the run and the other clients do not wait for it.
 func TestSlowClientIsDropped(t *testing.T) {
 	defer func(d time.Duration) { slowest = d }(slowest)
 	slowest = 200 * time.Millisecond
@@ -281,7 +281,7 @@ func TestSlowClientIsDropped(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if !dropped() {
-		t.Error("the slow client still holds a goroutine")
+		t.Error("the slow client still has a goroutine")
 	}
 }
 
@@ -326,7 +326,7 @@ func (s *site) many(questions, n int) (first []time.Duration) {
 	return first
 }
 
-// nothingLeft waits until there are no more goroutines than before.
+// nothingLeft waits until there are no more goroutines than there were before.
 func (s *site) nothingLeft(before int) {
 	s.Client().CloseIdleConnections()
 	for range 300 {
@@ -338,11 +338,11 @@ func (s *site) nothingLeft(before int) {
 	s.t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
 }
 
-// Many connections that wait through many signs of life leave nothing behind.
+// Many connections that wait through many heartbeats leave nothing behind.
 func TestManyConnections(t *testing.T) { connections(t, 100, 10, time.Minute) }
 
-// connections opens n streams of one question, waits until each had its signs of life, ends the question, and looks for
-// what is left. It returns how many signs came in all.
+// connections opens n streams of one question, waits until each has received its heartbeats, ends the question, and
+// checks that no goroutines are left. It returns the total number of heartbeats.
 func connections(t testing.TB, n, beats int, limit time.Duration) (signs int64) {
 	defer func(h, s time.Duration) { heartbeat, slowest = h, s }(heartbeat, slowest)
 	heartbeat, slowest = 10*time.Millisecond, time.Minute // a busy machine must not make clients slow
@@ -370,7 +370,7 @@ func connections(t testing.TB, n, beats int, limit time.Duration) (signs int64) 
 			})
 			sum.Add(int64(seen))
 			if err != nil || seen < beats || ends != 1 {
-				t.Errorf("%d signs of life, the last event came %d times (%v)", seen, ends, err)
+				t.Errorf("%d heartbeats, the last event came %d times (%v)", seen, ends, err)
 			}
 		})
 	}
@@ -381,7 +381,7 @@ func connections(t testing.TB, n, beats int, limit time.Duration) (signs int64) 
 	return sum.Load()
 }
 
-// beats follows a question to its end over a connection of its own, and tells how many signs of life it had so far.
+// beats follows a question to its end over a separate connection, and reports the number of heartbeats so far.
 func (s *site) beats(ctx context.Context, id string, tell func(seen int)) (seen, ends int, err error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.Listener.Addr().String())
 	if err != nil {
@@ -393,8 +393,9 @@ func (s *site) beats(ctx context.Context, id string, tell func(seen int)) (seen,
 		return 0, 0, err
 	}
 	sign, end := []byte(": still there\n"), []byte("event: end\n")
-	buf, kept := make([]byte, 2048), 0
+	buf, kept := make([]byte, 4096), 0
 	for {
+		time.Sleep(10 * heartbeat) // several signs a read: the clients take less of the machine from the server
 		n, err := conn.Read(buf[kept:])
 		part := buf[:kept+n]
 		seen += bytes.Count(part, sign)
@@ -416,7 +417,7 @@ func (s *site) beats(ctx context.Context, id string, tell func(seen int)) (seen,
 	}
 }
 
-// A connection that waits long gets a sign of life, and no goroutine of it stays behind.
+// A connection that waits for long gets a heartbeat, and leaves no goroutine behind.
 func TestHeartbeat(t *testing.T) {
 	defer func(d time.Duration) { heartbeat = d }(heartbeat)
 	heartbeat = 5 * time.Millisecond
@@ -447,7 +448,7 @@ func TestHeartbeat(t *testing.T) {
 	}
 }
 
-// A question is stopped by its page, and the page says so.
+// A question can be stopped from its page, and the page shows that it was stopped.
 func TestStop(t *testing.T) {
 	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
 		_ = steps(ctx, q, rec, 1, func() {})
@@ -530,10 +531,11 @@ func TestClientNames(t *testing.T) {
 	}
 }
 
-// evil is what a stranger, a model or a label may hold.
+// evil is a text that may come from a stranger, a model or a label.
 const evil = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)>&\u202e[[x]]{{x}}|\x00`"
 
-// Whatever question, model and graph say is text on every page and in every file, and leads nowhere but to http.
+// Texts of the question, the model and the graph stay text on every page and in every file, and links lead only to http
+// addresses.
 func TestNothingBecomesMarkup(t *testing.T) {
 	table := &kg.Table{Vars: []string{"item", "itemLabel", evil}, Rows: [][]rdf.Term{
 		{rdf.IRI(rdf.Entity + "Q1"), rdf.LangString(evil, "en"), rdf.String(evil)},
@@ -601,7 +603,7 @@ func TestNothingBecomesMarkup(t *testing.T) {
 	}
 }
 
-// Pages outlive the program, and a conversation goes on with what was said in it.
+// Pages outlive the program, and a conversation continues with everything said before.
 func TestFollowUp(t *testing.T) {
 	var asked []agent.Question
 	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
@@ -625,7 +627,7 @@ func TestFollowUp(t *testing.T) {
 	}
 }
 
-// A question whose run was cut off says so, and its stream ends.
+// The page of a question whose run was cut off says so, and its stream ends.
 func TestCutOff(t *testing.T) {
 	s := newSite(t, nil, nil)
 	id := "abcdefghijklmnop"
@@ -650,7 +652,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// BenchmarkManyQuestions is the load of 200 live questions at once, each with three listeners.
+// BenchmarkManyQuestions measures the load of 200 live questions at once, each with three listeners.
 func BenchmarkManyQuestions(b *testing.B) {
 	var first []time.Duration
 	s := newSite(b, quick(20), func(o *Options) { o.Parallel = 200 })
@@ -667,17 +669,17 @@ func BenchmarkManyQuestions(b *testing.B) {
 	b.ReportMetric(float64(m.Sys)/1e6, "MB-system")
 }
 
-// -beats 10000 is the whole of what the page must bear; it takes minutes, see docs/developer.md.
-var beats = flag.Int("beats", 5, "signs of life of each connection in BenchmarkConnections")
+// -beats 10000 is the full load that the page must handle; it takes minutes, see docs/developer.md.
+var beats = flag.Int("beats", 5, "heartbeats of each connection in BenchmarkConnections")
 
-// BenchmarkConnections is 2,000 connections through signs of life.
+// BenchmarkConnections measures 2,000 connections that wait through heartbeats.
 func BenchmarkConnections(b *testing.B) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	var signs int64
 	for b.Loop() {
-		signs += connections(b, 2000, *beats, time.Hour)
+		signs += connections(b, 2000, *beats, 110*time.Minute)
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)

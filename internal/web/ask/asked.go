@@ -43,7 +43,7 @@ type entry struct {
 }
 
 // cached is the minimum number of finished runs kept in memory. As many are kept as may run at once, so that browsers
-// that follow them to the end need no file.
+// that follow them to the end do not need a file.
 const cached = 20
 
 // name returns the name under which a question's trajectory is kept.
@@ -162,7 +162,7 @@ func (a *asked) fromFile(id string) ([]agent.Event, error) {
 	if err != nil && !errors.Is(err, event.ErrTorn) || len(events) == 0 {
 		return nil, errors.Join(err, errors.New("the trajectory of a question cannot be read"))
 	}
-	if events[len(events)-1].Event == "end" { // else it may continue
+	if events[len(events)-1].Event == "end" { // otherwise it may continue
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.keep(entry{id, events})

@@ -23,7 +23,7 @@ type completion struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// completions are the completions at the cursor; From is how many characters before it they replace.
+// completions are the completions at the cursor; From is the number of characters before it that they replace.
 type completions struct {
 	From  int          `json:"from"`
 	Items []completion `json:"items"`
@@ -44,8 +44,8 @@ var (
 
 const mostItems = 12
 
-// complete finds what could be inserted at the cursor: variables of the query, entities and properties by their names,
-// keywords.
+// complete finds texts that could be inserted at the cursor: variables of the query, entities and properties by their
+// names, keywords.
 func (s *Server) complete(ctx context.Context, src *agent.Source, in *editing, lang string) any {
 	out := completions{Items: []completion{}}
 	before := in.Before

@@ -148,7 +148,7 @@ func jsonTerm(t rdf.Term) map[string]string {
 var markdownEscaper = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`,
 	"<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`, "!", `\!`, "~", `\~`)
 
-// markdownOf writes a table of GitHub's Markdown.
+// markdownOf writes a table in GitHub's Markdown.
 func markdownOf(f *agent.Event) ([]byte, error) {
 	var b strings.Builder
 	line := func(n int, cell func(i int) string) {

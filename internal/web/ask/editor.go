@@ -33,7 +33,7 @@ type editorData struct {
 	Graph  string
 	Graphs []Graph
 	Marks  []mark
-	Good   bool // it was checked, and nothing is wrong
+	Good   bool // it was checked, and no problem was found
 	Words  string
 	Notes  []string
 	Result *resultView
@@ -44,12 +44,12 @@ type editorData struct {
 type mark struct {
 	Line    int    `json:"line"`
 	Column  int    `json:"column"`
-	Wrong   bool   `json:"wrong"` // true if it does not parse or will not be run; else it is probably not intended
+	Wrong   bool   `json:"wrong"` // true if it does not parse or will not be run; otherwise it is probably not intended
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 }
 
-// editor shows the editor: empty, with the query of the address, or with that of a question's answer.
+// editor shows the editor: empty, with the query in the address, or with that of a question's answer.
 func (s *Server) editor(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	d := &editorData{Query: text.Clip(q.Get("q"), maxQuery), Graph: q.Get("graph")}
@@ -133,7 +133,7 @@ func (s *Server) source(ctx context.Context, graph string) (*agent.Source, error
 	return s.Graph(ctx, strings.Split(c.Graph, ",")[0])
 }
 
-// judge parses a query and returns what is wrong with it. The query is nil when it does not parse.
+// judge parses a query and returns its problems. The query is nil if it does not parse.
 func judge(query string, src *agent.Source) (*sparql.Query, []mark) {
 	q, err := sparql.ParseWith(query, src.Explain.Prefixes)
 	var all sparql.Errors
@@ -232,7 +232,7 @@ func (s *Server) help(answer func(context.Context, *agent.Source, *editing, stri
 	}
 }
 
-// remarks are the mistakes in a query and the names of what it uses.
+// remarks returns the mistakes in a query and the names of the entities and properties that it uses.
 func (s *Server) remarks(ctx context.Context, src *agent.Source, in *editing, lang string) any {
 	q, marks := judge(in.Query, src)
 	names := map[string]string{}

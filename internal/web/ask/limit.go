@@ -24,7 +24,7 @@ type bucket struct {
 	at   time.Time
 }
 
-// most is how many clients are remembered. Beyond that, all of the clients that came last are forgotten.
+// most is the maximum number of clients remembered; beyond that, new clients are refused.
 const most = 10_000
 
 // may reports whether a client may ask now, and counts the question. A client may ask as many questions at once as in a

@@ -27,7 +27,7 @@ type missingData struct {
 	Columns []string
 	Column  string
 	Row     int  // the row that it is in, or 0
-	Fits    bool // all conditions hold, so a LIMIT, a grouping or an order leaves it out
+	Fits    bool // all conditions hold, so a LIMIT, a grouping or an order excludes it
 	Fails   []failing
 	Open    string   // address of the editor with the query without all of Fails, if it takes that to include the thing
 	Changes []string // changes of the query that would include it, in a few words
@@ -179,10 +179,10 @@ func (x *trial) holds(patterns []sparql.Pattern) (bool, error) {
 	return !table.Empty(), err
 }
 
-// maxConditions is how many conditions of a query are tried.
+// maxConditions is the maximum number of conditions of a query that are tried.
 const maxConditions = 12
 
-// conditions finds those that do not hold.
+// conditions finds the conditions that do not hold.
 func (x *trial) conditions(d *missingData) error {
 	ok, err := x.holds(x.t.patterns)
 	if err != nil {
@@ -222,8 +222,8 @@ func (x *trial) conditions(d *missingData) error {
 	return nil
 }
 
-// relax adds the links to the editor with a query that includes the thing: without a condition if that is enough, else
-// without all that do not hold.
+// relax adds links to the editor with a query that includes the thing: without one condition if that is enough,
+// otherwise without all that do not hold.
 func (x *trial) relax(d *missingData) error {
 	rest := x.t.patterns
 	var all []condition
@@ -252,7 +252,7 @@ func (x *trial) relax(d *missingData) error {
 // maxAddress is the maximum length of a link to the editor, in bytes; proxies may refuse longer ones.
 const maxAddress = 8000
 
-// editor returns the address of the editor with the query without some conditions, "" if it would be too long.
+// editor returns the address of the editor with the query without some conditions, or "" if it would be too long.
 func (x *trial) editor(without ...condition) string {
 	a := "/editor?" + url.Values{"graph": {x.src.Name()}, "q": {x.t.relaxed(without)}}.Encode()
 	if len(a) > maxAddress {

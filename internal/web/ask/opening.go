@@ -9,10 +9,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/ask"
 )
 
-// openings counts the people who have not seen anything yet: of a question that was just asked, of a page that is
-// loading, of a stream before its first event. Runs in progress let them go first: at each event a run waits while
-// there are openings, but never longer than patience. So a person sees the beginning at once, even while hundreds of
-// questions are being worked on, and no run waits forever.
+// openings counts the people who have not seen anything yet: their question was just asked, their page is loading, or
+// their stream has sent no event. Runs in progress let them go first: at each event a run waits while there are
+// openings, but never longer than patience. So a person sees the beginning at once, even while hundreds of questions
+// are being worked on, and no run waits forever.
 type openings struct {
 	mu    sync.Mutex
 	n     int
@@ -40,8 +40,8 @@ func (o *openings) begin() (done func()) {
 	})
 }
 
-// hold counts an opening until the question is seen, or nobody looks for it. An earlier opening of the same question
-// ends, since a question may be continued twice at once.
+// hold counts an opening until the question is seen, but no longer than patience. An earlier opening of the same
+// question ends, since a question may be continued twice at once.
 func (o *openings) hold(id string) {
 	done := o.begin()
 	o.mu.Lock()

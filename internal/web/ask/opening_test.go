@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// noted is a trajectory that notes when its events came.
+// noted is a trajectory that records when its events came.
 type noted struct {
 	now func() time.Time
 	at  map[string]time.Time
@@ -22,12 +22,11 @@ func (n *noted) Record(_ context.Context, e event.Event) error {
 
 func (*noted) Close() error { return nil }
 
-// An event of a run waits for people who have seen nothing yet, until they have, but not forever; its first event does
-// not wait.
+// A run's event waits for people who have not seen anything yet, but not forever. A run's first event does not wait.
 func TestRunsLetOpeningsGoFirst(t *testing.T) {
 	for _, tt := range []struct {
 		open func(o *openings) // begins at once, and ends by itself or not
-		want time.Duration     // that a step waits
+		want time.Duration     // how long a step waits
 	}{
 		{func(*openings) {}, 0},
 		{func(o *openings) { time.AfterFunc(30*time.Millisecond, o.begin()) }, 30 * time.Millisecond},
@@ -62,7 +61,7 @@ func TestRunsLetOpeningsGoFirst(t *testing.T) {
 			o.mu.Lock()
 			defer o.mu.Unlock()
 			if len(o.asked) != 0 {
-				t.Errorf("%d questions wait to be seen", len(o.asked))
+				t.Errorf("%d questions are waiting to be seen", len(o.asked))
 			}
 		})
 	}

@@ -25,9 +25,9 @@ type pageData struct {
 	Choice   Choice
 	Started  time.Time
 	Running  bool
-	Cut      bool // nobody works on it, and it has not ended
+	Cut      bool // it is not being worked on, and it has not ended
 	GoOn     bool // it was cut off, and can be continued
-	After    int  // number of the last event that the page shows
+	After    int  // number of the last event on the page
 	Steps    []stepView
 	Answer   *answerView // nil: there is none
 	Ended    bool
@@ -40,7 +40,7 @@ type pageData struct {
 	USD      float64
 	Form     formData
 	Review   bool      // the reader decides on each turn
-	Turn     *turnView // that waits for the decision, nil for none
+	Turn     *turnView // the turn that waits for the decision, or nil
 }
 
 // stepView is a step, or a turn that was refused.
@@ -61,7 +61,7 @@ type answerView struct {
 	Open     string
 	Sure     int         // how likely it is to be right, in percent; 0: unknown
 	Result   *resultView // nil: there is none
-	WDQS     string      // link, "" for a graph that is not Wikidata
+	WDQS     string      // link, or "" for a graph other than Wikidata
 	QLever   string
 }
 
@@ -79,7 +79,7 @@ type resultView struct {
 	Head       []column
 	Page       pageLinks
 	Seen       seen
-	WDQS       string // link, "" for a graph that is not Wikidata
+	WDQS       string // link, or "" for a graph other than Wikidata
 }
 
 // column is a column's name with the link that orders the rows by it.
@@ -162,8 +162,8 @@ func (s *Server) pageData(r *http.Request, id string, events []agent.Event) *pag
 	return d
 }
 
-// addStep adds what happened. A rollback leaves the steps beginning with the one that is decided again, even before
-// there is another one in its place.
+// addStep adds a step. A rollback marks as left the steps from the one that is decided again, even before there is a
+// new one.
 func (d *pageData) addStep(v stepView) {
 	if v.Verdict == event.WentBack {
 		place := 0
@@ -216,7 +216,7 @@ func hasWikidata(graph string) bool {
 	return graph == "wikidata" || strings.HasPrefix(graph, "embedded")
 }
 
-// view returns the part of a result that a request is for.
+// view returns the part of a result that was requested.
 func (s *Server) view(r *http.Request, st *stored) *resultView {
 	v := &resultView{Base: st.base, MS: st.ms, Ask: st.Table.Ask, Boolean: st.Table.Boolean}
 	q := r.URL.Query()
@@ -284,7 +284,7 @@ func (v *resultView) links(from int) {
 	}
 }
 
-// highlight cuts a query into tokens for coloring.
+// highlight splits a query into tokens for coloring.
 func highlight(query string) []token {
 	var out []token
 	rest := query
@@ -344,7 +344,7 @@ func (s *Server) goOn(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if len(events) == 0 { // meanwhile someone else continued it
+	if len(events) == 0 { // someone else has continued it meanwhile
 		http.Redirect(w, r, "/a/"+url.PathEscape(id), http.StatusSeeOther)
 		return nil
 	}

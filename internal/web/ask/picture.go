@@ -14,14 +14,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Pictures fetches pictures by the names of their files, and says what kind each is, such as image/png. An error that
-// is a [fs.ErrNotExist] says that there is none that a page may show.
+// Pictures fetches pictures by the names of their files, and returns the media type of each, such as image/png. If
+// there is no picture that a page may show, the error is [fs.ErrNotExist].
 type Pictures interface {
 	Get(ctx context.Context, file string) (kind string, data []byte, err error)
 }
 
-// picture sends the picture that a cell of the result names: rows are counted from 1 as in the query's order, a column
-// has its name. Nothing that a request holds becomes the name of a file: that comes from the stored result alone.
+// picture sends the picture that a cell of the result names. Rows are counted from 1 in the query's order; a column is
+// given by its name. The name of the file comes only from the stored result, never from the request.
 func (s *Server) picture(w http.ResponseWriter, r *http.Request, find find) error {
 	if s.Pictures == nil {
 		return refuse(http.StatusNotFound, "ask.noresult")
@@ -47,17 +47,17 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, find find) erro
 	h := w.Header()
 	h.Set("Content-Type", kind)
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Security-Policy", "default-src 'none'; sandbox") // of a picture that is opened as a page
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox") // for a picture that is opened as a page
 	h.Set("Cache-Control", "private, max-age=86400")
-	_ = http.NewResponseController(w).SetWriteDeadline(s.Now().Add(time.Minute)) // not all writers can
+	_ = http.NewResponseController(w).SetWriteDeadline(s.Now().Add(time.Minute)) // not all writers support deadlines
 	_, _ = w.Write(data)                                                         // the client may be gone
 	return nil
 }
 
-// bitmaps are the kinds of pictures that can hold nothing active.
+// bitmaps are the types of pictures that cannot contain active content.
 var bitmaps = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 
-// pictureAt is the name of the file that a cell of a result names, "" for none.
+// pictureAt returns the name of the file that a cell of a result names, or "" if there is none.
 func pictureAt(t *kg.Table, n int, column string) string {
 	i := slices.Index(t.Vars, column)
 	if i < 0 || n < 1 || n > len(t.Rows) || i >= len(t.Rows[n-1]) || t.Rows[n-1][i].Kind != rdf.IRIKind {
@@ -66,7 +66,7 @@ func pictureAt(t *kg.Table, n int, column string) string {
 	return commonsName(t.Rows[n-1][i].Value)
 }
 
-// commonsName is the name of a file of Wikimedia Commons, "" for an IRI that is none.
+// commonsName returns the name of a file of Wikimedia Commons, or "" if the IRI does not name one.
 func commonsName(iri string) string {
 	file, ok := strings.CutPrefix(iri, commonsFile)
 	if !ok {

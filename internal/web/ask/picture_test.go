@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// gallery plays what fetches pictures, and notes which were requested.
+// gallery is a source of pictures that records which were requested.
 type gallery struct {
 	mu    sync.Mutex
 	asked []string
@@ -33,7 +33,7 @@ func (g *gallery) Get(_ context.Context, file string) (string, []byte, error) {
 		return "", nil, fmt.Errorf("none: %w", fs.ErrNotExist)
 	case strings.HasPrefix(file, "Later"):
 		return "", nil, errors.New("busy")
-	case strings.HasPrefix(file, "Drawing"): // which no fetcher must return
+	case strings.HasPrefix(file, "Drawing"): // which a fetcher must not return
 		return "image/svg+xml", []byte("<svg><script>alert(1)</script></svg>"), nil
 	}
 	return "image/png", []byte("\x89PNG of " + file), nil
@@ -65,8 +65,8 @@ func pictured(t *testing.T, g Pictures) (*site, string) {
 	return s, id
 }
 
-// A picture comes by the place of its cell, with headers under which it can do nothing but be seen; what is no file of
-// the stored result is not requested.
+// A picture is requested by the position of its cell, and sent with headers that allow nothing but showing it. Only
+// files that the stored result names are fetched.
 func TestPictures(t *testing.T) {
 	g := &gallery{}
 	s, id := pictured(t, g)
@@ -80,7 +80,7 @@ func TestPictures(t *testing.T) {
 		"3/flag":                        503,
 		"4/flag":                        404, // an SVG is never sent, whoever says it is a picture
 		"1/item":                        404, // no file
-		"2/" + url.PathEscape("größe"):  404, // another address
+		"2/" + url.PathEscape("größe"):  404, // an address other than a file's
 		"3/" + url.PathEscape("größe"):  404, // a text
 		"5/" + url.PathEscape("größe"):  404, // another host
 		"6/flag":                        404, // no value
@@ -91,7 +91,7 @@ func TestPictures(t *testing.T) {
 		"1/Flag%20of%20Norway.svg":      404, // a name that the result does not contain
 		"1/..%2f..%2fetc%2fpasswd":      404,
 		"99999999999999999999999/flag":  404,
-		"1/flag?file=Flag_of_Norway.sv": 200, // says nothing
+		"1/flag?file=Flag_of_Norway.sv": 200, // the parameter is ignored
 	} {
 		resp, err := s.Client().Get(s.URL + "/a/" + id + "/picture/" + path)
 		if err != nil {
@@ -127,7 +127,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// Without a fetcher nothing is fetched, and the page is told so.
+// Without a fetcher nothing is fetched, and the page knows it.
 func TestNoPictures(t *testing.T) {
 	s, id := pictured(t, nil)
 	if status, _ := s.get("/a/" + id + "/picture/1/flag"); status != http.StatusNotFound {

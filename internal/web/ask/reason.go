@@ -12,17 +12,17 @@ import (
 type condition struct {
 	Text    string
 	pattern sparql.Pattern
-	triple  *sparql.Triple // if it is one
+	triple  *sparql.Triple // if the pattern is one
 }
 
-// taken is a query taken apart: its outer group as conditions and the rest.
+// taken is a query split into parts: its outer group as conditions, and the rest.
 type taken struct {
 	q          *sparql.Query
 	patterns   []sparql.Pattern // every triple on its own, no label service
 	conditions []condition
 }
 
-// takeApart reads a query that ran.
+// takeApart splits a query that has run into parts.
 func takeApart(query string) (*taken, error) {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -135,7 +135,7 @@ func (t *taken) relaxed(conditions []condition) string {
 	return sparql.Print(&q, sparql.PrintOptions{})
 }
 
-// rest returns patterns without the conditions; what it changes is a copy.
+// rest returns patterns without the conditions. It changes copies only.
 func rest(patterns []sparql.Pattern, conditions []condition) (out []sparql.Pattern) {
 	for _, p := range patterns {
 		if slices.ContainsFunc(conditions, func(c condition) bool { return c.pattern == p }) {

@@ -22,13 +22,13 @@ import (
 // Cell is a value as shown.
 type Cell struct {
 	Kind string `json:"kind"` // item, link, image, point, date, number, text, node; "" for no value
-	Text string `json:"text"` // what is read
+	Text string `json:"text"` // the text shown
 	ID   string `json:"id,omitempty"`
-	URL  string `json:"url,omitempty"` // http or https, "" for none
+	URL  string `json:"url,omitempty"` // http or https, or ""
 	Lang string `json:"lang,omitempty"`
 }
 
-// Result is what a query returned, as shown: a column of labels is merged with the column of its things.
+// Result is what a query returned, as shown: a label column is merged with the column of its entities.
 type Result struct {
 	Columns []string
 	Rows    [][]Cell
@@ -125,7 +125,7 @@ func entityURL(id string) string {
 func point(wkt string) (lon, lat float64, ok bool) {
 	s := strings.TrimSpace(wkt)
 	if len(s) < 7 || !strings.EqualFold(s[:5], "point") {
-		return 0, 0, false // may also name another globe, as <IRI> in front
+		return 0, 0, false // it may also name another globe, with <IRI> in front
 	}
 	inner, ok := strings.CutSuffix(strings.TrimPrefix(strings.TrimSpace(s[5:]), "("), ")")
 	f := strings.Fields(inner)
@@ -139,7 +139,7 @@ func point(wkt string) (lon, lat float64, ok bool) {
 
 // order is how the rows of a page are selected.
 type order struct {
-	Sort   string // name of a column, "" for the query's order
+	Sort   string // name of a column, or "" for the query's order
 	Down   bool
 	Filter string
 }
@@ -275,14 +275,14 @@ func written(rows [][]Cell, decimal func(string) string) [][]Cell {
 	return out
 }
 
-// write formats a number for the reader's language; decimal does it.
+// write formats a number for the reader's language, using decimal.
 func (c *Cell) write(decimal func(string) string) {
 	if c.Kind == "number" {
 		c.Text = decimal(c.Text)
 	}
 }
 
-// perPage is how many rows a page shows; mostRows is how many a script may request at once.
+// perPage is the number of rows on a page; mostRows is the maximum number that a script may request at once.
 const (
 	perPage  = 50
 	mostRows = 10_000

@@ -1,4 +1,4 @@
-// Over 500 lines: the tests of what a result shows share one server and its questions.
+// Over 500 lines: the tests of results share one server and its questions.
 
 package ask
 
@@ -69,7 +69,7 @@ func TestArranged(t *testing.T) {
 		{order{}, []int{1, 2, 3}},
 		{order{Sort: "x"}, []int{2, 1, 3}},
 		{order{Sort: "n"}, []int{1, 2, 3}},
-		{order{Sort: "n", Down: true}, []int{2, 1, 3}}, // what has no value stays at the end
+		{order{Sort: "n", Down: true}, []int{2, 1, 3}}, // rows without a value stay at the end
 		{order{Sort: "d"}, []int{3, 2, 1}},
 		{order{Sort: "d", Down: true}, []int{1, 2, 3}},
 		{order{Sort: "nothing"}, []int{1, 2, 3}},
@@ -152,7 +152,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// The colored pieces of a text are the text.
+// The colored pieces of a text add up to the text.
 func FuzzHighlight(f *testing.F) {
 	f.Add("SELECT ?x # of SELECT ?x\nWHERE { ?x wdt:P31 <http://a#b> ; rdfs:label \"a # b\"@en . } LIMIT 5")
 	f.Add("# only\r\n\t#é")
@@ -167,7 +167,7 @@ func FuzzHighlight(f *testing.F) {
 	})
 }
 
-// graphSite has an answer on the built-in graph.
+// graphSite returns a site with an answer from the built-in graph.
 func graphSite(t *testing.T, query string) (*site, string) {
 	t.Helper()
 	g, err := graph()
@@ -208,7 +208,7 @@ func holds(t *testing.T, what, body string, parts ...string) {
 	}
 }
 
-// A row is explained by its statements; what is missing by the conditions that leave it out.
+// A row is explained by its statements, and a missing item by the conditions that exclude it.
 func TestReasons(t *testing.T) {
 	s, id := graphSite(t, `SELECT ?country ?population WHERE { ?country wdt:P30 wd:Q46 ; wdt:P1082 ?population .
   FILTER(?population > 80000000) } ORDER BY DESC(?population)`)
@@ -230,7 +230,8 @@ func TestReasons(t *testing.T) {
 	holds(t, "behind a limit", body, "All conditions of the query hold")
 }
 
-// What leaves a thing out can be dropped: a link opens the editor with the query without it, whose result has the thing.
+// Conditions that exclude a thing can be dropped: a link opens the editor with a query without them, whose result
+// contains the thing.
 func TestRelaxed(t *testing.T) {
 	g, err := graph()
 	if err != nil {
@@ -294,11 +295,11 @@ func TestEditor(t *testing.T) {
 	}
 	const good = `SELECT ?c WHERE { wd:Q1008 wdt:P36 ?c }`
 	holds(t, "run", do("run", good), "Yamoussoukro", "1 row")
-	holds(t, "check", do("check", good), "Nothing is wrong")
+	holds(t, "check", do("check", good), "No problems found")
 	holds(t, "explain", do("explain", good), "Ivory Coast (Q1008): capital (P36)")
 	holds(t, "format", do("format", good), "wd:Q1008 wdt:P36 ?c . # Ivory Coast; capital")
 	holds(t, "rewrite", do("qlever", good), "PREFIX wdt:")
-	holds(t, "a mistake", do("run", "SELECT ?c WHERE { wd:Q1008 wdt:P36 ?c } LIMT 3"), "1:41", "LIMIT?")
+	holds(t, "a mistake", do("run", "SELECT ?c WHERE { wd:Q1008 wdt:P36 ?c } LIMT 3"), "Line 1, column 41", "LIMIT?")
 	holds(t, "evil", do("run", "SELECT <script>alert(1)</script>"), "&lt;script&gt;")
 	for _, q := range []string{"INSERT DATA { wd:Q1 wdt:P31 wd:Q2 }", `SELECT * WHERE { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }`} {
 		if body := do("run", q); !strings.Contains(body, "note bad") || strings.Contains(body, `id="rows"`) {
@@ -307,7 +308,8 @@ func TestEditor(t *testing.T) {
 	}
 }
 
-// A query that is run in the editor has the views, rows, files and reasons that an answer has, as long as it is kept.
+// A query that is run in the editor has the same views, rows, files and reasons as an answer, as long as its result is
+// kept.
 func TestEditorResult(t *testing.T) {
 	s, _ := graphSite(t, `SELECT ?c WHERE { wd:Q1008 wdt:P36 ?c . }`)
 	resp, err := s.Client().PostForm(s.URL+"/editor", url.Values{"do": {"run"}, "query": {`#defaultView:BubbleChart{"hide":"?population"}
@@ -358,7 +360,8 @@ SELECT ?country ?countryLabel ?population WHERE { ?country wdt:P30 wd:Q46 ; wdt:
 	}
 }
 
-// Results of the editor are dropped when nobody has requested them for an hour, and the oldest when all are too large.
+// The editor's results are dropped when nobody has requested them for an hour. The oldest are dropped when the total
+// size is too large.
 func TestRanIsBounded(t *testing.T) {
 	at := time.Now()
 	a := &ran{now: func() time.Time { return at }}
@@ -368,7 +371,7 @@ func TestRanIsBounded(t *testing.T) {
 	first, second := a.keep(of(1000), 1), a.keep(of(1000), 1)
 	at = at.Add(ranTime / 2)
 	if _, ok := a.get(first); !ok {
-		t.Error("the first one is gone after half the time")
+		t.Error("the first one was dropped after half the time")
 	}
 	at = at.Add(ranTime / 2)
 	third := a.keep(of(1000), 1)
@@ -438,7 +441,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// The change of a step repeats the decisions before it, makes the change, and accepts what follows.
+// Changing a step repeats the decisions before it, makes the change, and accepts the turns after it.
 func TestChangedStep(t *testing.T) {
 	step := func(id, parent, n int) event.Event {
 		return event.Event{ID: id, Parent: parent, Event: "step", Step: &event.Step{N: n, Action: "a"}}
@@ -462,7 +465,7 @@ func TestChangedStep(t *testing.T) {
 	}
 }
 
-// Every message is said somewhere.
+// Every message is used somewhere.
 func TestMessagesAreUsed(t *testing.T) {
 	var used strings.Builder
 	for _, dir := range []string{".", "page", "static"} {
@@ -506,8 +509,8 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// An answer that was held back for a look at variants of its query is seen on the page and by those who watch; one that
-// was taken as it is leaves no note.
+// An answer that was held back to check variants of its query is shown on the page and in the stream. An answer that
+// was accepted as it was leaves no note.
 func TestHeldBack(t *testing.T) {
 	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
 		for _, e := range []event.Event{{Event: "start", Format: event.Format, Question: &q, Preset: "best"},

@@ -23,8 +23,8 @@ var idle atomic.Int64
 
 func init() { idle.Store(int64(30 * time.Minute)) }
 
-// How many runs may wait for people at once, in all and for one client: otherwise one client could keep all others from
-// reviewing.
+// The maximum number of runs that may wait for people at once, in total and for one client: otherwise one client could
+// keep all others from reviewing.
 const (
 	maxReviews       = 200
 	maxClientReviews = 20
@@ -54,7 +54,7 @@ type person struct {
 	changed chan struct{} // closed and replaced when the waiting turn changes
 }
 
-// byAsker is who decided, in the trajectory. Decisions that are repeated when one step is changed have no name.
+// byAsker names in the trajectory who decided. Decisions that are repeated when a step is changed have no name.
 const byAsker = "the asker"
 
 func newPerson(slots chan struct{}) *person {
@@ -75,7 +75,7 @@ func (p *person) Review(ctx context.Context, l policy.Look) (policy.Decision, er
 	case <-ctx.Done():
 		return policy.Decision{}, ctx.Err()
 	}
-	p.clear() // from here on nobody decides
+	p.clear() // no decisions are accepted from here on
 	select {
 	case d := <-decided: // a decision at the last moment was reported as accepted
 		return p.taken(ctx, d)
@@ -121,8 +121,7 @@ func (p *person) tell() {
 	p.changed = make(chan struct{})
 }
 
-// waiting returns the turn the waiting turn, or nil, and a channel that is closed when that changes. A nil person has
-// none.
+// waiting returns the waiting turn, or nil, and a channel that is closed when that changes. A nil person has none.
 func (p *person) waiting() (*turnView, <-chan struct{}) {
 	if p == nil {
 		return nil, nil
@@ -173,7 +172,7 @@ func (p *person) next(ctx context.Context, run *ask.Run) {
 	}
 }
 
-// decide takes the decision on a turn.
+// decide receives the decision on a turn.
 func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r); err != nil {
 		return err
@@ -206,8 +205,8 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// reviewerAgain returns who decides when a reviewed run continues: the person or, in a run in which one step was
-// changed, nobody. ok is false if the run ended before the change was made.
+// reviewerAgain returns who decides when a reviewed run continues: the person, or nobody if the run was made by
+// changing a step. ok is false if the run ended before the change was made.
 func reviewerAgain(events []agent.Event, p *person) (who policy.Reviewer, ok bool) {
 	changed := false
 	for _, e := range events {

@@ -23,7 +23,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// turns is a model that says one thing after the other.
+// turns is a model that returns the given messages one after the other.
 type turns struct {
 	mu   sync.Mutex
 	acts []string
@@ -39,7 +39,7 @@ func (m *turns) Complete(_ context.Context, req llm.Request) (*llm.Response, err
 	return &llm.Response{Choices: []llm.Choice{{Content: text}}}, nil
 }
 
-// reviewing is a site over the real agent, in a folder; it ends when the function is called.
+// reviewing returns a site with the real agent, in a folder, and a function that ends it.
 func reviewing(t *testing.T, dir string, m *turns) (*site, context.CancelFunc) {
 	t.Helper()
 	base, cancel := context.WithCancel(t.Context())
@@ -67,7 +67,7 @@ var (
 	turnText2  = regexp.MustCompile(`(?s)<textarea class="code" name="text"[^>]*>(.*?)</textarea>`)
 )
 
-// shown is the turn that a page shows.
+// shown returns the turn that a page shows.
 func (s *site) shown(id string) (number, place, turn, page string) {
 	s.t.Helper()
 	for range 200 {
@@ -77,7 +77,7 @@ func (s *site) shown(id string) (number, place, turn, page string) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	s.t.Fatal("no turn waits on the page")
+	s.t.Fatal("no turn is waiting on the page")
 	return
 }
 
@@ -92,14 +92,14 @@ func (s *site) decide(id, turn string, form ...string) int {
 
 func say(action string) string { return "Thought: let me see\nAction: " + action }
 
-// A reader decides on each turn by forms, also after the program has ended, and all of it is in the trajectory. While a
-// turn waits, another question has the only place.
+// A reader decides on each turn with forms, also after a restart of the program, and every decision is in the
+// trajectory. While a turn waits, another question may use the only slot.
 func TestReviewOnThePage(t *testing.T) {
 	dir := t.TempDir()
 	s, end := reviewing(t, dir, &turns{acts: []string{say("search_wikidata(Europe)"), say("search_wikidata(Berlin)"),
 		say("get_wikidata_entry(Q64)"), say("get_wikidata_entry(Q183)")}})
 	if resp := s.post("/a", url.Values{"q": {"Which?"}, "review": {"1"}, "policy": {"mcts"}}); resp.StatusCode != http.StatusUnprocessableEntity {
-		t.Errorf("a search that is reviewed: %s", resp.Status)
+		t.Errorf("a tree search under review: %s", resp.Status)
 	}
 	id := s.ask("Which?", "review", "1")
 	n, place, turn, page := s.shown(id)
@@ -110,7 +110,7 @@ func TestReviewOnThePage(t *testing.T) {
 		t.Errorf("an empty change: %d", got)
 	}
 	if got := s.decide(id, "1", "verdict", "deleted"); got != http.StatusUnprocessableEntity {
-		t.Errorf("what is no decision: %d", got)
+		t.Errorf("an invalid decision: %d", got)
 	}
 	if got := s.decide(id, "1", "verdict", "edited", "text", "Action: fly(away)"); got != http.StatusSeeOther {
 		t.Errorf("a change that cannot be carried out: %d", got)
@@ -120,17 +120,17 @@ func TestReviewOnThePage(t *testing.T) {
 		t.Errorf("turn %s: %s", n, turn)
 	}
 	if got := s.decide(id, "1", "verdict", "accepted"); got != http.StatusConflict {
-		t.Errorf("a decision on what was decided: %d", got)
+		t.Errorf("a second decision on the same turn: %d", got)
 	}
 	s.decide(id, "2", "verdict", "edited", "text", "Thought: better\r\nAction: search_wikidata(Germany)")
 	n, place, turn, _ = s.shown(id)
 	if n != "3" || place != "2" || !strings.Contains(turn, "Berlin") {
 		t.Errorf("turn %s, step %s: %s", n, place, turn)
 	}
-	s.decide(id, "3", "verdict", "edited", "text", strings.ReplaceAll(turn, "\n", "\r\n")) // nothing was changed
+	s.decide(id, "3", "verdict", "edited", "text", strings.ReplaceAll(turn, "\n", "\r\n")) // without a change
 	s.shown(id)
 
-	other := s.ask("And?", "review", "1") // the first one waits and needs no place
+	other := s.ask("And?", "review", "1") // the first one is waiting and does not need a slot
 	s.shown(other)
 	s.post("/a/"+other+"/stop", nil)
 	s.wait(other)
@@ -139,7 +139,7 @@ func TestReviewOnThePage(t *testing.T) {
 	s.wait(id)
 	again, _ := reviewing(t, dir, &turns{acts: []string{say("get_wikidata_entry(Q183)")}})
 	if _, body := again.get("/a/" + id); !strings.Contains(body, "/continue") || strings.Contains(body, "data-turn") {
-		t.Error("the run cannot be gone on with")
+		t.Error("the run cannot be continued")
 	}
 	if resp := again.post("/a/"+id+"/continue", nil); resp.StatusCode != http.StatusSeeOther {
 		t.Fatal(resp.Status)
@@ -191,8 +191,8 @@ func kept(t *testing.T, dir, id string) []event.Event {
 	return events
 }
 
-// The stream says which turn waits, again to a browser that comes back, and after what led to it; a turn on which nobody
-// decides ends the sitting.
+// The stream sends the waiting turn after the events that led to it, and again to a browser that reconnects. If nobody
+// decides on a turn, the review ends.
 func TestReviewInTheStream(t *testing.T) {
 	s, _ := reviewing(t, t.TempDir(), &turns{acts: []string{say("search_wikidata(Europe)"), say("search_wikidata(Berlin)")}})
 	id := s.ask("Which?", "review", "1")
@@ -223,11 +223,11 @@ func TestReviewInTheStream(t *testing.T) {
 	}
 	s.wait(id)
 	if _, body := s.get("/a/" + id); !strings.Contains(body, "/continue") {
-		t.Error("a sitting that was left cannot be gone on with")
+		t.Error("an abandoned review cannot be continued")
 	}
 }
 
-// Whatever a turn that waits holds is text in the page, and loses what could hide it.
+// The content of a waiting turn is text in the page, without characters that could hide parts of it.
 func TestWaitingTurnIsText(t *testing.T) {
 	var decided policy.Decision
 	s := newSite(t, nil, func(o *Options) {
@@ -257,7 +257,7 @@ func TestWaitingTurnIsText(t *testing.T) {
 	}
 }
 
-// One client cannot hold all the reviews that others want to make, too.
+// One client cannot take up all reviews, so that others can still review.
 func TestReviewsOfOneClient(t *testing.T) {
 	s := newSite(t, nil, func(o *Options) {
 		o.ClientHeader, o.Parallel = "X-Forwarded-For", 1
@@ -287,7 +287,7 @@ func TestReviewsOfOneClient(t *testing.T) {
 		}
 		resp.Body.Close()
 		if id, ok := strings.CutPrefix(resp.Header.Get("Location"), "/a/"); ok {
-			s.shown(id) // it waits, and its place is free
+			s.shown(id) // it is waiting, and its slot is free
 		}
 		return resp.StatusCode
 	}
@@ -304,7 +304,7 @@ func TestReviewsOfOneClient(t *testing.T) {
 	}
 }
 
-// A decision that was taken counts, also in the moment in which the waiting ends.
+// An accepted decision counts, even at the moment when the waiting ends.
 func TestDecidedAtTheLastMoment(t *testing.T) {
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {
@@ -315,7 +315,7 @@ func TestDecidedAtTheLastMoment(t *testing.T) {
 			d, err := p.Review(t.Context(), policy.Look{Turn: "Action: stop()"})
 			synctest.Wait()
 			if told != (err == nil) || told != (d.Verdict == event.Accepted) || told != (len(slots) == 1) {
-				t.Errorf("told that it counts: %v; %+v %v", told, d, err)
+				t.Errorf("reported as accepted: %v; %+v %v", told, d, err)
 			}
 		})
 	}

@@ -234,7 +234,7 @@ func (d *rowData) statements(ctx context.Context, src *agent.Source) error {
 	return nil
 }
 
-// statementQuery asks for everything about the statements of one property of an item; both must be valid IDs.
+// statementQuery returns the query for everything about an item's statements with one property; both must be valid IDs.
 func statementQuery(item, property string) string {
 	return `SELECT ?st ?ref ?p ?o WHERE {
   wd:` + item + ` p:` + property + ` ?st .

@@ -109,8 +109,8 @@ func branch(events []agent.Event, n int, turn string) ([]agent.Event, *changer) 
 	return earlier, who
 }
 
-// changer is a reviewer who decides as before up to a turn, then as a person wrote, and leaves later turns to then or
-// accepts them.
+// changer is a reviewer that repeats the decisions before a turn, replaces that turn by what a person wrote, and leaves
+// later turns to then, or accepts them.
 type changer struct {
 	before []policy.Decision
 	place  int

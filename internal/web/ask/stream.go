@@ -21,11 +21,11 @@ import (
 var (
 	heartbeat   = 15 * time.Second      // how often a comment is sent, so that proxies keep the connection
 	slowest     = 10 * time.Second      // a client that reads nothing for this long is dropped
-	betweenLive = 80 * time.Millisecond // between two of the events that say what the model is writing
+	betweenLive = 80 * time.Millisecond // between two events with the text that the model is writing
 	gather      = 40 * time.Millisecond // after a write, events are gathered for this long and sent together
 )
 
-// told is an event as sent to browsers. What they do not show is left out.
+// told is an event as sent to browsers, without the parts that they do not show.
 type told struct {
 	N           int    `json:"n"`
 	Event       string `json:"event"`
@@ -45,7 +45,7 @@ type told struct {
 // maxShown is the maximum number of characters that a page shows of an observation.
 const maxShown = 20_000
 
-// tell returns an event for browsers; ok is false for one that is not shown.
+// tell returns an event for browsers; ok is false if it is not shown.
 func tell(n int, e agent.Event) (t told, ok bool) {
 	t = told{N: n, Event: e.Event, Reason: e.Reason, To: e.To}
 	switch e.Event {
@@ -61,7 +61,7 @@ func tell(n int, e agent.Event) (t told, ok bool) {
 		t.Argument, t.Observation = text.Clean(s.Argument), text.Clip(text.Clean(s.Observation), maxShown)
 	case "rollback", "feedback", "probe", "try", "vote", "live":
 		if t.Text = text.Clean(e.Detail); t.Text == "" && e.Event == "probe" {
-			return t, false // the model was told nothing: its answer was taken as it is
+			return t, false // the model was not told: its answer was accepted as it is
 		}
 		if e.Event == "rollback" && e.Step != nil {
 			t.Action, t.Argument = text.Clean(e.Step.Action), text.Clean(e.Step.Argument)
@@ -81,10 +81,10 @@ func tell(n int, e agent.Event) (t told, ok bool) {
 }
 
 // events streams what happens to a question as server-sent events. The ID of an event is its number in the trajectory:
-// a client that comes back with Last-Event-ID, or with the parameter after, gets those after it, each once and in
-// order. The last event is "end"; then the stream ends. Events named "live" have no ID: each replaces the one before.
-// Events named "turn", about a turn that waits for the reader's decision, have no ID either: they are sent again after
-// a lost connection.
+// a client that reconnects with Last-Event-ID, or with the parameter after, gets the events after that one, each once
+// and in order. The last event is "end"; then the stream ends. Events named "live" have no ID: each replaces the one
+// before. Events named "turn", about a turn that waits for the reader's decision, have no ID either: they are sent
+// again after a lost connection.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	after := number(r.Header.Get("Last-Event-ID"), number(r.URL.Query().Get("after"), 0))
@@ -105,7 +105,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		for i := min(after, len(old)); i < len(old) && out.err == nil; i++ {
 			out.event(i+1, old[i])
 		}
-		if n := len(old); n == 0 || old[n-1].Event != "end" { // nobody works on it, or someone just started again
+		if n := len(old); n == 0 || old[n-1].Event != "end" { // it is not being worked on, or it was just continued
 			out.text.WriteString("event: interrupted\ndata: {}\n\n")
 		}
 		out.flush()
@@ -142,7 +142,7 @@ type stream struct {
 // follow sends a run's events, and the turns that p must decide on, until the run ends or the client is gone or too
 // slow. sent is called when the first of them have been sent.
 func (o *stream) follow(ctx context.Context, run *ask.Run, p *person, after int, sent func()) {
-	last := 0 // turn that was sent
+	last := 0 // the turn that was sent last
 	for o.err == nil && ctx.Err() == nil {
 		turn, changed := p.waiting()
 		if turn != nil && turn.N != last {
@@ -183,7 +183,7 @@ func (o *stream) follow(ctx context.Context, run *ask.Run, p *person, after int,
 	}
 }
 
-// until calls f when a channel is closed, unless ctx is done before. The returned function waits for either.
+// until calls f when a channel is closed, unless ctx is done first. The returned function waits for either.
 func until(ctx context.Context, closed <-chan struct{}, f func()) (settled func()) {
 	if closed == nil {
 		return func() {}
@@ -200,7 +200,7 @@ func until(ctx context.Context, closed <-chan struct{}, f func()) (settled func(
 	return func() { <-done }
 }
 
-// turn writes a turn that waits.
+// turn writes a waiting turn.
 func (o *stream) turn(t *turnView) {
 	data, err := json.Marshal(t)
 	if err != nil {
@@ -220,7 +220,7 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// event adds an event to what is sent next.
+// event adds an event to the text that is sent next.
 func (o *stream) event(n int, e agent.Event) {
 	live := e.Event == "live"
 	if live && o.now().Sub(o.live) < betweenLive {

@@ -12,33 +12,33 @@ import (
 // views lists the ways to view a result, in the order of their tabs.
 var views = []string{"table", "map", "timeline", "images", "chart", "graph", "tree", "dimensions"}
 
-// named are the names in a query's #defaultView line, as the query service's page knows them
-// (https://www.wikidata.org/wiki/Wikidata:SPARQL_query_service/Wikidata_Query_Help/Result_Views): the view, and of a
-// chart its kind.
+// named maps the names in a query's #defaultView line, as on the query service's page
+// (https://www.wikidata.org/wiki/Wikidata:SPARQL_query_service/Wikidata_Query_Help/Result_Views), to the view and, for
+// a chart, its kind.
 var named = map[string][2]string{"table": {"table"}, "map": {"map"}, "timeline": {"timeline"}, "imagegrid": {"images"},
 	"barchart": {"chart", "bar"}, "linechart": {"chart", "line"}, "areachart": {"chart", "area"},
 	"scatterchart": {"chart", "scatter"}, "bubblechart": {"chart", "bubble"}, "treemap": {"chart", "treemap"},
 	"graph": {"graph"}, "tree": {"tree"}, "dimensions": {"dimensions"}}
 
-// defaultView is such a line; options in JSON may follow the name.
+// defaultView matches such a line; options in JSON may follow the name.
 var defaultView = regexp.MustCompile(`(?mi)^[ \t]*#[ \t]*defaultView[ \t]*:[ \t]*([a-z]+)[ \t]*(\{.*\})?`)
 
-// Limits of what is drawn, in rows.
+// Maximum numbers of rows that are drawn.
 const (
 	mostLinks = 500
 	mostTree  = 5000
 )
 
-// seen is how a result can be seen.
+// seen describes how a result can be shown.
 type seen struct {
 	Has   []string // views
-	First string   // the view that is shown first: what the query says, else the table
-	Kind  string   // of a chart, "" for what fits
-	Hide  []string // columns that a view does not describe things by
+	First string   // the view that is shown first: the query's own, otherwise the table
+	Kind  string   // of a chart, "" to choose a suitable one
+	Hide  []string // columns that are not used to describe things
 	Layer string   // column whose values are layers of a map; "" for the usual one
 }
 
-// viewsOf says how a result can be seen.
+// viewsOf returns how a result can be shown.
 func viewsOf(res *Result, query string) seen {
 	count := map[string]int{}
 	for i := range res.Columns {
@@ -73,7 +73,7 @@ func viewsOf(res *Result, query string) seen {
 	return out
 }
 
-// options reads the options of the line: what is hidden, and which column has a map's layers. Others are left out.
+// options reads the line's options: the hidden columns, and the column with a map's layers. Other options are ignored.
 func (o *seen) options(res *Result, line string) {
 	var options struct {
 		Hide  json.RawMessage `json:"hide"`
@@ -96,8 +96,8 @@ func (o *seen) options(res *Result, line string) {
 	o.Layer = res.column(options.Layer)
 }
 
-// column is the column of a variable, such as ?city; also of one with labels, which is merged with that of the things.
-// "" for none.
+// column returns the column of a variable, such as ?city, or "" if there is none. A variable with labels has the column
+// of its entities.
 func (res *Result) column(variable string) string {
 	name := strings.TrimLeft(variable, "?$")
 	if base, ok := sparql.LabelBase(name); ok && !slices.Contains(res.Columns, name) {

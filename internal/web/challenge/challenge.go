@@ -21,7 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// Solver answers a question. [*github.com/spinachbot/spinachbot/internal/ask.Service] does.
+// Solver answers a question. It is implemented by [*github.com/spinachbot/spinachbot/internal/ask.Service].
 type Solver interface {
 	Solve(ctx context.Context, key string, q agent.Question) (*agent.Outcome, error)
 }
@@ -34,11 +34,11 @@ type Options struct {
 	Parallel int               // questions at once; the others wait for their turn within Limit
 }
 
-// DefaultLimit is the time for a question if [Options] sets none: what the challenge of 2026 allows, minus the time for
-// the network.
+// DefaultLimit is the time for a question if [Options] sets none: the time that the challenge of 2026 allows, minus
+// some for the network.
 const DefaultLimit = 170 * time.Second
 
-// maxQuestion is the longest question that is answered, in characters.
+// maxQuestion is the maximum length of a question, in characters.
 const maxQuestion = 4000
 
 // Handler is the API. It serves every path that it is mounted on.

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 )
 
-// solver answers by the question's text.
+// solver answers depending on the question's text.
 type solver struct{}
 
 func (solver) Solve(ctx context.Context, _ string, q agent.Question) (*agent.Outcome, error) {
@@ -47,7 +47,7 @@ func get(t *testing.T, h *Handler, method, dataset, question string) (int, Answe
 	return w.Code, a
 }
 
-// TestAnswers: every answer is JSON with the three fields; only the dataset decides on 404.
+// TestAnswers: every response is JSON with the three fields. Only an unknown dataset results in status 404.
 func TestAnswers(t *testing.T) {
 	h := New(Options{Log: slog.New(slog.DiscardHandler), Datasets: map[string]Solver{dataset: solver{}}})
 	for _, tt := range []struct {
@@ -77,12 +77,12 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: not the scoring form: %s", tt.name, a.Query)
 		}
 		if strings.Contains(a.Error, "secret") {
-			t.Errorf("%s: the error tells strangers %q", tt.name, a.Error)
+			t.Errorf("%s: strangers see the error %q", tt.name, a.Error)
 		}
 	}
 }
 
-// TestTime: a slow question ends at its limit with an empty query, and those that wait for its place do so no longer.
+// TestTime: a slow question ends at its limit with an empty query, and so do the questions that wait for its slot.
 func TestTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(Options{Log: slog.New(slog.DiscardHandler), Datasets: map[string]Solver{dataset: solver{}},
@@ -93,7 +93,7 @@ func TestTime(t *testing.T) {
 			wg.Go(func() {
 				time.Sleep(time.Duration(i) * time.Millisecond)
 				status, a := get(t, h, "GET", dataset, "slow")
-				// The third may get the place of the first in the last millisecond.
+				// The third may get the slot of the first in the last millisecond.
 				if status != 200 || a.Query != "" || a.Error != want.Error() && a.Error != errTime.Error() {
 					t.Errorf("question %d: %d %+v", i, status, a)
 				}

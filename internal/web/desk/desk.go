@@ -1,6 +1,6 @@
-// Package desk is the operator's desk: what waits for approval, with previews as the wiki renders them; approving,
-// editing, rejecting, retrying, several at once; every request with its history; spending; stop and resume; what has
-// changed since yesterday.
+// Package desk is the operator's desk. It shows the replies that wait for approval, as the wiki renders them, and lets
+// the operator approve, edit, reject and retry them, also several at once. It also shows every request with its
+// history, spending, and what has changed since yesterday, and can stop and resume the bot.
 //
 // It works on the bot's ledger while the bot is running, through the same functions as the ledger's commands. It never
 // writes to the wiki. Every page works without scripts.
@@ -42,7 +42,7 @@ type Limits struct {
 	RepliesPerHour     int
 }
 
-// Wiki is a wiki that the bot works on.
+// Wiki is one of the bot's wikis.
 type Wiki struct {
 	API     string // api.php, for links
 	Page    string // title of the forum page
@@ -86,7 +86,7 @@ func folder(name string) fs.FS {
 // maxForm limits the size of a form: a reply's text has a few thousand characters, a list of entries fewer.
 const maxForm = 256 << 10
 
-// New makes the desk and adds its link to the frame.
+// New returns the desk and adds its link to the frame.
 func New(o Options) *Desk {
 	o.Site.Words(folder("words"))
 	o.Site.Static("desk", folder("static"))
@@ -111,7 +111,7 @@ func (d *Desk) Handler() http.Handler {
 	return d.Door.Operator(mux)
 }
 
-// Address returns where the request with a key is shown.
+// Address returns the address of the page of the request with this key.
 func Address(key string) string { return "/operator/entry/" + url.PathEscape(key) }
 
 // page makes a handler from a function whose error becomes a page.
@@ -164,7 +164,7 @@ func (d *Desk) explain(r *http.Request, err error) (int, string) {
 	return http.StatusInternalServerError, d.Site.Say(r, "desk.failed")
 }
 
-// refusal is an error of the ledger's functions that tells what is wrong with the request.
+// refusal is an error of the ledger's functions that describes a problem with the request.
 type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
@@ -180,7 +180,7 @@ type row struct {
 	*bot.Entry
 	Name   string // of the draft
 	Thread string // address of the thread
-	Run    string // address of the run, "" when there is none
+	Run    string // address of the run, or ""
 	Class  string // of the state
 }
 
@@ -284,7 +284,7 @@ func said(r *http.Request) string {
 	return ""
 }
 
-// back redirects to a page of the desk that tells what was done.
+// back redirects to a page of the desk that reports what was done.
 func back(w http.ResponseWriter, r *http.Request, path, done string, n int) {
 	q := url.Values{"done": {done}}
 	if n > 1 {

@@ -24,7 +24,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/login"
 )
 
-// office is a desk over a real ledger, with nobody to log in: the request comes from the machine itself.
+// office is a desk with a real ledger and without logins: requests come from the machine itself.
 type office struct {
 	t      *testing.T
 	store  *store.Store
@@ -69,7 +69,7 @@ func newOffice(t *testing.T) *office {
 	return o
 }
 
-// proposed adds a reply that waits.
+// proposed adds a reply that waits for approval.
 func (o *office) proposed(key, heading, short string) {
 	o.t.Helper()
 	reply := forum.Reply{Language: "en", To: "Alice", Short: short, Marker: key, Signature: "~~~~"}
@@ -117,7 +117,7 @@ func (o *office) get(path string) string {
 	return body
 }
 
-// post sends a form and wants a status.
+// post sends a form and checks the status.
 func (o *office) post(path string, form url.Values, status int) string {
 	o.t.Helper()
 	r, body := o.send(http.MethodPost, path, form)
@@ -150,7 +150,7 @@ func TestDecideOnOne(t *testing.T) {
 	if e.State != bot.Proposed || e.Draft.EditedBy != "Olga" || e.Draft.Reply.Short != "There are [[three]]." {
 		t.Fatalf("after the edit: %s %+v", e.State, e.Draft)
 	}
-	// what was shown before the edit is not approved, and a typed text is not lost
+	// A draft that was shown before the edit is not approved, and a typed text is not lost.
 	body := o.post("/operator/entry/"+cats, url.Values{"do": {"approve"}, "shown": {shown}}, 409)
 	if !strings.Contains(body, "has changed since it was shown") || o.entry(cats).State != bot.Proposed {
 		t.Errorf("an old draft: %s", o.entry(cats).State)
@@ -175,12 +175,12 @@ func TestDecideOnOne(t *testing.T) {
 	page = o.get("/operator/entry/" + cats)
 	for _, want := range []string{"edited by Olga", "approved by Olga", "too many (Olga)", "asked to try again"} {
 		if !strings.Contains(page, want) {
-			t.Errorf("the history does not tell of %q", want)
+			t.Errorf("the history does not mention %q", want)
 		}
 	}
 }
 
-// A reply that the checks hold shows why, in the list of those that wait and on its own page.
+// A reply that the checks hold back shows why, in the list of waiting replies and on its own page.
 func TestHeldReplySaysWhy(t *testing.T) {
 	o := newOffice(t)
 	o.proposed(cats, "Cats", "It is Felix.")
@@ -191,7 +191,7 @@ func TestHeldReplySaysWhy(t *testing.T) {
 	}
 	for _, path := range []string{"/operator", "/operator/entry/" + cats} {
 		if page := o.get(path); !strings.Contains(page, "held for the operator: the name &#34;Felix&#34; is neither in") {
-			t.Errorf("%s does not say why the reply is held:\n%s", path, page)
+			t.Errorf("%s does not say why the reply is held back:\n%s", path, page)
 		}
 	}
 }
@@ -203,7 +203,7 @@ func TestDecideOnSeveral(t *testing.T) {
 	value := func(key string) string { return key + " " + o.entry(key).Draft.Name() }
 	o.post("/operator/decide", url.Values{"do": {"approve"}}, 422)
 	o.post("/operator/decide", url.Values{"do": {"explode"}, "entry": {value(cats)}}, 400)
-	// one of two has changed meanwhile: the other is approved, and the page says which was not
+	// If one of two has changed meanwhile, the other is approved, and the page says which one was not.
 	old := value(dogs)
 	o.post("/operator/entry/"+dogs, url.Values{"do": {"edit"}, "shown": {o.entry(dogs).Draft.Name()}, "text": {"Four."}}, 303)
 	body := o.post("/operator/decide", url.Values{"do": {"approve"}, "entry": {value(cats), old}}, 409)
@@ -212,11 +212,11 @@ func TestDecideOnSeveral(t *testing.T) {
 	}
 	o.post("/operator/decide", url.Values{"do": {"reject"}, "why": {"no"}, "entry": {value(cats), value(dogs)}}, 303)
 	if o.entry(cats).State != bot.Rejected || o.entry(dogs).State != bot.Rejected {
-		t.Error("not both are rejected")
+		t.Error("the two are not both rejected")
 	}
 	o.post("/operator/decide", url.Values{"do": {"retry"}, "entry": {cats, dogs, "sb-nothing"}}, 409)
 	if o.entry(cats).State != bot.Noticed || o.entry(dogs).State != bot.Noticed {
-		t.Error("not both are tried again")
+		t.Error("the two are not both retried")
 	}
 	if !strings.Contains(o.get("/operator"), "No reply waits") {
 		t.Error("the empty desk does not say so")
@@ -240,7 +240,7 @@ func TestStopAndResume(t *testing.T) {
 	}
 }
 
-// What the wiki renders is shown in a frame without rights, and nothing of it is more than structure.
+// The wiki's rendering is shown in a frame without rights, and only plain structure of it remains.
 func TestPreview(t *testing.T) {
 	o := newOffice(t)
 	o.proposed(cats, "Cats", "Two.")
@@ -270,11 +270,11 @@ func TestPreview(t *testing.T) {
 	}
 	if !strings.Contains(o.asked[0], "[[User:SpinachBot|SpinachBot]] 20:00, 22 November 2026 (UTC)") ||
 		strings.Contains(o.asked[0], "~~~~") {
-		t.Errorf("the wiki is asked for %q", o.asked[0])
+		t.Errorf("the wiki was asked for %q", o.asked[0])
 	}
 	o.get("/operator/preview/" + cats)
 	if len(o.asked) != 1 {
-		t.Errorf("the wiki is asked %d times for one draft", len(o.asked))
+		t.Errorf("the wiki was asked %d times for one draft", len(o.asked))
 	}
 	o.proposed(dogs, "Dogs", "Three.")
 	o.render = func(string, string) (string, error) { return "", errors.New("down at /secret") }
@@ -284,7 +284,7 @@ func TestPreview(t *testing.T) {
 	}
 }
 
-// Texts of strangers stay texts on every page.
+// Texts by strangers stay text on every page.
 func TestHostileTexts(t *testing.T) {
 	o := newOffice(t)
 	const evil = `<script>alert(1)</script>"><img src=x onerror=alert(1)> javascript:alert(1) ` + "\u202eevil\x00"
@@ -302,7 +302,7 @@ func TestHostileTexts(t *testing.T) {
 		page := o.get(path)
 		if strings.Contains(page, "<script>alert") || strings.Contains(page, "<img src=x") || strings.Contains(page, "\u202e") ||
 			strings.Contains(page, `href="javascript:`) {
-			t.Errorf("%s: a text became markup or turned around", path)
+			t.Errorf("%s: a text became markup or changed direction", path)
 		}
 	}
 }
@@ -343,7 +343,7 @@ func TestAccountsPage(t *testing.T) {
 		t.Fatalf("the token is %q", token)
 	}
 	if strings.Contains(o.get("/operator/accounts"), token) {
-		t.Error("the token is shown again")
+		t.Error("the token was shown again")
 	}
 	o.post("/operator/accounts", url.Values{"do": {"add"}, "name": {"ada"}}, 422)
 	o.post("/operator/accounts", url.Values{"do": {"add"}, "name": {"<b>"}}, 409)
@@ -369,11 +369,12 @@ func TestBadRequests(t *testing.T) {
 	w := httptest.NewRecorder()
 	o.ServeHTTP(w, r)
 	if h, _ := bot.Halted(t.Context(), o.store); w.Code != http.StatusForbidden || h != nil {
-		t.Errorf("a form of another site: %d, %+v", w.Code, h)
+		t.Errorf("a form from another site: %d, %+v", w.Code, h)
 	}
 }
 
-// A request of another wiki is linked and previewed there; one of a wiki that is gone from the settings says so.
+// A request on another wiki is linked and previewed there. A request on a wiki that is no longer in the settings says
+// so.
 func TestOtherWikis(t *testing.T) {
 	o := newOffice(t)
 	for key, page := range map[string]string{cats: bot.PageName("other", "Agora"), dogs: bot.PageName("gone", "Forum")} {
@@ -392,12 +393,12 @@ func TestOtherWikis(t *testing.T) {
 		t.Errorf("the preview is not of its own wiki: %s", page)
 	}
 	if r, body := o.send("GET", "/operator/preview/"+dogs, nil); r.StatusCode != http.StatusBadGateway {
-		t.Errorf("of a wiki that is gone: %s %s", r.Status, body)
+		t.Errorf("a wiki that is no longer in the settings: %s %s", r.Status, body)
 	}
 	o.get("/operator")
 }
 
-// A request that was worked on is linked to its steps wherever it is shown; one without a run is not.
+// A request that was worked on has a link to its steps wherever it is shown; one without a run has none.
 func TestRunsAreLinked(t *testing.T) {
 	o := newOffice(t)
 	o.proposed("sb-seen", "Cats", "Two cats.")
@@ -408,6 +409,6 @@ func TestRunsAreLinked(t *testing.T) {
 		}
 	}
 	if strings.Contains(o.get("/operator/entry/sb-other"), `href="/runs/`) {
-		t.Error("a link to a run that is not there")
+		t.Error("a link to a run that does not exist")
 	}
 }

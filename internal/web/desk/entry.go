@@ -3,6 +3,7 @@ package desk
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/bot"
@@ -25,7 +26,8 @@ func (d *Desk) entry(w http.ResponseWriter, r *http.Request) error {
 // line is a line of a diff.
 type line struct{ Class, Text string }
 
-// showEntry shows a request and what went wrong. typed is a text that could not be saved, shown so that it is not lost.
+// showEntry shows a request, with an error if there was one. typed is a text that could not be saved, shown so that it
+// is not lost.
 func (d *Desk) showEntry(w http.ResponseWriter, r *http.Request, status int, e *bot.Entry,
 	problem, typed string) error {
 	row := d.row(e)
@@ -33,7 +35,8 @@ func (d *Desk) showEntry(w http.ResponseWriter, r *http.Request, status int, e *
 		typed = row.Text()
 	}
 	data := map[string]any{"Tab": "", "E": row, "Done": said(r), "Problem": problem, "Typed": typed,
-		"MaxText": forum.MaxShort, "History": e.Changes(), "Classes": classes, "Why": r.PostForm.Get("why")}
+		"MaxText": forum.MaxShort, "History": e.Changes(), "Classes": classes, "Why": r.PostForm.Get("why"),
+		"Acts": slices.ContainsFunc([]string{"approve", "edit", "reject", "retry"}, row.Can)}
 	if e.Draft != nil {
 		data["Diff"] = diff(e.Draft.Diff)
 		data["Lang"] = language(e.Draft.Reply.Language)
@@ -54,7 +57,7 @@ func (d *Desk) change(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		to := "/operator/entry/" + key
 		if what == bot.ActApprove {
-			to = "/operator" // continue with what still waits
+			to = "/operator" // continue with the other waiting replies
 		}
 		back(w, r, to, string(what), 1)
 		return nil

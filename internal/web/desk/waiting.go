@@ -28,9 +28,9 @@ type state struct {
 // pulse is the last pass over the forum page of a wiki.
 type pulse struct {
 	*bot.Pulse
-	Wiki string // its name, "" for the main one
+	Wiki string // its name, or "" for the main one
 	Late bool   // no pass for longer than any likely schedule
-	Ago  int    // minutes since it
+	Ago  int    // minutes since that pass
 }
 
 // quiet is how long a bot may be silent before the desk warns.
@@ -55,7 +55,7 @@ func (d *Desk) state(ctx context.Context) (state, error) {
 	return s, nil
 }
 
-// count is how many entries are in a state.
+// count is the number of entries in a state.
 type count struct {
 	State bot.State
 	N     int
@@ -76,7 +76,7 @@ func counts(entries []*bot.Entry) []count {
 	return out
 }
 
-// waiting is the first page: what waits, the bot's state, what it costs.
+// waiting shows the first page: the waiting replies, the bot's state, its cost.
 func (d *Desk) waiting(w http.ResponseWriter, r *http.Request) error {
 	return d.showWaiting(w, r, http.StatusOK, nil)
 }
@@ -166,7 +166,7 @@ func (d *Desk) decide(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// perPage is how many requests a page of the list has.
+// perPage is the number of requests on a page of the list.
 const perPage = 50
 
 // requests lists all requests, newest change first, by state and words.
@@ -223,14 +223,14 @@ func (d *Desk) resume(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// day is what a day cost, and its share of the limit.
+// day is the cost of a day, and its share of the limit.
 type day struct {
 	Spending
 	Day   string
 	Share float64 // of the limit; 0 without one
 }
 
-// money returns what the last n days cost, today first.
+// money returns the cost of the last n days, today first.
 func (d *Desk) money(ctx context.Context, n int) ([]day, error) {
 	out := make([]day, n)
 	for i := range out {

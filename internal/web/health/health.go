@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
-// Check returns why a part cannot work, nil when it can.
+// Check returns why a part cannot work, or nil if it can.
 type Check func(ctx context.Context) error
 
 // limit is the time for all checks: a monitor waits a few seconds at most.
@@ -24,8 +24,8 @@ func Live(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// Ready responds with 200 if every check passes within 4 s, else with 503 and the names of those that failed. The
-// reasons are only logged, since strangers may read the response.
+// Ready responds with 200 if every check passes within 4 s, and otherwise with 503 and the names of the failed checks.
+// The reasons are only logged, since strangers may read the response.
 func Ready(lg *slog.Logger, checks map[string]Check) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), limit)

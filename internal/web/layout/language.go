@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Language is one in which the pages can be read.
+// Language is a language in which the pages can be read.
 type Language struct{ Code, Name string }
 
 // Languages lists the languages with messages; the first is used if the reader wants none of them.
@@ -29,8 +29,8 @@ const (
 	themeName = "theme"
 )
 
-// LanguageOf returns the language of a page: from the parameter lang, else from the cookie of that name, else from the
-// browser.
+// LanguageOf returns the language of a page: from the parameter lang, otherwise from the cookie of that name, otherwise
+// from the browser.
 func LanguageOf(r *http.Request) string {
 	for _, wanted := range []string{r.URL.Query().Get(langName), cookieOf(r, langName)} {
 		if known(wanted) {
@@ -66,7 +66,7 @@ func DirectionOf(code string) string {
 	return "ltr"
 }
 
-// themeOf returns the color theme that the reader chose: light, dark, or "" for none.
+// themeOf returns the color theme that the reader chose: light, dark, or "" if the reader chose none.
 func themeOf(r *http.Request) string {
 	theme := r.URL.Query().Get(themeName)
 	if theme == "" {
@@ -86,7 +86,7 @@ func cookieOf(r *http.Request, name string) string {
 	return c.Value
 }
 
-// keepChoices remembers a language and a theme that the address asks for.
+// keepChoices remembers the language and the theme in the address, if any.
 func keepChoices(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if code := q.Get(langName); known(code) {

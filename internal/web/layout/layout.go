@@ -1,15 +1,16 @@
 // Package layout is the frame that all of the server's pages share: header, style, languages, static files, headers of
-// the response. A page is a template with data; what this package adds is in the page's language and safe to show.
+// the response. A page is a template with data; everything that this package adds is in the page's language and safe to
+// show.
 //
 //	layout.go     a site, its sections, a page
 //	language.go   which language and which theme the reader wants
 //	static.go     files for browsers, under addresses that change when a file does
-//	compress.go   answers made smaller
+//	compress.go   compressed responses
 //	words/        the frame's words in each language
 //	static/       the style sheet, and the script that pages build on
 //
-// A package of pages has a folder with one template a page, which defines "main", and files that begin with an
-// underscore, which all of them may use. See the example of [Site.Pages].
+// A package of pages has a folder with one template per page, which defines "main", and files whose names begin with an
+// underscore, which all pages may use. See the example of [Site.Pages].
 package layout
 
 import (
@@ -75,13 +76,13 @@ func (s *Site) Address(file string) string { return s.static.address(file) }
 type Page struct {
 	Title   string
 	Section string   // section whose link in the header is highlighted
-	Styles  []string // static files besides the frame's style sheet
+	Styles  []string // static files, in addition to the frame's style sheet
 	Scripts []string // static files that are modules
 	Wide    bool     // as wide as the window, for tables
 	Refresh int      // seconds until a browser without scripts loads the page again; 0: never
 	// keys of messages that scripts need: all that begin with one of these
 	Words []string
-	// TrustedTypes is the name of the one Trusted Types policy that the page's scripts may make; "" for none
+	// TrustedTypes is the name of the only Trusted Types policy that the page's scripts may create, or ""
 	TrustedTypes string
 	Frames       bool // the page has frames with pages of this server
 	Data         any
@@ -101,7 +102,7 @@ type View struct {
 // T returns a message in the page's language. args are names and values in turn: {{$.T "ask.rows" "count" .Rows}}.
 func (v *View) T(key string, args ...any) string { return v.site.words.text(v.Lang, key, args) }
 
-// Asset is the address of a static file.
+// Asset returns the address of a static file.
 func (v *View) Asset(file string) string { return v.site.Address(file) }
 
 // Number returns n with the language's separators.
@@ -212,7 +213,7 @@ func (s *Site) Say(r *http.Request, key string, args ...any) string {
 	return s.words.text(LanguageOf(r), key, args)
 }
 
-// Problem responds with a page that tells what is wrong: text is for people, in their language.
+// Problem responds with a page that says what is wrong; text must be in the reader's language.
 func (s *Site) Problem(w http.ResponseWriter, r *http.Request, status int, text string) {
 	t := template.Must(template.New("").Funcs(functions).ParseFS(own, "page/*.html"))
 	s.show(w, r, status, t, &Page{Title: s.Say(r, "frame.problem"), Data: text})

@@ -13,7 +13,7 @@ import (
 	"testing/fstest"
 )
 
-// A section with one page: its templates, words and static files would be embedded.
+// A section with one page. In a real one, the templates, words and static files are embedded.
 func Example() {
 	site := New(slog.New(slog.DiscardHandler))
 	site.Section("runs", "/runs")
@@ -75,7 +75,7 @@ func TestLanguage(t *testing.T) {
 	}
 }
 
-// Every address that a page links to is served, to be kept for long, and small where the client wants it so.
+// Every address that a page links to is served, may be cached for long, and is compressed if the client accepts that.
 func TestStatic(t *testing.T) {
 	s := New(slog.New(slog.DiscardHandler))
 	page := get(t, func(w http.ResponseWriter, r *http.Request) { s.Problem(w, r, 404, "no <i>") }, "/x?lang=de")
@@ -146,7 +146,7 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// What readers, models and wikis write is text in a page, also in the messages for its scripts.
+// Texts by readers, models and wikis stay text in a page, also in the messages for its scripts.
 func TestNothingBecomesMarkup(t *testing.T) {
 	evil := `</script><script>alert(1)</script>"'><img src=x onerror=alert(1)>`
 	s := New(slog.New(slog.DiscardHandler))

@@ -75,8 +75,8 @@ func (s *static) address(name string) string {
 	return prefix + s.hash + "/" + name
 }
 
-// ServeStatic serves the files of [Site.Static]; it belongs at /static/. A browser may keep them for a year. Those of
-// another version are not found: a page of that version must be loaded again.
+// ServeStatic serves the files of [Site.Static]; it belongs at /static/. A browser may keep them for a year. The files
+// of another version are not found: a page of that version must be reloaded.
 func (s *Site) ServeStatic(w http.ResponseWriter, r *http.Request) {
 	rest, ok := strings.CutPrefix(r.URL.Path, prefix+s.static.hash+"/")
 	f, found := s.static.files[rest]

@@ -28,7 +28,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/httpjson"
 )
 
-// Asker starts answering a question. [*ask.Service] does.
+// Asker starts to answer a question. It is implemented by [*ask.Service].
 type Asker interface {
 	Start(ctx context.Context, q agent.Question) (*ask.Run, error)
 }
@@ -37,18 +37,18 @@ type Asker interface {
 type Options struct {
 	Log    *slog.Logger
 	Graphs []string // names of the graphs; the first one is the default
-	// returns what answers from these graphs, at least one; the error is for the log
+	// returns the asker for these graphs, at least one; the error is for the log
 	On func(ctx context.Context, graphs []string) (Asker, error)
-	// hosts whose pages may connect to /live, besides this server's own; "*" is ignored
+	// hosts whose pages may connect to /live, in addition to this server's own; "*" is ignored
 	Origins     []string
-	Connections int           // to /live, and requests to /run, at once; 0: 10
+	Connections int           // connections to /live and requests to /run at once; 0: 10
 	Limit       time.Duration // for a question; 0: 300 s
 	Idle        time.Duration // how long a client of /live may be silent when it is its turn; 0: 300 s
 }
 
 // Limits on what a client may send, and the defaults of GRASP's server.
 const (
-	maxBody     = 4 << 20 // bytes of a request; most of it is what was said before
+	maxBody     = 4 << 20 // bytes of a request; most of it is the earlier conversation
 	maxQuestion = 4000    // characters
 	connections = 10
 	patience    = 300 * time.Second
@@ -105,7 +105,7 @@ func (h *Handler) knowledgeGraphs(w http.ResponseWriter, _ *http.Request) {
 	httpjson.Write(w, http.StatusOK, h.Graphs)
 }
 
-// run answers one question, with the message that ends a run at /live. The run ends when the client goes away.
+// run answers one question, with the same message that ends a run at /live. The run ends when the client disconnects.
 func (h *Handler) run(w http.ResponseWriter, r *http.Request) {
 	var raw json.RawMessage
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&raw); err != nil {
@@ -174,8 +174,8 @@ func (h *Handler) start(ctx context.Context, req *request) (*ask.Run, error) {
 	return nil, err
 }
 
-// live talks with one client over a WebSocket until it goes away. Pages of other sites are refused, and so are clients
-// for which there is no room.
+// live serves one client over a WebSocket until it disconnects. Pages of other sites are refused, and so are clients
+// beyond the limit.
 func (h *Handler) live(w http.ResponseWriter, r *http.Request) {
 	c, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: h.Origins})
 	if err != nil {

@@ -23,10 +23,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// player is an agent that plays a run by the question's text.
+// player is an agent that plays a run depending on the question's text.
 type player struct {
 	asked   chan agent.Question
-	blocked chan struct{} // gets a value when a question waits for its end
+	blocked chan struct{} // receives a value when a question waits for its end
 }
 
 type discard struct{}
@@ -147,7 +147,7 @@ func (c client) get() (m map[string]any) {
 	return m
 }
 
-// all acknowledges messages until the output.
+// all acknowledges messages until the output, and returns them.
 func (c client) all(kind string) (out []map[string]any) {
 	c.t.Helper()
 	for {
@@ -227,7 +227,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestPast: what an output says comes back as an earlier question, in both forms; GRASP's own messages are read, too.
+// TestPast: an output that a client sends back is read as an earlier question, in both forms; so are GRASP's own
+// messages.
 func TestPast(t *testing.T) {
 	asked := make(chan agent.Question, 10)
 	address := serve(t, player{asked: asked}, nil)
@@ -251,7 +252,7 @@ func TestPast(t *testing.T) {
 			t.Errorf("%s: the earlier questions are %+v", tt.kind, q.History)
 		}
 		end = got[len(got)-1]
-		if all, _ := end["messages"].([]any); len(all) != 13 { // one system message, six others of each question
+		if all, _ := end["messages"].([]any); len(all) != 13 { // one system message, and six more for each question
 			t.Errorf("%s: %d messages after two questions", tt.kind, len(all))
 		}
 		if all, _ := end["known"].([]any); len(all) != 2 {
@@ -268,7 +269,8 @@ func TestPast(t *testing.T) {
 	}
 }
 
-// TestCancel: a client stops a run with its acknowledgment, or while it waits for the next message, and can ask again.
+// TestCancel: a client can stop a run with its acknowledgment, or while it waits for the next message, and can then ask
+// again.
 func TestCancel(t *testing.T) {
 	blocked := make(chan struct{}, 1)
 	c := dial(t, serve(t, player{blocked: blocked}, nil))
@@ -294,7 +296,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestBadRequests: what cannot be asked is said, on both ways, and the connection stays of use.
+// TestBadRequests: invalid requests get an error, both at /live and at /run, and the connection stays usable.
 func TestBadRequests(t *testing.T) {
 	address := serve(t, player{}, nil)
 	c := dial(t, address)
@@ -344,7 +346,7 @@ func post(t *testing.T, address, body string) (status int, out map[string]any) {
 	return resp.StatusCode, out
 }
 
-// TestRun: /run answers with the output; failures tell strangers nothing of the inside.
+// TestRun: /run responds with the output; errors reveal no internals to strangers.
 func TestRun(t *testing.T) {
 	address := serve(t, player{}, nil)
 	for _, tt := range []struct {
@@ -383,13 +385,14 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestPlaces: a client that does nothing holds up nobody but takes a place; who finds none is told so.
+// TestPlaces: an idle client does not block others, but occupies a slot. A client that finds no free slot gets an
+// error.
 func TestPlaces(t *testing.T) {
 	blocked := make(chan struct{}, 9)
 	address := serve(t, player{blocked: blocked}, func(o *Options) { o.Connections = 2 })
 	stuck := dial(t, address)
 	stuck.send(`{"input":"Which?"}`)
-	stuck.get() // and no acknowledgment
+	stuck.get() // and does not acknowledge it
 	c := dial(t, address)
 	c.send(`{"input":"Which?"}`)
 	c.all("type")
@@ -401,14 +404,14 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("/run: %d", status)
 	}
 	_ = stuck.CloseNow()
-	for { // the place is free once the server has seen it
+	for { // the slot is free once the server has noticed
 		if status, _ := post(t, address, `{"input":"Which?"}`); status == 200 {
 			break
 		}
 	}
 	idle := dial(t, serve(t, player{blocked: blocked}, func(o *Options) { o.Idle = 10 * time.Millisecond }))
 	if _, _, err := idle.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
-		t.Errorf("a client that says nothing: %v", err)
+		t.Errorf("a silent client: %v", err)
 	}
 	late := dial(t, serve(t, player{blocked: blocked}, func(o *Options) { o.Limit = 10 * time.Millisecond }))
 	late.send(`{"input":"wait"}`)
@@ -417,7 +420,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestOrigins: the pages of other sites do not reach /live.
+// TestOrigins: the pages of other sites cannot reach /live.
 func TestOrigins(t *testing.T) {
 	address := serve(t, player{}, func(o *Options) { o.Origins = []string{"bot.example.org", "*"} })
 	for origin, want := range map[string]bool{address: true, "https://bot.example.org": true,

@@ -39,7 +39,7 @@ type request struct {
 	past     past
 }
 
-// read reads a request. why tells what is wrong with it, and is "" if nothing is.
+// read reads a request. why says what is wrong with it, or is "".
 func (h *Handler) read(data []byte) (r *request, why string) {
 	var w wireRequest
 	if err := json.Unmarshal(data, &w); err != nil {
@@ -80,8 +80,7 @@ func (h *Handler) read(data []byte) (r *request, why string) {
 	return r, ""
 }
 
-// message is a message of a conversation as the OpenAI protocol writes it. Content of another type than text is
-// ignored.
+// message is a message of a conversation as the OpenAI protocol writes it. Content that is not text is ignored.
 type message struct {
 	Role       string     `json:"role"`
 	Content    text       `json:"content"`

@@ -22,7 +22,7 @@ type session struct {
 // sendTime is the time limit for sending one message to a client.
 const sendTime = 30 * time.Second
 
-// listen forwards what the client sends until it goes away.
+// listen forwards what the client sends until it disconnects.
 func (s *session) listen(ctx context.Context, gone context.CancelFunc) {
 	defer gone()
 	for {
@@ -38,7 +38,7 @@ func (s *session) listen(ctx context.Context, gone context.CancelFunc) {
 	}
 }
 
-// errIdle means that the client let its turn pass.
+// errIdle means that the client sent nothing in time.
 var errIdle = errors.New("nothing was received in time")
 
 // receive waits for the client's next message.
@@ -94,7 +94,7 @@ func (s *session) question(ctx context.Context, data []byte) error {
 	if err != nil {
 		return s.send(ctx, failure{errFailed})
 	}
-	defer func() { // stop working when nobody listens
+	defer func() { // stop working when nobody is listening
 		run.Cancel()
 		<-run.Done()
 	}()

@@ -86,7 +86,7 @@ type Door struct {
 	pages *layout.Pages
 }
 
-// New makes a door. A token that is too short is an error: it could be guessed.
+// New returns a door. A token that is too short is an error, because it could be guessed.
 func New(o Options) (*Door, error) {
 	if o.Token != "" && len(o.Token) < MinToken {
 		return nil, fmt.Errorf("OPERATOR_TOKEN has %d characters; it needs at least %d that nobody can guess: "+

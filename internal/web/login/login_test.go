@@ -157,7 +157,7 @@ func TestLoginAndLogout(t *testing.T) {
 	}
 	h.wants("with the cookie", request{path: "/operator", cookies: c}, http.StatusOK)
 	h.wants("logged in, on the login page", request{path: "/login", cookies: c}, http.StatusSeeOther)
-	// another login of the same person ends with the logout, too
+	// The logout ends the person's other logins, too.
 	d := h.entered(token)
 	h.wants("logout", request{method: "POST", path: "/logout", cookies: c}, http.StatusSeeOther)
 	h.wants("the cookie after it", request{path: "/operator", cookies: c}, http.StatusSeeOther)
@@ -170,7 +170,7 @@ func TestLoginAndLogout(t *testing.T) {
 	h.wants("after a week", request{path: "/operator", cookies: c}, http.StatusSeeOther)
 }
 
-// Over the network, the cookie travels by HTTPS only and cannot be set by another host of the domain.
+// Over the network, the cookie is sent by HTTPS only and cannot be set by another host of the domain.
 func TestCookieOverTheNetwork(t *testing.T) {
 	h := newHouse(t, nil)
 	far := func(q *request) {
@@ -185,7 +185,7 @@ func TestCookieOverTheNetwork(t *testing.T) {
 		t.Errorf("the cookie: %v", c)
 	}
 	if r := h.login(token, func(q *request) { far(q); delete(q.header, "X-Forwarded-Proto") }); r.StatusCode != 403 {
-		t.Errorf("a token in the clear: %s", r.Status)
+		t.Errorf("an unencrypted token: %s", r.Status)
 	}
 	q := request{path: "/login"}
 	far(&q)
@@ -217,7 +217,7 @@ func TestCookiesFromElsewhere(t *testing.T) {
 	h.wants("a foreign cookie before ours", request{path: "/operator", cookies: named(foreign, own.Value)}, http.StatusOK)
 	h.wants("under the other name", request{path: "/operator",
 		cookies: []*http.Cookie{{Name: "__Host-spinachbot", Value: own.Value}}}, http.StatusSeeOther)
-	// another process with the same store knows the cookie; with another token it does not
+	// Another process with the same store accepts the cookie; with another token it does not.
 	next, err := New(h.door.Options)
 	if err != nil {
 		t.Fatal(err)
@@ -289,7 +289,7 @@ func TestLockOut(t *testing.T) {
 	if r := try(token, "198.51.100.7:2"); r.StatusCode != http.StatusSeeOther {
 		t.Errorf("after the window: %s", r.Status)
 	}
-	// a success takes earlier failures back
+	// A success resets earlier failures.
 	for range 3 {
 		for range perClient - 1 {
 			try("wrong", "198.51.100.7:1")
@@ -298,7 +298,7 @@ func TestLockOut(t *testing.T) {
 			t.Fatalf("four failures, then the token: %s", r.Status)
 		}
 	}
-	// many addresses: all together have a limit; who is on this machine is not kept out
+	// Many addresses have a common limit; clients on this machine are not locked out.
 	for i := range overall {
 		try("wrong", fmt.Sprintf("203.0.113.%d:1", i))
 	}
@@ -310,7 +310,7 @@ func TestLockOut(t *testing.T) {
 	}
 }
 
-// A hundred guesses at once are no more than the guesses that may be made one by one.
+// A hundred guesses at once are limited like guesses made one by one.
 func TestGuessesAtOnce(t *testing.T) {
 	var tr tries
 	tr.now = func() time.Time { return time.Unix(0, 0) }
@@ -321,7 +321,7 @@ func TestGuessesAtOnce(t *testing.T) {
 		}
 	}
 	if len(let) != perClient {
-		t.Errorf("%d of 100 guesses at once are let through, want %d", len(let), perClient)
+		t.Errorf("%d of 100 guesses at once were let through, want %d", len(let), perClient)
 	}
 	for _, done := range let {
 		done(false)
@@ -334,7 +334,7 @@ func TestGuessesAtOnce(t *testing.T) {
 func TestClientOf(t *testing.T) {
 	for _, c := range []struct{ remote, forwarded, want string }{
 		{"198.51.100.7:99", "", "198.51.100.7"},
-		{"198.51.100.7:99", "203.0.113.1", "198.51.100.7"}, // not from a proxy of ours
+		{"198.51.100.7:99", "203.0.113.1", "198.51.100.7"}, // not from our proxy
 		{"127.0.0.1:99", "6.6.6.6, 203.0.113.1", "203.0.113.1"},
 		{"127.0.0.1:99", "nonsense", "unknown"},
 		{"[2001:db8:1:2:3::9]:99", "", "2001:db8:1:2::/64"},

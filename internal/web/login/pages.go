@@ -125,7 +125,7 @@ func (d *Door) cookie(r *http.Request, value string, age int) *http.Cookie {
 // failed reports that the store does not work. The error itself is only logged, since strangers read the page.
 func (d *Door) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
-		return // nobody is waiting any more
+		return // nobody is waiting anymore
 	}
 	d.Log.Error("the accounts cannot be read or written", "error", err)
 	d.refuse(w, r, http.StatusServiceUnavailable, "login.failed")

@@ -29,7 +29,7 @@ type tries struct {
 	by map[string]*count // by client; under [everybody] the sum
 }
 
-// count is what is known about a client: its failures within the window that began with the first.
+// count records a client's failures within the window that began with the first one.
 type count struct {
 	since    time.Time
 	failures int

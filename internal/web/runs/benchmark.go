@@ -26,7 +26,7 @@ type benchmark struct {
 	items   map[string]*evalrun.WatchedItem // by ID
 }
 
-// Address returns where the run is shown.
+// Address returns the address of the run's page.
 func (b *benchmark) Address() string { return "/runs/benchmark/" + escape(b.Name) }
 
 // Active reports whether the run seems to be in progress.
@@ -99,7 +99,7 @@ func (p *Pages) benchmarks(w http.ResponseWriter, r *http.Request) {
 	slices.SortFunc(rows, func(a, b benchmarkRow) int {
 		return cmp.Or(b.Changed.Compare(a.Changed), strings.Compare(a.Name, b.Name))
 	})
-	for i := range rows[:min(len(rows), kept)] { // as many as are remembered: reading a run again and again is slow
+	for i := range rows[:min(len(rows), kept)] { // only as many as are cached, because reading runs repeatedly is slow
 		b, err := p.named(r.Context(), rows[i].Name)
 		if err != nil {
 			p.Log.DebugContext(r.Context(), "a benchmark run has no score", "run", rows[i].Name, "error", err)
@@ -162,10 +162,11 @@ type figure struct {
 
 // row is an item with its outcome in each run.
 type row struct {
-	Question string `json:"question"`
-	ID       string `json:"id"`
-	Cells    []cell `json:"cells"`
-	worst    int
+	Question string  `json:"question"`
+	ID       string  `json:"id"`
+	Cells    []cell  `json:"cells"`
+	worst    int     // number of the worst state
+	least    float64 // the lowest F1
 }
 
 // cell is an item in one run.
@@ -184,13 +185,16 @@ func (x *items) Live() bool {
 	return slices.ContainsFunc(x.Runs, func(b *benchmark) bool { return b.Working })
 }
 
+// Terms are the words that the page explains.
+func (x *items) Terms() []string { return []string{"f1", "em", "measure", "gold"} }
+
 // Several reports whether there is more than one run.
 func (x *items) Several() bool { return len(x.Runs) > 1 }
 
 // State returns the address of the page's state.
 func (x *items) State() string { return x.Runs[0].Address() + "/state.json" + x.query }
 
-// look reads the runs that the address names and selects the items that it asks for.
+// look reads the runs that the address names and selects the items that match its filter.
 func (p *Pages) look(r *http.Request) (*items, error) {
 	x := &items{Search: word(r, "q")}
 	if r.URL.RawQuery != "" {
@@ -240,7 +244,7 @@ func (f *filter) takes(it *evalrun.WatchedItem, state string) bool {
 		(f.feature == "" || slices.Contains(it.Features, f.feature)) && (f.steps == "" || it.StepBin() == f.steps)
 }
 
-// choose returns the items that match the filter, those with the worst outcome first.
+// choose returns the items that match the filter: those with the worst outcome first, the lowest F1 first among equals.
 func (x *items) choose(f filter) (out []row) {
 	seen := map[string]bool{}
 	for _, b := range x.Runs {
@@ -259,13 +263,13 @@ func (x *items) choose(f filter) (out []row) {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b row) int { return a.worst - b.worst })
+	slices.SortStableFunc(out, func(a, b row) int { return cmp.Or(a.worst-b.worst, cmp.Compare(a.least, b.least)) })
 	return out
 }
 
 // row returns an item in all runs; ok reports whether it matches the filter.
 func (x *items) row(it *evalrun.WatchedItem, f *filter) (out row, ok bool) {
-	out = row{Question: it.Question, ID: it.ID, worst: len(evalrun.States)}
+	out = row{Question: it.Question, ID: it.ID, worst: len(evalrun.States), least: 1}
 	states := map[string]bool{}
 	for _, b := range x.Runs {
 		in := b.items[it.ID]
@@ -281,6 +285,7 @@ func (x *items) row(it *evalrun.WatchedItem, f *filter) (out row, ok bool) {
 		c := cell{Address: b.Address() + "/" + escape(in.File), State: state, Word: what, Class: string(in.Class), Steps: in.Steps}
 		if s, scored := in.Score(x.Metric); scored {
 			c.F1 = fmt.Sprintf("%.0f", 100*s.F1)
+			out.least = min(out.least, s.F1)
 		}
 		if in.USD > 0 {
 			c.USD = fmt.Sprintf("$%.4f", in.USD)
@@ -307,13 +312,13 @@ func (x *items) count(say func(string) string) {
 			add(fmt.Sprintf("$%.2f", pr.Cost.USD), "runs.figure.usd")
 		}
 		if left, ok := pr.Left(); ok && b.Working && pr.Done < pr.Items {
-			add(left.Round(time.Minute).String(), "runs.figure.left")
+			add(strings.TrimSuffix(max(left.Round(time.Minute), time.Minute).String(), "0s"), "runs.figure.left")
 		}
 		x.Figures = append(x.Figures, of)
 	}
 }
 
-// choices are the values to filter by.
+// choices adds the values to filter by.
 func (x *items) choices(r *http.Request, say func(string) string) {
 	var classes, features []string
 	for _, b := range x.Runs {

@@ -35,7 +35,7 @@ type entry struct {
 	size    int64
 }
 
-// Address is where the run is shown.
+// Address returns the address of the run's page.
 func (e *entry) Address() string { return "/runs/question/" + escape(e.Name) }
 
 // EndingKey returns the key of the message for the ending.

@@ -1,5 +1,5 @@
-// Package runs shows what was done: the questions of the bot, of ask and of the server, from the trajectories in a
-// folder, and benchmark runs from theirs, also while they are running. It reads files and changes nothing.
+// Package runs shows finished and running runs: the questions of the bot, of ask and of the server, from the
+// trajectories in a folder, and benchmark runs, from their folders. It only reads files.
 //
 //	runs.go         addresses, and who is served
 //	list.go         the questions, found and filtered
@@ -34,8 +34,8 @@ type Options struct {
 	Log          *slog.Logger
 	Site         *layout.Site
 	Trajectories string   // the folder of the trajectories of single questions
-	Benchmarks   []string // folders of benchmark runs, or folders that hold such folders
-	// Request returns the address of the page of a request of the bot by its ledger key, "" for none; may be nil
+	Benchmarks   []string // folders of benchmark runs, or folders that contain such folders
+	// Request returns the address of the page of a request of the bot by its ledger key, or ""; may be nil
 	Request func(ctx context.Context, key string) string
 	Now     func() time.Time
 }
@@ -103,10 +103,10 @@ func fileName(name string) bool {
 type pager struct {
 	Page, Pages     int
 	From, To, Total int
-	Before, After   string // addresses, "" for none
+	Before, After   string // addresses, or ""
 }
 
-// paged cuts a list of n into pages of a size; page is what the address asks for, counted from 1.
+// paged splits a list of n into pages of a size; the address names the page, counted from 1.
 func paged(r *http.Request, n, size int) pager {
 	p := pager{Page: max(number(r, "page"), 1), Pages: max((n+size-1)/size, 1), Total: n}
 	p.Page = min(p.Page, p.Pages)
@@ -120,7 +120,7 @@ func paged(r *http.Request, n, size int) pager {
 	return p
 }
 
-// Start is the number of the page's first entry, counted from 1.
+// Start returns the number of the page's first entry, counted from 1.
 func (p pager) Start() int { return min(p.From+1, p.Total) }
 
 // option is a choice in a filter.

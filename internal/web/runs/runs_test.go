@@ -27,11 +27,11 @@ import (
 // evil is a text that would do something if it were not shown as text.
 const evil = `</pre></script><script>window.hit=1</script><img src=x onerror=hit()>` + "\u202e" + `" onclick="hit()" javascript:hit()`
 
-// begun is when the runs of the tests begin.
+// begun is the time at which the tests' runs begin.
 var begun = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
-// write writes a trajectory; the first event's ID is 1, each has the one before it as its parent unless it says
-// otherwise.
+// write writes a trajectory. The first event's ID is 1, and each event's parent is the one before it, unless the event
+// has a parent.
 func write(t testing.TB, dir, name string, events ...event.Event) {
 	t.Helper()
 	f, err := event.Create(filepath.Join(dir, name+".jsonl"))
@@ -77,8 +77,8 @@ func get(t testing.TB, h http.Handler, path string) (int, string) {
 	return w.Code, w.Body.String()
 }
 
-// TestList: all runs are in the list, the newest first; they are found by words, by who asked and by how they ended;
-// a file that is broken or changes does no harm; judgments are shown only when requested.
+// TestList: all runs are in the list, the newest first. They can be found by words, by source and by ending. A broken
+// or changing file does no harm. Judgments are shown only on request.
 func TestList(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "ask-20261120T100000.000", start("Which castles are in Wales?"), step(1, "search", "castle", "Q23413"),
@@ -102,7 +102,7 @@ func TestList(t *testing.T) {
 		{"", []string{"castles", "88 %", "1,234", "$0.5000", "rivers", "none found", "cats", "not ended", "broken"},
 			[]string{"Is it a request?", "passwd", "note"}},
 		{"?q=WALES+castle", []string{"castles"}, []string{"rivers", "cats"}},
-		{"?q=nothing", []string{"No runs are here"}, []string{"castles"}},
+		{"?q=nothing", []string{"There are no runs"}, []string{"castles"}},
 		{"?from=bot", []string{"rivers"}, []string{"castles", "cats"}}, {"?from=triage", []string{"Is it a request?"}, []string{"rivers"}},
 		{"?ending=answered", []string{"castles"}, []string{"rivers", "cats"}}, {"?ending=unanswered", []string{"rivers"}, []string{"castles"}},
 		{"?ending=open", []string{"cats"}, []string{"castles", "rivers"}}, {"?lang=de", []string{"Läufe", "Kommandozeile"}, nil},
@@ -126,12 +126,12 @@ func TestList(t *testing.T) {
 	if code, _ := get(t, h, "/runs/question/link"); code != 404 && code != 500 {
 		t.Errorf("a link out of the folder: %d", code)
 	}
-	if code, body := get(t, pages(t, filepath.Join(dir, "none")), "/runs"); code != 200 || !strings.Contains(body, "No runs are here") {
+	if code, body := get(t, pages(t, filepath.Join(dir, "none")), "/runs"); code != 200 || !strings.Contains(body, "There are no runs") {
 		t.Errorf("no folder: %d", code)
 	}
 }
 
-// TestFirstDifference: a line marks the first step in which runs differ; runs that did the same have none.
+// TestFirstDifference: a line marks the first step in which runs differ; equal runs have none.
 func TestFirstDifference(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a", start("Which?"), step(1, "search", "one", "x"), step(2, "search", "two", "x"), step(3, "search", "three", "x"))
@@ -147,8 +147,8 @@ func TestFirstDifference(t *testing.T) {
 	}
 }
 
-// TestRun: a run's page shows question, turns, refusals, answer and end; the tree's nodes lead to its turns; what is
-// said in it stays text.
+// TestRun: a run's page shows the question, turns, refusals, answer and end. The tree's nodes link to its turns. All
+// its texts stay text.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	to := 0
@@ -165,7 +165,7 @@ func TestRun(t *testing.T) {
 		"/runs/question/run":                      {"It is this.", "SELECT ?x {}", "refused: a repetition", `<svg`, `href="?page=1&amp;nodes=48#e5"`, `id="e5"`, "50 %", "7 events"},
 		"/runs/question/run?tool=execute":         {`id="e5"`, "I think."},
 		"/runs/question/run?failed=1":             {"refused: a repetition"},
-		"/runs/compare?run=run&run=other":         {"too many steps", "It is", `class="same"`, `href="#differ"`, "From here on the runs differ"},
+		"/runs/compare?run=run&run=other":         {"too many steps", "It is", `class="same"`, `href="#differ"`, "The runs differ from here on"},
 		"/runs/question/other?lang=fr&theme=dark": {"Étapes", "trop d’étapes"},
 		"/runs": {"Which?"},
 	} {
@@ -192,11 +192,11 @@ func TestRun(t *testing.T) {
 	}
 	raw, err := os.ReadFile(filepath.Join(dir, "run.jsonl"))
 	if _, body := get(t, h, "/runs/question/run/events.jsonl"); err != nil || body != string(raw) {
-		t.Error("the file is another one")
+		t.Error("the downloaded file differs")
 	}
 }
 
-// long writes a run of so many steps.
+// long writes a run with this number of steps.
 func long(t testing.TB, dir string, steps int) {
 	events := []event.Event{start("A long one")}
 	for i := range steps {
@@ -205,7 +205,7 @@ func long(t testing.TB, dir string, steps int) {
 	write(t, dir, "long", append(events, event.Event{Event: "end", Reason: "actions"})...)
 }
 
-// TestLong: a long run is shown in pages, none of them large, and each step is on one.
+// TestLong: a long run is split into pages, none of them large, and each step is on one of them.
 func TestLong(t *testing.T) {
 	dir := t.TempDir()
 	long(t, dir, 1000)
@@ -225,7 +225,7 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// Reading a run of 10,000 events and showing its first page, and showing it again.
+// Reads a run of 10,000 events and shows its first page, then shows it again.
 func BenchmarkTenThousandEvents(b *testing.B) {
 	dir := b.TempDir()
 	long(b, dir, 10_000)
@@ -274,8 +274,23 @@ func benchmarkRun(t *testing.T, dir, name string, f1 ...float64) string {
 	return run
 }
 
-// TestBenchmark: a run at work shows progress, cost and the wrong ones first; filters take items by measure, result,
-// class, feature and steps; two runs stand side by side; an item opens its run.
+// Among partly right items, the one with the lowest score comes first.
+func TestLowestScoreFirst(t *testing.T) {
+	dir := t.TempDir()
+	benchmarkRun(t, dir, "one", 0.75, 0.25, 1, 0.5)
+	_, body := get(t, pages(t, t.TempDir(), dir), "/runs/benchmark/one")
+	_, list, _ := strings.Cut(body, `id="items"`)
+	got := ""
+	for _, m := range regexp.MustCompile(`Question (\d)`).FindAllStringSubmatch(list, -1) {
+		got += m[1]
+	}
+	if got != "2413" {
+		t.Errorf("the items are %s", got)
+	}
+}
+
+// TestBenchmark: a benchmark run in progress shows its progress, its cost, and wrong items first. Items can be filtered
+// by measure, result, class, feature and steps. Two runs are shown side by side. An item links to its run.
 func TestBenchmark(t *testing.T) {
 	dir := t.TempDir()
 	benchmarkRun(t, dir, "one", 1, 0.25, 0)
@@ -335,7 +350,7 @@ func TestBenchmark(t *testing.T) {
 	}
 }
 
-// TestWords: every message that a page asks for is there, in every language.
+// TestWords: every message that a page uses exists in every language.
 func TestWords(t *testing.T) {
 	var have map[string]any
 	data, err := own.ReadFile("words/en.json")
@@ -362,7 +377,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestRequest: the key of a request leads to its newest run, the page of a run back to the request.
+// TestRequest: the key of a request redirects to its newest run, and the page of a run links back to the request.
 func TestRequest(t *testing.T) {
 	dir, lg := t.TempDir(), slog.New(slog.DiscardHandler)
 	for _, name := range []string{"sb-1-20261120T090000.000", "sb-1-20261120T100000.000", "sb-1-triage-20261121T100000.000",

@@ -50,7 +50,7 @@ func (x *run) Ending() string {
 // EndingKey is the key of the message for the ending.
 func (x *run) EndingKey() string { return endingKey(x.Ending()) }
 
-// Good says that there is an answer.
+// Good reports whether there is an answer.
 func (x *run) Good() bool { return x.Ending() == answered }
 
 // Question is what was asked.
@@ -129,7 +129,7 @@ func bindings(table []byte) json.RawMessage {
 	return doc.Results.Bindings
 }
 
-// turnsPerPage is how many turns a page shows: a run may have thousands.
+// turnsPerPage is the number of turns on a page: a run may have thousands.
 const turnsPerPage = 100
 
 // view is the page of one run.
@@ -183,7 +183,7 @@ func (p *Pages) view(r *http.Request, x *run) *view {
 	return v
 }
 
-// watchTime is how long after its last change a run without an end is still polled.
+// watchTime is how long a run without an end is polled after its last change.
 const watchTime = 15 * time.Minute
 
 // page returns the frame of a run's page. The page of a run in progress is reloaded.
@@ -212,7 +212,7 @@ func (p *Pages) question(w http.ResponseWriter, r *http.Request) {
 	p.pages.Show(w, r, http.StatusOK, "run", p.page(r, v))
 }
 
-// questionState tells a page that watches a run whether there is more.
+// questionState tells a page that watches a run whether the run has changed.
 func (p *Pages) questionState(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	if !fileName(name) {
@@ -236,7 +236,7 @@ func (p *Pages) questionState(w http.ResponseWriter, r *http.Request) {
 // Changed is the state of the run that the page shows, as returned by questionState.
 func (x *run) Changed() int64 { return x.changed.UnixMilli() }
 
-// questionFile sends the events as they are in the file.
+// questionFile sends the events exactly as in the file.
 func (p *Pages) questionFile(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	if !fileName(name) {
@@ -254,17 +254,17 @@ func (p *Pages) questionFile(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(w, f)
 }
 
-// mostCompared is how many runs are shown side by side.
+// mostCompared is the maximum number of runs shown side by side.
 const mostCompared = 4
 
 // compared is a page with runs side by side, turn by turn.
 type compared struct {
 	Runs  []*run
-	Turns [][]*evalrun.ShownEvent // a line of them for each turn; nil where a run has fewer
+	Turns [][]*evalrun.ShownEvent // one line per turn; nil if a run has fewer turns
 	More  int                     // turns that are not shown
 }
 
-// compare shows the runs that the address names by run=NAME.
+// compare shows the runs that the address names with run=NAME.
 func (p *Pages) compare(w http.ResponseWriter, r *http.Request) {
 	names := r.URL.Query()["run"]
 	if len(names) < 2 || len(names) > mostCompared {
@@ -295,11 +295,11 @@ func (p *Pages) compare(w http.ResponseWriter, r *http.Request) {
 		Styles: []string{"runs/runs.css"}, Wide: true, Data: &c})
 }
 
-// Letter names a run on the page, and Letters all of them: where there is no room side by side, runs are below each
+// Letter names a run on the page, and Letters names all of them: if the window is too narrow, runs are shown below each
 // other.
 func (c *compared) Letter(i int) string { return string(rune('A' + i)) }
 
-// Letters are those of all runs, which did the same.
+// Letters returns the letters of all runs, for a turn in which all did the same.
 func (c *compared) Letters() string {
 	out := make([]string, len(c.Runs))
 	for i := range out {

@@ -1,4 +1,4 @@
-// Package bench measures what finds labels.
+// Package bench measures label search engines.
 package bench
 
 import (
@@ -14,14 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Engine is something that finds labels.
+// Engine is a label search engine.
 type Engine interface {
 	Build(labels string) error                   // reads a table in GRASP's form, or opens what it has built before
 	Find(text string) (iris []string, err error) // at most ten
 	Size() int64                                 // bytes on disk
 }
 
-// Run builds an engine's index and asks it the queries of a file, and prints what both took.
+// Run builds an engine's index, runs the queries of a file on it, and prints what both cost.
 func Run(e Engine, labels, queries string) error {
 	start := time.Now()
 	if err := e.Build(labels); err != nil {
@@ -32,7 +32,7 @@ func Run(e Engine, labels, queries string) error {
 	return measure(e, queries)
 }
 
-// Peak is the most memory that the process had, in MB.
+// Peak returns the process's peak memory in MB.
 func Peak() float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -41,7 +41,7 @@ func Peak() float64 {
 	return float64(u.Maxrss) / 1e3
 }
 
-// processorTime is the time that the processor spent on this thread; on a busy machine the clock says more.
+// processorTime returns the processor time of this thread; on a busy machine more time passes on the clock.
 func processorTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
@@ -98,7 +98,7 @@ func measure(e Engine, queries string) error {
 	return nil
 }
 
-// SizeOf is the length of a file, 0 when there is none.
+// SizeOf returns the size of a file, or 0 if there is none.
 func SizeOf(file string) int64 {
 	i, err := os.Stat(file)
 	if err != nil {

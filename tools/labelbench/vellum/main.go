@@ -1,6 +1,6 @@
-// Command vellum measures blevesearch/vellum next to labelbench's engines. It is a module of its own, so that the program
-// does not depend on vellum. A transducer maps each folded name to its best entry, and finds names that begin with a
-// text; with --typos also names with one letter wrong, by a Levenshtein automaton.
+// Command vellum measures blevesearch/vellum, for comparison with labelbench's engines. It is a separate module, so
+// that the program does not depend on vellum. A transducer maps each folded name to its best entry, and finds names
+// that begin with a text; with --typos also names with one letter wrong, by a Levenshtein automaton.
 //
 //	go -C tools/labelbench/vellum run . [--typos] LABELS.tsv QUERIES.tsv
 package main
@@ -26,7 +26,7 @@ import (
 )
 
 func main() {
-	typos := flag.Bool("typos", false, "also find names with a letter wrong")
+	typos := flag.Bool("typos", false, "also find names with one wrong letter")
 	flag.Parse()
 	if flag.NArg() != 2 {
 		fmt.Fprintln(os.Stderr, "usage: vellum [--typos] LABELS.tsv QUERIES.tsv")
@@ -58,8 +58,8 @@ type name struct {
 
 func fold(text string) string { return strings.Join(lookup.Words(text), " ") }
 
-// Build sorts all names in memory, as vellum wants them. The table is sorted by falling score, so that an entry's place
-// is its rank.
+// Build sorts all names in memory, as vellum requires. The table is sorted by descending score, so an entry's index is
+// its rank.
 func (e *engine) Build(labels string) error {
 	var names []name
 	if err := build.TableFile(context.Background(), labels, lookup.Entity, func(x lookup.Entry) error {
@@ -97,7 +97,7 @@ func (e *engine) Build(labels string) error {
 	return err
 }
 
-// Find returns the ten best entries with a name that begins with the text, after that those with a letter wrong.
+// Find returns the ten best entries with a name that begins with the text, followed by those with one wrong letter.
 func (e *engine) Find(text string) (iris []string, err error) {
 	text = fold(text)
 	from := []byte(text)
@@ -114,7 +114,7 @@ func (e *engine) Find(text string) (iris []string, err error) {
 	return iris, err
 }
 
-// best are the ten least numbers that an iterator passes.
+// best returns the ten smallest numbers of an iterator.
 func (e *engine) best(it vellum.Iterator, err error) (out []uint64, _ error) {
 	for ; err == nil; err = it.Next() {
 		_, n := it.Current()
@@ -128,5 +128,5 @@ func (e *engine) best(it vellum.Iterator, err error) (out []uint64, _ error) {
 	return out, err
 }
 
-// Size is that of the transducer; the entries' texts would come on top.
+// Size returns the size of the transducer; the entries' texts would add to it.
 func (e *engine) Size() int64 { return bench.SizeOf(e.file) }

@@ -1,8 +1,8 @@
 package code
 
-// Compare tells what became of the statements of an older tree: how many it had, how many of them are no longer there,
-// and how many are new. A statement is what is between two semicolons or braces, also those that Go's scanner
-// adds at the end of lines; so a line that was only broken or moved has not changed.
+// Compare counts the statements of an older tree: how many it had, how many of them no longer exist, and how many are
+// new. A statement is the text between two semicolons or braces, including the semicolons that Go's scanner adds at the
+// ends of lines, so a line that was only wrapped or moved has not changed.
 func Compare(before, after *Tree) (were, gone, added int) {
 	count := map[string]int{}
 	for _, p := range before.Packages {

@@ -1,4 +1,4 @@
-// Package code measures Go source without compiling it: lines, exported names, complexity, and how far a value walks
+// Package code measures Go source without compiling it: lines, exported names, complexity, and how far a value travels
 // inside a package.
 package code
 
@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// Tree is what was read of a source tree.
+// Tree has the measurements of a source tree.
 type Tree struct {
 	Packages  []*Package // by path
 	Functions []Function
@@ -27,10 +27,10 @@ type Package struct {
 	Doc        string // the package comment
 	FileLines  []int  // lines of each file
 	Lines      int
-	Code       int // lines that hold a token; comments and empty lines do not count
+	Code       int // lines with a token; comments and empty lines do not count
 	Wide       int // lines over [MaxColumns]
 	Exported   int // exported names: constants, variables, types, functions, methods of exported types
-	Documented int // those of them with a comment
+	Documented int // exported names with a comment
 	Complexity int // of the most complex function
 	decls      map[string]*ast.FuncDecl
 	statements []string // see [Compare]
@@ -45,10 +45,10 @@ type Function struct {
 	Complexity int
 }
 
-// MaxColumns is how wide a line may be. A tab is as wide as four columns.
+// MaxColumns is the maximum width of a line. A tab counts as four columns.
 const MaxColumns = 120
 
-// Read reads all Go files below dir but tests, generated files and the folders that Go leaves out.
+// Read reads all Go files below dir, except tests, generated files and the folders that Go ignores.
 func Read(dir string) (*Tree, error) {
 	t := &Tree{}
 	fset := token.NewFileSet()
@@ -130,7 +130,7 @@ func (p *Package) add(src []byte) {
 			end()
 		case tok.IsLiteral():
 			statement = append(statement, lit)
-		case tok != token.COMMA: // a list that is broken into lines ends with one
+		case tok != token.COMMA: // a list split over lines ends with one
 			statement = append(statement, tok.String())
 		}
 		if tok == token.SEMICOLON && lit == "\n" {
@@ -187,7 +187,7 @@ func (p *Package) declarations(fset *token.FileSet, f *ast.File) []Function {
 	return out
 }
 
-// receiver returns the name of the type that a method belongs to, "" for a function.
+// receiver returns the name of the type that a method belongs to, or "" for a function.
 func receiver(d *ast.FuncDecl) string {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return ""
@@ -209,8 +209,8 @@ func receiver(d *ast.FuncDecl) string {
 	}
 }
 
-// complexity returns McCabe's number of a function, with the functions written inside it: one, and one more for each
-// if, for, case of a switch or select that is not the default, && and ||.
+// complexity returns McCabe's number of a function, including the functions written inside it: one, plus one for each
+// if, for, && and ||, and each case of a switch or select other than the default.
 func complexity(d *ast.FuncDecl) int {
 	n := 1
 	count := func(b bool) {

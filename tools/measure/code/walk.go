@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Walk is how far a value goes inside the package in which its way begins: the functions of that package that can be
-// reached by name, and the return statements in them. It is what a reader has to look at to follow it.
+// Walk is how far a value travels inside the package where it starts: the functions of that package that can be reached
+// by name, and the return statements in them. It is what a reader must read to follow the value.
 type Walk struct {
 	From               string
 	Functions, Returns int
 }
 
-// starts are the three ways that a reader follows first: a request's text, a query, a candidate for a benchmark. Of
-// several places the first that exists counts.
+// starts are the starting points of three walks that a reader follows first: a request's text, a query, a candidate for
+// a benchmark. Among several places, the first that exists counts.
 var starts = []struct {
 	what   string
 	places [][2]string // package and function
@@ -23,7 +23,7 @@ var starts = []struct {
 	{"a candidate: annotation", [][2]string{{"dataset/annotate", "NewCase"}, {"internal/web/annotate", "NewCase"}}},
 }
 
-// Walks returns the walks of the three values that a reader follows first.
+// Walks returns these three walks.
 func (t *Tree) Walks() []Walk {
 	var out []Walk
 	for _, s := range starts {
@@ -41,8 +41,8 @@ func (t *Tree) Walks() []Walk {
 	return out
 }
 
-// follow counts the function called name and, once each, those of the same package that it calls. There are no types
-// here: a method call is taken for the only method of that name in the package, or for the one of the caller's own
+// follow counts the function called name and, once each, those of the same package that it calls. No types are known
+// here: a method call is assumed to mean the only method of that name in the package, or the one of the caller's own
 // type; other calls are not followed.
 func (p *Package) follow(name string, seen map[string]bool, w *Walk) {
 	if seen[name] {
@@ -71,8 +71,7 @@ func (p *Package) follow(name string, seen map[string]bool, w *Walk) {
 	})
 }
 
-// method returns the full name of the method that a call by name means, as far as can be known without types; "" when
-// it cannot.
+// method returns the full name of the method that a call by name means, or "" if that cannot be known without types.
 func (p *Package) method(own, name string) string {
 	if p.decls[own+"."+name] != nil {
 		return own + "." + name

@@ -32,8 +32,8 @@ import (
 // them stay under our license (its sections 3.2 and 3.3).
 const sourceToo = "MPL-2.0"
 
-// allowed are the licenses under which a dependency may be: they ask that their text be passed on, and no more, but for
-// sourceToo.
+// allowed are the licenses under which a dependency may be: they ask that their text be passed on, and no more, except
+// for sourceToo.
 var allowed = []string{sourceToo, "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "0BSD", "Unlicense", "CC0-1.0"}
 
 // platforms are those whose modules are listed. The architecture makes no difference that go list would not show here.

@@ -44,7 +44,7 @@ func largeServer(t *testing.T, stall time.Duration) *watchedServer {
 	return s
 }
 
-// watchedServer tells when it has closed a connection.
+// watchedServer reports when it has closed a connection.
 type watchedServer struct {
 	*httptest.Server
 	closed chan bool
@@ -92,7 +92,7 @@ func TestSlowReaders(t *testing.T) {
 	}
 }
 
-// TestSteadyReader checks that a client that goes on reading is not cut off, however long it takes in all.
+// TestSteadyReader checks that a client that continues reading is not cut off, however long it takes in all.
 func TestSteadyReader(t *testing.T) {
 	s := largeServer(t, 2*time.Second)
 	_, r := ask(t, s)

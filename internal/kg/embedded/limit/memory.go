@@ -10,8 +10,8 @@ import (
 // allocate, including the garbage of its own growth, so that a query's real memory stays near the count. Temporary
 // texts of an expression are counted by Text and Hold until Settle.
 
-// lease is the number of bytes that a query takes from the pool at a time. A query that needs no more than one lease
-// takes nothing from it, so that ordinary queries can run at the same time as greedy ones.
+// lease is the number of bytes that a query takes from the pool at a time. A query that does not need more than one
+// lease takes nothing from it, so that ordinary queries can run at the same time as greedy ones.
 const lease = 1 << 20
 
 // maxText is the maximum length in bytes of a text that an expression creates, unless MaxMemory/8 is less.

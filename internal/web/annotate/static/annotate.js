@@ -1,4 +1,5 @@
-// The script of all pages. It holds what cannot be done on the server: highlighting while typing, saving, keys. Text from outside goes through textContent only.
+// The script of all pages. It does what cannot be done on the server: highlighting while typing, saving, keys. Text
+// from outside is set with textContent only.
 import { el, number, t } from "../layout/page.js";
 
 const said = (key, values) => t("annotate.js." + key, values);
@@ -6,7 +7,6 @@ const $ = (s, root = document) => root.querySelector(s);
 const $$ = (s, root = document) => [...root.querySelectorAll(s)];
 const { page, base } = $(".annotate").dataset; // base is that of addresses: where the page is a part of a server
 const data = $("#data") ? JSON.parse($("#data").textContent) : null;
-if (page === "item" || page === "compare") document.body.classList.add("fills");
 
 /* ---- Messages ---- */
 let toastTimer;
@@ -37,7 +37,7 @@ async function post(name, body, opts = {}) {
   return answer;
 }
 
-/* ---- Highlighting: the parts of a query by kind; what is no part is left plain ---- */
+/* ---- Highlighting: the parts of a query by kind; other text stays plain ---- */
 const part = /(#[^\n]*)|("""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(<[^<>"{}|^`\\\s]*>)|([?$][\p{L}\p{N}_]+)|([\p{L}][\p{L}\p{N}_.-]*:[\p{L}\p{N}_][\p{L}\p{N}_-]*|[\p{L}][\p{L}\p{N}_-]*:|:[\p{L}\p{N}_]+)|(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|([a-zA-Z][a-zA-Z_]*)/gu;
 const kinds = ["", "c", "s", "u", "v", "n", "m", "k"];
 const idOf = (text) => (/(?:^|[:/])([QPL][1-9]\d*)>?$/.exec(text) || [])[1];
@@ -63,7 +63,7 @@ function highlight(target, text, marks = []) {
   target.replaceChildren(...out, "\n");
 }
 
-/* ---- Names of numbers: a tip under the pointer and under the focus ---- */
+/* ---- Names of IDs: a tooltip under the pointer and under the focus ---- */
 let names = {};
 function nameOf(id) { const n = names[id]; return n ? [id + " · " + n.label, n.description || ""] : null; }
 function showTip(text, x, y) {
@@ -181,7 +181,7 @@ function startEditor() {
     box.replaceChildren(...(verdict ? [el("span", { class: "badge " + verdict }, said("verdict." + verdict))] : []));
     if ($("#confirm-what")) $("#confirm-what").textContent = verdict ? " " + said("as", { verdict: said("verdict." + verdict) }) : "";
   }
-  // save sends what is there when its turn comes; turns come one after the other.
+  // save sends the current text when it is its turn; saves are sent one after the other.
   function save(opts) {
     clearTimeout(timer);
     unsavedSince = 0;
@@ -206,7 +206,7 @@ function startEditor() {
     clearTimeout(timer);
     timer = setTimeout(save, 1500);
   }
-  // later saves half a second after the last key, and every two seconds while someone types on.
+  // later saves half a second after the last key, and every two seconds while someone keeps typing.
   function later() {
     clearTimeout(timer);
     unsavedSince ||= Date.now();
@@ -231,7 +231,8 @@ function startEditor() {
     ], both(current));
   }
   function put(w) { for (const f of ["query", "question", "note"]) fields[f].value = w[f] || ""; changed(); }
-  // replace keeps the browser's own undo (Ctrl+Z) working. Only what differs is put in: insertText takes minutes for tens of thousands of characters.
+  // replace keeps the browser's own undo (Ctrl+Z) working. Only the differing part is inserted: insertText takes
+  // minutes for tens of thousands of characters.
   function replace(field, text) {
     const was = field.value, most = Math.min(was.length, text.length);
     let from = 0, tail = 0;
@@ -276,9 +277,9 @@ function startEditor() {
     $("#remarks").replaceChildren(...a.remarks.map((r) => listed(r, r.text, r.said ? "said" : "", "", r.piece)));
     const open = a.remarks.filter((r) => !r.said).length;
     if (open !== openBefore) { openBefore = open; say(said("open_checks", { count: open }), 2000); }
-    if ($("#open-count")) { $("#open-count").textContent = open; $("#open-count").className = "count" + (open ? " open" : ""); }
+    if ($("#open-count")) { $("#open-count").textContent = open; $("#open-count").className = "count" + (open ? " open" : ""); $(".verdicts")?.classList.toggle("unready", open > 0); }
   }
-  // listed makes a line that leads to a place of the query.
+  // listed makes a line that links to a position in the query.
   function listed(m, text, kind, hint, piece) {
     const unseen = kind === "said" ? el("span", { class: "unseen" }, said("said") + " ") : "";
     const b = m.line ? el("button", { type: "button" }, (m.line && !piece ? said("line", { n: m.line }) + " " : "") + text) : el("span", {}, unseen, text);
@@ -300,7 +301,7 @@ function startEditor() {
     const place = range.getBoundingClientRect(), box = fields.query.getBoundingClientRect(); // lines may be wrapped
     if (place.top < box.top || place.bottom > box.bottom) fields.query.scrollTop += place.top - box.top - box.height / 3;
   }
-  // here marks the number at the cursor in the list of names.
+  // here marks the ID at the cursor in the list of names.
   function here() {
     const text = fields.query.value, at = fields.query.selectionStart;
     const m = document.activeElement === fields.query && [...text.matchAll(/[QP][1-9]\d*/g)].find((m) => m.index <= at && at <= m.index + m[0].length);
@@ -439,7 +440,7 @@ function startEditor() {
   if (data.resolution) showVerdict(verdict); else if (version) status(said("saved"), "ok");
   let draft = null;
   try { draft = JSON.parse(localStorage.getItem(store)); } catch { forget(); }
-  // A browser that was killed may have kept a beginning of what the server has by now.
+  // A killed browser may have kept only the beginning of the text that the server has by now.
   const beginning = draft && draft.version < version && ["query", "question", "note"].every((f) => saved[f].startsWith(draft[f]));
   if (draft && !beginning && !equal(draft, saved)) {
     status(said("found"), "bad");

@@ -5,7 +5,7 @@ const most = { bar: 60, bubble: 120, treemap: 120 }; // things in a chart
 const colors = 8;
 const drawings = { bar: bars, line: (...a) => across(...a, "line"), area: (...a) => across(...a, "area"), scatter: (...a) => across(...a, "scatter"), bubble, treemap };
 
-// show draws the numbers of a result, as the query's line #defaultView says or as the reader chooses.
+// show draws the numbers of a result, as chosen by the query's line #defaultView or by the reader.
 export function show(node, data) {
   const xy = axes(data);
   const kinds = Object.keys(drawings).filter((kind) => xy || !["line", "area", "scatter"].includes(kind));
@@ -20,7 +20,7 @@ function drawing(wide, high, label, ...parts) {
   return el("svg", { class: "drawing", viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, role: "img", "aria-label": label, direction: "ltr" }, ...parts);
 }
 
-// sized are the things of a chart with one number each, the largest first where order is by size.
+// sized returns the things of a chart with one number each, the largest first if they are ordered by size.
 function sized(data, kind) {
   const at = columns(data, "number")[0], named = name(data);
   const all = data.rows.map((row) => ({ label: named(row).text, v: value(row[at]) })).filter((x) => isFinite(x.v) && (kind === "bar" || x.v > 0));
@@ -28,7 +28,7 @@ function sized(data, kind) {
   return { at, all: all.slice(0, most[kind]), cut: all.length - most[kind] };
 }
 
-// rest says how many things there was no room for.
+// rest reports how many things did not fit.
 function rest(node, things) { if (things.cut > 0) node.append(el("p", { class: "note small" }, t("ask.view.part", { count: things.all.length }))); }
 
 function bars(node, data) {
@@ -46,14 +46,15 @@ function bars(node, data) {
       el("text", { x: Math.max(x(0), x(row.v)) + 6, y: 40 + i * high }, number(row.v))))));
 }
 
-// axes are the columns that go across and up: dates before numbers across; null when there is only one to show.
+// axes returns the columns for the horizontal and the vertical axis, with dates preferred to numbers for the horizontal
+// one, or null if there is only one column to show.
 function axes(data) {
   const numbers = columns(data, "number"), dates = columns(data, "date");
   if (dates.length && numbers.length) return { x: dates[0], y: numbers[0], date: true };
   return numbers.length > 1 ? { x: numbers[0], y: numbers[1], date: false } : null;
 }
 
-// series are the points by what names the rows, where a few names come again and again; else all together.
+// series groups the points by the rows' names if a few names occur repeatedly; otherwise all points are one series.
 function series(data, at) {
   const by = naming(data), names = new Map();
   for (const row of data.rows) {
@@ -67,7 +68,7 @@ function series(data, at) {
   return all.length > 1 && all.length <= colors && all.some((points) => points.length > 1) ? all : [all.flat().sort((a, b) => a.x - b.x)];
 }
 
-// ticks are round numbers between two others.
+// ticks returns round numbers between two numbers.
 function ticks(low, high, want) {
   const raw = (high - low || 1) / want, power = 10 ** Math.floor(Math.log10(raw)), unit = [1, 2, 5, 10].find((m) => m * power >= raw) * power;
   const out = [];
@@ -75,7 +76,7 @@ function ticks(low, high, want) {
   return out;
 }
 
-// across draws points by two columns, joined by lines, with the ground below them filled, or alone.
+// across draws points by two columns, joined by lines, with the area below filled, or on their own.
 function across(node, data, form) {
   const at = axes(data), all = series(data, at), points = all.flat();
   if (!points.length) return;
@@ -128,7 +129,7 @@ function bubble(node, data) {
   })));
 }
 
-// treemap fills a field with boxes whose areas are the numbers: each part is halved along its longer side.
+// treemap fills an area with boxes whose areas are the numbers: each part is split in half along its longer side.
 function treemap(node, data) {
   const things = sized(data, "treemap"), wide = room(node, 280, 1100), high = wide > 500 ? 480 : 560, boxes = [];
   const fill = (list, x, y, w, h) => {
@@ -146,7 +147,7 @@ function treemap(node, data) {
     el("rect", { class: "tile", x: b.x + 1, y: b.y + 1, width: Math.max(0, b.w - 2), height: Math.max(0, b.h - 2) }), words(b, b.x + b.w / 2, b.y + b.h / 2, b.w - 10, b.h - 6)))));
 }
 
-// words are a thing's name and number within a width and a height, as far as they fit.
+// words returns a thing's name and number, as far as they fit into a width and a height.
 function words(thing, x, y, wide, high) {
   const room = Math.floor(wide / 6.6);
   if (room < 3 || high < 14) return null;

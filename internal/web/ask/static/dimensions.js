@@ -3,7 +3,7 @@ import { columns, cut, room, value } from "./rows.js";
 
 const most = 8, rowsMost = 1000;
 
-// show draws each row as a line across its columns: numbers and dates by their size, the rest by its name.
+// show draws each row as a line across its columns: numbers and dates by value, the rest by name.
 export function show(node, data) {
   const at = columns(data, "item", "text", "link", "number", "date").slice(0, most), rows = data.rows.slice(0, rowsMost);
   const wide = Math.max(room(node, 280, 1100), at.length * 120), high = 460, top = 36, low = high - 20;

@@ -1,4 +1,4 @@
-// The query editor: colors, completion, names of what the query uses, mistakes at their place. The buttons are those of
+// The query editor: colors, completion, names of the query's IDs, mistakes at their positions. The buttons belong to
 // the form and work without this script.
 import { ask, el, t } from "../layout/page.js";
 
@@ -38,7 +38,7 @@ function paint() {
 
 function scroll() { colors.scrollTop = source.scrollTop; colors.scrollLeft = source.scrollLeft; }
 
-// place is the offset of a line and column, both from 1; columns count characters.
+// place returns the offset of a line and column, both counted from 1; columns count characters.
 function place(line, column) {
   const lines = source.value.split("\n");
   let at = 0;
@@ -63,13 +63,13 @@ async function remarks() {
   names = said.names;
   found = said.marks;
   marks.replaceChildren(...found.map((m) => el("li", { class: "note " + (m.wrong ? "bad" : "wait") },
-    el("button", { type: "button", class: "compact", onclick: () => { const at = place(m.line, m.column); source.focus(); source.setSelectionRange(at, at); } }, `${m.line}:${m.column}`), " ",
+    el("button", { type: "button", class: "compact", onclick: () => { const at = place(m.line, m.column); source.focus(); source.setSelectionRange(at, at); } }, t("editor.place", { line: m.line, column: m.column })), " ",
     el("span", { lang: "en" }, m.message, m.hint ? ` (${m.hint})` : ""))));
   marks.setAttribute("data-checked", "");
   paint();
 }
 
-// word is the ID at an offset.
+// word returns the ID at an offset.
 function word(at) {
   const text = source.value;
   for (const m of text.matchAll(/\b[QPL][1-9]\d*\b/g)) if (at >= m.index && at <= m.index + m[0].length) return m[0];
@@ -116,9 +116,9 @@ async function complete() {
   chosen = 0;
   if (!items.length) return close();
   const m = metrics(), lines = before.split("\n");
-  list.style.left = Math.max(0, Math.min(m.left + lines[lines.length - 1].length * m.wide - source.scrollLeft, source.clientWidth - 300)) + "px";
+  list.hidden = false; // or it has no width
+  list.style.left = Math.max(0, Math.min(m.left + lines[lines.length - 1].length * m.wide - source.scrollLeft, source.clientWidth - list.offsetWidth)) + "px";
   list.style.top = m.top + lines.length * m.high - source.scrollTop + 4 + "px";
-  list.hidden = false;
   source.setAttribute("aria-controls", "completions");
   show();
 }

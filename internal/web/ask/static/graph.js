@@ -1,7 +1,8 @@
 import { el, safe } from "../layout/page.js";
-import { columns, cut, room } from "./rows.js";
+import { arrange, columns, cut, room } from "./rows.js";
 
-// show draws things as points and their meeting in a row as lines, laid out by springs for a moment.
+// show draws things as points, connected by lines if they occur in one row, and arranges them with a short spring
+// simulation.
 export function show(node, data) {
   const at = columns(data, "item");
   const nodes = new Map(), edges = new Map();
@@ -32,7 +33,10 @@ export function show(node, data) {
     const values = all.map((p) => p[axis]), least = Math.min(...values), span = Math.max(...values) - least || 1;
     for (const p of all) p[axis] = 20 + (p[axis] - least) / span * size;
   }
+  for (const p of all) p.name = cut(p.text, 24);
+  arrange(all, [0, 0, wide, high]);
+  for (const p of all) p.at ??= { anchor: "start", x: p.x + 11, y: p.y + 4 };
   node.append(el("div", { class: "scroll" }, el("svg", { class: "drawing", viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, role: "group", "aria-label": data.columns.join(", ") },
     lines.map(([a, b]) => el("line", { class: "edge", x1: a.x, y1: a.y, x2: b.x, y2: b.y })),
-    all.map((p) => { const address = safe(p.url); const mark = [el("circle", { class: "node", cx: p.x, cy: p.y, r: 5 + Math.min(8, Math.sqrt(p.links)) }), el("text", { class: "halo", x: p.x + 10, y: p.y + 4 }, cut(p.text, 24)), el("title", {}, p.text)]; return address ? el("svg:a", { href: address, rel: "noopener noreferrer" }, mark) : el("g", {}, mark); }))));
+    all.map((p) => { const address = safe(p.url); const mark = [el("circle", { class: "node", cx: p.x, cy: p.y, r: 5 + Math.min(8, Math.sqrt(p.links)) }), el("text", { class: "halo", x: p.at.x, y: p.at.y, "text-anchor": p.at.anchor }, p.name), el("title", {}, p.text)]; return address ? el("svg:a", { href: address, rel: "noopener noreferrer" }, mark) : el("g", {}, mark); }))));
 }

@@ -3,8 +3,8 @@ import { columns, link, name, others } from "./rows.js";
 
 const step = 60; // pictures that are added at once
 
-// show is a grid of the result's pictures. They come through this server, those that are seen first; a picture that
-// cannot be had leaves its name. Where the server fetches none, they are links.
+// show makes a grid of the result's pictures. They come through this server, the visible ones first; a picture that is
+// not available is replaced by its name. If the server fetches no pictures, they are links.
 export function show(node, data) {
   const named = name(data);
   const all = data.rows.flatMap((row, i) => columns(data, "image").filter((c) => row[c].kind === "image").map((c) => ({ row, cell: row[c], address: `${data.base}/picture/${data.numbers[i]}/${encodeURIComponent(data.columns[c])}` })));

@@ -1,5 +1,5 @@
-// A question while it is worked on: events arrive one by one, each with its number; after a lost connection the browser
-// asks for those after the last one, and a number that was seen is never shown again.
+// A question in progress: events arrive one by one, each with its number. After a lost connection the browser requests
+// those after the last one, and no number is shown twice.
 import { el, t } from "../layout/page.js";
 
 const page = document.getElementById("asked");
@@ -10,7 +10,7 @@ let last = Number(page.dataset.after);
 
 function say(key, values) { status.textContent = t(key, values); }
 
-// lines is an argument as people read it: the members of a native call one a line.
+// lines returns an argument as people read it: the members of a native call, one per line.
 function lines(argument) {
   try {
     const members = JSON.parse(argument);
@@ -39,7 +39,7 @@ for (const kind of ["rollback", "feedback", "try", "vote"]) {
   shows[kind] = (e) => list.append(el("li", { class: "aside soft small", "data-n": e.n }, t("ask.event." + kind), " ", e.text && el("span", { dir: "auto" }, e.text), e.action && el("code", {}, e.action)));
 }
 
-// The page may be older than the run: what happened meanwhile comes first.
+// The page may be older than the run: events that happened meanwhile come first.
 const source = new EventSource(`/a/${page.dataset.id}/events?after=${last}`);
 for (const [kind, show] of Object.entries(shows)) {
   source.addEventListener(kind, (message) => {
@@ -56,7 +56,7 @@ source.addEventListener("live", (message) => {
   live.scrollTop = live.scrollHeight;
 });
 
-// A turn that waits for the reader's decision. One that is shown already, perhaps half changed, stays as it is.
+// A turn that waits for the reader's decision. If it is already shown, perhaps half edited, it stays as it is.
 const turn = document.getElementById("turn");
 const spinner = document.querySelector("#status .spinner");
 function note(part, text) {
@@ -112,7 +112,7 @@ source.addEventListener("error", () => {
   else say("ask.lost");
 });
 
-// Stop without leaving the page; the last event loads it again.
+// Stops without leaving the page; the last event reloads it.
 document.querySelector("#state form").addEventListener("submit", (event) => {
   event.preventDefault();
   say("ask.stopping");

@@ -1,4 +1,4 @@
-// The views of a result besides the table: each is a module that is loaded when it is asked for.
+// The views of a result other than the table: each is a module that is loaded on request.
 import { ask, el, t } from "../layout/page.js";
 
 document.documentElement.classList.add("scripted");

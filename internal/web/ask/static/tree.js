@@ -3,7 +3,7 @@ import { columns, link } from "./rows.js";
 
 const open = 300; // a tree with more things begins closed
 
-// show lists things below each other: a row is a way from its first column of things to its last one.
+// show lists things as a tree: a row is a path from its first column of things to its last one.
 export function show(node, data) {
   const at = columns(data, "item"), root = new Map();
   let count = 0;

@@ -1,5 +1,6 @@
-// The list of what waits, made quicker: how many are chosen, all at once by one box, buttons that can be pressed only when
-// there are some, and Enter in the field for the reason rejects. Without this script the page works as a form.
+// Shortcuts for the list of waiting replies: the number of chosen ones, a box that chooses all, buttons that are
+// enabled only if some are chosen, and Enter in the field for the reason, which rejects. Without this script the page
+// works as a form.
 const form = document.querySelector("#many");
 const words = JSON.parse(document.querySelector("#words")?.textContent ?? "{}");
 

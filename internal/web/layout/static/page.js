@@ -1,20 +1,20 @@
-// What the scripts of all pages build on. Nothing here makes markup of text: el is the one way to make elements.
+// The base of all pages' scripts. Nothing here turns text into markup: el is the only way to make elements.
 
 const words = JSON.parse(document.getElementById("words")?.textContent || "{}");
 
-// t is a message in the page's language; {name} in it is replaced by values.name. A message with plural forms has one
-// for each of the language's categories.
+// t returns a message in the page's language; {name} in it is replaced by values.name. A message with plural forms has
+// one for each of the language's categories.
 export function t(key, values = {}) {
   let text = words[key] ?? key;
   if (typeof text === "object") text = text[new Intl.PluralRules(document.documentElement.lang).select(values.count)] ?? text.other;
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? (typeof values[name] === "number" ? number(values[name]) : values[name]) : whole));
 }
 
-// number is n with the language's separators.
+// number returns n with the language's separators.
 export function number(n) { return n.toLocaleString(document.documentElement.lang); }
 
 // el makes an element: el("a", {href: "/", class: "button", onclick: f}, "text", child, …). Children that are null or
-// false are left out. Elements of drawings are known by their names; "svg:a" is a link in one.
+// false are left out. Elements of drawings are recognized by their names; "svg:a" is a link in a drawing.
 export function el(tag, props = {}, ...children) {
   const drawn = tag.startsWith("svg:") || svgTags.has(tag);
   const node = drawn ? document.createElementNS("http://www.w3.org/2000/svg", tag.replace("svg:", "")) : document.createElement(tag);
@@ -28,7 +28,8 @@ export function el(tag, props = {}, ...children) {
 }
 const svgTags = new Set(["svg", "g", "path", "circle", "line", "rect", "text", "title", "polyline", "polygon", "marker", "defs"]);
 
-// safe is an address that a link may have: of this server, or http and https; "" for any other, such as javascript:.
+// safe returns an address if a link may have it (on this server, or with http or https), and "" for any other, such as
+// javascript:.
 export function safe(address) {
   try {
     const url = new URL(address, location.origin);
@@ -36,7 +37,7 @@ export function safe(address) {
   } catch { return ""; }
 }
 
-// ask fetches JSON from this server. It throws an Error whose text is for people.
+// ask fetches JSON from this server. It throws an Error with a message for people.
 export async function ask(address, body, options = {}) {
   const response = await fetch(address, body === undefined ? options : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), ...options });
   let data = null;
@@ -45,8 +46,8 @@ export async function ask(address, body, options = {}) {
   return data;
 }
 
-// Times are shown in the reader's zone.
-for (const time of document.querySelectorAll("time[datetime]")) {
+// Times are shown in the reader's zone; days are those of UTC.
+for (const time of document.querySelectorAll("time[datetime*=T]")) {
   const at = new Date(time.dateTime);
   if (!isNaN(at)) { time.title = time.textContent; time.textContent = at.toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" }); }
 }

@@ -1,10 +1,10 @@
-// What the pages of runs do with a script: pictures of trees grow and shrink, and a run at work is watched.
+// The script of the runs' pages: it zooms the pictures of trees, and watches a run in progress.
 import { ask, el, t } from "../layout/page.js";
 
 const tree = document.querySelector(".tree"), bar = document.getElementById("zoom");
 if (tree && bar) {
   let size = 1;
-  // show makes the picture so large; what is at a point of the window stays there, or moves to another point
+  // show scales the picture; the part at a point of the window stays there, or moves to another point
   const show = (to, at, from = at) => {
     const box = tree.getBoundingClientRect(), old = size;
     at ??= { x: box.left + tree.clientWidth / 2, y: box.top + tree.clientHeight / 2 };
@@ -40,7 +40,7 @@ if (tree && bar) {
 
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
-// A question at work: the page is loaded again when there is more, unless its reader has gone back to an earlier part.
+// A question in progress: the page is reloaded when there is more, unless its reader has gone back to an earlier part.
 const watched = document.getElementById("watch");
 if (watched) {
   for (let wait = 2000; ; wait = Math.min(wait * 1.2, 30000)) {
@@ -49,10 +49,10 @@ if (watched) {
   }
 }
 
-// A benchmark run at work: figures and items are put in place of those before.
+// A benchmark run in progress: figures and items are replaced by new ones.
 const live = document.getElementById("live");
 if (live) {
-  const item = (row) => el("tr", {}, el("td", { class: "question", dir: "auto" }, `${row.question} `, el("span", { class: "soft small" }, row.id)), ...row.cells.map(cell));
+  const item = (row) => el("tr", {}, el("td", { class: "question", dir: "auto" }, row.cells[0].address ? el("a", { href: row.cells[0].address }, row.question) : row.question, " ", el("span", { class: "soft small" }, row.id)), ...row.cells.map(cell));
   const names = [...document.querySelectorAll("table.items thead th")].slice(1).map((th) => th.textContent);
   const cell = (c, i) => el("td", { "data-label": names.length > 1 && names[i] }, c.address ? el("a", { href: c.address, class: `badge state-${c.state}` }, c.f1 ? `${c.word} ${c.f1}` : c.word) : c.word,
     c.address && el("span", { class: "soft small" }, ` ${[c.class, t("runs.stepcount", { count: c.steps }), c.usd].filter(Boolean).join(" · ")}`));

@@ -1,0 +1,42 @@
+package step
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/protocol"
+	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// maxDown is how many failures of the graph's service in a row end a run.
+const maxDown = 3
+
+// longPause is the pause requested by a query service after which a run does not wait for it.
+const longPause = 2 * time.Minute
+
+// served returns the child of a call of the graph: an end if the graph's service stays down, has banned us, or wants no
+// queries for longer than a run waits.
+func (s State) served(call protocol.Call, res tool.Result) Child {
+	if !tool.Passing(res.Failure) {
+		s.down = 0
+		return Child{State: s}
+	}
+	if s.down++; s.down < maxDown && res.Failure != kg.Banned && (!call.Tool.Query || res.RetryAfter <= longPause) {
+		return Child{State: s}
+	}
+	return s.unserved(res.Failure, res.RetryAfter)
+}
+
+// unserved returns the end of a run whose graph does not answer. It says how long the service wants no requests, so
+// that the question is not asked again before.
+func (s State) unserved(failure kg.Kind, pause time.Duration) Child {
+	cause := kg.Errorf(failure, "the graph did not answer")
+	cause.RetryAfter = pause
+	h := event.NewHalt(event.GraphFailed, cause, "the graph did not answer (%s), %d times in a row", failure, s.down)
+	if s.down == 1 {
+		h.Detail = fmt.Sprintf("the graph did not answer (%s)", failure)
+	}
+	return Child{State: s, Outcome: Ended, Final: &Final{Ending: h.Ending}}
+}

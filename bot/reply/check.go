@@ -1,0 +1,54 @@
+package reply
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/abadojack/whatlanggo"
+
+	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// ReadBack parses a reply of an account on a page as the forum's readers will, and returns what is wrong: it must be one
+// comment, mention nobody except the asker (if so configured), and contain its query and no links but its own.
+func ReadBack(r forum.Reply, wikitext, title, account string) []string {
+	signed := strings.TrimSuffix(wikitext, r.Signature) + "[[User:" + account + "]] 10:00, 5 June 2024 (UTC)"
+	asker := "== H ==\nQ. [[User:Asker]] 09:00, 5 June 2024 (UTC)\n"
+	page := forum.Parse(title, asker+signed+"\n", forum.Options{})
+	if len(page.Threads) != 1 || len(page.Threads[0].Comments) != 2 {
+		return []string{"the reply does not read as one comment"}
+	}
+	var faults []string
+	c := page.Threads[0].Comments[1]
+	for _, name := range c.Mentions {
+		name := forum.UserName(name)
+		if asker := r.Ping && name == forum.UserName(r.To); !asker && !strings.EqualFold(name, forum.UserName(r.Operator)) &&
+			!strings.EqualFold(name, forum.UserName(account)) {
+			faults = append(faults, fmt.Sprintf("the reply would notify %q", text.Clip(name, 60)))
+		}
+	}
+	for _, link := range c.Links {
+		own := r.Trace != "" && link == r.Trace || r.QueryPage != "" && strings.HasPrefix(link, r.QueryPage)
+		if !own {
+			faults = append(faults, fmt.Sprintf("the reply links %s, which is not its own", text.Clip(link, 100)))
+		}
+	}
+	if r.Query != "" && !slices.ContainsFunc(c.Queries, func(q forum.Query) bool { return q.SPARQL == r.Query }) {
+		faults = append(faults, "the query does not read back as it was run")
+	}
+	return faults
+}
+
+// OtherLanguage reports whether a text is certainly not in a language: it is long enough to tell, and the guess is
+// certain.
+func OtherLanguage(s, language string) bool {
+	base, _, _ := strings.Cut(strings.ToLower(language), "-")
+	if base == "" || utf8.RuneCountInString(s) < 80 {
+		return false
+	}
+	guess := whatlanggo.Detect(s)
+	return guess.IsReliable() && guess.Confidence > 0.95 && guess.Lang.Iso6391() != base
+}

@@ -1,0 +1,24 @@
+package adapter
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/internal/mediawiki"
+)
+
+// What the wiki refuses is an edit only if one was to be saved: an entry whose page could not be read is not given up.
+func TestRefusedAsAnEdit(t *testing.T) {
+	err := error(&mediawiki.Error{Op: "read", Kind: mediawiki.Refused, Code: "answer"})
+	if got := botError(err); errors.Is(got, bot.ErrRefused) || !errors.Is(got, err) {
+		t.Errorf("a read: %v", got)
+	}
+	if got := saveError(err); !errors.Is(got, bot.ErrRefused) {
+		t.Errorf("a save: %v", got)
+	}
+	later := saveError(&mediawiki.Error{Op: "save", Kind: mediawiki.Transient, Code: "maxlag"})
+	if !errors.Is(later, bot.ErrNotSaved) || errors.Is(later, bot.ErrRefused) {
+		t.Errorf("lag: %v", later)
+	}
+}
