@@ -321,7 +321,8 @@ func (a *askSite) editor(p *tab) {
 	p.typeText(" ?c } LIMT 3")
 	p.until(`document.querySelector("#marks .bad") && document.querySelector("#colors .wrong")?.textContent === "LIMT"`)
 	a.view(p, "editor-mistake")
-	p.until(`(() => { const s = document.querySelector("#source"); s.value = s.value.replace("LIMT", "LIMIT"); s.dispatchEvent(new Event("input")); return true; })()`)
+	p.until(`((b) => b && (b.click(), true))([...document.querySelectorAll("#marks button")].find((b) => b.textContent === "Write LIMIT"))`)
+	p.until(`document.querySelector("#source").value.endsWith(" ?c } LIMIT 3")`)
 	p.until(`!document.querySelector("#marks .bad")`)
 	p.until(`document.querySelector("#source").setSelectionRange(21, 21) ?? true`)
 	p.until(`document.querySelector("#name").textContent === "Q1008: Ivory Coast"`) // at the cursor

@@ -13,6 +13,7 @@ type Error struct {
 	Expected             string // what was expected there, in words; may be empty
 	Message              string // the mistake in one sentence, without the position
 	Hint                 string // what to do about it, for common mistakes; may be empty
+	Instead              string // what was probably meant by the token at Offset, for a misspelled one; may be empty
 }
 
 // Error returns the position, the message and the hint on one line.

@@ -6,6 +6,24 @@ import (
 	"testing"
 )
 
+// A misspelled keyword or prefix comes with the word that was probably meant, and only such a mistake does.
+func TestInstead(t *testing.T) {
+	for query, want := range map[string]string{
+		"SELECT ?x { ?x wdt:P31 wd:Q5 } LIMT 3":                      "LIMIT",
+		"SELECT ?x { ?x WDT:P31 wd:Q5 }":                             "wdt:P31",
+		"SELECT ?x { ?x rdfss:label \"a\" }":                         "rdfs:label",
+		"SELECT ?x { ?x foo:bar wd:Q5 }":                             "",
+		"SELECT ?x { ?x P31 wd:Q5 }":                                 "",
+		"SELECT ?x { ?x WDT:" + strings.Repeat("P", 50) + " wd:Q5 }": "",
+	} {
+		_, err := Parse(query)
+		var all Errors
+		if !errors.As(err, &all) || all.First().Instead != want {
+			t.Errorf("%s: %#v, want %q instead", query, err, want)
+		}
+	}
+}
+
 // TestMistakes: errors for common mistakes have a position, the text that was found, and a hint that says what to do.
 func TestMistakes(t *testing.T) {
 	tests := []struct {

@@ -209,6 +209,7 @@ func (p *parser) wordHint(text string) string {
 		}
 	}
 	if best != "" {
+		p.meant = best
 		return "do you mean " + best + "?"
 	}
 	return "unknown word; a variable starts with ?, a name has a prefix such as wd:"
@@ -222,11 +223,13 @@ func (p *parser) prefixHint(prefix, local string) string {
 			near = "wdt: (value), p: and ps: (statement), pq: (qualifier)"
 		}
 		if c := nearestPrefix(prefix); c != "" {
+			p.meant = c + ":" + local
 			return "do you mean " + c + ":" + local + "?"
 		}
 		return "known prefixes for it: " + near
 	}
 	if c := nearestPrefix(prefix); c != "" {
+		p.meant = c + ":" + local
 		return "do you mean " + c + ":? Otherwise declare it: PREFIX " + prefix + ": <…>"
 	}
 	if prefix == "http" || prefix == "https" {

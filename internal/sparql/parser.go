@@ -70,6 +70,7 @@ type parser struct {
 	labeled    bool           // a blank node with a label was read
 	equated    bool           // the expression that should get a name is an equation
 	skipTo     int32          // when recovering: tokens before this offset are part of the last mistake
+	meant      string         // what the last hint suggests in place of its token
 	open       []int32        // offsets of the braces and brackets that are open, for messages
 }
 
@@ -174,6 +175,8 @@ func (p *parser) failWith(t token, expected, message, hint string) {
 
 // mistake reports a mistake at t and continues.
 func (p *parser) mistake(t token, expected, message, hint string) {
+	meant := p.meant
+	p.meant = ""
 	if len(p.errs) >= maxErrors {
 		return
 	}
@@ -182,8 +185,11 @@ func (p *parser) mistake(t token, expected, message, hint string) {
 	if t.kind != tEOF {
 		found = Shorten(p.textOf(t))
 	}
+	if found != p.textOf(t) {
+		meant = "" // only a part of it is known
+	}
 	p.report(&Error{Line: pos.Line, Column: pos.Column, Offset: pos.Offset, Found: found, Expected: expected,
-		Message: message, Hint: hint})
+		Message: message, Hint: hint, Instead: meant})
 }
 
 func (p *parser) report(e *Error) {

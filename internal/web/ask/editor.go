@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/internal/httpjson"
@@ -47,6 +48,8 @@ type mark struct {
 	Wrong   bool   `json:"wrong"` // true if it does not parse or will not be run; otherwise it is probably not intended
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
+	Length  int    `json:"length,omitempty"`  // in characters, of what is misspelled
+	Instead string `json:"instead,omitempty"` // what was probably meant by it
 }
 
 // editor shows the editor: empty, with the query in the address, or with that of a question's answer.
@@ -140,17 +143,19 @@ func judge(query string, src *agent.Source) (*sparql.Query, []mark) {
 	if errors.As(err, &all) {
 		var out []mark
 		for _, e := range all {
-			out = append(out, mark{e.Line, e.Column, true, e.Message, e.Hint})
+			out = append(out, mark{Line: e.Line, Column: e.Column, Wrong: true, Message: e.Message, Hint: e.Hint,
+				Length: utf8.RuneCountInString(e.Found), Instead: e.Instead})
 		}
 		return nil, out
 	}
 	if err != nil {
-		return nil, []mark{{1, 1, true, err.Error(), ""}}
+		return nil, []mark{{Line: 1, Column: 1, Wrong: true, Message: err.Error()}}
 	}
 	out := []mark{}
 	never := func(string) bool { return false }
 	for _, p := range check.Query(q, never) {
-		out = append(out, mark{p.Line, p.Column, p.Kind == "update" || p.Kind == "service", p.Message, p.Hint})
+		out = append(out, mark{Line: p.Line, Column: p.Column, Wrong: p.Kind == "update" || p.Kind == "service",
+			Message: p.Message, Hint: p.Hint})
 	}
 	return q, out
 }
@@ -188,7 +193,7 @@ func (s *Server) run(ctx context.Context, r *http.Request, src *agent.Source, d 
 	switch {
 	case errors.As(err, &failed):
 		if failed.Line > 0 {
-			d.Marks = append(d.Marks, mark{failed.Line, failed.Column, true, failed.Message, ""})
+			d.Marks = append(d.Marks, mark{Line: failed.Line, Column: failed.Column, Wrong: true, Message: failed.Message})
 		} else {
 			d.Error = text.Clip(text.OneLine(text.Clean(failed.Message)), 1000)
 		}

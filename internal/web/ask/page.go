@@ -80,6 +80,7 @@ type resultView struct {
 	Page       pageLinks
 	Seen       seen
 	WDQS       string // link, or "" for a graph other than Wikidata
+	QLever     string // the same
 }
 
 // column is a column's name with the link that orders the rows by it.
@@ -199,16 +200,22 @@ func (s *Server) answer(r *http.Request, id string, f *agent.Event, d *pageData)
 		a.Result.Graph = a.Graph
 	}
 	if hasWikidata(d.Choice.Graph) || strings.Contains(f.Endpoint, "wikidata") {
-		a.WDQS = sparql.URL(f.SPARQL)
-		if res, err := rewrite.Query(f.SPARQL, rewrite.QLever, rewrite.Options{Language: layout.LanguageOf(r),
-			DropMWAPI: true}); err == nil {
-			a.QLever = "https://qlever.dev/wikidata?query=" + url.QueryEscape(res.Text)
-		}
+		a.WDQS, a.QLever = services(r, f.SPARQL)
 	}
 	if a.Result != nil {
-		a.Result.WDQS = a.WDQS
+		a.Result.WDQS, a.Result.QLever = a.WDQS, a.QLever
 	}
 	return a
+}
+
+// services returns the links that open a query in Wikidata's query service and, rewritten, in QLever. The second is ""
+// if the query cannot be rewritten.
+func services(r *http.Request, query string) (wdqs, qlever string) {
+	res, err := rewrite.Query(query, rewrite.QLever, rewrite.Options{Language: layout.LanguageOf(r), DropMWAPI: true})
+	if err == nil {
+		qlever = "https://qlever.dev/wikidata?query=" + url.QueryEscape(res.Text)
+	}
+	return sparql.URL(query), qlever
 }
 
 // hasWikidata reports whether a graph, by its name, is Wikidata or a part of it.
@@ -233,7 +240,7 @@ func (s *Server) view(r *http.Request, st *stored) *resultView {
 	part.Rows = written(part.Rows, s.Site.Texts(r).Decimal)
 	v.Result = &part
 	if hasWikidata(st.KG) {
-		v.WDQS = sparql.URL(st.SPARQL)
+		v.WDQS, v.QLever = services(r, st.SPARQL)
 	}
 	v.links(from)
 	return v

@@ -122,7 +122,8 @@ func TestViews(t *testing.T) {
 		want, first string
 	}{
 		{"a b", "#defaultView:Map\nSELECT …", row(item("Q1"), point), "table map", "map"},
-		{"a b", "#defaultView:Map\nSELECT …", row(item("Q1"), n), "table chart", "table"},
+		{"a b", "#defaultView:Map\nSELECT …", row(item("Q1"), n), "table chart", "table unfit"},
+		{"a b", "#defaultView:ImageGrid\nSELECT …", row(item("Q1"), n), "table chart", "table unfit"},
 		{"a b c", " # defaultview: timeline {…}\nSELECT …", row(item("Q1"), date, n), "table timeline chart dimensions", "timeline"},
 		{"a b", "", row(item("Q1"), item("Q2")), "table graph tree", "table"},
 		{"a b", "#defaultView:Tree", row(item("Q1"), item("Q2")), "table graph tree", "tree"},
@@ -142,6 +143,9 @@ func TestViews(t *testing.T) {
 		first := strings.TrimSpace(res.First + " " + res.Kind)
 		if len(res.Hide) > 0 {
 			first += " hides " + strings.Join(res.Hide, " ")
+		}
+		if res.Unfit {
+			first += " unfit"
 		}
 		if res.Layer != "" {
 			first += " layers " + res.Layer
@@ -300,6 +304,7 @@ func TestEditor(t *testing.T) {
 	holds(t, "format", do("format", good), "wd:Q1008 wdt:P36 ?c . # Ivory Coast; capital")
 	holds(t, "rewrite", do("qlever", good), "PREFIX wdt:")
 	holds(t, "a mistake", do("run", "SELECT ?c WHERE { wd:Q1008 wdt:P36 ?c } LIMT 3"), "Line 1, column 41", "LIMIT?")
+	holds(t, "an unfit view", do("run", "#defaultView:ImageGrid\n"+good), "needs other columns")
 	holds(t, "evil", do("run", "SELECT <script>alert(1)</script>"), "&lt;script&gt;")
 	for _, q := range []string{"INSERT DATA { wd:Q1 wdt:P31 wd:Q2 }", `SELECT * WHERE { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }`} {
 		if body := do("run", q); !strings.Contains(body, "note bad") || strings.Contains(body, `id="rows"`) {

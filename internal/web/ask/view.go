@@ -35,6 +35,7 @@ type seen struct {
 	First string   // the view that is shown first: the query's own, otherwise the table
 	Kind  string   // of a chart, "" to choose a suitable one
 	Hide  []string // columns that are not used to describe things
+	Unfit bool     // the query asks for a view that its result cannot have
 	Layer string   // column whose values are layers of a map; "" for the usual one
 }
 
@@ -64,8 +65,9 @@ func viewsOf(res *Result, query string) seen {
 	if m == nil {
 		return out
 	}
-	v := named[strings.ToLower(m[1])]
+	v, known := named[strings.ToLower(m[1])]
 	if !slices.Contains(out.Has, v[0]) {
+		out.Unfit = known && len(res.Rows) > 0
 		return out
 	}
 	out.First, out.Kind = v[0], v[1]

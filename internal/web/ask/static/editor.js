@@ -64,9 +64,19 @@ async function remarks() {
   found = said.marks;
   marks.replaceChildren(...found.map((m) => el("li", { class: "note " + (m.wrong ? "bad" : "wait") },
     el("button", { type: "button", class: "compact", onclick: () => { const at = place(m.line, m.column); source.focus(); source.setSelectionRange(at, at); } }, t("editor.place", { line: m.line, column: m.column })), " ",
-    el("span", { lang: "en" }, m.message, m.hint ? ` (${m.hint})` : ""))));
+    el("span", { lang: "en" }, m.message, m.hint ? ` (${m.hint})` : ""), m.instead && " ",
+    m.instead && el("button", { type: "button", class: "compact", onclick: () => correct(m) }, t("editor.instead", { word: m.instead })))));
   marks.setAttribute("data-checked", "");
   paint();
+}
+
+// correct replaces what is misspelled by what was probably meant.
+function correct(m) {
+  const from = place(m.line, m.column);
+  const to = from + [...source.value.slice(from)].slice(0, m.length).join("").length;
+  source.focus();
+  source.setRangeText(m.instead, from, to, "end");
+  changed();
 }
 
 // word returns the ID at an offset.
