@@ -33,13 +33,13 @@
 // # What differs from SPINACH
 //
 // The paper's behavior is the base (Liu et al., sections 4.1 and 4.2); its released code differs in many places, listed
-// in the project's notes on the systems. The following differences from both are intended. A rollback really returns
-// and leaves a note. Searches run in the asker's language, too. Observations tell how much there is in all, what kind
-// of values, and why a result is empty. Queries are checked before they are sent, and IDs that were never seen are
-// named with their labels. A short page is not pruned. The model may say that there is no answer, or stop on an earlier
-// query than the last. An unreadable turn goes back to the model. An empty query may be tried without each of its
-// conditions. The report's writer gets the searcher's thoughts. tools/replay plays the published runs through this
-// package and lists every difference of the observations.
+// in the project's notes on the systems. The following differences from both are intended. A rollback really returns to
+// the earlier state and leaves a note. Searches run in the asker's language, too. Observations report how many results
+// there are in all, what kinds of values they have, and why a result is empty. Queries are checked before they are
+// sent, and IDs that were never seen are named with their labels. A short page is not pruned. The model may say that
+// there is no answer, or stop on an earlier query than the last. An unreadable turn goes back to the model. An empty
+// query may be tried without each of its conditions. The report's writer gets the searcher's thoughts. tools/replay
+// plays the published runs through this package and lists every difference of the observations.
 package agent
 
 import (
@@ -124,8 +124,8 @@ type Outcome struct {
 	Asks       string          // a question to the asker that would settle what is open, in their language; may be empty
 	Readings   []Reading       // the two readings that the question is about; none if they find the same number
 	Language   string          // code of the asker's language: en, de, fr …
-	Confidence float64         // of an answer: how likely it is to be right, see package confidence
-	Features   *event.Features // of an answer: what the confidence is computed from
+	Confidence float64         // how likely the answer is to be right; see package confidence
+	Features   *event.Features // what the answer's confidence is computed from
 	Steps      []Step          // the steps that were kept
 	Usage      llm.Usage
 	Repairs    map[string]int // number of turns that the model had to repair, by problem: empty, cut, no_action …

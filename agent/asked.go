@@ -39,8 +39,8 @@ type Same struct {
 }
 
 // Asked asks the model whether an earlier request was the same one, so that its query answers the new one. In doubt it
-// was not. Errors, and what goes to rec, are as for [Engine.Triage], with the preset "asked". A query or a request that
-// is too long to be shown whole is no answer, without asking.
+// was not. Errors, and what is written to rec, are as for [Engine.Triage], with the preset "asked". If a query or a
+// request is too long to be shown whole, Asked does not ask the model and returns a [Same] that is false.
 func (e *Engine) Asked(ctx context.Context, a Asked, rec Recorder) (*Same, error) {
 	for _, s := range []string{a.Question, a.Query, a.Earlier, a.Theirs} {
 		if len([]rune(s)) > maxAsked || strings.TrimSpace(s) == "" {

@@ -26,7 +26,7 @@ type Options struct {
 	Preset   *preset.Preset  // nil: [preset.Default]
 	Policy   string          // how its steps are searched; "": the preset's first
 	Runs     int             // independent tries, for policies that make several; 0: as the policy thinks good
-	Doubt    float64         // if the confidence, 0 to 1, is lower, the asker is also asked a question
+	Doubt    float64         // below this confidence, from 0 to 1, the asker is also asked a question
 	Variants []step.Variant  // how the tries differ, Preset's own way first; nil: see [step.Runner.Try]
 	Reviewer policy.Reviewer // a person who decides on each turn, instead of Policy; nil: nobody
 	Examples int             // solved questions to show before the first turn; 0: as the preset says
@@ -45,7 +45,7 @@ type Options struct {
 	Stream bool
 }
 
-// Engine answers questions. It keeps no state for a question: any number may be asked at the same time.
+// Engine answers questions. It keeps no state of questions, so any number may be asked at the same time.
 type Engine struct {
 	lg      *slog.Logger
 	model   Model
@@ -56,8 +56,8 @@ type Engine struct {
 	noTools, noStrict atomic.Bool
 }
 
-// New returns an engine for the graphs of sources, at least one. Without a labeler items in results stay without
-// labels, and IDs that were never shown are not named. now is the clock for limits and time stamps.
+// New returns an engine for the graphs of sources, at least one. Without a labeler, items in results have no labels,
+// and IDs that were never shown are not named. now is the clock for limits and time stamps.
 func New(lg *slog.Logger, model Model, sources Sources, now func() time.Time, opts Options) *Engine {
 	if opts.Preset == nil {
 		opts.Preset = preset.Default()
@@ -222,7 +222,7 @@ func (e *Engine) limits(l Limits) Limits {
 	return l.WithDefaults()
 }
 
-// answer does the work: language, exploration, final query, report.
+// answer does the work: it determines the language, explores, runs the final query and writes the report.
 func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy, out *Outcome) error {
 	r.state = r.Start(b.At())
 	if err := r.findLanguage(ctx, b); err != nil {
@@ -315,7 +315,7 @@ func (r *run) settle(outer, bounded context.Context, out *Outcome, err error) er
 	return nil
 }
 
-// end completes the outcome and writes the last event, on every way out.
+// end completes the outcome and writes the last event, on every exit path.
 func (r *run) end(ctx context.Context, out *Outcome, err error) error {
 	out.Language, out.Steps, out.Feedback = r.Language.Code, r.state.Steps(), r.state.Verdict()
 	out.Usage, out.Elapsed, out.Repairs = r.Meter.Usage(), r.Meter.Elapsed(), r.Meter.Repairs()
@@ -352,8 +352,8 @@ const maxReport = 2000
 // said is a text by the model for the asker.
 func said(text string) string { return render.Clip(strings.TrimSpace(render.Clean(text)), maxReport) }
 
-// report asks the model for the short answer in the asker's language. Without one the reply has only its fixed
-// sentences: a failure here loses nothing.
+// report asks the model for the short answer in the asker's language. Without it the reply has only its fixed
+// sentences, so a failure here loses nothing.
 func (r *run) report(ctx context.Context, b *event.Branch, out *Outcome) error {
 	if !r.Preset.Report {
 		return nil

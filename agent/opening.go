@@ -56,7 +56,7 @@ func (e *Engine) open(ctx context.Context, events *event.Log, b *event.Branch, o
 	return t, nil
 }
 
-// apart removes the judgment from a turn: the arguments of its call of triage, or without one the text.
+// apart removes the judgment from a turn: the arguments of its call of triage or, without such a call, the text.
 func apart(turn llm.Choice) (judgment string, rest llm.Choice) {
 	rest, judgment = turn, turn.Content
 	rest.ToolCalls = nil
@@ -75,7 +75,8 @@ func apart(turn llm.Choice) (judgment string, rest llm.Choice) {
 	return judgment, rest
 }
 
-// opened is a model whose first turn is known: it was the judgment of the post, and cost what that says.
+// opened is a model whose first turn is already known, because it came with the judgment of the post. Its cost is
+// counted there.
 type opened struct {
 	Model
 	turn *llm.Choice

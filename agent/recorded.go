@@ -17,7 +17,7 @@ type RecordedRun struct {
 	Question   string           `json:"question"`
 	Actions    []RecordedAction `json:"actions"`
 	Generated  []RecordedQuery  `json:"generated_sparqls"`
-	FinalQuery *RecordedQuery   `json:"final_sparql"` // absent when its stop did not succeed
+	FinalQuery *RecordedQuery   `json:"final_sparql"` // absent if its stop did not succeed
 	Response   string           `json:"response"`     // the report, absent in the released file
 }
 
@@ -57,15 +57,15 @@ func ReadRecordedRuns(r io.Reader) ([]RecordedRun, error) {
 // The record has fewer kinds of calls than the agent makes. Each kind is answered like this:
 //
 //   - act: the record's thoughts and actions in turn, whatever the agent observes. The record's formatting calls do not
-//     need separate answers: the actions in the log are their result. When the actions are used up, which happens where
-//     the agent refused one that SPINACH's loop let pass or where another graph returned other rows, the model gives
-//     up: stop(no answer: …).
+//     need separate answers: the actions in the log are their result. When the actions are used up, which happens if
+//     the agent refused one that SPINACH's loop accepted, or if another graph returned other rows, the model gives up:
+//     stop(no answer: …).
 //   - prune: the page as the record's model left it at this position. The agent uses only what is on the page that it
 //     read, see prune.go.
 //   - extract: the query generated last, which is the one SPINACH's evaluation scores when no stop succeeded
 //     (evaluate_parser.post_processing).
-//   - language: English, which is what SPINACH takes when it cannot tell; the log does not hold that call.
-//   - report: the record's response, nothing if there is none.
+//   - language: English, which SPINACH uses when it cannot tell; the log does not contain that call.
+//   - report: the record's response, or nothing if there is none.
 //
 // No call costs anything: the log has no token counts.
 type RecordedModel struct {

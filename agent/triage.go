@@ -30,11 +30,11 @@ const (
 	triageLength = 6000 // characters of a post that are shown
 )
 
-// Triage asks the model what the last of posts is: a request for us, and in which words and language. heading is the
-// thread's. If the model's answer cannot be read, it is asked once more. The error comes from the model
-// (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]) or ctx, or says that no answer could be read; then
-// nothing is known about the post. Posts are untrusted: whatever they say, the only result is the [Triage]. The calls
-// go to rec, which may be nil, in a separate trajectory: in Detail.
+// Triage asks the model what the last of posts is: whether it is a request for us, and its words and language. heading
+// is the thread's. If the model's answer cannot be read, it is asked once more. The error comes from the model
+// (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]) or ctx, or means that no answer could be read; in any
+// case nothing is known about the post. Posts are untrusted: whatever they say, the only result is the [Triage]. The
+// calls go to rec, which may be nil, in a separate trajectory: in Detail.
 //
 // If the preset says so (rules.triage) and the model's server supports tool calls, the call is also the first turn of
 // the work on the question, which continues from it: see [Triage].Opening. limits are those of that work.
@@ -79,7 +79,7 @@ func (e *Engine) triage(ctx context.Context, events *event.Log, b *event.Branch,
 	return t, err
 }
 
-// judge asks for nothing but the judgment, and asks once more when it cannot be read.
+// judge asks only for the judgment, and asks once more if it cannot be read.
 func (e *Engine) judge(ctx context.Context, b *event.Branch, heading string, posts []Post) (*Triage, error) {
 	return readable(ctx, e, b, func(again string) llm.Request {
 		user := triageTexts.Say("triage_user", map[string]any{"Heading": render.Fold(heading), "Posts": posts,

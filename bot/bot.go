@@ -63,12 +63,12 @@ type Config struct {
 	// thread_nobots, user_nobots, follow_ups, hour, day, pause; may be nil
 	Held    func(check string)
 	Similar Similar // finds earlier discussions to point to; nil: none
-	// judges whether one of them was the same request; nil: of none it is said
+	// judges whether one of them was the same request; nil: the reply never says so
 	Recognize Recognizer
 
 	Figures Figures // finds units and dates of numbers; nil: numbers are shown without them
 
-	Compare Comparer // runs the queries that others post in threads of ours; nil: they are not compared
+	Compare Comparer // runs the queries that others post in our threads; nil: they are not compared
 	Topics  Topics   // the wiki's own reading of discussions; nil: it is not asked
 	Tools   Tools    // post replies without a query; nil: every reply is a section edit. Only for a single process
 
@@ -101,7 +101,7 @@ type Config struct {
 	UnsignedDelay time.Duration // how long an unsigned request must be unchanged; 1 h
 	UnknownGrace  time.Duration // how long a save of unknown outcome may still arrive; 2 min
 	TookOver      time.Time     // when the work was taken over from another process whose saves may still arrive
-	AnswerWithin  time.Duration // how long after it was noticed a request is given up; 30 days
+	AnswerWithin  time.Duration // how long after it was noticed an open request is given up; 30 days
 	Holder        string        // worker that claims the jobs: a name that no other worker has ever had; "" for a single worker
 	Lease         time.Duration // how long a claim is valid without renewal; 0 for a single worker: as long as it runs
 	// context for work in progress when the program is asked to stop; nil: it is canceled

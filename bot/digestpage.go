@@ -35,8 +35,8 @@ func (c *Config) checkDigest() error {
 }
 
 // WriteDigest writes the digest of the last day above those of earlier days on the page of the digest, once a day and
-// not before its hour. It does nothing while there is no such page in the configuration, or posting is off. write makes
-// the section, with the day as its heading, of what happened from a time up to another.
+// not before its hour. It does nothing while the configuration has no such page, or posting is off. write makes the
+// section on what happened between two times, with the day as its heading.
 //
 // It passes the same gate as a reply, as far as the page is concerned: posting mode, operator's stop, stop page,
 // {{nobots}}. The page must exist: the bot does not create it. It is not called from several processes at once: only

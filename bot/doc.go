@@ -2,8 +2,8 @@
 // agent solve them, drafts replies, keeps them in a ledger and publishes them through a gate. It is the only package
 // that writes to a wiki.
 //
-// [Bot.Round] is one pass, the same for `run --once`, for the schedule and for the demo. Everything it does to the
-// outside goes through [Wiki], [Solver] and [Store].
+// [Bot.Round] is one pass, the same for `run --once`, for the schedule and for the demo. All its effects on the outside
+// go through [Wiki], [Solver] and [Store].
 //
 // # The life of an entry
 //
@@ -69,13 +69,13 @@
 // marker, and by author and parent, which works even when the ledger was lost.
 //
 // A reply without a query may be written by the wiki's discussion tools ([Tools]), by a single process only. They read
-// the page when they write and know no base revision, so a save of theirs that begins after our second attempt meets no
-// conflict. It must not begin, then: before anything is read again, the wiki client ends the session in which the save
-// was sent, also where another process sent it that was killed, and the wiki does nothing for a request whose session
-// has ended (tested on 1.43). A save that had begun before that read the page before us, so it and our section edit
-// conflict. Where there are no sessions, with OAuth 1.0a, the time in a request's signature has expired before we try
-// again: it is waited for [lateTools] times as long. Requests with an OAuth 2 token never expire: then the tools are
-// not used. The end of the session also stops section edits that begin late.
+// the page when they write and have no base revision, so a save of theirs that begins after our second attempt meets no
+// conflict. So it must not begin: before anything is read again, the wiki client ends the session in which the save was
+// sent, even if the process that sent it was killed, and the wiki ignores a request whose session has ended (tested on
+// 1.43). A save that had begun before that read the page before us, so it and our section edit conflict. Where there
+// are no sessions, with OAuth 1.0a, the time in a request's signature has expired before we try again, since the bot
+// then waits [lateTools] times as long. Requests with an OAuth 2 token never expire, so the tools are not used with
+// one. The end of the session also stops section edits that begin late.
 //
 // Between the last read and the save, the bot reads the stop page and writes the ledger once. MediaWiki merges by lines
 // what others save in that moment. A change to the request's last line, a reply at our place and an archived section

@@ -29,8 +29,8 @@ func (e *Entry) record(now time.Time, to State, reason string) {
 	}
 }
 
-// Changes is the entry's life: how it began, and each change of its state or of its draft's text. What only says that
-// it is being worked on is left out.
+// Changes returns the entry's history: how it began, and each change of its state or of its draft's text. Lines that
+// only say that it is being worked on are left out.
 func (e *Entry) Changes() []Change {
 	out := []Change{{At: e.Created, To: Noticed}}
 	for _, c := range e.History {

@@ -232,7 +232,7 @@ type TracePage struct {
 	Tries int       `json:"tries,omitempty"`
 	Made  time.Time `json:"made,omitzero"` // when it was seen on the wiki
 	Gone  time.Time `json:"gone,omitzero"` // when its text was removed
-	// Not says why it was not made, or is left as it is although its time is over.
+	// Not says why it was not made, or why it is kept although its time is over.
 	Not string `json:"not,omitempty"`
 }
 
@@ -270,7 +270,7 @@ type Filter struct {
 	States     []State   // any of these
 	SavedSince time.Time // with an attempt to save at or after this time (own clock)
 	Any        *Seen     // that may be for one of the comments seen on a page
-	Newest     int       // at most so many, the last ones that were added; 0: all
+	Newest     int       // maximum number of entries, the last ones that were added; 0: all
 }
 
 // Seen are the authors and text hashes of the comments on a page.

@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// This file has the limits on how much work anyone can cause the bot. See gate.go for where the limits on replies are
-// applied. The limits on money are the solver's.
+// This file has the limits on how much work anyone can make for the bot. See gate.go for where the limits on replies
+// are applied. The limits on money are the solver's.
 
 const day = 24 * time.Hour
 

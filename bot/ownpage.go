@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// checkOwn says what is wrong with a page that the bot writes besides its replies: it must be a subpage of the account's
-// own user page. such is an example.
+// checkOwn returns what is wrong with a page that the bot writes besides its replies, which must be a subpage of the
+// account's own user page. such is an example.
 func (c *Config) checkOwn(what, title, such string) error {
 	namespace, rest, ok := strings.Cut(title, ":")
 	name, ok2 := strings.CutPrefix(rest, c.Account+"/")
@@ -24,12 +24,12 @@ func (c *Config) checkOwn(what, title, such string) error {
 // ErrDenied: a page says that it wants no bots.
 var ErrDenied = errors.New("the page wants no bots")
 
-// WriteOwn makes one edit of a subpage of the account's user page. It is gated like a reply, as far as that is about the
-// page: posting mode, operator's stop, stop page, {{nobots}}.
+// WriteOwn makes one edit of a subpage of the account's user page. It passes the same gate as a reply, as far as the
+// page is concerned: posting mode, operator's stop, stop page, {{nobots}}.
 //
-// edit makes the edit from the page as it is now: its section, text and summary, and Create for a page that is new; nil
-// when there is nothing to do. sending is called when the edit is about to be sent, to record that it may be on the
-// wiki from now on. An error of either ends it. The errors of the save are those of [Wiki].Save.
+// edit makes the edit from the page as it is now: its section, text and summary, and Create for a page that is new; or
+// nil if there is nothing to do. sending is called when the edit is about to be sent, to record that it may be on the
+// wiki from now on. An error of either function ends it. Errors of the save are those of [Wiki].Save.
 func (b *Bot) WriteOwn(ctx context.Context, title string, edit func(*Revision) (*Edit, error),
 	sending func() error) (rev int64, err error) {
 	if err := b.cfg.checkOwn("the bot's own", title, "digest"); err != nil {

@@ -126,7 +126,7 @@ func (b *Bot) receiveReply(e *Entry, p place) (changed bool) {
 	return changed
 }
 
-// toggle records a verdict that holds as long as the page shows it.
+// toggle records a verdict that is valid as long as the page shows it.
 func (b *Bot) toggle(e *Entry, v Verdict, holds bool) (changed bool) {
 	i := slices.IndexFunc(e.Receptions, func(r Reception) bool { return r.Verdict == v })
 	switch {

@@ -11,7 +11,7 @@ import (
 )
 
 // A request that the same person posts again within repeatWithin, word for word, is not answered twice: people do this
-// when nothing has happened for a while. After that time it asks for current data; in the same minute it is not a
+// when nothing has happened for a while. A later post asks for current data; one in the same minute is not a
 // repetition, and both are answered. Under another heading the text must be more than courtesies to count as a request
 // by itself.
 const (

@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Similar finds at most n earlier discussions that are like a question and whose query still returns rows, best first.
-// It runs the queries within the endpoint's budget. Finding none is not an error.
+// Similar finds at most n earlier discussions that are similar to a question and whose query still returns rows, best
+// first. It runs the queries within the endpoint's budget. Finding none is not an error.
 type Similar interface {
 	Similar(ctx context.Context, question string, n int) ([]agent.Example, error)
 }
@@ -54,8 +54,8 @@ func (b *Bot) besides(ctx context.Context, e *Entry, p place, out *agent.Outcome
 	return x
 }
 
-// yours finds out what is wrong with the query that the poster of a request had: from its text, and that of the
-// answer's query, else by running it.
+// yours finds out what is wrong with the query that the poster of a request had: from its text and that of the answer's
+// query, or else by running it.
 func (b *Bot) yours(ctx context.Context, query, answer string) forum.Fault {
 	f := reply.Yours(query)
 	if f == (forum.Fault{}) {
@@ -100,8 +100,8 @@ func (b *Bot) similar(ctx context.Context, e *Entry, answer *agent.Answer) []for
 
 // answersToo reports whether the query of an earlier discussion answers an entry's request: run now, it returns the
 // rows of our own answer, which was found without it, and the model says that it was the same request. A single row may
-// be the same by chance, such as a count: then both queries must name the same items as well. It does not help anyone
-// to be told wrongly that this was asked before, so in doubt the answer is no.
+// be the same by chance, such as a count: then both queries must name the same items as well. Being told wrongly that
+// this was asked before helps no one, so in doubt the answer is no.
 func (b *Bot) answersToo(ctx context.Context, e *Entry, answer *agent.Answer, x agent.Example) bool {
 	if b.cfg.Compare == nil || b.cfg.Recognize == nil || answer == nil || x.SPARQL == "" {
 		return false

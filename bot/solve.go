@@ -125,8 +125,8 @@ func (b *Bot) begin(ctx context.Context, e *Entry, what string) (ok bool, err er
 }
 
 // end reverts the start that begin counted. ok is false if the entry must wait: because the program was asked to stop
-// while the solver worked, until the next UTC day because today's budget is spent, or as long as a service asked for if
-// that is longer than a retry would wait. None of these is a failure.
+// while the solver worked, until the next UTC day because today's budget is spent, or, if a service requested a longer
+// pause than a retry would make, for that long. None of these is a failure.
 func (b *Bot) end(ctx context.Context, e *Entry, ending agent.Ending) (ok bool, err error) {
 	e.Starts--
 	wait := ending.Pause()
@@ -139,7 +139,7 @@ func (b *Bot) end(ctx context.Context, e *Entry, ending agent.Ending) (ok bool, 
 			text.Clip(text.OneLine(ending.Detail), maxReason))
 	case ending.Reason.Transient() && wait > b.cfg.RetryDelay:
 		e.NotBefore = b.now().Add(min(wait, job.MaxWait))
-		return false, b.set(ctx, e, e.State, fmt.Sprintf("waits %s, as the service wants: %s", wait.Round(time.Second),
+		return false, b.set(ctx, e, e.State, fmt.Sprintf("waits %s, as the service asks: %s", wait.Round(time.Second),
 			text.Clip(text.OneLine(ending.Detail), maxReason)))
 	}
 	return true, nil

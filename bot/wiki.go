@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Wiki is the wiki as used by the bot. internal/mediawiki implements it through an adapter in cmd; the fake to use
-// in tests is internal/sandbox/wiki behind the same adapter. All errors that are not one of the sentinels below are
+// Wiki is the wiki as used by the bot. internal/mediawiki implements it through an adapter in cmd; tests use
+// internal/sandbox/wiki behind the same adapter as a fake. All errors that are not one of the sentinels below are
 // transient.
 type Wiki interface {
 	// Page reads a page's current wikitext together with its revision in one request. A missing page is not an error.
@@ -17,7 +17,7 @@ type Wiki interface {
 	// OwnEdits lists the bot account's own edits of a page since a time, newest first, with their summaries, and
 	// those whose author the wiki hides.
 	OwnEdits(ctx context.Context, title string, since time.Time) ([]OwnEdit, error)
-	// Texts returns the texts of a page's revisions that were made in a time, oldest first, without hidden ones.
+	// Texts returns the texts of a page's revisions in a period, oldest first, without hidden ones.
 	Texts(ctx context.Context, title string, from, to time.Time) ([]string, error)
 }
 

@@ -17,10 +17,10 @@ type Call struct {
 	KG      string          `json:"kg,omitempty"`
 	Args    json.RawMessage `json:"args"`
 	Result  json.RawMessage `json:"result,omitempty"`
-	Source  string          `json:"source,omitempty"` // of a query: the endpoint that answered
-	Asked   string          `json:"asked,omitempty"`  // of a query: what was sent to that endpoint in another dialect
+	Source  string          `json:"source,omitempty"` // for a query: the endpoint that answered
+	Asked   string          `json:"asked,omitempty"`  // for a query: what was sent to that endpoint in another dialect
 	Total   int             `json:"total,omitempty"`  // rows, when the table was cut
-	At      time.Time       `json:"at,omitzero"`      // of a result from earlier: when the endpoint was asked
+	At      time.Time       `json:"at,omitzero"`      // for a result from the cache: when the endpoint was asked
 	AgeMS   int64           `json:"age_ms,omitempty"` // how old it was
 	Failure *CallFailure    `json:"failure,omitempty"`
 }
@@ -31,7 +31,7 @@ type CallFailure struct {
 	Message string  `json:"message"`
 	Line    int     `json:"line,omitempty"`
 	Column  int     `json:"column,omitempty"`
-	RetryMS int64   `json:"retry_ms,omitempty"` // how long the service wants no requests
+	RetryMS int64   `json:"retry_ms,omitempty"` // the pause that the service requests
 }
 
 // Err returns the failure as the original error.

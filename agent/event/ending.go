@@ -10,12 +10,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Ending is how a run ended. The zero Ending is the one of a run that found an answer. Callers tell endings apart by
+// Ending is how a run ended. The zero Ending is the one of a run that found an answer. Callers distinguish endings by
 // Reason and Cause; Detail is for people.
 type Ending struct {
 	Reason Reason
 	Detail string // one line for logs
-	// what stopped the run, when an error did: a *llm.BudgetError, *llm.Error, *kg.Error, the context's cause, …
+	// the error that stopped the run, if one did: a *llm.BudgetError, *llm.Error, *kg.Error, the context's cause, …
 	Cause error
 }
 
@@ -72,7 +72,7 @@ func (e Ending) ServiceFailed() bool {
 	return false
 }
 
-// Pause returns how long the service that failed wants no requests, or 0 if it did not say so.
+// Pause returns the pause that the failed service requests, or 0 if it did not request one.
 func (e Ending) Pause() time.Duration {
 	var asks interface{ RetryIn() time.Duration }
 	if !errors.As(e.Cause, &asks) {
@@ -81,7 +81,7 @@ func (e Ending) Pause() time.Duration {
 	return asks.RetryIn()
 }
 
-// Said returns Detail with the pause that the service wants.
+// Said returns Detail with the pause that the service requests.
 func (e Ending) Said() string {
 	if wait := e.Pause().Round(time.Second); wait > 0 {
 		return fmt.Sprintf("%s; the service wants no requests for %s", e.Detail, wait)
@@ -143,7 +143,7 @@ type Cause struct {
 	Transient bool             `json:"transient,omitempty"` // of kind model: the same call may succeed later
 	Refused   bool             `json:"refused,omitempty"`   // of kind model: the connection was refused
 	Graph     kg.Kind          `json:"graph,omitempty"`     // of kind graph: the kind of failure
-	RetryMS   int64            `json:"retry_ms,omitempty"`  // of both kinds: how long the service wants no requests
+	RetryMS   int64            `json:"retry_ms,omitempty"`  // of both kinds: the pause that the service requests
 }
 
 // CauseKind is the kind of a [Cause].

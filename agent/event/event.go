@@ -59,8 +59,8 @@ type Listener interface {
 //	final     SPARQL, Ran, KG, Table, Endpoint of the last run
 //	end       Reason (empty for an answer), Detail, Cause, Report, Asks, Language, Confidence, Features,
 //	          Usage, Repairs; see [Event.Ending]
-//	live      Detail: what the model has written so far of a message that is not complete; only told to listeners,
-//	          never written
+//	live Detail: what the model has written so far of a message that is not complete; only sent to listeners, never
+//	written
 //
 // In the current format, a file stores only the new parts of a model event's request, see pack.go; [Read] returns the
 // whole request.

@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/render"
 )
 
-// File is a [Recorder] that appends events to a file, one JSON object a line.
+// File is a [Recorder] that appends events to a file, one JSON object per line.
 type File struct {
 	mu   sync.Mutex
 	f    *os.File

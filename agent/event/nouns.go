@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Recorder keeps the log: one call an event, in the order of their IDs. When it returns from a step, a rollback, a
+// Recorder keeps the log: one call per event, in the order of their IDs. When it returns from a step, a rollback, a
 // final or an end event, that event and all before it are durable: a crash loses at most the step in flight.
 type Recorder interface {
 	Record(ctx context.Context, e Event) error
@@ -22,11 +22,11 @@ type Question struct {
 	Language string `json:"language,omitempty"` // language code when known; detected by the model otherwise
 	History  []Turn `json:"history,omitempty"`  // earlier turns of the conversation, oldest first
 
-	// things mentioned in it that the model is told, as named in the prompt: "Berlin (wd:Q64)". Experiments with golden
-	// entities do so; nil otherwise
+	// things mentioned in it that the model is told about, as the prompt names them: "Berlin (wd:Q64)"; used by
+	// experiments with golden entities, otherwise nil
 	Entities []string `json:"entities,omitempty"`
 
-	// the conversation that began when the post was judged, which the work continues with; nil: there is none
+	// the conversation that began when the post was judged and that the work continues; nil if there is none
 	Opening *Opening `json:"opening,omitempty"`
 
 	// where it was asked, so that copies of it can be withheld from the model; never shown
@@ -59,7 +59,7 @@ type Opening struct {
 	Heading string      `json:"heading,omitempty"`
 	Posts   []Post      `json:"posts"`            // of the thread; the last one is judged
 	Looked  string      `json:"looked,omitempty"` // what was looked up before the turn
-	Turn    *llm.Choice `json:"turn,omitempty"`   // the turn without its judgment; nil: it held nothing else
+	Turn    *llm.Choice `json:"turn,omitempty"`   // the turn without its judgment; nil if it contained nothing else
 }
 
 // Turn is an earlier question of the same conversation and what was done and said.
@@ -92,7 +92,7 @@ type Step struct {
 // Total actions.
 type Limits struct {
 	Counted      int           // actions in the state, default 15
-	Total        int           // actions asked for in all, refused and abandoned ones included, default 30
+	Total        int           // actions requested in all, including refused and abandoned ones; default 30
 	FormatErrors int           // unreadable turns in a row that end the run, default 4
 	Calls        int           // calls of the model
 	Tokens       int           // input and output tokens of all calls

@@ -22,7 +22,7 @@ type packedPrompt struct {
 	Tools    int             `json:"tools,omitempty"` // the tools are those of this event
 }
 
-// packedMessage is one message, or Count messages of the event Like from the position At on.
+// packedMessage is one message, or Count messages of the event Like, starting at position At.
 type packedMessage struct {
 	Like  int `json:"like,omitempty"`
 	At    int `json:"at,omitempty"`

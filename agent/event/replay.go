@@ -80,7 +80,7 @@ func (r *Replay) On(name string) *Replay {
 // Limits returns the recorded limits without the time limit, since a replay takes no time.
 func (r *Replay) Limits() Limits { return r.limits }
 
-// Complete answers with the next recorded response when the request is the recorded one.
+// Complete returns the next recorded response if the request matches the recorded one.
 func (r *Replay) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

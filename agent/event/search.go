@@ -12,13 +12,13 @@ type Tree struct {
 	Decay       float64 `json:"decay,omitempty"`       // what a reward loses for each step beyond Expected, 0 to 1
 	Expected    int     `json:"expected,omitempty"`    // steps of a branch, as expected
 	Seed        uint64  `json:"seed,omitempty"`
-	Gold        bool    `json:"gold,omitempty"` // the search ends with an answer that is right by gold, not by Answers
+	Gold        bool    `json:"gold,omitempty"` // the search ends when an answer is right by gold, whatever Answers is
 }
 
 // The reasons why a search ends, besides limits and failures.
 const (
-	SearchedAnswers     = "answers"     // as many branches as it wanted ended with an answer
-	SearchedSimulations = "simulations" // as many expansions were made as it may make
+	SearchedAnswers     = "answers"     // enough branches ended with an answer
+	SearchedSimulations = "simulations" // the maximum number of expansions was made
 	SearchedAll         = "all"         // nothing is left to expand
 	SearchedRight       = "right"       // an answer is right by gold
 )
@@ -48,5 +48,5 @@ type Group struct {
 	Rows   int     `json:"rows"`
 	Weight float64 `json:"weight"` // votes
 	Chosen bool    `json:"chosen,omitempty"`
-	Why    string  `json:"why,omitempty"` // why it was chosen, or not
+	Why    string  `json:"why,omitempty"` // why it was or was not chosen
 }

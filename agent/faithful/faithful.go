@@ -295,14 +295,14 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 	}
 }
 
-// scheme makes the https of an address known.
+// scheme adds the https of an address to the known words.
 func (c *Checker) scheme(iri string) {
 	if scheme, _, ok := strings.Cut(iri, "://"); ok && rdf.EntityID(iri) == "" {
 		c.known.add(scheme)
 	}
 }
 
-// written are the ways to write a name: an address also with its www.
+// written returns the ways to write a name; for an address, also with www.
 func written(name string, t rdf.Term) []string {
 	if long := "www." + name; t.IsIRI() && strings.Contains(t.Value, "://"+long) {
 		return []string{name, long}

@@ -15,8 +15,8 @@ import (
 const maxFailed = 3
 
 // grow expands nodes until enough branches have ended with an answer, nothing is left to expand, or a limit is reached.
-// Where it is known what is right, an answer that is right is enough, and no number of others. An error must end the
-// run at once.
+// If the right answer is known, one right answer is enough to end the search, and no number of wrong ones is. If it
+// returns an error, the run must end at once.
 func (t *tree) grow(ctx context.Context) error {
 	enough := func() bool {
 		if t.Right != nil {
@@ -102,7 +102,7 @@ func (t *tree) expand(ctx context.Context, x *node) error {
 	return nil
 }
 
-// unlike returns one proposal for each action, and one that cannot be read.
+// unlike returns one proposal for each action, and at most one that cannot be read.
 func unlike(proposals []step.Proposal) (out []step.Proposal) {
 	seen := map[string]bool{}
 	for _, p := range proposals {

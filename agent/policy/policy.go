@@ -63,8 +63,8 @@ func Branches(name string) bool { return slices.Contains(searches(), name) }
 // Trees reports whether a policy is a search that branches, or may end with one.
 func Trees(name string) bool { return Branches(name) || name == "auto" }
 
-// For returns the policies of a preset that names some: these, one action after the other, those that make several
-// tries, and the searches that branch.
+// For returns the policies that can be used with a preset that names its own: these first, then the linear policy,
+// those that make several tries, and the searches that branch.
 func For(own []string) []string {
 	own = slices.Clone(own)
 	for _, p := range policies() {
@@ -92,7 +92,7 @@ func Named(name string) (Policy, error) {
 
 // Linear is the loop of the SPINACH paper (section 4.2): one action after the other, until the model stops or a limit
 // is reached. After a second refusal in a row the work goes back to before the action that was done twice. A preset
-// that looks things up first works as [Generate] says.
+// that looks things up first works as described for [Generate].
 func Linear(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	if generates(r) {
 		return Generate(ctx, r, s)

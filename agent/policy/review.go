@@ -11,7 +11,7 @@ import (
 )
 
 // Reviewer is a person who checks each turn of the model before it is carried out. It is asked for one turn at a time.
-// The fake to use in tests is a list of decisions.
+// Tests use a list of decisions as a fake.
 type Reviewer interface {
 	// Review waits for the person's decision. [ErrLeft] means that the person stops for now; any other error also ends the
 	// run. Either way the run can be continued with the same turn.
@@ -29,7 +29,7 @@ type Watcher interface {
 // ErrLeft is returned by a [Reviewer] whose person stops for now.
 var ErrLeft = errors.New("the reviewer stopped")
 
-// Look is the view of a turn that a person is shown.
+// Look is what a person is shown of a turn.
 type Look struct {
 	Place      int          // of the turn's first step in the conversation, from 1
 	Steps      []event.Step // of the conversation so far
@@ -213,7 +213,7 @@ func (v *review) record(ctx context.Context, p, changed step.Proposal, d Decisio
 }
 
 // Recalled is a reviewer who repeats the decisions of the earlier run with these events, as long as they last; after
-// that, who decides.
+// that, it asks who.
 func Recalled(earlier []event.Event, who Reviewer) Reviewer {
 	r := &recalled{who: who}
 	for _, e := range earlier {

@@ -44,8 +44,8 @@ func (t *tree) settle(ctx context.Context) (step.State, step.Final, error) {
 	return s.Ended(b.At()), f, err
 }
 
-// over says why the search ends, as one of event.SearchedAnswers and those after it or as the limit or failure that it
-// ran into, and in words.
+// over returns the reason why the search ends, in words too: event.SearchedAnswers, one of the constants after it, or
+// the limit or failure that the search ran into.
 func (t *tree) over() (reason, detail string) {
 	switch {
 	case t.halted != nil:
@@ -60,9 +60,9 @@ func (t *tree) over() (reason, detail string) {
 	return event.SearchedSimulations, fmt.Sprintf("%d expansions were made", t.p.Simulations)
 }
 
-// groups returns the branches with answers by their results: the one with the answer that is known to be right first,
-// then the largest, of equally large ones that with the higher mean value, then that which was found first; within a
-// group what the scorer thinks more of first.
+// groups returns the branches with answers, grouped by their results. The group whose answer is known to be right comes
+// first, then the larger groups, then those with the higher mean value, then those found earlier. Within a group, the
+// branches with the better scores come first.
 func (t *tree) groups() (out [][]*node) {
 	at := map[string]int{}
 	for _, x := range t.found {
@@ -97,7 +97,7 @@ func mean(g []*node) float64 {
 	return sum / float64(len(g))
 }
 
-// why explains why a group won, or did not.
+// why explains why a group won or lost.
 func (t *tree) why(groups [][]*node, i int) string {
 	first, g := groups[0], groups[i]
 	switch {

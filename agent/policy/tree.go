@@ -44,7 +44,7 @@ type node struct {
 	child    step.Child
 	number   int // in the order of creation, 0 for the root
 	depth    int // actions from the root
-	at       int // ID of the event of its last step; the root's: of the tree event
+	at       int // ID of the event of its last step; for the root, of the tree event
 
 	w     float64 // total reward
 	n     int     // visits
@@ -86,7 +86,7 @@ type tree struct {
 	lost   *event.Ending // a service that failed a branch
 }
 
-// search returns the policy that searches this way. Whatever stops it, the best result so far is the answer.
+// search returns the policy that searches this way. No matter what stops it, the best result so far is the answer.
 func (w way) search(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	if generates(r) {
 		var err error

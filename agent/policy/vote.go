@@ -29,9 +29,9 @@ const (
 // that no answer is right. No further try is made if it could not change the choice, or if the answers so far agree and
 // are certain.
 //
-// The run's limits of money, tokens, calls and time cover all tries together: a try begins only if as much is left as
-// the most expensive try took. The limits on actions apply to each try. What ends a try ends the vote if it would also
-// end every other try; the vote is then among the answers so far.
+// The run's limits of money, tokens, calls and time cover all tries together: a try begins only if what is left would
+// pay for the most expensive try so far. The limits on actions apply to each try. What ends a try ends the vote if it
+// would also end every other try; the vote is then among the answers so far.
 func Vote(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	v := newVote(r, s)
 	if err := v.upTo(ctx, v.most); err != nil {
@@ -261,8 +261,8 @@ func (v *vote) nothing() (step.State, step.Final, error) {
 const (
 	byAgreement  = "agreement"  // every answer has this result
 	byComparison = "comparison" // the comparison chose it, or none
-	byMajority   = "majority"   // most tries came to it, and the comparison could not be read
-	byConfidence = "confidence" // as many came to another, and the comparison could not be read
+	byMajority   = "majority"   // most tries found it, and the comparison could not be read
+	byConfidence = "confidence" // as many tries found another, and the comparison could not be read
 )
 
 // choose returns the index of the group that is the answer, or -1.

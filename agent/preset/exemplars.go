@@ -73,11 +73,12 @@ func (p *Preset) Dialogues(g *kg.Description) *exemplar.Set {
 	return p.dialogues
 }
 
-// few is the maximum number of kinds at which the dialogues of all kinds are shown (as Interactive-KBQA does for WebQSP
-// and MetaQA).
+// few is the maximum number of kinds for which the dialogues of all kinds are shown (as Interactive-KBQA does for
+// WebQSP and MetaQA).
 const few = 3
 
-// AsksKind reports whether the model is asked for the kind of a question, which it is not if that makes no difference.
+// AsksKind reports whether the model is asked for the kind of a question. It is not asked if the kind makes no
+// difference.
 func (p *Preset) AsksKind(set *exemplar.Set) bool {
 	return p.Exemplars.Kind == KindByModel && len(set.Types()) > few
 }

@@ -32,13 +32,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Preset is the data that makes the agent work in one way. A copy may be changed.
+// Preset is the data that defines one way of working. A copy may be changed.
 type Preset struct {
 	Name     string        `json:"name"`
 	About    string        `json:"about"`    // one line for help
 	Long     string        `json:"long"`     // what it is, with its source
 	Protocol string        `json:"protocol"` // text or native
-	Parallel bool          `json:"parallel"` // a native turn may hold several calls
+	Parallel bool          `json:"parallel"` // a native turn may contain several calls
 	Strict   bool          `json:"strict"`   // the server must enforce the tools' schemas on native calls
 	Policies []string      `json:"policies"` // ways to search its steps, the usual one first
 	Tools    []string      `json:"tools"`    // names, in the order in which the model reads them
@@ -74,7 +74,7 @@ type Preset struct {
 // Limits are the published limits of a run. The caller's limits take precedence.
 type Limits struct {
 	Counted      int `json:"counted"`       // actions in the state
-	Total        int `json:"total"`         // actions asked for in all
+	Total        int `json:"total"`         // actions requested in all
 	FormatErrors int `json:"format_errors"` // unreadable turns in a row that end the run
 }
 
@@ -381,8 +381,8 @@ func (p *Preset) Judges() bool { return p.judging }
 // leastVaried is the lowest temperature of a varied preset: below it, most models' samples hardly differ.
 const leastVaried = 0.7
 
-// Varied returns a copy of the preset for the n-th further try at a question, n being at least 1: with a seed of its
-// own, a temperature of at least 0.7, and the tools in another order, since models prefer what they read first.
+// Varied returns a copy of the preset for the n-th further try at a question, n being at least 1: with its own seed, a
+// temperature of at least 0.7, and the tools in another order, since models prefer what they read first.
 func (p *Preset) Varied(n int) *Preset {
 	out := *p
 	seed := n

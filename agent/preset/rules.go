@@ -18,8 +18,8 @@ type Rules struct {
 	Salvage   bool `json:"salvage"`
 	Messages  int  `json:"messages"`   // of the conversation, at which the run ends; 0: any number
 	TrimLimit bool `json:"trim_limit"` // remove an exploring LIMIT 10 from the end of the final query
-	// run faster forms of a query that takes too long; the form that returned something is published, and so is the one
-	// that was sent to a second service in its own dialect
+	// run faster forms of a query that takes too long; the form that returned something is published, and so is a form
+	// that was sent to a second service in that service's dialect
 	Rescue bool   `json:"rescue"`
 	Count  bool   `json:"count"` // tell the model how many steps are left
 	Guard  string `json:"guard"` // how IDs that were not shown are handled, see [GuardOff]
@@ -100,8 +100,8 @@ type Feedback struct {
 // Examples are solved questions that the model is shown.
 type Examples struct {
 	N int `json:"n"` // how many; 0: none
-	// put them into the conversation before the model's first turn, as if it had asked for them with this tool; "": the
-	// model asks itself
+	// put them into the conversation before the model's first turn, as if it had called this tool; "": the model calls it
+	// itself
 	Force string `json:"force"`
 }
 

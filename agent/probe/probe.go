@@ -33,7 +33,7 @@ const (
 	mostFetched = 2 * render.TypedRows
 	examples    = 5  // rows shown of those that would be added or removed
 	classes     = 4  // classes shown of the rows that would be added
-	named       = 50 // things whose classes are asked for
+	named       = 50 // things whose classes are requested
 )
 
 // Task is a query with its result, and what is needed to probe it.
@@ -271,7 +271,7 @@ func matters(v variant.Variant, p *event.Probe) bool {
 	return true
 }
 
-// classesOf asks for the classes of the things that would be added.
+// classesOf queries the classes of the things that would be added.
 func (p *prober) classesOf(ctx context.Context, v variant.Variant, t *kg.Table, out *event.Probe) {
 	j := slices.Index(t.Vars, v.Var)
 	now, was := p.columns(t)

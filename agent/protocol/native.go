@@ -12,7 +12,7 @@ import (
 // Native is the protocol of models that call tools through the chat interface: calls and results are separate messages.
 type Native struct {
 	words
-	Parallel bool // a turn may hold several calls
+	Parallel bool // a turn may contain several calls
 	Strict   bool // the server must enforce the schemas
 }
 
@@ -81,8 +81,8 @@ func withNotes(s string, notes []string) string {
 	return strings.TrimSpace(strings.Join(append([]string{s}, notes...), "\n\n"))
 }
 
-// Read takes the message's calls. A message without one is a problem, not an end; so are an unknown tool and
-// arguments that do not fit.
+// Read takes the message's calls. A message without one is a problem, not an end; so are an unknown tool and arguments
+// that do not fit its schema.
 func (n Native) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 	t := Turn{Thought: strings.TrimSpace(render.Clean(ch.Content)), Reasoning: ch.Reasoning}
 	calls := ch.ToolCalls
@@ -127,8 +127,8 @@ func (n Native) call(call llm.ToolCall, tools tool.Set) Call {
 		Args: json.RawMessage(repeatable(call.Arguments)), Shown: render.Clip(call.Arguments, maxBad)}
 }
 
-// repeatable returns arguments that could not be used in a form that can be sent back: servers reject a history with
-// broken JSON, and a megabyte of it is useless.
+// repeatable converts unusable arguments to a form that can be sent back: servers reject a history with broken JSON,
+// and a megabyte of it is useless.
 func repeatable(arguments string) string {
 	if len(arguments) <= maxBad && json.Valid([]byte(arguments)) {
 		return arguments

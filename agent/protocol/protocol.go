@@ -16,7 +16,7 @@ import (
 
 // Call is a call of a tool that can be carried out.
 type Call struct {
-	ID    string // of a native call; the result repeats it
+	ID    string // for a native call; the result repeats it
 	Tool  *tool.Tool
 	Args  json.RawMessage
 	Shown string // what a person reads between the parentheses
@@ -41,7 +41,7 @@ type Exchange struct {
 	Args                 json.RawMessage
 	Observation          string
 	Notes                []string // what the model was told after it
-	Given                bool     // it was done before the model's first turn, without being asked for
+	Given                bool     // it was done before the model's first turn, without a request
 	// a message that could not be read, instead of a step; Notes are the replies to it
 	Bad *llm.Choice
 }
@@ -70,8 +70,8 @@ type Protocol interface {
 // Options choose a protocol.
 type Options struct {
 	Name     string        // text, native or fenced
-	Parallel bool          // a native turn may hold several calls
-	Strict   bool          // the server must hold native calls to the schemas
+	Parallel bool          // a native turn may contain several calls
+	Strict   bool          // the server must enforce the schemas on native calls
 	Own      *render.Texts // texts that replace those of texts.tmpl by their names; nil: none
 }
 

@@ -27,7 +27,7 @@ const midnight = "T00:00:00Z"
 type Names struct {
 	Graph  *kg.Description
 	Labels map[string]string // by [Names.ID]
-	All    bool              // Labels has every label that exists: an item without one has none
+	All    bool              // Labels is complete: an item that is not in it has no label
 	Cell   int               // characters of a term; 0: as in GRASP
 }
 
@@ -105,8 +105,8 @@ func ClipMiddle(s string, n int) string {
 	return string(r[:head]) + "…" + string(r[len(r)-(n-1-head):])
 }
 
-// Pick returns the indexes of the rows or columns to show, out of n: up to w.Whole all of them, of more the first and
-// the last ones. A page, counted from 1, has w.Whole rows.
+// Pick returns the indexes of the rows or columns to show, out of n: all of them if there are at most w.Whole,
+// otherwise the first and the last ones. A page, counted from 1, has w.Whole rows.
 func (w Window) Pick(n, page int) []int {
 	from, to := 0, n
 	if page > 0 {

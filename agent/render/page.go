@@ -10,8 +10,8 @@ import (
 )
 
 // Page is an entity's page as shown to the model, in SPINACH's form: an object of "property (P number)", whose
-// values are one text, a list of texts, or, when any of them has a qualifier, an object from value to {"Qualifiers":
-// [one object a statement]}. We add "rank": "preferred" or "deprecated" to a statement's object.
+// values are one text, a list of texts, or, if any of them has a qualifier, an object from value to {"Qualifiers": [one
+// object per statement]}. We add "rank": "preferred" or "deprecated" to a statement's object.
 type Page struct {
 	props []pageProp
 }
@@ -25,7 +25,7 @@ type pageProp struct {
 
 type pageValue struct {
 	text   string
-	groups [][]pageQualifier // one a statement that has qualifiers or a rank
+	groups [][]pageQualifier // one per statement that has qualifiers or a rank
 }
 
 type pageQualifier struct {

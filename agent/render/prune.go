@@ -14,7 +14,7 @@ const (
 	prunedProps       = 25 // properties kept
 	prunedValues      = 8  // values of a property that has nothing in common with the question
 	prunedValuesMatch = 25 // values of one that has
-	prunedGroups      = 4  // statements shown of one value
+	prunedGroups      = 4  // statements shown for one value
 )
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
@@ -24,7 +24,7 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 var basicProps = []string{"P31", "P279", "P361", "P527", "P1269", "P1687", "P1696"}
 
 // PruneByWords is the fallback when the model's pruning fails: it keeps the properties whose label, values or
-// qualifiers share most words with the question, the basic ones, then as many others in the page's order as fit. It
+// qualifiers share most words with the question, the basic ones, then as many others as fit, in the page's order. It
 // does not need a model and is deterministic.
 func PruneByWords(whole Page, question string) Page {
 	q := words(question)

@@ -16,8 +16,8 @@ const maxCell = 200
 // recorded trajectory keeps as many.
 const TypedRows = 500
 
-// Window determines which rows of a result are shown: up to Whole rows all of them, of more the first Head and the last
-// Tail.
+// Window determines which rows of a result are shown: all of them if there are at most Whole, otherwise the first Head
+// and the last Tail rows.
 type Window struct {
 	Whole int `json:"whole"`
 	Head  int `json:"head"`

@@ -32,7 +32,7 @@ func (r *Runner) Join(ctx context.Context, lane *Runner, c Child) (Child, error)
 	return c, nil
 }
 
-// Shared returns a runner whose graphs keep what they answer, see [tool.Sources.Shared].
+// Shared returns a runner whose graphs cache their responses; see [tool.Sources.Shared].
 func (r *Runner) Shared() *Runner {
 	shared := *r
 	shared.Sources = r.Sources.Shared(r.Now)
@@ -51,7 +51,8 @@ func (s State) Events(n int) []int {
 	return out
 }
 
-// Key returns the form in which states are compared: two states with the same key did the same, in any order.
+// Key returns the form in which states are compared: two states with the same key have the same actions behind them, in
+// any order.
 func (s State) Key() string {
 	keys := make([]string, len(s.steps))
 	for i, k := range s.steps {

@@ -43,8 +43,8 @@ func (r *Runner) end(ctx context.Context, b *event.Branch, s State, turn protoco
 // maxStuck is how often a model may repeat an end that is refused each time.
 const maxStuck = 2
 
-// refuseEnd refuses an end. A model that insists on it is not asked anymore, and neither is one whose query the graph
-// did not answer several times.
+// refuseEnd refuses an end. A model that insists on it is not asked again, and neither is one whose query the graph
+// repeatedly failed to answer.
 func (r *Runner) refuseEnd(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	ref *Refusal) (Child, error) {
 	if ref.Why == unanswered {

@@ -39,7 +39,7 @@ import (
 )
 
 // Model completes chat requests. internal/llm implements it; its errors are llm.ErrNoModel, *llm.BudgetError,
-// llm.ErrContextLength, llm.ErrNoTools, *llm.Error and ctx's. The fake to use in tests is llm's scripted model.
+// llm.ErrContextLength, llm.ErrNoTools, *llm.Error and ctx's. Tests use llm's scripted model as a fake.
 type Model interface {
 	Complete(ctx context.Context, req llm.Request) (*llm.Response, error)
 }
@@ -132,7 +132,7 @@ type Outcome int
 
 // The outcomes.
 const (
-	Carried    Outcome = iota // the action was carried out: the state has a step more
+	Carried    Outcome = iota // the action was carried out: the state has one more step
 	Unreadable                // the turn could not be read: the state tells the model so
 	Refused                   // the action was refused: see [Runner.Refuse]
 	Ended                     // the work ends here

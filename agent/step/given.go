@@ -208,7 +208,7 @@ func (r *Runner) finish(ctx context.Context, b *event.Branch, s State, turn prot
 	return Child{State: s, Outcome: Ended, Final: &Final{Answer: answer, Text: turn.Thought}}, nil
 }
 
-// GaveUp returns the end of a run whose tries are used up, with the same words for every question.
+// GaveUp returns the end of a run whose tries are used up. Its words are the same for every question.
 func (r *Runner) GaveUp(s State, f Final) Final {
 	if f.Ending.Reason != event.OutOfActions {
 		return f
@@ -218,7 +218,7 @@ func (r *Runner) GaveUp(s State, f Final) Final {
 	return f
 }
 
-// Given returns what the first step shows without being asked by the model, or "".
+// Given returns what the first step shows if the model did not request it, or "".
 func (s State) Given() string {
 	for _, k := range s.steps {
 		if k.given {

@@ -51,10 +51,10 @@ const maxJudgment = 700
 // has all of it.
 const maxWhy = 500
 
-// Judge lets a judge score c below the event with the ID at, which is that of its last step: how much of what the
-// question asks for the steps have found (MCTS-KBQA, section 3.3 and appendix A.5). Judgments that cannot be read are
-// requested once more and then left out; without any, the score is 0. A judge whose service fails at this call alone
-// counts as one that cannot be read. An error ends the run, as with [Runner.Expand].
+// Judge lets a judge score how much of what the question asks for the steps of c have found. Its events go below the
+// event with the ID at, which is that of c's last step (MCTS-KBQA, section 3.3 and appendix A.5). Judgments that cannot
+// be read are requested once more and then left out; without any, the score is 0. A judgment whose call fails, though
+// the service still works, counts as unreadable. An error ends the run, as with [Runner.Expand].
 func (r *Runner) Judge(ctx context.Context, c Child, at int, how Judging) (Score, error) {
 	b := r.Events.Branch(at)
 	facts := r.Facts(c.State)
@@ -118,7 +118,7 @@ var (
 // marks are what models put around a label or a figure.
 const marks = " \t*_#>`-"
 
-// lastLine returns the text of the last line with a label, without marks: "3 of 5" of "**Points:** 3 of 5".
+// lastLine returns the text of the last line with a label, without marks: "3 of 5" for "**Points:** 3 of 5".
 func lastLine(text, label string) (says string, ok bool) {
 	for line := range strings.Lines(text) {
 		before, after, found := strings.Cut(line, ":")

@@ -68,7 +68,7 @@ func (m *Meter) enter() *event.Halt {
 	return nil
 }
 
-// leave ends a call that [Meter.enter] let begin, with what it took.
+// leave ends a call that [Meter.enter] let begin, and adds what it used.
 func (m *Meter) leave(u llm.Usage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -103,7 +103,7 @@ func (m *Meter) spare() time.Duration {
 	return max(1, (m.limits.Time-m.Elapsed())/2)
 }
 
-// check returns the limit of the whole run that forbids another call of the model, or nil.
+// check returns the limit of the whole run that does not allow another call of the model, or nil.
 func (m *Meter) check() *event.Halt {
 	l, u := m.limits, m.Usage()
 	switch tokens := u.InputTokens + u.OutputTokens; {
@@ -126,8 +126,8 @@ func spent(m llm.Measure, reached, limit float64) *llm.BudgetError {
 	return &llm.BudgetError{Account: llm.RequestAccount, Measure: m, Reached: reached, Limit: limit}
 }
 
-// Check returns the limit that forbids asking for another action in s, or nil. It is the only place where the limits of
-// a state are checked.
+// Check returns the limit that does not allow another action in s, or nil. It is the only place where the limits of a
+// state are checked.
 func (r *Runner) Check(s State) *event.Halt {
 	if h := r.Meter.check(); h != nil {
 		return h
@@ -155,8 +155,8 @@ func (r *Runner) limits(s State) event.Limits {
 	return l
 }
 
-// left returns up to which step a state with counted steps can still grow after that many requested actions, and how
-// many refused or abandoned actions are allowed before each additional one costs one of those steps.
+// left returns the number of steps that a state with counted steps can still reach after that many requested actions,
+// and how many more actions may be refused or abandoned before each further one costs a step.
 func left(l event.Limits, counted, actions int) (most, spare int) {
 	most = min(l.Counted, counted+l.Total-actions)
 	return most, max(0, l.Total-actions-(l.Counted-counted))

@@ -18,8 +18,8 @@ import (
 const labelledRows = 25
 
 // Answer is a query with its result. SPARQL is the posting form (ARCHITECTURE.md, invariant 4) with [AUTO_LANGUAGE]
-// still in it; Ran is the text that was run, the same except for [AUTO_LANGUAGE]; Table its result, RanAt and Endpoint
-// when and where.
+// still in it; Ran is the text that was run, the same except for [AUTO_LANGUAGE]; Table is its result, and RanAt and
+// Endpoint say when and where it was run.
 type Answer struct {
 	SPARQL   string
 	Ran      string
@@ -40,7 +40,7 @@ type Answer struct {
 // Names returns how the answer's nodes are named.
 func (a *Answer) Names() render.Names { return render.Names{Graph: a.Graph, Labels: a.Labels} }
 
-// unfit returns, in words for the model, why a query cannot be published: it has no posting form, or its last run
+// unfit is the reason, in words for the model, why a query cannot be published: it has no posting form, or its last run
 // failed or returned nothing.
 type unfit struct {
 	text    string
@@ -93,7 +93,7 @@ func (r *Runner) publishAny(ctx context.Context, env *tool.Env, query string) (*
 		return a, err
 	}
 	ported, err := r.publishOne(ctx, env, a.Table.Asked)
-	if errors.As(err, &u) { // it ran a moment ago: the answer stays, in the form that the first service reads
+	if errors.As(err, &u) { // it ran a moment ago: the answer is kept in the form that the first service reads
 		return a, nil
 	}
 	return ported, err

@@ -58,7 +58,7 @@ func (r *Runner) handBack(ctx context.Context, b *event.Branch, s State, turn pr
 	return r.notDone(ctx, b, s, turn, call, call.Problem.Message, tool.BadCall, "")
 }
 
-// notDone returns the child of a call that was not carried out, and whose result says why. refused is the kind of the
+// notDone returns the child for a call that was not carried out; the call's result says why. refused is the kind of the
 // rule that refused it, or "" if the call could not be carried out.
 func (r *Runner) notDone(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	why string, failure kg.Kind, refused string) (Child, error) {
@@ -83,7 +83,7 @@ func replyOf(t protocol.Turn) string {
 	return b.String()
 }
 
-// sameReply applies the rules on a turn that is the same as the one before it.
+// sameReply applies the rules to a turn that is the same as the one before it.
 func (r *Runner) sameReply(s State, turn protocol.Turn) (Child, bool) {
 	same := s.reply != "" && s.reply == replyOf(turn)
 	if end := r.loop(s, same); end != nil {

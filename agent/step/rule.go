@@ -15,8 +15,8 @@ type Why string
 // The reasons. They are the names of the texts that the model reads.
 const (
 	repeated Why = "refused_repeat"    // it was done before
-	tooEarly Why = "refused_too_early" // no answer, before anything was looked up
-	// no answer, although a query returned something; the second time in a row, it is accepted
+	tooEarly Why = "refused_too_early" // a stop without an answer before anything was looked up
+	// a stop without an answer although a query returned something; it is accepted the second time in a row
 	hasRows     Why = "refused_has_rows"
 	noQuery     Why = "refused_no_query"
 	noSuchQuery Why = "refused_no_such"
@@ -43,10 +43,10 @@ type Refusal struct {
 //
 //   - A call equal (tool and normalized arguments) to any step still in the state is a repetition.
 //     A step that failed for a temporary reason of the service (down, rate limit) does not count.
-//   - A stop is without result when the last query executed in the state returned no row, failed, or there is none;
-//     or when that query cannot be posted.
-//   - A stop(step N) is the same stop on the query of the state's N-th step, and without result when that step is no
-//     query or returned nothing. The paper has no such action: without it a query that was followed by a check could
+//   - A stop is without result when the last query executed in the state returned no row or failed, if there is none,
+//     or if that query cannot be posted.
+//   - A stop(step N) is the same stop on the query of the state's N-th step, and is without result if that step is not
+//     a query or returned nothing. The paper has no such action: without it a query that was followed by a check could
 //     not be published, since running it again is a repetition.
 //   - A stop(no answer: …) is the honest way out. It is accepted when at least one query was executed or two searches
 //     were made, and no query executed in the state returned anything that can be posted. If one did, it is refused

@@ -13,11 +13,11 @@ import (
 // maxDown is how many failures of the graph's service in a row end a run.
 const maxDown = 3
 
-// longPause is the pause requested by a query service after which a run does not wait for it.
+// longPause is the shortest pause requested by a query service for which a run does not wait.
 const longPause = 2 * time.Minute
 
-// served returns the child of a call of the graph: an end if the graph's service stays down, has banned us, or wants no
-// queries for longer than a run waits.
+// served returns the child of a call of the graph: an end if the graph's service stays down, has banned us, or requests
+// a longer pause than a run waits.
 func (s State) served(call protocol.Call, res tool.Result) Child {
 	if !tool.Passing(res.Failure) {
 		s.down = 0
@@ -29,8 +29,8 @@ func (s State) served(call protocol.Call, res tool.Result) Child {
 	return s.unserved(res.Failure, res.RetryAfter)
 }
 
-// unserved returns the end of a run whose graph does not answer. It says how long the service wants no requests, so
-// that the question is not asked again before.
+// unserved returns the end of a run whose graph does not answer. It names the pause that the service requests, so that
+// the question is not asked again before its end.
 func (s State) unserved(failure kg.Kind, pause time.Duration) Child {
 	cause := kg.Errorf(failure, "the graph did not answer")
 	cause.RetryAfter = pause

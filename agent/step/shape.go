@@ -114,8 +114,8 @@ const (
 	ShapeNumber ShapeKind = "shape_number" // the question asks how many, and there is no number
 )
 
-// ShapeFaults returns what of the columns of an answer to a question may be wrong. named are those that the model says
-// answer, none for all of the table's; announced those that it said before it saw a result.
+// ShapeFaults returns what may be wrong with the columns of an answer to a question. named are the columns that answer,
+// according to the model (none means all of the table's); announced are those that it announced before it saw a result.
 func ShapeFaults(question string, t *kg.Table, named, announced []string) []ShapeFault {
 	columns := named
 	if len(columns) == 0 {

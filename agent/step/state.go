@@ -34,7 +34,7 @@ type State struct {
 	messages     int      // of the conversation so far
 	known        *seen    // IDs that the model was shown or that were given, in the form of tool.Dialect.Key
 	shown        *seen    // IRIs that results have shown
-	actions      int      // asked for in all
+	actions      int      // actions requested in all
 	formatErrors int      // turns in a row that could not be read
 	granted      int      // steps that the model did not ask for
 	refusals     int      // refused actions in all
@@ -68,10 +68,10 @@ type kept struct {
 	result    bool   // it returned rows or a truth value
 	table     *kg.Table
 	transient bool          // it failed for a temporary reason: doing it again is not a repetition
-	pause     time.Duration // how long the graph's service wants no requests
+	pause     time.Duration // the pause that the graph's service requests
 	given     bool          // the model did not ask for it, see [Runner.Give]
 	fruitless bool          // it showed nothing: no rows, no hits
-	unseen    bool          // the query holds IDs that were not seen before
+	unseen    bool          // the query contains IDs that were not seen before
 	// its result in one line: "12 rows", "no rows", "failed: timeout"; "" if there is none
 	brief  string
 	short  string // the truth value or only row of a query, if it is small

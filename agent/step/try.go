@@ -20,8 +20,8 @@ type Variant struct {
 }
 
 // Try returns the runner of the n-th of several independent tries, counted from 0, and how it differs, in words. The
-// first is the run itself. The tries share limits, graphs, caches and log, but nothing of their conversations: each
-// has its own seed, samples at a temperature of at least 0.7, and lists its tools in another order.
+// first is the run itself. The tries share limits, graphs, caches and log, but not their conversations: each has its
+// own seed, samples at a temperature of at least 0.7, and lists its tools in another order.
 func (r *Runner) Try(n int) (*Runner, string) {
 	if n == 0 {
 		return r, ""

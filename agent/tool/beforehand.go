@@ -196,14 +196,14 @@ func (env *Env) best(ctx context.Context, all []lookedFor, found []*kg.SearchRes
 		said[termAt(t, i, "item").Value] = countAt(t, i, "n")
 	}
 	for i, s := range all {
-		// A plain word rather means what is called so than what has it as a code or another name.
+		// A plain word more likely means a thing of that name than one that has it as a code or an alias.
 		meant := func(h kg.Hit) int64 {
 			if s.phrase != nil && !s.phrase.name && lettersOf(h.Label) == lettersOf(s.query.Text) {
 				return lesser * weight(h)
 			}
 			return weight(h)
 		}
-		res := *found[i] // which other queries may hold
+		res := *found[i] // which other queries may contain
 		res.Hits = slices.Clone(res.Hits)
 		slices.SortStableFunc(res.Hits, func(a, b kg.Hit) int {
 			if x, y := exact(a, s.query.Text), exact(b, s.query.Text); !x || !y {

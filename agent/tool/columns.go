@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// WithoutLabels removes from columns those that only name the items of another column in a result with the columns
-// vars. If nothing else would be left, it removes none.
+// WithoutLabels removes the columns that only name the items of another column, in a result with the columns vars. If
+// nothing else would be left, it removes none.
 func WithoutLabels(columns, vars []string) []string {
 	var out []string
 	for _, c := range columns {

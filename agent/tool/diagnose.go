@@ -29,7 +29,7 @@ type diagnosis struct {
 	All        bool // every condition was tried
 }
 
-// diagnose tries a query that returned nothing without each of its conditions, one at a time, and tells which of them
+// diagnose tries a query that returned nothing without each of its conditions, one at a time, and reports which of them
 // loses the rows. It returns "" if the query is not simple enough (see [Dialect.probes]), if a limit of the run is
 // near, or if no probe could be evaluated. Only the end of ctx and a trajectory that cannot be written are errors: a
 // probe that fails ends the diagnosis.

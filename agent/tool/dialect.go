@@ -182,7 +182,7 @@ func (d Dialect) ValidID(id string) bool {
 	return ok
 }
 
-// Variants returns what package variant has to know about the graph.
+// Variants returns what package variant needs to know about the graph.
 func (d Dialect) Variants() variants.Options {
 	o := variants.Options{Prefixes: d.known(), Wikidata: d.wikibase()}
 	if o.Wikidata {

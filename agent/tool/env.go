@@ -15,7 +15,7 @@ import (
 )
 
 // Graph is the knowledge graph that is explored. Failures are *kg.Error values with a kind; ctx's error when it is
-// done. The fake to use in tests is the embedded graph.
+// done. Tests use the embedded graph as a fake.
 type Graph interface {
 	// Search finds entities by label or alias.
 	Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error)
@@ -59,7 +59,7 @@ type Show struct {
 	Dialect string `json:"dialect,omitempty"`
 }
 
-// Env is a tool's environment: the graph, the question, what was shown so far. It is for one call.
+// Env is a tool's environment: the graph, the question, what was shown so far. It serves one call.
 type Env struct {
 	Log      *slog.Logger
 	Sources  Sources // the question's graphs

@@ -277,7 +277,7 @@ func usesText(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// countUses counts how often the hits are used if the search did not tell: up to a limit, with one query for all.
+// countUses counts how often the hits are used if the search did not report it: up to a limit, with one query for all.
 // A failure means that no uses are shown; only the end of ctx and a log that cannot be written are errors.
 func (env *Env) countUses(ctx context.Context, found [][]kg.Hit) error {
 	var parts []string
@@ -295,7 +295,7 @@ func (env *Env) countUses(ctx context.Context, found [][]kg.Hit) error {
 			place[h.ID] = h
 			pattern := "?s ?p <" + iri + ">"
 			switch {
-			case !env.Source.Explain.IsWikibase(): // an index may not tell which names belong to properties
+			case !env.Source.Explain.IsWikibase(): // an index may not know which names belong to properties
 				pattern += " } UNION { ?s <" + iri + "> ?o"
 			case h.Type == kg.Property:
 				pattern = "?s <" + rdf.Direct + h.ID + "> ?o"

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// SimilarName is the action that shows solved questions like one.
+// SimilarName is the action that shows solved questions similar to a given one.
 const SimilarName = "find_similar_examples"
 
 // graspExampleCount is the number of solved questions that a call shows, unless the preset sets it.

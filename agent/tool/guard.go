@@ -13,7 +13,7 @@ import (
 )
 
 // Asked returns the query that a call of a tool with Query runs, and the graph, "" for the main one. ok is false if the
-// tool does not tell.
+// tool does not report it.
 func (t *Tool) Asked(args []byte) (query, graph string, ok bool) {
 	switch {
 	case !t.Query:

@@ -18,7 +18,7 @@ import (
 const maxResult = 2000
 
 // runNamed carries out ExecuteSPARQL(sparql): the result with names for nodes, as a list of values, or of tuples if
-// there are several columns. A list of values is sorted and holds each once, unless the query orders them.
+// there are several columns. A list of values is sorted and contains each value once, unless the query orders them.
 func (env *Env) runNamed(ctx context.Context, query string) (Result, error) {
 	n := env.naming()
 	query = n.Completed(query)

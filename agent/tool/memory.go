@@ -14,7 +14,7 @@ import (
 
 // Limits of a [Memory]: at most about 128 MB.
 const (
-	MemoryAge    = 10 * time.Minute // a reply tells when its query was run, so this may be minutes ago
+	MemoryAge    = 10 * time.Minute // a reply says when its query was run, so that may be minutes ago
 	memoryAnswer = 2_000            // answers
 	memorySize   = 64 << 10         // bytes of a call and its answer, roughly; larger ones are not kept
 	termSize     = 56               // bytes of a term without its texts
@@ -30,7 +30,7 @@ type Memory struct {
 }
 
 type memoryKey struct {
-	graph any // the graph itself, since two may have the same name
+	graph any // the graph itself, since two graphs may have the same name
 	call  string
 }
 

@@ -94,7 +94,7 @@ type Advice string
 type Result struct {
 	Text    string
 	Failure kg.Kind // "" for a success
-	// how long the graph's service wants no requests, if it said so when it failed
+	// the pause that the graph's service requested when it failed, if any
 	RetryAfter time.Duration
 	Query      string // the query that was executed, in a form that can be executed again; "" if that is the tool's Input
 	KG         string // the graph of Query, "" for the main one

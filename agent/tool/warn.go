@@ -196,7 +196,7 @@ func (env *Env) structures(ctx context.Context, q *sparql.Query) ([]string, erro
 	return out, nil
 }
 
-// matches counts the matches of patterns, up to a number; -1 if the graph did not tell.
+// matches counts the matches of patterns, up to a number, or -1 if the graph returned no count.
 func (env *Env) matches(ctx context.Context, q *sparql.Query, patterns []sparql.Pattern) (int64, error) {
 	group := sparql.Print(&sparql.Query{Text: q.Text, Form: sparql.Select, Body: &sparql.SelectQuery{Star: true,
 		Where: &sparql.Group{Patterns: patterns}, Limit: &sparql.Count{N: structureUpTo}}},

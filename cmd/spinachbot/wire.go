@@ -141,7 +141,7 @@ func newModel(lg *slog.Logger, mcfg llm.Config, dailyUSD float64, days llm.DaySt
 }
 
 // newWiki makes a client for the configured wiki. session is a file for its session, or ""; see sessionFile. pauses
-// records how long the wiki wants no requests.
+// records the pause that the wiki requests.
 func newWiki(lg *slog.Logger, cfg *config.Config, session string,
 	pauses politehttp.Pauses) (*mediawiki.Client, error) {
 	ua, err := userAgent(cfg, isLoopback(cfg.WikiAPI))

@@ -90,7 +90,7 @@ type attempt struct {
 	failure *Failure      // a service's
 	detail  string        // of the failure or the reason
 	again   bool          // a retry may help
-	pause   time.Duration // how long the service wants no requests
+	pause   time.Duration // the pause that the service requests
 
 	examples  []string // IDs of the solved questions that the model was shown
 	incidents int      // calls of the graph that its service failed

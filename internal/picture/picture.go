@@ -74,7 +74,7 @@ type Fetcher struct {
 
 	mu      sync.Mutex
 	waiting int
-	closed  time.Time          // the service wants no requests until then
+	closed  time.Time          // the service requested a pause until then
 	gone    map[string]failure // names without a picture
 }
 

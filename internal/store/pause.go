@@ -15,7 +15,7 @@ var _ politehttp.Pauses = (*Store)(nil)
 // whether the database's clock was set back since.
 const pauseName = "pause "
 
-// Paused returns how long a server still wants no requests, or 0.
+// Paused returns what remains of the pause that a server requested, or 0.
 func (s *Store) Paused(ctx context.Context, server string) (time.Duration, error) {
 	var left, length int64
 	err := s.row(ctx, "SELECT ends - "+s.now()+", fence FROM leases WHERE name = ?", pauseName+server).Scan(&left, &length)
@@ -25,7 +25,7 @@ func (s *Store) Paused(ctx context.Context, server string) (time.Duration, error
 	return time.Duration(max(left, 0)) * time.Microsecond, failed(err, "pause of %s", server)
 }
 
-// Pause records that a server wants no requests for d from now on. It does not shorten a longer pause.
+// Pause records that a server requests a pause of d from now on. It does not shorten a longer pause.
 func (s *Store) Pause(ctx context.Context, server string, d time.Duration) error {
 	now := s.now()
 	_, err := s.exec(ctx, `INSERT INTO leases (name, holder, fence, ends) VALUES (?, '', ?, `+now+` + ?)

@@ -113,7 +113,7 @@ func (v *vector) get(ctx context.Context, path string, params url.Values) ([]vec
 	return hits, err
 }
 
-// fail switches the search off: for ten minutes, or as long as the service wants.
+// fail switches the search off: for ten minutes, or for the pause that the service requests.
 func (v *vector) fail(err error) {
 	wait := offFor
 	var ke *kg.Error
