@@ -101,7 +101,7 @@ type Config struct {
 	DataDir string
 	// how long trajectories, and the words of posts that are no longer on the wiki, are kept; negative: forever
 	KeepTrajectories, KeepRemoved time.Duration
-	DatabaseURL                   Secret // an address that may have a password
+	DatabaseURL                   Secret // an address that may contain a password
 
 	OpenAIKey                         Secret
 	OpenAIBaseURL                     string
@@ -110,7 +110,7 @@ type Config struct {
 	OpenAITimeout                     time.Duration
 	OpenAISampling                    string
 	InputUSD, OutputUSD               float64
-	JudgeInputUSD, JudgeOutputUSD     float64 // both 0: as the model's
+	JudgeInputUSD, JudgeOutputUSD     float64 // both 0: the model's prices
 	RequestTime                       time.Duration
 	RequestUSD, DailyUSD              float64
 	SPARQLEndpoint, SPARQLFallback    string
@@ -129,7 +129,7 @@ type Config struct {
 func (c *Config) Origin(key string) string { return c.origin[key] }
 
 // Value returns a key's text as it may be shown: asterisks for a secret, and for the parameters of an address, which
-// may hold a key.
+// may contain a key.
 func (c *Config) Value(key string) string {
 	v := c.raw[key]
 	for _, k := range Keys() {

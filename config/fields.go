@@ -97,7 +97,7 @@ func hasControl(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 })
 }
 
-// urlField reads an http or https address. Its errors do not quote the address, which may hold a password.
+// urlField reads an http or https address. Its errors do not quote the address, which may contain a password.
 func urlField(f func(*Config) *string) field {
 	return field{URL: true, set: func(c *Config, v string) error {
 		if v != "" {

@@ -64,7 +64,7 @@ var languageCode = regexp.MustCompile(`^[a-z]{2,3}(-[a-z0-9]{2,8})*$`)
 
 var wikiName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
 
-// ReadWikis reads the file of more wikis: a map "wikis" from a name to an entry. getenv gives the secrets. It returns
+// ReadWikis reads the file of more wikis: a map "wikis" from a name to an entry. getenv returns the secrets. It returns
 // the names in order and, for each, the settings of the bot on that wiki. The error is a [Problems].
 func (c *Config) ReadWikis(file string, data []byte, getenv func(string) string) ([]string, map[string]*Config, error) {
 	var doc struct {

@@ -19,15 +19,15 @@ import (
 // The files of a harvest's folder. The database is private to the harvest; the others are for everyone, and each is
 // replaced as a whole.
 const (
-	HarvestDB      = "harvest.db"       // what was read and run so far, so that a harvest can continue where it stopped
+	HarvestDB      = "harvest.db"       // what has been read and run, so that a harvest can continue where it stopped
 	CandidatesFile = "candidates.jsonl" // the staged ones, one per line, by month, page and section
 	RejectedFile   = "rejected.jsonl"   // the rejected ones with their reasons, and those that are gone
-	FunnelFile     = "funnel.json"      // how many got how far, see [Funnel]
+	FunnelFile     = "funnel.json"      // how many reached each stage, see [Funnel]
 	FunnelPicture  = "funnel.svg"
 	ResultsFolder  = "results" // ID.json.gz: all rows of a staged candidate
 )
 
-// Funnel counts how far the discussions of an archive got.
+// Funnel counts the discussions of an archive that reached each stage.
 type Funnel struct {
 	Schema int       `json:"schema"`
 	Total  Counts    `json:"total"`
@@ -45,7 +45,7 @@ type Counts struct {
 	Valid    int            `json:"valid"`
 	Run      int            `json:"run"`     // whose query an endpoint evaluated to the end
 	Staged   int            `json:"staged"`  // with rows, below the size limit (paper: 2,171)
-	Gone     int            `json:"gone"`    // whose text has been removed since
+	Gone     int            `json:"gone"`    // whose text has since been removed
 	Pending  int            `json:"pending"` // found but not run yet
 	Rejected map[Reason]int `json:"rejected"`
 }

@@ -21,11 +21,11 @@ type Item struct {
 
 	SPARQL string // the gold query; empty when the file withholds it (test sets of QALD)
 
-	Head []string // names of the gold result's variables, in order; nil when the file does not say
-	// the gold result: the bindings list of the SPARQL JSON format, or true or false; nil when the file holds none
+	Head []string // names of the gold result's variables, in order; nil if the file does not say
+	// the gold result: the bindings list of the SPARQL JSON format, or true or false; nil if the file has none
 	Answers json.RawMessage
 
-	Responses *int // comments after the request in the discussion the item was made from; nil when not known
+	Responses *int // comments after the request in the discussion the item was made from; nil if unknown
 
 	Info map[string]json.RawMessage // other members of the item, by the file's own keys; nil if none
 }

@@ -90,7 +90,7 @@ func PlaceInBlock(pageText string, t *Thread, target, reply string) (sectionText
 	return before + reply + "\n" + pageText[b.End:sec.End], nil
 }
 
-// comment finds a comment by its ID; nil if there is none.
+// comment finds a comment by its ID, or returns nil if there is none.
 func (t *Thread) comment(id string) *Comment {
 	for i := range t.Comments {
 		if c := &t.Comments[i]; id != "" && c.ID == id {

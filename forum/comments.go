@@ -17,7 +17,7 @@ type line struct {
 	start, end int    // without the newline
 	prefix     string // list characters
 	text       int    // offset of what follows them
-	table      int    // offset of the end of the table that the line begins with; signatures in it are quoted
+	table      int    // offset of the end of the table that the line begins with; signatures in it count as quoted
 	outdent    bool
 	sigs       []sig
 }
@@ -179,8 +179,8 @@ func (p *parser) borders(l *line) bool {
 }
 
 // unsignedBefore returns how many of the pending lines belong to someone other than the signed line that follows them.
-// DiscussionTools assigns all of them to the signer; but when the first lines are one step less deep than the rest,
-// which is indented by colons as replies are, they are an unsigned question and its answer.
+// DiscussionTools assigns all of them to the signer; but if the first lines are one step less deep than the rest, which
+// is indented by colons as replies are, they are an unsigned question and its answer.
 func (p *parser) unsignedBefore(pending []line, signed *line) int {
 	if len(pending) == 0 {
 		return 0
@@ -225,7 +225,7 @@ func (p *parser) unsignedBefore(pending []line, signed *line) int {
 	return 0
 }
 
-// prose reports whether lines hold words besides queries, tags and templates.
+// prose reports whether lines contain words besides queries, tags and templates.
 func (p *parser) prose(lines []line) bool {
 	for _, l := range lines {
 		i := l.text

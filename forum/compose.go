@@ -26,7 +26,7 @@ const (
 	maxColumns = 8
 	maxSteps   = 10
 	maxThings  = 4    // of a step
-	maxAsked   = 100  // of what was searched for
+	maxAsked   = 100  // of the text that was searched for
 	maxLink    = 2000 // bytes of an address
 	maxModel   = 60
 	markerName = "spinachbot"
@@ -52,7 +52,7 @@ func parserTag(name string) bool {
 // (see encode); nobody is pinged except, with [Reply].Ping, the person answered. Otherwise that name is plain text. The
 // operator is linked through the talk page, which notifies nobody.
 //
-// Errors tell what is wrong with the reply: a query that is not in its posting form, a number that is not an entity ID,
+// Errors say what is wrong with the reply: a query that is not in its posting form, a number that is not an entity ID,
 // a marker or signature that could break out of its context.
 func Compose(r Reply, indent string) (string, error) {
 	if errCatalog != nil {
@@ -132,8 +132,8 @@ type composer struct {
 	blocks []string
 }
 
-// block adds a block. MediaWiki recognizes a table only after colons (Parser::handleTables): from the first one on the
-// prefix is all colons, of the same depth, because going back to bullets would show a new one.
+// block adds a block. MediaWiki recognizes a table only after colons (Parser::handleTables): from the first table on,
+// the prefix is all colons, of the same depth, because going back to bullets would show a new one.
 func (c *composer) block(s string) {
 	if strings.HasPrefix(s, "{|") {
 		c.indent = strings.Repeat(":", len(c.indent))
@@ -157,7 +157,7 @@ func (c *composer) space() string {
 	return " "
 }
 
-// answer returns the first line: whom it is for, the short answer, and the marker by which we find our own reply again.
+// answer returns the first line: the addressee, the short answer, and the marker by which we find our own reply again.
 func (c *composer) answer() {
 	var parts []string
 	if to := encode(c.r.To, 100); to != "" {
@@ -168,7 +168,7 @@ func (c *composer) answer() {
 	}
 	parts = append(parts, c.amended()...)
 	short := encode(c.r.Short, MaxShort)
-	// The model says it itself, and more precisely: what was searched for and not found.
+	// The model says this itself, and more precisely: what was searched for and not found.
 	if c.r.NoAnswer != "" && (c.r.NoAnswer != "not_found" || short == "") {
 		parts = append(parts, c.t.Text(c.r.NoAnswer))
 	}
@@ -333,8 +333,8 @@ func (c *composer) step(s Step) (string, error) {
 const maxUserName = 235
 
 // CheckUserName reports why a name cannot be linked as a user's in a reply; spaces around it do not matter. It is
-// stricter than MediaWiki (UserNameUtils::isValid): besides what no title may hold it refuses what could become markup
-// in the link.
+// stricter than MediaWiki (UserNameUtils::isValid): besides what no title may contain it refuses anything that could
+// become markup in the link.
 func CheckUserName(name string) error {
 	name = strings.TrimSpace(name)
 	switch {

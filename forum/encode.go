@@ -143,7 +143,7 @@ func entityID(id string) bool {
 }
 
 // behaviorSwitch is one of MediaWiki's double underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and those of
-// the extensions on Wikidata). MediaWiki 1.39 takes them out of the link that the query's template makes. Others, such
+// the extensions on Wikidata). MediaWiki 1.39 removes them from the link that the query's template makes. Others, such
 // as the variable ?PIB__PPA__par_habitant, are harmless.
 var behaviourSwitch = regexp.MustCompile(`(?i)__(NOTOC|FORCETOC|TOC|NOGALLERY|NOEDITSECTION|NOTITLECONVERT|NOTC|NOCONTENTCONVERT|NOCC|NEWSECTIONLINK|NONEWSECTIONLINK|HIDDENCAT|` +
 	`EXPECTUNUSEDCATEGORY|EXPECTUNUSEDTEMPLATE|INDEX|NOINDEX|STATICREDIRECT|DISAMBIG|ARCHIVEDTALK|NOTALK|NOGLOBAL|EXPECTED_UNCONNECTED_PAGE)__`)

@@ -68,7 +68,7 @@ type Comment struct {
 
 	// id of the comment it answers as people read it: Parent, but after {{outdent}} the comment before
 	Answers string `json:"-"`
-	// user names linked or pinged in the comment, its own signature and quotations left out; see [Comment.Mentioned]
+	// user names linked or pinged in the comment, except in its own signature and in quotations; see [Comment.Mentioned]
 	Mentions []string `json:"-"`
 	// addresses of its external links as written ("https://w.wiki/7Xyz"), the first hundred; not in code, comments, the
 	// signature
@@ -78,7 +78,7 @@ type Comment struct {
 	End    int      `json:"-"`
 
 	outdent bool // starts with {{outdent}}
-	// what follows each "@" that addresses someone in plain text, on its line: where the name ends is not known
+	// the rest of the line after each "@" that addresses someone in plain text: it is not known where the name ends
 	calls []string
 	body  int // offset of the part between two headings that contains it
 }
@@ -107,14 +107,14 @@ type Reply struct {
 	Asks     string
 	Query    string     // the posted query, in its posting form
 	Vars     []string   // result header
-	Headers  []string   // the same as words, with units; if there are fewer, or one is "", the variable is shown
+	Headers  []string   // the same in words, with units; the variable is shown if there are fewer, or one is ""
 	Rows     [][]Cell   // first rows of the result
 	Total    int        // rows in all
 	Tree     []TreeItem // the result as a tree, shown instead of the table
 	Numbers  bool       // the IDs of items are asked for
 	Boolean  *bool      // result of an ASK
 	RanAt    time.Time  // when the query was run
-	Endpoint string     // where: a name such as "query.wikidata.org"
+	Endpoint string     // where it was run: a name such as "query.wikidata.org"
 	Assumed  string     // the reading that the model chose
 	LeftOpen string     // what the model says it left open
 	Yours    Fault      // what was wrong with the query that the person answered had posted
@@ -144,8 +144,8 @@ type Cell struct {
 	// how Text is shown: number, day, year, file (of Commons), unknown (the value is known to exist, but not which one
 	// it is), or "" for unchanged
 	Kind string
-	Unit string // of a number: "km"
-	Year string // of a number: when it was true
+	Unit string // for a number: "km"
+	Year string // for a number: when it was true
 }
 
 // The kinds of faults of a person's query.
@@ -176,7 +176,7 @@ type TreeItem struct {
 const (
 	StepNames  = "names"  // the words of the question were looked up
 	StepSearch = "search" // a search for Text
-	StepLook   = "look"   // Things were looked at
+	StepLook   = "look"   // Things were examined
 	StepQuery  = "query"  // a query that returned Rows, or failed
 	StepOther  = "other"  // the tool Text was used
 )
@@ -185,7 +185,7 @@ const (
 type Step struct {
 	Kind   string
 	Text   string
-	Things []Cell // entities that it found or looked at
+	Things []Cell // entities that it found or examined
 	Rows   int
 	Failed bool
 	Ask    bool   // the query asked whether something is so: it has no rows

@@ -148,7 +148,7 @@ var quotations = []quotation{
 // caller searches for plain "@Name"s in a part of the page.
 type caller struct {
 	text string // up to the part's end
-	none []int  // for each kind of quotation, the offset up to which there is no closing mark
+	none []int  // for each kind of quotation, the offset before which there is no closing mark
 	eol  int
 }
 

@@ -6,9 +6,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Options tell what differs from wiki to wiki. An empty list means the default, which is Wikidata's.
+// Options describe what differs from wiki to wiki. An empty list means the default, which is Wikidata's.
 type Options struct {
-	// QueryTemplates hold a SPARQL query in the parameter query or sparql, or in the first one without a name.
+	// QueryTemplates contain a SPARQL query in the parameter query or sparql, or in the first unnamed one.
 	QueryTemplates []string
 	// ResolvedTemplates mark a discussion as closed, anywhere in it.
 	ResolvedTemplates []string
@@ -109,7 +109,7 @@ type userLink struct {
 	page bool
 }
 
-// of looks a name up, as written.
+// of looks up a name, as written.
 func (n *names) of(written string) name {
 	if k, ok := n.asked[written]; ok {
 		return k

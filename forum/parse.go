@@ -67,9 +67,9 @@ func Parse(title, text string, opts Options) *Page {
 	return p.page
 }
 
-// layers sorts the nodes into headings and opaque parts. The inside of a template is read when it is not a template
-// (its name cannot be one) or an accident (stray braces around whole threads), or a mere wrapper around a signature or
-// a discussion.
+// layers sorts the nodes into headings and opaque parts. The inside of a template is read if it is not really a
+// template (its name cannot be one), if it is an accident (stray braces around whole threads), or if it only wraps a
+// signature or a discussion.
 func (p *parser) layers() (heads []*wikitext.Node) {
 	nodes := p.doc.Nodes
 	hidden := make([]bool, len(nodes)) // inside something opaque

@@ -235,7 +235,7 @@ func Markers(text string) []string {
 	}
 }
 
-// FindReply finds our own reply on a page: by the marker in it, written by account. An empty account stands for any
+// FindReply finds our own reply on a page: by the marker in it, written by account. An empty account matches any
 // author. It returns nil if there is none: a marker that someone else copied into a comment does not count.
 func FindReply(p *Page, text, marker, account string) (*Thread, *Comment) {
 	for from := 0; marker != ""; {

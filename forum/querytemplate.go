@@ -77,7 +77,7 @@ func (r *queryReader) note(_ string, i int) (wikitext.Node, bool) {
 	return wikitext.Node{}, false
 }
 
-// at returns the query template that opens at i in MediaWiki's reading, nil if none does.
+// at returns the query template that opens at i in MediaWiki's reading, or nil if none does.
 func (r *queryReader) at(i int) *reading {
 	k, ok := slices.BinarySearchFunc(r.asked, i, func(a reading, i int) int { return a.start - i })
 	if !ok {
@@ -253,7 +253,7 @@ func escapeAt(s string, i int) (template, text string) {
 	return "", ""
 }
 
-// argEnd finds the end of a template's argument that holds SPARQL: a pipe or "}}" outside the query's own braces and
+// argEnd finds the end of a template's argument that contains SPARQL: a pipe or "}}" outside the query's own braces and
 // parentheses. It stops at what cannot be in a query: another query template, a heading, a signature.
 func (r *queryReader) argEnd(i int) (int, bool) {
 	t := r.text
@@ -329,7 +329,7 @@ func (r *queryReader) followsParam(i int) bool {
 	return name != ""
 }
 
-// skipTag steps over <nowiki>…</nowiki> and comments.
+// skipTag skips <nowiki>…</nowiki> and comments.
 func (r *queryReader) skipTag(i int) int {
 	t := r.text
 	if strings.HasPrefix(t[i:], "<!--") {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxNamed is the maximum number of columns that are named if a table leaves them out.
+// maxNamed is the maximum number of left-out columns that are named below a table.
 const maxNamed = 4
 
 // found describes what the query found, if nothing else does.
@@ -80,7 +80,7 @@ func (c *composer) result() error {
 	return nil
 }
 
-// value is the only value of a result as wikitext; "" of another result.
+// value returns the only value of a result as wikitext, or "" if it has more than one.
 func (c *composer) value() (string, error) {
 	if !c.r.single() || c.r.Boolean != nil {
 		return "", nil

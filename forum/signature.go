@@ -295,7 +295,7 @@ func tagLength(s string) int {
 	return strings.IndexByte(s, '>') + 1
 }
 
-// linkEnd returns the offset after "]]" of the link that opens at i, links inside it skipped; -1 if it never ends.
+// linkEnd returns the offset after "]]" of the link that opens at i, skipping links inside it, or -1 if it never ends.
 func linkEnd[T string | []byte](s T, i int) int {
 	depth := 0
 	for j := i; j+1 < len(s) && j < i+2000; {

@@ -4,8 +4,8 @@ import "strings"
 
 // This file has just enough SPARQL to find where a query in running wikitext ends: strings, comments, IRIs and braces.
 
-// skipToken steps over a string, an IRI or a comment that starts at i in s, so that braces inside do not count. A quote
-// or "<" that starts none of them counts as one byte.
+// skipToken skips a string, an IRI or a comment that starts at i in s, so that braces inside do not count. A quote or
+// "<" that starts none of these counts as one byte.
 func skipToken(s string, i int) int {
 	switch c := s[i]; c {
 	case '#':

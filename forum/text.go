@@ -212,7 +212,7 @@ func (t *stripper) text(s []byte) []byte {
 		case c == '{' && hasPrefix(s[i:], "{|") && lineStarts(s, i):
 			table = true
 			i = lineStop(s, i)
-		case c == '{' && hasPrefix(s[i:], "{{"): // of a template that signatures are in
+		case c == '{' && hasPrefix(s[i:], "{{"): // of a template that contains signatures
 			if k := bytes.IndexAny(s[i:min(len(s), i+40)], "|\n"); k > 0 && s[i+k] == '|' {
 				i += k + 1
 				wrapped++

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// Memory is a [bot.Store] in memory. TestMemoryIsLikeTheStore in package bot compares it with the real one. It is
+// Memory is a [bot.Store] in memory. TestMemoryIsLikeTheStore in package bot compares it with the real store. It is
 // safe for concurrent use.
 type Memory struct {
 	mu      sync.Mutex

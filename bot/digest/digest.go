@@ -1,4 +1,4 @@
-// Package digest says what happened in a time, for the operator: as text, and as a section of a wiki page.
+// Package digest summarizes what happened in a period, for the operator: as text, and as a section of a wiki page.
 package digest
 
 import (
@@ -25,7 +25,7 @@ type Digest struct {
 	Rejected  []*bot.Entry // by the operator
 	GaveUp    []*bot.Entry
 	Skipped   int          // comments that were judged not to be requests
-	Waiting   []*bot.Entry // for the operator, at the end of the time
+	Waiting   []*bot.Entry // for the operator, at the end of the period
 	Open      int          // other requests in progress
 }
 
@@ -72,8 +72,8 @@ func New(entries []*bot.Entry, from, to time.Time) *Digest {
 	return d
 }
 
-// received adds an entry to the lists of reactions to its reply. That a reply is gone is no reaction if the operator
-// removed it.
+// received adds an entry to the lists of reactions to its reply. The absence of a reply is not a reaction if the
+// operator removed it.
 func (d *Digest) received(e *bot.Entry, within func(time.Time) bool) {
 	thanked, refused := false, false
 	for _, r := range e.Receptions {
@@ -119,7 +119,7 @@ func (d *Digest) groups() []struct {
 // dayFormat is how a digest names its times.
 const dayFormat = "2006-01-02 15:04"
 
-// Text writes the digest as plain text. link gives the address of an entry's thread; spent says what the time cost.
+// Text writes the digest as plain text. link returns the address of an entry's thread; spent says what the period cost.
 func (d *Digest) Text(spent string, link func(*bot.Entry) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "SpinachBot, %s to %s UTC\n", d.From.UTC().Format(dayFormat), d.To.UTC().Format(dayFormat))
@@ -140,8 +140,8 @@ func (d *Digest) Text(spent string, link func(*bot.Entry) string) string {
 }
 
 // Wikitext writes the digest as a section for a page: nobody is pinged, and what others wrote cannot become markup. It
-// says which check held a reply. It has no other reasons, which are words of operators and services, and no headings of
-// posts that were removed.
+// says which check held a reply. It omits all other reasons, since those are the words of operators and services, and
+// the headings of posts that were removed.
 func (d *Digest) Wikitext(spent string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "== %s ==\n", d.To.UTC().Format(time.DateOnly))

@@ -52,7 +52,7 @@ var (
 	_ agent.Examples = (*Finder)(nil)
 )
 
-// MaxOwn is how many of our own replies are searched: older ones are in the archive, which is harvested.
+// MaxOwn is the maximum number of our own replies that are searched: older ones are in the archive, which is harvested.
 const MaxOwn = 500
 
 // Limits of the search for one reply.
@@ -121,7 +121,7 @@ func (s *Finder) Similar(ctx context.Context, question string, n int) ([]agent.E
 	return out, nil
 }
 
-// runs reports whether a query still returns rows. An error means that the endpoint must not be asked now.
+// runs reports whether a query still returns rows. An error means that the endpoint must not be used now.
 func (s *Finder) runs(ctx context.Context, e *harvest.Earlier, may bool) (good, ran bool, err error) {
 	now := s.now()
 	if now.Sub(e.RanAt) < stillGood {

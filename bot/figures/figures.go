@@ -1,5 +1,5 @@
 // Package figures finds the units and dates of the numbers in a result. A query over Wikidata's direct values returns
-// neither; both are on the statements.
+// neither, since both belong to the statements.
 package figures
 
 import (
@@ -169,7 +169,7 @@ func match(t *kg.Table, subject, value, language string) (fig reply.Figure, ok b
 		units[rdf.EntityID(at(row, "unit").Value)] = true
 		when := at(row, "when").Value
 		if p, err := strconv.Atoi(at(row, "precision").Value); err == nil && p < yearly {
-			when = "" // in a decade or a century that begins or ends then
+			when = "" // in a decade or century that begins or ends in that year
 		}
 		dates[when] = true
 		if s := at(row, "symbol"); s.Value != "" {

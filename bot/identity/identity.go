@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Top is the place of the first comment of a thread.
+// Top is the position of the first comment of a thread.
 const Top = "top"
 
 // Post is a comment on the page.
@@ -17,7 +17,7 @@ type Post struct {
 	Thread  *forum.Thread
 	Comment *forum.Comment
 	Text    string // the hash of its words
-	Place   string // [Top], or what its parent says
+	Place   string // [Top], or the words of its parent
 }
 
 // Claim is an entry, or a comment from before the first start, that claims a comment among those with its signature.
@@ -26,33 +26,33 @@ type Claim struct {
 	Others               []string // the words of comments that were on the page together with it
 	Signed               bool     // by name and time
 	Old                  bool     // from before the first start
-	Vague                bool     // thread and place are not known
+	Vague                bool     // its thread and position are not known
 	Alone                bool     // a comment with its words in another thread is not its own: see [Arrivals]
 
 	Reply *forum.Comment // ours to the claim's comment, or nil
 	In    *forum.Thread  // where the reply is
 }
 
-// Rule says why a comment is a claim's. The first is the strongest.
+// Rule is the reason why a comment is a claim's. The first is the strongest.
 type Rule int
 
 // The rules.
 const (
 	None        Rule = iota
 	Replied          // its words, above our reply
-	Same             // its words, in its thread and place
+	Same             // its words, in its thread and position
 	InThread         // its words, in its thread
-	EditedThere      // other words, in its thread and place, above our reply
+	EditedThere      // other words, in its thread and position, above our reply
 	Moved            // its words, in another thread
-	Edited           // other words, in its thread and place
+	Edited           // other words, in its thread and position
 	EditedAbove      // other words, in its thread, above our reply
-	EditedSome       // other words, in its thread; the place is not known
+	EditedSome       // other words, in its thread; the position is not known
 	OldEdited        // an unsigned thread from before the first start stays old when someone corrects a word in it
 )
 
 // Match is the result for a claim.
 type Match struct {
-	Post int // its number, -1 for none
+	Post int // its index, or -1 for none
 	Rule Rule
 }
 
@@ -89,10 +89,10 @@ func Assign(posts []Post, claims []Claim) []Match {
 // fits returns the rule by which a comment is the claim's.
 func (c *Claim) fits(p *Post) Rule {
 	here := c.Place == p.Place
-	// Under the same heading, or where our reply is, should the heading have been changed.
+	// Under the same heading or, if the heading was changed, where our reply is.
 	inThread := c.Vague || c.Heading == p.Thread.Heading || c.In == p.Thread
 	replied := c.In == p.Thread && c.Reply.Parent == p.Comment.ID
-	// By its words it is another one that was on the page together with the claim's.
+	// Its words show that it is another comment, one that was on the page together with the claim's.
 	another := slices.Contains(c.Others, p.Text)
 	if c.Text == p.Text {
 		switch {
@@ -115,11 +115,11 @@ func (c *Claim) fits(p *Post) Rule {
 	return None
 }
 
-// edited returns the rule by which a comment with other words, in the claim's thread, is the claim's. here says that it
-// is in the claim's place, replied that our reply is under it.
+// edited returns the rule by which a comment with other words, in the claim's thread, is the claim's. here means that
+// it is in the claim's position, and replied that our reply is under it.
 func (c *Claim) edited(here, replied bool) Rule {
-	// Our reply may be under a comment that someone wrote between it and the claim's comment. Where it
-	// is under one in the claim's place, the same words elsewhere are another's: someone asked twice in a minute.
+	// Our reply may be under a comment that someone wrote between it and the claim's comment. If it is under one in the
+	// claim's position, the same words elsewhere are another comment: someone asked twice in a minute.
 	switch {
 	case replied && here:
 		return EditedThere

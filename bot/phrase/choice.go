@@ -19,9 +19,9 @@ pas non ni ne n sauf ninguno ninguna excepto sino né nessuno tranne não nem ne
 no ない ではなく じゃなく 不 非 ليس ليست لا غير `
 )
 
-// Choice returns the index of the reading that a post chooses of two, by what it finds or by its position in the
-// question: "the second", "193". It returns -1 if the post names neither or both, or denies something, or if 1 or 2 may
-// be a number or a position: then the model has to interpret it.
+// Choice returns which of two readings a post chooses, by what it finds or by its position in the question: "the
+// second", "193". It returns -1 if the post names neither or both, or denies something, or if 1 or 2 may be a number or
+// a position: then the model has to interpret it.
 func Choice(post string, counts []int) int {
 	if len(counts) != 2 {
 		return -1

@@ -2,13 +2,13 @@ package reply
 
 import "strings"
 
-// Other query services than Wikidata's ([QueryServices]) whose addresses may contain a query: QLever has its own
-// short links under the name of the data set, qlever.dev/wikidata/7Xyz1a.
+// Query services other than Wikidata's ([QueryServices]) whose addresses may contain a query: QLever has its own short
+// links under the name of the data set, qlever.dev/wikidata/7Xyz1a.
 var qleverServices = []string{"qlever.dev", "qlever.cs.uni-freiburg.de", "qlever.informatik.uni-freiburg.de"}
 
 // LinksQuery reports whether an address is a link to a query. On one of the given hosts this is anything but the front
-// page, since a short link hides its target. On a query service it is an address that holds a query or the short form
-// of one; a link to the service itself is not.
+// page, since a short link hides its target. On a query service it is an address that contains a query or the short
+// form of one; a link to the service itself is not.
 func LinksQuery(address string, hosts []string) bool {
 	host, path, params := splitAddress(address)
 	if host == "" {

@@ -135,7 +135,7 @@ func withoutLabelColumns(r *forum.Reply) {
 	}
 	repeats := func(label, entity int) bool {
 		for _, row := range r.Rows {
-			e, text := row[entity], row[label].Text // of what has no label, the query service gives the number
+			e, text := row[entity], row[label].Text // for anything without a label, the query service returns the ID
 			if e == (forum.Cell{}) && row[label] == (forum.Cell{}) {
 				continue
 			}
@@ -207,7 +207,7 @@ func cell(t rdf.Term, labels map[string]string) forum.Cell {
 
 const (
 	placeDigits = 4 // digits of a coordinate after the point: ten meters
-	keptDigits  = 6 // a number with at most so many digits after the point is shown as it is
+	keptDigits  = 6 // a number with at most this many digits after the point is shown as it is
 )
 
 // calculated returns how many digits after the point are shown of a number that was calculated, such as a mean.

@@ -33,11 +33,11 @@ var stepKinds = map[string]string{
 	"stop": "", "finish": "", "answer": "", "cancel": "", "answer_text": "", "cancel_text": "", "Done": "",
 }
 
-// steps returns the steps of a run for a reply. They tell what was done, in the forum package's words for the reply's
-// language, and never repeat what the model said.
+// steps returns the steps of a run for a reply. They describe what was done, in the forum package's words for the
+// reply's language, and never repeat what the model said.
 func steps(out *agent.Outcome) []forum.Step {
 	var shown []forum.Step
-	used := map[string]bool{} // what the model went on with, or an answer consists of
+	used := map[string]bool{} // what the model continued with, or what an answer consists of
 	for _, s := range out.Steps {
 		for _, id := range entityInText.FindAllString(s.Argument, -1) {
 			used[id] = out.Answer == nil
@@ -70,7 +70,7 @@ func steps(out *agent.Outcome) []forum.Step {
 				}
 			}
 			if step.Things = things(strings.Join(heads, " "), s.Observation, out); len(step.Things) == 0 {
-				continue // what the program always does, and found nothing
+				continue // the program always does this, and it found nothing
 			}
 		case forum.StepSearch:
 			step.Text = plain(s.Argument)

@@ -55,7 +55,7 @@ func Yours(query string) forum.Fault {
 		wrong = cmp.Or(wrong, statements[name])
 	}
 	sparql.Inspect(q.Body, func(n sparql.Node) bool {
-		var as []*sparql.Expr // what is used as a value
+		var as []*sparql.Expr // variables that are used as values
 		switch x := n.(type) {
 		case *sparql.Expr:
 			as = values(x)
@@ -111,8 +111,9 @@ func written(e *sparql.Expr) bool {
 		!strings.HasPrefix(e.Term.Value().Value, rdf.Entity+"statement/")
 }
 
-// TextForItem returns the fault that a query has a text as a property's value for which the answer's query has an item:
-// wdt:P30 "Africa" instead of wdt:P30 wd:Q15. The zero Fault means that it does not, or that the item is not certain.
+// TextForItem returns the fault of a query that has a text as the value of a property if the answer's query has an item
+// there: wdt:P30 "Africa" instead of wdt:P30 wd:Q15. The zero Fault means that it does not, or that the item is not
+// certain.
 func TextForItem(query, answer string) forum.Fault {
 	texts, items := constants(query, textOf), constants(answer, itemOf)
 	for _, id := range slices.Sorted(maps.Keys(texts)) {

@@ -62,8 +62,8 @@ func (s *Bots) each(ctx context.Context,
 	return out, first
 }
 
-// inTurn are the bots that are not left out, with their places in Bots. Each call begins with another one: what may be
-// done for all wikis together, such as the replies of an hour, would else be used up by the first.
+// inTurn returns the bots that are not left out, with their indexes in Bots. Each call begins with another one:
+// otherwise the first would use up what is limited for all wikis together, such as the replies in an hour.
 func (s *Bots) inTurn() iter.Seq2[int, *bot.Bot] {
 	start := s.turn
 	s.turn++

@@ -23,11 +23,11 @@ const (
 	maxAsked = 1500    // of an action's argument, of the question
 	maxSaid  = 1000    // of a thought, in characters
 	maxName  = 60
-	// what is kept free in a page for its end
+	// room that is left on a page for its end
 	reserve = 500
 )
 
-// marker is the comment by which a page is recognized as that of an entry.
+// marker is the comment that identifies a page as that of an entry.
 func marker(key string) string { return "<!-- spinachbot-steps:" + key + " -->" }
 
 // composer writes a page.
@@ -37,8 +37,8 @@ type composer struct {
 	hide []string
 }
 
-// compose writes the steps of an entry's reply as wikitext without headings. All of it that is not ours is escaped: it
-// is text, whatever it says, and notifies nobody. hide are texts that must not be in it.
+// compose writes the steps of an entry's reply as wikitext without headings. Everything in it that is not ours is
+// escaped, so that it remains text and notifies nobody. hide lists texts that must not be in it.
 func compose(e *bot.Entry, hide []string) string {
 	c := &composer{t: forum.Texts(e.Draft.Reply.Language), hide: hide}
 	reply := c.t.Text("trace_reply")
@@ -61,7 +61,7 @@ func compose(e *bot.Entry, hide []string) string {
 	return strings.TrimRight(c.b.String(), "\n")
 }
 
-// gone is the text of a page whose steps are kept no longer.
+// gone returns the text of a page whose steps are no longer kept.
 func gone(e *bot.Entry, at time.Time) string {
 	language := ""
 	if e.Draft != nil {
@@ -73,7 +73,7 @@ func gone(e *bot.Entry, at time.Time) string {
 
 func (c *composer) line(s string) { c.b.WriteString(s + "\n\n") }
 
-// step writes what was thought, done and seen.
+// step writes a step: the thought, the action and the observation.
 func (c *composer) step(n int, s agent.Step) {
 	c.line("'''" + c.t.Text("trace_step", "number", n) + "'''")
 	if thought := forum.Plain(c.shown(s.Thought), maxSaid); thought != "" {
@@ -99,7 +99,7 @@ func (c *composer) block(title, s string, limit int) {
 	c.b.WriteString("\n")
 }
 
-// pre writes a text of several lines as it is, cut to a number of characters.
+// pre writes a text of several lines unchanged, cut to a number of characters.
 func (c *composer) pre(s string, limit int) {
 	s = strings.Trim(c.shown(s), "\n")
 	if strings.TrimSpace(s) == "" {
@@ -113,7 +113,7 @@ func (c *composer) pre(s string, limit int) {
 	c.b.WriteString(`<pre dir="auto">` + escape(s) + cut + "</pre>\n")
 }
 
-// shown is a text without what must not be shown.
+// shown returns a text without the parts that must not be shown.
 func (c *composer) shown(s string) string {
 	for _, secret := range c.hide {
 		if secret != "" {
@@ -124,8 +124,8 @@ func (c *composer) shown(s string) string {
 }
 
 // escape writes every character that could be markup anywhere as a numeric entity, which is text for both of
-// MediaWiki's parsers, in <pre> as elsewhere. Control characters and those that turn the direction of a line are left
-// out.
+// MediaWiki's parsers, in <pre> as elsewhere. Control characters, and those that change the direction of a line, are
+// left out.
 func escape(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -1,10 +1,10 @@
 // Package tracepage puts the steps behind a reply on a page of the wiki, below a subpage of the bot's user page: what
-// the model thought, did and saw, from the ledger. The reply links to the page; it is posted first, whatever happens to
-// the page.
+// the model thought, did and saw, from the ledger. The reply, which links to the page, is posted first, whatever
+// happens to the page.
 //
 // A page is created at most once. The wiki does not create a page that already exists, so only one of two edits of
-// unknown outcome can have an effect. It does not create a page either that was deleted after the first attempt began,
-// so a page that an administrator removed stays removed.
+// unknown outcome can have an effect. Nor does it create a page that was deleted after the first attempt began, so a
+// page that an administrator removed stays removed.
 package tracepage
 
 import (
@@ -24,7 +24,7 @@ import (
 const (
 	maxTries = 5                  // attempts to make a page
 	atOnce   = 20                 // pages
-	within   = 7 * 24 * time.Hour // so long after its reply a page is made
+	within   = 7 * 24 * time.Hour // how long after its reply a page is made
 )
 
 // Writer writes a subpage of the account's user page. [bot.Bot] does.
@@ -54,11 +54,12 @@ type Pages struct {
 
 	Account string        // the bot's user name
 	Parent  string        // title: the page of an entry is Parent/KEY
-	Keep    time.Duration // since a page was made; negative: for ever
+	Keep    time.Duration // since a page was made; negative: forever
 	Hide    []string      // texts that must not be on a page: secrets
 }
 
-// Write makes the pages of replies that were posted lately. Like [Pages.Retire], it is called by one process at a time.
+// Write makes the pages of replies that were posted recently. Like [Pages.Retire], it is called by one process at a
+// time.
 func (p *Pages) Write(ctx context.Context) error {
 	return p.each(ctx, bot.Filter{States: []bot.State{bot.Posted}, SavedSince: p.Now().Add(-within)}, p.toMake, p.make)
 }
@@ -70,7 +71,7 @@ func (p *Pages) Retire(ctx context.Context) error {
 	return p.each(ctx, bot.Filter{States: []bot.State{bot.Posted}}, p.over, p.empty)
 }
 
-// each does something with the pages of entries for which it is due, a few at a time.
+// each calls a function for the entries whose pages are due, a few at a time.
 func (p *Pages) each(ctx context.Context, f bot.Filter, due func(*bot.Entry) bool,
 	do func(context.Context, *bot.Entry) (bool, error)) error {
 	entries, err := p.Ledger.Entries(ctx, f)
@@ -93,7 +94,7 @@ func (p *Pages) each(ctx context.Context, f bot.Filter, due func(*bot.Entry) boo
 	var errs []error
 	for _, e := range entries[:min(len(entries), atOnce)] {
 		more, err := do(ctx, e)
-		if errors.Is(err, bot.ErrChanged) || errors.Is(err, bot.ErrNoEntry) { // by someone else: the next time
+		if errors.Is(err, bot.ErrChanged) || errors.Is(err, bot.ErrNoEntry) { // someone else changed it: try next time
 			err = nil
 		}
 		if err != nil {
@@ -114,7 +115,7 @@ func (p *Pages) toMake(e *bot.Entry) bool {
 		(t == nil || t.Made.IsZero() && t.Not == "" && t.Tries < maxTries)
 }
 
-// over reports whether the steps of a page that was made are kept no longer.
+// over reports whether the steps of a page are no longer kept.
 func (p *Pages) over(e *bot.Entry) bool {
 	t := e.Trace
 	if t == nil || t.Made.IsZero() || !t.Gone.IsZero() || t.Not != "" || t.Title != p.title(e) {
@@ -125,7 +126,7 @@ func (p *Pages) over(e *bot.Entry) bool {
 
 func (p *Pages) title(e *bot.Entry) string { return p.Parent + "/" + e.Key }
 
-// make makes an entry's page. more says that others may be tried.
+// make makes an entry's page. more means that others may be tried.
 func (p *Pages) make(ctx context.Context, e *bot.Entry) (more bool, err error) {
 	if e.Trace == nil {
 		e.Trace = &bot.TracePage{Title: p.title(e)}
@@ -153,7 +154,7 @@ func (p *Pages) make(ctx context.Context, e *bot.Entry) (more bool, err error) {
 		p.Log.Info("the steps behind a reply are on the wiki", "entry", e.Key, "page", t.Title)
 	case errors.Is(err, bot.ErrDenied):
 		t.Not, err = err.Error(), nil
-	case err != nil && !sent: // the same for all of them
+	case err != nil && !sent: // it applies to all of them
 		return false, err
 	case errors.Is(err, bot.ErrRefused):
 		t.Not = "the wiki refused it"
@@ -166,8 +167,8 @@ func (p *Pages) make(ctx context.Context, e *bot.Entry) (more bool, err error) {
 	return more, errors.Join(err, p.Ledger.Update(context.WithoutCancel(ctx), e))
 }
 
-// empty takes the steps from an entry's page. What others wrote below a heading of theirs stays. It may be done twice:
-// the same text is written.
+// empty removes the steps from an entry's page. What others wrote below their own headings stays. Doing it twice writes
+// the same text.
 func (p *Pages) empty(ctx context.Context, e *bot.Entry) (more bool, err error) {
 	t, sent := e.Trace, false
 	_, err = p.Writer.WriteOwn(ctx, t.Title, func(rev *bot.Revision) (*bot.Edit, error) {

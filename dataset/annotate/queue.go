@@ -51,8 +51,8 @@ func (c *Case) In(b Box, who string) bool {
 	return true
 }
 
-// Visible reports whether who may see the work of others on the case: after deciding, when two others have decided, or
-// when it is resolved.
+// Visible reports whether the annotator who may see the work of others on the case: after deciding, when two others
+// have decided, or when it is resolved.
 func (c *Case) Visible(who string) bool {
 	own := c.Of(who)
 	return own != nil && own.HasVerdict() || len(c.Decided()) >= 2 || c.State() == Resolved
@@ -66,7 +66,7 @@ type Filter struct {
 	Feature string
 	Verdict string // mine, or the resolution's
 	Advice  string // the model's verdict
-	Text    string // words of heading, discussion, queries and my question, all of which must occur
+	Text    string // words that must all occur in heading, discussion, queries and my question
 }
 
 // Matches applies everything but the box.

@@ -188,7 +188,7 @@ var numeral = map[string]float64{"zero": 0, "one": 1, "two": 2, "three": 3, "fou
 
 var multiplier = map[string]float64{"hundred": 100, "thousand": 1e3, "million": 1e6, "billion": 1e9, "k": 1e3, "m": 1e6}
 
-// digits matches a number in digits, with groups of three and decimals, and with what is attached to it.
+// digits matches a number in digits, with groups of three and decimals, and whatever is attached to it.
 var digits = regexp.MustCompile(`\d{1,3}(?:[ ,']\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?`)
 
 // numbersOf finds the numbers of a folded text. "1.5 million" is one number, and 1.5 is another; "twenty-five" is one.

@@ -18,7 +18,7 @@ import (
 // line of spent.jsonl, so that a crash loses no cost. Calls in flight at a crash stay booked at their maximum cost.
 type Account struct {
 	days  llm.DayStore
-	limit float64 // US dollars; 0: none
+	limit float64 // US dollars; 0: no limit
 	mu    sync.Mutex
 	file  *os.File
 	sum   llm.Usage

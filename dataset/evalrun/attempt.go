@@ -17,7 +17,7 @@ import (
 // skipped is the reason of an item that was not asked because it cannot be scored.
 const skipped = "skipped"
 
-// ask asks one item, and retries if a service failed it, until a given time, after which the item ends with
+// ask asks one item, and retries it if a service failed, until a given time, after which the item ends with
 // [agent.OutOfTime]. An error stops the run, and the item then counts as not asked.
 func (r *runner) ask(ctx context.Context, it dataset.Item, k known, until time.Time) (*itemFile, error) {
 	out := &itemFile{Schema: Schema, ID: it.ID, Result: rawResult("null"), Meta: Meta{Schema: Schema, ID: it.ID}}
@@ -36,7 +36,7 @@ func (r *runner) ask(ctx context.Context, it dataset.Item, k known, until time.T
 	}
 	late := func() bool { return errors.Is(context.Cause(ctx), event.ErrOutOfTime) }
 	for try := 1; ; try++ {
-		if late() { // it took that long already in another process
+		if late() { // another process already spent that time on it
 			return out.late(), nil
 		}
 		a, err := r.attempt(ctx, it, k.gold)
@@ -72,7 +72,7 @@ func (r *runner) ask(ctx context.Context, it dataset.Item, k known, until time.T
 	}
 }
 
-// late makes the item one whose time has passed.
+// late marks the item as one whose time has passed.
 func (i *itemFile) late() *itemFile {
 	i.Error, i.Answered, i.SPARQL, i.Result, i.Confidence = nil, false, "", rawResult("null"), 0
 	i.Reason, i.Detail = string(agent.OutOfTime), "the time for all attempts at the item has passed"
@@ -142,7 +142,7 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item, gold *goldFile) (
 		return nil, fmt.Errorf("%w: %s", ErrBudget, a.out.Detail)
 	}
 	if a.usage = run.Used(); a.usage == (llm.Usage{}) && a.out != nil {
-		a.usage = a.out.Usage // a model that books nothing
+		a.usage = a.out.Usage // a model whose calls are not booked
 	}
 	a.judge(err)
 	if err == nil && a.failure == nil && a.out.Answer != nil {
@@ -275,7 +275,7 @@ func (noModel) Complete(context.Context, llm.Request) (*llm.Response, error) {
 	return nil, llm.ErrNoModel
 }
 
-// count counts the events that are of interest to readers of the run.
+// count counts the events that interest readers of the run.
 func (a *attempt) count(e event.Event) {
 	switch {
 	case e.Event == "graph" && e.Call != nil && e.Call.Failure != nil && passing(e.Call.Failure.Kind):

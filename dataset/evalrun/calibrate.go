@@ -11,11 +11,11 @@ type Calibration struct {
 	// expected calibration error: mean distance of confidence and share of right answers over the bins (Guo et al.
 	// 2017)
 	ECE float64 `json:"ece"`
-	// mean squared distance of confidence and being right (Brier 1950); always guessing the mean results in Base
+	// mean squared distance of confidence and being right (Brier 1950); a constant guess of the mean scores Base
 	Brier float64          `json:"brier"`
 	Base  float64          `json:"brier_of_the_mean"`
 	Bins  []CalibrationBin `json:"bins"`
-	// what is left, and how right it is, when answers below a confidence are withheld
+	// what remains, and how much of it is right, when answers below a confidence are withheld
 	Cut []CoveragePoint `json:"coverage"`
 }
 

@@ -19,7 +19,7 @@ const (
 	Format         Class = "format"          // the right facts in another form
 	Exploration    Class = "exploration"     // it did not find what the query needs, or ran out of steps
 	OverConstraint Class = "over-constraint" // an extra condition loses right rows
-	Property       Class = "property"        // a wrong property, or the direct path although the statement's is needed
+	Property       Class = "property"        // a wrong property, or the direct path where the statement's is needed
 	Complex        Class = "complex query"   // the right pieces put together wrongly
 )
 

@@ -12,7 +12,7 @@ import (
 
 // Comparison is two or more runs on their common items.
 type Comparison struct {
-	Metric string       `json:"metric"` // that the pairs are compared by
+	Metric string       `json:"metric"` // by which the pairs are compared
 	Runs   []RunSummary `json:"runs"`
 	// items that are in the averages of all runs and not failed by a service in any: all figures are over these
 	Common  int       `json:"common"`

@@ -15,7 +15,7 @@ import (
 type Judged map[string]*ItemData
 
 // Judge returns the items of the runs of eval run that are among paths: a path is the folder of a run, its folder of
-// trajectories, or one of these. Other paths, and runs that are not finished, have no items.
+// trajectories, or one of its trajectories. Other paths, and runs that are not finished, have no items.
 func Judge(ctx context.Context, paths []string) (Judged, error) {
 	j, seen := Judged{}, map[string]bool{}
 	for _, path := range paths {

@@ -22,8 +22,8 @@ type Score struct {
 	Upper  float64 `json:"f1_upper,omitempty"` // an upper bound of F1 if scoring ran out of time or memory; else 0
 }
 
-// Scorer scores an item whose gold query returned something. The metrics are in the same order for every item; no
-// answer is scored 0 by all of them.
+// Scorer scores an item whose gold query returned something. The metrics are in the same order for every item; all of
+// them score a missing answer as 0.
 type Scorer func(ctx context.Context, r *Result) ([]Score, error)
 
 // RunData is a run as stored in its folder.

@@ -18,7 +18,7 @@ var hashed = regexp.MustCompile(`(^|-)[0-9a-f]{16}$`)
 
 // FileName makes a file name, without an ending, from an item's id. An id of lower-case letters, digits, dashes, dots
 // and underscores that begins with a letter or a digit is its own name. In any other ID, other characters become dashes
-// and 16 hex digits of its hash are added, so that two IDs never share a name, not even if a file system ignores case:
+// and 16 hex digits of its hash are added, so that two IDs never share a name, even on a file system that ignores case:
 // "../x" becomes "x-…". It never names a directory, a hidden file or a device.
 func FileName(id string) string {
 	var b strings.Builder

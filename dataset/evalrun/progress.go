@@ -21,10 +21,10 @@ type Progress struct {
 	Limit    float64   // US dollars; 0: none
 }
 
-// ended is how an item ended, as far as [Progress] counts it.
+// ended describes how an item ended, as far as [Progress] counts it.
 type ended struct{ answered, failed bool }
 
-// count counts an item, or with -1 takes it out.
+// count counts an item, or reverts that if n is -1.
 func (p *Progress) count(i ended, n int) {
 	p.Done += n
 	if i.answered {

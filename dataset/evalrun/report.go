@@ -87,8 +87,8 @@ func (r *Report) Tables() []Table {
 		for _, d := range []struct {
 			name string
 			bins []Bin
-		}{{"Input tokens an item (SPINACH's table 10)", run.Input}, {"Output tokens an item (SPINACH's table 11)",
-			run.Output}, {"Cost an item, US cents", run.Cost}} {
+		}{{"Input tokens per item (SPINACH's table 10)", run.Input}, {"Output tokens per item (SPINACH's table 11)",
+			run.Output}, {"Cost per item, US cents", run.Cost}} {
 			if d.bins != nil {
 				out = append(out, binned(fmt.Sprintf("%s: %s", d.name, run.Name), d.bins, r.Metric))
 			}

@@ -325,9 +325,9 @@ func (r *Report) plots() []pageBlock {
 			title, note string
 			bins        []Bin
 		}{
-			{"Input tokens an item" + name, "share of the items in percent, in thousands of tokens (SPINACH's table 10)",
+			{"Input tokens per item" + name, "share of the items in percent, in thousands of tokens (SPINACH's table 10)",
 				thousands(run.Input)},
-			{"Output tokens an item" + name, "share of the items in percent (SPINACH's table 11)", run.Output},
+			{"Output tokens per item" + name, "share of the items in percent (SPINACH's table 11)", run.Output},
 			{"Cost an item" + name, "share of the items in percent, US cents", run.Cost},
 		} {
 			if p.bins == nil {

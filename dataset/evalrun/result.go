@@ -68,7 +68,7 @@ const (
 	Internal     = "internal" // a fault of this program
 )
 
-// failureTexts are the same words on every run; what the service said is in [Meta].
+// failureTexts are the same words in every run; what the service said is in [Meta].
 var failureTexts = map[string]string{
 	ModelService: "the model's service failed; meta.jsonl says how; run again to ask again",
 	GraphService: "the graph's service failed; meta.jsonl says how; run again to ask again",

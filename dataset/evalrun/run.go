@@ -37,7 +37,7 @@ type Config struct {
 
 	Jobs  int // items at once, default 1
 	Tries int // attempts at an item or a gold query that a service fails, default 3
-	// the most that an item may take, all attempts at it together; 0: as long as Limits lets that many attempts take
+	// time limit for all attempts at an item together; 0: the time that Limits allows for that many attempts
 	ItemTime time.Duration
 
 	Shared *Shared // with other processes; nil: this one does all
@@ -192,7 +192,7 @@ func (r *runner) load(it dataset.Item) (known, error) {
 	return k, err
 }
 
-// deadline returns until when an item that is begun now may be asked; zero for no limit.
+// deadline returns the time until which an item that begins now may be asked, or zero for no limit.
 func (r *runner) deadline() time.Time {
 	d := r.ItemTime
 	if d == 0 && r.Limits.Time > 0 {
@@ -277,7 +277,7 @@ func backoff(n int) time.Duration {
 	return min(2*time.Second<<(2*(n-1)), maxBackoff)
 }
 
-const maxBackoff, maxPause = 2 * time.Minute, time.Hour // of the program itself, and as a service wants
+const maxBackoff, maxPause = 2 * time.Minute, time.Hour // our own delay, and the longest that a service may request
 
 // itemFile is a file of items/: how the agent ended.
 type itemFile struct {

@@ -25,7 +25,7 @@ type Queue interface {
 	Jobs(ctx context.Context, w job.Want, states ...job.State) ([]job.Job, error)
 	// Finish ends a job and keeps the files that it made. The error is [job.ErrLost] if the claim has ended.
 	Finish(ctx context.Context, c *job.Claim, to job.State, reason string, files map[string][]byte) error
-	// Until notes until when a job must be done, unless that is known from an earlier claim, and returns it.
+	// Until records the time by which a job must be done, unless an earlier claim has recorded it, and returns it.
 	Until(ctx context.Context, c *job.Claim, deadline time.Time) (time.Time, error)
 	// Made returns the files that a job made, by name.
 	Made(ctx context.Context, key string) (map[string][]byte, error)
@@ -131,7 +131,7 @@ func (r *runner) takeItems(ctx context.Context, holder string, items map[string]
 			return err
 		}
 		it, known := items[c.Key]
-		if !known { // another process chose it; this one leaves it alone for a while
+		if !known { // another process chose it; this one does not touch it for a while
 			if err := s.Queue.GiveBack(ctx, c, r.Now().Add(s.Lease)); err != nil {
 				return err
 			}

@@ -24,7 +24,7 @@ type Summary struct {
 	Steps     float64         `json:"steps_mean"`     // of the items that no service failed
 	Refused   int             `json:"refused"`        // repetitions and early stops
 	Repairs   map[string]int  `json:"repairs"`        // turns that the model had to repair, by what was wrong
-	Incidents int             `json:"incidents"`      // calls that a service failed and after which the agent continued
+	Incidents int             `json:"incidents"`      // failed calls of a service after which the agent continued
 	Retried   int             `json:"retried"`        // attempts that a service failed
 	Usage     llm.Usage       `json:"usage"`          // of the attempts that count
 	Lost      llm.Usage       `json:"lost"`           // of those that a service failed

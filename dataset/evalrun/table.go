@@ -13,7 +13,7 @@ import (
 )
 
 // Table is a table for people that can be written as text, Markdown, LaTeX or HTML. Its texts may come from anywhere:
-// each form escapes what it must.
+// each form escapes what it has to.
 type Table struct {
 	Title string
 	Note  string // below the table

@@ -29,7 +29,7 @@ import (
 )
 
 // Embedder turns texts into vectors, one each and all of the same length. The model should support the languages of
-// questions and examples: with an English-only one, questions in other languages find little (arXiv 2512.14277).
+// questions and examples: an English-only model finds little for questions in other languages (arXiv 2512.14277).
 type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
@@ -37,7 +37,7 @@ type Embedder interface {
 // Pool is a set of solved questions. It is filled once, by one goroutine, and then only searched, by any number.
 //
 // Questions are ranked by BM25 over their folded words and those of their paraphrases, or, with [Pool.ByMeaning], by
-// the cosine of their vectors. Among several examples with the same query only the best is found.
+// the cosine of their vectors. Among several examples with the same query, only the best is found.
 type Pool struct {
 	docs   []doc
 	words  bm25.Index

@@ -14,8 +14,8 @@ type Vectors interface {
 	KeepVectors(ctx context.Context, model string, vectors map[string][]float32) error
 }
 
-// Kept is an [Embedder] that asks another one only for texts whose vectors are not stored. If the stored ones cannot be
-// read, it asks for all.
+// Kept is an [Embedder] that asks another one only for texts whose vectors are not stored. If the stored vectors cannot
+// be read, it requests all.
 type Kept struct {
 	Embedder Embedder
 	Model    string // name of the embedder's model

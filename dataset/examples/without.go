@@ -173,7 +173,7 @@ func (b *Besides) FindExamples(ctx context.Context, q event.ExampleQuery) ([]eve
 	return b.Pool.find(ctx, q, func(d *doc) bool { return b.Held.why(d) != "" })
 }
 
-// Without returns the pool without what h holds back, and the number of removed examples by reason.
+// Without returns the pool without the examples that h holds back, and the number of these by reason.
 func (p *Pool) Without(h *Held) (*Pool, map[Reason]int) {
 	out := &Pool{lg: p.lg, embedder: p.embedder}
 	gone := map[Reason]int{}
@@ -187,7 +187,7 @@ func (p *Pool) Without(h *Held) (*Pool, map[Reason]int) {
 	return out, gone
 }
 
-// wordings returns the texts of the question, which labels are not.
+// wordings returns the wordings of the question, without labels.
 func (d *doc) wordings() []string {
 	if d.Page != "" {
 		return []string{d.Question, d.Heading + " " + d.Question}
@@ -206,7 +206,7 @@ func (d *doc) place() string {
 // heading is the folded heading of the discussion, or "".
 func (d *doc) heading() string { return strings.Join(lookupWords(d.Heading), " ") }
 
-// generic matches IDs that any benchmark may have.
+// generic matches IDs that any benchmark may use.
 var generic = regexp.MustCompile(`^((train|dev|val|valid|validation|test|question|q|item|id)?[-_ #]?[0-9]{1,8})?$`)
 
 // foldID returns the form in which IDs are compared, "" for a generic one.
@@ -299,7 +299,7 @@ func (o *overlaps[K]) add(set []K) {
 	o.size = append(o.size, len(set))
 }
 
-// has reports whether a set has a Jaccard similarity of at least least with one of the added sets.
+// has reports whether a set and one of the added sets have a Jaccard similarity of at least least.
 func (o *overlaps[K]) has(set []K, least float64) bool {
 	both := map[int32]int{}
 	for _, k := range set {

@@ -19,10 +19,10 @@ const language = "en"
 
 // cleaned is a query prepared for running.
 type cleaned struct {
-	text   string        // canonical print; empty when rejected
+	text   string        // canonical print; empty if rejected
 	query  *sparql.Query // of text
 	notes  []string
-	reason dataset.Reason // why it cannot be run; empty when it can
+	reason dataset.Reason // why it cannot be run; empty if it can
 	detail string
 }
 
@@ -58,7 +58,7 @@ func clean(original string) cleaned {
 		}
 	}
 	c.text = q.String()
-	// the print of a tree parses: tested and fuzzed in internal/sparql
+	// a printed tree always parses, as internal/sparql tests and fuzzes
 	if c.query, err = sparql.Parse(c.text); err != nil {
 		return refused(dataset.SyntaxError, err)
 	}
@@ -68,7 +68,7 @@ func clean(original string) cleaned {
 // languageList matches a text with [AUTO_LANGUAGE] and otherwise only languages.
 var languageList = regexp.MustCompile(`(["'])([A-Za-z0-9, -]*\[AUTO_LANGUAGE\][A-Za-z0-9, -]*)(["'])`)
 
-// onceEach removes from lists with [AUTO_LANGUAGE] the languages that would appear twice after it is replaced:
+// onceEach removes the languages that would appear twice in a list once its [AUTO_LANGUAGE] is replaced:
 // "[AUTO_LANGUAGE],en" would name English twice.
 func onceEach(text string) string {
 	return languageList.ReplaceAllStringFunc(text, func(list string) string {

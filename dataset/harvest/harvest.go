@@ -83,7 +83,7 @@ type Page struct {
 	Revision int64  `json:"revision"` // that was read
 	Source   Source `json:"source"`   // how it was read
 	Gone     bool   `json:"gone,omitempty"`
-	// how many harvests failed to get this revision's HTML although the wiki has it
+	// number of harvests that failed to get this revision's HTML although the wiki has it
 	Unheard int `json:"unheard,omitempty"`
 }
 
@@ -105,7 +105,7 @@ type Memory interface {
 	Forget(ctx context.Context, key string) error
 }
 
-// Endpoint is a graph with what the harvest must know about it.
+// Endpoint is a graph with what the harvest needs to know about it.
 type Endpoint struct {
 	Name    string // its address, for provenance
 	Graph   Graph
@@ -153,9 +153,9 @@ type Parts struct {
 	Links     Links
 	Suggest   Suggester
 	Store     Store
-	Jobs      Jobs // nil: what is done of a page is only seen in Store
+	Jobs      Jobs // nil: only Store shows which pages are done
 	Now       func() time.Time
-	// nil: a page that cannot be read ends the harvest, and is not tried again
+	// nil: a page that cannot be read ends the harvest and is not retried
 	Sleep    func(ctx context.Context, d time.Duration) error
 	Progress func(Progress) // may be nil
 }
@@ -169,7 +169,7 @@ type Harvest struct {
 	links     linkState
 	downUntil map[string]time.Time // endpoints found down
 	stopped   error                // why no more queries are run
-	mute      bool                 // the suggester is not asked anymore
+	mute      bool                 // the suggester is no longer asked
 	pace      pace
 
 	adviceFailures int // in a row
@@ -237,7 +237,7 @@ func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 	if err != nil {
 		return dataset.Funnel{}, err
 	}
-	if !mine { // only now, since the address and the prefix do lead to an archive
+	if !mine { // only now is it certain that the address and the prefix lead to an archive
 		if err := h.Store.Put(ctx, claimNote, []byte(h.claim())); err != nil {
 			return dataset.Funnel{}, err
 		}
@@ -283,7 +283,7 @@ func (h *Harvest) mine(ctx context.Context) (bool, error) {
 type task struct {
 	Page
 	newest int64 // revision on the wiki; 0: the page is gone
-	fresh  bool  // must be read: it changed, appeared, disappeared, or was read in another form
+	fresh  bool  // it must be read: it changed, appeared, disappeared, or was read in another form
 	queued bool  // it has a job
 }
 

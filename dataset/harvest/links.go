@@ -37,7 +37,7 @@ const (
 	adviceNote = "advice "
 )
 
-// link is the data on a short link.
+// link is what is known about a short link.
 type link struct {
 	SPARQL string `json:"sparql,omitempty"` // the query behind it
 	Why    string `json:"why,omitempty"`    // why there is none
@@ -46,7 +46,8 @@ type link struct {
 // linkState counts failures of short-link hosts in this run.
 type linkState struct{ failures map[string]int }
 
-// maxLinkFailures is the number of failures in a row after which a short-link host is left alone until the next run.
+// maxLinkFailures is the number of failures in a row after which a short-link host is not asked again until the next
+// run.
 const maxLinkFailures = 3
 
 // resolve requests the short links of a discussion that are not known yet.

@@ -101,8 +101,8 @@ func shareText(n, of int) string {
 }
 
 // lost names what was lost between two bars. A reason that occurs at two bars (a query that parses but that the
-// endpoint rejects) is shown at the first as far as that bar lost discussions, and the rest at the second. Discussions
-// without a reason are waiting for a short link or for the endpoint.
+// endpoint rejects) is shown at the first, up to the number of discussions that bar lost, and the rest at the second.
+// Discussions without a reason are waiting for a short link or for the endpoint.
 func lost(s step, before int, untold map[dataset.Reason]int) string {
 	left := before - s.n
 	if left == 0 {

@@ -32,7 +32,7 @@ type pace struct {
 	others   int // remaining pages that need not be read
 	done     int
 	worked   float64
-	seen     int // pages that were not to be read, done
+	seen     int // pages that did not need to be read, done
 	seenWork int // of them, with work
 	present  float64
 	queries  int
@@ -75,7 +75,7 @@ func (p *pace) pageDone(t *task, did bool) {
 	}
 }
 
-// left estimates the remaining time; negative if less than two pages' worth of work was done.
+// left estimates the remaining time; negative if less than two pages' worth of work is done.
 func (p *pace) left(now time.Time) time.Duration {
 	done := p.worked + p.present
 	if p.fresh+p.others == 0 {

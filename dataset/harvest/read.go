@@ -135,8 +135,8 @@ func (h *Harvest) forget(ctx context.Context, id string) error {
 	return h.removeResult(id)
 }
 
-// discussions reads a page's threads. heard is false when its HTML could not be read but may be available at another
-// time. The error wraps ErrNoPage if there is nothing (more) to read.
+// discussions reads a page's threads. heard is false if its HTML could not be read now but may be available later. The
+// error wraps ErrNoPage if there is nothing (more) to read.
 func (h *Harvest) discussions(ctx context.Context, t *task) (list []dataset.Candidate, revision int64, heard bool,
 	err error) {
 	heard = true

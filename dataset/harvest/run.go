@@ -44,7 +44,7 @@ func hashText(s string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// known reads the outcome of a query text, or returns nil if it was never run.
+// known reads the outcome of a query text, or returns nil if the query was never run.
 func (h *Harvest) known(ctx context.Context, id, text string) (*outcome, error) {
 	data, ok, err := h.Store.Get(ctx, runNote+id)
 	if err != nil || !ok {
@@ -180,7 +180,7 @@ func (h *Harvest) execute(ctx context.Context, c *cleaned) (*outcome, *kg.Table,
 }
 
 // otherMayHelp reports whether another endpoint may answer a query that one has not. A result that is too large or
-// empty is so everywhere.
+// empty on one is so on all.
 func otherMayHelp(r dataset.Reason) bool { return r != dataset.TooLarge && r != dataset.Empty }
 
 // mayDoBetter reports whether a query that failed is worth another run: it may finish in time now, and a second
@@ -262,8 +262,8 @@ var reasons = map[kg.Kind]dataset.Reason{
 	kg.TooLarge: dataset.TooLarge,
 }
 
-// failure returns the outcome of a failed call, or an error if the endpoint answers nobody: it is banned, wants a pause
-// that is too long to wait for, or does not even answer the simplest of queries.
+// failure returns the outcome of a failed call, or an error if no query will be answered: the endpoint has banned us,
+// requests a pause that is too long, or does not even answer the simplest query.
 func (h *Harvest) failure(ctx context.Context, e *Endpoint, err error) (*outcome, *kg.Table, error) {
 	var ke *kg.Error
 	detail := err.Error()

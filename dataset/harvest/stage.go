@@ -21,7 +21,7 @@ type picked struct {
 	sparql  string
 	reason  dataset.Reason // why there is none
 	detail  string
-	pending bool // a short link that is not resolved yet is after all others
+	pending bool // a short link that is not resolved yet comes after all others
 }
 
 // pick chooses the last-mentioned query that our bot did not post. A short link that does not lead to a query is
@@ -55,8 +55,8 @@ func (h *Harvest) pick(ctx context.Context, d *dataset.Candidate) (picked, error
 	return p, nil
 }
 
-// assess determines how far a discussion has got. The candidate that it returns has everything except what depends on
-// other candidates (near-duplicates).
+// assess determines which stage a discussion has reached. The candidate that it returns has everything except what
+// depends on other candidates (near-duplicates).
 func (h *Harvest) assess(ctx context.Context, d dataset.Candidate) (*dataset.Candidate, error) {
 	if d.Stage == dataset.Gone {
 		return &d, nil
@@ -208,7 +208,7 @@ func (h *Harvest) descriptions(ctx context.Context, c *dataset.Candidate) (map[s
 // advice is a suggester's advice on a query; the store keeps it.
 type advice struct {
 	Query      string              `json:"query"`
-	Suggestion *dataset.Suggestion `json:"suggestion"`    // nil: it returned nothing usable
+	Suggestion *dataset.Suggestion `json:"suggestion"`    // nil: the suggester returned nothing usable
 	Why        string              `json:"why,omitempty"` // the answer was not usable
 
 	Descriptions map[string]string `json:"descriptions,omitempty"` // that it was shown

@@ -14,11 +14,11 @@ import (
 // done. internal/store implements it.
 type Jobs interface {
 	job.Queue
-	// Redo adds the jobs that are not there, and has those done again that are done or had failed.
+	// Redo adds the jobs that are not there, and requeues those that are done or have failed.
 	Redo(ctx context.Context, jobs []job.Job) error
 	// Jobs lists the jobs that are wanted in any of the states.
 	Jobs(ctx context.Context, w job.Want, states ...job.State) ([]job.Job, error)
-	// Until notes until when a job must be done, unless that is known from an earlier claim, and returns it.
+	// Until records the time by which a job must be done, unless an earlier claim has recorded it, and returns it.
 	Until(ctx context.Context, c *job.Claim, deadline time.Time) (time.Time, error)
 	// Later gives a job back until a time. The attempt counts.
 	Later(ctx context.Context, c *job.Claim, due time.Time, reason string) error
@@ -31,7 +31,7 @@ const (
 	pageTries = 3             // attempts at a page in one harvest
 	pageWait  = time.Minute   // before the second attempt; the third waits four times that
 	pageTime  = 6 * time.Hour // from the first attempt; then the harvest continues without the page
-	inARow    = 3             // pages that fail one after the other: it is not the pages
+	inARow    = 3             // pages that fail one after another: then the pages are not the cause
 )
 
 // pageJob is the kind of the pages' jobs.
@@ -47,7 +47,7 @@ type pageError struct {
 func (e *pageError) Error() string { return e.title + ": " + e.err.Error() }
 func (e *pageError) Unwrap() error { return e.err }
 
-// turn is a page in line.
+// turn is a page in the queue.
 type turn struct {
 	*task
 	tries int
@@ -86,8 +86,8 @@ func (h *Harvest) line(ctx context.Context, todo []task) ([]turn, error) {
 	return line, h.Jobs.Redo(ctx, jobs)
 }
 
-// steps works on the pages in line. One that fails is tried again behind the others, a few times. The error is of what
-// stopped the harvest, or of the first page that was not done.
+// steps works on the pages in the queue. One that fails is retried a few times, after the others. The error is what
+// stopped the harvest, or that of the first page that was not done.
 func (h *Harvest) steps(ctx context.Context, line []turn, done func(t *task, did bool) error) error {
 	var failed error
 	for row := 0; len(line) > 0; {
@@ -127,7 +127,7 @@ func (h *Harvest) steps(ctx context.Context, line []turn, done func(t *task, did
 	return failed
 }
 
-// again reports whether a page that failed is tried once more in this harvest.
+// again reports whether a page that failed is retried in this harvest.
 func (s *turn) again(e *pageError) bool { return s.tries < pageTries && !e.late }
 
 // step works on one page, under its job.
@@ -147,13 +147,13 @@ func (h *Harvest) step(ctx context.Context, s *turn) (did bool, err error) {
 	return did, errors.Join(err, h.end(context.WithoutCancel(ctx), c, s, err, ctx.Err() != nil))
 }
 
-// begin claims a page's job, if it has one, and returns until when the page must be done.
+// begin claims a page's job, if it has one, and returns the time by which the page must be done.
 func (h *Harvest) begin(ctx context.Context, t *task) (*job.Claim, time.Time, error) {
 	until := h.Now().Add(pageTime)
 	if !t.queued {
 		return nil, until, nil
 	}
-	// Only one harvest works in the folder, and waits for what is due by itself.
+	// Only one harvest works in the folder, and it waits until jobs are due.
 	c, err := h.Jobs.Claim(ctx, pageJob, job.Want{Key: h.jobOf(t.Title)}, h.Now().Add(job.MaxWait/2), job.Forever)
 	if err != nil {
 		return nil, until, fmt.Errorf("the job of %s: %w", t.Title, err)

@@ -36,7 +36,7 @@ type trimmer struct {
 // 26,000 characters; a hostile one could have two million.
 const (
 	maxTrimBytes = 64 << 10
-	maxUnits     = 200 // further parts are left alone
+	maxUnits     = 200 // further parts are not examined
 )
 
 // trim scans a query and proposes a trimmed one. q is not changed.

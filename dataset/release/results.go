@@ -42,8 +42,8 @@ func Keep(dir, query string, t *kg.Table) error {
 	return dataset.WriteGzip(keptPath(dir, query), body)
 }
 
-// Stored returns the rows that the gold query returned when it was approved: for a harvested query those of the
-// harvest, for a changed one those of the annotator's run. nil without an error means that there are none.
+// Stored returns the rows that the gold query returned when it was approved: those of the harvest for a harvested
+// query, and those of the annotator's run for a changed one. nil without an error means that there are none.
 func Stored(dir string, g *Gold) (*kg.Table, error) {
 	b, err := dataset.ReadGzip(keptPath(dir, g.Query), maxResult)
 	if errors.Is(err, os.ErrNotExist) && sparql.NormalForm(g.Query) == sparql.NormalForm(g.Candidate.Cleaned) {

@@ -51,13 +51,13 @@ type Split struct {
 }
 
 // Divide splits golds into a development and a test part. Near-duplicates of the kind stay together, also transitively;
-// candidates that were not kept count, so that annotating more of them joins nothing later. Both the harvested and the
-// gold queries are compared.
+// candidates that were not kept count, so that annotating more of them later joins no clusters. Both the harvested and
+// the gold queries are compared.
 //
-// The split depends on the seed, the candidates and the golds only, not on their order. Each cluster of near-duplicates
+// The split depends only on the seed, the candidates and the golds, not on their order. Each cluster of near-duplicates
 // draws a number from the seed and the ID of its oldest candidate. With a share, a cluster whose number is below it
 // goes to dev: later harvests add items to either part and move none, unless a new item joins two clusters. The share
-// holds on average. With a number of items, clusters are taken in ascending order of their numbers until N items are
+// is met on average. With a number of items, clusters are taken in ascending order of their numbers until N items are
 // reached; one that would exceed N is left out. Adding items then moves some near the edge. candidates are all of the
 // harvest.
 //
@@ -206,8 +206,8 @@ func cluster(candidates []dataset.Candidate, golds []Gold, near Nearness) []grou
 	return out
 }
 
-// kindOf returns how near two candidates are that the harvest found near. The harvest reports "same pattern" before it
-// compares texts, so the texts of such pairs are compared here.
+// kindOf returns how near each other two candidates are, given that the harvest found them near. The harvest reports
+// "same pattern" before it compares texts, so the texts of such pairs are compared here.
 func kindOf(a, b *dataset.Candidate, n dataset.Near) Nearness {
 	switch {
 	case n.Similarity >= 1:

@@ -151,7 +151,7 @@ func verify(ctx context.Context, g Graph, now func() time.Time, c *Check) (Drift
 	return d, nil
 }
 
-// refused reports what must not be sent anywhere.
+// refused returns why a query must not be sent anywhere, if so.
 func refused(query string) error {
 	q, err := sparql.Parse(query)
 	if err != nil {

@@ -20,13 +20,13 @@ const (
 // Metrics lists all measures, in the order in which they are shown.
 func Metrics() []Metric { return []Metric{MetricSpinach, MetricGRASP, MetricFair, MetricKBQA} }
 
-// Scores are the scores of one answer by each measure; those that were not asked for are nil.
+// Scores are the scores of one answer by each measure; those that were not requested are nil.
 type Scores struct {
 	Spinach, GRASP, Fair *Score
 	KBQA                 *SetScore
 }
 
-// F1EM returns F1 and exact match, 0 or 1, by one measure; ok is false when it is undefined or was not asked for. Exact
+// F1EM returns F1 and exact match, 0 or 1, by one measure; ok is false if it is undefined or was not requested. Exact
 // match of kbqa is equality of sets.
 func (s *Scores) F1EM(m Metric) (f1, em float64, ok bool) {
 	if m == MetricKBQA {
@@ -42,7 +42,7 @@ func (s *Scores) F1EM(m Metric) (f1, em float64, ok bool) {
 	return r.F1, number01(r.EM), true
 }
 
-// Row returns the score of a row measure, nil when it was not asked for.
+// Row returns the score of a row measure, or nil if it was not requested.
 func (s *Scores) Row(m Metric) *Score {
 	switch m {
 	case MetricSpinach:
@@ -62,7 +62,7 @@ func number01(b bool) float64 {
 	return 0
 }
 
-// Compare scores one answer by the measures given. aliases are further names of the gold answers, for kbqa.
+// Compare scores one answer by the given measures. aliases are other names of the gold answers, for kbqa.
 func Compare(ctx context.Context, gold, pred *Answer, hint Hint, aliases []string, lim Limits,
 	metrics ...Metric) Scores {
 	var s Scores

@@ -7,7 +7,7 @@ import (
 )
 
 // Rows are rows of cells in a compact form: Tokens[Starts[i]:Starts[i+1]] are the cells of row i, equal numbers for
-// equal cells, in any order, with repetitions. Starts has one element more than there are rows.
+// equal cells, in any order, with repetitions. Starts has one more element than there are rows.
 type Rows struct {
 	Starts []int32
 	Tokens []int32
@@ -33,43 +33,44 @@ const DefaultMaxEdges = 60_000_000
 
 // Options of [Assign].
 type Options struct {
-	// MaxEdges limits memory: how many joints between rows and sets of shared values are kept. Beyond it the smallest
-	// sets are given up; the result is often still exact, and says so when it is not. 0 means DefaultMaxEdges.
+	// MaxEdges limits memory: it is the maximum number of joints between rows and sets of shared values that are kept.
+	// Beyond it the smallest sets are dropped; the result is often still exact, and says so if it is not. 0 means
+	// DefaultMaxEdges.
 	MaxEdges int
-	// Fewest asks for Pairing.FewestPairs.
+	// Fewest requests Pairing.FewestPairs.
 	Fewest bool
 }
 
-// Pairing is a one-to-one pairing of gold rows and predicted rows that maximises the sum of recalls, where the recall
+// Pairing is a one-to-one pairing of gold rows and predicted rows that maximizes the sum of recalls, where the recall
 // of a pair is the number of cells that the rows share (as multisets) over the number of cells of the gold row. Rows
 // that share nothing are never a pair.
 //
-// Several pairings can have the same, greatest sum and different numbers of pairs: gold rows {a,b}, {b,c} and predicted
-// rows {a,b}, {a} give the sum 1 with one pair ({a,b} with {a,b}) and with two ({a,b} with {a}, {b,c} with {a,b}). The
+// Several pairings can have the same maximum sum and different numbers of pairs: gold rows {a,b}, {b,c} and predicted
+// rows {a,b}, {a} reach the sum 1 with one pair ({a,b} with {a,b}) and with two ({a,b} with {a}, {b,c} with {a,b}). The
 // pairing here has as many pairs as possible.
 type Pairing struct {
-	// Pred holds, for each gold row, the predicted row it is paired with, or -1.
+	// Pred is, for each gold row, the predicted row that it is paired with, or -1.
 	Pred []int32
-	// Shared holds, for each gold row, how many cells it shares with that row.
+	// Shared is, for each gold row, the number of cells that it shares with that row.
 	Shared []int32
 	// Pairs is the number of pairs.
 	Pairs int
-	// FewestPairs is the smallest number of pairs in any pairing with the same sum, when it was asked for and the
-	// result is exact; otherwise Pairs.
+	// FewestPairs is the smallest number of pairs in any pairing with the same sum, if it was requested and the result is
+	// exact; otherwise Pairs.
 	FewestPairs int
 	// Sum is the sum of recalls.
 	Sum float64
-	// Upper is a proven upper limit of Sum: the same number when Exact.
+	// Upper is a proven upper bound of Sum: the same number if Exact.
 	Upper float64
-	// Exact means that no pairing has a greater sum, and none with this sum has more pairs.
+	// Exact means that no pairing has a larger sum, and none with this sum has more pairs.
 	Exact bool
 }
 
 // Assign finds the best pairing of gold and predicted rows. Cells are numbers, the same on both sides for the same
 // cell.
 //
-// When ctx ends early, or memory is limited, the result is a pairing that may not be the best, with limits on either
-// side: Sum is reached, Upper cannot be surpassed. It is not an error.
+// If ctx ends early, or memory is limited, the result is a pairing that may not be the best: its sum is Sum, and no
+// pairing has more than Upper. That is not an error.
 func Assign(ctx context.Context, gold, pred Rows, opt Options) Pairing {
 	if opt.MaxEdges <= 0 {
 		opt.MaxEdges = DefaultMaxEdges
@@ -95,7 +96,7 @@ func Assign(ctx context.Context, gold, pred Rows, opt Options) Pairing {
 	p.Exact = m.complete && exact
 	p.Upper = p.Sum
 	if !p.Exact {
-		lost := 0.0 // what rounding the weights down can have taken
+		lost := 0.0 // the most that rounding the weights down can have cost
 		if !exact {
 			for _, w := range in.width {
 				lost += float64(w) / float64(unit)
@@ -111,7 +112,8 @@ func Assign(ctx context.Context, gold, pred Rows, opt Options) Pairing {
 	return p
 }
 
-// recallSum adds up shared/width: widths apart, so that the sum over rows of one width is a sum of integers.
+// recallSum adds up shared/width, separately for each width, so that the sum over rows of one width is a sum of
+// integers.
 func recallSum(shared, width []int32) float64 {
 	cells := map[int32]int64{}
 	for i, k := range shared {
@@ -135,7 +137,7 @@ func recallSum(shared, width []int32) float64 {
 const maxScale = 1 << 60
 
 // scale returns the integer weight of one shared cell for every gold row: unit/width, where unit is the least common
-// multiple of all widths. When that is too great for an integer, maxScale stands for it, weights are rounded down, and
+// multiple of all widths. If that is too large for an integer, maxScale is used instead, weights are rounded down, and
 // exact is false.
 func scale(width []int32) (cost []int64, unit int64, exact bool) {
 	l, exact := int64(1), true

@@ -8,12 +8,12 @@ type Cell struct {
 	Value    string
 	Lang     string // xml:lang, as written
 	Datatype string // full IRI, or ""
-	// More holds members of the cell's object beyond those four, names sorted, as JSON text. It is nearly always empty,
-	// but SPINACH compares whole objects.
+	// More has the other members of the cell's object, sorted by name, as JSON text. It is nearly always empty, but
+	// SPINACH compares whole objects.
 	More string
 }
 
-// Dict maps equal cells to equal numbers, starting at 0. Answers to be compared share one. It is not safe for
+// Dict maps equal cells to equal numbers, starting at 0. Answers that are compared share one. It is not safe for
 // concurrent use.
 type Dict struct {
 	ids   map[Cell]int32
@@ -31,7 +31,7 @@ func (d *Dict) ID(c Cell) int32 {
 	if id, ok := d.ids[c]; ok {
 		return id
 	}
-	// lets go of the document that they are part of
+	// the copy does not keep the whole document in memory
 	c = Cell{strings.Clone(c.Type), strings.Clone(c.Value), strings.Clone(c.Lang), strings.Clone(c.Datatype), c.More}
 	id := int32(len(d.cells))
 	d.ids[c] = id
@@ -39,13 +39,13 @@ func (d *Dict) ID(c Cell) int32 {
 	return id
 }
 
-// Cell returns the cell of a number.
+// Cell returns the cell with a number.
 func (d *Dict) Cell(id int32) Cell { return d.cells[id] }
 
 // Len is the number of different cells.
 func (d *Dict) Len() int { return len(d.cells) }
 
-// Kind says what an answer is.
+// Kind is the kind of an answer.
 type Kind uint8
 
 // The kinds of [Answer]. None is the absence of an answer: no query, or one that failed.
@@ -61,8 +61,7 @@ type Answer struct {
 	Bool bool
 	Dict *Dict    // of a table: the numbers of cells
 	Vars []string // of a table: column names without "?", in the order of the head or of first appearance
-	// Rows are the rows of a table; Columns has the number of the column of each cell of Rows.Tokens. Unbound cells are
-	// absent.
+	// Rows are the rows of a table; Columns has the column number of each cell in Rows.Tokens. Unbound cells are absent.
 	Rows    Rows
 	Columns []int32
 }
@@ -78,7 +77,7 @@ func (a *Answer) Size() int {
 	return 0
 }
 
-// Empty reports whether there is nothing in the answer: no rows, or no answer at all.
+// Empty reports whether the answer has nothing in it: no rows, or no answer at all.
 func (a *Answer) Empty() bool { return a.Size() == 0 }
 
 // addRow appends a row of cells with their columns.
@@ -87,7 +86,7 @@ func (a *Answer) addRow(cells, columns []int32) {
 	a.Columns = append(a.Columns, columns...)
 }
 
-// spread puts the cells of row i under their columns, renamed; -1 is unbound. out has a place for every column.
+// spread puts the cells of row i, renumbered, under their columns; -1 is unbound. out has an element for every column.
 func (a *Answer) spread(i int, rename, out []int32) {
 	for c := range out {
 		out[c] = -1
@@ -97,8 +96,8 @@ func (a *Answer) spread(i int, rename, out []int32) {
 	}
 }
 
-// column returns the number of a column, a new one when the name is new. The number of names is small or the table is
-// hostile; both are quick with hint, the place after the column found last.
+// column returns the number of a column, adding it if the name is new. Usually there are few names; a hostile table may
+// have many. Both cases are fast with hint, the index after the column found last.
 func (a *Answer) column(name string, hint int, index map[string]int32) int32 {
 	if hint < len(a.Vars) && a.Vars[hint] == name {
 		return int32(hint)

@@ -11,10 +11,10 @@ import (
 )
 
 // ReadAnswer reads an answer from JSON: a whole document of the SPARQL 1.1 Query Results JSON Format, a bare list of
-// bindings or a bare truth value (both as in SPINACH's output files), or null. Numbers of cells come from d.
+// bindings or a bare truth value (both as in SPINACH's output files), or null. d numbers the cells.
 //
-// The text is checked by encoding/json first; then one pass over it takes out the cells. A table of 100,000 rows takes
-// a quarter of a second.
+// encoding/json checks the text first; then one pass over it extracts the cells. A table of 100,000 rows takes a
+// quarter of a second.
 func ReadAnswer(d *Dict, data []byte) (*Answer, error) {
 	if !json.Valid(data) {
 		var v any
@@ -42,18 +42,18 @@ func ReadAnswer(d *Dict, data []byte) (*Answer, error) {
 	return s.a, nil
 }
 
-// maxCells keeps numbers of cells within 32 bits.
+// maxCells keeps the numbers of cells within 32 bits.
 const maxCells = 1 << 30
 
-// scanner walks over JSON that is known to be valid. Strings without escapes are parts of the text, which Dict copies
-// where it keeps them.
+// scanner walks over JSON that is known to be valid. Strings without escapes are slices of the text, and Dict copies
+// those that it keeps.
 type scanner struct {
 	d     *Dict
 	text  string
 	at    int
 	a     *Answer
 	index map[string]int32
-	cells []int32 // of the present row
+	cells []int32 // of the current row
 	cols  []int32
 }
 
@@ -81,7 +81,7 @@ func (s *scanner) str() string {
 		return s.text[from : s.at-1]
 	}
 	var out string
-	_ = json.Unmarshal([]byte(s.text[from-1:s.at]), &out) // valid, as the whole document is
+	_ = json.Unmarshal([]byte(s.text[from-1:s.at]), &out) // valid, since the whole document is
 	return out
 }
 
@@ -244,7 +244,7 @@ func (s *scanner) cell() (Cell, error) {
 		}
 		other := s.skip()
 		if key == "value" {
-			c.Value = other // a number, say: compared as it is written
+			c.Value = other // a number, for example: compared as it is written
 		}
 		more = append(more, fmt.Sprintf("%q:%s", key, other))
 		return nil

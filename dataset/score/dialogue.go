@@ -15,7 +15,7 @@ type Message struct {
 	Content string `json:"content"`
 }
 
-// Dialogue is a run of Interactive-KBQA: the model's turns hold "Thought:" and "Action:", the user's turns
+// Dialogue is a run of Interactive-KBQA: the model's turns contain "Thought:" and "Action:", the user's turns
 // "Observation:".
 type Dialogue struct {
 	Question string
@@ -24,12 +24,12 @@ type Dialogue struct {
 	Messages []Message
 }
 
-// Turns is the number of messages, the system's not counted.
+// Turns returns the number of messages, not counting the system's.
 func (d *Dialogue) Turns() int { return max(0, len(d.Messages)-1) }
 
 var actionLine = regexp.MustCompile(`(?m)^\s*Action:\s*Done\b`)
 
-// Finished reports whether the model ended the dialogue itself, by the action Done.
+// Finished reports whether the model itself ended the dialogue, with the action Done.
 func (d *Dialogue) Finished() bool {
 	for _, m := range slices.Backward(d.Messages) {
 		if m.Role == "assistant" {
@@ -39,10 +39,10 @@ func (d *Dialogue) Finished() bool {
 	return false
 }
 
-// KQAPro reports whether the gold query speaks the dialect of KQA Pro.
+// KQAPro reports whether the gold query is in the dialect of KQA Pro.
 func (d *Dialogue) KQAPro() bool { return strings.Contains(d.Query, "<pred:") }
 
-// Gold is the gold answer as compared: KQA Pro's yes and no, in whatever notation, are truth values.
+// Gold returns the gold answer as it is compared: KQA Pro's yes and no, in whatever notation, are truth values.
 func (d *Dialogue) Gold() []string {
 	if len(d.Answers) == 1 {
 		switch strings.ToLower(d.Answers[0]) {
@@ -55,10 +55,10 @@ func (d *Dialogue) Gold() []string {
 	return d.Answers
 }
 
-// Predicted is the answer that the published evaluation takes: not what was observed at Done, but the last observation,
-// from the end, that is a list or a truth value; node lists (with " | ") and patterns (with ?e) are passed over, an
-// observation that was cut off is read as far as it goes. Values lose their datatype; when numbers and words are mixed
-// the numbers go. found is false when there is no such observation.
+// Predicted returns the answer that the published evaluation uses: not what was observed at Done, but the last
+// observation that is a list or a truth value. Node lists (with " | ") and patterns (with ?e) are skipped, and an
+// observation that was cut off is read up to the cut. Values lose their datatype; if numbers and words are mixed, the
+// numbers are dropped. found is false if there is no such observation.
 func (d *Dialogue) Predicted() (values []string, found bool) {
 	for _, m := range slices.Backward(d.Messages) {
 		_, text, ok := strings.Cut(m.Content, "Observation:")
@@ -83,9 +83,9 @@ func (d *Dialogue) Predicted() (values []string, found bool) {
 	return nil, false
 }
 
-// flatten makes values of the rows of an observation. A row of several values is an answer on KQA Pro only: a single
-// one stands for its values; among several, rows about fact nodes go, and the alphabetically first value of the others
-// is the answer.
+// flatten turns the rows of an observation into values. A row of several values is an answer only on KQA Pro: a single
+// row represents its values; among several, rows about fact nodes are dropped, and the alphabetically first value of
+// the others is the answer.
 func (d *Dialogue) flatten(rows [][]string) ([]string, bool) {
 	var values []string
 	tuples := false
@@ -119,7 +119,7 @@ func (d *Dialogue) flatten(rows [][]string) ([]string, bool) {
 func factNode(v string) bool { return strings.HasPrefix(v, "_:") || strings.HasPrefix(v, "fact_") }
 
 // pythonList reads a list in Python's notation: texts in either quote, numbers, True, False, None, and tuples of them.
-// A list that is cut off is read up to its last complete element; ok is false for what is not a list.
+// A list that is cut off is read up to its last complete element; ok is false for anything else.
 func pythonList(s string) (rows [][]string, ok bool) {
 	if !strings.HasPrefix(s, "[") {
 		return nil, false
@@ -158,7 +158,7 @@ func pythonList(s string) (rows [][]string, ok bool) {
 	}
 }
 
-// pythonAtom reads a text or a bare word; ok is false when it is cut off.
+// pythonAtom reads a text or a bare word; ok is false if it is cut off.
 func pythonAtom(s string) (value, rest string, ok bool) {
 	if quote := s[0]; quote == '\'' || quote == '"' {
 		var b strings.Builder
@@ -198,9 +198,9 @@ func names(s string) []string {
 	return unique(out)
 }
 
-// Linking compares the names that gold and model use: precision, recall, F1 and the share of gold names that the
-// question mentions, whatever their case (mention cover rate). Predicted are the names of the first turn of the model
-// that has any; on KQA Pro those of all its turns.
+// Linking compares the names that gold and model use: precision, recall, F1, and the share of gold names that the
+// question mentions, in any letter case (mention cover rate). The predicted names are those in the first turn of the
+// model that has any; on KQA Pro, those in all its turns.
 func (d *Dialogue) Linking() (precision, recall, f1, mentioned float64) {
 	gold := names(d.Query)
 	var predicted []string

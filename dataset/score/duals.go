@@ -3,7 +3,7 @@ package score
 import "context"
 
 // matcher pairs the rows of a graph by the primal-dual method. Dual values u of gold rows and v of predicted rows
-// satisfy u+v >= weight for every joint; a joint is tight when they are equal. Free gold rows all have the dual value
+// satisfy u+v >= weight for every joint; a joint is tight if they are equal. Free gold rows all have the dual value
 // top, which is the smallest of any gold row; free predicted rows have 0.
 type matcher struct {
 	*graph
@@ -18,7 +18,7 @@ type matcher struct {
 	// onlyPositive restricts the search to rows with a positive dual value; see fewest.
 	onlyPositive bool
 
-	// State of a search; a stamp equal to round says that the value next to it is of this round.
+	// State of a search; if a stamp equals round, the value that belongs to it is from this round.
 	round          int32
 	layerG, layerP []int32 // distance from the free rows
 	stampG, stampP []int32
@@ -76,8 +76,8 @@ func filled(n int) []int32 {
 	return s
 }
 
-// run finds the pairing. It stops early when the context ends, and where joints that were given up for want of memory
-// could become tight.
+// run finds the pairing. It stops early if the context ends, and when joints that were dropped to save memory could
+// become tight.
 func (m *matcher) run() {
 	floor := int64(0)
 	for i := range m.nGold {
@@ -100,7 +100,7 @@ func (m *matcher) run() {
 	}
 }
 
-// poll checks the context now and then.
+// poll checks the context from time to time.
 func (m *matcher) poll() bool {
 	if m.steps++; m.steps&4095 == 0 && m.ctx.Err() != nil {
 		m.stopped = true
@@ -108,7 +108,7 @@ func (m *matcher) poll() bool {
 	return m.stopped
 }
 
-// least returns the smallest dual value of a hub's predicted rows: a joint can be tight for no others.
+// least returns the smallest dual value of a hub's predicted rows: no others can have a tight joint.
 func (m *matcher) least(hub int32) int64 {
 	if m.minStamp[hub] != m.fall {
 		preds := m.preds[m.hubStarts[hub]:m.hubStarts[hub+1]]
@@ -124,8 +124,8 @@ func (m *matcher) least(hub int32) int64 {
 	return m.hubMin[hub]
 }
 
-// slack is the greatest amount by which the dual values of all gold rows that the last search reached can fall. That
-// search found no path.
+// slack returns the largest amount by which the dual values of all gold rows that the last search reached can fall.
+// That search found no path.
 func (m *matcher) slack() int64 {
 	best := m.top
 	var touched []int32
@@ -175,8 +175,8 @@ func (m *matcher) lower(by int64) {
 	m.fall++
 }
 
-// upper is a limit of the sum of recalls by weak duality: no pairing weighs more than all dual values together. That
-// holds while no joint is missing that could be heavier than the dual values of its rows.
+// upper returns an upper bound of the sum of recalls by weak duality: no pairing weighs more than all dual values
+// together. This is valid as long as no missing joint could be heavier than the dual values of its rows.
 func (m *matcher) upper(unit int64) float64 {
 	if m.broken {
 		return float64(m.nGold)
@@ -191,10 +191,10 @@ func (m *matcher) upper(unit int64) float64 {
 	return sum / float64(unit)
 }
 
-// fewest returns the number of pairs of the smallest among the best pairings. A best pairing is one of tight joints
-// that covers every row with a positive dual value; its size is the number of those rows less the pairs in which both
-// are positive. The greatest number of such pairs is that of a largest pairing between positive rows, which can always
-// be completed (Mendelsohn and Dulmage 1958). It ends the use of m.
+// fewest returns the number of pairs in the smallest of the best pairings. A best pairing is one of tight joints that
+// covers every row with a positive dual value; its size is the number of those rows less the pairs in which both are
+// positive. The maximum number of such pairs is that of a largest pairing between positive rows, which can always be
+// completed (Mendelsohn and Dulmage 1958). m cannot be used afterward.
 func (m *matcher) fewest() (pairs int, ok bool) {
 	positive := 0
 	m.free = m.free[:0]

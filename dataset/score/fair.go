@@ -8,28 +8,28 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf/equal"
 )
 
-// Hint is information that is in the gold query and not in its rows.
+// Hint is information that the gold query has and its rows do not.
 type Hint struct {
 	Limit   int      // its LIMIT, or 0
-	OrderBy []string // the variables of ORDER BY, without "?"; nil when it orders by something else, or not at all
+	OrderBy []string // the variables of ORDER BY, without "?"; nil if it orders by something else, or not at all
 }
 
-// Fair is the row-major F1 of [Spinach] less what punishes right answers; docs/scoring.md has examples. In the order of
-// application:
+// Fair is the row-major F1 of [Spinach] without the parts that penalize right answers; docs/scoring.md has examples.
+// Its rules, in the order of application:
 //
 //  1. Cells are compared by value, see [equal.Key]: 5 and 5.0, a date and its midnight, text in any
 //     language tag.
-//  2. A gold column xLabel, xDescription or xAltLabel next to a column x does not count; without x it does. A
-//     predicted text that is the gold label of exactly one gold entity, and no gold cell itself, stands for that
-//     entity, unless it is a label next to its entity or the predicted row has the entity anyway.
+//  2. A gold column xLabel, xDescription or xAltLabel next to a column x does not count; without x it does. A predicted
+//     text that is the gold label of exactly one gold entity, and is not a gold cell itself, counts as that entity,
+//     unless it is a label next to its entity or the predicted row also has the entity.
 //  3. Equal rows on one side are one row. Predicted rows that differ only in labels next to their entities (one for
-//     each language, say) are one, with all those labels.
-//  4. Where gold stops at its LIMIT and its ORDER BY variables are columns, the rows tied with the last one are
-//     arbitrary: any row with the same values in those columns stands for them. The better of the scores with and
-//     without this counts.
-//  5. A truth value and a table: a gold truth value equals a table of one truth value, a table of one number when
-//     that is not 0, any other table by having rows. For a gold table a predicted truth value is right only when
-//     gold is one single truth value.
+//     each language, for example) are one, with all those labels.
+//  4. If gold ends at its LIMIT and its ORDER BY variables are columns, the choice among the rows tied with the last
+//     one is arbitrary: any row with the same values in those columns matches them. The better of the scores with and
+//     without this rule counts.
+//  5. A truth value and a table: a gold true equals a table of one true, a table of one number other than 0, or any
+//     other table that has rows; a gold false, the opposite. For a gold table, a predicted truth value is right only if
+//     gold is a single truth value.
 func Fair(ctx context.Context, gold, pred *Answer, hint Hint, lim Limits) Score {
 	if u := undefined(gold); u != "" {
 		return Score{Undefined: u}
@@ -59,17 +59,17 @@ func Fair(ctx context.Context, gold, pred *Answer, hint Hint, lim Limits) Score 
 		s.Upper = max(s.Upper, relaxed.Upper)
 		if relaxed.F1 > s.F1 {
 			relaxed.Upper, relaxed.Lowest = s.Upper, relaxed.F1
-			relaxed.Notes = append(relaxed.Notes, "rows tied at the LIMIT may stand for each other")
+			relaxed.Notes = append(relaxed.Notes, "rows tied at the LIMIT may replace each other")
 			s = relaxed
 		}
 	}
 	if hint.Limit > 0 && hint.Limit == gold.Size() && len(hint.OrderBy) == 0 {
-		s.Notes = append(s.Notes, "gold stops at a LIMIT without an order among its columns: which rows it has is chance")
+		s.Notes = append(s.Notes, "gold ends at a LIMIT without an order among its columns: its choice of rows is arbitrary")
 	}
 	return s
 }
 
-// truth reads an answer as a truth value. Any table will do when rows means one.
+// truth reads an answer as a truth value. With rows set, any table can be read as one.
 func truth(a *Answer, rows bool) (value, ok bool) {
 	if a.Kind == Boolean {
 		return a.Bool, true
@@ -85,7 +85,7 @@ func truth(a *Answer, rows bool) (value, ok bool) {
 	return a.Rows.Len() > 0, rows
 }
 
-// goldLabels returns the entity that a text names in gold: in a column xLabel next to x, when it names one only.
+// goldLabels returns the entities that texts name in gold: those in a column xLabel next to x that name only one.
 func goldLabels(gold *Answer, value []int32) map[int32]int32 {
 	of := make([]int, len(gold.Vars)) // column of labels to that of entities
 	found := false
@@ -143,7 +143,7 @@ func predictedRows(pred *Answer, value []int32, gold Rows, names map[int32]int32
 				cell[j] = e
 			}
 		}
-		if len(cell) == 0 { // labels of something unbound are all that there is
+		if len(cell) == 0 { // labels of something unbound are all that the row has
 			cell, label = label, nil
 		}
 		cells.Add(cell...)
@@ -184,7 +184,7 @@ func merge(cells, labels Rows) (out Rows) {
 	return out
 }
 
-// distinct drops rows that are equal, as multisets, to an earlier one; kept holds the numbers of those that stay.
+// distinct drops rows that are equal, as multisets, to an earlier one; kept has the indexes of the remaining ones.
 func distinct(r Rows) (out Rows, kept []int) {
 	out = Rows{Starts: make([]int32, 1, r.Len()+1), Tokens: make([]int32, 0, len(r.Tokens))}
 	seen := make(map[string]bool, r.Len())
@@ -203,8 +203,8 @@ func distinct(r Rows) (out Rows, kept []int) {
 	return out, kept
 }
 
-// ties reduces the gold rows that are tied with the last one to their values of the order: ok is false when there is no
-// such tie to speak of.
+// ties reduces the gold rows that are tied with the last one to the values that they are ordered by; ok is false if
+// there is no such tie.
 func ties(gold *Answer, value []int32, kept []int, rows Rows, hint Hint) (out Rows, ok bool) {
 	if hint.Limit == 0 || hint.Limit != gold.Size() || len(hint.OrderBy) == 0 {
 		return out, false

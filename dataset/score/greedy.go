@@ -4,7 +4,7 @@ package score
 const candidates = 8
 
 // greedy pairs gold rows that are still free with free predicted rows, those that share everything first, then the best
-// of a few for each value. It is for a search that had to stop: quick, and better than nothing.
+// of a few for each value. It is used when a search had to stop: fast, and better than nothing.
 func (in *input) greedy(mateG, mateP []int32) {
 	starts := make([]int32, in.values+1) // predicted rows by value
 	nPred := in.rows() - in.nGold
@@ -24,7 +24,7 @@ func (in *input) greedy(mateG, mateP []int32) {
 			next[v]++
 		}
 	}
-	copy(next, starts) // from here on: the first that may be free
+	copy(next, starts) // the first that may be free; all before it are not
 	for _, whole := range []bool{true, false} {
 		for g := range in.nGold {
 			if mateG[g] >= 0 {
@@ -38,7 +38,7 @@ func (in *input) greedy(mateG, mateP []int32) {
 	}
 }
 
-// bestFree looks among a few free predicted rows for each value of a gold row.
+// bestFree searches a few free predicted rows for each value of a gold row.
 func (in *input) bestFree(g int32, starts, next, rows, mateP []int32) (best, shared int32) {
 	best = -1
 	for _, v := range in.row(g) {

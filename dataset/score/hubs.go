@@ -2,15 +2,15 @@ package score
 
 import "context"
 
-// joint joins a gold row with a hub, or, when to is negative, with the predicted row ^to directly; both hold shared
+// joint joins a gold row with a hub or, if to is negative, directly with the predicted row ^to; the two have shared
 // values in common.
 type joint struct {
 	to     int32
 	shared int32
 }
 
-// graph is the graph of rows and hubs. joints[goldStarts[i]:goldStarts[i+1]] are those of gold row i, greatest number
-// of shared values first; preds[hubStarts[h]:hubStarts[h+1]] are the predicted rows of hub h.
+// graph is the graph of rows and hubs. joints[goldStarts[i]:goldStarts[i+1]] are those of gold row i, the largest
+// number of shared values first; preds[hubStarts[h]:hubStarts[h+1]] are the predicted rows of hub h.
 type graph struct {
 	nGold, nPred int
 	goldStarts   []int
@@ -18,11 +18,11 @@ type graph struct {
 	hubStarts    []int
 	preds        []int32
 	complete     bool  // every pair of rows with values in common is joined
-	floor        int32 // pairs with more values in common than this are all joined, unless broken
-	broken       bool  // the search ended early: nothing is known of pairs that are not joined
+	floor        int32 // all pairs with more values in common than this are joined, unless broken
+	broken       bool  // the search ended early: nothing is known about pairs that are not joined
 }
 
-// level collects what was found with one number of shared values.
+// level collects the joints and hubs with the same number of shared values.
 type level struct {
 	gold  []int32 // gold row and
 	to    []int32 // hub (number within the level) or ^predicted row
@@ -32,25 +32,26 @@ type level struct {
 
 func (l *level) size() int { return len(l.gold) + len(l.preds) }
 
-// miner lists all closed sets of values that rows of both sides hold, in the way of LCM (Uno, Kiyomi, Arimura 2004):
-// each closed set is reached from one other closed set only, by one added value, the core; a set whose closure brings
-// in a value below its core is found elsewhere. Where a set has few rows, its pairs are listed instead of going on.
+// miner lists all closed sets of values that rows of both sides contain, as LCM does (Uno, Kiyomi, Arimura 2004): each
+// closed set is reached from exactly one other closed set, by adding one value, the core; a set whose closure adds a
+// value below its core is found elsewhere. If a set has few rows, its pairs are listed and the search does not go
+// deeper.
 type miner struct {
 	ctx    context.Context
 	in     *input
 	levels []*level // by number of shared values
 	edges  int      // joints kept
 	max    int
-	floor  int32 // levels up to this one were given up
+	floor  int32 // levels up to this one were dropped
 	steps  int
 	broken bool
 
-	inSet        []bool    // is the value in the present set?
+	inSet        []bool    // is the value in the current set?
 	held         []holders // by value, empty between uses
 	closureSpace []int32
 }
 
-// holders are the rows that hold a value, gold and predicted.
+// holders are the rows that contain a value, gold and predicted.
 type holders [2][]int32
 
 // mine builds the graph.
@@ -79,7 +80,7 @@ func mine(ctx context.Context, in *input, maxEdges int) *graph {
 	return m.graph()
 }
 
-// at returns the level for a number of shared values, or nil when that level was dropped to save memory.
+// at returns the level for a number of shared values, or nil if that level was dropped to save memory.
 func (m *miner) at(shared int32) *level {
 	if shared <= m.floor {
 		return nil
@@ -90,7 +91,7 @@ func (m *miner) at(shared int32) *level {
 	return m.levels[shared]
 }
 
-// grew keeps memory within its limit: the level with the fewest shared values goes first.
+// grew keeps memory within its limit: the level with the fewest shared values is dropped first.
 func (m *miner) grew(n int) {
 	m.edges += n
 	for m.edges > m.max && int(m.floor)+1 < len(m.levels) {
@@ -118,7 +119,7 @@ func (m *miner) hub(shared int32, gold, pred []int32) {
 	m.grew(len(gold) + len(pred))
 }
 
-// pairs joins the rows of a small set directly, those whose pair is found here first.
+// pairs directly joins the rows of a small set whose pair is first found here.
 func (m *miner) pairs(core int32, gold, pred []int32) {
 	n := int32(m.in.nGold)
 	for _, g := range gold {
@@ -147,9 +148,9 @@ func (m *miner) stop() bool {
 	return m.broken
 }
 
-// extend goes through the sets that have one more value, above core, than the present one; gold and pred are the rows
-// that hold the present set of that size. Its depth is at most the greatest number of values that two rows share, plus
-// one.
+// extend goes through the sets that have one more value, above core, than the current one, which has that size; gold
+// and pred are the rows that contain it. The depth of the recursion is at most the largest number of values that two
+// rows share, plus one.
 func (m *miner) extend(size, core int32, gold, pred []int32) {
 	var found []int32
 	for side, rows := range [][]int32{gold, pred} {
@@ -181,11 +182,11 @@ func (m *miner) extend(size, core int32, gold, pred []int32) {
 			break
 		}
 		m.visit(size, v, h[0], h[1])
-		sets[i] = holders{} // the memory is free before the next
+		sets[i] = holders{} // the memory is freed before the next one
 	}
 }
 
-// visit handles the set that value core adds to, held by the rows gold and pred.
+// visit handles the set that results from adding the value core; gold and pred are the rows that contain it.
 func (m *miner) visit(size, core int32, gold, pred []int32) {
 	if few(len(gold), len(pred)) {
 		m.inSet[core] = true
@@ -199,7 +200,7 @@ func (m *miner) visit(size, core int32, gold, pred []int32) {
 			break
 		}
 		if !m.inSet[v] {
-			return // found from another set
+			return // it is found from another set
 		}
 	}
 	var added []int32
@@ -242,7 +243,7 @@ func (m *miner) closure(gold, pred []int32, atLeast int) []int32 {
 	return out
 }
 
-// graph puts the levels together, the greatest first.
+// graph joins the levels, the largest number of shared values first.
 func (m *miner) graph() *graph {
 	g := &graph{nGold: m.in.nGold, nPred: m.in.rows() - m.in.nGold, floor: m.floor, broken: m.broken,
 		complete: !m.broken && m.floor == 0}

@@ -8,20 +8,19 @@ import (
 
 // Score is the score of one answer by a row measure.
 type Score struct {
-	// Undefined is empty, or why there is no score: then the item counts in no mean.
+	// Undefined says why there is no score, in which case the item is in no mean; otherwise it is empty.
 	Undefined string
 	F1        float64 // 0 to 1
 	EM        bool    // F1 is exactly 1
-	// Upper is an upper limit of F1: equal to it unless the pairing ran out of time or memory.
+	// Upper is an upper bound of F1, equal to it unless the pairing ran out of time or memory.
 	Upper float64
-	// Lowest is the smallest F1 that another best pairing would give, when several match different numbers of rows: a
-	// program whose pairing depends on the order of rows (SciPy's) can give anything between Lowest and F1. Otherwise
-	// it is F1.
+	// Lowest is the smallest F1 of any best pairing, if several pair different numbers of rows: a program whose pairing
+	// depends on the order of rows (SciPy's) can return anything between Lowest and F1. Otherwise it is F1.
 	Lowest float64
-	// GoldRows, PredRows and Pairs are counts of rows as compared; Recall is the sum over pairs.
+	// GoldRows, PredRows and Pairs are the numbers of rows and pairs as compared; Recall is the sum over pairs.
 	GoldRows, PredRows, Pairs int
 	Recall                    float64
-	// Notes say what the measure did that a reader would not expect.
+	// Notes describe anything that the measure did and a reader would not expect.
 	Notes []string
 }
 
@@ -40,7 +39,7 @@ func certain(ok bool) Score {
 	return s
 }
 
-// Limits bound the work on one item. The zero value has no bounds except for memory.
+// Limits bound the work on one item. The zero value has no bounds except on memory.
 type Limits struct {
 	MaxEdges int // see Options
 }
@@ -62,10 +61,10 @@ func IsLabel(column string) bool {
 	return strings.HasSuffix(column, "Label") || strings.HasSuffix(column, "Description")
 }
 
-// Spinach is the row-major F1 of SPINACH (section 5, and its evaluation code where they differ): cells are equal when
-// their whole objects are; gold columns whose names end in Label or Description do not count, predicted ones do; names
-// and order of columns do not matter; rows are lists, so duplicates count; a truth value equals an equal truth value
-// only. If there are several best pairings, the one with the most pairs counts (Lowest shows when that matters).
+// Spinach is the row-major F1 of SPINACH (section 5, and its evaluation code where they differ): cells are equal if
+// their whole objects are; gold columns whose names end in Label or Description do not count, but predicted ones do;
+// names and order of columns do not matter; rows are lists, so duplicates count; a truth value equals only the same
+// truth value. If there are several best pairings, the one with the most pairs counts (Lowest shows when that matters).
 func Spinach(ctx context.Context, gold, pred *Answer, lim Limits) Score {
 	if u := undefined(gold); u != "" {
 		return Score{Undefined: u}
@@ -89,7 +88,7 @@ func Spinach(ctx context.Context, gold, pred *Answer, lim Limits) Score {
 	return rowMajor(ctx, rows, pred.Rows, lim)
 }
 
-// without returns the rows less some columns.
+// without returns the rows without some columns.
 func (a *Answer) without(drop []bool) Rows {
 	out := Rows{Starts: make([]int32, 1, a.Rows.Len()+1), Tokens: make([]int32, 0, len(a.Rows.Tokens))}
 	for i := range a.Rows.Len() {
@@ -103,8 +102,8 @@ func (a *Answer) without(drop []bool) Rows {
 	return out
 }
 
-// rowMajor is the formula: tp is the summed recall, fn the rest of the gold rows, fp the predicted rows without a
-// partner.
+// rowMajor is the formula: tp is the sum of recalls, fn the number of gold rows minus tp, and fp the number of
+// predicted rows without a partner.
 func rowMajor(ctx context.Context, gold, pred Rows, lim Limits) Score {
 	p := Assign(ctx, gold, pred, Options{MaxEdges: lim.MaxEdges, Fewest: true})
 	n, k := gold.Len(), pred.Len()
@@ -115,7 +114,7 @@ func rowMajor(ctx context.Context, gold, pred Rows, lim Limits) Score {
 		return 2 * recall / (recall + float64(n+k-pairs))
 	}
 	s := Score{F1: f1(p.Sum, p.Pairs), GoldRows: n, PredRows: k, Pairs: p.Pairs, Recall: p.Sum}
-	s.EM = n == k && full(p, gold) // certain even if the search had to stop
+	s.EM = n == k && full(p, gold) // this is certain even if the search had to stop
 	if s.EM {
 		s.F1 = 1
 	}
@@ -126,7 +125,7 @@ func rowMajor(ctx context.Context, gold, pred Rows, lim Limits) Score {
 	return s
 }
 
-// full reports whether every gold row has all its cells in its partner.
+// full reports whether the partner of every gold row has all its cells.
 func full(p Pairing, gold Rows) bool {
 	for i, k := range p.Shared {
 		if int(k) != len(gold.Row(i)) || k == 0 {
@@ -136,13 +135,13 @@ func full(p Pairing, gold Rows) bool {
 	return true
 }
 
-// graspExact is the number of rows on either side above which GRASP compares whole rows only.
+// graspExact is the number of rows on either side above which GRASP compares only whole rows.
 const graspExact = 1024
 
-// GRASP is the variant of GRASP (its evaluation code): all gold columns count; between a truth value and a table, the
-// table stands for whether it has rows; with more than 1,024 rows on either side only whole rows count, cells in the
-// order of columns; otherwise recalls are 32-bit floats, and a pair of rows that share nothing counts as missed but not
-// as a false alarm.
+// GRASP is the variant of GRASP (its evaluation code): all gold columns count; a table compared with a truth value is
+// true if it has rows; with more than 1,024 rows on either side, only whole rows count, with their cells in the order
+// of columns; otherwise recalls are 32-bit floats, and a pair of rows that share nothing counts as a miss but not as a
+// false alarm.
 func GRASP(ctx context.Context, gold, pred *Answer, lim Limits) Score {
 	if u := undefined(gold); u != "" {
 		return Score{Undefined: u}
@@ -195,7 +194,7 @@ func (s *Score) finish(tp, fn, fp float64) {
 }
 
 // wholeRows counts rows that are the same on both sides, as multisets of rows; a row is its cells in the order of
-// columns, gaps included.
+// columns, including gaps.
 func wholeRows(gold, pred *Answer, rename []int32) int {
 	have := map[string]int{}
 	eachRow(gold, rename, func(key string) { have[key]++ })
@@ -246,7 +245,7 @@ func (d *Dict) plain() []int32 {
 	return out
 }
 
-// renamed returns rows with other numbers for cells.
+// renamed returns the rows with other numbers for their cells.
 func renamed(r Rows, to []int32) Rows {
 	out := Rows{Starts: r.Starts, Tokens: make([]int32, len(r.Tokens))}
 	for i, t := range r.Tokens {

@@ -19,7 +19,7 @@ type Format string
 const (
 	// JSON array: question, predicted_sparql, gold_sparql, f1, predicted_answer_tuple, gold_answer_tuple
 	SpinachOutputs Format = "spinach"
-	// JSON lines: of 2025 typ, sparql, result (a text), messages, id, the least is id and sparql; of today type, id,
+	// JSON lines: in 2025 typ, sparql, result (a text), messages, id, of which id and sparql are required; today type, id,
 	// output with sparql and kg
 	GRASPOutputs Format = "grasp"
 	// JSON object: id to target and prediction with sizes, errors and score; no rows
@@ -35,21 +35,22 @@ type Output struct {
 	Index    int    // 0-based position in the file
 	ID       string // the file's own, or ""
 	Question string
-	Language string // of the question, when the file says
+	Language string // of the question, if the file has it
 	SPARQL   string // what was predicted, or ""
 	Gold     string // the gold query, or ""
 
-	// Result and GoldResult are for [ReadAnswer]; nil when the file has no rows for them, null when there is no answer.
+	// Result and GoldResult are for [ReadAnswer]; nil if the file has no rows for them, null if there is no answer.
 	Result, GoldResult json.RawMessage
 
-	Failure string // why there is no answer of the system: a service failed; otherwise empty
+	Failure string // why the system has no answer if a service failed; otherwise empty
 	Steps   int    // actions or function calls; -1 if the file does not say
 	Aliases []string
 	Stored  *float64 // F1 that the file has, of SPINACH's outputs
 
-	// Unreadable is why the item cannot be read, or "". Then nothing else is set but Index and, if the file has it, ID.
+	// Unreadable says why the item cannot be read, or is "". If it is set, the only other fields are Index and, if the
+	// file has it, ID.
 	Unreadable string
-	// Benchmark means that the item has a question and a query and nothing that a system adds: the file is probably a
+	// Benchmark means that the item has a question and a query but nothing that a system adds: the file is probably a
 	// benchmark, not outputs.
 	Benchmark bool
 
@@ -60,12 +61,12 @@ type Output struct {
 // Evaluated is an item's scores in GRASP's evaluation form.
 type Evaluated struct {
 	Excluded string  // why the item does not count, or ""
-	Score    float64 // 0 when no query was produced
+	Score    float64 // 0 if no query was produced
 }
 
-// ReadOutputs reads a file of outputs item by item and calls f with each, also with those that it cannot read: see
+// ReadOutputs reads a file of outputs item by item and calls f with each, including those that it cannot read: see
 // [Output.Unreadable]. If the file is cut off, or continues after its end, that counts as one more such item. NaN,
-// which Python's json module writes, is read as null. The error is that of f, or says that no item can be read.
+// which Python's json module writes, is read as null. The error is from f, or means that no item can be read.
 func ReadOutputs(r io.Reader, f func(*Output) error) (Format, error) {
 	br := bufio.NewReaderSize(r, 1<<16)
 	if b, err := br.Peek(3); err == nil && bytes.Equal(b, []byte("\ufeff")) {
@@ -118,9 +119,9 @@ func firstByte(br *bufio.Reader) (byte, error) {
 type outputs struct {
 	dec    *json.Decoder
 	each   func(*Output) error
-	format Format // of the first item that can be read
+	format Format // the format of the first item that can be read
 	n      int
-	unread error // why the first item that cannot be read cannot
+	unread error // why the first unreadable item cannot be read
 }
 
 // list reads a JSON array and what follows it.
@@ -153,7 +154,7 @@ func (o *outputs) cut(why error) error {
 	return io.EOF
 }
 
-// unreadable hands on an item that cannot be read.
+// unreadable passes on an item that cannot be read.
 func (o *outputs) unreadable(id string, why error) error {
 	var wrong *json.UnmarshalTypeError
 	switch {
@@ -276,7 +277,7 @@ func (raw *rawOutput) output(form Format) *Output {
 	switch form {
 	case SpinachOutputs:
 		if json.Unmarshal(raw.F1, &out.Stored) != nil {
-			out.Stored = nil // a text, say: nothing to compare with
+			out.Stored = nil // a text, for example: nothing to compare with
 		}
 		if raw.Predicted != nil {
 			out.SPARQL = *raw.Predicted
@@ -319,7 +320,7 @@ func orNull(m json.RawMessage) json.RawMessage {
 	return m
 }
 
-// text returns an ID as text, whether it is one in the file or a number.
+// text returns an ID as text, whether the file has a text or a number.
 func idText(id json.RawMessage) string {
 	var s string
 	if len(id) == 0 || string(id) == "null" {
@@ -371,7 +372,7 @@ func graspFailure(raw *rawOutput) string {
 	return ""
 }
 
-// evaluation reads GRASP's evaluation form: one object with an object for each id. Order is that of the file.
+// evaluation reads GRASP's evaluation form: one object with an object for each ID. The order is that of the file.
 func (o *outputs) evaluation(doc json.RawMessage) (done bool, err error) {
 	dec := json.NewDecoder(bytes.NewReader(doc))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -432,7 +433,7 @@ func (o *outputs) evaluation(doc json.RawMessage) (done bool, err error) {
 	return o.n > 0, nil
 }
 
-// decodeMember reads the next value of valid JSON into v; an error leaves the value read.
+// decodeMember reads the next value of valid JSON into v; even after an error, the value has been consumed.
 func decodeMember(dec *json.Decoder, v any) error {
 	var member json.RawMessage
 	if err := dec.Decode(&member); err != nil {

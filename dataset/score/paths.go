@@ -14,8 +14,8 @@ func (m *matcher) pairUp() {
 	}
 }
 
-// search lays out the rows by distance from the free gold rows over tight joints, up to the distance of the nearest
-// free predicted row; found reports whether there is one. When there is none, queue holds all gold rows that can be
+// search arranges the rows by distance from the free gold rows over tight joints, up to the distance of the nearest
+// free predicted row; found reports whether there is one. If there is none, queue has all gold rows that can be
 // reached.
 func (m *matcher) search() (found bool) {
 	m.round++
@@ -59,7 +59,7 @@ func (m *matcher) search() (found bool) {
 	return found
 }
 
-// reach notes a predicted row that is met for the first time; free says that it has no mate.
+// reach records a predicted row that is met for the first time; free means that it has no mate.
 func (m *matcher) reach(p, layer int32) (free bool) {
 	if m.stampP[p] == m.round || (m.onlyPositive && m.v[p] == 0) {
 		return false

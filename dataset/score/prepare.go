@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// input is what the search works on: both sides in one list of rows, gold first. A row is a set of numbers in ascending
-// order; numbers that only one side has are left out, since they join nothing. The second occurrence of a value in a
-// row has a number of its own, so that multisets become sets. Numbers are given by rising frequency: rare values first,
-// since a set with a rare value has few rows.
+// input is the data that the search works on: both sides in one list of rows, gold first. A row is a set of numbers in
+// ascending order; numbers that only one side has are left out, since they join nothing. The second occurrence of a
+// value in a row has its own number, so that multisets become sets. Values are numbered by rising frequency, rare ones
+// first, since a set with a rare value has few rows.
 type input struct {
 	nGold  int
 	starts []int32 // len rows + 1
 	tokens []int32
-	width  []int32 // cells of each gold row, those that join nothing included
-	values int     // numbers are below this
+	width  []int32 // cells of each gold row, including those that join nothing
+	values int     // all numbers are below this
 }
 
 func (in *input) rows() int { return len(in.starts) - 1 }
@@ -28,7 +28,7 @@ func (in *input) common(gold, pred int) int32 {
 }
 
 // shared counts the values that two rows share. first means that none of them is both below core and outside the marked
-// set: then core's set is the first one, in the order of the search, that finds this pair.
+// set, so that core's set is the first one, in the order of the search, that finds this pair.
 func (in *input) shared(a, b int32, marked []bool, core int32) (n int32, first bool) {
 	x, y := in.row(a), in.row(b)
 	first = true
@@ -50,8 +50,8 @@ func (in *input) shared(a, b int32, marked []bool, core int32) (n int32, first b
 	return n, first
 }
 
-// upper is a limit of the summed recall that does not need a search: no gold row gains more than its joining values,
-// nor can more rows be paired than there are.
+// upper returns an upper bound of the sum of recalls that does not need a search: no gold row gains more than its
+// joining values, and no more rows can be paired than exist.
 func (in *input) upper() float64 {
 	best := make([]float64, 0, in.nGold)
 	for i := range in.nGold {
@@ -72,7 +72,7 @@ func (in *input) upper() float64 {
 	return math.Min(sum, float64(in.nGold))
 }
 
-// numbering turns cells into numbers without gaps: each occurrence in a row has its own.
+// numbering turns cells into numbers without gaps: each occurrence in a row has its own number.
 type numbering struct {
 	byToken []int32          // first occurrences: token to number + 1
 	again   map[uint64]int32 // later ones: token and occurrence to number

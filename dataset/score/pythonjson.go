@@ -3,14 +3,14 @@ package score
 import "bufio"
 
 // pythonJSON reads JSON as Python's json module writes it by default: NaN, Infinity and -Infinity outside of texts,
-// which JSON does not have, become null.
+// which JSON does not allow, become null.
 type pythonJSON struct {
 	r                *bufio.Reader
 	inText, escaping bool
-	rest             []byte // of a null that is being handed on
+	rest             []byte // the part of a null that must still be returned
 }
 
-// Read passes on what comes before the next such word, or null for it.
+// Read returns what comes before the next such word, or null in its place.
 func (f *pythonJSON) Read(p []byte) (int, error) {
 	if len(f.rest) == 0 {
 		if _, err := f.r.Peek(1); err != nil {
@@ -35,10 +35,10 @@ func (f *pythonJSON) Read(p []byte) (int, error) {
 	return f.r.Discard(n)
 }
 
-// mayBegin reports whether one of the words begins so.
+// mayBegin reports whether one of the words begins this way.
 func mayBegin(c byte) bool { return c == 'N' || c == 'I' || c == '-' }
 
-// pass notes whether what follows is in a string.
+// pass records whether what follows is in a string.
 func (f *pythonJSON) pass(c byte) {
 	switch {
 	case f.escaping:

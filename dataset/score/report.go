@@ -12,21 +12,20 @@ type Scored struct {
 	Index  int
 	ID     string
 	Scores Scores
-	// Failure is why a service, not the system, failed; Excluded why the item cannot be scored. Either keeps the item
-	// out of the means.
+	// Failure says why a service, not the system, failed; Excluded says why the item cannot be scored. An item with either
+	// is in no mean.
 	Failure, Excluded string
-	// Groups has the names of the groups that the item is in, by what it is grouped by: form to select, feature to path
-	// and filter, and so on.
+	// Groups has the names of the item's groups, by grouping: form to select, feature to path and filter, and so on.
 	Groups map[string][]string
 }
 
-// Mean holds the means over some items by one measure. What is undefined, or not of this measure, is nil. Values are 0
-// to 1.
+// Mean has the means over some items by one measure. Fields that are undefined, or do not belong to this measure, are
+// nil. Values are from 0 to 1.
 type Mean struct {
 	N  int      `json:"n"`
 	F1 *float64 `json:"f1"`
 	EM *float64 `json:"em"`
-	// Upper is the mean of upper limits, where some item's pairing ran out of time or memory.
+	// Upper is the mean of upper bounds, if some item's pairing ran out of time or memory.
 	Upper *float64 `json:"f1_upper,omitempty"`
 	// Lowest is the mean for the worst choice between best pairings, if that matters for some item.
 	Lowest *float64 `json:"f1_lowest,omitempty"`
@@ -35,7 +34,7 @@ type Mean struct {
 	WithFailures *Mean `json:"with_failures,omitempty"`
 }
 
-// Share is a number from 0 to 1 that is null in JSON when it is undefined, which is NaN here.
+// Share is a number from 0 to 1, or NaN if undefined, which is null in JSON.
 type Share float64
 
 // Undefined is the share of nothing.
@@ -49,7 +48,7 @@ func (s Share) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(s))
 }
 
-// SetMean holds means of the set measures, or the values of one item; see [SetScore].
+// SetMean has the means of the set measures, or the values of one item; see [SetScore].
 type SetMean struct {
 	Precision Share `json:"precision"`
 	Recall    Share `json:"recall"`
@@ -92,7 +91,7 @@ func (s *SetScore) values() *SetMean {
 	}
 }
 
-// Values returns the measures as numbers; all are undefined when there is no score.
+// Values returns the measures as numbers; all are undefined if there is no score.
 func (s *SetScore) Values() *SetMean {
 	if s == nil || s.Undefined != "" {
 		return undefinedSets()
@@ -162,7 +161,8 @@ type Group struct {
 	Means map[Metric]Mean `json:"means"`
 }
 
-// GroupsBy averages the items of each group of one grouping, in the order given by names, then the others by name.
+// GroupsBy averages the items of each group of one grouping: the groups in names first, in that order, then the others
+// by name.
 func GroupsBy(items []Scored, by string, names []string, metrics []Metric) []Group {
 	members := map[string][]Scored{}
 	for _, it := range items {
@@ -208,7 +208,7 @@ func BestOf(f1 [][]float64) (maximum, empty float64) {
 	return maximum, empty
 }
 
-// DialogueMean holds what is counted over dialogues of Interactive-KBQA.
+// DialogueMean has the figures that are counted over dialogues of Interactive-KBQA.
 type DialogueMean struct {
 	N             int      `json:"n"`
 	Finished      float64  `json:"finished"` // share ended by Done

@@ -8,25 +8,25 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf/equal"
 )
 
-// SetScore holds the set measures of Interactive-KBQA and MCTS-KBQA for one question. All values are 0 to 1.
+// SetScore has the set measures of Interactive-KBQA and MCTS-KBQA for one question. All values are from 0 to 1.
 type SetScore struct {
 	Undefined             string // why there is no score, or ""
 	Precision, Recall, F1 float64
-	// RHits1 is the chance that an answer drawn at random from the predicted ones is right: the papers draw a hundred
+	// RHits1 is the probability that an answer drawn at random from the predicted ones is right. The papers draw a hundred
 	// times; this is the expected value.
 	RHits1 float64
-	// Hits1, Hits5 and Hits10 report whether one of the first so many predicted answers is right.
+	// Hits1, Hits5 and Hits10 report whether one of the first 1, 5 or 10 predicted answers is right.
 	Hits1, Hits5, Hits10 bool
-	// Hit is the measure called exact match on ComplexWebQuestions: some predicted answer equals some gold answer or
+	// Hit is the measure that ComplexWebQuestions calls exact match: some predicted answer equals some gold answer or
 	// alias, ignoring case, punctuation and articles.
 	Hit bool
-	// Acc is the accuracy on KQA Pro as the paper has it, equal sets; AccFirst as its code has it: the alphabetically
-	// first answers are equal, up to how numbers and dates are written.
+	// Acc is the accuracy on KQA Pro as the paper defines it: equal sets. AccFirst is as its code computes it: the
+	// alphabetically first answers are equal, except for the way in which numbers and dates are written.
 	Acc, AccFirst bool
 }
 
-// Sets compares lists of answers. aliases are further names of gold answers, which count for Hit only. predicted keeps
-// its order, repetitions are dropped.
+// Sets compares lists of answers. aliases are other names of gold answers, which count only for Hit. predicted keeps
+// its order; repetitions are dropped.
 func Sets(gold, predicted, aliases []string) SetScore {
 	g, p := unique(gold), unique(predicted)
 	var s SetScore
@@ -84,7 +84,7 @@ func unique(list []string) []string {
 	return out
 }
 
-// KBQA compares the answers by their lists of values, see [Values]. An empty gold answer has a score: 1 when nothing is
+// KBQA compares the answers by their lists of values, see [Values]. An empty gold answer has a score: 1 if nothing is
 // predicted either.
 func KBQA(gold, pred *Answer, aliases []string) SetScore {
 	if gold == nil || gold.Kind == None {
@@ -96,7 +96,7 @@ func KBQA(gold, pred *Answer, aliases []string) SetScore {
 	return Sets(Values(gold), Values(pred), aliases)
 }
 
-// Values is an answer as a list: the values of its first column that is not a label column, in the order of rows,
+// Values returns an answer as a list: the values of its first column that is not a label column, in the order of rows,
 // without repetitions and without language or datatype; true or false for a truth value.
 func Values(a *Answer) []string {
 	switch a.Kind {
@@ -120,7 +120,7 @@ func Values(a *Answer) []string {
 	return unique(out)
 }
 
-// plainName is a name without case, punctuation and articles.
+// plainName returns a name without case, punctuation and articles.
 func plainName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if strings.ContainsRune("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", r) {
@@ -159,7 +159,7 @@ func quantity(s string) (n float64, unit string, ok bool) {
 	return n, unit, err == nil
 }
 
-// calendar splits a date: its year, and month and day when it has them. Both are empty for what is not a date.
+// calendar splits a date into its year and, if it has them, its month and day. Both are empty for anything else.
 func calendar(s string) (day, year string) {
 	m := equal.Date.FindStringSubmatch(s)
 	if m == nil {

@@ -16,8 +16,8 @@ func valueKey(c Cell) string {
 	return equal.Key(rdf.Term{Kind: rdf.LiteralKind, Value: c.Value, Datatype: c.Datatype, Lang: c.Lang})
 }
 
-// values numbers cells by value: values()[id] is equal for cells of equal value. Cells that are added later are
-// numbered by the next call.
+// values numbers cells by value: values()[id] is equal for cells of equal value. Cells that are added later get their
+// numbers in the next call.
 func (d *Dict) values() []int32 {
 	if d.byValue == nil {
 		d.byValue = map[string]int32{}

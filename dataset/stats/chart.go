@@ -20,13 +20,13 @@ type Chart struct {
 type bar struct {
 	label  string
 	values []float64
-	texts  []string // what is written at the bars
+	texts  []string // the texts at the bars
 }
 
 const (
 	chartWidth = 960
 	maxLabel   = 40 // characters of a bar's name
-	maxColumns = 24 // columns whose texts do not run into each other
+	maxColumns = 24 // maximum number of columns whose texts do not overlap
 )
 
 var seriesColors = [...]string{chart.Green, chart.Blue}
@@ -106,7 +106,7 @@ func bars(title, subtitle string, legend []string, rows []bar) string {
 	}
 	pitch := float64(14 + 18*series)
 	top := float64(96 + 30*min(len(legend), 1))
-	full := chartWidth - left - 180 // what is left of the widest text
+	full := chartWidth - left - 180 // the room left by the widest text
 	svg := chart.NewFile(chartWidth, top+float64(len(rows))*pitch+20, title, subtitle)
 	x := 32.0
 	for i, name := range legend {
@@ -131,10 +131,10 @@ func bars(title, subtitle string, legend []string, rows []bar) string {
 
 func filled(series int) string { return `rx="2" fill="` + seriesColors[series] + `"` }
 
-// columnsOf draws upright columns, for what has an order of its own.
+// columnsOf draws vertical columns, for categories that have their own order.
 func columnsOf(title, subtitle string, shares []Share) string {
 	const bottom, height = 340, 220
-	if len(shares) > maxColumns { // too many for texts next to each other: one below the other
+	if len(shares) > maxColumns { // too many texts to fit next to each other: they are placed below each other
 		rows := make([]bar, len(shares))
 		for i, s := range shares {
 			rows[i] = bar{s.Name, []float64{float64(s.Count)},

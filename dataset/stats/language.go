@@ -5,10 +5,10 @@ import (
 	"unicode"
 )
 
-// Unknown is the language of a question that [Language] cannot tell (BCP 47: undetermined).
+// Unknown is the language of a question if [Language] cannot tell (BCP 47: undetermined).
 const Unknown = "und"
 
-// scripts are alphabets with the language that most questions in them are in. Order matters: Japanese uses Chinese
+// scripts maps alphabets to the language of most questions written in them. Order matters: Japanese uses Chinese
 // characters, too.
 var scripts = []struct {
 	table    *unicode.RangeTable
@@ -36,8 +36,8 @@ var functionWords = map[string]string{
 }
 
 // Language guesses the language of a question: by its alphabet, for Latin letters by counting function words. It is
-// [Unknown] if no language has the most. This is enough for a table of a benchmark's languages; one short question may
-// be taken for a neighbor.
+// [Unknown] if no single language has the most. This is enough for a table of a benchmark's languages; a single short
+// question may be mistaken for a related language.
 func Language(question string) string {
 	count := map[string]int{}
 	letters := 0
@@ -84,7 +84,7 @@ func Language(question string) string {
 	return best
 }
 
-// weight returns how much a word counts: more when only one language has it.
+// weight returns how much a word counts: more if only one language has it.
 func weight(word string) int {
 	languages := 0
 	for _, words := range functionWords {

@@ -1,11 +1,11 @@
 // Package stats describes a benchmark: how complex its queries are, how much they differ from each other, how long the
-// discussions were from which it was made, how well-known its entities are. These are Tables 1 and 6 to 9 of the
-// SPINACH paper (Liu et al., EMNLP Findings 2024), for any benchmark file that package dataset reads.
+// discussions behind it were, and how well known its entities are. These are Tables 1 and 6 to 9 of the SPINACH paper
+// (Liu et al., EMNLP Findings 2024), for any benchmark file that package dataset reads.
 //
 // Complexity is counted in two ways, which are shown side by side and must not be mixed: on the query's tree, by the
 // paper's definitions ([measure.Query]), and on its text, by the faulty regular expressions that the paper's figures
-// come from ([measure.Notebook]). Compare with published figures by the second only. Properties and patterns are those
-// of the text, as published ones are; the report has the tree's patterns, too.
+// come from ([measure.Notebook]). Compare only the second with published figures. Properties and patterns are those of
+// the text, like the published ones; the report also has the tree's patterns.
 //
 // [Compute] returns a [Report]; [Report.WriteText] prints it, its JSON form is stable, and [Report.Charts] draws it.
 package stats
@@ -21,8 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// Report describes a benchmark. Means and shares are rounded, means to two digits as the paper prints them, shares to
-// four.
+// Report describes a benchmark. Means are rounded to two digits, as the paper prints them, and shares to four.
 type Report struct {
 	N    int   `json:"n"`
 	Tree Means `json:"tree"` // of the queries that parse; Projections of all of them
@@ -34,16 +33,16 @@ type Report struct {
 
 	UniqueEntities int `json:"unique_entities"` // Q numbers in the queries that parse
 	UniqueShapes   int `json:"unique_shapes"`   // patterns by tokens, see [measure.Shape]
-	// items with a table that is not empty: what the notebook's projections are the mean of
+	// items with a table that is not empty: the notebook's projections are the mean over these
 	Results  int        `json:"results"`
 	Unparsed []Unparsed `json:"unparsed"` // queries that the dialect does not read
 	Words    Words      `json:"question_words"`
 	// of the discussion, by the item's address, ascending; items without one are left out
 	Years []Share `json:"years"`
-	// of the question: as the file says, else guessed, see [Language]
+	// of the question: as the file says, otherwise guessed, see [Language]
 	Languages     []Share        `json:"languages"`
 	Features      []Share        `json:"features"`      // of the queries that parse, see [measure.Features]
-	Conversations *Conversations `json:"conversations"` // null when no item says
+	Conversations *Conversations `json:"conversations"` // null if no item says
 	Popularity    *Popularity    `json:"popularity"`    // null without page views
 }
 
@@ -89,15 +88,15 @@ type Conversations struct {
 	Silent  int     `json:"silent"`  // without an answer, not in N
 }
 
-// Popularity are the page views of the distinct entities of the queries (Table 9), those without a figure counted as 0.
+// Popularity has the page views of the distinct entities of the queries (Table 9); those without a figure count as 0.
 type Popularity struct {
 	Entities    int          `json:"entities"`
 	Known       int          `json:"known"` // with a figure
 	Percentiles []Percentile `json:"percentiles"`
 }
 
-// Percentile is an entity that so many percent of the entities reach or surpass: the 10th is a well-known one, the 90th
-// is not.
+// Percentile is an entity that the given percentage of entities reach or surpass: the 10th is well known, the 90th is
+// not.
 type Percentile struct {
 	Percent int    `json:"percent"`
 	Entity  string `json:"entity"`
@@ -143,7 +142,7 @@ func (s set) add(texts ...string) {
 	}
 }
 
-// sums are the figures of Table 1, summed up.
+// sums has the sums of Table 1's figures.
 type sums struct{ measure.Metrics }
 
 func (s *sums) add(m measure.Metrics) {
@@ -156,7 +155,7 @@ func (s *sums) add(m measure.Metrics) {
 	s.Literals += m.Literals
 }
 
-// means divides all but the projections.
+// means divides all of them except the projections.
 func (s *sums) means(n int) Means {
 	by := func(sum int) float64 {
 		if m := mean(sum, n); m != nil {
@@ -168,7 +167,7 @@ func (s *sums) means(n int) Means {
 		Predicates: by(s.Predicates), Objects: by(s.Objects), Literals: by(s.Literals)}
 }
 
-// mean is nil for no items.
+// mean returns nil for no items.
 func mean(sum, n int) *float64 {
 	if n == 0 {
 		return nil
@@ -177,20 +176,20 @@ func mean(sum, n int) *float64 {
 	return &m
 }
 
-// round returns what a print with so many digits reads as.
+// round returns the number that is printed with this many digits.
 func round(x float64, digits int) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', digits, 64), 64)
 	if err != nil {
-		return x // what FormatFloat wrote is a number
+		return x // FormatFloat wrote it, so it is a number
 	}
 	return y
 }
 
-// collector goes over the items.
+// collector collects the figures of the items.
 type collector struct {
 	trees, notebook                        sums
 	parsed                                 int
-	tables, columns                        int // results that are not empty, and what they show
+	tables, columns                        int // results that are not empty, and the number of their columns
 	properties, patterns, shapes, entities set
 	years, languages, features             map[string]int
 	words, responses                       []int
@@ -275,7 +274,7 @@ func words(lengths []int) Words {
 	return Words{rank(50), rank(90), rank(100)}
 }
 
-// nearest is the index of the nearest rank of a percentile among n in order.
+// nearest returns the index of a percentile's nearest rank among n sorted values.
 func nearest(percent, n int) int {
 	return max(int(math.Ceil(float64(percent)/100*float64(n)))-1, 0)
 }

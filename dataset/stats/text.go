@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 )
 
-// published are rows of SPINACH's Table 1, counted by the notebook: what a benchmark's own row is compared with.
+// published are rows of SPINACH's Table 1, counted by the notebook: a benchmark's own row is compared with them.
 var published = []struct {
 	name   string
 	values [7]float64 // clauses, projections, relations, subjects, predicates, objects, literals
@@ -24,7 +24,7 @@ var published = []struct {
 // columns are the names of Table 1's figures.
 var columns = [...]string{"clauses", "projections", "relations", "subjects", "predicates", "objects", "literals"}
 
-// values are the figures in the order of columns; unknown ones are nil.
+// values returns the figures in the order of columns; unknown ones are nil.
 func (m Means) values() [7]*float64 {
 	return [7]*float64{&m.Clauses, m.Projections, &m.Relations, &m.Subjects, &m.Predicates, &m.Objects, &m.Literals}
 }
@@ -120,7 +120,7 @@ func printShares(print func(io.Writer, string, ...any), w io.Writer, shares []Sh
 	}
 }
 
-// counted writes a number with what it counts.
+// counted writes a number with the thing that it counts.
 func counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

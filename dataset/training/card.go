@@ -17,15 +17,15 @@ import (
 // forumLicense is the ID of [dataset.License].
 const forumLicense = "cc-by-sa-4.0"
 
-// licenses are the IDs by which a card names a license, those of SPDX in lower case. What is not among them is named
-// other, with a name of its own.
+// licenses are the IDs by which a card names a license, those of SPDX in lower case. Any other license is called
+// "other", with its own name.
 var licenses = []string{"apache-2.0", "cc-by-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0", forumLicense, "cc0-1.0", "mit",
 	"odbl", "odc-by", "pddl"}
 
-// ownLicense begins the name of a license that has no ID, as SPDX has it.
+// ownLicense begins the name of a license that has no ID, as in SPDX.
 const ownLicense = "licenseref-"
 
-// License reads the name of a license: an ID of SPDX's in any letter case, or LicenseRef-NAME for one of one's own.
+// License reads the name of a license: an SPDX ID in any letter case, or LicenseRef-NAME for your own.
 func License(name string) (string, error) {
 	id := strings.ToLower(strings.TrimSpace(name))
 	if slices.Contains(licenses, id) || strings.HasPrefix(id, ownLicense) && len(id) > len(ownLicense) &&
@@ -36,7 +36,7 @@ func License(name string) (string, error) {
 		strings.Join(licenses, ", "))
 }
 
-// CheckLicense returns an error when lines from discussions, which are under the forum's license, would be published
+// CheckLicense returns an error if lines from discussions, which are under the forum's license, would be published
 // under another one.
 func (x *Export) CheckLicense(license string) error {
 	for _, l := range x.Lines {
@@ -48,7 +48,7 @@ func (x *Export) CheckLicense(license string) error {
 	return nil
 }
 
-// Description is the content of a card apart from the lines.
+// Description is the content of a card except for the lines.
 type Description struct {
 	Name    string
 	As      string
@@ -135,7 +135,7 @@ func (x *Export) table(p func(string, ...any), name string, of func(*Line) strin
 	p("")
 }
 
-// leftOut writes what is not in the data set, and why.
+// leftOut writes what the data set leaves out, and why.
 func (x *Export) leftOut(p func(string, ...any), d *Description) {
 	p("## What was left out\n")
 	if len(x.Out) == 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// correction is a line of preference data made from a discussion, in the form of those made from runs.
+// correction is a line of preference data made from a discussion, in the same form as lines made from runs.
 type correction struct {
 	Prompt   []said           `json:"prompt"`
 	Chosen   []said           `json:"chosen"`
@@ -39,15 +39,15 @@ type correctionSource struct {
 	ChosenBy   string   `json:"chosen_by,omitempty"`
 	RejectedBy string   `json:"rejected_by,omitempty"`
 	Bot        bool     `json:"bot"` // the bot wrote what was rejected
-	Why        string   `json:"why"` // what says that the chosen one is right
+	Why        string   `json:"why"` // the evidence that the chosen one is right
 	Authors    []string `json:"authors,omitempty"`
 }
 
 // harvest adds the pairs from the discussions in a harvest's folder: a query that answered the request and was replaced
 // by a later comment is worse than the one that was posted last. This holds only if the requester said thanks or the
-// discussion was closed as resolved, and if the last query ran, returned rows and is not the bot's. An earlier query of
-// a person counts only when it names some of the same things; what is in the request is part of the prompt. Discussions
-// that were rejected, excluded by annotators or removed from the wiki give no pairs.
+// discussion was closed as resolved, and if the last query ran, returned rows and is not the bot's. A person's earlier
+// query counts only if it names some of the same things; queries in the request are part of the prompt. Discussions
+// that were rejected, excluded by annotators or removed from the wiki have no pairs.
 func (x *Export) harvest(ctx context.Context, path string, o Options) error {
 	if o.As != transcript.AsPreference {
 		return fmt.Errorf("%s is a harvest: of discussions, which are no runs, only --as preference can be made", path)
@@ -127,7 +127,7 @@ func (x *Export) discussion(c *dataset.Candidate, o Options) error {
 	return nil
 }
 
-// heldBack says why a discussion is too near to a test item.
+// heldBack returns why a discussion is too similar to a test item.
 func heldBack(not *examples.Held, c *dataset.Candidate, queries []string) examples.Reason {
 	request := ""
 	if len(c.Conversation.Comments) > 0 {
@@ -153,8 +153,8 @@ func settled(c *dataset.Candidate) string {
 	return ""
 }
 
-// corrected returns the last query of a discussion, and the different ones before it that answered the request; none
-// when the last one is the bot's, or the requester's own.
+// corrected returns the last query of a discussion, and the different ones before it that answered the request; none if
+// the last one is the bot's, or the requester's own.
 func corrected(c *dataset.Candidate) (earlier []dataset.Query, last dataset.Query) {
 	if len(c.Queries) == 0 {
 		return nil, last
@@ -176,7 +176,7 @@ func corrected(c *dataset.Candidate) (earlier []dataset.Query, last dataset.Quer
 	return earlier, last
 }
 
-// named returns the Q and P numbers of a query, none of one that does not parse.
+// named returns the Q and P numbers of a query, or none if it does not parse.
 func named(query string) []string {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -186,7 +186,7 @@ func named(query string) []string {
 	return append(sparql.IDs(ids, false), sparql.IDs(ids, true)...)
 }
 
-// requested is the request, with its queries in their places.
+// requested returns the request, with its queries where they were.
 func requested(c *dataset.Candidate) string {
 	out := c.Provenance.Heading
 	if len(c.Conversation.Comments) > 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// EnoughF1 is from which F1 on MCTS-KBQA keeps the path of a search (section 3.4 of the paper).
+// EnoughF1 is the minimum F1 at which MCTS-KBQA keeps the path of a search (section 3.4 of the paper).
 const EnoughF1 = 0.67
 
 // scored adds the lines of a run of eval run whose answers have an F1 of o.MinF1 or more against gold. For a search,
@@ -64,14 +64,14 @@ func (x *Export) scored(ctx context.Context, path string, o Options) error {
 	return nil
 }
 
-// best is the run along the branch whose answer is best by gold; the one that was chosen, when none is better.
+// best returns the run along the branch whose answer is best by gold, or the branch that was chosen if none is better.
 func best(ctx context.Context, r *transcript.Run, gold evalrun.Result, measure string, f1 float64) (
 	*transcript.Run, float64, bool, error) {
 	chosen := r
 	for _, b := range r.Branches() {
 		rows, err := b.Bindings()
 		if err != nil {
-			continue // what cannot be read has no score
+			continue // an answer that cannot be read has no score
 		}
 		gold.Result = rows
 		scores, err := evalrun.Metrics(ctx, &gold)

@@ -1,4 +1,4 @@
-// Package training makes data sets for training of runs and of discussions: it chooses lines, leaves out duplicates and
+// Package training makes training data sets from runs and from discussions: it chooses lines, leaves out duplicates and
 // lines that are similar to a test item, and describes the whole in a card.
 //
 //	training.go  which lines
@@ -27,24 +27,24 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Options say which lines are wanted.
+// Options select the lines.
 type Options struct {
 	As      string // transcript.AsSFT, …
 	All     bool   // also runs without an answer
-	Several bool   // also further lines on a question, or on one with nearly its wording
+	Several bool   // also more lines on a question, or on one with nearly the same wording
 
-	MinF1   float64 // leave out runs whose answer has less against gold; 0: gold is not asked. Wants folders of eval run
+	MinF1   float64 // leave out runs whose answer has less against gold; 0: gold is not used. Needs folders of eval run
 	Measure string  // of MinF1, as package evalrun names it
 
 	// Excluded returns the IDs of a harvest's discussions that annotators excluded; nil: nobody annotates
 	Excluded func(ctx context.Context, dir string) (map[string]bool, error)
 
-	Not     *examples.Held // what no line may be near to; nil: nothing
+	Not     *examples.Held // items that no line may be similar to; nil: none
 	License string         // of the lines, or ""; lines from a discussion have the forum's license
 }
 
-// Reasons why something is left out. What is near to a test item has the reason "near a test item" with that of
-// [examples.Reason].
+// Reasons why something is left out. For a line that is similar to a test item, the reason is "near a test item",
+// followed by an [examples.Reason].
 const (
 	NoRun     = "no run of a question"
 	NoAnswer  = "no answer"
@@ -62,13 +62,13 @@ const (
 // Export is the result of an export.
 type Export struct {
 	Lines  []Line
-	Out    map[string]int // what was left out, by reason
-	Unread []string       // files that cannot be read and folders without one, with why
-	// lines whose way of the search is not the one that was chosen, since it is better by gold
+	Out    map[string]int // number left out, by reason
+	Unread []string       // files that cannot be read, and folders without one, with the reason
+	// lines with a path of a search other than the chosen one, since it is better by gold
 	OtherBranch int
 }
 
-// Line is a line of the data set with its data for the card.
+// Line is a line of the data set, with its data for the card.
 type Line struct {
 	Text    []byte
 	From    string // run, review, tree, dialogue (of another program) or forum
@@ -101,15 +101,15 @@ func (x *Export) Held() (n int) {
 	return n
 }
 
-// Reasons are the reasons with their numbers, the most frequent first.
+// Reasons returns the reasons with their numbers, the most frequent first.
 func (x *Export) Reasons() []string {
 	return slices.SortedFunc(maps.Keys(x.Out), func(a, b string) int {
 		return cmp.Or(cmp.Compare(x.Out[b], x.Out[a]), cmp.Compare(a, b))
 	})
 }
 
-// From makes lines of paths, in their order. A path is a trajectory, a folder of them, the folder of a run of eval run,
-// or, for preferences, the folder of a harvest.
+// From makes lines from paths, in their order. A path is a trajectory, a folder of them, the folder of a run of eval
+// run, or, for preferences, the folder of a harvest.
 func From(ctx context.Context, paths []string, o Options) (*Export, error) {
 	x := &Export{Out: map[string]int{}}
 	for _, path := range paths {
@@ -156,7 +156,7 @@ func (x *Export) runs(ctx context.Context, path string, o Options) error {
 	return nil
 }
 
-// nameOf is a trajectory's name in a line: without folders, but with that of a run of eval run.
+// nameOf returns a trajectory's name in a line: without folders, except that of a run of eval run.
 func nameOf(path, file string) string {
 	name := filepath.Base(file)
 	if filepath.Base(filepath.Dir(file)) == "trajectories" && filepath.Dir(filepath.Dir(file)) == filepath.Clean(path) {
@@ -203,7 +203,7 @@ func (x *Export) piece(p *transcript.Piece, file string, o Options) error {
 	return nil
 }
 
-// asked is the whole of what was asked: in a conversation, a question is no other one because of its words alone.
+// asked returns everything that was asked: in a conversation, the same words may be another question.
 func asked(q event.Question) string {
 	var out []string
 	for _, turn := range q.History {
@@ -212,8 +212,8 @@ func asked(q event.Question) string {
 	return strings.Join(append(out, q.Text), "\n")
 }
 
-// near says why a run is too near to what may not be learned: its question, what it asked the graph, or a solved
-// question that the model was shown.
+// near returns why a run is too similar to an item that must not be learned: because of its question, its queries, or a
+// solved question that the model was shown.
 func near(p *transcript.Piece, o Options) examples.Reason {
 	if o.Not == nil {
 		return ""

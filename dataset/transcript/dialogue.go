@@ -20,10 +20,10 @@ type Gold struct {
 // repeated is the notice that ends a dialogue in which a turn was repeated.
 const repeated = "Stopped because the turn was repeated."
 
-// Dialogue writes the run as a result file of Interactive-KBQA: system message, question, and by turns what the model
+// Dialogue writes the run as a result file of Interactive-KBQA: system message, question, and in turn what the model
 // thought and did and what it observed. values is the answer as that project counts it ([score.Values]); it is the last
 // observation before Done, as Python writes a list, since its evaluation takes the answer from there. That evaluation
-// passes over observations with " | " or "?e" in them: values with these do not count there.
+// skips observations that contain " | " or "?e", so values with these do not count there.
 func (r *Run) Dialogue(gold Gold, values []string) ([]byte, error) {
 	return indented(r.chat(gold, values))
 }
@@ -55,7 +55,7 @@ func indented(c *exemplar.Chat) ([]byte, error) {
 
 // reject is the model's text in the turn of a step that a person then changed.
 type reject struct {
-	step int // its number in Steps, from 0
+	step int // its index in Steps
 	text string
 }
 

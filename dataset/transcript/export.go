@@ -26,11 +26,12 @@ const (
 	AsExemplars  = "exemplars"        // worked dialogues as texts, see package agent/exemplar
 )
 
-// Exporter writes runs one by one, each as it is.
+// Exporter writes runs one by one, without comparing them.
 type Exporter struct {
 	As  string // any form but preferences
 	All bool   // also runs without an answer
-	// Key returns what is right for a run and the values of its answer ([score.Values]); path is its trajectory.
+	// Key returns what is known to be right for a run and the values of its answer ([score.Values]); path is its
+	// trajectory.
 	Key func(path string, r *Run) (Gold, []string, error)
 	// Write receives the output for a run: a line, a file's content or a text. name is the run's ID or, if it has none,
 	// the name of its file without the extension.
@@ -41,11 +42,11 @@ type Exporter struct {
 type Exported struct {
 	Lines   int      // or files, or worked dialogues
 	Skipped int      // runs that were left out: without an answer, without a call of the model, or no question's run
-	Unread  []string // files that cannot be read and folders without one, with why
+	Unread  []string // files that cannot be read, and folders without one, with the reason
 }
 
 // Export writes runs in the order of their files' names; see [Each] for what a path is. A file that cannot be read is
-// counted; the error is that of a path that does not exist, or of writing.
+// counted; the error is for a path that does not exist, or from writing.
 func (x *Exporter) Export(paths []string) (Exported, error) {
 	var n Exported
 	for _, path := range paths {
@@ -72,7 +73,7 @@ func (x *Exporter) Export(paths []string) (Exported, error) {
 	return n, nil
 }
 
-// piece returns what is written of a file, nil for nothing.
+// piece returns what is written for a file, or nil for nothing.
 func (x *Exporter) piece(p *Piece) ([]byte, error) {
 	if x.As == AsOpenAI || x.As == AsSFT {
 		lines, err := p.Lines(x.As, filepath.Base(p.Path))
@@ -100,17 +101,17 @@ func (x *Exporter) piece(p *Piece) ([]byte, error) {
 	return worked(p.Run.chat(gold, values))
 }
 
-// Piece is a file of which training data is made: a run, or a dialogue of Interactive-KBQA's program.
+// Piece is a file that training data is made from: a run, or a dialogue of Interactive-KBQA's program.
 type Piece struct {
 	Run  *Run
 	Chat *Chat
 	Path string
 }
 
-// Known reports whether the file is a run of a question or a dialogue; a triage, for one, is neither.
+// Known reports whether the file is a run of a question or a dialogue; a triage, for example, is neither.
 func (p *Piece) Known() bool { return p.Run != nil || p.Chat != nil }
 
-// Answered reports whether there is an answer; a dialogue has one when it is finished.
+// Answered reports whether there is an answer; a dialogue has one if it is finished.
 func (p *Piece) Answered() bool {
 	if p.Chat != nil {
 		return p.Chat.Check() == nil
@@ -166,8 +167,8 @@ func (p *Piece) Lines(as, file string) ([]Pair, error) {
 }
 
 // Each reads the files of a path in the order of their names. A path is a trajectory, a dialogue file of
-// Interactive-KBQA (*.json), a folder of either, or the folder of a run of eval run. There is a piece also with an
-// error: with [ErrNoPath] for the path, with others for a file that cannot be read or a folder without one.
+// Interactive-KBQA (*.json), a folder of either, or the folder of a run of eval run. There is a piece even with an
+// error: for [ErrNoPath] it is the path, for others a file that cannot be read or a folder without one.
 func Each(path string) iter.Seq2[*Piece, error] {
 	return func(yield func(*Piece, error) bool) {
 		files, err := filesOf(path, ".jsonl", ".json")
@@ -193,7 +194,7 @@ func Each(path string) iter.Seq2[*Piece, error] {
 	}
 }
 
-// ErrNoPath says that a file or folder cannot be found.
+// ErrNoPath means that a file or folder cannot be found.
 var ErrNoPath = errors.New("the trajectories cannot be read")
 
 var errNoFiles = errors.New("there are no trajectories (*.jsonl) or dialogues (*.json) in this folder")
@@ -242,7 +243,7 @@ func readChat(root, path string) (*Chat, error) {
 	return &Chat{Chat: chat}, nil
 }
 
-// worked writes a finished dialogue as text; of others nothing.
+// worked writes a finished dialogue as text, and others not at all.
 func worked(c *exemplar.Chat) ([]byte, error) {
 	if c.Check() != nil {
 		return nil, nil
@@ -253,7 +254,7 @@ func worked(c *exemplar.Chat) ([]byte, error) {
 
 var errEmpty = errors.New("there are no events in it; want a trajectory")
 
-// readFile reads a trajectory; nil when it is not that of a question.
+// readFile reads a trajectory. It returns nil if it is not that of a question.
 func readFile(name string) (*Run, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -282,7 +283,7 @@ type FileRun struct {
 }
 
 // ReadRuns reads the runs of trajectories, of folders of them and of runs of eval run: those without an answer first,
-// since more can be learned from them. What is no run of a question is left out.
+// since more can be learned from them. Anything that is not a run of a question is left out.
 func ReadRuns(paths []string) ([]FileRun, error) {
 	var out []FileRun
 	for _, path := range paths {

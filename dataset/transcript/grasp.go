@@ -16,7 +16,7 @@ type graspOutput struct {
 	Type     string       `json:"type"` // output
 	Task     string       `json:"task"`
 	ID       string       `json:"id"`
-	Output   *graspAnswer `json:"output"` // null when the run ended without an answer or a refusal
+	Output   *graspAnswer `json:"output"` // null if the run ended without an answer or a refusal
 	Elapsed  float64      `json:"elapsed"`
 	Error    *graspError  `json:"error"`
 	Messages []message    `json:"messages"`
@@ -56,7 +56,7 @@ type oldGrasp struct {
 	ID        string      `json:"id"`
 }
 
-// task is GRASP's name of what we do.
+// task is GRASP's name for what we do.
 const task = "sparql-qa"
 
 // GRASP writes the run as a line of GRASP's current output format. kg is the name of the graph that was asked.
@@ -91,7 +91,7 @@ func (r *Run) GRASP2025() ([]byte, error) {
 	return line(o)
 }
 
-// explanation says why there is no answer.
+// explanation returns why there is no answer.
 func (r *Run) explanation() string {
 	if r.End == nil {
 		return ""
@@ -102,7 +102,7 @@ func (r *Run) explanation() string {
 	return r.End.Detail
 }
 
-// graspError names a failure that GRASP's evaluation leaves out: a service's, or, today, a loop or the end of the time.
+// graspError names a failure that GRASP's evaluation leaves out: that of a service or, today, a loop or a time limit.
 func (r *Run) graspError(today bool) *graspError {
 	if r.End == nil {
 		return &graspError{"the run was cut off", "api"}
@@ -122,7 +122,7 @@ func (r *Run) graspError(today bool) *graspError {
 	return &graspError{r.End.Detail, reason}
 }
 
-// resultRows is the number of rows of a result in its text: half of them from the top, half from the end.
+// resultRows is the number of rows that a result's text shows: half of them from the top, half from the end.
 var resultRows = render.Window{Whole: 10, Head: 5, Tail: 5}
 
 func resultText(f *event.Event) string {
@@ -132,8 +132,8 @@ func resultText(f *event.Event) string {
 	return resultRows.Table(f.Table, render.Names{})
 }
 
-// graspMessages returns the messages with calls as GRASP's programs expect them. A run of the text protocol has none:
-// its steps are written as calls.
+// graspMessages returns the messages with calls as GRASP's programs expect them. A run of the text protocol has no
+// calls, so its steps are written as calls.
 func (r *Run) graspMessages() []message {
 	ms := r.messages()
 	native := slices.ContainsFunc(ms, func(m message) bool { return len(m.ToolCalls) > 0 })
@@ -145,7 +145,7 @@ func (r *Run) graspMessages() []message {
 		thought, observation, id := s.Thought, s.Observation, fmt.Sprintf("call_%d", s.N)
 		args, err := line(map[string]string{"argument": s.Argument})
 		if err != nil {
-			args = []byte("{}") // a text always encodes
+			args = []byte("{}") // encoding a text cannot fail
 		}
 		ms = append(ms, message{Role: "assistant", Content: &thought, ToolCalls: []toolCall{{ID: id, Type: "function",
 			Function: function{s.Action, strings.TrimSpace(string(args))}}}},
@@ -163,7 +163,7 @@ func nonNil(ms []message) []message {
 
 var angleIRI = regexp.MustCompile(`<(https?://[^<>"{}|\\^` + "`" + `\s]+)>`)
 
-// known are the IRIs that the model was shown, sorted.
+// known returns the IRIs that the model was shown, sorted.
 func (r *Run) known() []string {
 	seen := map[string]bool{}
 	for _, s := range r.Steps {

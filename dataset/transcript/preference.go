@@ -22,7 +22,7 @@ type preference struct {
 
 // Pair is a line of training data.
 type Pair struct {
-	Key  string // the same for two pairs of the same texts
+	Key  string // equal for two pairs with the same texts
 	Line []byte
 	From string // review or tree; "" for a dialogue
 }
@@ -41,7 +41,7 @@ type PairSource struct {
 
 // Preferences writes the pairs of turns in a run of which one is better, one line each: what a person wrote instead of
 // the model's turn, and the steps on the way to a search's answer rather than those next to them. file names the
-// trajectory. Each pair of texts is there once.
+// trajectory. Each pair of texts occurs once.
 //
 // Among the siblings of a step on the answer's path, a step counts as worse if its branch ended without a result, or if
 // the search gave it a lower value, but not if its branch reached the same result. A step whose message cannot be
@@ -90,7 +90,7 @@ func (p *pairing) asked(e *event.Event) *event.Event {
 	return nil
 }
 
-// said is a message, with the event that it is known from.
+// said is a message, with the event that contains it.
 type said struct {
 	message llm.Message
 	event   int
@@ -127,7 +127,7 @@ func (p *pairing) pair(from, by string, asked *event.Event, better, worse said) 
 	p.lines = append(p.lines, Pair{string(key), b, from})
 }
 
-// bare is a turn without what does not make it another one: reasoning, and the IDs of calls.
+// bare returns a turn without the parts that do not make it a different one: reasoning, and the IDs of calls.
 func bare(turn []message) []message {
 	out := slices.Clone(turn)
 	for i := range out {
@@ -139,7 +139,7 @@ func bare(turn []message) []message {
 	return out
 }
 
-// reviews pairs the turns that people decided on: what was kept at last is better than what the model wrote and than
+// reviews pairs the turns that people decided on: the version kept in the end is better than what the model wrote and
 // what was kept at first.
 func (p *pairing) reviews() {
 	of := map[*event.Event][]*event.Event{}
@@ -177,7 +177,7 @@ func (p *pairing) reviews() {
 	}
 }
 
-// decided is the turn that a decision let through.
+// decided returns the turn that a decision accepted.
 func decided(e *event.Event) (said, bool) {
 	switch {
 	case e.Review.Verdict == event.Accepted:
@@ -216,7 +216,7 @@ func (p *pairing) trees() {
 	}
 }
 
-// spoken finds the message in which a model asked for a step; ok is false when it cannot be told.
+// spoken finds the message in which a model asked for a step; ok is false if that is unknown.
 func (p *pairing) spoken(asked, e *event.Event, w *weights) (s said, ok bool) {
 	if asked == nil {
 		return s, false
@@ -248,7 +248,7 @@ func asksFor(c llm.Choice, s *event.Step) bool {
 	return false
 }
 
-// sameArguments reports whether what is shown of a call is its arguments, as JSON or as the only text in them.
+// sameArguments reports whether the shown form of a call is its arguments, as JSON or as the only text in them.
 func sameArguments(arguments, shown string) bool {
 	var a, b map[string]any
 	if json.Unmarshal([]byte(arguments), &a) != nil {
@@ -267,7 +267,7 @@ func sameArguments(arguments, shown string) bool {
 	return len(a) == 0 && strings.TrimSpace(shown) == ""
 }
 
-// weights are the values that a search gave its steps.
+// weights are the values that a search assigned to its steps.
 type weights struct {
 	above    map[int]int    // the step above an event, 0 for none
 	children map[int][]int  // of a step

@@ -14,7 +14,7 @@ type Provenance struct {
 	ID       string    `json:"id,omitempty"` // of the question
 	File     string    `json:"file,omitempty"`
 	License  string    `json:"licence,omitempty"`
-	Preset   string    `json:"preset,omitempty"` // none: the dialogue is another program's
+	Preset   string    `json:"preset,omitempty"` // none if the dialogue is another program's
 	Model    string    `json:"model,omitempty"`
 	Endpoint string    `json:"endpoint,omitempty"` // that the answer was run on
 	Time     time.Time `json:"time,omitzero"`      // of the run's start
@@ -62,8 +62,8 @@ type openAIFunction struct {
 }
 
 // OpenAI writes the run as a line for fine-tuning over OpenAI's protocol: the messages of the last call of the model on
-// the question, as they were sent, with its answer; and the tools that it was offered. Turns that were refused or could
-// not be read are not in it. file names the trajectory. nil for a run in which the model was never asked.
+// the question, as they were sent, with its answer, and the tools that it was offered. Turns that were refused or could
+// not be read are left out. file names the trajectory. It returns nil for a run in which the model was never asked.
 func (r *Run) OpenAI(file string) ([]byte, error) {
 	e, _ := r.conversation()
 	if e == nil {
@@ -80,7 +80,7 @@ func (r *Run) OpenAI(file string) ([]byte, error) {
 	return line(o)
 }
 
-// sft is a line of supervised training data in no tool's own form.
+// sft is a line of supervised training data in a form that belongs to no tool.
 type sft struct {
 	Dialogue []sftTurn  `json:"dialogue"`
 	SPARQL   string     `json:"sparql,omitempty"` // of the answer
@@ -90,11 +90,11 @@ type sft struct {
 type sftTurn struct {
 	Role  string `json:"role"` // system, user, assistant or observation
 	Text  string `json:"text"`
-	Learn bool   `json:"learn"` // the loss is of these turns only
+	Learn bool   `json:"learn"` // the loss counts only these turns
 }
 
-// SFT writes the run as a dialogue of texts with a mark of the turns to be learned, which are the model's own. A native
-// call is text as a person reads it, "name(arguments)". file and nil are as for [Run.OpenAI].
+// SFT writes the run as a dialogue of texts that marks the turns to learn, which are the model's own. A native call is
+// text as a person reads it, "name(arguments)". file and nil are as for [Run.OpenAI].
 func (r *Run) SFT(file string) ([]byte, error) {
 	e, _ := r.conversation()
 	if e == nil {
@@ -121,13 +121,13 @@ func (r *Run) SFT(file string) ([]byte, error) {
 	return line(o)
 }
 
-// Chat is a dialogue of Interactive-KBQA's program, from which training data is made.
+// Chat is a dialogue of Interactive-KBQA's program that training data is made from.
 type Chat struct {
 	*exemplar.Chat
 	License string // of the data made from it, or ""
 }
 
-// turns are the dialogue's messages without the notice at the end, which nobody said.
+// turns returns the dialogue's messages without the notice at the end, which nobody said.
 func (c Chat) turns() []exemplar.ChatMessage {
 	d := c.Dialog
 	if last := d[len(d)-1]; last.Role == llm.User && !strings.HasPrefix(last.Content, "Observation:") {

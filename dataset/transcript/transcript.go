@@ -1,6 +1,6 @@
 // Package transcript writes runs of the agent in the forms that others read: GRASP's output lines, of today and of
-// 2025, Interactive-KBQA's dialogues, and training data, as OpenAI's chat lines and as dialogues with a mark for the
-// parts to learn. It reads only the events of a trajectory.
+// 2025, Interactive-KBQA's dialogues, and training data, as OpenAI's chat lines and as dialogues that mark the parts to
+// learn. It reads only the events of a trajectory.
 //
 //	transcript.go   the content of a trajectory
 //	grasp.go        GRASP's output lines
@@ -38,7 +38,7 @@ type Run struct {
 	Started  time.Time
 	Elapsed  time.Duration
 	Examples []event.Example // solved questions that the model was shown, each once
-	Model    string          // name of the model that answered first, as the server said it
+	Model    string          // name of the first model that answered, as reported by the server
 
 	License string   // of the data made from it, or ""
 	F1      *float64 // of the answer against the gold result, or nil if unknown
@@ -93,7 +93,7 @@ func withCall(s, name, arguments string) string {
 	return strings.TrimSpace(s + "\n" + name + "(" + arguments + ")")
 }
 
-// main are the purposes of the calls in which the question is worked on; all others are side tasks.
+// main lists the purposes of the calls that work on the question; all others are side tasks.
 var main = []string{"act", "generate"}
 
 // Answered reports whether the run ended with an answer.
@@ -131,7 +131,7 @@ func messageOf(m llm.Message) message {
 	return out
 }
 
-// messages returns the last conversation with the model, its last answer included.
+// messages returns the last conversation with the model, including its last answer.
 func (r *Run) messages() []message {
 	e, answer := r.conversation()
 	if e == nil {
@@ -160,7 +160,7 @@ const (
 	maxSeen    = 900 // of an observation
 )
 
-// callOf writes a step's call for a reader: a JSON object's texts as they are, without escapes, and no nulls.
+// callOf writes a step's call for a reader: the texts of a JSON object unescaped, and without nulls.
 func callOf(s event.Step) string {
 	var args map[string]any
 	if !strings.HasPrefix(s.Argument, "{") || json.Unmarshal([]byte(s.Argument), &args) != nil {

@@ -66,15 +66,15 @@ func messageIn(c llm.Choice) llm.Message {
 	return llm.Message{Role: llm.Assistant, Content: c.Content, Reasoning: c.Reasoning, ToolCalls: c.ToolCalls}
 }
 
-// Branch is a way of a search that reached an answer.
+// Branch is a path of a search that reached an answer.
 type Branch struct {
-	End    int // ID of the event that it was reached at
+	End    int // ID of the event at which it was reached
 	SPARQL string
 	Result json.RawMessage // the rows in the SPARQL JSON format
 }
 
-// Branches returns the ways of a search that reached an answer, in the order of the votes, with what the query of each
-// returned; none of a run without a vote. A way whose rows the trajectory does not hold whole is left out.
+// Branches returns the paths of a search that reached an answer, in the order of the votes, with what the query of each
+// returned; a run without a vote has none. A path whose rows are not all in the trajectory is left out.
 func (r *Run) Branches() (out []Branch) {
 	for _, e := range r.events {
 		if e.Event != "vote" {
@@ -91,7 +91,7 @@ func (r *Run) Branches() (out []Branch) {
 	return out
 }
 
-// branch finds the result of a query on a way, of the last time it was run there.
+// branch finds the result of a query on a path, from the last time it was run there.
 func (r *Run) branch(end int, query string) (Branch, bool) {
 	for _, e := range slices.Backward(event.Path(r.events, end)) {
 		var ran string
@@ -138,7 +138,7 @@ func (r *Run) Queries(all bool) (out []string) {
 	return out
 }
 
-// Bindings returns the rows of a result in the form that results.jsonl of eval run holds, or true or false.
+// Bindings returns the rows of a result in the form of eval run's results.jsonl, or true or false.
 func (b Branch) Bindings() (json.RawMessage, error) {
 	var doc struct {
 		Boolean json.RawMessage `json:"boolean"`

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// dataMW is the attribute data-mw, in which Parsoid keeps what the rendering loses (mediawiki.org, Specs/HTML). For a
+// dataMW is the attribute data-mw, in which Parsoid keeps what rendering loses (mediawiki.org, Specs/HTML). For a
 // transclusion it holds the parts: templates, and wikitext between them when their output cannot be distinguished from
 // their neighbors'.
 type dataMW struct {

@@ -346,14 +346,14 @@ func beginsSection(n *dom.Node) bool {
 	return n.Parent != nil && n.Parent.DataAtom == atom.Section
 }
 
-// tagged reports whether a list was written in tags: then its first item is on its own line.
+// tagged reports whether a list was written with tags: then its first item is on its own line.
 func tagged(list *dom.Node) bool {
 	c := list.FirstChild
 	return c != nil && c.Type == dom.TextNode && strings.Contains(c.Data, "\n")
 }
 
-// item writes a list item with the characters of all items around it; an item that only holds deeper ones leaves that
-// to them.
+// item writes a list item with the characters of all items around it; an item that contains only deeper ones leaves
+// that to them.
 func (u *unparser) item(n *dom.Node) {
 	char := byte(':')
 	switch {
@@ -381,7 +381,7 @@ func (u *unparser) item(n *dom.Node) {
 	u.lists = u.lists[:len(u.lists)-1]
 }
 
-// table writes a table in wiki markup, attributes left out. Cells are on one line when they were.
+// table writes a table in wiki markup, without attributes. Cells are on one line if they were in the source.
 func (u *unparser) table(n *dom.Node) {
 	lists := u.lists
 	u.lists = nil
