@@ -181,7 +181,7 @@ func Keys() []Key {
 		{"SPARQL_ENDPOINT", Graph, "https://query.wikidata.org/sparql",
 			"query service: Wikidata's, or one that accepts its prefixes and label service; the harvest takes any SPARQL service",
 			urlField(func(c *Config) *string { return &c.SPARQLEndpoint })},
-		{"SPARQL_FALLBACK", Graph, "", "second query service, used when the first is down",
+		{"SPARQL_FALLBACK", Graph, "", "second query service, used when the first does not answer",
 			urlField(func(c *Config) *string { return &c.SPARQLFallback })},
 		{"SPARQL_FALLBACK_DIALECT", Graph, "auto",
 			"what the second query service speaks: wdqs, qlever or standard; auto: qlever for a host with that name, else wdqs",

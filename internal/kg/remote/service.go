@@ -96,6 +96,15 @@ func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clo
 		gate: newGate(cfg.Address, cfg.Pace, store, clock)}, nil
 }
 
+// Host returns the service's host, with its port if the address has one.
+func (s *Service) Host() string {
+	u, err := url.Parse(s.cfg.Address)
+	if err != nil {
+		return "" // New has refused it
+	}
+	return u.Host
+}
+
 // Shown returns the service's address without its secrets.
 func (s *Service) Shown() string { return politehttp.ShownURL(s.cfg.Address) }
 

@@ -9,12 +9,12 @@ import (
 )
 
 // Query runs a SPARQL query; [AUTO_LANGUAGE] must have been replaced. A temporary failure (connection, 5xx, 429 with an
-// acceptable Retry-After) is retried; if the endpoint is down or timed out, the query goes to the fallback, if there is
-// one. Table.Source names the endpoint that answered, without the values of its parameters. Errors: *kg.Error, or
-// ctx's.
+// acceptable Retry-After) is retried; if the endpoint is down, timed out, or accepts no more queries for now, the query
+// goes to the fallback, if there is one. Table.Source names the endpoint that answered, without the values of its
+// parameters. Errors: *kg.Error, or ctx's.
 func (c *Client) Query(ctx context.Context, query string) (*kg.Table, error) {
 	t, err := c.main.Query(ctx, query)
-	if k := kg.KindOf(err); c.fallback != nil && (k == kg.Down || k == kg.Timeout) && ctx.Err() == nil {
+	if c.fallback != nil && c.elsewhere(kg.KindOf(err)) && ctx.Err() == nil {
 		c.lg.InfoContext(ctx, "asking the second endpoint", "endpoint", c.fallback.Shown(), "because", err)
 		if t2, err2 := c.fallback.Query(ctx, query); err2 == nil {
 			return t2, nil
@@ -23,6 +23,18 @@ func (c *Client) Query(ctx context.Context, query string) (*kg.Table, error) {
 		}
 	}
 	return t, err
+}
+
+// elsewhere reports whether the second endpoint may answer what the first one failed to. A limit or a ban applies to the
+// whole host that set it.
+func (c *Client) elsewhere(k kg.Kind) bool {
+	switch k {
+	case kg.Down, kg.Timeout:
+		return true
+	case kg.RateLimited, kg.Banned:
+		return c.main.Host() != c.fallback.Host()
+	}
+	return false
 }
 
 // Primary returns the same client without the second endpoint: a query that fails on the first one fails. Both share an

@@ -222,7 +222,7 @@ func TestFallback(t *testing.T) {
 		{"time-out", []reply{{status: 504}}, []reply{{status: 200, body: oneRow}}, ""},
 		{"both fail: the first one's failure", []reply{{status: 504}}, []reply{{status: 400, body: "no"}}, kg.Timeout},
 		{"a syntax error is final", []reply{{status: 400, body: javaError("SELECT", malformed+"x")}}, nil, kg.SyntaxError},
-		{"a ban is final", []reply{{status: 403, body: "banned"}}, nil, kg.Banned},
+		{"a ban is of the whole host", []reply{{status: 403, body: "banned"}}, nil, kg.Banned},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newService(t).on("/sparql", tt.first...).on("/second", tt.second...)
@@ -234,6 +234,29 @@ func TestFallback(t *testing.T) {
 				t.Errorf("the second endpoint was asked %d times", s.calls("/second"))
 			}
 		})
+	}
+}
+
+// A service that accepts no more queries for now, or none at all, is left alone until then; a second one on another host
+// is asked instead, and also the next query goes there.
+func TestFallbackElsewhere(t *testing.T) {
+	for _, first := range []reply{{status: 403, body: "banned"}, {status: 429, header: map[string]string{"Retry-After": "7200"}}} {
+		s, other := newService(t).on("/sparql", first), newService(t).on("/sparql", reply{status: 200, body: oneRow},
+			reply{status: 200, body: oneRow}, reply{status: 504})
+		c := s.client(nil, func(c *Config) { c.Fallback = other.URL + "/sparql" })
+		for range 2 {
+			if table, err := c.Query(t.Context(), "SELECT"); err != nil || table.Source != other.URL+"/sparql" {
+				t.Errorf("status %d: %+v, %v", first.status, table, err)
+			}
+		}
+		_, err := c.Query(t.Context(), "SELECT")
+		var failed *kg.Error
+		if !errors.As(err, &failed) || failed.RetryAfter < time.Minute {
+			t.Errorf("status %d, and the second endpoint fails, too: %#v", first.status, err)
+		}
+		if s.calls("/sparql") != 1 || other.calls("/sparql") != 3 {
+			t.Errorf("status %d: %d and %d calls", first.status, s.calls("/sparql"), other.calls("/sparql"))
+		}
 	}
 }
 

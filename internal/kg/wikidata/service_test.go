@@ -1,6 +1,7 @@
 package wikidata
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -118,7 +119,7 @@ func (s *service) client(store remote.BudgetStore, change func(*Config)) *Client
 	if change != nil {
 		change(&cfg)
 	}
-	rt, err := politehttp.NewTransport(politehttp.Options{Hosts: []string{s.URL}})
+	rt, err := politehttp.NewTransport(politehttp.Options{Hosts: []string{s.URL, cmp.Or(cfg.Fallback, s.URL)}})
 	if err != nil {
 		s.t.Fatal(err)
 	}
