@@ -30,14 +30,14 @@ type Entry struct {
 	Names  []Name
 }
 
-// Hit is an entity found and the name that it was found by.
+// Hit is an entity that was found, with the matching name.
 type Hit struct {
 	Entry *Entry
 	Name  Name
 	Exact bool // the whole name matched, not only its beginning
 }
 
-// posting is a folded name and the place of its entry and name.
+// posting is a folded name and the indexes of its entry and name.
 type posting struct {
 	folded string
 	entry  int32
@@ -74,7 +74,7 @@ func Build(entries []Entry) *Index {
 	return x
 }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (x *Index) Len() int { return len(x.entries) }
 
 // Entry returns the entry with an exact ID, or nil if there is none.
@@ -85,7 +85,7 @@ func (x *Index) Entry(id string) *Entry {
 	return nil
 }
 
-// quality orders hits: an exact label, an exact alias, the beginning of either; within each by the place of the
+// quality orders hits: an exact label, an exact alias, the beginning of either; within each, by the position of the
 // language in the chain.
 func quality(h Hit, lang int) int {
 	q := 2
@@ -94,7 +94,7 @@ func quality(h Hit, lang int) int {
 	} else if h.Exact {
 		q = 1
 	}
-	if q == 2 { // the language of a mere beginning does not matter
+	if q == 2 { // if only the beginning matches, the language does not matter
 		return q << 8
 	}
 	return q<<8 | min(lang, 255)
@@ -146,8 +146,8 @@ func (x *Index) Search(text, group string, langs []string, limit int) (hits []Hi
 	return hits, more
 }
 
-// Fold returns the form in which names are compared: lower case by Unicode's simple folding, white space runs as one
-// space, none at the ends.
+// Fold returns the form in which names are compared: lower case by Unicode's simple folding, with single spaces and
+// none at the ends.
 func Fold(s string) string {
 	ascii := true
 	for i := 0; i < len(s); i++ {
@@ -168,7 +168,7 @@ func Fold(s string) string {
 			space = b.Len() > 0
 			continue
 		}
-		if unicode.Is(unicode.Cf, r) { // marks of writing direction and the like are not seen
+		if unicode.Is(unicode.Cf, r) { // marks of writing direction and the like are invisible
 			continue
 		}
 		if space {
@@ -218,8 +218,8 @@ func Chain(lang string) []string {
 	return out
 }
 
-// fallback holds MediaWiki's fallbacks for languages whose code does not show them (languages/messages/Messages*.php,
-// the common ones).
+// fallback has MediaWiki's fallbacks for languages whose code does not show them (languages/messages/Messages*.php, the
+// common ones).
 func fallback(lang string) []string {
 	switch lang {
 	case "als", "gsw", "bar", "ksh", "pdc", "pfl", "sli", "stq", "vmf", "lb", "nds":

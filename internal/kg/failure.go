@@ -17,7 +17,7 @@ const (
 	Timeout     Kind = "timeout"    // the graph's deadline or ours passed, even in mid-stream
 	TooLarge    Kind = "too_large"  // the response exceeded the size limit and was cut
 	TooGreedy   Kind = "budget"     // the evaluation exceeded its budget of rows or memory
-	RateLimited Kind = "rate_limit" // 429; RetryAfter tells when to retry
+	RateLimited Kind = "rate_limit" // 429; RetryAfter says when to retry
 	Banned      Kind = "banned"     // 403 for ignoring limits; nothing may be sent before RetryAfter has passed
 	Down        Kind = "down"       // network error, 5xx, garbage
 	BadID       Kind = "bad_id"     // not a Q or P number

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Statements tells how a graph stores statements that have more than a subject, a property and a value.
+// Statements is the way in which a graph stores statements that have more than a subject, a property and a value.
 type Statements string
 
 // The statement models.

@@ -29,7 +29,8 @@ type SearchQuery struct {
 	Limit    int // 1 to 50
 }
 
-// Hit is an entity that was found. The Match fields tell which text it was found by: "label", "alias" or "entityId".
+// Hit is an entity that was found. The Match fields describe the text by which it was found: "label", "alias" or
+// "entityId".
 type Hit struct {
 	ID            string // Q42, P31; on a graph without such IDs the prefixed name or <IRI>, see Description.Compact
 	Type          Type
@@ -49,7 +50,7 @@ type Hit struct {
 	Variants []string  `json:",omitempty"`
 }
 
-// ByMeaning is the MatchType of a hit that was found only by similarity of meaning: no name need contain the words.
+// ByMeaning is the MatchType of a hit that was found only by similarity of meaning: no name needs to contain the words.
 const ByMeaning = "meaning"
 
 // SearchResult is a page of hits. More means that there are further hits beyond the limit.

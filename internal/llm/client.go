@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
-// Sampling tells which sampling parameters the model accepts (setting OPENAI_SAMPLING).
+// Sampling is the set of sampling parameters that the model accepts (setting OPENAI_SAMPLING).
 type Sampling string
 
 // The ways of sampling.

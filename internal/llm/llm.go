@@ -44,7 +44,7 @@ type Message struct {
 
 // Request asks for one completion or, with N > 1, several samples of it.
 type Request struct {
-	// Purpose, Part and Subject tell what the call is for. They go to logs, traces and the scripted model, never to a real
+	// Purpose, Part and Subject say what the call is for. They go to logs, traces and the scripted model, never to a real
 	// model.
 	Purpose string `json:"purpose"`        // act, prune, language, report, extract, triage, feedback, judge, …
 	Part    string `json:"part,omitempty"` // which one: the step's number for act, the entity's ID for prune
@@ -120,11 +120,12 @@ type Usage struct {
 	// those of InputTokens that the server reported as cached
 	CachedTokens int     `json:"cached_tokens,omitempty"`
 	USD          float64 `json:"usd"`
-	// how many of the calls returned no figures and are counted at the most that they can have cost
+	// how many of the calls returned no figures and are counted as the most that they can have cost
 	Unmeasured int `json:"unmeasured,omitempty"`
 }
 
-// Input formats the input tokens and how many of them came from the server's cache: "1,200 tokens (800 cached)".
+// Input formats the number of input tokens and how many of them came from the server's cache: "1,200 tokens (800
+// cached)".
 func (u Usage) Input() string {
 	s := text.Count(u.InputTokens, "token")
 	if u.CachedTokens > 0 {
@@ -171,7 +172,7 @@ type Error struct {
 	Message   string // the service's message, secrets scrubbed
 	Transient bool   // the same call may succeed later
 	Refused   bool   // the connection was refused: nothing listens at the address, so the client does not retry
-	// how long the service wants no calls, if it says so
+	// the pause that the service requests, or 0
 	RetryAfter time.Duration
 	Err        error
 	unsent     bool // the request never reached the service, so it cost nothing

@@ -13,13 +13,14 @@ import (
 // noteTime limits how long looking up or recording a pause may take.
 const noteTime = 5 * time.Second
 
-// server returns the name of a model among the servers that want pauses. Each model has its own limits.
+// server returns the name of a model among the servers that request pauses. Each model has its own limits.
 func (c *Client) server(model string) string {
 	return "model " + politehttp.ShownURL(c.cfg.BaseURL) + " " + model
 }
 
-// rest waits for as long as the server wants no calls of a model, no matter which process it told. If that is longer
-// than a Retry-After may be, nothing is sent, and the error contains the remaining time.
+// rest waits until the pause that the server requested for a model is over, no matter which process received the
+// request. If the pause is longer than a Retry-After may be, nothing is sent, and the error contains the remaining
+// time.
 func (c *Client) rest(ctx context.Context, model string) error {
 	for {
 		asked, cancel := context.WithTimeout(ctx, noteTime)

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Script is a scripted model: what to answer to which request at which step. It is read from a text file:
+// Script is a scripted model: it says what to answer to which request at which step. It is read from a text file:
 //
 //	# A comment: lines before the first section, and the comment lines right above a "== request" line.
 //	== request

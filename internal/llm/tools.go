@@ -26,7 +26,7 @@ type ToolCall struct {
 	Arguments string `json:"arguments"` // JSON in theory; kept as the text that came, valid or not
 }
 
-// ToolChoice tells whether the model must call a tool. Any value other than those below is the name of the only tool
+// ToolChoice says whether the model must call a tool. Any value other than those below is the name of the only tool
 // that it may call.
 type ToolChoice string
 
@@ -138,7 +138,7 @@ func reasonings(body []byte) []string {
 
 // refusesStrict recognizes a refusal of strict schemas: of the field itself, of a schema, or of how one of its parts is
 // written, by servers that support only part of JSON schema (llama.cpp's grammars, Gemini's protocol buffers).
-// Mistaking another failure for one costs one more failing call.
+// Mistaking another failure for a refusal costs one more failing call.
 func refusesStrict(status int, low string) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError,

@@ -54,7 +54,7 @@ type Options struct {
 	Version  string
 	Graphs   Graphs                        // graphs that calls may name
 	Main     []string                      // at least one; calls that name no graph use the first, ask uses all
-	Ask      func(kgs agent.Sources) Asker // who answers from these graphs; nil: there is no tool ask
+	Ask      func(kgs agent.Sources) Asker // answers questions from these graphs; nil: there is no tool ask
 	Examples []event.Example               // offered as resources
 	Limit    time.Duration                 // for a call other than ask, 0: [DefaultLimit]
 }
@@ -62,7 +62,7 @@ type Options struct {
 // DefaultLimit is the time for one call.
 const DefaultLimit = 75 * time.Second
 
-// server has what the tools need.
+// server has the data that the tools need.
 type server struct {
 	Options
 }

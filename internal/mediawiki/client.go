@@ -208,7 +208,7 @@ func (c *Client) library() mwclient.Client {
 // noteTime limits how long looking up or recording a pause may take.
 const noteTime = 5 * time.Second
 
-// silence returns how long the wiki still asks for no requests.
+// silence returns the remaining time of the pause that the wiki requested.
 func (c *Client) silence(ctx context.Context) time.Duration {
 	ctx, cancel := context.WithTimeout(ctx, noteTime)
 	defer cancel()
@@ -227,5 +227,5 @@ func (c *Client) keepSilent(ctx context.Context, d time.Duration) {
 	}
 }
 
-// server returns the wiki's name among the servers that want pauses.
+// server returns the wiki's name among the servers that request pauses.
 func (c *Client) server() string { return "wiki " + politehttp.ShownURL(c.cfg.API) }

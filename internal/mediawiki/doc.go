@@ -1,4 +1,4 @@
-// Package mediawiki gives a bot safe access to a MediaWiki wiki, over go-mwclient.
+// Package mediawiki provides safe access to a MediaWiki wiki for a bot, over go-mwclient.
 //
 // # What a bot must not get wrong
 //

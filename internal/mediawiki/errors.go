@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Kind is the kind of failure of a request, by what the caller has to do.
+// Kind is the kind of a request's failure, by what the caller has to do.
 type Kind int
 
 const (

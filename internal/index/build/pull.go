@@ -17,10 +17,10 @@ type Query func(ctx context.Context, query string) (*kg.Table, error)
 
 // Graph is what entries are pulled from, and how its names are found. On a Wikibase the queries follow GRASP's two:
 // items by their sitelinks, with aliases, descriptions and labels of their classes; properties by how often they are
-// used, those of other databases' identifiers after all others. On other graphs they follow GRASP's template: entities
-// by how many triples mention them, and the predicates that are used.
+// used, with the identifiers of other databases after all others. On other graphs they follow GRASP's template:
+// entities by how many triples mention them, and the predicates that are used.
 type Graph struct {
-	Name      string // for messages, and to check whether what was pulled before is from the same graph
+	Name      string // for messages, and to check whether earlier data is from the same graph
 	Query     Query
 	Describe  kg.Description // Prefixes, Labels, Aliases, Descriptions, Types and Statements are used
 	Languages []string       // of names; empty: all
@@ -31,14 +31,14 @@ type Graph struct {
 // DefaultPage is the number of entries that are requested at once, which are lost when a pull is interrupted.
 const DefaultPage = 1000
 
-// batch is how many IRIs a query names.
+// batch is the number of IRIs that a query names.
 const batch = 200
 
 // puller pulls the entries of one type.
 type puller struct {
 	Graph
 	kind   lookup.Type
-	scores map[string]score // of properties, asked once
+	scores map[string]score // of properties, requested once
 }
 
 type score struct {
@@ -108,7 +108,7 @@ func plain(iri string) bool {
 	})
 }
 
-// properties returns a page of the properties, the most used first. How often all are used is asked once.
+// properties returns a page of the properties, the most used first. The uses of all properties are requested once.
 func (p *puller) properties(ctx context.Context, offset, n int) ([]string, map[string]score, error) {
 	if p.scores == nil {
 		if err := p.countProperties(ctx); err != nil {
@@ -167,10 +167,10 @@ func number(t rdf.Term) int64 {
 	return n
 }
 
-// names is what the names query found for one IRI in one language.
+// names has the results of the query for names for one IRI in one language.
 type names struct{ labels, aliases, infos []string }
 
-// entries asks for the names of some IRIs and makes entries of them, one for each language.
+// entries requests the names of some IRIs and makes an entry for each language.
 func (p *puller) entries(ctx context.Context, ids []string, scores map[string]score) ([]lookup.Entry, error) {
 	values := "<" + strings.Join(ids, "> <") + ">"
 	found := map[string]map[string]*names{}
@@ -277,7 +277,7 @@ func (p *puller) entriesOf(id string, by map[string]*names, s score) (out []look
 		}
 	}
 	slices.Sort(languages)
-	if len(languages) == 0 && p.kind == lookup.Property { // a predicate without a label is found by its IRI's words
+	if len(languages) == 0 && p.kind == lookup.Property { // a predicate without a label is found by the words in its IRI
 		languages = []string{""}
 	}
 	for _, l := range languages {

@@ -14,9 +14,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
 )
 
-// Pull asks a graph for all its entries of a type, page by page, and adds them. It saves each page to a file in dir, so
-// that an interrupted pull can continue where it stopped. A file from another graph or with other settings is not used,
-// and the pull starts over. Done removes the files.
+// Pull requests all of a graph's entries of a type, page by page, and adds them. It saves each page to a file in dir,
+// so that an interrupted pull can continue where it stopped. A file from another graph or with other settings is not
+// used, and the pull starts over. Done removes the files.
 func Pull(ctx context.Context, g Graph, kind lookup.Type, dir string, progress func(done int),
 	add func(lookup.Entry) error) error {
 	if g.Page <= 0 {
@@ -88,7 +88,7 @@ type keptHead struct {
 	Limit     int      `json:"limit"`
 }
 
-// keptLine is an entry, or the end of a page: how many places are done, and whether they are all.
+// keptLine is an entry, or the end of a page: how many positions are done, and whether these are all.
 type keptLine struct {
 	Entry *lookup.Entry `json:"entry,omitempty"`
 	Done  int           `json:"done,omitempty"`
@@ -121,7 +121,7 @@ func writeAt(f *os.File, b []byte, at int64) error {
 	return err
 }
 
-// replay adds the entries of whole pages and cuts off what comes after them.
+// replay adds the entries of complete pages and cuts off the rest of the file.
 func (k *kept) replay(add func(lookup.Entry) error) (done int, err error) {
 	at, err := k.f.Seek(0, 1)
 	if err != nil {
@@ -134,7 +134,7 @@ func (k *kept) replay(add func(lookup.Entry) error) (done int, err error) {
 		line, err := r.ReadBytes('\n')
 		var l keptLine
 		if err != nil || json.Unmarshal(line, &l) != nil {
-			break // the end, or what was being written when the program was stopped
+			break // the end, or an incomplete line from when the program was stopped
 		}
 		at += int64(len(line))
 		if l.Entry != nil {

@@ -32,11 +32,12 @@ var columns = []string{"label", "score", "synonyms", "id", "infos", "language", 
 
 const neededColumns = 5
 
-// Table reads a table of entities or properties in GRASP's form: a header, then a line an entry, columns separated by
-// tabs: label, score, synonyms, id and infos, in any order (the program and the paper differ), then possibly language,
-// uses, external and noise. Synonyms and infos are lists separated by ";;;"; id is an IRI, with or without angle
-// brackets; external and noise are 1 or 0. An empty score is 0. An empty label becomes the first synonym or is made
-// from the IRI. Without the columns, external and noise are guessed from label and infos. Errors name the line.
+// Table reads a table of entities or properties in GRASP's form: a header, then one line per entry, with columns
+// separated by tabs: label, score, synonyms, id and infos, in any order (the program and the paper differ), then
+// possibly language, uses, external and noise. Synonyms and infos are lists separated by ";;;"; id is an IRI, with or
+// without angle brackets; external and noise are 1 or 0. An empty score is 0. An empty label becomes the first synonym
+// or is made from the IRI. Without the columns, external and noise are guessed from label and infos. Errors name the
+// line.
 func Table(ctx context.Context, name string, r io.Reader, kind lookup.Type, add func(lookup.Entry) error) error {
 	t := table{kind: kind}
 	s := bufio.NewScanner(r)
@@ -96,7 +97,7 @@ func TableFile(ctx context.Context, path string, kind lookup.Type, add func(look
 // table is a table's header, read.
 type table struct {
 	kind lookup.Type
-	at   map[string]int // places of columns
+	at   map[string]int // indexes of columns
 	n    int
 }
 

@@ -23,7 +23,7 @@ const FileName = "labels.idx"
 type Options struct {
 	Source   string   // where the entries are from, for people
 	Built    string   // when, RFC 3339
-	Embedder Embedder // makes vectors of the properties' names, and of entities' when these are few; nil: none
+	Embedder Embedder // makes vectors of the properties' names, and of the entities' names if these are few; nil: none
 	Memory   uint64   // bytes of postings that are sorted at once; 0 means DefaultMemory
 	// Progress is called with the progress: stages follow one another, each from 0 to of, which is 0 if unknown.
 	Progress func(stage string, done, of int)
@@ -139,7 +139,7 @@ func Open(path string, embedder Embedder) (*File, error) {
 	return f, nil
 }
 
-// load maps the file as it is now. f.mu is held for writing, or f is not shared yet.
+// load maps the current file. f.mu is held for writing, or f is not shared yet.
 func (f *File) load() error {
 	file, err := os.Open(f.path)
 	if err != nil {
@@ -176,9 +176,9 @@ func (f *File) load() error {
 	return nil
 }
 
-// use runs a function on the image of the file as it is now.
+// use runs a function on the image of the current file.
 func (f *File) use(do func(*image) error) (err error) {
-	// A file that was cut while it is mapped faults; guard makes that an error.
+	// A file that is truncated while it is mapped causes a fault; guard turns that into an error.
 	defer guard(&err)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	f.mu.RLock()
@@ -198,7 +198,7 @@ func (f *File) use(do func(*image) error) (err error) {
 	return do(f.image)
 }
 
-// changed reports whether there is another file now than the one that is open, or the one that could not be read.
+// changed reports whether the file is now another one than the one that is open or the one that could not be read.
 func (f *File) changed() bool {
 	now, err := os.Stat(f.path)
 	if err != nil {
@@ -268,7 +268,7 @@ func (f *File) Verify(ctx context.Context) error {
 	return nil
 }
 
-// Close unmaps the file. Searches that run end first; later ones fail.
+// Close unmaps the file. Searches in progress end first; later ones fail.
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,11 +13,12 @@ import (
 // endian; v stands for an unsigned varint.
 //
 //	header     magic (8 bytes), version (uint32), zero (uint32)
-//	directory  JSON: what the file holds ([Header]), and for each section its part, name, offset, length and CRC-32C
+//	directory JSON: what the file contains ([Header]), and for each section its part, name, offset, length and CRC-32C
 //	trailer    offset and length of the directory (uint64 each), its CRC-32C (uint32), zero (uint32), magic (8 bytes)
 //
-// A part holds the entries of one type by falling score; an entry's place is its number. Names are numbered through all
-// entries, an entry's label first. Words are numbered in the order of their bytes. A part has these sections:
+// A part contains the entries of one type by falling score; an entry's position is its number. Names are numbered
+// through all entries, an entry's label first. Words are numbered in the order of their bytes. A part has these
+// sections:
 //
 //	records    the entries, see encodeRecord
 //	recordAt   uint64: where each block of 16 records begins
@@ -36,7 +37,7 @@ import (
 //	iri        uint32: entries by the hash of their IRI
 //	vectors    see vectors.go; only when the index was made with an embedding model
 //
-// Everything is read where it lies, so opening a file of any size takes milliseconds.
+// Everything is read in place, so opening a file of any size takes milliseconds.
 const (
 	magic   = "SBlabels"
 	version = 1
@@ -57,7 +58,7 @@ type Header struct {
 	Entities   int    `json:"entities"`
 	Properties int    `json:"properties"`
 	Names      int    `json:"names"`           // labels and aliases
-	Model      string `json:"model,omitempty"` // name of the embedding model whose vectors the file holds
+	Model      string `json:"model,omitempty"` // name of the embedding model whose vectors the file contains
 	Source     string `json:"source,omitempty"`
 	Built      string `json:"built,omitempty"` // when, RFC 3339
 }
@@ -103,7 +104,7 @@ func newSectionWriter(w io.Writer) (*sectionWriter, error) {
 	return s, err
 }
 
-// begin starts a section; what is written from then on belongs to it.
+// begin starts a section, to which everything written from then on belongs.
 func (s *sectionWriter) begin(part Type, name string) {
 	s.dir.Sections = append(s.dir.Sections, section{Part: part, Name: name, Offset: s.at})
 	s.cur = &s.dir.Sections[len(s.dir.Sections)-1]
@@ -167,7 +168,7 @@ type record struct {
 const (
 	bitExternal = 1 << iota
 	bitNoise
-	bitWhole // the score is a whole number from 0 up
+	bitWhole // the score is a whole number of at least 0
 	bitNoLabel
 	bitSame // uses is the score
 )
@@ -304,7 +305,7 @@ func guard(err *error) {
 	}
 }
 
-// store is where an index, or a part of an unfinished one, is written and read back.
+// store is a place to which an index, or a part of an unfinished one, is written and from which it is read back.
 type store interface {
 	io.Writer
 	io.ReaderAt

@@ -88,7 +88,7 @@ func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, er
 		slices.SortStableFunc(all, func(a, b placed) int {
 			return cmp.Or(a.rank.compare(b.rank), cmp.Compare(b.r.Score, a.r.Score))
 		})
-		// What follows the last hit of a part that may have more is not known yet.
+		// It is not known yet what follows the last hit of a part that may have more.
 		if at := slices.IndexFunc(all, func(f placed) bool { return slices.Contains(last, f.found) }); at >= 0 {
 			all = all[:at+1]
 		}
@@ -102,7 +102,7 @@ func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, er
 	}
 }
 
-// in is get where it is of use: an index of one language has no better one.
+// in is get if that is useful: an index of one language has no better entry.
 func (im *image) in(iri, language string) (Entry, bool) {
 	if slices.ContainsFunc(im.parts, func(p *part) bool { return len(p.size.Languages) > 1 }) {
 		return im.get(iri, language)
@@ -110,7 +110,7 @@ func (im *image) in(iri, language string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// get returns the entry of an IRI in the language that [Prefer] prefers, the first one of equally good.
+// get returns the entry of an IRI in the language that [Prefer] prefers; among equally good ones, the first.
 func (im *image) get(iri, language string) (e Entry, ok bool) {
 	for _, p := range im.parts {
 		p.entriesOf(iri, func(i uint32) {

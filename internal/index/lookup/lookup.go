@@ -1,24 +1,24 @@
 // Package lookup finds entities and properties of a graph by the words of their names, or by meaning.
 //
-// [Entry] is what is known about one entity, [Query] what is asked, [Page] what was found. [Memory] holds entries in
-// memory: a handful of candidates of one question, or a few hundred thousand. [File] reads an index file, which
-// [Create] made, from a few to some hundred million names; many processes may have it open, and it may be replaced
-// while they read. Both answer in the same way.
+// An [Entry] describes one entity, a [Query] is a search, and a [Page] has its hits. [Memory] keeps entries in memory:
+// a handful of candidates for one question, or a few hundred thousand. [File] reads an index file made by [Create],
+// with up to some hundred million names; many processes may have it open, and it may be replaced while they read. Both
+// return the same hits.
 //
 // # By words
 //
 // Names are compared as folded words ([Words]): lower case, without diacritics, punctuation and order. A word of the
-// query matches a word of a name that equals it or begins with it. The names that match all words come first; of
-// these, the ones with more equal words; of these, the ones with the higher score. This is the ranking of the GRASP
-// paper (section 3.4): each label and alias is ranked on its own, and an entity has the rank of its best name. Ahead
-// of them comes a name that is the query as a whole. Where no name is the query and fewer than three have all its
-// words, the names follow that have them once one letter is changed, left out, added or swapped with its neighbor;
-// where there are still fewer than three hits, names that have some of the words.
+// query matches a word of a name that equals it or begins with it. The names that match all words come first; among
+// these, the ones with more equal words; among these, the ones with the higher score. This is the ranking of the GRASP
+// paper (section 3.4): each label and alias is ranked on its own, and an entity has the rank of its best name. A name
+// that equals the whole query comes before all of these. If no name equals the query and fewer than three have all its
+// words, they are followed by the names that have them after one letter is changed, left out, added or swapped with its
+// neighbor; if there are still fewer than three hits, by names that have some of the words.
 //
 // # By meaning
 //
-// Stems of words in names and descriptions and shared groups of three letters are compared; with an [Embedder] also the
-// query's vector with the vectors of names, a label's together with its description, which count as much. This is for
+// Stems of words in names and descriptions and shared groups of three letters are compared; with an [Embedder], so is
+// the query's vector with the vectors of names (a label's includes its description), which counts as much. This is for
 // properties and for candidates, up to some hundred thousand.
 //
 // # What is held back
@@ -44,18 +44,17 @@ const (
 	Property Type = "property"
 )
 
-// Entry is what an index has about one entity in one language. Entries of one IRI in several languages are found as one
-// hit.
+// Entry is what an index has about one entity in one language. Entries of one IRI in several languages are one hit.
 type Entry struct {
 	IRI      string // without angle brackets
 	Type     Type   // Any counts as Entity
 	Label    string
 	Language string   // of label, aliases and infos: "en"; "" when unknown
 	Aliases  []string // other names
-	Infos    []string // descriptions, classes and the like, for people to tell entities apart
+	Infos    []string // descriptions, classes and the like, by which people distinguish entities
 	Score    float64  // orders equally good matches: number of uses, of sitelinks, …
-	Uses     int64    // how often the graph uses it; -1 when unknown
-	External bool     // a property that holds identifiers of another database
+	Uses     int64    // how often the graph uses it; -1 if unknown
+	External bool     // a property that contains identifiers of another database
 	Noise    bool     // seldom wanted: a category, a scholarly article, a thing without a label
 }
 
@@ -67,7 +66,7 @@ type Query struct {
 	Offset   int      // hits to leave out at the top, for paging
 	Limit    int      // 1 to MaxHits with Offset; 0 means DefaultLimit
 	Among    []string // only these IRIs; nil means all, an empty list none; unknown ones are ignored
-	Meaning  bool     // rank by meaning, not by words, if the searcher can; Page.Ranked tells what it did
+	Meaning  bool     // rank by meaning, not by words, if the searcher can; Page.Ranked says which it was
 	External bool     // include what is held back: external identifiers and noise
 }
 
@@ -75,7 +74,7 @@ type Query struct {
 const (
 	DefaultLimit = 10
 	MaxHits      = 1000 // of offset and limit together
-	MaxText      = 1000 // bytes of a query's text that are looked at
+	MaxText      = 1000 // bytes of a query's text that are used
 )
 
 // Match is how a name matched, best first.
@@ -90,7 +89,7 @@ const (
 	Meaning Match = "meaning" // by meaning
 )
 
-// Hit is an entry found.
+// Hit is an entry that was found.
 type Hit struct {
 	Entry
 	Name       string  // the name that matched: the label or an alias
@@ -121,13 +120,13 @@ type Searcher interface {
 	Get(ctx context.Context, iri, language string) (entry Entry, found bool, err error)
 }
 
-// Embedder turns texts into vectors, one each and all of one length.
+// Embedder turns texts into vectors, one each and all of the same length.
 type Embedder interface {
 	Model() string // name of the model: vectors of two models cannot be compared
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// ErrQuery: the query cannot be answered as it is; the text tells why.
+// ErrQuery: the query cannot be answered as it is; the text says why.
 var ErrQuery = errors.New("wrong query")
 
 // normal checks a query and fills in defaults.
@@ -187,8 +186,8 @@ func Prefer(language, asked string) int {
 	return 3
 }
 
-// cut fills the page with the asked part of n hits, each IRI once, its entry in the best language that get has.
-// done means that there are more hits than fit on the page.
+// cut fills the page with the requested part of n hits, each IRI once, with its entry in the best language that get
+// has. done means that there are more hits than fit on the page.
 func (p *Page) cut(q Query, n int, hit func(i int) Hit, get func(iri, language string) (Entry, bool)) (done bool) {
 	p.Hits = nil
 	seen := map[string]bool{}

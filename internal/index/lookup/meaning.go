@@ -20,7 +20,7 @@ type liked struct {
 	exact    bool
 }
 
-// byMeaning ranks the allowed entries, using vectors if there are some and a model to compare them with.
+// byMeaning ranks the allowed entries, using vectors if there are some, and a model to compare them with.
 func (s *semantic) byMeaning(ctx context.Context, q Query, allowed func(e *Entry) bool, e Embedder,
 	vectors []vector) (out []liked, p Page, err error) {
 	p.Ranked = ByStems
@@ -120,7 +120,7 @@ type vector struct {
 	b           []byte // each an int8
 }
 
-// quantize scales a vector so that its greatest number is 127 or -127; only its direction matters.
+// quantize scales a vector so that its largest number is 127 or -127; only its direction matters.
 func quantize(v []float32) []byte {
 	most := float32(0)
 	for _, x := range v {
@@ -214,8 +214,8 @@ func embed(ctx context.Context, by Embedder, entries []Entry, progress func(done
 	return out, err
 }
 
-// encodeVectors is the section of vectors: how long one is and how many there are (uint32), then of each the entry, the
-// name (uint32) and its numbers (a byte each).
+// encodeVectors returns the section of vectors: their length and number (uint32 each), then for each its entry and name
+// (uint32 each) and its numbers (a byte each).
 func encodeVectors(vs []vector) []byte {
 	if len(vs) == 0 {
 		return nil
@@ -282,8 +282,8 @@ func (im *image) byMeaning(ctx context.Context, q Query, e Embedder) (Page, erro
 	return p, nil
 }
 
-// semantic returns what a query needs: all entries of its type, kept for the next query, or when those are too many the
-// candidates that it names; nil when it names none.
+// semantic returns what a query needs: all entries of its type, kept for the next query or, if those are too many, the
+// candidates that it names; nil if it names none.
 func (im *image) semantic(ctx context.Context, q Query) (s *semantic, model string, err error) {
 	total := 0
 	for _, p := range im.parts {

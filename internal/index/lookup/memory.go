@@ -53,7 +53,7 @@ func NewMemory(entries []Entry) *Memory {
 // manyEntries is the number of entries above which searching them like a file is faster than one by one.
 const manyEntries = 20_000
 
-// makeImage returns nil when the entries are few, or cannot be written.
+// makeImage returns nil if the entries are few, or cannot be written.
 func (m *Memory) makeImage() *image {
 	if len(m.entries) < manyEntries {
 		return nil
@@ -78,14 +78,14 @@ func (m *Memory) makeImage() *image {
 // maxEmbedded is the maximum number of names that a Memory embeds for searches by meaning.
 const maxEmbedded = 5000
 
-// Embed makes searches by meaning use vectors: those of the names are made in the first such search. With more than
-// some thousand names it stays with stems. Call it before the first search.
+// Embed makes searches by meaning use vectors: the names' vectors are made in the first such search. For more than a
+// few thousand names, stems are still used. Call it before the first search.
 func (m *Memory) Embed(e Embedder) *Memory {
 	m.embedder = e
 	return m
 }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (m *Memory) Len() int { return len(m.entries) }
 
 // Get returns the entry of an IRI in the language that [Prefer] prefers.
@@ -104,7 +104,7 @@ func (m *Memory) get(iri, language string) (Entry, bool) {
 	})], true
 }
 
-// found is a matching entry, by its place.
+// found is a matching entry, by its index.
 type found struct {
 	rank  rank
 	entry int32
@@ -187,7 +187,7 @@ func (m *Memory) best(a *asked, i int32) (f found, ok bool) {
 	return f, ok
 }
 
-// hold leaves out what is held back, unless it is all there is of full matches.
+// hold leaves out what is held back, unless there are no other full matches.
 func (m *Memory) hold(all []found) []found {
 	only := !slices.ContainsFunc(all, func(f found) bool {
 		return f.rank.tier < tierSome && (!m.entries[f.entry].held() || f.rank.tier <= tierExact)
@@ -197,7 +197,7 @@ func (m *Memory) hold(all []found) []found {
 	})
 }
 
-// weak leaves out weak matches where there are good ones of the same type.
+// weak leaves out weak matches if there are good ones of the same type.
 func (m *Memory) weak(a *asked, all []found) []found {
 	type sums struct{ exact, full, typo int }
 	n := map[Type]*sums{Entity: {}, Property: {}}
@@ -244,7 +244,7 @@ func (m *Memory) byMeaning(ctx context.Context, q Query) (Page, error) {
 
 const tooManyForMeaning = "there are too many names to rank by meaning; they are ranked by words"
 
-// embed makes the vectors once. The note tells what went wrong.
+// embed makes the vectors once. The note says what went wrong.
 func (m *Memory) embed(ctx context.Context) (vs []vector, note string) {
 	if m.embedder == nil {
 		return nil, ""

@@ -16,7 +16,7 @@ type part struct {
 	kind Type
 	records, recordAt, held, forward, forwardAt, words, wordAt, count, heads, postings, postingAt,
 	exactAt, exact, iriAt, iri, vectors []byte
-	levels []uint32 // where each level of heads begins, in numbers
+	levels []uint32 // index at which each level of heads begins
 	bounds bounds
 }
 
@@ -52,7 +52,7 @@ func newPart(b []byte, d *directory, kind Type) (*part, error) {
 	return p, nil
 }
 
-// bucketsFit reports whether the section holds a power of two of buckets, and the end.
+// bucketsFit reports whether the number of buckets in the section is a power of two, followed by the end.
 func bucketsFit(at []byte) bool {
 	n := len(at)/4 - 1
 	return len(at)%4 == 0 && n > 0 && bits.OnesCount(uint(n)) == 1
@@ -90,7 +90,7 @@ func (p *part) begun(in rng, text string) rng {
 	return rng{lo, p.least(rng{lo, in.hi}, text+afterAll)}
 }
 
-// whole returns the word that is the text.
+// whole returns the word that equals the text.
 func (p *part) whole(in rng, text string) (uint32, bool) {
 	i := p.least(in, text)
 	return i, i < in.hi && string(p.word(i)) == text
@@ -101,8 +101,8 @@ func (p *part) all() rng { return rng{0, p.size.Words} }
 // total returns the number of postings of a range of words.
 func (p *part) total(r rng) uint64 { return u64(p.count, r.hi) - u64(p.count, r.lo) }
 
-// near returns the words that are near to a word as near defines it, and the ranges of words that begin with what is
-// near to it.
+// near returns the words that are near a word, as the function near defines it, and the ranges of words that begin with
+// a text near it.
 func (p *part) near(word string) (whole []uint32, begun []rng) {
 	w := []rune(word)
 	if len(w) < minTypo {
@@ -156,7 +156,7 @@ func (p *part) near(word string) (whole []uint32, begun []rng) {
 }
 
 // nextLetters calls f for each letter that follows head in the words of the range, with the words that have it there.
-// Letters far from like are left out when head is empty, since there can be thousands.
+// Letters far from like are left out if head is empty, since there can be thousands.
 func (p *part) nextLetters(in rng, head string, like rune, f func(c rune, sub rng)) {
 	if head == "" {
 		lo, hi := scriptRange(like)
@@ -197,8 +197,8 @@ func (l *list) next() (uint32, bool) {
 	return l.name, true
 }
 
-// meet walks the names that all of some lists have, in ascending order. It ends early when it has read as many names as
-// its budget says.
+// meet walks the names that several lists have in common, in ascending order. It ends early once it has read as many
+// names as its budget allows.
 type meet struct {
 	lists  []list
 	budget int
@@ -251,13 +251,13 @@ func (m *meet) skip(l *list, name uint32) bool {
 	return m.budget >= 0
 }
 
-// argmin returns the word of a range, which is not empty, whose first name is least.
+// argmin returns the word with the least first name in a range that is not empty.
 func (p *part) argmin(r rng) uint32 {
 	best, at := uint32(math.MaxUint32), r.lo
 	look := func(level int, i uint32) {
 		if h := u32(p.heads, p.levels[level]+i); h < best {
 			best = h
-			// Go down to the word that this number comes from.
+			// Descend to the word that this number comes from.
 			for l := level; l > 0; l-- {
 				for j := i * headFan; ; j++ {
 					if j >= (i+1)*headFan {
@@ -293,7 +293,7 @@ func (p *part) argmin(r rng) uint32 {
 }
 
 // union walks the names that have one of the words of some ranges, in ascending order, each once. The ranges are not
-// merged beforehand: only words whose names come up are touched.
+// merged beforehand: only words whose names are reached are read.
 type union struct {
 	p     *part
 	heap  []node // without pointers, so that the garbage collector need not track each move
@@ -307,7 +307,7 @@ type node struct {
 	name uint32
 	word uint32
 	of   rng   // with list -1: the words that the name is the least first name of
-	list int32 // its place in lists
+	list int32 // its index in lists
 }
 
 func (p *part) union(ranges []rng) *union {
@@ -337,7 +337,7 @@ func (u *union) push(n node) {
 	}
 }
 
-// settle brings the root of the heap to its place.
+// settle moves the root of the heap to its place.
 func (u *union) settle() {
 	h := u.heap
 	if len(h) == 0 {
@@ -390,7 +390,7 @@ func (u *union) next() (uint32, bool) {
 	return 0, false
 }
 
-// name returns the entry of a name and its words, in the memory of ids, which has room for maxWords+2.
+// name returns the entry of a name and its words. It uses the memory of ids, which has room for maxWords+2.
 func (p *part) name(name uint32, ids []uint32) (entry uint32, _ []uint32) {
 	b := p.forward[u32(p.forwardAt, name):u32(p.forwardAt, name+1)]
 	ids = ids[:cap(ids)]
@@ -430,7 +430,7 @@ func (p *part) record(entry uint32) record {
 	return r
 }
 
-// text is the name of an entry that has the number.
+// text returns the name of an entry that has the number.
 func (r *record) text(name uint32) string {
 	i := int(name - r.first)
 	if len(Words(r.Label)) == 0 {
@@ -442,7 +442,7 @@ func (r *record) text(name uint32) string {
 	return r.Aliases[i-1]
 }
 
-// names is the number of an entry's names.
+// names returns the number of an entry's names.
 func (r *record) names() uint32 {
 	n := uint32(len(r.Aliases))
 	if len(Words(r.Label)) > 0 {

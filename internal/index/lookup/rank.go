@@ -9,7 +9,7 @@ import (
 // rank is how well a name matches a query: the lower tier first, then more matched words, then more of them whole.
 type rank struct{ tier, matched, whole uint8 }
 
-// The tiers. A name of a tier is better than all names of the tiers after it.
+// The tiers. A name in a tier is better than all names in the tiers after it.
 const (
 	tierText  = iota // the same text, apart from case
 	tierExact        // the same words
@@ -23,8 +23,8 @@ const (
 // few is the number of hits that makes weaker ones superfluous.
 const few = 3
 
-// enough reports whether hits of the better tiers leave no room for those of tier: exact names, and full or good
-// matches that are not held back.
+// enough reports whether there are enough hits of better tiers to leave out those of tier: exact names, and full or
+// good matches that are not held back.
 func enough(tier uint8, exact, full, typo int) bool {
 	switch {
 	case tier <= tierFull:
@@ -53,14 +53,14 @@ func (r rank) match() Match {
 
 // asked is a query's text, prepared.
 type asked struct {
-	text  string   // folded in case, white space at the ends cut
-	words []string // at most maxAsked, no word twice
-	all   []string // in order, as the text has them
-	weak  []bool   // of words: it means nothing by itself, such as "of", while others do
+	text  string   // case-folded, without white space at the ends
+	words []string // at most maxAsked, each word once
+	all   []string // in the order of the text
+	weak  []bool   // for each word: it means nothing by itself, such as "of", while others do
 	held  bool     // include what is held back
 }
 
-// maxAsked is the maximum number of words of a query that are looked for.
+// maxAsked is the maximum number of words of a query that are used.
 const maxAsked = 16
 
 // idWords make a query ask for external identifiers.
@@ -78,7 +78,7 @@ func prepare(q Query) asked {
 	return a
 }
 
-// Weak tells which words of a query mean nothing by themselves, such as "of", or none if all are such words.
+// Weak returns which words of a query mean nothing by themselves, such as "of", or none if all are such words.
 func Weak(words []string) []bool {
 	out := make([]bool, len(words))
 	for i, w := range words {
@@ -90,7 +90,7 @@ func Weak(words []string) []bool {
 	return out
 }
 
-// rankName ranks a name, given as text and as words; ok is false when no word matches.
+// rankName ranks a name, given as text and as words; ok is false if no word matches.
 func (a *asked) rankName(text string, name []string) (r rank, ok bool) {
 	if slices.Equal(a.all, name) {
 		r = rank{tierExact, uint8(len(a.words)), uint8(len(a.words))}
@@ -133,7 +133,7 @@ func (r *rank) count(whole bool) {
 	}
 }
 
-// tierOfTypo is the tier of a name in which all words but one match.
+// tierOfTypo returns the tier of a name in which all words but one match.
 func (a *asked) tierOfTypo(wrong string, name []string) uint8 {
 	if !slices.ContainsFunc(name, func(n string) bool { return near(wrong, n, true) }) {
 		return tierSome

@@ -14,12 +14,12 @@ import (
 // Limits on the names that one search examines, so that its time is limited, too. Only queries of several very common
 // words that hardly occur together reach them; then names with low scores can be missed.
 type bounds struct {
-	meet  int // in lists of whole words, for names that have them all
+	meet  int // in lists of whole words, for names that have all of them
 	scan  int // for matches of all words, whole or begun
 	typo  int // for matches with a wrong letter, in all words together
 	some  int // for matches of some words, shared out among them: half to the rarest, half of the rest to the next, …
 	equal int // for the same words
-	texts int // of these, whose letters are compared too
+	texts int // of these, names whose letters are also compared
 }
 
 var defaultBounds = bounds{meet: 500_000, scan: 6_000, typo: 3_000, some: 1_500, equal: 2_000, texts: 100}
@@ -28,13 +28,13 @@ var defaultBounds = bounds{meet: 500_000, scan: 6_000, typo: 3_000, some: 1_500,
 type slot struct {
 	word  string
 	weak  bool  // see asked.weak
-	whole int64 // the word itself; -1 when the part has no such word
-	begun rng   // words that begin with it, itself included
+	whole int64 // the word itself; -1 if the part has no such word
+	begun rng   // words that begin with it, including itself
 	total uint64
 
 	looked    bool     // near was looked up
-	nearWhole []uint32 // words that it becomes by one letter
-	nearBegun []rng    // words that begin with what it becomes by one letter, or are it
+	nearWhole []uint32 // words that differ from it by one letter
+	nearBegun []rng    // words that begin with, or are, a text that differs from it by one letter
 	nearTotal uint64
 }
 
@@ -72,17 +72,17 @@ type scan struct {
 	p      *part
 	ctx    context.Context
 	ask    *asked
-	want   int // hits that are enough
+	want   int // the number of hits that is enough
 	slots  []slot
-	all    []int    // the query's words in order, as places in slots
-	ids    []uint32 // memory for the name that was read last
+	all    []int    // the query's words in order, as indexes in slots
+	ids    []uint32 // memory for the last name read
 	hits   collector
 	held   collector       // hits that are held back
-	equal  map[uint32]bool // entries with a name that is the query
+	equal  map[uint32]bool // entries with a name that equals the query
 	better map[uint32]bool // entries with a name that has all words
 }
 
-// collector keeps the best hits of each rank, each entry once a rank, in order.
+// collector keeps the best hits of each rank in order, each entry once per rank.
 type collector struct {
 	by   map[rank][]found
 	want int
@@ -119,8 +119,7 @@ func (c *collector) best() []found {
 	})
 }
 
-// byWords returns the best want hits in a part, and the best that are held back, which count when there is nothing
-// else.
+// byWords returns the best want hits in a part, and the best of those held back, which count if there is nothing else.
 func (p *part) byWords(ctx context.Context, a *asked, want int, among []string) (hits, held []found, err error) {
 	s := &scan{p: p, ctx: ctx, ask: a, want: want, ids: make([]uint32, 0, maxWords+2), equal: map[uint32]bool{}}
 	s.hits.want, s.held.want = want, want
@@ -157,7 +156,7 @@ func (p *part) byWords(ctx context.Context, a *asked, want int, among []string) 
 	return s.hits.best(), s.held.best(), nil
 }
 
-// superfluous reports whether hits of the tier have no place after those that were found.
+// superfluous reports whether hits of the tier are not needed after those that were found.
 func (s *scan) superfluous(tier uint8) bool {
 	exact, full, typo := 0, 0, 0
 	for _, f := range s.hits.best() {
@@ -173,7 +172,7 @@ func (s *scan) superfluous(tier uint8) bool {
 	return enough(tier, exact, full, typo)
 }
 
-// strong leaves out what is superfluous.
+// strong leaves out superfluous hits.
 func (s *scan) strong(fs []found) []found {
 	var drop [tiers]bool
 	for t := range drop {
@@ -182,7 +181,7 @@ func (s *scan) strong(fs []found) []found {
 	return slices.DeleteFunc(fs, func(f found) bool { return drop[f.rank.tier] })
 }
 
-// take adds a hit where it belongs.
+// take adds a hit at its rank.
 func (s *scan) take(r rank, entry, name uint32) {
 	f := found{r, int32(entry), int32(name)}
 	switch {
@@ -193,7 +192,7 @@ func (s *scan) take(r rank, entry, name uint32) {
 	}
 }
 
-// takeTop adds a hit that no later one of its search is better than, and notes its entry.
+// takeTop adds a hit that is at least as good as all later ones of its search, and records its entry.
 func (s *scan) takeTop(r rank, entry, name uint32, have map[uint32]bool) {
 	s.take(r, entry, name)
 	if s.ask.held || !s.p.isHeld(entry) {
@@ -206,7 +205,7 @@ func (s *scan) name(name uint32) (entry uint32, ids []uint32) {
 	return entry, ids
 }
 
-// exact finds the names that are the query.
+// exact finds the names that equal the query.
 func (s *scan) exact() {
 	ids := make([]uint32, len(s.all))
 	for i, j := range s.all {
@@ -229,7 +228,7 @@ func (s *scan) exact() {
 	})
 }
 
-// tierOfSame tells names that are the query in all their letters.
+// tierOfSame distinguishes names that equal the query in all their characters.
 func (s *scan) tierOfSame(entry, name uint32) uint8 {
 	r := s.p.record(entry)
 	if strings.ToLower(strings.TrimSpace(r.text(name))) == s.ask.text {
@@ -238,7 +237,7 @@ func (s *scan) tierOfSame(entry, name uint32) uint8 {
 	return tierExact
 }
 
-// same calls f for the names that are the words, until it returns false.
+// same calls f for the names that consist of the words, until it returns false.
 func (s *scan) same(ids []uint32, f func(entry, name uint32) bool) {
 	if len(ids) == 0 {
 		return
@@ -271,7 +270,7 @@ func (s *scan) full() error {
 		return cmp.Compare(s.p.total(rng{a, a + 1}), s.p.total(rng{b, b + 1}))
 	})
 	n := uint8(len(s.slots))
-	have := maps.Clone(s.equal) // entries that are as good as can be
+	have := maps.Clone(s.equal) // entries that cannot be surpassed
 	if len(wholes) == len(s.slots) {
 		m := s.p.meet(wholes, s.p.bounds.meet)
 		if err := s.walk(m.next, s.p.bounds.scan, func(entry, name uint32, _ []uint32) bool {
@@ -298,7 +297,7 @@ func (s *scan) full() error {
 	})
 }
 
-// byRareness returns the places of the slots, those that the fewest names match first.
+// byRareness returns the indexes of the slots, those that match the fewest names first.
 func (s *scan) byRareness() []int {
 	order := make([]int, len(s.slots))
 	for i := range order {
@@ -376,7 +375,7 @@ func (sl *slot) isNear(id uint32) bool {
 	return i < len(sl.nearBegun) && sl.nearBegun[i].lo <= id
 }
 
-// typos finds names that have all words once a letter in one of them is put right.
+// typos finds names that have all words once a letter in one of them is corrected.
 func (s *scan) typos() error {
 	s.better = map[uint32]bool{}
 	for _, f := range s.hits.best() {
@@ -392,7 +391,7 @@ func (s *scan) typos() error {
 	budget := s.p.bounds.typo
 	for i := range s.slots {
 		if empty > 1 || empty == 1 && i != only {
-			continue // two words are wrong, or another one is
+			continue // two words are wrong, or a different one
 		}
 		if err := s.typo(i, &budget); err != nil {
 			return err
@@ -401,7 +400,7 @@ func (s *scan) typos() error {
 	return nil
 }
 
-// typo finds names that have all words but one, and what that one becomes by one letter.
+// typo finds names that have all words but one, and a word that differs from that one by a letter.
 func (s *scan) typo(wrong int, budget *int) error {
 	sl := &s.slots[wrong]
 	sl.near(s.p)
@@ -477,7 +476,7 @@ func (s *scan) nearNames(wrong int) {
 	}
 }
 
-// some finds names that have some of the words: of each word, the rarest first, those with the highest scores.
+// some finds names that have some of the words: for each word, the rarest first, those with the highest scores.
 func (s *scan) some() error {
 	add := func(entry, name uint32, ids []uint32) bool {
 		if s.rank(ids, -1).matched < uint8(len(s.slots)) {
@@ -529,7 +528,7 @@ func (s *scan) among(iris []string) error {
 	return nil
 }
 
-// rankOf is what rankName is for texts.
+// rankOf is rankName for stored names.
 func (s *scan) rankOf(entry, name uint32) (r rank, ok bool) {
 	_, ids := s.name(name)
 	n := uint8(len(s.slots))

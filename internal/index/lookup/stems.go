@@ -31,13 +31,13 @@ func stems(text, language string) []string {
 
 // Weights of the ranking by stems, chosen on the labelled queries of testdata/quality.golden.
 const (
-	weightName  = 0.55 // of how well the best name and the query cover each other
-	weightCover = 0.35 // of how much of the query is in names and infos together
+	weightName  = 0.55 // of the degree to which the best name and the query cover each other
+	weightCover = 0.35 // of the share of the query that is in names and infos together
 	weightShape = 0.20 // of shared groups of three letters in the best name
-	inInfo      = 0.6  // a word in an info, where a word in a name is 1
+	inInfo      = 0.6  // a word in an info; a word in a name has 1
 	begun       = 0.7  // a stem that is the beginning of another
 	wrong       = 0.8  // a stem with a wrong letter
-	common      = 0.1  // the weight of a word such as "of", where others weigh by their rareness
+	common      = 0.1  // the weight of a word such as "of"; others are weighted by rareness
 	least       = 0.08 // anything less similar to the query does not match
 	popular     = 0.04 // for the most popular entry, against ties
 )
@@ -58,13 +58,13 @@ type stemmedName struct {
 	grams  []uint32 // ascending
 }
 
-// semantic is what ranking by meaning needs of some entries.
+// semantic has the data on some entries that ranking by meaning needs.
 type semantic struct {
 	entries []Entry
 	docs    []stemmed
 	stems   []string
 	number  map[string]int32
-	in      []int     // in how many entries a stem is
+	in      []int     // number of entries with a stem
 	weights []float64 // of stems
 	most    float64   // highest score
 	vectors []vector
@@ -72,7 +72,7 @@ type semantic struct {
 
 func newSemantic(entries []Entry) *semantic {
 	s := &semantic{entries: entries, docs: make([]stemmed, len(entries)), number: map[string]int32{}}
-	last := []int{} // the entry that a stem was counted for last, and one
+	last := []int{} // the last entry for which a stem was counted, plus one
 	ids := func(i int, text, language string) []int32 {
 		var out []int32
 		for _, st := range stems(text, language) {
@@ -129,7 +129,7 @@ func grams(words []string) (out []uint32) {
 	return slices.Compact(out)
 }
 
-// alike returns 1 for equal stems, and less if one is the beginning of the other, as "direct" is of "director".
+// alike returns 1 for equal stems, and less if one is the beginning of the other, such as "direct" and "director".
 func alike(a, b string) float64 {
 	if a == b {
 		return 1
@@ -158,8 +158,8 @@ type stemQuery struct {
 	weights []float64 // of its stems
 	weight  float64
 	grams   []uint32
-	like    []float64 // how much each stem of the entries is like the query's stem that it is most like
-	to      []int16   // which that is
+	like    []float64 // for each stem of the entries, its similarity to the most similar stem of the query
+	to      []int16   // that stem
 	found   []float64 // for byStems
 }
 

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxWords is the maximum number of words used of a text; a longer name is cut.
+// maxWords is the maximum number of words of a text that are used; a longer name is cut.
 const maxWords = 64
 
 // Words returns the folded words of a text, the form in which names are compared: lower case, compatibility forms
 // decomposed, Latin, Greek and Cyrillic letters without diacritics (ß is ss, ø is o, æ is ae), apostrophes dropped,
-// split at everything that is no letter, digit or mark. Han characters are words of their own. A text without any
-// letter or digit, such as "!!!", is one word as it is.
+// split at everything except letters, digits and marks. Each Han character is a word. A text without any letter or
+// digit, such as "!!!", is one word as it is.
 func Words(text string) []string {
 	for i := 0; i < len(text); i++ {
 		if text[i] >= utf8.RuneSelf {
@@ -66,7 +66,7 @@ func symbols(text string) []string {
 	return nil
 }
 
-// spelled holds letters that Unicode does not decompose.
+// spelled has the letters that Unicode does not decompose.
 var spelled = map[rune]string{'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'ł': "l", 'þ': "th",
 	'ħ': "h", 'ı': "i", 'ς': "σ"}
 
@@ -91,7 +91,7 @@ func foldWords(text string) []string {
 			out = append(out, w)
 		}
 	}
-	// bytes that are no UTF-8 would keep the letter after them from being decomposed
+	// bytes that are not UTF-8 would keep the letter after them from being decomposed
 	rs := []rune(norm.NFKD.String(strings.ToValidUTF8(text, "\ufffd")))
 	for i, r := range rs {
 		switch {
@@ -121,7 +121,8 @@ func foldWords(text string) []string {
 	return out
 }
 
-// minTypo is the length in letters from which one wrong letter is forgiven; in the beginning of a word from one more.
+// minTypo is the minimum length in letters at which one wrong letter is tolerated; in the beginning of a word, one
+// more.
 const minTypo = 4
 
 // near reports whether one letter changed, left out, added or swapped with its neighbor turns word into name, or, with
@@ -147,12 +148,12 @@ func near(word, name string, prefix bool) bool {
 	switch {
 	case len(a) == 0:
 		return len(b) == 1 && sameScript(b[0], w[0])
-	case rest(a[1:], b): // a letter too many
+	case rest(a[1:], b): // an extra letter
 		return true
 	case len(b) == 0:
 		return false
 	case sameScript(a[0], b[0]) && rest(a[1:], b[1:]), sameScript(b[0], w[0]) && rest(a,
-		b[1:]): // a wrong letter, one left out
+		b[1:]): // a wrong letter or a missing one
 		return true
 	}
 	return len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] && rest(a[2:], b[2:])

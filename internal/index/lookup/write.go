@@ -22,19 +22,19 @@ import (
 func floatBits(f float64) uint64             { return math.Float64bits(f) }
 func jsonUnmarshal(b []byte, into any) error { return json.Unmarshal(b, into) }
 
-// DefaultMemory is how many bytes of postings a [writer] holds at once.
+// DefaultMemory is the number of bytes of postings that a [writer] keeps at once.
 const DefaultMemory = 256 << 20
 
-// Limits of an entry; longer texts are cut, further aliases and infos left out.
+// Limits of an entry; longer texts are cut, and further aliases and infos are left out.
 const (
 	maxLabel = 4 << 10
 	maxInfo  = 8 << 10
 	maxList  = 1000
 )
 
-// writer makes an index. Entries are added in any order; what it holds in memory are the distinct words and, for a
-// moment, postings within a bound, so an index can be many times larger than memory. The other state is in temporary
-// stores. A writer is for one goroutine.
+// writer makes an index. Entries are added in any order; memory contains only the distinct words and, temporarily, a
+// bounded number of postings, so an index can be many times larger than memory. The rest is in temporary stores. A
+// writer is for one goroutine.
 type writer struct {
 	temp     func() (store, error)
 	memory   uint64
@@ -44,7 +44,7 @@ type writer struct {
 	progress func(stage string, done, of int)
 }
 
-// spool holds the entries of one type as they came.
+// spool has the entries of one type in the order in which they were added.
 type spool struct {
 	store  store
 	w      *bufio.Writer
@@ -54,7 +54,7 @@ type spool struct {
 	bytes  uint64
 }
 
-// Newwriter returns a writer whose temporary data goes to stores that temp makes; they are the caller's to remove.
+// Newwriter returns a writer whose temporary data goes to stores that temp makes; the caller must remove these.
 func newWriter(temp func() (store, error)) *writer {
 	return &writer{temp: temp, memory: DefaultMemory, spools: map[Type]*spool{}, progress: func(string, int, int) {}}
 }
@@ -87,7 +87,7 @@ func (w *writer) Add(e Entry) error {
 	return s.put(&e)
 }
 
-// clean cuts what is too long and drops what is empty.
+// clean cuts texts that are too long and drops empty ones.
 func (e *Entry) clean() {
 	tidy := func(t string, limit int) string {
 		t = strings.ToValidUTF8(t, "\ufffd")
@@ -258,13 +258,13 @@ type partWriter struct {
 	back  store // out, to read from
 	size  partSize
 
-	words    map[string]uint32 // to the number in order of appearance
-	counts   []uint32          // names of each word, by that number
+	words    map[string]uint32 // to the number by order of appearance
+	counts   []uint32          // number of names of each word, by that number
 	names    store             // names as words by that number
 	namesLen uint64
 	postings uint64
 	order    []string // words, sorted
-	final    []uint32 // number in order of appearance to place in order
+	final    []uint32 // number by order of appearance to position in sorted order
 	hashes   []uint32 // of IRIs
 	forward  section
 }
@@ -343,7 +343,7 @@ func tableOf(list *[]string) func(string) int {
 	}
 }
 
-// learn appends the names of an entry as words: v entry, v number of words, v words by number of appearance.
+// learn appends the names of an entry as words: v entry, v number of words, v words, numbered by appearance.
 func (p *partWriter) learn(b []byte, r *record) []byte {
 	var ids, distinct []uint32
 	add := func(text string) {
@@ -492,8 +492,8 @@ func (p *partWriter) written(f func(name uint32, ids []uint32) error) error {
 	})
 }
 
-// gather collects for the keys 0 to len(counts)-1 the values that each emits, in the order of keys; of one key in the
-// order that they come in. It makes as many passes over the values as the memory limit requires.
+// gather collects the values that each emits for the keys 0 to len(counts)-1, in the order of keys and, for one key, in
+// the order of emission. It makes as many passes over the values as the memory limit requires.
 func (p *partWriter) gather(counts []uint32, each func(emit func(key, value uint32)) error, use func(key uint32,
 	values []uint32) error) error {
 	for from := 0; from < len(counts); {

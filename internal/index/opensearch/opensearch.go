@@ -2,9 +2,9 @@
 // as internal/index/lookup does: words are folded by the same function, and each name is a document of its own, so
 // that an entity has the rank of its best name.
 //
-// Differences: every word may have a wrong letter, but not in its mere beginning; weak matches are left out depending
-// on the page, not on the whole index; ranking by meaning uses words, which the page's note mentions; at most 65,536
-// candidates.
+// Differences: every word may have a wrong letter, but not if only its beginning matches; weak matches are left out
+// depending on the page, not on the whole index; ranking by meaning uses words, which the page's note mentions; at most
+// 65,536 candidates.
 //
 // Source: OpenSearch's REST API, version 2: bulk, aliases, search with collapse.
 package opensearch
@@ -49,7 +49,7 @@ const slowest = time.Minute
 var _ lookup.Searcher = (*Client)(nil)
 
 // New returns a client of the server at an address such as "http://127.0.0.1:9200". alias names the index that is
-// searched; it has lower-case letters, digits and hyphens. rt reaches the server.
+// searched; it consists of lower-case letters, digits and hyphens. rt sends requests to the server.
 func New(address, alias string, login Login, rt http.RoundTripper) (*Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.User != nil {
@@ -97,8 +97,8 @@ const mapping = `{"settings":{"index":{"refresh_interval":"-1"}},"mappings":{"dy
 "words":{"type":"keyword"},"whole":{"type":"keyword","ignore_above":8000},"language":{"type":"keyword"},"score":{"type":"double"},"held":{"type":"boolean"},"first":{"type":"boolean"}}}}`
 
 // Create fills a new index with the entries that rows adds and points the alias to it when it is complete, so that
-// readers are not disturbed. name is the new index's, which must not exist; the ones that the alias pointed to before
-// are removed. After a failure the new index is removed.
+// readers are not disturbed. name is that of the new index, which must not exist; the indexes that the alias pointed to
+// before are removed. After a failure the new index is removed.
 func (c *Client) Create(ctx context.Context, name string, rows func(add func(lookup.Entry) error) error) (err error) {
 	if err := c.call(ctx, http.MethodPut, "/"+name, []byte(mapping), nil); err != nil {
 		return err

@@ -38,7 +38,7 @@ func any1(parts ...dsl) dsl {
 	return dsl{"bool": dsl{"should": parts, "minimum_should_match": 1}}
 }
 
-// query returns the search for a text. held means that what is held back is included.
+// query returns the search for a text. held means that hits that are usually held back are included.
 func query(q lookup.Query, held bool) dsl {
 	words := lookup.Words(q.Text)
 	whole := dsl{"term": dsl{"whole": strings.Join(words, " ")}}
@@ -181,7 +181,7 @@ func (c *Client) hits(ctx context.Context, q lookup.Query, held bool) (out []loo
 	return out, nil
 }
 
-// few is how many hits make weaker ones superfluous.
+// few is the number of hits that make weaker ones superfluous.
 const few = 3
 
 // strong leaves out weak matches after good ones.

@@ -22,7 +22,7 @@ type Build struct {
 	Properties string
 	Graph      *build.Graph // nil: tables only
 	Out        string       // folder
-	Into       Server       // gets the names; the folder then only stores what was pulled; nil: the folder
+	Into       Server       // receives the names, so that the folder only stores what was pulled; nil: the folder
 	IntoName   string       // for people
 	Embedder   lookup.Embedder
 	Now        time.Time
@@ -91,7 +91,7 @@ func (b *Build) Run(ctx context.Context) (err error) {
 	return nil
 }
 
-// count adds an entry to what an index holds.
+// count adds an entry to the description of an index's content.
 func count(h *lookup.Header, e *lookup.Entry) {
 	if e.Type == lookup.Property {
 		h.Properties++

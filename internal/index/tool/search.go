@@ -16,7 +16,7 @@ import (
 // Search is one call of index search.
 type Search struct {
 	Index lookup.Searcher
-	Query lookup.Query // of each text; its Text is not used
+	Query lookup.Query // settings for each text; its Text is not used
 	JSON  bool         // one line of JSON per query
 	Out   *bufio.Writer
 	Err   io.Writer // mistakes and notes, unless JSON
@@ -72,7 +72,7 @@ type hit struct {
 	Likeness *float64 `json:"likeness,omitempty"`
 }
 
-// Answer answers one query. The error is ctx's or of writing; a query that cannot be answered is reported in the
+// Answer answers one query. The error is ctx's or from writing; a query that cannot be answered is reported in the
 // output.
 func (s *Search) Answer(ctx context.Context, query string) error {
 	q := s.Query

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Cache is a bounded cache whose entries expire; the least recently used entry makes room. It is safe for concurrent
-// use.
+// Cache is a bounded cache whose entries expire; the least recently used entry makes room for a new one. It is safe for
+// concurrent use.
 type Cache[K comparable, V any] struct {
 	mu    sync.Mutex
 	most  int

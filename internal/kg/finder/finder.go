@@ -56,7 +56,7 @@ func (f *Finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 	}
 	limit, offset := max(q.Limit, 1), max(q.Offset, 0)
 	if limit+offset > MostHits {
-		return nil, kg.Errorf(kg.Refused, "only the first %d hits can be looked at; search for a longer text", MostHits)
+		return nil, kg.Errorf(kg.Refused, "only the first %d hits can be viewed; search for a longer text", MostHits)
 	}
 	if strings.TrimSpace(q.Text) == "" {
 		if q.Among != nil {

@@ -1,6 +1,6 @@
-// Package remote sends requests to the HTTP services of knowledge graphs, with the necessary manners and distrust.
-// [Service] is one service at one address: [Service.Query] speaks the SPARQL 1.1 protocol, [Service.Do] sends anything
-// else. Every failure is a *kg.Error with its kind, or the context's error.
+// Package remote sends requests to the HTTP services of knowledge graphs, politely, and without trusting what they
+// return. [Service] is one service at one address: [Service.Query] speaks the SPARQL 1.1 protocol, [Service.Do] sends
+// anything else. Every failure is a *kg.Error with its kind, or the context's error.
 //
 // # Manners
 //

@@ -17,7 +17,7 @@ const (
 	inferredFrom = 0.8 // share of a predicate's values that its known classes must cover for an inference
 )
 
-// HintKind tells what does not fit the shapes.
+// HintKind is what does not fit the shapes.
 type HintKind string
 
 // The kinds of hint.

@@ -13,7 +13,7 @@ import (
 // sampled is the number of statements of a property that are examined.
 const sampled = 2000
 
-// Kind tells what a [Facet] counts.
+// Kind is what a [Facet] counts.
 type Kind string
 
 // The kinds. All but Value are those of a Wikibase.

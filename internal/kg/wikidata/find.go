@@ -199,7 +199,7 @@ func (c *Client) describe(ctx context.Context, ids []string, lang string) (map[s
 	return out, nil
 }
 
-// described is what candidates are known by.
+// described has the texts by which candidates are found.
 var wikidataGraph = &kg.Description{Statements: kg.Wikibase, Prefixes: rdf.Prefixes}
 
 // among ranks candidates by their labels and aliases, and also by meaning if that is requested and configured.

@@ -47,7 +47,8 @@ const (
 type Config struct {
 	SPARQL   string // address of the query service
 	Fallback string // second endpoint, used if the first is down or timed out; may be empty
-	// dialect of the second endpoint: wdqs, qlever or standard; "" or auto: qlever if its host is named so, otherwise wdqs
+	// dialect of the second endpoint: wdqs, qlever or standard; "" or auto: qlever if its host has that name, otherwise
+	// wdqs
 	FallbackDialect string
 	API             string // address of the wiki's api.php
 	REST            string // address of Wikibase's REST API, for single entities; may be empty

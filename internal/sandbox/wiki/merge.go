@@ -43,8 +43,8 @@ func merge3(base, mine, theirs string) (merged string, ok bool) {
 	}
 }
 
-// lines cuts a text after each newline. The last line gets one too, so that a line added after it does not count as a
-// change of it.
+// lines cuts a text after each newline. The last line gets one too, so that adding a line after it does not count as
+// changing it.
 func lines(s string) []string {
 	if s == "" {
 		return nil

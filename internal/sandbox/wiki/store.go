@@ -45,7 +45,7 @@ type Revision struct {
 	Hidden Hidden `json:"-"` // kept on its own line: see [Wiki.Hide]
 }
 
-// Hidden tells what an administrator removed from public view, as with MediaWiki's revision deletion.
+// Hidden describes what an administrator removed from public view, as with MediaWiki's revision deletion.
 type Hidden struct {
 	User       bool `json:"user,omitempty"`
 	Summary    bool `json:"summary,omitempty"`
