@@ -166,7 +166,7 @@ func abbreviated(before []rune) bool {
 
 // sentence returns the faults of one sentence.
 func (c *Checker) sentence(s string) []Fault {
-	toks := tokens(s)
+	toks := c.numerals(tokens(s))
 	named := c.find(toks)
 	var out []Fault
 	add := func(piece string, k Kind) { out = append(out, Fault{s, piece, k}) }
@@ -181,7 +181,7 @@ func (c *Checker) sentence(s string) []Fault {
 	}
 	for i, t := range toks {
 		switch {
-		case covered[i] || t.figure || c.era(toks, i) || numberWords[c.language][t.folded] > 0:
+		case covered[i] || t.figure || c.era(toks, i) || t.number > 0 || plain(t.folded):
 		case anyID.MatchString(t.text):
 			for _, id := range anyID.FindAllString(t.text, -1) {
 				if !c.ids[id] {
@@ -202,6 +202,15 @@ func (c *Checker) sentence(s string) []Fault {
 	return out
 }
 
+// plain reports whether a word is the name of a Wikimedia project or of a language of queries. In every language such a
+// name claims nothing about the world.
+func plain(word string) bool {
+	return slices.ContainsFunc(projects, func(p string) bool { return strings.HasPrefix(word, p) })
+}
+
+var projects = []string{"wikidat", "wikidan", "wikipedi", "wikipédi", "wikimedi", "wikimédi", "wikibase", "wikisource", "sparql",
+	"викидан", "википеди", "викимеди"}
+
 // part reports whether a word is part of a name in the rows, except for one letter at its end: Asia in Central Asian.
 func (c *Checker) part(t token) bool {
 	if !startsUpper(t.text) && !unicase(t.text) {
@@ -211,6 +220,9 @@ func (c *Checker) part(t token) bool {
 		return true
 	}
 	for w := range c.parts {
+		if endings[c.language] != "" && c.same(t.folded, w) {
+			return true
+		}
 		if long, ok := strings.CutPrefix(w, t.folded); ok && len(t.folded) >= 4 && len(long) == 1 {
 			return true
 		}

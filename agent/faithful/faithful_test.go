@@ -253,3 +253,44 @@ func FuzzFaults(f *testing.F) {
 		}
 	})
 }
+
+// In languages without a word list, a capital letter makes a word a name: Wikidata's own must not be one. Names have
+// cases in Polish and Russian.
+func TestTrueInOtherLanguages(t *testing.T) {
+	table := &kg.Table{Vars: []string{"pais", "poblacion"}}
+	for i := range 45 {
+		table.Rows = append(table.Rows, []rdf.Term{item([]string{"Q183", "Q142", "Q794", "Q55"}[i%4]), decimal([]string{"84358845",
+			"68373433", "86758304", "17590672"}[i%4])})
+	}
+	for _, tt := range []struct{ language, question, labels, text, lie string }{
+		{"es", "¿Qué países de Europa hay, con su población?", "Alemania|Francia|Irán|Países Bajos",
+			"Según Wikidata, son 45 países. Encontré cuarenta y cinco países. Alemania tiene 84,4 millones de habitantes.",
+			"Según Wikidata, Kosovo también. Encontré cuarenta y seis países. Alemania tiene 68,4 millones."},
+		{"it", "Quali Stati europei ci sono, con la popolazione?", "Germania|Francia|Iran|Paesi Bassi",
+			"In Wikidata risultano quarantacinque Stati. La Germania ha 84,4 milioni di abitanti.", "In Wikidata ne risultano quarantotto."},
+		{"pl", "Jakie są państwa Europy i ilu mają mieszkańców?", "Niemcy|Francja|Iran|Holandia",
+			"W Wikidanych jest 45 państw. Jest ich czterdzieści pięć. We Francji mieszka 68,4 mln ludzi. Najwięcej mieszka ich w Niemczech i w Holandii.",
+			"We Francji mieszka 84,4 mln ludzi. Wśród nich jest Irak."},
+		{"ru", "Какие страны есть в Европе и сколько в них жителей?", "Германия|Франция|Иран|Нидерланды",
+			"В Викиданных сорок пять стран. Во Франции 68,4 млн жителей. В Германии их 84 358 845, а в Нидерландах 17 590 672.",
+			"Во Франции 84,4 млн жителей. Среди них есть Ирак."},
+		{"de", "Welche Länder Europas gibt es?", "Deutschland|Frankreich|Iran|Niederlande", "Es gibt fünfundvierzig Länder.", "Es gibt sechsundvierzig Länder."},
+		{"nl", "Welke landen liggen in Europa?", "Duitsland|Frankrijk|Iran|Nederland", "Volgens Wikidata zijn het er vijfenveertig.", "Volgens Wikidata zijn het er zevenenzestig."},
+		{"en", "Which countries are there in Europe?", "Germany|France|Iran|Netherlands", "There are forty-five countries.", "There are forty-six countries."},
+	} {
+		e := Evidence{Language: tt.language, Question: tt.question, Query: "SELECT ?pais ?poblacion { ?pais wdt:P30 wd:Q46 }", Table: table,
+			Labels: map[string]string{}}
+		for i, label := range strings.Split(tt.labels, "|") {
+			e.Labels[[]string{"Q183", "Q142", "Q794", "Q55"}[i]] = label
+		}
+		c := New(e)
+		for _, f := range c.Faults(tt.text) {
+			t.Errorf("%s, %s: %s %q", tt.language, f.Sentence, f.Kind, f.Piece)
+		}
+		for _, s := range Sentences(tt.lie) {
+			if len(c.Faults(s)) == 0 {
+				t.Errorf("%s, not found: %s", tt.language, s)
+			}
+		}
+	}
+}

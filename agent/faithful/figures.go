@@ -19,8 +19,8 @@ type number struct {
 
 // numbers returns the ways to read a token as a figure: "8.848" is 8848 in German and 8.848 in English.
 func (c *Checker) numbers(t token) []number {
-	if n := numberWords[c.language][t.folded]; n > 0 {
-		return []number{{value: float64(n), word: true}}
+	if t.number > 0 {
+		return []number{{value: float64(t.number), word: true}}
 	}
 	if !t.figure {
 		return nil

@@ -16,6 +16,7 @@ type token struct {
 	text, folded string
 	figure       bool
 	scale        float64 // of a figure before "million" and the like
+	number       int     // of a number in words: 45 for "cuarenta y cinco"; 0 for other words
 }
 
 var tokenPattern = regexp.MustCompile(`[-−]?\d+(?:[ \x{00a0}\x{202f}.,'’]\d{3})*(?:[.,]\d+)?(?:\pL[\pL\pM\d]*)?|[\pL\pM][\pL\pM\d_]*(?:[-:.][\pL\d][\pL\pM\d]*)*`)
@@ -26,6 +27,7 @@ var letterDigit = regexp.MustCompile(`(\p{Lo})(\d)`)
 // scales are words that multiply the figure before them.
 var scales = map[string]float64{"thousand": 1e3, "tausend": 1e3, "mille": 1e3, "mil": 1e3, "million": 1e6, "millions": 1e6,
 	"millionen": 1e6, "mio": 1e6, "millones": 1e6, "millón": 1e6, "milioni": 1e6, "milhões": 1e6, "miljoen": 1e6,
+	"mln": 1e6, "млн": 1e6, "miljoner": 1e6, "mld": 1e9, "млрд": 1e9, "тыс": 1e3, "tys": 1e3,
 	"billion": 1e9, "milliarden": 1e9, "milliarde": 1e9, "milliards": 1e9, "milliard": 1e9, "mrd": 1e9, "万": 1e4, "億": 1e8, "亿": 1e8}
 
 // tokens cuts a text into words and figures. A letter after a digit makes both one word (1st, 4x4), except in scripts
@@ -108,11 +110,12 @@ type found struct {
 // find finds the names of the result in a sentence, the longest first; for a person the last word is enough. A name
 // that occurs in several rows in different forms matches all of them.
 func (c *Checker) find(toks []token) []found {
+	same := c.same
 	var out []found
 	for i := 0; i < len(toks); {
 		length, rows, value := 0, map[int]bool{}, false
 		for _, n := range c.names {
-			k := matches(toks[i:], n.words)
+			k := c.matches(toks[i:], n.words)
 			if last := len(n.words) - 1; k == 0 && last > 0 && last < 5 && startsUpper(toks[i].text) &&
 				same(toks[i].folded, n.words[last]) {
 				k = 1
@@ -138,26 +141,47 @@ func (c *Checker) find(toks []token) []found {
 }
 
 // matches returns how many tokens at the beginning form the name, or 0 if they do not.
-func matches(toks []token, words []string) int {
+func (c *Checker) matches(toks []token, words []string) int {
 	if len(toks) < len(words) {
 		return 0
 	}
 	for i, w := range words {
-		if toks[i].folded != w && (i < len(words)-1 || !same(toks[i].folded, w)) {
+		inflected := i == len(words)-1 || endings[c.language] != ""
+		if toks[i].folded != w && (!inflected || !c.same(toks[i].folded, w)) {
 			return 0
 		}
 	}
 	return len(words)
 }
 
-// same reports whether a word is a name, perhaps with an ending: Deutschlands, Poland's.
-func same(word, name string) bool {
+// same reports whether a word is a name, perhaps with an ending: Deutschlands, Poland's; in languages with cases also
+// with another one: Франции for Франция.
+func (c *Checker) same(word, name string) bool {
 	if word == name {
 		return true
 	}
-	rest, ok := strings.CutPrefix(word, name)
-	return ok && len(name) >= 4 && len(rest) <= 2
+	if rest, ok := strings.CutPrefix(word, name); ok && len(name) >= 4 && len(rest) <= 2 {
+		return true
+	}
+	vowels := endings[c.language]
+	if vowels == "" {
+		return false
+	}
+	stem := []rune(name)
+	for n := 0; n < 2 && len(stem) > minStem && strings.ContainsRune(vowels, stem[len(stem)-1]); n++ {
+		stem = stem[:len(stem)-1]
+	}
+	rest, ok := strings.CutPrefix(word, string(stem))
+	return ok && len(stem) >= minStem && utf8.RuneCountInString(rest) <= maxEnding
 }
+
+// endings lists, for languages in which names have cases, the letters that a name's ending may consist of.
+var endings = map[string]string{"ru": "аеёиоуыэюяйь", "pl": "aąeęioóuy"}
+
+const (
+	minStem   = 3 // letters of a name without its ending
+	maxEnding = 4 // letters of another ending
+)
 
 // vocabulary is a set of folded words, and of pairs of letters of scripts without spaces.
 type vocabulary map[string]bool
