@@ -38,7 +38,7 @@ type besides struct {
 func (b *Bot) besides(ctx context.Context, e *Entry, p place, out *agent.Outcome) (x besides) {
 	x.earlier = b.similar(ctx, e, out.Answer)
 	if n := len(p.comment.Queries); n > 0 && out.Answer != nil {
-		x.yours = b.yours(ctx, p.comment.Queries[n-1].SPARQL, out.Answer.SPARQL)
+		x.yours = reply.Known(b.yours(ctx, p.comment.Queries[n-1].SPARQL, out.Answer.SPARQL), p.comment.Text)
 	}
 	if b.cfg.Figures == nil || out.Answer == nil {
 		return x

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -167,12 +168,12 @@ func (c *composer) answer() {
 		parts = append(parts, c.t.Text("to", "user", to))
 	}
 	parts = append(parts, c.amended()...)
-	short := encode(c.r.Short, MaxShort)
+	short := c.prose(c.r.Short)
 	// The model says this itself, and more precisely: what was searched for and not found.
 	if c.r.NoAnswer != "" && (c.r.NoAnswer != "not_found" || short == "") {
 		parts = append(parts, c.t.Text(c.r.NoAnswer))
 	}
-	if asks := encode(c.r.Asks, MaxShort); asks != "" {
+	if asks := c.prose(c.r.Asks); asks != "" {
 		parts = append(parts, c.t.Text("asks"), asks)
 	}
 	if short == "" && c.r.Query != "" {
@@ -191,6 +192,35 @@ func (c *composer) answer() {
 	c.block(line)
 }
 
+// prose encodes a text of the model, with the IDs of items and properties as links. Short numbers also have other
+// meanings (Q3 of a year), so these are links only if the query has the ID.
+func (c *composer) prose(s string) string {
+	s = encode(s, MaxShort)
+	var b strings.Builder
+	done := 0
+	for _, m := range bareID.FindAllStringIndex(s, -1) {
+		id := s[m[0]:m[1]]
+		before, _ := utf8.DecodeLastRuneInString(s[:m[0]])
+		after, _ := utf8.DecodeRuneInString(s[m[1]:])
+		link, err := entityLink(id, "")
+		part := strings.ContainsRune(":/-#=_", before) || strings.ContainsRune("…/-=_", after) // of wdt:P31, of an address
+		if err != nil || part || len(id) < minLinked && !wordIn(c.r.Query, id) {
+			continue
+		}
+		b.WriteString(s[done:m[0]] + link)
+		done = m[1]
+	}
+	return b.String() + s[done:]
+}
+
+var bareID = regexp.MustCompile(`\b[QP][1-9]\d{0,10}\b`)
+
+const minLinked = 4 // characters of an ID that cannot be mistaken for anything else
+
+func wordIn(s, word string) bool {
+	return slices.Contains(bareID.FindAllString(s, -1), word)
+}
+
 // markerLetters are the characters of a marker.
 const markerLetters = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
@@ -204,7 +234,7 @@ func (c *composer) query() {
 // notes returns what was assumed, what would change the answer and what is missing, one line each.
 func (c *composer) notes() {
 	for _, n := range []struct{ key, text string }{{"assumed", c.r.Assumed}, {"missing", c.r.LeftOpen}} {
-		if said := encode(n.text, MaxShort); said != "" {
+		if said := c.prose(n.text); said != "" {
 			c.block(c.line(c.t.Text(n.key, "text", said)))
 		}
 	}
@@ -215,6 +245,7 @@ func (c *composer) notes() {
 func (c *composer) yours() {
 	switch f := c.r.Yours; {
 	case yourQuery.MatchString(c.r.Short) || f.ID != "" && strings.Contains(c.r.Short, f.ID):
+	case (f.Kind == FaultEmpty || f.Kind == FaultSlow) && explains.MatchString(c.r.Short): // why it is so was said
 	case f.Kind == FaultSyntax:
 		c.block(c.line(c.t.Text("yours_syntax", "line", strconv.Itoa(f.Line))))
 	case f.Kind == FaultStatement && entityID(f.ID):
@@ -231,7 +262,12 @@ func (c *composer) yours() {
 // yourQuery matches an answer that speaks of the poster's query, in the languages of the messages.
 var yourQuery = regexp.MustCompile(`(?i)\byour (own )?query|\bdeine[rn]? (eigenen? )?abfrage|\bihre[rn]? (eigenen? )?abfrage|` +
 	`\b(votre|ta) requête|\b[ts]u (propia )?consulta|\b(tua|sua) (query|consulta)|\b(je|jouw|uw) (eigen )?query|` +
+	`\bquery (that )?you |\b(posted|original) query|\b(gepostete|ursprüngliche)n? abfrage|\brequête (que (vous|tu)|d’origine|initiale)|` +
+	`\bconsulta (que (has|pusiste|publicaste|escribiste)|publicada|original)|\bquery (che hai|originale)|\bconsulta que (você )?(pôs|publicou|escreveu)|` +
 	`\btwo(je|im|jego) zapytani|(ваш|твой|вашем|тво[её]м|вашего|твоего) запрос|(ご提示の|あなたの|元の)クエリ|[您你]的查询|استعلامك`)
+
+// explains matches an answer that speaks of a query's text, as only one does that says what is wrong with a query.
+var explains = regexp.MustCompile(`\b(wdt|p|ps|pq):P?\d*\b|\b(FILTER|OPTIONAL|UNION|LIMIT|MINUS|GROUP BY)\b`)
 
 // isoTime writes a time in a form that no signature parser takes for a signature.
 func isoTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" }
@@ -367,17 +403,16 @@ func (c *composer) close() error {
 		notice += c.space() + c.t.Text("operator", "operator", link)
 	}
 	invite := c.t.Text("invite")
-	if c.r.Asks != "" {
+	switch {
+	case c.r.Asks != "":
 		invite = c.t.Text("invite_asks")
+	case c.r.Last || c.r.NoAnswer == "no_model":
+		invite = ""
+	case c.r.NoAnswer != "":
+		invite = c.t.Text("invite_failed")
 	}
 	if c.r.Settled && c.r.Query != "" {
 		invite += c.space() + c.t.Text("invite_resolved")
-	}
-	if c.r.NoAnswer != "" {
-		invite = c.t.Text("invite_failed")
-		if c.r.NoAnswer == "no_model" {
-			invite = ""
-		}
 	}
 	said := strings.Join(strings.Fields("<small>"+notice+"</small> "+invite), " ")
 	c.block(c.line(said) + " --" + c.r.Signature)

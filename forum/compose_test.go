@@ -78,7 +78,7 @@ SELECT ?a WHERE {
 |-
 | x || [[Property:P31|x]]
 |}
-:And 18 more rows: run the query. Run on 2024-06-05 10:20 UTC at query.wikidata.org; the data may have changed since.
+:And 18 more rows: the query above shows them all. Run on 2024-06-05 10:20 UTC at query.wikidata.org; the data may have changed since.
 :{| class="wikitable mw-collapsible mw-collapsed"
 ! How I found it (2 steps)
 |-

@@ -111,6 +111,7 @@ type Reply struct {
 	Rows     [][]Cell   // first rows of the result
 	Total    int        // rows in all
 	Tree     []TreeItem // the result as a tree, shown instead of the table
+	Several  bool       // some items have several rows, one for each of their values
 	Numbers  bool       // the IDs of items are asked for
 	Boolean  *bool      // result of an ASK
 	RanAt    time.Time  // when the query was run
@@ -129,6 +130,7 @@ type Reply struct {
 	Trace     string // address of the page with all steps
 	TracePage string // title of the page of this wiki with all steps; Trace is then empty
 	Settled   bool   // an earlier answer in the thread was accepted: the reply suggests marking the section as resolved
+	Last      bool   // no more posts in the thread are answered: the reply invites none
 	Before    *Reply // what the reply said before it was corrected: shown struck out
 	// the ledger's key, written as an HTML comment so that our own reply can be found again: [a-z0-9-] only
 	Marker    string
@@ -141,7 +143,7 @@ type Cell struct {
 	ID    string
 	Label string // of an entity
 	Text  string // of everything else
-	// how Text is shown: number, day, year, file (of Commons), unknown (the value is known to exist, but not which one
+	// how Text is shown: number, day, year, place (latitude and longitude, with a space between), file (of Commons), unknown (the value is known to exist, but not which one
 	// it is), or "" for unchanged
 	Kind string
 	Unit string // for a number: "km"

@@ -1,6 +1,7 @@
 package forum
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/message"
@@ -9,12 +10,14 @@ import (
 // Open is a question that an answer leaves open: another reading of the request would change the result.
 type Open struct {
 	Kind string // one of the kinds of agent/probe: limit, subclasses, ranks …; others are not shown
-	Name string // the entity that it is about, if the kind has one
+	Name string // label of the entity that it is about, if the kind has one
+	ID   string `json:",omitempty"` // its ID, shown as a link if it has no label
 	Come int    // rows that the other reading adds; 0: not stated
 	Gone int    // rows that it loses
 	More bool   // it adds more than Come
 
-	Other string `json:",omitempty"` // the class that replaces the one of Name
+	Other   string `json:",omitempty"` // label of the class that replaces the one of Name
+	OtherID string `json:",omitempty"`
 }
 
 // maxOpen is the maximum number of open questions in a reply.
@@ -23,13 +26,14 @@ const maxOpen = 3
 // openKinds are the kinds that have a sentence; the sentences of those in named name an entity.
 var (
 	openKinds = map[string]bool{"limit": true, "ties": true, "joins": true, "label": true, "subclasses": true,
-		"places": true, "class": true, "country": true, "ranks": true, "missing": true, "condition": true, "ends": true,
+		"places": true, "class": true, "country": true, "ranks": true, "ranks_best": true, "missing": true, "condition": true, "ends": true,
 		"open": true, "precision": true}
 	named = map[string]bool{"subclasses": true, "places": true, "class": true}
 )
 
 // PointWords describes in words what an answer leaves open, or returns "" if its kind has no words.
 func PointWords(t *message.Texts, o Open) string {
+	o.Name, o.Other = cmp.Or(o.Name, o.ID), cmp.Or(o.Other, o.OtherID)
 	if !openKinds[o.Kind] || named[o.Kind] && o.Name == "" {
 		return ""
 	}
@@ -39,11 +43,20 @@ func PointWords(t *message.Texts, o Open) string {
 	return t.Text("open_"+o.Kind, "name", o.Name)
 }
 
+// linked returns a link to an entity, or "" if there is none.
+func (c *composer) linked(id string) string {
+	link, err := c.cell(Cell{ID: id})
+	if id == "" || err != nil {
+		return ""
+	}
+	return link
+}
+
 // open returns one line with the other readings that would change the answer.
 func (c *composer) open() {
 	var points []string
 	for _, o := range c.r.Open[:min(len(c.r.Open), maxOpen)] {
-		o.Name, o.Other = encode(o.Name, 100), encode(o.Other, 100)
+		o.Name, o.Other = cmp.Or(encode(o.Name, 100), c.linked(o.ID)), cmp.Or(encode(o.Other, 100), c.linked(o.OtherID))
 		point := PointWords(c.t, o)
 		if point == "" {
 			continue

@@ -2,6 +2,7 @@ package forum
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -71,6 +72,12 @@ func (c *composer) result() error {
 	if more := c.r.Total - rows; more > 0 && rows > 0 && len(c.r.Tree) == 0 {
 		below = append([]string{c.t.Text("more", "count", more, "link", c.queryLink())}, below...)
 	}
+	if c.r.Several && rows > 0 && len(c.r.Tree) == 0 {
+		below = append(below, c.t.Text("several"))
+	}
+	if rows > 0 {
+		below = append(below, c.view()...)
+	}
 	if !c.r.RanAt.IsZero() && c.r.Endpoint != "" {
 		below = append(below, c.t.Text("ran", "time", isoTime(c.r.RanAt), "endpoint", encode(c.r.Endpoint, 100)))
 	}
@@ -79,6 +86,21 @@ func (c *composer) result() error {
 	}
 	return nil
 }
+
+// view says that the query service shows the result in another form than the table.
+func (c *composer) view() []string {
+	switch m := defaultView.FindStringSubmatch(c.r.Query); {
+	case m == nil:
+		return nil
+	case m[1] == "Map":
+		return []string{c.t.Text("view_map")}
+	case m[1] == "ImageGrid":
+		return []string{c.t.Text("view_pictures")}
+	}
+	return nil
+}
+
+var defaultView = regexp.MustCompile(`(?m)^#defaultView:(\w+)`)
 
 // value returns the only value of a result as wikitext, or "" if it has more than one.
 func (c *composer) value() (string, error) {
@@ -93,13 +115,13 @@ func (r Reply) single() bool {
 	return len(r.Rows) == 1 && r.Total <= 1 && len(r.Vars) == 1 && len(r.Rows[0]) == 1
 }
 
-// queryLink returns a link that opens the query, or only its text if there is none or its address would be too long.
+// queryLink returns a link that opens the query or, if there is none or its address would be too long, words that point
+// to the query above.
 func (c *composer) queryLink() string {
-	words := c.t.Text("run_query")
-	if link := c.opens(c.r.Query, words); link != "" {
+	if link := c.opens(c.r.Query, c.t.Text("run_query")); link != "" {
 		return link
 	}
-	return words
+	return c.t.Text("run_above")
 }
 
 // opens returns a link with the given text that opens a query, or "" if there is no page for it or its address would be
@@ -295,6 +317,14 @@ func (c *composer) plain(v Cell) string {
 			out += " (" + v.Year + ")"
 		}
 		return out
+	case "place":
+		if lat, lon, ok := strings.Cut(v.Text, " "); ok {
+			lat, lon = c.t.Decimal(lat), c.t.Decimal(lon)
+			if strings.Contains(c.t.Decimal("1.5"), ",") { // 48,8569; 2,3514
+				return lat + "; " + lon
+			}
+			return lat + ", " + lon
+		}
 	case "day":
 		if at, err := time.Parse(time.DateOnly, v.Text); err == nil {
 			return c.t.Date(at)

@@ -39,3 +39,51 @@ func TestListComma(t *testing.T) {
 		t.Errorf("%v\n%s", err, w)
 	}
 }
+
+// What an editor would add below the table: that the query shows a map, that an item may have several rows, where the
+// other rows are.
+func TestBelowTheTable(t *testing.T) {
+	r := Reply{To: "A", Short: "x", Vars: []string{"a", "b"}, Rows: [][]Cell{{{Text: "x"}, {Text: "48.8569 -2.3514", Kind: "place"}}},
+		Query: "#defaultView:Map\nSELECT ?a ?b WHERE { }", Total: 3, Several: true, Signature: "~~~~"}
+	for language, want := range map[string]string{
+		"en": "| x || 48.8569, −2.3514\n|}\n:And 2 more rows: the query above shows them all. An item with several values has a row for each. When you run the query, it shows a map.\n",
+		"es": "| x || 48,8569; −2,3514\n|}\n:Y 2 filas más: la consulta de arriba las muestra todas. Un elemento con varios valores tiene una fila por cada uno. Al ejecutarla, la consulta muestra un mapa.\n",
+	} {
+		r.Language = language
+		if w, err := Compose(r, ":"); err != nil || !strings.Contains(w, want) {
+			t.Errorf("%s: %v\n%s", language, err, w)
+		}
+	}
+	r.Query, r.Total, r.Several, r.Language = "#defaultView:ImageGrid\nSELECT ?a ?b WHERE { }", 1, false, "en"
+	if w, err := Compose(r, ":"); err != nil || !strings.Contains(w, "|}\n:When you run the query, it shows the pictures.\n") {
+		t.Errorf("%v\n%s", err, w)
+	}
+}
+
+// IDs in the model's words are links, except where they are part of something else or may be a quarter of a year.
+func TestLinkedIDs(t *testing.T) {
+	for said, want := range map[string]string{
+		"It is Q3768.":                 "It is [[Q3768]].",
+		"Q3624078 instead of Q6256":    "[[Q3624078]] instead of [[Q6256]]",
+		"by P2044 (Q5, Q7)":            "by [[Property:P2044|P2044]] ([[Q5]], Q7)",
+		"with wdt:P2044 in Q3 2024":    "with wdt:P2044 in Q3 2024",
+		"see wikidata.org/wiki/Q3768 ": "see wikidata.org/wiki/Q3768",
+		"[[Q3768]]":                    "&#91;&#91;[[Q3768]]&#93;&#93;",
+	} {
+		w, err := Compose(Reply{To: "A", Short: said, Query: "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . }", Signature: "~~~~"}, ":")
+		if err != nil || !strings.Contains(w, "@A: "+want+"\n") {
+			t.Errorf("%v\n%s", err, w)
+		}
+	}
+}
+
+// A reply after which the bot does not answer again invites nobody to reply.
+func TestLastReply(t *testing.T) {
+	for _, r := range []Reply{{NoAnswer: "not_found"}, {Short: "x", Query: "ASK { }"}} {
+		r.Signature, r.Last = "~~~~", true
+		w, err := Compose(r, ":")
+		if err != nil || !strings.HasSuffix(w, "before you rely on it.</small> --~~~~") {
+			t.Errorf("%v\n%s", err, w)
+		}
+	}
+}

@@ -14,13 +14,16 @@ func TestYours(t *testing.T) {
 		{"en", "Fourteen mountains.", Fault{Kind: FaultSyntax, Line: 1234}, "Your query has a syntax error in line 1234."},
 		{"en", "Fourteen mountains.", Fault{Kind: FaultStatement, ID: "P2044"},
 			"In your query, p:P2044 leads to a statement and not to its value; wdt:P2044 leads to the value."},
-		{"de", "Vierzehn Berge.", Fault{Kind: FaultEmpty}, "Deine Abfrage ist ausführbar, liefert im Moment aber keine Ergebnisse."},
+		{"de", "Vierzehn Berge.", Fault{Kind: FaultEmpty}, "Deine Abfrage läuft ohne Fehler, liefert aber keine Ergebnisse."},
 		{"fr", "Quatorze.", Fault{Kind: FaultSlow}, "Votre requête dépasse le temps d’exécution autorisé par le service de requêtes."},
 		{"en", "Your query asked p:P2044, which is a statement.", Fault{Kind: FaultStatement, ID: "P2044"}, ""}, // said
 		{"en", "Fifty-four countries.", Fault{Kind: FaultText, ID: "P30", Item: "Q15", Text: "Africa [[x]]"},
 			"In your query, “Africa &#91;&#91;x&#93;&#93;” is a text, but the values of P30 are items: here wd:Q15."},
-		{"en", "The query returns 14 rows.", Fault{Kind: FaultEmpty}, "Your query runs, but returns no rows at the moment."}, // the answer's query
-		{"de", "Die Abfrage liefert 14 Zeilen.", Fault{Kind: FaultEmpty}, "Deine Abfrage ist ausführbar, liefert im Moment aber keine Ergebnisse."},
+		{"en", "The query returns 14 rows.", Fault{Kind: FaultEmpty}, "Your query runs without an error, but returns no rows."}, // the answer's query
+		{"de", "Die Abfrage liefert 14 Zeilen.", Fault{Kind: FaultEmpty}, "Deine Abfrage läuft ohne Fehler, liefert aber keine Ergebnisse."},
+		{"en", "A statement is not a height: wdt:P2044 leads to it.", Fault{Kind: FaultEmpty}, ""}, // it explains why
+		{"es", "La consulta que pusiste compara una declaración con un número.", Fault{Kind: FaultEmpty}, ""},
+		{"de", "Die gepostete Abfrage vergleicht eine Aussage mit einer Zahl.", Fault{Kind: FaultEmpty}, ""},
 		{"en", "Your query has a bracket too many.", Fault{Kind: FaultSyntax, Line: 3}, ""},
 		{"en", "Fourteen.", Fault{Kind: FaultStatement, ID: "P1]] {{x}}"}, ""},
 		{"en", "Fourteen.", Fault{}, ""},
@@ -32,7 +35,8 @@ func TestYours(t *testing.T) {
 			t.Fatal(err)
 		}
 		if tt.want != "" && !strings.Contains(w, "\n:"+tt.want+"\n") ||
-			tt.want == "" && (strings.Contains(w, "wdt:P2044") || strings.Contains(w, "syntax") || strings.Contains(w, "P1]]")) {
+			tt.want == "" && (strings.Contains(w, "In your query") || strings.Contains(w, "syntax") ||
+				strings.Contains(w, Texts(tt.language).Text("yours_empty")) || strings.Contains(w, "P1]]")) {
 			t.Errorf("%s %+v:\n%s", tt.language, tt.fault, w)
 		}
 	}
@@ -42,7 +46,7 @@ func TestYours(t *testing.T) {
 func TestYoursComesBeforeTheQuery(t *testing.T) {
 	r := Reply{To: "A", Short: "Fourteen.", Query: "ASK { }", Yours: Fault{Kind: FaultEmpty}, Signature: "~~~~"}
 	w, err := Compose(r, ":")
-	if err != nil || strings.Index(w, "no rows at the moment") > strings.Index(w, "{{SPARQL") {
+	if err != nil || strings.Index(w, "returns no rows") > strings.Index(w, "{{SPARQL") {
 		t.Errorf("%v\n%s", err, w)
 	}
 }

@@ -22,6 +22,8 @@ type Probe struct {
 	NewRows [][]rdf.Term `json:"new_rows,omitempty"`
 	OldRows [][]rdf.Term `json:"old_rows,omitempty"`
 	Classes []Count      `json:"classes,omitempty"` // of the additional rows, most frequent first
+	// labels of the entities in What, by ID, in the asker's language if they have one in it
+	Names map[string]string `json:"names,omitempty"`
 	MS      int64        `json:"ms,omitempty"`
 }
 

@@ -44,6 +44,7 @@ func (r *Runner) probed(ctx context.Context, b *event.Branch, s State, a *Answer
 	if err != nil {
 		return s, "", err
 	}
+	all = named(all, env.LabelsOf(ctx, probe.IDs(probe.Moved(all), env.Dialect.ID)))
 	s.probes = probed{answer: a, all: all}
 	text := ""
 	if len(probe.Moved(all)) > 0 && r.Check(s) == nil && ctx.Err() == nil {
@@ -52,6 +53,27 @@ func (r *Runner) probed(ctx context.Context, b *event.Branch, s State, a *Answer
 	err = b.Record(ctx, event.Event{Event: "probe", Probes: all, Detail: text})
 	s.at = b.At()
 	return s, text, err
+}
+
+// named adds the labels of the entities that each probe that changes the result is about. Such a probe may name a class
+// that neither the answer's query nor its rows have.
+func named(all []event.Probe, labels map[string]string) []event.Probe {
+	out := slices.Clone(all)
+	for i := range out {
+		if !out[i].Moved {
+			continue
+		}
+		for _, id := range append(render.IDs(out[i].What), rdf.EntityID(out[i].About)) {
+			if labels[id] == "" {
+				continue
+			}
+			if out[i].Names == nil {
+				out[i].Names = map[string]string{}
+			}
+			out[i].Names[id] = labels[id]
+		}
+	}
+	return out
 }
 
 // decision returns what the model is told about variants. If the work can be ended with a query that was not run, that

@@ -61,3 +61,42 @@ func TestOtherAnswer(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// The class of another reading is named by the variant itself; without any label its ID is a link. Which ranks count is
+// said by what the variant changes.
+func TestNamesOfReadings(t *testing.T) {
+	p := agent.Probe{Kind: "class", About: rdf.Entity + "Q6256", What: "wd:Q3624078 instead of wd:Q6256", Before: 57, Come: 1,
+		Names: map[string]string{"Q6256": "country", "Q3624078": "Staat@de"}}
+	out := &agent.Outcome{Language: "es"}
+	if got := forum.PointWords(forum.Texts("es"), Point(out, p)); got != "Staat (de) en lugar de country" {
+		t.Error(got)
+	}
+	p.Names = nil
+	r := forum.Reply{Short: "x", Query: "ASK { }", Signature: "~~~~", Language: "es", Open: []forum.Open{Point(out, p)}}
+	w, err := forum.Compose(r, ":")
+	if err != nil || !strings.Contains(w, "[[Q3624078]] en lugar de [[Q6256]]") {
+		t.Errorf("%v\n%s", err, w)
+	}
+	for _, tt := range []struct {
+		come, gone int
+		want       string
+	}{{3, 0, "values of a lower rank, such as former ones"}, {0, 3, "only the values of the highest rank, such as current ones"}} {
+		got := forum.PointWords(forum.Texts("en"), Point(out, agent.Probe{Kind: "ranks", Before: 9, Come: tt.come, Gone: tt.gone}))
+		if got != tt.want {
+			t.Error(got)
+		}
+	}
+}
+
+// Only if some items have several rows and most have one does a table need a word on it.
+func TestSeveral(t *testing.T) {
+	for ids, want := range map[string]bool{"Q1 Q2 Q2 Q3": true, "Q1 Q2 Q3": false, "Q1 Q1 Q1 Q2 Q2": false, "": false} {
+		table := &kg.Table{Vars: []string{"x", "y"}}
+		for _, id := range strings.Fields(ids) {
+			table.Rows = append(table.Rows, []rdf.Term{rdf.IRI(rdf.Entity + id), rdf.String("y")})
+		}
+		if got := several(table); got != want {
+			t.Errorf("%q: %v", ids, got)
+		}
+	}
+}

@@ -19,7 +19,11 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql/variant"
+
+	"golang.org/x/text/language"
 )
 
 // QueryServices are the hosts of Wikidata's query services, whose pages open the query after the "#".
@@ -84,6 +88,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		r.Rows = append(r.Rows, cells)
 	}
 	withoutLabelColumns(&r)
+	r.Several = several(t)
 	r.Headers, r.Tree = headers(a, r.Vars, lang), tree(&r)
 	return r
 }
@@ -103,25 +108,74 @@ func open(out *agent.Outcome) []forum.Open {
 // Point is the change that a variant of an answer's query would make.
 func Point(out *agent.Outcome, p agent.Probe) forum.Open {
 	o := forum.Open{Kind: p.Kind, Come: p.Come, Gone: p.Gone, More: p.More}
+	if p.Kind == string(variant.Ranks) && p.Gone > p.Come {
+		o.Kind = "ranks_best"
+	}
 	yesOrNo := out.Answer != nil && out.Answer.Table != nil && out.Answer.Table.Ask
 	if p.Before == 1 && p.Come == 1 && p.Gone == 1 || yesOrNo { // another number or answer, not more rows
 		o.Come, o.Gone = 0, 0
 	}
-	if id := rdf.EntityID(p.About); id != "" {
-		if o.Name = id; out.Answer != nil {
-			o.Name = cmp.Or(out.Answer.Labels[id], id)
-		}
-	}
+	o.Name, o.ID = nameOf(out, p, rdf.EntityID(p.About))
 	if m := replacedClass.FindStringSubmatch(p.What); m != nil {
-		var seen strings.Builder
-		for _, s := range out.Steps {
-			seen.WriteString(s.Observation + "\n")
-		}
-		for _, c := range things(m[1], seen.String(), out) {
-			o.Other = cmp.Or(c.Label, c.ID)
-		}
+		o.Other, o.OtherID = nameOf(out, p, m[1])
 	}
 	return o
+}
+
+// nameOf returns the label of an entity that a variant is about, or "" if there is none, and its ID. The label comes from
+// the variant, the answer, or what the model was shown.
+func nameOf(out *agent.Outcome, p agent.Probe, id string) (label, entity string) {
+	if id == "" {
+		return "", ""
+	}
+	label = p.Names[id]
+	if out.Answer != nil {
+		label = cmp.Or(label, out.Answer.Labels[id])
+	}
+	var seen strings.Builder
+	for _, s := range out.Steps {
+		seen.WriteString(s.Observation + "\n")
+	}
+	for _, c := range things(id, seen.String(), out) {
+		label = cmp.Or(label, c.Label)
+	}
+	return readable(label), id
+}
+
+// readable writes a label in another language than those asked for, "Straße@de", as people do: "Straße (de)".
+func readable(label string) string {
+	name, tag, ok := cutLast(label, "@")
+	if _, err := language.Parse(tag); !ok || name == "" || err != nil || strings.ToLower(tag) != tag {
+		return label
+	}
+	return name + " (" + tag + ")"
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// several reports whether some items in the first column have several rows because they have several values, while most
+// have one. If most have several, the rows are about pairs, and nobody expects one row per item.
+func several(t *kg.Table) bool {
+	if len(t.Vars) < 2 {
+		return false
+	}
+	rows := map[string]int{}
+	for _, row := range t.Rows {
+		id := ""
+		if len(row) > 0 && row[0].IsIRI() {
+			id = rdf.EntityID(row[0].Value)
+		}
+		if id == "" {
+			return false
+		}
+		rows[id]++
+	}
+	return len(rows) < len(t.Rows) && 2*len(rows) > len(t.Rows)
 }
 
 // replacedClass matches a variant that has another class than the query.
@@ -174,13 +228,14 @@ func withoutLabelColumns(r *forum.Reply) {
 // known to the year only as the first of January: it is shown as the year.
 func cell(t rdf.Term, labels map[string]string) forum.Cell {
 	if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" {
-		return forum.Cell{ID: id, Label: labels[id]}
+		return forum.Cell{ID: id, Label: readable(labels[id])}
 	}
 	if t.Kind == rdf.BlankKind || t.IsIRI() && strings.Contains(t.Value, "/.well-known/genid/") {
 		return forum.Cell{Kind: "unknown"}
 	}
 	if m := point.FindStringSubmatch(t.Value); m != nil && t.IsLiteral() {
-		return forum.Cell{Text: shortNumber(m[2], placeDigits, placeDigits) + ", " + shortNumber(m[1], placeDigits, placeDigits)}
+		return forum.Cell{Kind: "place",
+			Text: shortNumber(m[2], placeDigits, placeDigits) + " " + shortNumber(m[1], placeDigits, placeDigits)}
 	}
 	if t.IsIRI() {
 		name := shortAddress(t.Value)

@@ -60,3 +60,23 @@ func TestTextForItem(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// Whoever writes that a query finds nothing need not be told so.
+func TestKnown(t *testing.T) {
+	empty, slow := forum.Fault{Kind: forum.FaultEmpty}, forum.Fault{Kind: forum.FaultSlow}
+	for _, tt := range []struct {
+		f    forum.Fault
+		post string
+		want bool
+	}{
+		{empty, "My query returns nothing at all. What is wrong?", false}, {empty, "Meine Abfrage liefert keine Ergebnisse.", false},
+		{empty, "Mi consulta no devuelve nada.", false}, {empty, "Ma requête ne renvoie aucun résultat", false},
+		{empty, "Мой запрос ничего не находит.", false}, {empty, "I want all mountains above 8000 metres.", true},
+		{empty, "It always times out.", true}, {slow, "It always times out.", false}, {slow, "Sie läuft in eine Zeitüberschreitung.", false},
+		{forum.Fault{Kind: forum.FaultSyntax, Line: 3}, "It returns nothing.", true},
+	} {
+		if got := Known(tt.f, tt.post); (got == tt.f) != tt.want {
+			t.Errorf("%s: %+v", tt.post, got)
+		}
+	}
+}
