@@ -272,7 +272,8 @@ func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 	r.Language = tool.English
 	if l, ok := tool.LanguageOf(r.Question.Language); ok && r.Question.Language != "" {
 		r.Language = l
-		if sure, ok := tool.SureLanguage(r.Question.Text); ok && sure.Code != l.Code && r.Preset.Language == preset.Detect {
+		sure, ok := tool.SureLanguage(r.Question.Text)
+		if ok && sure.Code != l.Code && !r.Question.Firm && r.Preset.Language == preset.Detect {
 			r.Language = tool.Language{Code: l.Code} // of labels; the model sees the question's language itself
 		}
 		return nil

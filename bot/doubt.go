@@ -115,12 +115,19 @@ func counts(list []Choice) (out []int) {
 }
 
 // settled reports whether people have accepted an answer in the thread: thanked for one of ours, or posted a query of
-// their own. Then the bot suggests marking the section as resolved; it never does so itself.
-func (b *Bot) settled(ctx context.Context, p place, e *Entry) (bool, error) {
+// their own. Then the bot suggests marking the section as resolved; it never does so itself. last reports whether one
+// more failed reply would be our last one there.
+func (b *Bot) settled(ctx context.Context, p place, e *Entry) (settled, last bool, err error) {
 	earlier, err := b.entriesOfThread(ctx, p, Posted)
-	return slices.ContainsFunc(earlier, func(t *Entry) bool {
-		return t.Key != e.Key && (t.is(Thanked) || t.Solution != nil && t.Solution.Rows > 0)
-	}), err
+	earlier = slices.DeleteFunc(earlier, func(t *Entry) bool { return t.Key == e.Key })
+	failed := 1
+	for _, t := range earlier {
+		settled = settled || t.is(Thanked) || t.Solution != nil && t.Solution.Rows > 0
+		if t.unanswered() {
+			failed++
+		}
+	}
+	return settled, failed >= maxRefused, err
 }
 
 // askedBefore reports whether one of our replies in the thread is a question. Two questions in a row would feel like an

@@ -18,10 +18,12 @@ import (
 func (b *Bot) draft(p place, e *Entry, out *agent.Outcome, more besides) (*Draft, error) {
 	r := reply.New(out, e.Author, b.cfg.Operator, e.Key)
 	r.Similar, r.Settled, r.Yours = more.earlier, more.settled, more.yours
-	reply.AddFigures(&r, more.figures)
+	r.Last = more.last && r.NoAnswer != ""
 	if len(b.cfg.Languages) > 0 {
 		r.Language = forum.Texts(append([]string{r.Language}, b.cfg.Languages...)...).Tag().String()
 	}
+	reply.AskersWords(&r, e.Question)
+	reply.AddFigures(&r, more.figures)
 	b.cfg.Reply.apply(&r, e)
 	edit, err := b.compose(p, r)
 	if err != nil && out.Answer != nil && b.cfg.ReplyOnFailure {

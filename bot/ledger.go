@@ -159,7 +159,9 @@ type Entry struct {
 
 	Chosen   string `json:"chosen,omitempty"`   // query of the reading that the poster chose when we asked
 	Question string `json:"question,omitempty"` // what the agent is asked
-	Language string `json:"language,omitempty"`
+	Language string `json:"language,omitempty"` // of the reply
+	// there are no sentences in the asker's own language, see [reply.Language]
+	Foreign bool `json:"foreign,omitempty"`
 	// what the agent did first, in the call that judged the comment, until the question is answered
 	Opening *agent.Opening `json:"opening,omitempty"`
 

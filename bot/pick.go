@@ -322,7 +322,7 @@ func (b *Bot) note(ctx context.Context, e *Entry) error {
 func (b *Bot) reset(e *Entry, p place) {
 	e.follow(p)
 	e.Question, e.Language, e.Draft, e.ApprovedBy, e.NotBefore = "", "", nil, "", time.Time{}
-	e.Chosen = ""
+	e.Chosen, e.Foreign = "", false
 	e.Failures, e.Deadline = 0, b.now().Add(b.cfg.AnswerWithin)
 }
 

@@ -223,7 +223,7 @@ func (b *Bot) ended(ctx context.Context, p place) (string, error) {
 			return "a reply of ours in the thread was removed", nil
 		case e.is(Struck):
 			return "a reply of ours in the thread was struck out", nil
-		case e.is(Refused), e.Draft != nil && e.Draft.Reply.NoAnswer != "":
+		case e.unanswered():
 			failed++
 		}
 	}
@@ -231,6 +231,11 @@ func (b *Bot) ended(ctx context.Context, p place) (string, error) {
 		return fmt.Sprintf("%d replies of ours in the thread failed", failed), nil
 	}
 	return "", nil
+}
+
+// unanswered reports whether the reply had no answer, or was refused.
+func (e *Entry) unanswered() bool {
+	return e.is(Refused) || e.Draft != nil && e.Draft.Reply.NoAnswer != ""
 }
 
 // is reports whether the reply was received in this way.

@@ -1,8 +1,6 @@
 package bot
 
 import (
-	"regexp"
-
 	"github.com/spinachbot/spinachbot/bot/reply"
 	"github.com/spinachbot/spinachbot/forum"
 )
@@ -20,8 +18,7 @@ type ReplyConfig struct {
 // apply completes a reply to an entry.
 func (c ReplyConfig) apply(r *forum.Reply, e *Entry) {
 	r.Templates, r.Model, r.Ping = c.Templates, c.Model, c.Ping
-	reply.AskersWords(r, e.Question)
-	r.Numbers = asksForNumbers.MatchString(e.Question)
+	r.Numbers = reply.AsksForNumbers(e.Question)
 	switch {
 	case len(r.Steps) == 0:
 	case c.TracePage != "":
@@ -30,11 +27,3 @@ func (c ReplyConfig) apply(r *forum.Reply, e *Entry) {
 		r.Trace = c.Trace + e.Key
 	}
 }
-
-// asksForNumbers matches a request for the IDs of items, in the languages of the replies.
-var asksForNumbers = regexp.MustCompile(`(?i)\bq[- ]?(ids?|numbers?|nummern?|nummers|numéros?|n[uú]meros?|numeri|numery)\b|` +
-	`\b(ids?|numbers?|nummern?|numéros?|n[uú]meros?|numeri|numer[yu]?|numerów) q\b|` +
-	`\b(item|objekt|wikidata)[- ]?(ids?|numbers?|nummern?|nummers)\b|` +
-	`\b(id|numéros?|n[uú]meros?|numeri) (d['’]|d[eo]s? |degli |dell['’]|)(elementos?|éléments?|elementi|elemento|itens|items?|wikidata)\b|` +
-	`numer(y|ów)? element|(номера?|номеров|идентификатор[ыа]?) (q|элемент)|q[番号編编码]|(項目|アイテム)(番号|id)|项目?(编号|id)|` +
-	`(رقم|أرقام|معر[ّ]?ف|معر[ّ]?فات) (ال)?(عنصر|عناصر)`)

@@ -31,6 +31,7 @@ type besides struct {
 	earlier []forum.Earlier
 	figures []reply.Figure
 	settled bool // people have accepted an answer in the thread
+	last    bool // after a reply without an answer, we do not answer in the thread again
 	yours   forum.Fault
 }
 

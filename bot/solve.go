@@ -10,6 +10,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/bot/phrase"
+	"github.com/spinachbot/spinachbot/bot/reply"
 	"github.com/spinachbot/spinachbot/internal/job"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
@@ -207,7 +208,10 @@ func (b *Bot) judge(ctx context.Context, e *Entry) error {
 		}
 		return b.set(ctx, e, Skipped, why)
 	}
-	e.Question, e.Language, e.Opening = t.Question, b.language(t.Language), t.Opening
+	e.Question, e.Opening = t.Question, t.Opening
+	if e.Language, e.Foreign = reply.Language(t.Language, b.cfg.Languages); e.Foreign {
+		e.Opening = nil // it is in the asker's language
+	}
 	if e.Question == "" {
 		e.Question = question(p)
 	}
@@ -216,14 +220,6 @@ func (b *Bot) judge(ctx context.Context, e *Entry) error {
 		return err
 	}
 	return b.set(ctx, e, Accepted, why)
-}
-
-// language returns the asker's language or, if that is unknown, the wiki's first one.
-func (b *Bot) language(known string) string {
-	if known == "" && len(b.cfg.Languages) > 0 {
-		return b.cfg.Languages[0]
-	}
-	return known
 }
 
 // declined returns why a comment is not judged because of earlier posts, or "".
@@ -290,7 +286,8 @@ func (b *Bot) solve(ctx context.Context, e *Entry) error {
 	if ok, err := b.begin(ctx, e, "being solved"); err != nil || !ok {
 		return err
 	}
-	q := agent.Question{ID: e.Key, Text: e.Question, Language: e.Language, Thread: thread(p), Opening: e.Opening}
+	q := agent.Question{ID: e.Key, Text: e.Question, Language: e.Language, Firm: e.Foreign, Thread: thread(p),
+		Opening: e.Opening}
 	if q.History, err = b.history(ctx, e, p); err != nil {
 		return err
 	}
@@ -329,7 +326,7 @@ func (b *Bot) solve(ctx context.Context, e *Entry) error {
 	if out.Answer == nil && out.Asks == "" && !b.cfg.ReplyOnFailure {
 		return b.set(ctx, e, GaveUp, "no answer: "+why)
 	}
-	if more.settled, err = b.settled(ctx, p, e); err != nil {
+	if more.settled, more.last, err = b.settled(ctx, p, e); err != nil {
 		return err
 	}
 	if e.Draft, err = b.draft(p, e, out, more); err != nil {

@@ -20,7 +20,9 @@ type Question struct {
 	ID       string `json:"id,omitempty"` // for the trajectory and the log; may be empty
 	Text     string `json:"text"`
 	Language string `json:"language,omitempty"` // language code when known; detected by the model otherwise
-	History  []Turn `json:"history,omitempty"`  // earlier turns of the conversation, oldest first
+	// Language is to be written, whatever language the question is in
+	Firm    bool   `json:"firm,omitempty"`
+	History []Turn `json:"history,omitempty"` // earlier turns of the conversation, oldest first
 
 	// things mentioned in it that the model is told about, as the prompt names them: "Berlin (wd:Q64)"; used by
 	// experiments with golden entities, otherwise nil

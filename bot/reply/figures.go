@@ -64,17 +64,22 @@ func filled(r *forum.Reply, column int) (n int) {
 // minWord is the minimum number of letters in a variable's name that may be a word of the question.
 const minWord = 4
 
-// AskersWords names columns of items with the asker's words, if the query's variable is a word of the question or its
-// beginning: ?land for "welche Länder". English replies do so anyway.
+// AskersWords names columns with the asker's words, if the query's variable is a word of the question or its beginning:
+// ?land for "welche Länder"; also if it has letters that only the asker's language has, as ?año. A class or a property
+// may have no label in that language. Counts keep their word. English replies name items so anyway.
 func AskersWords(r *forum.Reply, question string) {
-	if r.Language == "en" || len(r.Headers) != len(r.Vars) {
+	t := forum.Texts(r.Language)
+	if r.Language == "en" || len(r.Headers) != len(r.Vars) || t == nil {
 		return
 	}
 	asked := strings.FieldsFunc(fold(question), func(c rune) bool { return !unicode.IsLetter(c) })
 	for i, v := range r.Vars {
 		name := strings.TrimSuffix(v, "Label")
-		if len(r.Rows) == 0 || r.Rows[0][i].ID == "" || utf8.RuneCountInString(name) < minWord ||
-			!slices.ContainsFunc(asked, func(w string) bool { return strings.HasPrefix(w, stem(fold(name))) }) {
+		theirs := utf8.RuneCountInString(name) >= minWord && slices.ContainsFunc(asked, func(w string) bool {
+			return strings.HasPrefix(w, stem(fold(name)))
+		})
+		special := strings.ContainsFunc(name, func(c rune) bool { return c > unicode.MaxASCII })
+		if len(r.Rows) == 0 || !theirs && !special || r.Headers[i] == t.Text("number") {
 			continue
 		}
 		word := words(v)

@@ -47,9 +47,14 @@ func TestAskersWords(t *testing.T) {
 		{"it", "strumento", "quale strumentazione?", "strumento"},
 		{"pt", "país", "quais países?", "país"},
 		{"de", "ort", "welche Orte", "P47"}, // too short to be sure
+		{"es", "año", "¿cuándo se fundó?", "año"},
+		{"es", "number", "cuántos number", "cantidad"},
 	} {
 		r := &forum.Reply{Language: tt.language, Vars: []string{tt.variable}, Headers: []string{"P47"},
 			Rows: [][]forum.Cell{{{ID: "Q1"}}}}
+		if tt.variable == "number" { // a count
+			r.Headers[0] = "cantidad"
+		}
 		if AskersWords(r, tt.question); r.Headers[0] != tt.want {
 			t.Errorf("%+v: %q", tt, r.Headers[0])
 		}

@@ -2,12 +2,15 @@ package reply
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/forum"
+
+	"golang.org/x/text/language"
 )
 
 // Question returns the question to the poster, with what each of two readings finds: in the model's words, followed by
@@ -54,3 +57,44 @@ func numbers(s string) map[int]bool {
 }
 
 var wholeNumber = regexp.MustCompile(`\d{1,3}(?:[., \x{a0}\x{202f}]\d{3})+|\d+`)
+
+// AsksForNumbers reports whether a request asks for the IDs of items.
+func AsksForNumbers(question string) bool { return asksForNumbers.MatchString(question) }
+
+// asksForNumbers matches a request for the IDs of items, in the languages of the replies.
+var asksForNumbers = regexp.MustCompile(`(?i)\bq[- ]?(ids?|numbers?|nummern?|nummers|numéros?|n[uú]meros?|numeri|numery)\b|` +
+	`\b(ids?|numbers?|nummern?|numéros?|n[uú]meros?|numeri|numer[yu]?|numerów) q\b|` +
+	`\b(item|objekt|wikidata)[- ]?(ids?|numbers?|nummern?|nummers)\b|` +
+	`\b(id|numéros?|n[uú]meros?|numeri) (d['’]|d[eo]s? |degli |dell['’]|)(elementos?|éléments?|elementi|elemento|itens|items?|wikidata)\b|` +
+	`numer(y|ów)? element|(номера?|номеров|идентификатор[ыа]?) (q|элемент)|q[番号編编码]|(項目|アイテム)(番号|id)|项目?(编号|id)|` +
+	`(رقم|أرقام|معر[ّ]?ف|معر[ّ]?فات) (ال)?(عنصر|عناصر)`)
+
+// Language returns the language of a reply to someone whose language is known, or "" if it is not: that one, if there
+// are sentences in it. Otherwise it is the wiki's first language with sentences, or English, and foreign is true: a reply
+// is in one language as a whole. It is "" if the wiki has no languages either.
+func Language(known string, wiki []string) (language string, foreign bool) {
+	if known == "" && len(wiki) > 0 {
+		return wiki[0], false
+	}
+	if known == "" || spoken(known) {
+		return known, false
+	}
+	for _, l := range append(slices.Clone(wiki), "en") {
+		if spoken(l) {
+			return l, true
+		}
+	}
+	return known, false
+}
+
+// spoken reports whether there are sentences in a language.
+func spoken(code string) bool {
+	t := forum.Texts(code)
+	if t == nil {
+		return false
+	}
+	has, _ := t.Tag().Base()
+	want, err := language.Parse(code)
+	base, _ := want.Base()
+	return err == nil && has == base
+}

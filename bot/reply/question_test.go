@@ -1,6 +1,9 @@
-package bot
+package reply
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestAsksForNumbers(t *testing.T) {
 	for question, want := range map[string]bool{"An item number would be nice.": true, "give me the QIDs": true, "with Q ids, please": true,
@@ -9,8 +12,24 @@ func TestAsksForNumbers(t *testing.T) {
 		"i numeri degli elementi": true, "Q-nummers graag": true, "numery elementów": true, "номера элементов": true,
 		"項目番号もお願いします": true, "请附上项目编号": true, "مع أرقام العناصر": true, "the IDs of IMDb": false,
 		"numéro de téléphone": false, "numero di abitanti": false, "wie viele Objekte": false} {
-		if got := asksForNumbers.MatchString(question); got != want {
+		if got := AsksForNumbers(question); got != want {
 			t.Errorf("%q: %v", question, got)
+		}
+	}
+}
+
+// A reply is in one language as a whole: that of the asker if there are sentences in it, else the wiki's, else English.
+func TestLanguage(t *testing.T) {
+	for _, tt := range []struct {
+		known, wiki, want string
+		foreign           bool
+	}{
+		{"de", "", "de", false}, {"zh-hant", "", "zh-hant", false}, {"pt-br", "es", "pt-br", false}, {"", "", "", false}, {"", "ca es", "ca", false},
+		{"sv", "", "en", true}, {"sv", "sv de", "de", true}, {"nb", "sv", "en", true},
+	} {
+		got, foreign := Language(tt.known, strings.Fields(tt.wiki))
+		if got != tt.want || foreign != tt.foreign {
+			t.Errorf("%+v: %q %v", tt, got, foreign)
 		}
 	}
 }
