@@ -26,7 +26,8 @@ type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
 
-// Finder finds them. It makes one query for each column of numbers, of at most [maxColumns].
+// Finder finds them. It makes one query for each column of numbers, of at most [maxColumns]. Numbers that are not the values
+// of a shown item, such as sums, get a unit if all their statements have the same one.
 type Finder struct{ Graph Graph }
 
 var _ bot.Figures = Finder{}
@@ -56,7 +57,8 @@ func (f Finder) Find(ctx context.Context, a *agent.Answer, rows int, language st
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	var out []reply.Figure
-	for _, c := range columns(a.SPARQL, t) {
+	direct := columns(a.SPARQL, t)
+	for _, c := range direct {
 		subjects := c.subjects(t, rows)
 		if len(subjects) == 0 {
 			continue
@@ -70,6 +72,23 @@ func (f Finder) Find(ctx context.Context, a *agent.Answer, rows int, language st
 			if fig, ok := match(found, subject, row[c.index].Value, language); ok {
 				fig.Column, fig.Row = t.Vars[c.index], i
 				out = append(out, fig)
+			}
+		}
+	}
+	asked := len(direct)
+	for i, name := range t.Vars {
+		isDirect := slices.ContainsFunc(direct, func(c column) bool { return c.index == i })
+		if isDirect || asked >= maxColumns || !numeric(t, i) {
+			continue
+		}
+		asked++
+		unit, err := f.sharedUnit(ctx, a.SPARQL, name, language)
+		if err != nil {
+			return out, err
+		}
+		for row := range t.Rows[:min(rows, len(t.Rows))] {
+			if unit != "" {
+				out = append(out, reply.Figure{Column: name, Row: row, Unit: unit})
 			}
 		}
 	}
@@ -115,7 +134,8 @@ func columns(query string, t *kg.Table) []column {
 func numeric(t *kg.Table, i int) bool {
 	for _, row := range t.Rows {
 		if i < len(row) && row[i].Value != "" {
-			return row[i].Datatype == rdf.XSDDecimal || row[i].Datatype == rdf.XSDInteger
+			d := row[i].Datatype
+			return d == rdf.XSDDecimal || d == rdf.XSDInteger || d == rdf.XSDDouble
 		}
 	}
 	return false

@@ -60,7 +60,7 @@ func TestFind(t *testing.T) {
 		{"an item of the query", answer("SELECT ?h { wd:Q1 wdt:P2044 ?h }", []string{"h"}, []rdf.Term{num("8611")}),
 			"[{h 0 m }]", 1},
 		{"a count", answer("SELECT (COUNT(?m) AS ?h) { ?m wdt:P2044 ?x }", []string{"h"}, []rdf.Term{num("8611")}), "[]", 0},
-		{"an item that is not shown", answer("SELECT ?h { ?m wdt:P2044 ?h }", []string{"h"}, []rdf.Term{num("8611")}), "[]", 0},
+		{"an item that is not shown", answer("SELECT ?h { ?m wdt:P2044 ?h }", []string{"h"}, []rdf.Term{num("8611")}), "[]", 1},
 		{"items", answer("SELECT ?m ?h { ?m wdt:P17 ?h }", []string{"m", "h"}, []rdf.Term{item(1), item(2)}), "[]", 0},
 		{"no query", answer("x", []string{"h"}, []rdf.Term{num("1")}), "[]", 0},
 	} {
@@ -74,8 +74,43 @@ func TestFind(t *testing.T) {
 				t.Errorf("%s asked %s: %v", tt.name, query, err)
 			}
 		}
-		if len(g.asked) > 0 && (!strings.Contains(g.asked[0], "p:P2044") || !strings.Contains(g.asked[0], "wd:Q1")) {
+		if shown := tt.name != "an item that is not shown"; len(g.asked) > 0 &&
+			(!strings.Contains(g.asked[0], "p:P2044") || shown && !strings.Contains(g.asked[0], "wd:Q1")) {
 			t.Errorf("%s asked %s", tt.name, g.asked[0])
+		}
+	}
+}
+
+// A sum, or the value of an item that is not shown, has the unit that all its statements share.
+func TestSharedUnit(t *testing.T) {
+	km, mile := item(828224), item(253276)
+	unit := func(rows ...[]rdf.Term) *graph {
+		return &graph{t: &kg.Table{Vars: []string{"unit_", "symbol_", "name_"}, Rows: rows}}
+	}
+	for _, tt := range []struct {
+		query string
+		g     *graph
+		want  string
+		has   string // of the query for the units
+	}{
+		{"SELECT ?c (SUM(?l) AS ?x) { ?r wdt:P17 ?c ; wdt:P2043 ?l } GROUP BY ?c", unit([]rdf.Term{km, said("km", "mul"), {}}), "km",
+			"?r p:P2043 [ ps:P2043 ?l ; psv:P2043 [ wikibase:quantityUnit ?unit_"},
+		{"SELECT ?c (ROUND(AVG(?l)) AS ?x) { ?r wdt:P17 ?c ; p:P2043 ?st . ?st ps:P2043 ?l } GROUP BY ?c ORDER BY ?x LIMIT 3",
+			unit([]rdf.Term{km, {}, said("Kilometer", "de")}), "Kilometer", "?st psv:P2043 [ wikibase:quantityUnit ?unit_"},
+		{"SELECT ?c (SUM(?l) AS ?x) { ?r wdt:P17 ?c ; wdt:P2043 ?l } GROUP BY ?c",
+			unit([]rdf.Term{km, said("km", "mul"), {}}, []rdf.Term{mile, said("mi", "mul"), {}}), "", "P2043"},
+		{"SELECT ?c (SUM(?l) AS ?x) { ?r wdt:P17 ?c ; wdt:P1082 ?l } GROUP BY ?c", unit([]rdf.Term{item(199), {}, {}}), "", "P1082"},
+		{"SELECT ?c (SUM(?l * ?l) AS ?x) { ?r wdt:P17 ?c ; wdt:P2043 ?l } GROUP BY ?c", unit(), "", ""},
+		{"SELECT ?c ?x { { SELECT ?c (SUM(?l) AS ?x) { ?r wdt:P17 ?c ; wdt:P2043 ?l } GROUP BY ?c } }", unit(), "", ""},
+	} {
+		a := &agent.Answer{SPARQL: tt.query, Table: &kg.Table{Vars: []string{"c", "x"}, Rows: [][]rdf.Term{{item(183), num("1233")}}}}
+		got, err := Finder{tt.g}.Find(t.Context(), a, 20, "de")
+		if want := fmt.Sprintf("[{x 0 %s }]", tt.want); err != nil || tt.want != "" && fmt.Sprint(got) != want || tt.want == "" && len(got) > 0 {
+			t.Errorf("%s: %v, %v", tt.query, got, err)
+		}
+		if asked := strings.Join(strings.Fields(strings.Join(tt.g.asked, "")), " "); (asked == "") != (tt.has == "") ||
+			!strings.Contains(strings.NewReplacer("[ ", "[", " ]", "]").Replace(asked), strings.NewReplacer("[ ", "[", " ]", "]").Replace(tt.has)) {
+			t.Errorf("%s asked %s", tt.query, asked)
 		}
 	}
 }

@@ -23,11 +23,11 @@ type Figure struct {
 // maxUnit is the maximum number of characters of a unit that are shown.
 const maxUnit = 20
 
-// AddFigures adds units and years to the numbers of a reply. A unit shared by all numbers of a table's column goes into
-// its heading.
+// AddFigures adds units and years to the numbers of a reply. A unit or year shared by all numbers of a table's column goes
+// into its heading. If less than most of them have a year, none is shown: a single dated number looks like an exception.
 func AddFigures(r *forum.Reply, figures []Figure) {
 	for i, name := range r.Vars {
-		units, n := map[string]bool{}, 0
+		units, years, dated := map[string]int{}, map[string]int{}, 0
 		for _, f := range figures {
 			if f.Column == name && f.Row < len(r.Rows) && i < len(r.Rows[f.Row]) {
 				c := &r.Rows[f.Row][i]
@@ -35,20 +35,47 @@ func AddFigures(r *forum.Reply, figures []Figure) {
 					continue
 				}
 				c.Unit, c.Year = text.Clip(f.Unit, maxUnit), f.Year
-				units[c.Unit] = true
-				n++
+				units[c.Unit]++
+				years[c.Year]++
+				if c.Year != "" {
+					dated++
+				}
 			}
 		}
-		if i >= len(r.Headers) || len(r.Vars) < 2 && len(r.Rows) < 2 || len(units) != 1 || units[""] || n != filled(r, i) {
+		if i >= len(r.Headers) || len(r.Rows) < 2 && len(r.Vars) < 2 {
 			continue
 		}
-		for unit := range units {
-			r.Headers[i] += " (" + unit + ")"
+		n := filled(r, i)
+		var shared []string
+		if unit := only(units, n); unit != "" {
+			shared = append(shared, unit)
+			for _, row := range r.Rows {
+				row[i].Unit = ""
+			}
 		}
-		for _, row := range r.Rows {
-			row[i].Unit = ""
+		year := only(years, n)
+		if year != "" && n > 1 {
+			shared = append(shared, year)
+		}
+		if year != "" && n > 1 || 2*dated <= n {
+			for _, row := range r.Rows {
+				row[i].Year = ""
+			}
+		}
+		if len(shared) > 0 {
+			r.Headers[i] += " (" + strings.Join(shared, ", ") + ")"
 		}
 	}
+}
+
+// only returns the key that all n things have, or "".
+func only(counts map[string]int, n int) string {
+	for k, have := range counts {
+		if have == n {
+			return k
+		}
+	}
+	return ""
 }
 
 // filled returns how many cells of a column are not empty.

@@ -17,7 +17,10 @@ func TestAddFigures(t *testing.T) {
 		figures []Figure
 		want    string
 	}{
-		{[]Figure{{"h", 0, "m", ""}, {"h", 1, "m", "2020"}}, "height (m) [8611   100  2020]"},
+		{[]Figure{{"h", 0, "m", ""}, {"h", 1, "m", "2020"}}, "height (m) [8611   100  ]"}, // only one is dated
+		{[]Figure{{"h", 0, "m", "2020"}, {"h", 1, "m", "2021"}}, "height (m) [8611  2020 100  2021]"},
+		{[]Figure{{"h", 0, "m", "2020"}, {"h", 1, "m", "2020"}}, "height (m, 2020) [8611   100  ]"},
+		{[]Figure{{"h", 0, "", "2020"}, {"h", 1, "", "2020"}}, "height (2020) [8611   100  ]"},
 		{[]Figure{{"h", 0, "m", ""}, {"h", 1, "ft", ""}}, "height [8611 m  100 ft ]"},
 		{[]Figure{{"h", 0, "m", ""}}, "height [8611 m  100  ]"},
 		{[]Figure{{"h", 5, "m", ""}, {"x", 0, "m", ""}, {"m", 0, "m", ""}}, "height [8611   100  ]"},
