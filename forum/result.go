@@ -69,22 +69,31 @@ func (c *composer) result() error {
 	if err := c.struck(); err != nil {
 		return err
 	}
-	if more := c.r.Total - rows; more > 0 && rows > 0 && len(c.r.Tree) == 0 {
-		below = append([]string{c.t.Text("more", "count", more, "link", c.queryLink())}, below...)
-	}
-	if c.r.Several && rows > 0 && len(c.r.Tree) == 0 {
-		below = append(below, c.t.Text("several"))
-	}
-	if rows > 0 {
-		below = append(below, c.view()...)
-	}
-	if !c.r.RanAt.IsZero() && c.r.Endpoint != "" {
-		below = append(below, c.t.Text("ran", "time", isoTime(c.r.RanAt), "endpoint", encode(c.r.Endpoint, 100)))
-	}
+	below = c.below(below, rows)
 	if len(below) > 0 {
 		c.block(c.line(strings.Join(below, c.space())))
 	}
 	return nil
+}
+
+// below returns the sentences below a result of which so many rows are shown, around those about its columns: how many rows
+// are not shown, what else the query shows, and when and where it ran.
+func (c *composer) below(columns []string, rows int) []string {
+	var said []string
+	if more := c.r.Total - rows; more > 0 && rows > 0 && len(c.r.Tree) == 0 {
+		said = append(said, c.t.Text("more", "count", more, "link", c.queryLink()))
+	}
+	said = append(said, columns...)
+	if c.r.Several && rows > 0 && len(c.r.Tree) == 0 {
+		said = append(said, c.t.Text("several"))
+	}
+	if rows > 0 {
+		said = append(said, c.view()...)
+	}
+	if !c.r.RanAt.IsZero() && c.r.Endpoint != "" {
+		said = append(said, c.t.Text("ran", "time", isoTime(c.r.RanAt), "endpoint", encode(c.r.Endpoint, 100)))
+	}
+	return said
 }
 
 // view says that the query service shows the result in another form than the table.

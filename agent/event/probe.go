@@ -24,7 +24,7 @@ type Probe struct {
 	Classes []Count      `json:"classes,omitempty"` // of the additional rows, most frequent first
 	// labels of the entities in What, by ID, in the asker's language if they have one in it
 	Names map[string]string `json:"names,omitempty"`
-	MS      int64        `json:"ms,omitempty"`
+	MS    int64             `json:"ms,omitempty"`
 }
 
 // Count is the number of times that something occurs.
