@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -208,18 +209,20 @@ func (b *Bot) judge(ctx context.Context, e *Entry) error {
 		}
 		return b.set(ctx, e, Skipped, why)
 	}
-	e.Question, e.Opening = t.Question, t.Opening
-	if e.Language, e.Foreign = reply.Language(t.Language, b.cfg.Languages); e.Foreign {
-		e.Opening = nil // it is in the asker's language
-	}
-	if e.Question == "" {
-		e.Question = question(p)
-	}
+	b.take(e, p, t)
 	// Other workers may accept requests of the same user at this moment.
 	if busy, err := b.book(ctx, e); err != nil || busy {
 		return err
 	}
 	return b.set(ctx, e, Accepted, why)
+}
+
+// take keeps what the judgment of a post says about the request.
+func (b *Bot) take(e *Entry, p place, t *agent.Triage) {
+	e.Question, e.Opening = cmp.Or(t.Question, question(p)), t.Opening
+	if e.Language, e.Foreign = reply.Language(t.Language, b.cfg.Languages); e.Foreign {
+		e.Opening = nil // it is in the asker's language
+	}
 }
 
 // declined returns why a comment is not judged because of earlier posts, or "".
