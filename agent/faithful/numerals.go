@@ -37,52 +37,52 @@ func (c *Checker) numeral(word string) int {
 	if n := list[word]; n > 0 || len(list) == 0 {
 		return n
 	}
-	unit := func(s string) int { // also the one, which is no number by itself
-		if slices.Contains(ones[c.language], s) {
-			return 1
-		}
-		if n := list[s]; n < 10 {
-			return n
-		}
-		return 0
-	}
-	tens := func(s string) int {
-		if n := list[s]; n >= 20 && n < 100 && n%10 == 0 {
-			return n
-		}
-		return 0
-	}
 	switch c.language {
-	case "de", "nl": // the unit comes first
-		for _, and := range []string{"und", "en", "ën"} {
-			for at, rest := 0, word; ; { // zeven|en|zestig
-				before, after, ok := strings.Cut(rest, and)
-				if !ok {
-					break
-				}
-				at += len(before)
-				if n, m := unit(word[:at]), tens(after); n > 0 && m > 0 {
-					return m + n
-				}
-				at, rest = at+len(and), after
-			}
-		}
+	case "de", "nl":
+		return c.unitFirst(word)
 	case "it":
-		for ten := range list {
-			m := tens(ten)
-			rest, ok := strings.CutPrefix(word, ten)
-			if n := unit(strings.ReplaceAll(rest, "é", "e")); ok && m > 0 && n > 0 {
-				return m + n
-			}
-			// venti, ventuno: the vowel is dropped before another
-			rest, ok = strings.CutPrefix(word, ten[:len(ten)-1])
-			if n := unit(rest); ok && m > 0 && (n == 1 || n == 8) {
-				return m + n
+		return c.joined(word)
+	}
+	before, after, _ := strings.Cut(word, "-")
+	return c.sum(before, after)
+}
+
+// sum returns the value of tens and units, or 0 if the words are not.
+func (c *Checker) sum(tens, unit string) int {
+	list := numberWords[c.language]
+	n, m := list[tens], list[unit]
+	if slices.Contains(ones[c.language], unit) { // which is not a number by itself
+		m = 1
+	}
+	if n < 20 || n >= 100 || n%10 != 0 || m < 1 || m > 9 {
+		return 0
+	}
+	return n + m
+}
+
+// unitFirst reads zevenenzestig and siebenundsechzig, of which the unit is the first part.
+func (c *Checker) unitFirst(word string) int {
+	for i := range word {
+		for _, and := range []string{"und", "en", "ën"} {
+			if tens, ok := strings.CutPrefix(word[i:], and); ok {
+				if n := c.sum(tens, word[:i]); n > 0 {
+					return n
+				}
 			}
 		}
-	default:
-		if before, after, ok := strings.Cut(word, "-"); ok && tens(before) > 0 && unit(after) > 0 {
-			return tens(before) + unit(after)
+	}
+	return 0
+}
+
+// joined reads ventidue; before another vowel the tens lose theirs: ventuno.
+func (c *Checker) joined(word string) int {
+	word = strings.ReplaceAll(word, "é", "e")
+	for tens := range numberWords[c.language] {
+		if unit, ok := strings.CutPrefix(word, tens); ok && c.sum(tens, unit) > 0 {
+			return c.sum(tens, unit)
+		}
+		if unit, ok := strings.CutPrefix(word, tens[:len(tens)-1]); ok && strings.IndexAny(unit, "uo") == 0 && c.sum(tens, unit) > 0 {
+			return c.sum(tens, unit)
 		}
 	}
 	return 0
