@@ -21,7 +21,6 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
-	"github.com/spinachbot/spinachbot/internal/sparql/variant"
 
 	"golang.org/x/text/language"
 )
@@ -108,7 +107,7 @@ func open(out *agent.Outcome) []forum.Open {
 // Point is the change that a variant of an answer's query would make.
 func Point(out *agent.Outcome, p agent.Probe) forum.Open {
 	o := forum.Open{Kind: p.Kind, Come: p.Come, Gone: p.Gone, More: p.More}
-	if p.Kind == string(variant.Ranks) && p.Gone > p.Come {
+	if p.Kind == "ranks" && p.Gone > p.Come {
 		o.Kind = "ranks_best"
 	}
 	yesOrNo := out.Answer != nil && out.Answer.Table != nil && out.Answer.Table.Ask
