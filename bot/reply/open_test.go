@@ -91,9 +91,9 @@ func TestNamesOfReadings(t *testing.T) {
 // Only if some items have several rows and most have one does a table need a word on it.
 func TestSeveral(t *testing.T) {
 	for ids, want := range map[string]bool{"Q1 Q2 Q2 Q3": true, "Q1 Q2 Q3": false, "Q1 Q1 Q1 Q2 Q2": false, "": false} {
-		table := &kg.Table{Vars: []string{"x", "y"}}
+		var table [][]rdf.Term
 		for _, id := range strings.Fields(ids) {
-			table.Rows = append(table.Rows, []rdf.Term{rdf.IRI(rdf.Entity + id), rdf.String("y")})
+			table = append(table, []rdf.Term{rdf.IRI(rdf.Entity + id), rdf.String("y")})
 		}
 		if got := several(table); got != want {
 			t.Errorf("%q: %v", ids, got)

@@ -19,7 +19,6 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/forum"
-	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 
 	"golang.org/x/text/language"
@@ -87,7 +86,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		r.Rows = append(r.Rows, cells)
 	}
 	withoutLabelColumns(&r)
-	r.Several = several(t)
+	r.Several = several(t.Rows)
 	r.Headers, r.Tree = headers(a, r.Vars, lang), tree(&r)
 	return r
 }
@@ -159,14 +158,11 @@ func cutLast(s, sep string) (before, after string, found bool) {
 
 // several reports whether some items in the first column have several rows because they have several values, while most
 // have one. If most have several, the rows are about pairs, and nobody expects one row per item.
-func several(t *kg.Table) bool {
-	if len(t.Vars) < 2 {
-		return false
-	}
+func several(table [][]rdf.Term) bool {
 	rows := map[string]int{}
-	for _, row := range t.Rows {
+	for _, row := range table {
 		id := ""
-		if len(row) > 0 && row[0].IsIRI() {
+		if len(row) > 1 && row[0].IsIRI() {
 			id = rdf.EntityID(row[0].Value)
 		}
 		if id == "" {
@@ -174,7 +170,7 @@ func several(t *kg.Table) bool {
 		}
 		rows[id]++
 	}
-	return len(rows) < len(t.Rows) && 2*len(rows) > len(t.Rows)
+	return len(rows) < len(table) && 2*len(rows) > len(table)
 }
 
 // replacedClass matches a variant that has another class than the query.
