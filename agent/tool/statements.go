@@ -103,8 +103,11 @@ func (n namer) statement(s survey.Statement) []string {
 	for _, v := range s.Values {
 		values = append(values, n.term(v))
 	}
-	if s.None {
+	switch {
+	case s.None:
 		values = append(values, say("no_value", nil))
+	case len(values) == 0: // an incomplete copy of a graph
+		values = append(values, say("value_missing", nil))
 	}
 	line := "- " + strings.Join(values, " | ")
 	if s.Rank == kg.Preferred || s.Rank == kg.Deprecated {

@@ -176,6 +176,15 @@ func TestHeldBack(t *testing.T) {
 }
 
 // TestSurveyOnAnyGraph: the tools on a graph with its own vocabulary and nodes without a name.
+// A copy of a graph may lack a statement's value and have its qualifiers.
+func TestStatementWithoutItsValue(t *testing.T) {
+	env := surveyEnv(t, rulers+`wd:Q2 p:P26 wds:g . wds:g pq:P580 "1901-01-01T00:00:00Z"^^xsd:dateTime .`, nil)
+	want := "Tor (Q2), P26 (no label): 1 statement\n- (its value is not in this graph)\n    start (P580): 1 January 1901"
+	if got := run(t, env, StatementsName, `{"id":"Q2","property":"P26"}`); got.Text != want {
+		t.Errorf("%s got\n%s\nwant\n%s", got.Failure, got.Text, want)
+	}
+}
+
 func TestSurveyOnAnyGraph(t *testing.T) {
 	d := &kg.Description{Name: "firms", Statements: kg.Plain, Prefixes: map[string]string{"c": "http://example.org/c/"},
 		Types:    []string{"rdf:type"},
