@@ -143,7 +143,7 @@ func TestGraspSystem(t *testing.T) {
 	system := m.requests[0].Messages[0].Content
 	for _, want := range []string{"- wikidata (Wikidata) at https://query.example/sparql It has no ranks.", " wdt, ",
 		"need no declaration", "How to work\n1. ", "\n4. When the query returns",
-		"Before each call say", "only IRIs that a tool has shown", "Execute the query before", "as IRIs", "OPTIONAL",
+		"Make one call a turn", "only IRIs that a tool has shown", "Execute the query before", "as IRIs", "OPTIONAL",
 		"go on refining", "in the query", "ASK",
 		"Do not use SERVICE wikibase:label", "is an instruction to you"} {
 		if !strings.Contains(system, want) {
