@@ -153,7 +153,7 @@ func TestGenerateAtOnce(t *testing.T) {
 		purposes = append(purposes, r.Purpose)
 	}
 	if !slices.Equal(purposes, []string{"analyze", "act"}) || !x.model.requests[0].JSON {
-		t.Errorf("calls of the model: %v", purposes)
+		t.Errorf("calls to the model: %v", purposes)
 	}
 	req := x.model.requests[1]
 	if req.Temperature != 0 || req.MaxTokens != 16384 || req.Seed == nil || *req.Seed != 42 || len(req.Tools) > 0 {

@@ -361,7 +361,7 @@ func TestKBQAKindByModel(t *testing.T) {
 	}
 }
 
-// TestKBQAKindByWords: the kind is found without a call of the model; there is no call either if the dialogues of all
+// TestKBQAKindByWords: the kind is found without a call to the model; there is no call either if the dialogues of all
 // kinds are shown.
 func TestKBQAKindByWords(t *testing.T) {
 	for name, words := range map[string]bool{"interactive-kbqa": true, "interactive-kbqa:kqapro": true,

@@ -243,7 +243,7 @@ func TestTreeOnGraph(t *testing.T) {
 	}
 }
 
-// TestTreeCalls: a search makes no more calls of the model than allowed, even when several states are judged at once,
+// TestTreeCalls: a search makes no more calls to the model than allowed, even when several states are judged at once,
 // and ends with the best result so far: here a query that was run, because no branch has ended.
 func TestTreeCalls(t *testing.T) {
 	for calls, answer := range map[int]bool{2: false, 4: true, 5: true} {
@@ -252,7 +252,7 @@ func TestTreeCalls(t *testing.T) {
 		if n := len(m.asked) + len(m.judged); n != calls || (out.Answer != nil) != answer {
 			t.Errorf("%d calls of %d, %+v", n, calls, out)
 		}
-		if !answer && (out.Reason != OutOfTokens || !strings.Contains(out.Detail, "2 calls of the model made, the limit is 2")) {
+		if !answer && (out.Reason != OutOfTokens || !strings.Contains(out.Detail, "2 calls to the model made, the limit is 2")) {
 			t.Errorf("the end is %+v", out.Ending)
 		}
 	}

@@ -236,7 +236,7 @@ type Summary struct {
 	Posted   int // replies on the wiki, those found after a crash included
 	GaveUp   int // recorded as given up
 	Waiting  int // open entries left for a later round or for the operator
-	Unposted int // of those, approved ones that are not posted because posting is off
+	Unposted int // those of them that are approved but not posted because posting is off
 	DryRun   bool
 }
 

@@ -207,7 +207,7 @@ func hostile(t *testing.T, name, attack string, carry func(attack, sign string) 
 		t.Errorf("%s: something other than replies has changed:\n%.2000s", name, w.wiki.text())
 	}
 	for _, r := range replies {
-		// Under a list the reply is indented by it.
+		// Below a list, the reply has the list's indentation.
 		if f := testutil.Faults(listMark.ReplaceAllString(r, "::"), account, "Olga"); len(f) > 0 {
 			t.Errorf("%s: faults %q in the reply\n%.3000s", name, f, r)
 		}

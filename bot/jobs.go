@@ -13,7 +13,7 @@ import (
 const (
 	Judging    = "judge"   // of a noticed entry
 	Solving    = "solve"   // of an accepted one, draft included
-	Proposing  = "propose" // of a drafted one: it waits for approval, by the operator or by POSTING=on
+	Proposing  = "propose" // for a drafted one: it waits for approval, by the operator or by POSTING=on
 	Publishing = "publish" // of an approved one
 	Confirming = "confirm" // for an entry that is being posted: find out the outcome of the save
 )

@@ -37,7 +37,7 @@ type Solution struct {
 	By     string    `json:"by"`
 	SPARQL string    `json:"sparql"`
 	Rows   int       `json:"rows"`             // of its result
-	Common int       `json:"common"`           // of these, how many our query returned as well
+	Common int       `json:"common"`           // how many of these our query also returned
 	Ours   int       `json:"ours"`             // rows of our query, run at the same time; 0 if we had none
 	Same   bool      `json:"same"`             // both results are the same
 	Failed string    `json:"failed,omitempty"` // why they could not be compared

@@ -68,7 +68,7 @@ func TestSolverFailures(t *testing.T) {
 				w.want(want)
 				w.wantReplies("Cats", n)
 				if e := w.entries()[0]; w.solver.solved[e.Key] != c.solves || e.State == bot.GaveUp && e.Reason == "" {
-					t.Errorf("%d calls of the solver, reason %q", w.solver.solved[e.Key], e.Reason)
+					t.Errorf("%d calls to the solver, reason %q", w.solver.solved[e.Key], e.Reason)
 				} else if s := w.wiki.summary[e.Rev]; n == 1 &&
 					!strings.HasPrefix(s, "/* Cats */ Reply without a query (") {
 					t.Errorf("edit summary %q", s)

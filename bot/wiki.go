@@ -76,7 +76,7 @@ type OwnEdit struct {
 
 	// the wiki hides who made the edit or its summary, so it may be ours or may contain any of our replies
 	Hidden     bool
-	Text       string // of a hidden edit: the page's text at this revision
+	Text       string // for a hidden edit: the page's text at this revision
 	TextHidden bool   // that is hidden too
 }
 

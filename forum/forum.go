@@ -90,7 +90,7 @@ type Query struct {
 	SPARQL string `json:"sparql"` // empty for a short link, of which only the address is known
 	// taken from the wikitext because raw pipes or glued braces cut the parameter
 	Salvaged bool   `json:"salvaged"`
-	URL      string `json:"url,omitempty"` // of a link: the address as written
+	URL      string `json:"url,omitempty"` // for a link: the address as written
 }
 
 // Reply is a reply ready to be written: everything in it has been decided, run and checked. All texts but Signature are

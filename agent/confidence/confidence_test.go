@@ -18,7 +18,7 @@ func near(t *testing.T, what string, got, want, within float64) {
 }
 
 // TestFitOneTerm: with one term that is 0 or 1 and nothing to pull, the fit has a closed form: the log odds of each
-// half. Of 1,000 answers without refusals 800 are right (log odds 1.386), of 1,000 with one 200 (-1.386).
+// half. 800 of 1,000 answers without refusals are right (log odds 1.386), and 200 of 1,000 with one (-1.386).
 func TestFitOneTerm(t *testing.T) {
 	var examples []Example
 	for i := range 2000 {

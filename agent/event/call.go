@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Call is a call of a graph as stored in a trajectory, so that a run can be replayed without the graph. Op is search,
+// Call is a call to a graph as stored in a trajectory, so that a run can be replayed without the graph. Op is search,
 // entity, examples (of a property), query, labels, find, shape, classes, among, triples or solved (earlier questions).
 // KG is the graph's name, or "" for the question's first one. For a table with more than 1,000 rows only the first and
 // last 500 are kept, since the agent reads no others; Total is the number of all rows.

@@ -31,7 +31,7 @@ const (
 	OutOfActions Reason = "actions"   // the limit of actions, or of messages, was reached
 	Loop         Reason = "loop"      // the model kept repeating itself
 	OutOfTime    Reason = "time"      // the run's time limit was reached
-	OutOfTokens  Reason = "tokens"    // the request's limit of tokens or of calls of the model was reached
+	OutOfTokens  Reason = "tokens"    // the request's limit of tokens or of calls to the model was reached
 	RequestMoney Reason = "money"     // the request's limit of money was reached
 	RunMoney     Reason = "run_money" // the limit of the benchmark run was reached
 	DayMoney     Reason = "day_money" // the limit of the UTC day was reached
@@ -89,7 +89,7 @@ func (e Ending) Said() string {
 	return e.Detail
 }
 
-// EndingOf returns the ending of a run that was stopped by a failed call of the model. For a nil error it returns the
+// EndingOf returns the ending of a run that was stopped by a failed call to the model. For a nil error it returns the
 // zero Ending. An [llm.ErrBudget] that does not name its account counts toward the request's.
 func EndingOf(err error) Ending {
 	if err == nil {
@@ -137,13 +137,13 @@ func reasonOfBudget(e *llm.BudgetError) Reason {
 type Cause struct {
 	Kind      CauseKind        `json:"kind"`
 	Message   string           `json:"message"`
-	Budget    *llm.BudgetError `json:"budget,omitempty"`    // of kind budget, if known
-	Status    int              `json:"status,omitempty"`    // of kind model: the HTTP status, 0 for a network error
-	Code      string           `json:"code,omitempty"`      // of kind model: the service's own code
-	Transient bool             `json:"transient,omitempty"` // of kind model: the same call may succeed later
-	Refused   bool             `json:"refused,omitempty"`   // of kind model: the connection was refused
-	Graph     kg.Kind          `json:"graph,omitempty"`     // of kind graph: the kind of failure
-	RetryMS   int64            `json:"retry_ms,omitempty"`  // of both kinds: the pause that the service requests
+	Budget    *llm.BudgetError `json:"budget,omitempty"`    // for kind budget, if known
+	Status    int              `json:"status,omitempty"`    // for kind model: the HTTP status, 0 for a network error
+	Code      string           `json:"code,omitempty"`      // for kind model: the service's own code
+	Transient bool             `json:"transient,omitempty"` // for kind model: the same call may succeed later
+	Refused   bool             `json:"refused,omitempty"`   // for kind model: the connection was refused
+	Graph     kg.Kind          `json:"graph,omitempty"`     // for kind graph: the kind of failure
+	RetryMS   int64            `json:"retry_ms,omitempty"`  // for both kinds: the pause that the service requests
 }
 
 // CauseKind is the kind of a [Cause].

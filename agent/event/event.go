@@ -1,4 +1,4 @@
-// Package event implements the log of a run: everything that the model saw and said, every call of the graph, every
+// Package event implements the log of a run: everything that the model saw and said, every call to the graph, every
 // step, as a tree of events. It is the replay fixture, the web page's data and a benchmark's raw result.
 //
 //	nouns.go         the input: the question, its limits; the work: steps
@@ -8,7 +8,7 @@
 //	search.go        searches that branch, and votes
 //	features.go      signs of how likely an answer is to be right
 //	review.go        people's decisions on turns
-//	call.go replay.go          calls of the graph, and the replay of a run from its log
+//	call.go replay.go          calls to the graph, and the replay of a run from its log
 //	resume.go        continuing a run that was cut off
 //	old.go           files of the first format
 package event
@@ -37,8 +37,8 @@ type Listener interface {
 // that it returns to. Which other fields are set depends on Event:
 //
 //	start     Format, Question (with History), Preset, Policy, Graphs, Limits
-//	model     Request and Response (or Error and Cause) of one call of the model
-//	graph     Call: one call of the graph or the labeler with its result
+//	model     Request and Response (or Error and Cause) of one call to the model
+//	graph     Call: one call to the graph or the labeler with its result
 //	step      Step: one action with its observation; Reason, repeat or stop, of one that was refused in a conversation
 //	          that only grows
 //	rollback  To (number of the last step kept; 0 for none), Reason: repeat or stop, Step: the action that was

@@ -25,12 +25,12 @@ type Features struct {
 
 	Probes int `json:"probes,omitempty"` // variants of the query that were run before the end
 	Moved  int `json:"moved,omitempty"`  // those that changed the result
-	Open   int `json:"open,omitempty"`   // of these, those whose change the answer does not have
+	Open   int `json:"open,omitempty"`   // those of these whose change the answer does not have
 	// whether the result has the columns that the model had announced: kept, broken; "" if none were announced
 	Shape string `json:"shape,omitempty"`
 
 	Tries    int  `json:"tries,omitempty"`    // independent tries at the question, of a vote
-	Answers  int  `json:"answers,omitempty"`  // of these, with an answer
-	Agree    int  `json:"agree,omitempty"`    // of these, with this result
+	Answers  int  `json:"answers,omitempty"`  // number of these with an answer
+	Agree    int  `json:"agree,omitempty"`    // number of these with this result
 	Compared bool `json:"compared,omitempty"` // a comparison chose among different results
 }

@@ -96,7 +96,7 @@ type Limits struct {
 	Counted      int           // actions in the state, default 15
 	Total        int           // actions requested in all, including refused and abandoned ones; default 30
 	FormatErrors int           // unreadable turns in a row that end the run, default 4
-	Calls        int           // calls of the model
+	Calls        int           // calls to the model
 	Tokens       int           // input and output tokens of all calls
 	USD          float64       // money of all calls
 	Time         time.Duration // wall time from start to end

@@ -18,7 +18,7 @@ const (
 	oldMoney         = "US dollars used"
 )
 
-// oldError returns the failed call of the model that an old event describes.
+// oldError returns the failed call to the model that an old event describes.
 func oldError(text string) error {
 	switch {
 	case strings.Contains(text, oldNoModel):

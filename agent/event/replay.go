@@ -89,10 +89,10 @@ func (r *Replay) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 		if resp, err, ok := r.earlier.Complete(req); ok {
 			return resp, err
 		}
-		return nil, fmt.Errorf("replay: the record holds no such call of the model (%s), or no more of them", req.Purpose)
+		return nil, fmt.Errorf("replay: the record holds no such call to the model (%s), or no more of them", req.Purpose)
 	}
 	if r.models == len(r.model) {
-		return nil, fmt.Errorf("replay: the record holds %d calls of the model, this is one more (%s)", len(r.model),
+		return nil, fmt.Errorf("replay: the record holds %d calls to the model, this is one more (%s)", len(r.model),
 			req.Purpose)
 	}
 	e := r.model[r.models]
@@ -217,11 +217,11 @@ func replayed[T any](ctx context.Context, r *Replay, op string, args any) (T, er
 		if c := r.earlier.Call(r.kg, op, b); c != nil {
 			return Returned[T](c)
 		}
-		return zero, fmt.Errorf("replay: the record holds no such call of the graph, or no more of them: %s %s", op,
+		return zero, fmt.Errorf("replay: the record holds no such call to the graph, or no more of them: %s %s", op,
 			render.Clip(string(b), 200))
 	}
 	if r.graphs == len(r.calls) {
-		return zero, fmt.Errorf("replay: the record holds %d calls of the graph, this is one more (%s)", len(r.calls),
+		return zero, fmt.Errorf("replay: the record holds %d calls to the graph, this is one more (%s)", len(r.calls),
 			op)
 	}
 	c := r.calls[r.graphs]
@@ -245,7 +245,7 @@ func Returned[T any](c *Call) (T, error) {
 		return out, c.Failure.Err()
 	}
 	if err := json.Unmarshal(c.Result, &out); err != nil {
-		return out, fmt.Errorf("a recorded call of the graph (%s): %w", c.Op, err)
+		return out, fmt.Errorf("a recorded call to the graph (%s): %w", c.Op, err)
 	}
 	if t, ok := any(out).(*kg.Table); ok && t != nil {
 		t.Source, t.Asked, t.At, t.Age = c.Source, c.Asked, c.At, time.Duration(c.AgeMS)*time.Millisecond

@@ -83,7 +83,7 @@ func (x *Earlier) Complete(req llm.Request) (resp *llm.Response, err error, ok b
 	return e.Response, err, true
 }
 
-// Call returns a recorded call of the graph with the name kg, "" for the first one; nil if there is none, or no more.
+// Call returns a recorded call to the graph with the name kg, "" for the first one; nil if there is none, or no more.
 func (x *Earlier) Call(kg, op string, args json.RawMessage) *Call {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -219,7 +219,7 @@ func named(e Event) string {
 	return s
 }
 
-// Spent returns what the calls of the model in a trajectory cost, and the time that they and the rest took.
+// Spent returns what the calls to the model in a trajectory cost, and the time that they and the rest took.
 func Spent(events []Event) (u llm.Usage, took time.Duration) {
 	var last time.Time
 	for _, e := range events {

@@ -15,8 +15,8 @@ type Review struct {
 	Verdict string       `json:"verdict"`
 	By      string       `json:"by,omitempty"`     // who
 	Before  *llm.Message `json:"before,omitempty"` // what the model wrote
-	After   *llm.Message `json:"after,omitempty"`  // of an edited turn: what the model reads as its own
-	Text    string       `json:"text,omitempty"`   // of an edited turn: what the person wrote
+	After   *llm.Message `json:"after,omitempty"`  // for an edited turn: what the model reads as its own
+	Text    string       `json:"text,omitempty"`   // for an edited turn: what the person wrote
 }
 
 // ReviewCount is the effort of a review, counted as in the paper of Interactive-KBQA (appendix A.5): on the path that
@@ -27,7 +27,7 @@ type ReviewCount struct {
 	Back          int       `json:"back"`    // ways back to an earlier turn; the paper does not count them
 	Skipped       bool      `json:"skipped"` // the question was given up
 	By            []string  `json:"by,omitempty"`
-	Usage         llm.Usage `json:"usage"` // of all calls of the model, including abandoned ones
+	Usage         llm.Usage `json:"usage"` // of all calls to the model, including abandoned ones
 }
 
 // CountReview counts the review of a run; ok is false if it was not reviewed.

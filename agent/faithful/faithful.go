@@ -68,8 +68,8 @@ type value struct {
 	number float64
 	rows   map[int]bool
 	edge   bool // the smallest or the largest of its column, and too large to be mistaken for a count
-	year   int  // of a date's day: the year that must be named with it
-	bc     bool // of a date before the year 1: the sentence must say so
+	year   int  // for a date's day: the year that must be named with it
+	bc     bool // for a date before the year 1: the sentence must say so
 }
 
 // New reads the evidence.

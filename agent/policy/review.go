@@ -43,8 +43,8 @@ type Look struct {
 // Decision is a person's decision on a turn.
 type Decision struct {
 	Verdict string // see [event.Accepted] and those after it
-	Text    string // of an edited turn: thought and actions in the form of [Look.Turn]
-	To      int    // of a way back: the position of the step that is decided again
+	Text    string // for an edited turn: thought and actions in the form of [Look.Turn]
+	To      int    // for a way back: the position of the step that is decided again
 	Reason  string // of a skip
 	By      string // who
 }

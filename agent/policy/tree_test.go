@@ -36,7 +36,7 @@ type world struct {
 	asked    []string // paths at which samples were requested
 	judged   []string // paths that were judged
 	requests []llm.Request
-	graph    []string // calls of the graph
+	graph    []string // calls to the graph
 }
 
 // none is a name that is not found.

@@ -172,7 +172,7 @@ func TestKilledAndContinued(t *testing.T) {
 			}
 		}
 		if n := len(whole.requests); len(w.requests) != n-models {
-			t.Errorf("cut at byte %d: %d calls of the model of %d, and %d were in the file", cut, len(w.requests), n, models)
+			t.Errorf("cut at byte %d: %d calls to the model of %d, and %d were in the file", cut, len(w.requests), n, models)
 		}
 	}
 	if _, _, err := event.Continue(path); err == nil || !strings.Contains(err.Error(), "has ended") {

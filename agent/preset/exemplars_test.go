@@ -131,8 +131,8 @@ func played(t *testing.T, p *Preset, sources tool.Sources, d *exemplar.Dialogue)
 	}
 }
 
-// TestKinds: every kind has two dialogues, and its questions are told from those of other kinds by their words: each
-// question is classified by a set that was learned from the others alone.
+// TestKinds: every kind has two dialogues, and its questions are distinguished from those of other kinds by their
+// words: each question is classified by a set that was learned from the others alone.
 func TestKinds(t *testing.T) {
 	for name, want := range map[string]struct {
 		kinds int

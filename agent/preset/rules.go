@@ -92,7 +92,7 @@ func (r *Rules) check() error {
 	return errors.Join(wrong...)
 }
 
-// Feedback is a second opinion on an answer: a fresh call of the model judges it before it is final (GRASP-F).
+// Feedback is a second opinion on an answer: a fresh call to the model judges it before it is final (GRASP-F).
 type Feedback struct {
 	Rounds int `json:"rounds"` // how often the work may continue because of it; 0: no feedback
 }

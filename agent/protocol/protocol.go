@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Call is a call of a tool that can be carried out.
+// Call is a call to a tool that can be carried out.
 type Call struct {
 	ID    string // for a native call; the result repeats it
 	Tool  *tool.Tool

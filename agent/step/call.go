@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// complete makes one call of the model: limits first, then the call, then its usage and its record. If the conversation
+// complete makes one call to the model: limits first, then the call, then its usage and its record. If the conversation
 // was too long for the model, messages is called again, with short set, to try a shorter form. A failure that ends the
 // run is a *event.Halt.
 func (r *Runner) complete(ctx context.Context, b *event.Branch, req llm.Request,

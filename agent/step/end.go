@@ -213,7 +213,7 @@ func salvage(text string, tools tool.Set) (call protocol.Call, ok bool) {
 	return protocol.Call{}, false
 }
 
-// callIn reads a JSON object as a call of a tool that ends the work: {"name", "arguments"}, or the arguments alone.
+// callIn reads a JSON object as a call to a tool that ends the work: {"name", "arguments"}, or the arguments alone.
 func callIn(text string, tools tool.Set) (protocol.Call, bool) {
 	if !strings.HasPrefix(text, "{") {
 		return protocol.Call{}, false

@@ -13,7 +13,7 @@
 //	compare.go  a choice among answers with different results
 //	features.go signs of how likely an answer is to be right
 //	publish.go  the last run of the query that is published
-//	call.go     calls of the model
+//	call.go     calls to the model
 //	facts.go    what a call is about, as data
 //	limits.go   every limit, compared in one place
 package step
@@ -151,7 +151,7 @@ type Child struct {
 // Final is how an exploration ended: with an answer, or without one.
 type Final struct {
 	Votes    Votes           // of a search with several tries
-	Rivals   []Option        // of a search whose tries differ: the different answers, those of most tries first
+	Rivals   []Option        // for a search whose tries differ: the different answers, those of most tries first
 	Settled  bool            // [Runner.Settle] has processed it
 	Features *event.Features // nil: see [Runner.Features]
 
@@ -186,7 +186,7 @@ type Proposal struct {
 	Turn    protocol.Turn
 	Problem *protocol.Problem // why the turn cannot be read, or nil
 
-	state  State // at the call of the model
+	state  State // at the call to the model
 	choice llm.Choice
 }
 

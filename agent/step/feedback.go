@@ -92,7 +92,7 @@ func (r *Runner) verdict(ctx context.Context, b *event.Branch, s State, f Final)
 	return v, b.Record(ctx, event.Event{Event: "feedback", Reason: v.Status, Detail: v.Text})
 }
 
-// judge asks for a call of one tool in a separate conversation. The prompts are the preset's PURPOSE.tmpl and
+// judge asks for a call to one tool in a separate conversation. The prompts are the preset's PURPOSE.tmpl and
 // PURPOSE_user; a server without tool calls is asked for the call's arguments as JSON.
 func (r *Runner) judge(ctx context.Context, b *event.Branch, req llm.Request, t *tool.Tool,
 	data map[string]any) (*llm.Response, error) {

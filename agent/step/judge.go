@@ -14,8 +14,8 @@ import (
 
 // Judging is how a judge scores a state.
 type Judging struct {
-	Samples     int     // of the judgment, which are averaged
-	Temperature float64 // of the samples
+	Samples     int     // number of judgments, which are averaged
+	Temperature float64 // temperature of the samples
 	Prompt      string  // see [Runner.JudgePrompt]
 }
 

@@ -19,7 +19,7 @@ type Meter struct {
 
 	mu      sync.Mutex
 	usage   llm.Usage
-	flying  int // calls of the model in progress
+	flying  int // calls to the model in progress
 	repairs map[string]int
 }
 
@@ -50,14 +50,14 @@ func (m *Meter) Limits() event.Limits { return m.limits }
 // Elapsed returns the time since the run's start.
 func (m *Meter) Elapsed() time.Duration { return m.now().Sub(m.start) }
 
-// Usage returns what the calls of the model cost so far.
+// Usage returns what the calls to the model cost so far.
 func (m *Meter) Usage() llm.Usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.usage
 }
 
-// enter lets a call of the model begin, unless the calls made and in progress have reached the limit.
+// enter lets a call to the model begin, unless the calls made and in progress have reached the limit.
 func (m *Meter) enter() *event.Halt {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -78,7 +78,7 @@ func (m *Meter) leave(u llm.Usage) {
 
 func outOfCalls(made, limit int) *event.Halt {
 	return event.NewHalt(event.OutOfTokens, spent(llm.Calls, float64(made), float64(limit)),
-		"%d calls of the model made, the limit is %d", made, limit)
+		"%d calls to the model made, the limit is %d", made, limit)
 }
 
 // Deadline returns a context that ends with the run's time limit, so that a call in flight ends too.
@@ -103,7 +103,7 @@ func (m *Meter) spare() time.Duration {
 	return max(1, (m.limits.Time-m.Elapsed())/2)
 }
 
-// check returns the limit of the whole run that does not allow another call of the model, or nil.
+// check returns the limit of the whole run that does not allow another call to the model, or nil.
 func (m *Meter) check() *event.Halt {
 	l, u := m.limits, m.Usage()
 	switch tokens := u.InputTokens + u.OutputTokens; {

@@ -16,7 +16,7 @@ const maxDown = 3
 // longPause is the shortest pause requested by a query service for which a run does not wait.
 const longPause = 2 * time.Minute
 
-// served returns the child of a call of the graph: an end if the graph's service stays down, has banned us, or requests
+// served returns the child of a call to the graph: an end if the graph's service stays down, has banned us, or requests
 // a longer pause than a run waits.
 func (s State) served(call protocol.Call, res tool.Result) Child {
 	if !tool.Passing(res.Failure) {

@@ -103,7 +103,7 @@ func actions(s State) (out []string) {
 	return out
 }
 
-// TestSamples: n samples give n children, each with its own step, below the same call of the model; the parent stays
+// TestSamples: n samples give n children, each with its own step, below the same call to the model; the parent stays
 // as it was.
 func TestSamples(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)"), said("search_wikidata(b)", "search_wikidata(a)",

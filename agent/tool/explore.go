@@ -312,7 +312,7 @@ func overlap(words, name []string) int {
 	return n
 }
 
-// recordingExplorer writes every call of an explorer to the trajectory.
+// recordingExplorer writes every call to an explorer to the trajectory.
 type recordingExplorer struct {
 	explorer Explorer
 	log      *event.Branch

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Asked returns the query that a call of a tool with Query runs, and the graph, "" for the main one. ok is false if the
+// Asked returns the query that a call to a tool with Query runs, and the graph, "" for the main one. ok is false if the
 // tool does not report it.
 func (t *Tool) Asked(args []byte) (query, graph string, ok bool) {
 	switch {

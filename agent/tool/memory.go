@@ -61,7 +61,7 @@ func (m *Memory) Around(ss Sources) Sources {
 	return out
 }
 
-// remembered answers the calls of one graph from a memory.
+// remembered answers the calls to one graph from a memory.
 type remembered struct {
 	memory *Memory
 	graph  any

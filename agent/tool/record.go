@@ -17,7 +17,7 @@ func recordedLabels(l Labeler, log *event.Branch, name string) Labeler {
 	return &recordingLabeler{l, log, name}
 }
 
-// recordingGraph writes every call of the graph to the trajectory.
+// recordingGraph writes every call to the graph to the trajectory.
 type recordingGraph struct {
 	Graph
 	log *event.Branch
@@ -70,7 +70,7 @@ func (g *recordingGraph) Query(ctx context.Context, query string) (*kg.Table, er
 	return t, nil
 }
 
-// recordingLabeler writes every call of the labeler to the trajectory.
+// recordingLabeler writes every call to the labeler to the trajectory.
 type recordingLabeler struct {
 	labeler Labeler
 	log     *event.Branch

@@ -28,7 +28,7 @@ type Generate struct {
 	Predicates int  `json:"predicates"` // of a class
 	// hits for each thing and relation that the question names; 0: none are looked up
 	Entities int    `json:"entities"`
-	Format   string `json:"format"`  // of solved questions: text or json
+	Format   string `json:"format"`  // for solved questions: text or json
 	Check    string `json:"check"`   // when a query is compared with the classes: CheckFirst or CheckAfter
 	Seconds  int    `json:"seconds"` // for a run of a query
 }

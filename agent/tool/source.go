@@ -209,7 +209,7 @@ func Replayed(r *event.Replay) Sources {
 // Main returns the question's first graph.
 func (ss Sources) Main() *Source { return &ss[0] }
 
-// recordingFinder writes every call of a finder to the trajectory.
+// recordingFinder writes every call to a finder to the trajectory.
 type recordingFinder struct {
 	finder Finder
 	log    *event.Branch
@@ -275,7 +275,7 @@ func (env *Env) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg.SearchRes
 	return out, nil
 }
 
-// recordingShaper writes every call of a shaper to the trajectory.
+// recordingShaper writes every call to a shaper to the trajectory.
 type recordingShaper struct {
 	shaper Shaper
 	log    *event.Branch

@@ -170,7 +170,7 @@ func (t *Tool) Shown(args json.RawMessage) string {
 	return b.String()
 }
 
-// KeyOf returns the form in which two calls of any tools are compared.
+// KeyOf returns the form in which two calls to any tools are compared.
 func (t *Tool) KeyOf(args json.RawMessage) string {
 	if t.Key != nil {
 		return t.Name + " " + t.Key(args)

@@ -266,7 +266,7 @@ func TestTriageIsOnRecord(t *testing.T) {
 		t.Fatalf("%d judgments on record: %v", len(files), err)
 	}
 	out, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "trace", "show", "--full", files[0])
-	if code != exitOK || !strings.Contains(out, "call of the model: triage") || !strings.Contains(out, `"request":`) {
+	if code != exitOK || !strings.Contains(out, "call to the model: triage") || !strings.Contains(out, `"request":`) {
 		t.Errorf("exit %d: %s\n%s", code, errs, out)
 	}
 }

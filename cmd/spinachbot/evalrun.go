@@ -92,7 +92,7 @@ func evalRunCommand(e *env) *cobra.Command {
 		err := f.check(rest)
 		c.fs.Visit(func(given *pflag.Flag) {
 			if given.Name == "usd-limit" && f.usd == 0 && err == nil {
-				err = errors.New("--usd-limit 0 would allow no call of a model; leave it out for no limit")
+				err = errors.New("--usd-limit 0 would allow no call to a model; leave it out for no limit")
 			}
 		})
 		if err != nil {

@@ -32,7 +32,7 @@ KEY is the ID of a ledger entry; KEY-triage shows how the bot judged whether the
 		config.Data)
 	asJSON := c.fs.Bool("json", false, "print the events of the file as they are, one per line, except for a last line that was cut off; a search with a judge has one more event, stability, at the end")
 	c.cmd.ValidArgsFunction = c.completeEntries()
-	full := c.fs.Bool("full", false, "show every message of every call of the model")
+	full := c.fs.Bool("full", false, "show every message of every call to the model")
 	return c.command(func(_ context.Context, args []string) int {
 		if len(args) > 1 {
 			return misuse(e, "trace show: want one trajectory, got %d; see spinachbot trace show -h", len(args))

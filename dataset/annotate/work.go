@@ -18,13 +18,13 @@ const Resolution = ""
 type Work struct {
 	Candidate string `json:"candidate"`
 	Annotator string `json:"annotator"`    // a name, or [Resolution]
-	By        string `json:"by,omitempty"` // of a resolution: who resolved it
+	By        string `json:"by,omitempty"` // for a resolution: who resolved it
 	Version   int64  `json:"version"`      // counts saves; 0 is not saved yet
 
 	Query    string          `json:"query"`
 	Question string          `json:"question"`
 	Verdict  dataset.Verdict `json:"verdict,omitempty"` // "": none yet
-	Reason   string          `json:"reason,omitempty"`  // of exclude: the key of one of [Reasons]
+	Reason   string          `json:"reason,omitempty"`  // for exclude: the key of one of [Reasons]
 	Note     string          `json:"note,omitempty"`    // free text
 
 	Decided time.Time `json:"decided,omitzero"` // when the verdict was given; zero without one and for skip

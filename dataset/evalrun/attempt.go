@@ -93,7 +93,7 @@ type attempt struct {
 	pause   time.Duration // the pause that the service requests
 
 	examples  []string // IDs of the solved questions that the model was shown
-	incidents int      // calls of the graph that its service failed
+	incidents int      // calls to the graph that its service failed
 	refused   int      // repetitions and early stops
 }
 

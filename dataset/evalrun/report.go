@@ -349,8 +349,8 @@ func (r *Report) settingsTable() Table {
 	row("refused actions", func(run RunReport) string { return strconv.Itoa(run.Summary.Refused) })
 	row("repaired turns", func(run RunReport) string { return strconv.Itoa(run.Summary.repaired()) })
 	row("failed attempts, retried", func(run RunReport) string { return strconv.Itoa(run.Summary.Retried) })
-	row("failed calls of the graph in between", func(run RunReport) string { return strconv.Itoa(run.Summary.Incidents) })
-	row("mean steps, calls of the model, seconds", func(run RunReport) string {
+	row("failed calls to the graph in between", func(run RunReport) string { return strconv.Itoa(run.Summary.Incidents) })
+	row("mean steps, calls to the model, seconds", func(run RunReport) string {
 		s, n := run.Summary, float64(max(run.Summary.Items, 1))
 		return fmt.Sprintf("%.1f, %.1f, %.1f", s.Steps, float64(s.Usage.Calls)/n, s.Seconds)
 	})

@@ -85,7 +85,7 @@ type Meta struct {
 	MS         int64     `json:"ms"`                   // of the last attempt
 	// attempts that a service failed, oldest first, including the last one if it failed, too
 	Attempts []Attempt `json:"attempts,omitempty"`
-	// calls of the graph that its service failed, in the last attempt; the agent continued
+	// calls to the graph that its service failed, in the last attempt; the agent continued
 	Incidents int `json:"incidents,omitempty"`
 	Refused   int `json:"refused,omitempty"` // repetitions and early stops, in the last attempt
 	// turns that the model had to repair, by what was wrong (empty, cut, no_action, name, argument, json), likewise

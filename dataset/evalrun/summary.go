@@ -24,7 +24,7 @@ type Summary struct {
 	Steps     float64         `json:"steps_mean"`     // of the items that no service failed
 	Refused   int             `json:"refused"`        // repetitions and early stops
 	Repairs   map[string]int  `json:"repairs"`        // turns that the model had to repair, by what was wrong
-	Incidents int             `json:"incidents"`      // failed calls of a service after which the agent continued
+	Incidents int             `json:"incidents"`      // failed calls to a service after which the agent continued
 	Retried   int             `json:"retried"`        // attempts that a service failed
 	Usage     llm.Usage       `json:"usage"`          // of the attempts that count
 	Lost      llm.Usage       `json:"lost"`           // of those that a service failed
@@ -204,7 +204,7 @@ func (s *Summary) WriteText(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	s.writeScores(w)
-	fmt.Fprintf(w, "\n%.1f steps and %.1f s an item, %d refused actions, %d repaired turns, %d calls of the model, %d tokens in, %d out", s.Steps, s.Seconds, s.Refused,
+	fmt.Fprintf(w, "\n%.1f steps and %.1f s an item, %d refused actions, %d repaired turns, %d calls to the model, %d tokens in, %d out", s.Steps, s.Seconds, s.Refused,
 		s.repaired(), s.Usage.Calls,
 		s.Usage.InputTokens, s.Usage.OutputTokens)
 	if n := s.Usage.CachedTokens; n > 0 {

@@ -213,7 +213,7 @@ func TestKept(t *testing.T) {
 			Log: slog.New(slog.DiscardHandler)})
 		want.Text = tt.text
 		if got := find(t, p, want); len(got) == 0 || got[0].ID != "a-rivers" || e.calls != tt.calls {
-			t.Errorf("%d: found %s with %d calls of the model, want %d", i, ids(got), e.calls, tt.calls)
+			t.Errorf("%d: found %s with %d calls to the model, want %d", i, ids(got), e.calls, tt.calls)
 		}
 	}
 }

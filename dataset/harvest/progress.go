@@ -12,9 +12,9 @@ type Progress struct {
 	Pages    int    // done
 	Of       int    // pages in all
 	Queries  int    // queries run in this run
-	Staged   int    // of them, with rows
+	Staged   int    // those of them with rows
 	Advised  int    // candidates that the suggester was asked about in this run and answered
-	Unusable int    // of them, answered with something that could not be read
+	Unusable int    // those of them with an unreadable answer
 	Elapsed  time.Duration
 	Left     time.Duration // estimate; negative if unknown
 	Done     bool
@@ -33,7 +33,7 @@ type pace struct {
 	done     int
 	worked   float64
 	seen     int // pages that did not need to be read, done
-	seenWork int // of them, with work
+	seenWork int // those of them with work
 	present  float64
 	queries  int
 	staged   int

@@ -59,8 +59,8 @@ const (
 type Answer struct {
 	Kind Kind
 	Bool bool
-	Dict *Dict    // of a table: the numbers of cells
-	Vars []string // of a table: column names without "?", in the order of the head or of first appearance
+	Dict *Dict    // for a table: the numbers of cells
+	Vars []string // for a table: column names without "?", in the order of the head or of first appearance
 	// Rows are the rows of a table; Columns has the column number of each cell in Rows.Tokens. Unbound cells are absent.
 	Rows    Rows
 	Columns []int32

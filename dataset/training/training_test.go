@@ -28,7 +28,7 @@ func (l *log) add(parent int, e event.Event) int {
 	return e.ID
 }
 
-// asks is a call of the model with what it said.
+// asks is a call to the model with what it said.
 func (l *log) asks(parent int, prompt string, said ...string) int {
 	e := event.Event{Event: "model", Request: &llm.Request{Purpose: "act",
 		Messages: []llm.Message{{Role: llm.User, Content: prompt}}}, Response: &llm.Response{Model: "m"}}

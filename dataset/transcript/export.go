@@ -41,7 +41,7 @@ type Exporter struct {
 // Exported counts what [Exporter.Export] did.
 type Exported struct {
 	Lines   int      // or files, or worked dialogues
-	Skipped int      // runs that were left out: without an answer, without a call of the model, or no question's run
+	Skipped int      // runs that were left out: without an answer, without a call to the model, or no question's run
 	Unread  []string // files that cannot be read, and folders without one, with the reason
 }
 

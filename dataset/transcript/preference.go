@@ -75,7 +75,7 @@ type pairing struct {
 	err      error
 }
 
-// asked finds the call of the model, on the question, that an event came from, or nil if there is none after the step
+// asked finds the call to the model, on the question, that an event came from, or nil if there is none after the step
 // above it.
 func (p *pairing) asked(e *event.Event) *event.Event {
 	for up := p.at[e.Parent]; up != nil && up.Event != "step"; up = p.at[up.Parent] {

@@ -21,7 +21,7 @@ func (g *grown) add(parent int, e event.Event) int {
 
 func says(content string) *llm.Message { return &llm.Message{Role: llm.Assistant, Content: content} }
 
-// asks adds a call of the model with these samples.
+// asks adds a call to the model with these samples.
 func (g *grown) asks(parent int, prompt string, samples ...string) int {
 	e := event.Event{Event: "model", Request: &llm.Request{Purpose: "act",
 		Messages: []llm.Message{{Role: llm.User, Content: prompt}}}, Response: &llm.Response{Model: "m"}}

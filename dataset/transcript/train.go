@@ -61,7 +61,7 @@ type openAIFunction struct {
 	Strict      bool            `json:"strict,omitempty"`
 }
 
-// OpenAI writes the run as a line for fine-tuning over OpenAI's protocol: the messages of the last call of the model on
+// OpenAI writes the run as a line for fine-tuning over OpenAI's protocol: the messages of the last call to the model on
 // the question, as they were sent, with its answer, and the tools that it was offered. Turns that were refused or could
 // not be read are left out. file names the trajectory. It returns nil for a run in which the model was never asked.
 func (r *Run) OpenAI(file string) ([]byte, error) {

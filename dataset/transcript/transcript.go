@@ -46,7 +46,7 @@ type Run struct {
 
 	events []event.Event // all of them
 	way    []event.Event // those on the path to the answer
-	calls  []event.Event // the calls of the model, in order
+	calls  []event.Event // the calls to the model, in order
 }
 
 // Read reads a run's events, as [event.Read] returns them. A trajectory without a question, such as that of a triage,

@@ -137,7 +137,7 @@ var rules = []struct {
 		"files of outputs, scored; the graph is an interface it owns"},
 	{"dataset/evalrun", "agent agent/confidence agent/event internal/ask dataset dataset/score dataset/score/scorefile dataset/transcript internal/job internal/sparql internal/sparql/measure internal/kg internal/llm internal/rdf internal/safe", "benchmark runs of the agent through interfaces it owns"},
 	{"internal/web/annotate", "dataset dataset/annotate internal/kg internal/rdf internal/sparql internal/web/guard internal/web/layout",
-		"pages know nouns and own small interfaces"},
+		"pages use shared types and declare their own small interfaces"},
 	{"internal/web", "internal/web/guard internal/web/health internal/web/layout", "puts pages and APIs together, which come as handlers"},
 	{"internal/web/guard", "", "keeps strangers out of any page"},
 	{"internal/web/layout", "internal/message internal/web/guard", "the frame of all pages: it knows none of them"},

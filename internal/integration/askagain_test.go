@@ -52,7 +52,7 @@ func (w *wire) lay(t *testing.T, target string) string {
 	return "http://" + l.Addr().String()
 }
 
-// set cuts the wire, or joins it again.
+// set cuts the wire or reconnects it.
 func (w *wire) set(cut bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

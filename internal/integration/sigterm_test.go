@@ -21,7 +21,7 @@ import (
 // maxDrain is how long a program may take to stop after SIGTERM.
 const maxDrain = 30 * time.Second
 
-// purpose finds the calls of the model with a purpose.
+// purpose finds the calls to the model with a purpose.
 func purpose(of string) func(call) bool {
 	return func(c call) bool { return strings.Contains(c.body, `"purpose":"`+of+`"`) }
 }

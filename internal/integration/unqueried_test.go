@@ -121,7 +121,7 @@ func repliesAndCorrections(t *testing.T, start, startOther func(*testing.T) *rea
 		}, nil)
 		s.round()
 		if text := section(s.alice.text(s.page), "Faster"); replies(text) != 0 || n.Load() < 2 {
-			t.Errorf("%d replies after %d calls of the model:\n%s", replies(text), n.Load(), text)
+			t.Errorf("%d replies after %d calls to the model:\n%s", replies(text), n.Load(), text)
 		}
 		see(s.page)
 	})

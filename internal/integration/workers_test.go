@@ -74,7 +74,7 @@ func (u *user) history(page string) (all []testutil.Revision) {
 	}
 }
 
-// slowModel makes each call of the model take the given time.
+// slowModel makes each call to the model take the given time.
 func (w *world) slowModel(d time.Duration) {
 	w.hooks.reset(func(c call) bool {
 		if strings.HasSuffix(c.path, "/chat/completions") {
@@ -178,7 +178,7 @@ func (w *world) drains(name string, p *process) {
 
 var modelCall = regexp.MustCompile(`/chat/completions$`)
 
-// TestThroughput measures how many requests per minute one to three processes answer if each call of the model takes a
+// TestThroughput measures how many requests per minute one to three processes answer if each call to the model takes a
 // second. It fails only if requests are not answered; the figures are for docs/operator.md.
 func TestThroughput(t *testing.T) {
 	wiki, bin := startWiki(t), binary(t)
@@ -220,7 +220,7 @@ func TestThroughput(t *testing.T) {
 			}
 		}
 		w.hooks.mu.Unlock()
-		t.Logf("%d workers: %d requests in %v, %.1f a minute; %d calls of the model", workers, n, took.Round(time.Millisecond),
+		t.Logf("%d workers: %d requests in %v, %.1f a minute; %d calls to the model", workers, n, took.Round(time.Millisecond),
 			n/took.Minutes(), calls)
 	}
 }

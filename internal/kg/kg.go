@@ -75,7 +75,7 @@ type Value struct {
 	Term      rdf.Term // IRI of an entity, literal, URL
 	Label     string   // label of an entity value in the requested language
 	Precision int      // of a time value, Wikibase's 0 to 14 (11 day, 10 month, 9 year); 0 if unknown or not a time
-	Unit      string   // of a quantity: ID of the unit, or ""
+	Unit      string   // for a quantity: ID of the unit, or ""
 	UnitLabel string
 	ID        string `json:",omitempty"` // of an entity without a Q or P number, as in [Hit]
 	Unknown   bool   // somevalue

@@ -56,7 +56,7 @@ type Note struct {
 	Effect  string    `json:"effect,omitempty"` // the measurement: figures with and without it, on which questions, when
 
 	Kind     Kind    `json:"kind,omitempty"`
-	Question string  `json:"question,omitempty"` // of a solved question: what a stranger asked
+	Question string  `json:"question,omitempty"` // for a solved question: what a stranger asked
 	SPARQL   string  `json:"sparql,omitempty"`   // the query that answered it
 	From     *Thread `json:"from,omitempty"`     // the discussion that it was learned from
 	Version  int     `json:"version,omitempty"`  // counts its texts from 1; 0 in old files

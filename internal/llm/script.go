@@ -49,7 +49,7 @@ import (
 //	The answer is …
 //
 // Sometimes the judgment of a post is also the first turn of the work: then the request has a tool named triage. The
-// answer is a call of that tool, with the text under "== triage" as its arguments, after the calls of "== act 1 tools".
+// answer is a call to that tool, with the text under "== triage" as its arguments, after the calls of "== act 1 tools".
 //
 // The text under "== request" is a snippet of the post (for triage) or of the question (for all other tasks); white
 // space counts as one space. Task and text come from the request's metadata, not from its messages, so that the prompts

@@ -19,7 +19,7 @@ type Tool struct {
 	Strict      bool            `json:"strict,omitempty"` // the server must make the model follow the schema
 }
 
-// ToolCall is a call of a tool as the model wrote it.
+// ToolCall is a call to a tool as the model wrote it.
 type ToolCall struct {
 	ID        string `json:"id"`        // unique within its message; the message with the result repeats it
 	Name      string `json:"name"`      // may name a tool that does not exist

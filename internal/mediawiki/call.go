@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// request is one call of the API.
+// request is one call to the API.
 type request struct {
 	op     string // for errors
 	title  string // for errors

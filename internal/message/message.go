@@ -264,7 +264,7 @@ type calendar struct {
 	Day    string   `json:"day"`    // "{day} {month} {year}"
 	Month  string   `json:"month"`  // "{month} {year}"
 	Year   string   `json:"year"`   // "{year}年", of a date before the year 1; if empty, the number alone
-	Before string   `json:"before"` // of a date before the year 1: "{date} BC"
+	Before string   `json:"before"` // for a date before the year 1: "{date} BC"
 }
 
 //go:embed calendar.json

@@ -49,7 +49,7 @@ func New(version string, now func() time.Time) *Metrics {
 	m.runs = counter("questions_total", "Questions that were answered or given up, by ending.", "ending")
 	m.steps = counter("steps_total", "Actions that were carried out, by tool.", "tool")
 	m.refused = counter("rollbacks_total", "Actions that were refused, by reason.", "reason")
-	m.model = counter("model_calls_total", "Calls of the language model, by purpose and result.", "purpose", "result")
+	m.model = counter("model_calls_total", "Calls to the language model, by purpose and result.", "purpose", "result")
 	m.tokens = counter("model_tokens_total", "Tokens of the language model.", "direction")
 	m.money = prometheus.NewCounter(prometheus.CounterOpts{Name: "spinachbot_model_usd_total",
 		Help: "Money for the language model, in US dollars at the configured prices."})

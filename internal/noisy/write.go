@@ -44,7 +44,7 @@ func (t *turn) offered(k kind) (w way, ok bool) {
 	return way{}, false
 }
 
-// call is a call of a tool.
+// call is a call to a tool.
 type call struct {
 	tool string
 	args json.RawMessage

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// callText writes a call of a tool: "name(argument)" if the argument is a text, and otherwise the name followed by one
+// callText writes a call to a tool: "name(argument)" if the argument is a text, and otherwise the name followed by one
 // line "key: value" for each argument of a native call, in the order in which the model wrote them.
 func callText(action, argument string) string {
 	action, lines := text.Clean(action), arguments(argument)
@@ -29,7 +29,7 @@ func arguments(argument string) (lines []string) {
 	return lines
 }
 
-// showGraph shows the calls of the graph that interest people: the solved questions that the model was shown.
+// showGraph shows the calls to the graph that interest people: the solved questions that the model was shown.
 func showGraph(w io.Writer, c *event.Call) {
 	found := c.Examples()
 	if len(found) == 0 {

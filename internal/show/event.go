@@ -138,7 +138,7 @@ func showCall(w io.Writer, ev event.Event, full bool) {
 	}
 	fmt.Fprintln(w, strings.Repeat("-", 80))
 	if ev.Request != nil {
-		fmt.Fprintf(w, "call of the model: %s\n", ev.Request.Purpose)
+		fmt.Fprintf(w, "call to the model: %s\n", ev.Request.Purpose)
 		for _, m := range ev.Request.Messages {
 			fmt.Fprintf(w, "[%s]\n%s\n", m.Role, text.Clean(m.Content))
 			showCalls(w, m.Reasoning, m.ToolCalls)

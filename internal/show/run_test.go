@@ -54,14 +54,14 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// An ending without an answer says why, and its numbers are written alike.
+// An ending without an answer says why, and all its numbers have the same form.
 func TestNoAnswer(t *testing.T) {
 	var b strings.Builder
 	v := &Run{Screen: console.New(&b, nil)}
 	usage := llm.Usage{Calls: 1, InputTokens: 25520, OutputTokens: 81920}
 	v.Outcome(&agent.Outcome{Ending: agent.Ending{Reason: agent.NotFound, Detail: "there are none"}, Usage: usage})
 	(&Trace{}).Event(&b, event.Event{Event: "end", Reason: string(agent.NotFound), Detail: "there are none", Usage: &usage})
-	want := "\n0 steps, 1 call of the model, 25,520 tokens in, 81,920 out\nno answer (not_found): there are none\n" +
+	want := "\n0 steps, 1 call to the model, 25,520 tokens in, 81,920 out\nno answer (not_found): there are none\n" +
 		"no answer (not_found): there are none\n\nconfidence 0.00, 1 call, 25,520 tokens in, 81,920 out, 0.0000 USD\n"
 	if b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)

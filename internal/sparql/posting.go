@@ -76,7 +76,7 @@ func posting(q *Query, o PrintOptions) (string, error) {
 	low := strings.ToLower(out)
 	for _, f := range forbidden {
 		if strings.Contains(low, f) {
-			return "", fmt.Errorf("the query cannot be posted: %q is left in it", f)
+			return "", fmt.Errorf("the query cannot be posted: it still contains %q", f)
 		}
 	}
 	if w := behaviorSwitch(out); w != "" {

@@ -42,14 +42,14 @@ type Arg struct {
 // Node is a piece of structure.
 type Node struct {
 	Kind       Kind
-	free       bool // of a heading: nothing was open before it
+	free       bool // for a heading: nothing was open before it
 	Start, End int
 	Name       string // of a template (trimmed, as written) or of a tag (lower case)
-	Attrs      Span   // of a tag: the text between its name and the closing bracket
-	Inner      Span   // of a tag: its content; of a heading: between the equals signs, not trimmed
+	Attrs      Span   // for a tag: the text between its name and the closing bracket
+	Inner      Span   // for a tag: its content; of a heading: between the equals signs, not trimmed
 	Args       []Arg  // of a template
 	Level      int    // of a heading, 1 to 6
-	Section    int    // of a heading: MediaWiki's section number, or 0 if MediaWiki does not treat it as a section
+	Section    int    // for a heading: MediaWiki's section number, or 0 if MediaWiki does not treat it as a section
 	Note       uint32 // for the caller's own use
 	Parent     int    // index of the enclosing node, or -1
 }
@@ -68,7 +68,7 @@ type Options struct {
 	Template func(text string, i int) (Node, bool)
 }
 
-// extensionTags are the tags whose content MediaWiki's preprocessor leaves alone, as Wikidata's Special:Version lists
+// extensionTags are the tags whose content MediaWiki's preprocessor does not parse, as Wikidata's Special:Version lists
 // them. <translate> is left out, because the Translate extension removes it before the preprocessor runs.
 var extensionTags = map[string]bool{
 	"nowiki": true, "pre": true, "gallery": true, "indicator": true, "langconvert": true, "syntaxhighlight": true,

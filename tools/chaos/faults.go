@@ -91,7 +91,7 @@ type schedule struct {
 
 func newSchedule(seed uint64, rate float64) *schedule {
 	return &schedule{seed: seed, calls: map[string]uint64{}, count: map[string]map[Fault]int{},
-		// an answer takes some fifty calls of the endpoint, and one save
+		// an answer takes some fifty calls to the endpoint, and one save
 		rates: map[string]float64{wikiPart: rate, graphPart: rate / 4, modelPart: rate, savePart: min(1, rate*8)}}
 }
 

@@ -70,7 +70,7 @@ func (s *Scorer) Close() error {
 	return s.keep.Close()
 }
 
-// Result returns the result that is known of a query, null for one that failed.
+// Result returns the known result of a query, or null if the query failed.
 func (s *Scorer) Result(query string) (json.RawMessage, bool) {
 	r, ok := s.known[strings.TrimSpace(query)]
 	return r, ok

@@ -394,7 +394,7 @@ func TestQuality(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d queries made of the slice by seed: the right entry first and among the first ten (%%), mean reciprocal rank\n\n", len(queries))
+	fmt.Fprintf(&b, "%d queries made from the slice by seed: the right entry first and among the first ten (%%), mean reciprocal rank\n\n", len(queries))
 	fmt.Fprintf(&b, "%-48s %4s | %-19s | %-19s | %-19s\n", "", "n", "by words", "by meaning (stems)", "FTS5 alone (bm25)")
 	for _, k := range kinds {
 		x := rows[k]

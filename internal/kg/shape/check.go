@@ -33,7 +33,7 @@ type Hint struct {
 	Subject   string           // as in the query: ?city; "" for a node without a name, such as a step of a path
 	Classes   []kg.PropertyRef // of the subject; for UnknownClass the one that is unknown
 	Inferred  bool             // the classes are not written in the query, but follow from From
-	From      string           // of an inferred class: ID of the predicate that leads to the subject
+	From      string           // for an inferred class: ID of the predicate that leads to the subject
 	Predicate string           // ID of the predicate
 	Wide      bool             // the query also includes members of narrower classes, which were not examined
 	Looked    int64            // members that were examined, of all classes; -1 if unknown

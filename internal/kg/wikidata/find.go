@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// mostCandidates bounds the candidates of a search whose labels are fetched: ten calls of the API.
+// mostCandidates bounds the candidates of a search whose labels are fetched: ten calls to the API.
 const mostCandidates = 500
 
 // Find finds entities by name, by words in the middle of names, and, if the vector database is configured, by meaning:

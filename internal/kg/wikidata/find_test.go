@@ -114,7 +114,7 @@ func TestFindWordsAnywhere(t *testing.T) {
 	}
 }
 
-// TestVectorFails: whatever the vector database does wrong, the search by name goes on, and the database is left alone
+// TestVectorFails: whatever the vector database does wrong, the search by name continues, and the database is not asked
 // for a while.
 func TestVectorFails(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -237,7 +237,7 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// A service that accepts no more queries for now, or none at all, is left alone until then; a second one on another host
+// A service that accepts no more queries for now, or none at all, is not asked until then; a second one on another host
 // is asked instead, and also the next query goes there.
 func TestFallbackElsewhere(t *testing.T) {
 	for _, first := range []reply{{status: 403, body: "banned"}, {status: 429, header: map[string]string{"Retry-After": "7200"}}} {

@@ -89,7 +89,7 @@ type view struct {
 type failedForm struct {
 	status              int
 	Action              string // reply, new or save
-	At                  int    // of a reply: the offset of its comment in the newest revision
+	At                  int    // for a reply: the offset of its comment in the newest revision
 	Heading, Text, Name string
 	Message             string // what to change
 }

@@ -28,14 +28,14 @@ type LabelSource func(ctx context.Context, ids, languages []string) (map[string]
 type Run struct {
 	Action   string // check, format, rewrite or explain
 	JSON     bool   // JSON lines in and out
-	Labels   string // of format: comment, replace or none
+	Labels   string // for format: comment, replace or none
 	Language string // of labels
 	OneLine  bool   // of format
-	URL      bool   // of format: a link to the query service's page
-	Posting  bool   // of format: the posting form
-	To       string // of rewrite: the engine
+	URL      bool   // for format: a link to the query service's page
+	Posting  bool   // for format: the posting form
+	To       string // for rewrite: the engine
 	Rewrite  rewrite.Options
-	Allow    func(iri string) bool // of check: the allowed services; nil for any
+	Allow    func(iri string) bool // for check: the allowed services; nil for any
 	Source   LabelSource
 	Stdin    io.Reader
 	Out      *bufio.Writer

@@ -38,7 +38,7 @@ type told struct {
 	MS          int64  `json:"ms,omitempty"`
 	Text        string `json:"text,omitempty"`
 	To          *int   `json:"to,omitempty"`
-	Verdict     string `json:"verdict,omitempty"` // of a person: edited, back
+	Verdict     string `json:"verdict,omitempty"` // for a person: edited, back
 	Reason      string `json:"reason,omitempty"`
 }
 

@@ -79,7 +79,7 @@ func (t *teller) messages(e event.Event) ([]object, error) {
 	return nil, nil
 }
 
-// model returns the messages of a call of the model in the main conversation. The first one also has the functions and
+// model returns the messages of a call to the model in the main conversation. The first one also has the functions and
 // the system prompt.
 func (t *teller) model(e event.Event, before time.Time) (out []object) {
 	if e.Request == nil || e.Response == nil || len(e.Response.Choices) == 0 ||
