@@ -17,7 +17,7 @@
 //	event      the log of a run: a tree of events, its file, and a run played again from it
 //	render     how the model sees pages, tables and values; pruning
 //	tool       what the model can do, one tool per file
-//	protocol   a conversation as messages, and a message as calls of tools: text or native
+//	protocol a conversation as messages, and a message as tool calls: text or native
 //	preset     ways of working as data, one folder each
 //	step       one expansion: a state in, the model asked, its action carried out, child states out
 //	confidence how likely an answer is right

@@ -258,8 +258,9 @@ func TestBestNothingFits(t *testing.T) {
 	}
 }
 
-// TestBestAppendOnly: each request begins with the whole one before it, so that a provider's cache of it holds, also
-// after turns without a call, calls that cannot be read, repetitions, refused ends and the word that few steps are left.
+// TestBestAppendOnly: each request begins with the whole one before it, so that a provider's cache of it is valid, also
+// after turns without a call, calls that cannot be read, repetitions, refused ends and the word that few steps are
+// left.
 func TestBestAppendOnly(t *testing.T) {
 	m := &turnModel{turns: []string{"Let me think.", capital + "\n" + `nosuch {}`, capital, `find {}`,
 		`finish {"columns": ["x"], "answer": "A."}`, `look {"ids": ["Q51"]}` + "\n" + `look {"ids": ["Q52"]}`, "Let me think.",
@@ -302,7 +303,7 @@ func encode(t *testing.T, v any) string {
 	return string(b)
 }
 
-// TestBestWithoutTools: on a server without tool calls the same conversation is text, one call a turn.
+// TestBestWithoutTools: on a server without tool calls the same conversation is text, one call per turn.
 func TestBestWithoutTools(t *testing.T) {
 	m := &turnModel{noTools: true, turns: []string{capital, "Let me think.", finished}}
 	out, _ := askBest(t, m, "What is the capital of Tarland?")

@@ -124,7 +124,7 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 // Ask.
 func (e *Engine) Continue(ctx context.Context, earlier []Event, rec Recorder, limits Limits) (*Outcome, error) {
 	if len(earlier) == 0 || earlier[0].Question == nil {
-		return nil, errors.New("agent: the earlier run holds no question")
+		return nil, errors.New("agent: the earlier run has no question")
 	}
 	if _, took := event.Spent(earlier); limits.Time > 0 {
 		limits.Time = max(limits.Time-took, time.Millisecond)

@@ -403,7 +403,7 @@ func TestPanicIsAnError(t *testing.T) {
 	}
 }
 
-// TestFollowUp: earlier turns come before the question, escaped, and what stood in them counts as seen.
+// TestFollowUp: earlier turns come before the question, escaped, and the IDs in them count as seen.
 func TestFollowUp(t *testing.T) {
 	m := &fakeModel{acts: []string{execute(qA), do("stop()")}, tasks: map[string]string{"report": "r"}}
 	q := Question{Text: "only the living ones, please", Language: "en", History: []Turn{{Question: "Which <humans>?",

@@ -500,7 +500,7 @@ func TestGenerateHostile(t *testing.T) {
 
 // TestGenerateInTree: a preset that writes whole queries searches a tree, too. What they are written from is looked up
 // once, before the root; each query is an action, and one that returns something ends its branch with an answer. A
-// sample is not asked for with the preset's seed: a server with one choice a call would repeat it.
+// sample is not requested with the preset's seed: a server with one choice per call would repeat it.
 func TestGenerateInTree(t *testing.T) {
 	x := newGenerating(fence(emptyQuery), fence(goodQuery), fence(goodQuery), fence(wrongQuery))
 	x.model.tasks[llm.Judge] = "Points: 2 of 2"

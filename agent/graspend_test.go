@@ -112,7 +112,7 @@ func TestGraspEnds(t *testing.T) {
 	}
 }
 
-// TestGraspMessages: one call a turn, results as messages, and the limit of 200 messages (G4).
+// TestGraspMessages: one call per turn, results as messages, and the limit of 200 messages (G4).
 func TestGraspMessages(t *testing.T) {
 	g := graspGraph(t, "")
 	turns := []string{graspQuery}

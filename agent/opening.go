@@ -42,7 +42,7 @@ func (e *Engine) open(ctx context.Context, events *event.Log, b *event.Branch, o
 	judgment, rest := apart(*turn)
 	t, why := parseTriage(judgment)
 	if why != "" {
-		e.lg.InfoContext(ctx, "agent: the first turn holds no judgment of the post", "why", why)
+		e.lg.InfoContext(ctx, "agent: the first turn has no judgment of the post", "why", why)
 	}
 	if len(rest.ToolCalls) > 0 {
 		o.Turn = &rest

@@ -58,7 +58,7 @@ func reviewed(t *testing.T, m Model, d *decisions, past []Event, rec event.Recor
 	return e.Ask(t.Context(), Question{Text: "Who?"}, rec, Limits{})
 }
 
-// watching is a reviewer who notes what is shown of each turn, and how many calls the model had by then.
+// watching is a reviewer who records what is shown for each turn, and how many calls the model had by then.
 type watching struct {
 	decisions
 	model *fakeModel

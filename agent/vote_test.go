@@ -239,7 +239,7 @@ func TestAuto(t *testing.T) {
 		t.Errorf("a sure answer took %d calls in %d tries, confidence %g", len(m.requests), out.Features.Tries, out.Confidence)
 	}
 	// The list ends at a LIMIT that nobody asked for. The vote's two equal answers are still doubtful: a tree is searched,
-	// whose model fails, and the vote stands.
+	// whose model fails, and the vote is kept.
 	if out, m := auto(qA + " LIMIT 2"); len(m.requests) != 5 || out.Features.Tries != 3 || out.Features.Agree != 2 {
 		t.Errorf("a doubtful answer took %d calls in %d tries, confidence %g", len(m.requests), out.Features.Tries, out.Confidence)
 	}

@@ -72,7 +72,7 @@ func TestConflict(t *testing.T) {
 	if w.wiki.saves != 2 {
 		t.Errorf("%d saves", w.wiki.saves)
 	}
-	// Endless conflicts: three tries a round, later given up.
+	// Endless conflicts: three tries per round, later given up.
 	w = started(t)
 	w.cfg.MaxSaves = 10
 	w.wiki.refuse = bot.ErrConflict

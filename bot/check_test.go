@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Each check holds a reply that it is for, and says why; a good reply passes all.
+// Each check holds back a reply with its problem, and says why; a good reply passes all checks.
 func TestCheck(t *testing.T) {
 	b := &Bot{cfg: Config{Page: "Forum", Account: "SpinachBot", Operator: "Olga"}}
 	for name, tt := range map[string]struct {

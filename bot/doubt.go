@@ -27,7 +27,7 @@ func (b *Bot) doubted(ctx context.Context, p place, e *Entry, out *agent.Outcome
 		without.Asks = ""
 		return &without, "", nil
 	}
-	why := "the different answers did not stand up to a comparison"
+	why := "a comparison accepted none of the different answers"
 	if out.Answer != nil {
 		why = fmt.Sprintf("the answer's confidence is %.2f, less than ANSWER_CONFIDENCE %.2f", finite(out.Confidence), least)
 	}

@@ -297,7 +297,7 @@ func change(base, other []string) (start, end int) {
 	return start, len(base) - tail
 }
 
-// fakeSolver takes everything for a request that does not say otherwise, and answers it unless told otherwise.
+// fakeSolver treats everything as a request unless it says otherwise, and answers it unless told otherwise.
 type fakeSolver struct {
 	clock   *clock
 	solved  map[string]int // calls for each key

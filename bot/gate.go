@@ -107,8 +107,8 @@ type stopNote struct {
 
 func (b *Bot) stopKey() string { return "bot/stop/" + PageName(b.cfg.Wiki, b.cfg.StopPage) }
 
-// stopPage reads the stop page and the talk page. It returns why the bot must not post or, if it may, until when, with
-// the wiki's current time.
+// stopPage reads the stop page and the talk page. It returns the reason why the bot must not post or, if it may, the
+// time until which it may, and the wiki's current time.
 //
 // The page lets the bot run when its trimmed text is empty or "run". A page that cannot be read means stop. A missing
 // page means run only if it has never existed since the bot was first started.

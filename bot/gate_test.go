@@ -244,7 +244,7 @@ func TestRepliesPerHour(t *testing.T) {
 	}
 }
 
-// A limit that was lowered since holds for what is not posted yet.
+// A limit that was lowered since applies to what is not posted yet.
 func TestFollowupLimitAtTheGate(t *testing.T) {
 	w := started(t)
 	w.round()

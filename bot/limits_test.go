@@ -82,7 +82,7 @@ func (c *changing) Change(ctx context.Context, key string, f func([]byte) ([]byt
 	return c.closer.Change(ctx, key, f)
 }
 
-// The limit holds, too, when all workers have counted before the first of them accepts.
+// The limit also applies if all workers have counted before the first of them accepts.
 func TestRequestsPerUserAtOnce(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RequestsPerUser = 1

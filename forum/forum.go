@@ -24,7 +24,7 @@
 //   - html.go reads rendered pages: unparse.go and unparselink.go write the wikitext of Parsoid's HTML, with the
 //     sources that datamw.go finds in it, and that is read as above; diff.go describes where two readings differ.
 //
-//   - conversation.go looks at a thread as a request and its responses.
+//   - conversation.go treats a thread as a request and its responses.
 package forum
 
 import "time"
@@ -118,7 +118,7 @@ type Reply struct {
 	Endpoint string     // where it was run: a name such as "query.wikidata.org"
 	Assumed  string     // the reading that the model chose
 	LeftOpen string     // what the model says it left open
-	Yours    Fault      // what was wrong with the query that the person answered had posted
+	Yours    Fault      // what was wrong with the query that the asker had posted
 	Open     []Open     // readings that would change the result
 	Steps    []Step     // how it was found
 	Similar  []Earlier  // earlier discussions whose query still runs; the first two are linked

@@ -49,7 +49,7 @@ func parseHTML(t testing.TB, html string, opts Options) *Page {
 	return p
 }
 
-// TestReadersAgree is the law of the two readers; internal/integration holds it against a running wiki.
+// TestReadersAgree is the law of the two readers; internal/integration checks it against a running wiki.
 func TestReadersAgree(t *testing.T) {
 	for name, page := range rendered(t) {
 		plain := Parse("T", page[0], Options{})

@@ -147,7 +147,7 @@ func (in *reading) line(text []byte) error {
 	}
 	if len(in.events) == 0 {
 		if l.Event.Event != "start" || l.Format != Format && l.Format != oldFormat {
-			return fmt.Errorf("holds event %q of format %q, want a start event of format %q or %q", l.Event.Event,
+			return fmt.Errorf("has event %q of format %q, want a start event of format %q or %q", l.Event.Event,
 				l.Format, Format, oldFormat)
 		}
 		if l.Format == oldFormat {
@@ -156,16 +156,16 @@ func (in *reading) line(text []byte) error {
 	}
 	if l.Event.Event == "step" && l.Step == nil || l.Event.Event == "rollback" && l.To == nil ||
 		l.Event.Event == "review" && l.Review == nil {
-		return fmt.Errorf("holds a %s event without its content", l.Event.Event)
+		return fmt.Errorf("has a %s event without its content", l.Event.Event)
 	}
 	if in.old != nil {
 		in.old.place(&l.Event)
 	} else if l.ID <= l.Parent || l.Parent < 0 {
-		return fmt.Errorf("holds event %d below event %d", l.ID, l.Parent)
+		return fmt.Errorf("has event %d below event %d", l.ID, l.Parent)
 	}
 	if l.Prompt != nil {
 		if l.Request == nil {
-			return errors.New("holds a prompt without a request")
+			return errors.New("has a prompt without a request")
 		}
 		if err := in.pack.unpack(l.Request, l.Prompt); err != nil {
 			return fmt.Errorf("is not an event: %w", err)

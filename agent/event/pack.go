@@ -212,7 +212,7 @@ func (p *packer) unpack(req *llm.Request, pp *packedPrompt) error {
 			continue
 		}
 		if m.Message == nil {
-			return errors.New("its prompt holds an entry that is not a message")
+			return errors.New("its prompt has an entry that is not a message")
 		}
 		msg := *m.Message
 		if len(m.Parts) > 0 {

@@ -43,7 +43,7 @@ func NewReplay(events []Event) (*Replay, error) {
 		switch e.Event {
 		case "start":
 			if e.Question == nil {
-				return nil, fmt.Errorf("replay: the start event holds no question")
+				return nil, fmt.Errorf("replay: the start event has no question")
 			}
 			r.question, r.sources = *e.Question, e.Graphs
 			r.limits = limitsOf(e.Limits)
@@ -51,7 +51,7 @@ func NewReplay(events []Event) (*Replay, error) {
 			r.model = append(r.model, e)
 		case "graph":
 			if e.Call == nil {
-				return nil, fmt.Errorf("replay: a graph event holds no call")
+				return nil, fmt.Errorf("replay: a graph event has no call")
 			}
 			r.calls = append(r.calls, e.Call)
 		case "tree":
@@ -89,10 +89,10 @@ func (r *Replay) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 		if resp, err, ok := r.earlier.Complete(req); ok {
 			return resp, err
 		}
-		return nil, fmt.Errorf("replay: the record holds no such call to the model (%s), or no more of them", req.Purpose)
+		return nil, fmt.Errorf("replay: the record has no such call to the model (%s), or no more of them", req.Purpose)
 	}
 	if r.models == len(r.model) {
-		return nil, fmt.Errorf("replay: the record holds %d calls to the model, this is one more (%s)", len(r.model),
+		return nil, fmt.Errorf("replay: the record has %d calls to the model, and this is one more (%s)", len(r.model),
 			req.Purpose)
 	}
 	e := r.model[r.models]
@@ -217,11 +217,11 @@ func replayed[T any](ctx context.Context, r *Replay, op string, args any) (T, er
 		if c := r.earlier.Call(r.kg, op, b); c != nil {
 			return Returned[T](c)
 		}
-		return zero, fmt.Errorf("replay: the record holds no such call to the graph, or no more of them: %s %s", op,
+		return zero, fmt.Errorf("replay: the record has no such call to the graph, or no more of them: %s %s", op,
 			render.Clip(string(b), 200))
 	}
 	if r.graphs == len(r.calls) {
-		return zero, fmt.Errorf("replay: the record holds %d calls to the graph, this is one more (%s)", len(r.calls),
+		return zero, fmt.Errorf("replay: the record has %d calls to the graph, and this is one more (%s)", len(r.calls),
 			op)
 	}
 	c := r.calls[r.graphs]

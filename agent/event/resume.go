@@ -125,7 +125,7 @@ func Continue(path string) (*Continued, []Event, error) {
 	keep := underway(events)
 	switch {
 	case len(events) == 0 || events[0].Question == nil:
-		wrong = "it holds no question"
+		wrong = "it has no question"
 	case slices.ContainsFunc(events[:keep], func(e Event) bool { return e.Event == "end" }):
 		wrong = "the run has ended"
 	}

@@ -29,7 +29,7 @@ type Watcher interface {
 // ErrLeft is returned by a [Reviewer] whose person stops for now.
 var ErrLeft = errors.New("the reviewer stopped")
 
-// Look is what a person is shown of a turn.
+// Look is a turn as it is shown to a person.
 type Look struct {
 	Place      int          // of the turn's first step in the conversation, from 1
 	Steps      []event.Step // of the conversation so far

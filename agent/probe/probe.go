@@ -32,7 +32,7 @@ const (
 	// rows that a probe may return: as many as a trajectory keeps, so that a replayed run sees the same
 	mostFetched = 2 * render.TypedRows
 	examples    = 5  // rows shown of those that would be added or removed
-	classes     = 4  // classes shown of the rows that would be added
+	classes     = 4  // classes shown for the rows that would be added
 	named       = 50 // things whose classes are requested
 )
 

@@ -1,6 +1,6 @@
-// Package protocol turns a conversation into messages and a model's message into calls of tools. There are three:
-// text, in which the model writes a thought and an action; native, in which it calls tools through the chat interface;
-// fenced, in which it writes a query.
+// Package protocol turns a conversation into messages and a model's message into tool calls. There are three: text, in
+// which the model writes a thought and an action; native, in which it calls tools through the chat interface; fenced,
+// in which it writes a query.
 package protocol
 
 import (

@@ -47,9 +47,9 @@ func TestOneBadCallAmongGood(t *testing.T) {
 	}
 }
 
-// TestManyCallsAtOnce: a preset of one call a turn gets a hundred. The first is carried out and the others are gone from
-// the conversation, with one note; when the first is broken, what is wrong is said once, and every call that is shown
-// again has a result.
+// TestManyCallsAtOnce: a preset of one call per turn gets a hundred. The first is carried out, and the others are gone
+// from the conversation, with one note; when the first is broken, what is wrong is said once, and every call that is
+// shown again has a result.
 func TestManyCallsAtOnce(t *testing.T) {
 	hundred := func(first string) llm.Choice {
 		ch := llm.Choice{ToolCalls: []llm.ToolCall{call("c0", "search_wikidata", first)}}

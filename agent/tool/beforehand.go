@@ -16,8 +16,8 @@ import (
 // BeforehandName is the name of the tool with which the program looks things up before the model's first turn.
 const BeforehandName = "look_up_question"
 
-// Limits on what is looked up beforehand, and on what is shown of it. Those of lists were measured: what came behind
-// was never needed (tools/used, docs/best.md).
+// Limits on what is looked up beforehand, and on how much of it is shown. The limits on lists were measured: later
+// entries were never needed (tools/used, docs/best.md).
 const (
 	beforehandFinds   = 36 // searches for things, and for properties
 	beforehandItems   = 5  // things
@@ -162,8 +162,8 @@ func (q *questioned) miss(phrases, taken []phrase) []phrase {
 	return taken
 }
 
-// best orders the hits that match exactly: those about which the graph has most come first. If the graph fails, the
-// order is unchanged.
+// best orders the hits that match exactly: those about which the graph has the most data come first. If the graph
+// fails, the order is unchanged.
 func (env *Env) best(ctx context.Context, all []lookedFor, found []*kg.SearchResult) (func(kg.Hit) int64, error) {
 	said := map[string]int64{}
 	weight := func(h kg.Hit) int64 {

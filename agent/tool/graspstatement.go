@@ -25,7 +25,7 @@ type statement struct {
 type pair struct{ property, value rdf.Term }
 
 const (
-	maxPairs      = 4    // qualifiers shown of a statement
+	maxPairs      = 4    // qualifiers shown for a statement
 	maxStatements = 1000 // rows of the query for a page
 )
 

@@ -378,8 +378,8 @@ func (f *finder) Find(_ context.Context, q kg.FindQuery) (*kg.SearchResult, erro
 	return res, f.err
 }
 
-// TestKBQARank: predicates go to the graph's search, by meaning and at most 400; what it does not know comes last. A
-// search that fails does not lose the patterns.
+// TestKBQARank: predicates go to the graph's search, by meaning and at most 400; predicates that it does not have come
+// last. A search that fails does not lose the patterns.
 func TestKBQARank(t *testing.T) {
 	var b strings.Builder
 	for i := range 500 {

@@ -24,7 +24,7 @@ const (
 	profileIn       = 5
 	profileClasses  = 10
 	profileExamples = 3
-	profileKeys     = 12 // ranks, units, qualifiers shown of a property
+	profileKeys     = 12 // ranks, units, qualifiers shown for a property
 )
 
 type profileArgs struct {

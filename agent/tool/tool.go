@@ -1,6 +1,6 @@
 // Package tool implements what a model can do, one tool per file: a name, a schema of the arguments, a text for the
 // model, and what happens when it is called. Tools are values: a preset is a selection of them, and a protocol turns a
-// model's message into calls of them.
+// model's message into calls to them.
 //
 //	tool.go        what a tool is, and the set of those that a preset offers
 //	typed.go end.go            tools whose arguments are a struct; the end of the work

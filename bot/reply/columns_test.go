@@ -141,7 +141,7 @@ func TestSteps(t *testing.T) {
 	if d := cmp.Diff(want, steps(out)); d != "" {
 		t.Error(d)
 	}
-	// Without an answer, of the words that were looked up those are shown that the model went on with.
+	// Without an answer, the reply shows only the looked-up words that the model continued with.
 	out = &agent.Outcome{Steps: []agent.Step{
 		{Action: "look_up_question", Argument: "{}", Observation: "Jean Urvoy (Q14637437), painter\nBMW (Q26678), company"},
 		{Action: "query", Argument: `{"sparql": "SELECT ?w { ?w wdt:P170 wd:Q14637437 }"}`},

@@ -260,7 +260,7 @@ const (
 	keptDigits  = 6 // a number with at most this many digits after the point is shown as it is
 )
 
-// calculated returns how many digits after the point are shown of a number that was calculated, such as a mean.
+// calculated returns how many digits after the point are shown for a calculated number, such as a mean.
 func calculated(number string) int {
 	switch f, _ := strconv.ParseFloat(number, 64); {
 	case math.Abs(f) >= 100:

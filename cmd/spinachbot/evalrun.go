@@ -65,7 +65,7 @@ func (f *evalRunFlags) declare(c *cmdline) {
 	c.fs.DurationVar(&f.timeout, "query-timeout", 60*time.Second, "time `limit` for a query on a graph held in memory")
 	c.fs.StringVar(&f.lessons, "lessons", "", "also show these lessons, `IDs` separated by commas, although nobody has approved them, to measure their effect")
 	c.fs.BoolVar(&f.golden, "golden-entities", false, "tell the model which entities the gold query names, as Interactive-KBQA's experiments do")
-	c.fs.Float64Var(&f.untilF1, "until-f1", 0, "let searches that branch go on until an answer has this `F1` against gold, from 0 to 1, by the measure kbqa; to make training data, such as 0.67, not to measure")
+	c.fs.Float64Var(&f.untilF1, "until-f1", 0, "let searches that branch continue until an answer has this `F1` against gold, from 0 to 1, by the measure kbqa; to make training data, such as 0.67, not to measure")
 	c.fs.BoolVar(&f.skip, "skip-unscorable", false, "do not ask the items whose gold query fails or returns nothing")
 	c.fs.Var(&f.forms, "also", "write the outputs in this `form`, too: "+orList(formNames())+"; may be given again")
 	c.fs.BoolVar(&f.json, "json", false, "print the summary as one JSON object")

@@ -139,7 +139,7 @@ func (s *evalSession) run(ctx context.Context) int {
 	}
 	switch {
 	case errors.Is(err, evalrun.ErrBudget):
-		return fail(s.e, fmt.Errorf("%w; to go on, run the same command with a higher --usd-limit (or another day, for DAILY_USD_LIMIT)", err))
+		return fail(s.e, fmt.Errorf("%w; to continue, run the same command with a higher --usd-limit (or another day, for DAILY_USD_LIMIT)", err))
 	case err != nil:
 		return fail(s.e, err)
 	case len(sum.FailedIDs) > 0:

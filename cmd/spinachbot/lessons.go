@@ -268,7 +268,7 @@ func lessonsMeasureCommand(e *env) *cobra.Command {
 
 func lessonsLearnCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "learn [flags] FILE|FOLDER...", "propose notes from finished runs",
-		`Has the model read runs, check on the graph what it suspects, and propose notes. A FOLDER is one of
+		`Has the model read runs, check on the graph what it suspects, and propose notes. A FOLDER has
 trajectories or of eval run; for the latter, the model is told which answers are right, and the right query. The notes
 are shown to no model until a person approves them.`, config.Data, config.Model,
 		config.Limits, config.Graph)

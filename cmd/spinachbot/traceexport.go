@@ -179,7 +179,7 @@ func (f *trainingFlags) options(e *env) (o training.Options, d *training.Descrip
 	return o, d, nil
 }
 
-// folder reports whether --out is a folder: an existing one, or a name that does not end like a file of lines.
+// folder reports whether --out is a folder: one that exists, or a name without the extension of a file of lines.
 func (f *trainingFlags) folder() bool {
 	if *f.out == "" || *f.out == "-" {
 		return false

@@ -26,7 +26,7 @@ const (
 // Classes lists the classes of the agent's own errors, in the paper's order.
 var Classes = []Class{Property, Complex, Exploration, OverConstraint, Format}
 
-// ClassRules describes how [Classify] decides; the first rule that holds counts.
+// ClassRules describes how [Classify] decides; the first rule that applies counts.
 var ClassRules = []struct {
 	Class Class
 	Rule  string
@@ -101,7 +101,7 @@ func classifyQuery(it *ItemData, gold, pred queryFacts, steps []agent.Step) (Cla
 	case len(noProperty) > 0:
 		return Property, "missing: " + strings.Join(noProperty, ", ")
 	case gold.has("statement") && !pred.has("statement"):
-		return Property, "direct values where gold looks at statements"
+		return Property, "direct values where gold uses statements"
 	}
 	lost := missing(gold.items, pred.items)
 	things, classes := missing(lost, gold.classes), missing(lost, missing(lost, gold.classes))

@@ -260,7 +260,7 @@ func (run *RunReport) count(metric string, c Class) (all, wrong int) {
 
 func (r *Report) classTable() Table {
 	t := Table{Title: "Classes of errors", Head: []string{"class"},
-		Note: "Of the items with an F1 below 1, and of those below 0.05, which the SPINACH paper looked at. "}
+		Note: "Of the items with an F1 below 1, and of those below 0.05, which the SPINACH paper examined. "}
 	byModel := false
 	for _, run := range r.Runs {
 		name := ""

@@ -72,7 +72,7 @@ func TestReportPage(t *testing.T) {
 	}
 	for _, state := range []string{"failed", "wrong", "unanswered", "unscored"} {
 		if doc.Find("details.item."+state).Length() != 1 || doc.Find("summary .badge."+state).Length() != 2 {
-			t.Errorf("the state %s is not told in the one list", state)
+			t.Errorf("the state %s is not in the list", state)
 		}
 	}
 	if got := doc.Find("details.item.wrong ol.steps li").Length(); got != 4 {

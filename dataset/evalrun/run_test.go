@@ -128,7 +128,7 @@ func interrupted(t *testing.T, items []dataset.Item, jobs int, want string) {
 }
 
 // A service's failure is retried with back-off; every attempt's trajectory is kept; what remains failed is no
-// answer, stands apart, and is asked again next time.
+// answer, is kept separate, and is asked again next time.
 func TestServiceFailures(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

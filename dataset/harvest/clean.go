@@ -26,7 +26,7 @@ type cleaned struct {
 	detail string
 }
 
-// clean turns a query as its author wrote it into the text that is run: without calls of MediaWiki's API, as SPINACH's
+// clean turns a query as its author wrote it into the text that is run: without calls to MediaWiki's API, as SPINACH's
 // authors did, with [AUTO_LANGUAGE] replaced, in the canonical layout. It rejects queries that do not parse, would
 // change data, or call a service that is not allowed.
 func clean(original string) cleaned {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// rowsJSON makes a bindings list: columns by name, one text a row with cells separated by spaces; "-" is unbound, @x a
-// text in English, 5 a number.
+// rowsJSON makes a bindings list: columns by name, one text per row, with cells separated by spaces; "-" is unbound, @x
+// is a text in English, and 5 is a number.
 func rowsJSON(columns string, rows ...string) string {
 	names := strings.Fields(columns)
 	var out []string
@@ -49,7 +49,7 @@ func compare(t *testing.T, gold, pred string, hint Hint) Scores {
 
 const none = "null"
 
-// The unit values of the definitions: by hand. A negative value stands for undefined.
+// The unit values of the definitions, computed by hand. A negative value means undefined.
 func TestRowMeasures(t *testing.T) {
 	many := func(n int) (rows []string) {
 		for i := range n {

@@ -45,7 +45,7 @@ type Output struct {
 	Failure string // why the system has no answer if a service failed; otherwise empty
 	Steps   int    // actions or function calls; -1 if the file does not say
 	Aliases []string
-	Stored  *float64 // F1 that the file has, of SPINACH's outputs
+	Stored  *float64 // the F1 in the file, for SPINACH's outputs
 
 	// Unreadable says why the item cannot be read, or is "". If it is set, the only other fields are Index and, if the
 	// file has it, ID.

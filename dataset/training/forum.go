@@ -44,7 +44,7 @@ type correctionSource struct {
 }
 
 // harvest adds the pairs from the discussions in a harvest's folder: a query that answered the request and was replaced
-// by a later comment is worse than the one that was posted last. This holds only if the requester said thanks or the
+// by a later comment is worse than the one that was posted last. This applies only if the requester said thanks or the
 // discussion was closed as resolved, and if the last query ran, returned rows and is not the bot's. A person's earlier
 // query counts only if it names some of the same things; queries in the request are part of the prompt. Discussions
 // that were rejected, excluded by annotators or removed from the wiki have no pairs.

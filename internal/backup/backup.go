@@ -313,7 +313,7 @@ func unpack(ctx context.Context, r io.Reader, dir string) (*Manifest, error) {
 		case h.Name == manifestName:
 			return whole(t, got)
 		case h.Typeflag != tar.TypeReg || !filepath.IsLocal(filepath.FromSlash(h.Name)):
-			return nil, fmt.Errorf("%w: it holds %q", ErrDamaged, h.Name)
+			return nil, fmt.Errorf("%w: it contains %q", ErrDamaged, h.Name)
 		}
 		if got[h.Name], err = unpackFile(t, filepath.Join(dir, filepath.FromSlash(h.Name))); err != nil {
 			return nil, err
@@ -358,7 +358,7 @@ func whole(r io.Reader, got map[string]File) (*Manifest, error) {
 				return nil, fmt.Errorf("%w: %s is not what was written", ErrDamaged, name)
 			}
 		}
-		return nil, fmt.Errorf("%w: it holds more than was written", ErrDamaged)
+		return nil, fmt.Errorf("%w: it contains more than was written", ErrDamaged)
 	}
 	return &m, nil
 }

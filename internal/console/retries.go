@@ -14,7 +14,7 @@ const (
 	RecoveredKey = "recovered"
 )
 
-// Retries counts failed calls of services that were retried, and those that finally succeeded.
+// Retries counts failed calls to services that were retried, and those that finally succeeded.
 type Retries struct{ tried, recovered atomic.Int64 }
 
 // String returns the counts in one line, or "" if there were none.

@@ -109,7 +109,7 @@ func (c *Crew) listen(ctx context.Context, wg *sync.WaitGroup, queue string) <-c
 }
 
 // pause waits for the bell, or for a third of the lease, after which a job of a dead worker may be free. It reports
-// whether ctx goes on.
+// whether ctx is still valid.
 func (c *Crew) pause(ctx context.Context, bells <-chan struct{}) bool {
 	t := time.NewTimer(c.Lease / 3)
 	defer t.Stop()

@@ -142,7 +142,7 @@ func TestBlocked(t *testing.T) {
 	})
 }
 
-// Work that was begun goes on for a while after the signal to stop, but not after its lease was lost.
+// Work that was begun continues for a while after the signal to stop, but not after its lease was lost.
 func TestDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for cause, want := range map[error]time.Duration{nil: 20 * time.Second, leader.ErrLost: 0} {

@@ -1,4 +1,4 @@
-// Package job has the types of durable work: what must be done, who is doing it, and until when that is certain.
+// Package job has the types of durable work: what must be done, who is doing it, and how long that claim is valid.
 //
 // A [Job] is a row of the ledger. It exists once, however often it is requested. A worker takes it with a [Claim],
 // which is a lease: it ends unless it is renewed, and its fence grows each time that the job changes hands. What the

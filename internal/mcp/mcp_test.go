@@ -270,7 +270,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestCancel: a call that its client gives up is canceled, and the server goes on.
+// TestCancel: a call that its client gives up is canceled, and the server continues.
 func TestCancel(t *testing.T) {
 	s := connect(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The default message of the real AbuseFilter is longer than what is shown of it: the filter's name is.
+// The default message of the real AbuseFilter is longer than the part that is shown; the filter's name is in that part.
 func TestLongMessageKeepsTheFilter(t *testing.T) {
 	var e apiError
 	e.Info = strings.Repeat("This action has been automatically identified as harmful. ", 20)

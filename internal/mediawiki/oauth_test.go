@@ -84,7 +84,7 @@ func sign5849(base, consumerSecret, tokenSecret string) string {
 	return base64.StdEncoding.EncodeToString(m.Sum(nil))
 }
 
-// TestVerifier holds the verifier of these tests against the RFC's own examples: the base string of section 3.4.1.1 (as
+// TestVerifier compares the verifier of these tests with the RFC's own examples: the base string of section 3.4.1.1 (as
 // corrected by erratum 2550) and two signed requests of section 1.2.
 func TestVerifier(t *testing.T) {
 	base := base5849("POST", "http://EXAMPLE.COM:80/request?b5=%3D%253D&a3=a&c%40=&a2=r%20b", map[string]string{

@@ -73,7 +73,7 @@ func kindOf(err error) Kind {
 	return kind
 }
 
-// What keeps the pauses fails: the client goes on, and says so.
+// If the store of the pauses fails, the client continues and says so.
 func TestPausesCannotBeRead(t *testing.T) {
 	client, _, _ := open(t, &played{}, func(c *Config) { c.Pauses = brokenPauses{} })
 	if _, err := client.Page(t.Context(), "T"); err != nil {

@@ -78,7 +78,7 @@ type Fetcher struct {
 	gone    map[string]failure // names without a picture
 }
 
-// failure reports why a name has no picture, and until when it is not retried.
+// failure reports why a name has no picture, and when it may be retried.
 type failure struct {
 	err   error
 	until time.Time

@@ -323,8 +323,8 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// The disk holds what the bound allows: those that were not requested longest go first. Leftovers of a program that was
-// killed go, and a file that someone changed is no picture.
+// The disk keeps what the bound allows; the least recently requested pictures are removed first. Leftovers of a program
+// that was killed go, and a file that someone changed is no picture.
 func TestBoundedDisk(t *testing.T) {
 	files := map[string]http.HandlerFunc{}
 	for i := range 12 {

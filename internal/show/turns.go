@@ -11,7 +11,7 @@ import (
 // told.
 type turns struct{ event.Turns }
 
-// maxTurn is the number of characters shown of each.
+// maxTurn is the number of characters shown for each.
 const maxTurn = 160
 
 func (t *turns) unreadable(e event.Event) (said, why string, bad bool) {

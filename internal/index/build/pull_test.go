@@ -122,8 +122,8 @@ func TestPullFromAWikibase(t *testing.T) {
 	}
 }
 
-// TestPullGoesOn: a pull that fails at any query goes on when it is repeated, asks for no page twice, and ends with the
-// same entries; another graph's leftovers are not taken.
+// TestPullGoesOn: a pull that fails at any query continues when it is repeated, requests no page twice, and ends with
+// the same entries; another graph's leftovers are not taken.
 func TestPullGoesOn(t *testing.T) {
 	q := query(t, wikibase)
 	broken := errors.New("the endpoint is down")

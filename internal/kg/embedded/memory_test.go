@@ -107,8 +107,8 @@ func hungryQueries() map[string]string {
 	}
 }
 
-// TestPeakMemory checks that the heap stays near MaxMemory whatever a query does with it: half as much again for what
-// is lost to the allocator and to garbage, and some megabytes for what the runtime and a text on its way take.
+// TestPeakMemory checks that the heap stays near MaxMemory whatever a query does: half as much again is allowed for the
+// allocator and for garbage, and some megabytes for the runtime and for a text in transit.
 func TestPeakMemory(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector's own memory hides what is measured; go test without -race runs this")

@@ -21,7 +21,7 @@ import (
 )
 
 // skippedW3C names the tests of the W3C's suites that do not apply, by folder/name, with the reason; a folder alone
-// stands for all in it.
+// represents all in it.
 var skippedW3C = map[string]string{
 	"sparql10/dataset": "named graphs: FROM and GRAPH are refused",
 	"sparql10/graph":   "named graphs: FROM and GRAPH are refused",

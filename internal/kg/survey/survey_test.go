@@ -45,7 +45,8 @@ func TestHierarchy(t *testing.T) {
 	}
 }
 
-// TestHierarchyIsBounded: a graph whose classes have no end costs a query a step, and no more classes than the bound.
+// TestHierarchyIsBounded: a graph with endless classes costs one query per step, and no more classes than the bound are
+// shown.
 func TestHierarchyIsBounded(t *testing.T) {
 	var b strings.Builder
 	for i := range 30 {

@@ -115,13 +115,13 @@ func (c *Client) fetchEntity(ctx context.Context, id, lang string) (*rawEntity, 
 			break
 		}
 	case !ok:
-		return nil, kg.Errorf(kg.Down, "the API's answer does not hold %s", id)
+		return nil, kg.Errorf(kg.Down, "the API's answer does not contain %s", id)
 	}
 	if raw.Missing != nil {
 		return nil, kg.Errorf(kg.NotFound, "there is no entity %s", id)
 	}
 	if !rdf.ValidID(raw.ID) {
-		return nil, kg.Errorf(kg.Down, "the API's answer for %s holds no entity", id)
+		return nil, kg.Errorf(kg.Down, "the API's answer for %s has no entity", id)
 	}
 	return &raw, nil
 }

@@ -37,7 +37,7 @@ func (c *Client) restEntity(ctx context.Context, id string) (*rawEntity, error) 
 		return nil, err
 	}
 	if !rdf.ValidID(e.ID) {
-		return nil, kg.Errorf(kg.Down, "the REST API's answer for %s holds no entity", id)
+		return nil, kg.Errorf(kg.Down, "the REST API's answer for %s has no entity", id)
 	}
 	return e.raw(), nil
 }

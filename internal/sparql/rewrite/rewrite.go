@@ -39,7 +39,7 @@ type Result struct {
 	Notes []string
 }
 
-// Query ports a query to another dialect. A feature that the target lacks (calls of MediaWiki's API, graph analytics,
+// Query ports a query to another dialect. A feature that the target lacks (calls to MediaWiki's API, graph analytics,
 // regular expressions that QLever's library does not support) is an error that names it. The result has the same
 // meaning, except as its notes say. Errors of [sparql.Parse] are returned as they are.
 func Query(query string, to Target, o Options) (*Result, error) {

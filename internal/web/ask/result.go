@@ -66,7 +66,7 @@ func resultOf(t *kg.Table) *Result {
 	return res
 }
 
-// maxCell is the maximum number of characters shown of a value.
+// maxCell is the maximum number of characters that are shown for a value.
 const maxCell = 2000
 
 func cellOf(t rdf.Term) Cell {

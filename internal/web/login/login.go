@@ -1,5 +1,5 @@
 // Package login decides who may see the pages that are not public. There is one operator, who knows a token from
-// the settings, and there are accounts that the operator makes for annotators, each with a token of its own.
+// the settings, and there are accounts that the operator makes for annotators, each with its own token.
 //
 // A login sets a cookie, signed with a key kept in the store. It is bound to the token: changing the token, removing
 // the account or logging out invalidates its cookies, in every process that uses the same store. Tokens are compared in
