@@ -150,7 +150,7 @@ func TestBestParallel(t *testing.T) {
 	}
 }
 
-// TestBestShape: an end with missing columns is returned each time; one with other columns than announced, or with a
+// TestBestShape: an end with missing columns is returned each time; one with columns other than announced, or with a
 // name instead of an item, only once.
 func TestBestShape(t *testing.T) {
 	names := `query {"sparql": "SELECT ?mLabel WHERE { ?m wdt:P31 wd:Q8502 ; rdfs:label ?mLabel }"}`

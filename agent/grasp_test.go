@@ -41,7 +41,7 @@ type caller struct {
 	turns    []string
 	used     int
 	requests []llm.Request
-	tasks    map[string]string // answers to other tasks than acting
+	tasks    map[string]string // answers to tasks other than acting
 }
 
 var toolLine = regexp.MustCompile(`(?m)^TOOL (\S+) (.*)$`)

@@ -328,8 +328,8 @@ func acts(events []Event) (out []Event) {
 	return out
 }
 
-// A review that would do something else than its file holds is not continued, and its file stays as it is. One that is
-// finished cannot be continued.
+// A review that would differ from its file is not continued, and its file stays as it is. One that is finished cannot
+// be continued.
 func TestReviewChanged(t *testing.T) {
 	m, list := long()
 	path := filepath.Join(t.TempDir(), "t.jsonl")

@@ -250,7 +250,7 @@ func (b *Bot) amendment(v *view, p place, e *Entry) (edit Edit, found string, er
 	case c == nil:
 		return edit, "", errors.New("the reply is no longer on the page")
 	case p.thread != nil && p.thread != t:
-		return edit, "", errors.New("the reply is in another thread than the request")
+		return edit, "", errors.New("the reply and the request are in different threads")
 	case t.Resolved:
 		return edit, "", errors.New("the thread is marked resolved")
 	case len(t.RepliesTo(c.ID, "")) > 0:

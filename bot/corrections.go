@@ -17,9 +17,9 @@ type Correction struct {
 	Date     time.Time // of the comment with Theirs
 }
 
-// Corrections finds the corrections that people accepted, in the order of the requests: another person's query, with
-// rows and another result than ours, in a thread of ours; or our answer to a follow-up in which the asker said what was
-// wrong, when the asker thanked for it. account is the name of the bot's account.
+// Corrections finds the corrections that people accepted, in the order of the requests: another person's query in one
+// of our threads, with rows and a result that differs from ours; or our answer to a follow-up in which the asker said
+// what was wrong, and for which the asker said thanks. account is the name of the bot's account.
 //
 // A correction that was itself rejected, struck out or removed does not count.
 func Corrections(entries []*Entry, account string) []Correction {

@@ -315,7 +315,7 @@ func (c *crowd) check(report func(format string, args ...any)) {
 		case n > want:
 			report("doubled: %d replies to %s, which was posted %d times", n, word, want)
 		case n+closed[word]+c.gone[word] < want:
-			report("lost: %d replies to %s, which was posted %d times; %d were given up, %d taken away", n, word, want,
+			report("lost: %d replies to %s, which was posted %d times; %d were given up, %d removed", n, word, want,
 				closed[word], c.gone[word])
 		}
 		delete(replies, word)

@@ -341,7 +341,7 @@ func (b *Bot) answered(ctx context.Context, p place) (bool, error) {
 	return false, nil
 }
 
-// answersAnother reports whether a reply of ours is known to be for another comment than the one it is under.
+// answersAnother reports whether a reply of ours is known to be for a comment other than the one it is under.
 func (b *Bot) answersAnother(ctx context.Context, reply *forum.Comment, p place) (bool, error) {
 	for _, key := range forum.Markers(p.view.rev.Text[reply.Start:reply.End]) {
 		e, err := b.store.Entry(ctx, key)

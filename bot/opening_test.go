@@ -46,6 +46,6 @@ func TestOpeningOfAnAnswer(t *testing.T) {
 	w.round()
 	w.wantReplies("Cats", 2)
 	if last := w.solver.asked[len(w.solver.asked)-1]; last.Opening != nil {
-		t.Errorf("the question is another one than was judged, and it comes with %+v", last.Opening)
+		t.Errorf("the question is not the one that was judged, and it comes with %+v", last.Opening)
 	}
 }

@@ -118,8 +118,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestGrasp holds the figures of the GRASP paper, sections 3.2, 3.3 (table 1) and 4.1, and of its program: the sets of
-// functions, sampling, 200 messages, ten rows, columns, hits and examples.
+// TestGrasp contains the figures of the GRASP paper, sections 3.2, 3.3 (table 1) and 4.1, and of its program: the sets
+// of functions, sampling, 200 messages, ten rows, columns, hits and examples.
 func TestGrasp(t *testing.T) {
 	base := "answer cancel execute"
 	search := base + " list search_entity search_property"

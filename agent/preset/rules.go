@@ -83,7 +83,7 @@ func (r *Rules) check() error {
 	one(&r.NoAction, "no_action", "nudge", "end")
 	one(&r.Guard, "guard", GuardName, GuardOff, GuardLookUp, GuardRefuse, GuardKnown)
 	if r.Append && (r.Repeat == RepeatRestore || r.Stop == StopRestore || r.Count) {
-		wrong = append(wrong, errors.New(`"rules": "append" goes with neither "count" nor "restore", which take back `+
+		wrong = append(wrong, errors.New(`"rules": "append" cannot be combined with "count" or "restore", which remove `+
 			`what was said`))
 	}
 	if r.Messages < 0 {

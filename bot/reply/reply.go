@@ -173,7 +173,7 @@ func several(table [][]rdf.Term) bool {
 	return len(rows) < len(table) && 2*len(rows) > len(table)
 }
 
-// replacedClass matches a variant that has another class than the query.
+// replacedClass matches a variant with a class that differs from the query's.
 var replacedClass = regexp.MustCompile(`^wd:(Q\d+) instead of wd:Q\d+$`)
 
 // withoutLabelColumns drops a column ?xLabel that only repeats the labels shown with the entities of column ?x.

@@ -166,8 +166,8 @@ func TestLedgerUndoOnAnotherWiki(t *testing.T) {
 	}
 }
 
-// KEEP_REMOVED also applies to a bot that is started for each round: what is neither on the page nor in its archive leaves
-// ledger and trajectories.
+// KEEP_REMOVED also applies to a bot that is started for each round: words that are neither on the page nor in its
+// archive are removed from ledger and trajectories.
 func TestKeepRemovedOnce(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	if _, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once"); code != exitOK {

@@ -39,8 +39,8 @@ docs/training.md says what is written. A run with an answer need not be right: -
 answers.`, config.Data)
 	f := &trainingFlags{
 		as: c.choice("as", transcript.AsOpenAI, "`form`: openai (messages with tool calls, for fine-tuning), sft (dialogue of texts, with a mark of what to learn), "+
-			"preference (of two turns the better one, from reviews, searches and corrections in the forum), "+
-			"interactive-kbqa (its annotation files, one a run in the folder --out) or exemplars (worked dialogues as texts, for a preset)",
+			"preference (the better of two turns, from reviews, searches and corrections in the forum), "+
+			"interactive-kbqa (its annotation files, one per run in the folder --out) or exemplars (worked dialogues as texts, for a preset)",
 			transcript.AsOpenAI, transcript.AsSFT, transcript.AsPreference, transcript.AsDialogue, transcript.AsExemplars),
 		all:     c.fs.Bool("all", false, "also runs without an answer"),
 		several: c.fs.Bool("several", false, "also further runs on a question, or on one in nearly the same words"),

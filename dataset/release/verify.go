@@ -25,7 +25,7 @@ type Status string
 // The statuses.
 const (
 	Same    Status = "same"    // the stored rows
-	Changed Status = "changed" // other rows than stored
+	Changed Status = "changed" // rows that differ from the stored ones
 	Ran     Status = "ran"     // rows, and nothing stored to compare with
 	Empty   Status = "empty"   // no rows: the item can no longer be used
 	Failed  Status = "failed"  // the query did not run

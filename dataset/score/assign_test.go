@@ -200,7 +200,7 @@ func TestAssignGrowsWithColumns(t *testing.T) {
 	}
 }
 
-// With too little memory, or no time, limits hold the truth between them.
+// With too little memory, or no time, the truth is between the two bounds.
 func TestAssignLimits(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	exact, open := 0, 0

@@ -28,7 +28,7 @@ func (a Archive) List(ctx context.Context, prefix string) ([]harvest.Listed, err
 }
 
 // Wikitext reads a page's source. A text that was hidden from public view counts as no page: it is not ours to keep. So
-// does a page that holds something else than wikitext.
+// does a page that contains something other than wikitext.
 func (a Archive) Wikitext(ctx context.Context, title string) (harvest.Text, error) {
 	p, err := a.Client.Page(ctx, title)
 	var e *mediawiki.Error

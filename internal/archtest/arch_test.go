@@ -25,7 +25,7 @@ var rules = []struct {
 	reason string
 }{
 	{"internal/rdf", "", "terms are the floor: everything uses them"},
-	{"internal/rdf/equal", "internal/rdf", "values of terms: it is independent of resultss and queriess"},
+	{"internal/rdf/equal", "internal/rdf", "values of terms: it is independent of results and queries"},
 	{"internal/wikitext", "", "a reader of text, good for any wiki"},
 	{"internal/logid", "", "an ID in a context concerns no noun of ours"},
 	{"internal/politehttp", "", "politeness to servers is not a concept of this program"},
@@ -143,7 +143,7 @@ var rules = []struct {
 	{"internal/web/layout", "internal/message internal/web/guard", "the frame of all pages: it depends on none of them"},
 	{"internal/web/ask", "agent agent/event agent/policy internal/ask internal/kg internal/rdf internal/sparql internal/sparql/check internal/sparql/explain internal/sparql/rewrite internal/sparql/variant internal/web/layout", "pages over runs; who answers and which graphs there are is handed in"},
 	{"internal/web/health", "internal/safe", "checks come as functions"},
-	{"internal/setup", "forum", "drafts of pages as texts: it is independent of wikis and settingss"},
+	{"internal/setup", "forum", "drafts of pages as texts: it is independent of wikis and settings"},
 	{"internal/web/desk", "bot bot/digest dataset/annotate forum internal/web/layout internal/web/login",
 		"the operator's pages over the ledger, through bot's own functions; the wiki's renderer is a function"},
 	{"internal/web/runs", "agent/event dataset/evalrun internal/llm internal/treeview internal/web/layout",

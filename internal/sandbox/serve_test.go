@@ -158,7 +158,7 @@ func TestPrivateGraph(t *testing.T) {
 	}
 }
 
-// TestMethods checks that other methods than those of pages and forms are refused.
+// TestMethods checks that methods other than those of pages and forms are refused.
 func TestMethods(t *testing.T) {
 	h := testHandler(t, true)
 	for _, path := range []string{"/", "/wiki/Forum", "/sparql?query=ASK%7B%7D", "/w/api.php?action=query&format=json",

@@ -114,7 +114,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// In a review, what was edited and what was left says so.
+// In a review, edited and abandoned turns are marked.
 func TestReviewed(t *testing.T) {
 	var tr trajectory
 	at := tr.add(0, event.Event{Event: "start", Question: &event.Question{Text: "Who?"}})

@@ -8,35 +8,35 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// All differences between what our agent shows of the record's results and what the record shows. The comparison takes
-// away the differences that are named, one by one, and counts the observations that needed it. What a record without
-// numbers, languages and ranks cannot show is marked [not in the record].
+// All differences between what our agent shows of the record's results and what the record shows. The comparison
+// removes the listed differences one by one, and counts the observations for which this was needed. Differences that a
+// record without numbers, languages and ranks cannot show are marked [not in the record].
 //
 // Searches
 //   - glossLeftOut: the explanation in parentheses after some data types is left out.
-//   - a line says that labels and aliases are searched; where more exist, that; where nothing is found, what to try
-//     (in short from the second time on). The record is empty there.
+//   - a line says that labels and aliases are searched; if there are more hits, it says so; if nothing is found, it
+//     says what to try (in short from the second time on). The record is empty there.
 //   - the alias by which a hit was found is added, and a data type that the description repeats appears once [not
 //     in the record].
-//   - noDescription: the colon is left out where there is no description.
+//   - noDescription: the colon is left out if there is no description.
 //   - lineBreaks: a description is one line, and any kind of space one space.
 //
 // Entries
-//   - a first line names the entity, the last ones the properties that were shortened or left out.
+//   - a first line names the entity, and the last ones name the properties that were shortened or left out.
 //   - an entity without a label is marked [not in the record: the replay has no labels].
 //   - "rank" marks preferred and deprecated statements; a quantity has its unit, a date its precision, a text its
 //     language [not in the record].
-//   - prunedShape: the record's page was written by the pruning model, ours is always in the page's own shape: one
-//     value appears alone and not in a list, a property or qualifier object that was left empty is left out, a
-//     value listed twice appears once.
+//   - prunedShape: the record's page was written by the pruning model, ours is always in the page's own shape: a single
+//     value is not in a list, a property or qualifier object that was left empty is omitted, and a value that is listed
+//     twice appears once.
 //   - the model is told that an argument is not one number; the record shows an empty page.
-//   - more than 200 values of a property are counted only, a page is cut after 16,000 characters [not in the record].
+//   - values of a property beyond 200 are only counted, and a page is cut after 16,000 characters [not in the record].
 //
 // Examples
 //   - lineBreaks, as above.
 //   - propertyName: the property appears with its label and number (the replay has no labels: the number).
 //   - subject and value have their numbers [not in the record].
-//   - firstTwenty: of more than 20 the first 20 are shown, with the total.
+//   - firstTwenty: if there are more than 20, the first 20 are shown, with the total.
 //
 // Queries
 //   - limitReached: a last line says when the query's own limit was reached.
@@ -133,7 +133,7 @@ func compareSearch(count counts, ours, theirs string) bool {
 		lineBreaks("search_wikidata"))
 }
 
-// cutLast cuts a text's last line off.
+// cutLast removes a text's last line.
 func cutLast(s string) (before, last string, ok bool) {
 	i := strings.LastIndexByte(s, '\n')
 	if i < 0 {

@@ -63,7 +63,7 @@ type counts map[string]int
 
 func (c counts) add(name string) { c[name]++ }
 
-// summary is what the replay of all runs came to.
+// summary is the result of replaying all runs.
 type summary struct {
 	runs         int
 	actions      counts

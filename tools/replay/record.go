@@ -99,7 +99,7 @@ func (p *recordPlayer) Record(_ context.Context, e agent.Event) error {
 
 var errRecordEnd = errors.New("the record ends here")
 
-// Complete ends the run with the record, and extracts nothing: what is compared are the record's own actions.
+// Complete ends the run with the record, and extracts nothing, because the record's own actions are compared.
 func (p *recordPlayer) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
 	switch {
 	case req.Purpose == "act" && p.Position() == len(p.run.Actions):
@@ -129,12 +129,12 @@ func (p *recordPlayer) Examples(_ context.Context, _, _ string) ([]kg.Example, e
 	return list, nil
 }
 
-// Query answers with the result of the query executed last at or before the present position.
+// Query returns the result of the last query executed at or before the current position.
 func (p *recordPlayer) Query(context.Context, string) (*kg.Table, error) {
 	return queryAt(p.run, p.Position())
 }
 
-// queryAt is the result of the query executed last among a run's first n actions.
+// queryAt returns the result of the last query executed among a run's first n actions.
 func queryAt(run agent.RecordedRun, n int) (*kg.Table, error) {
 	for i := n - 1; i >= 0; i-- {
 		if a := run.Actions[i]; a.Name == "execute_sparql" {

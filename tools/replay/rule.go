@@ -7,7 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// expectation is what the rule of the issue makes of a sequence of actions, worked out without the engine's code.
+// expectation is the result of applying the issue's rule to a sequence of actions, worked out without the engine's
+// code.
 type expectation struct {
 	steps []string // every step carried out, in order: name and argument
 	rolls []int    // To of every rollback
@@ -15,7 +16,7 @@ type expectation struct {
 	clean bool     // nothing was refused and the record's actions all fit
 }
 
-// expect is the rule in its plainest form: a list of kept steps, two counters, and nothing else.
+// expect is the rule in its simplest form: a list of kept steps, two counters, and nothing else.
 func expect(run agent.RecordedRun) expectation {
 	type held struct {
 		n      int

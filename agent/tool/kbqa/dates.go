@@ -10,8 +10,8 @@ import (
 
 // MissingDates rewrites a query for Freebase so that a missing start or end counts as a match: in Freebase, a missing
 // end date usually means that something is still true. A triple whose predicate ends in .from or .to, and the filters
-// of its group that compare its variable with a constant, become a filter that also holds if there is no such triple. A
-// variable that is also used elsewhere (in the result, in another triple, with another such date) is left unchanged.
+// of its group that compare its variable with a constant, become a filter that is also true if there is no such triple.
+// A variable that is also used elsewhere (in the result, in another triple, with another such date) is left unchanged.
 func MissingDates(query string) string {
 	q, err := sparql.Parse(query)
 	if err != nil || q.Body == nil || q.Body.Where == nil {

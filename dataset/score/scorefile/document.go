@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/score"
 )
 
-// Document is the report on one file. The members of Mean are by the measure asked for; by spinach for all, by grasp
-// for a file that has GRASP's scores only, by kbqa for one of values.
+// Document is the report on one file. The members of Mean are by the requested measure: by spinach if all are
+// requested, by grasp for a file that has only GRASP's scores, and by kbqa for a file of values.
 type Document struct {
 	File   string       `json:"file"`
 	Format score.Format `json:"format"`
@@ -21,7 +21,7 @@ type Document struct {
 	Failed   []Remark                    `json:"failed,omitempty"` // items that a service failed
 	Odd      []Remark                    `json:"unreadable,omitempty"`
 	Missing  []string                    `json:"missing,omitempty"`
-	// items on which another best pairing gives another score
+	// items for which another best pairing has another score
 	Differ    []int               `json:"scipy_may_differ,omitempty"`
 	Stored    *Stored             `json:"stored,omitempty"` // F1 in the file, if any
 	Dialogues *score.DialogueMean `json:"dialogues,omitempty"`
@@ -49,7 +49,7 @@ type Group struct {
 	Metrics map[score.Metric]score.Mean `json:"metrics,omitempty"`
 }
 
-// Item is the score of one item. What is undefined is null.
+// Item is the score of one item. Undefined values are null.
 type Item struct {
 	I  int    `json:"i"`
 	ID string `json:"id,omitempty"`
@@ -68,7 +68,7 @@ func itemKey(id string, index int) string { return cmp.Or(id, "#"+strconv.Itoa(i
 type Values struct {
 	F1    *float64    `json:"f1"`
 	EM    *int        `json:"em"`
-	Upper *float64    `json:"f1_upper,omitempty"`         // F1 is a lower limit: time or memory ran out
+	Upper *float64    `json:"f1_upper,omitempty"`         // F1 is a lower bound: time or memory ran out
 	Other *[2]float64 `json:"scipy_may_differ,omitempty"` // lowest and highest score of best pairings
 	Notes []string    `json:"notes,omitempty"`
 	*score.SetMean
@@ -97,7 +97,7 @@ func valuesOf(s *score.Scores, m score.Metric) (v Values) {
 	return v
 }
 
-// document sums a file up.
+// document summarizes a file.
 func (s *Scorer) document(name string, format score.Format, f *scoredFile) *Document {
 	d := &Document{
 		File: name, Format: format, Metric: s.Name, Groups: map[string][]Group{}, Excluded: map[string][]string{},
@@ -136,8 +136,8 @@ func (s *Scorer) document(name string, format score.Format, f *scoredFile) *Docu
 	return d
 }
 
-// compareStored looks whether the scores in the file can be reproduced; nil when it has none, or the measure was not
-// asked for.
+// compareStored checks whether the scores in the file can be reproduced. It returns nil if the file has none, or if the
+// measure was not requested.
 func compareStored(f *scoredFile) *Stored {
 	s := &Stored{Differ: []int{}}
 	for i := range f.items {

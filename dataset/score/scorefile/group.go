@@ -43,7 +43,7 @@ func sizeGroup(a *score.Answer) []string {
 	return sizes[5:6]
 }
 
-// stepsGroup is the group by number of steps, in the ranges of SPINACH's paper; nil when it is not known.
+// stepsGroup is the group by number of steps, in the ranges of SPINACH's paper, or nil if it is unknown.
 func stepsGroup(n int) []string {
 	if n < 0 {
 		return nil
@@ -53,7 +53,7 @@ func stepsGroup(n int) []string {
 }
 
 // queryGroups adds the groups that follow from the gold query, and returns what the fair measure needs to know about
-// it. A query that cannot be read is in the group unreadable.
+// it. A query that cannot be parsed is in the group unreadable.
 func queryGroups(query string, groups map[string][]string) (h score.Hint) {
 	if query == "" {
 		return h
@@ -71,7 +71,7 @@ func queryGroups(query string, groups map[string][]string) (h score.Hint) {
 	return hintOf(q)
 }
 
-// Hint returns what the fair measure needs from a gold query besides its rows; nothing if the query does not parse.
+// Hint returns what the fair measure needs from a gold query besides its rows, or nothing if the query does not parse.
 func Hint(query string) score.Hint {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -80,7 +80,7 @@ func Hint(query string) score.Hint {
 	return hintOf(q)
 }
 
-// hintOf reads from a gold query what its rows do not tell: LIMIT, and ORDER BY of plain variables. A query with OFFSET
+// hintOf reads from a gold query what its rows do not show: LIMIT, and ORDER BY of plain variables. A query with OFFSET
 // has no hint.
 func hintOf(q *sparql.Query) score.Hint {
 	var h score.Hint

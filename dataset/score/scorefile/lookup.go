@@ -17,12 +17,12 @@ import (
 // keptLine is a line of the file of [Scorer.Keep]; [Scorer.ReadResults] reads it, too.
 type keptLine struct {
 	SPARQL string          `json:"sparql"`
-	Result json.RawMessage `json:"result"` // null when the query failed by its own fault
+	Result json.RawMessage `json:"result"` // null if the query itself was the reason of its failure
 	Error  string          `json:"error,omitempty"`
 }
 
-// Keep reads the results that a file keeps and adds to it what the graph answers from now on. A last line that was cut
-// off by a crash is dropped.
+// Keep reads the results in a file, and from then on adds the graph's responses to it. A last line that was cut off by
+// a crash is dropped.
 func (s *Scorer) Keep(name string) error {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Scorer) Keep(name string) error {
 }
 
 func notKept(end int64) error {
-	return fmt.Errorf("after byte %d it has something else than kept results; name a new file", end)
+	return fmt.Errorf("after byte %d it has something other than kept results; name a new file", end)
 }
 
 // cutOff reports whether a file's end is the beginning of a kept line: nothing else may be dropped.
@@ -70,8 +70,8 @@ func cutOff(f *os.File, end int64) (bool, error) {
 	return strings.HasPrefix(rest, start) || strings.HasPrefix(start, rest), nil
 }
 
-// lookUp returns the result of a query, null when it has none by its own fault (why says which). failure says that it
-// is not known for another reason.
+// lookUp returns the result of a query, or null if the query itself is the reason that it has none (why says which).
+// failure is the reason if the result is unknown for another one.
 func (s *Scorer) lookUp(ctx context.Context, query string) (result json.RawMessage, failure, why string, err error) {
 	null := json.RawMessage("null")
 	query = strings.TrimSpace(query)
@@ -108,7 +108,7 @@ func (s *Scorer) lookUp(ctx context.Context, query string) (result json.RawMessa
 	return null, "", known.Error(), s.keepResult(query, null, known.Error())
 }
 
-// keepResult remembers a result, also in the file of [Scorer.Keep].
+// keepResult stores a result, also in the file of [Scorer.Keep].
 func (s *Scorer) keepResult(query string, result json.RawMessage, why string) error {
 	s.remember(query, result)
 	if s.keep == nil {

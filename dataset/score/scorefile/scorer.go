@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Need is the error for a file that cannot be scored with what the [Scorer] has.
+// Need is the error for a file that needs more than the [Scorer] has.
 type Need string
 
 // Error says what is needed.
@@ -35,17 +35,18 @@ const (
 	NeedKBQA    Need = "dialogues of Interactive-KBQA have values, not rows"
 )
 
-// Graph runs queries. An error that is no [kg.Error] ends the scoring.
+// Graph runs queries. An error that is not a [kg.Error] ends the scoring.
 type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
 
-// Scorer scores files of outputs. Set its fields and read what belongs to the files, then call [Scorer.File] for each.
+// Scorer scores files of outputs. Set its fields, read the data that belongs to the files, and then call [Scorer.File]
+// for each.
 type Scorer struct {
-	Name     string // of the measures asked for, for [Document.Metric]
+	Name     string // of the requested measures, for [Document.Metric]
 	Metrics  []score.Metric
-	Limit    time.Duration         // of one item and measure; beyond it limits are given instead of the score
-	Graph    Graph                 // for rows that are nowhere else; may be nil
+	Limit    time.Duration         // for one item and measure; after it, bounds are returned instead of the score
+	Graph    Graph                 // for rows that cannot be found elsewhere; may be nil
 	Stdin    io.Reader             // the file "-"
 	Progress func(done, asked int) // called before each query, with the items scored and the queries run; may be nil
 
@@ -62,7 +63,7 @@ type Scorer struct {
 	done, asked int
 }
 
-// Close ends the file of [Scorer.Keep].
+// Close closes the file of [Scorer.Keep].
 func (s *Scorer) Close() error {
 	if s.keep == nil {
 		return nil
@@ -161,7 +162,7 @@ type scoredFile struct {
 }
 
 // File scores a file, the results of a run's folder, or a folder of dialogue files; "-" is Stdin. The error is a [Need]
-// when the file needs more than the scorer has. An item that cannot be read is in the document; the others are scored.
+// if the file needs more than the scorer has. An item that cannot be read is in the document; the others are scored.
 func (s *Scorer) File(ctx context.Context, name string) (*Document, error) {
 	f, format, err := s.file(ctx, name)
 	if err != nil {
@@ -231,7 +232,8 @@ func readLanguages(name string) map[string]string {
 	}
 }
 
-// filesOf lists the files of a folder that are scored: results.jsonl of a run, else every .json file in it, by name.
+// filesOf lists the files of a folder that are scored: results.jsonl of a run, otherwise every .json file in it, by
+// name.
 func filesOf(dir string) ([]string, error) {
 	results := filepath.Join(dir, "results.jsonl")
 	if _, err := os.Stat(results); err == nil {
@@ -290,7 +292,7 @@ type unreadableError string
 
 func (e unreadableError) Error() string { return string(e) }
 
-// evaluated takes over a score of GRASP's own.
+// evaluated copies GRASP's own score.
 func (s *Scorer) evaluated(o *score.Output, it *score.Scored) error {
 	if !slices.Contains(s.Metrics, score.MetricGRASP) {
 		return NeedGRASP
@@ -314,7 +316,7 @@ func (s *Scorer) dialogue(o *score.Output, it *score.Scored, out *scoredFile) er
 	return nil
 }
 
-// rows scores an output by its rows, which it holds or which are looked up.
+// rows scores an output by its rows, which are in it or are looked up.
 func (s *Scorer) rows(ctx context.Context, o *score.Output, it *score.Scored) error {
 	if err := s.complete(ctx, o, it); err != nil {
 		return err
@@ -361,7 +363,7 @@ func (s *Scorer) rows(ctx context.Context, o *score.Output, it *score.Scored) er
 	return nil
 }
 
-// fill takes from the benchmark what an output does not have. It reports whether the benchmark has the item.
+// fill adds to an output what it lacks and the benchmark has. It reports whether the benchmark has the item.
 func (s *Scorer) fill(o *score.Output) bool {
 	i, ok := s.goldAt[o.ID]
 	if !ok || o.ID == "" {
@@ -379,8 +381,7 @@ func (s *Scorer) fill(o *score.Output) bool {
 	return true
 }
 
-// complete gets what the output does not have: gold query and language from the benchmark, rows from results or the
-// graph.
+// complete adds what the output lacks: gold query and language from the benchmark, rows from results or the graph.
 func (s *Scorer) complete(ctx context.Context, o *score.Output, it *score.Scored) error {
 	if o.GoldResult == nil && !s.hasGold && o.Benchmark {
 		return NeedOutputs

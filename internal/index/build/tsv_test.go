@@ -40,7 +40,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// The paper's order of columns is another than the program's; more columns may follow.
+// The paper's order of columns differs from the program's; more columns may follow.
 func TestTableOrderAndFlags(t *testing.T) {
 	got, err := read("id|label|score|synonyms|infos|uses|external\n<http://e/P1>|VIAF ID|1|||7|0\n<http://e/P2>|shape|1|||0|1\n", lookup.Property)
 	if err != nil || len(got) != 2 || got[0].External || !got[1].External || got[0].Uses != 7 || got[1].Uses != 0 ||

@@ -198,7 +198,7 @@ func (f *File) use(do func(*image) error) (err error) {
 	return do(f.image)
 }
 
-// changed reports whether the file is now another one than the one that is open or the one that could not be read.
+// changed reports whether the file is now neither the one that is open nor the one that could not be read.
 func (f *File) changed() bool {
 	now, err := os.Stat(f.path)
 	if err != nil {

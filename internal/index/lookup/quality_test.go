@@ -208,8 +208,8 @@ func itemQueries(r *rand.Rand, items, others []lookup.Entry) (out []labelled) {
 	return out
 }
 
-// propertyQueries take an alias away from each of some properties, which becomes the query: what people call the
-// relation without the index knowing.
+// propertyQueries removes an alias from some properties and uses it as the query: a name that people use for the
+// relation and that the index does not have.
 func propertyQueries(r *rand.Rand, properties []lookup.Entry) (out []labelled, index []lookup.Entry) {
 	index = slices.Clone(properties)
 	order := r.Perm(len(index))

@@ -157,7 +157,7 @@ func list(sources string) ([]*module, error) {
 }
 
 func licenseFiles(dir string) (out []string) {
-	entries, _ := os.ReadDir(dir) // a folder that is not there has none
+	entries, _ := os.ReadDir(dir) // a missing folder has none
 	for _, e := range entries {
 		if e.Type().IsRegular() && licenseFile.MatchString(e.Name()) && filepath.Ext(e.Name()) != ".go" {
 			out = append(out, filepath.Join(dir, e.Name()))
