@@ -281,7 +281,7 @@ func TestReportNotes(t *testing.T) {
 	}
 }
 
-// TestNoAnswerDetail: the reason is the model's, without the form in which it was said.
+// TestNoAnswerDetail: the reason is the model's, without the form of its call.
 func TestNoAnswerDetail(t *testing.T) {
 	for said, want := range map[string]string{"no answer: no shoe sizes there": "no shoe sizes there",
 		"No answer - none": "none", "no answer": ""} {

@@ -292,7 +292,8 @@ func TestCheckFirst(t *testing.T) {
 	}
 }
 
-// On a sample, a mismatch is a hint: the query is run, and only without rows it is said what may be wrong.
+// On a sample, a mismatch is a hint: the query is run, and the model is told what may be wrong only if there are no
+// rows.
 func TestCheckSample(t *testing.T) {
 	x := newGenerating(fence(wrongQuery), fence(goodQuery))
 	x.source.Shapes = riverShapes(1000)

@@ -161,7 +161,7 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// TestRequestsAreRebuilt: the file stores of each prompt only what is new, and every request reads back exactly as
+// TestRequestsAreRebuilt: the file stores only the new parts of each prompt, and every request is read back exactly as
 // the model got it.
 func TestRequestsAreRebuilt(t *testing.T) {
 	path, m := richRunWith(t)

@@ -46,7 +46,8 @@ func (w *world) hours(n int) {
 	}
 }
 
-// Off unless requested; on from its hour, once a day, above the days before, with everything else as it was.
+// The digest is off unless it is requested. It is written once a day after its hour, above the previous days, and
+// leaves everything else unchanged.
 func TestDigestPage(t *testing.T) {
 	w := digesting(t)
 	before := w.wiki.textOf(digestPage)

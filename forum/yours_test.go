@@ -42,7 +42,8 @@ func TestYours(t *testing.T) {
 	}
 }
 
-// An editor answers what was asked first: what was wrong with the poster's query is said before the new one.
+// An editor answers what was asked first: the reply says what was wrong with the poster's query before it shows the new
+// one.
 func TestYoursComesBeforeTheQuery(t *testing.T) {
 	r := Reply{To: "A", Short: "Fourteen.", Query: "ASK { }", Yours: Fault{Kind: FaultEmpty}, Signature: "~~~~"}
 	w, err := Compose(r, ":")

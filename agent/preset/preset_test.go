@@ -55,7 +55,7 @@ func TestTextsKnowTheNumbers(t *testing.T) {
 	}
 }
 
-// TestOpen: a preset of the user's own is read from its file, and what is wrong with it is said.
+// TestOpen: a user's own preset is read from its file, and its mistakes are reported.
 func TestOpen(t *testing.T) {
 	good, err := builtin.ReadFile("spinach/preset.json")
 	if err != nil {

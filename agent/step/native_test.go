@@ -48,7 +48,7 @@ func TestOneBadCallAmongGood(t *testing.T) {
 }
 
 // TestManyCallsAtOnce: a preset of one call per turn gets a hundred. The first is carried out, and the others are gone
-// from the conversation, with one note; when the first is broken, what is wrong is said once, and every call that is
+// from the conversation, with one note; if the first is broken, the mistake is explained once, and every call that is
 // shown again has a result.
 func TestManyCallsAtOnce(t *testing.T) {
 	hundred := func(first string) llm.Choice {

@@ -26,7 +26,7 @@ const (
 	TriageName = "triage"
 )
 
-// triageArgs are the arguments of the action triage, of which package agent reads the judgment.
+// triageArgs are the arguments of the action triage. Package agent reads the judgment from them.
 type triageArgs struct {
 	Request  bool    `json:"request" about:"the last post is a request to you"`
 	Question *string `json:"question" about:"the request as one text that can be understood without the thread, in the poster's language, close to their words, with the query that it is about; left out when the last post can be understood alone"`

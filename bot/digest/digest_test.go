@@ -56,7 +56,7 @@ func TestDigest(t *testing.T) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
 		}
 	}
-	// On a wiki, nothing that others wrote is markup, and nothing is said again that was said elsewhere or removed.
+	// On a wiki, nothing that others wrote is markup, and nothing is repeated that was said elsewhere or removed.
 	entries[4].Lapsed = true
 	wiki := d.Wikitext("$1.25")
 	for _, bad := range []string{"[[", "{{", "~~~", "<b>", "wrong", "(removed)", "About gone"} {

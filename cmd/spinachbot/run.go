@@ -522,8 +522,8 @@ func wireParts(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *sto
 		rerun: earlier.Rerunner{Source: sources[0], Now: now}, figures: figures.Finder{Graph: sources[0].Graph}}, nil
 }
 
-// toolsMayPost reports whether replies may be posted by DiscussionTools, which do not support a base revision. They may
-// only in a single process, and if the wiki refuses its late requests: because the session has ended or, with OAuth
+// toolsMayPost reports whether replies may be posted by DiscussionTools, which do not support a base revision. That
+// requires a single process, and a wiki that refuses its late requests: because the session has ended or, with OAuth
 // 1.0a, because the time in the signature is more than five minutes ago. A request with an OAuth 2 token never expires.
 func toolsMayPost(cfg *config.Config) bool {
 	return cfg.DiscussionTools == "on" && cfg.DatabaseURL == "" && cfg.OAuth2Token.Reveal() == ""

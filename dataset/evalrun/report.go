@@ -354,7 +354,7 @@ func (r *Report) settingsTable() Table {
 		s, n := run.Summary, float64(max(run.Summary.Items, 1))
 		return fmt.Sprintf("%.1f, %.1f, %.1f", s.Steps, float64(s.Usage.Calls)/n, s.Seconds)
 	})
-	row("mean input tokens (of these cached), output tokens, US dollars", func(run RunReport) string {
+	row("mean input tokens (cached ones), output tokens, US dollars", func(run RunReport) string {
 		u, n := run.Summary.Usage, float64(max(run.Summary.Items, 1))
 		return fmt.Sprintf("%.0f (%.0f), %.0f, %.4f", float64(u.InputTokens)/n, float64(u.CachedTokens)/n,
 			float64(u.OutputTokens)/n, u.USD/n)

@@ -100,7 +100,7 @@ type Meta struct {
 	Gold     *GoldMeta `json:"gold,omitempty"`
 }
 
-// Attempt is a try that a service failed.
+// Attempt is a try that failed because of a service.
 type Attempt struct {
 	At      time.Time `json:"at"`
 	Kind    string    `json:"kind"`

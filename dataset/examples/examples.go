@@ -320,7 +320,7 @@ func (p *Pool) vectorsOf(ctx context.Context, texts []string) ([][]float32, erro
 		n := math.Sqrt(dot(v, v))
 		if n == 0 || math.IsNaN(n) || math.IsInf(n, 0) || len(v) != len(vs[0]) || p.vectors != nil &&
 			len(v) != len(p.vectors[0]) {
-			return nil, fmt.Errorf("the embedding model returned a vector that has no direction, or a different length than before")
+			return nil, fmt.Errorf("the embedding model returned a vector without direction or with a different length than before")
 		}
 		vs[i] = make([]float32, len(v))
 		for j := range v {

@@ -288,7 +288,8 @@ func TestEndpointDown(t *testing.T) {
 	}
 }
 
-// A second endpoint answers for the first one: when that is down, times out, or lacks the scholarly half; each is said.
+// A second endpoint answers for the first one: when that is down, times out, or lacks the scholarly half; the notes say
+// so.
 func TestSecondEndpoint(t *testing.T) {
 	w := newWorld(t)
 	planted(w)

@@ -254,7 +254,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A folder or file with nothing in it is named, not passed over.
+// A folder or file with nothing in it is named, not skipped.
 func TestExportOfNothing(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(t.TempDir(), "empty.jsonl")

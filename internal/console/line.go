@@ -19,7 +19,7 @@ type Line struct {
 // quiet is the time between plain lines.
 const quiet = 10 * time.Second
 
-// NewLine returns a line of s. now is the clock that spaces plain lines.
+// NewLine returns a line of s. now is the clock that limits how often plain lines are written.
 func NewLine(s *Screen, now func() time.Time) *Line { return &Line{screen: s, now: now} }
 
 // Show replaces the line.

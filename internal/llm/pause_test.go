@@ -82,7 +82,7 @@ func TestLongPause(t *testing.T) {
 	}
 }
 
-// No credit left is no rate: nobody is held up for it.
+// Missing credit is not a rate limit, so nobody waits for it.
 func TestNoCreditIsNoPause(t *testing.T) {
 	s := serve(t, failing(429, "insufficient_quota", "pay"), ok("a"))
 	_, clock, _ := setup(t, s.URL, nil, nil)

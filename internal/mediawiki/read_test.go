@@ -62,7 +62,7 @@ func TestReadRetries(t *testing.T) {
 	}
 }
 
-// Nothing listens: before the wiki has answered once, that is said at once; later it may be starting again.
+// Nothing listens: before the wiki has answered once, this is reported at once; later it may be restarting.
 func TestNoServer(t *testing.T) {
 	client, clock, addr := open(t, &played{})
 	_, port, _ := strings.Cut(strings.TrimPrefix(addr, "http://"), ":")

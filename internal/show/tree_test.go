@@ -58,7 +58,7 @@ mcts, 2 steps, 1 answered, answer found
 	}
 }
 
-// What ended a search before its time is said in every view; what ends it in order is not in the summary.
+// Every view says what ended a search early; the summary leaves out an orderly end.
 func TestSearchStopped(t *testing.T) {
 	for reason, want := range map[string]bool{"money": true, event.SearchedAnswers: false} {
 		events := searched()

@@ -206,7 +206,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// No line is wider than the terminal, and there are no more of them than it has.
+// No line is wider than the terminal, and there are no more lines than it shows.
 func TestLinesFit(t *testing.T) {
 	for seed := range uint64(20) {
 		tree := Of(random(seed, 1+int(seed)*10, 20))

@@ -203,7 +203,7 @@ func compareTable(count counts, p *recordPlayer, s step, theirs string) bool {
 	}
 	lines := strings.Split(shown, "\n")
 	ours := strings.Join(append([]string{lines[1]}, lines[3:]...), "\n")
-	count.add("  execute_sparql: count, kinds and separators taken away")
+	count.add("  execute_sparql: count, kinds and separators removed")
 	return compare(count, squeeze(strings.ReplaceAll(gapLine.ReplaceAllString(ours, "GAP"), " | ", " ")),
 		squeeze(dottedRow.ReplaceAllString(theirs, "GAP")),
 		difference{"execute_sparql: unknownValue", func(a, b string) (string, string) {

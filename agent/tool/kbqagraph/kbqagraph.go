@@ -207,7 +207,7 @@ func (k *kqa) fact(s rdf.Term, p string, o rdf.Term, modifiers ...any) {
 
 // KQAPro makes a graph in the form of KQA Pro's part of Wikidata: nodes are identified by <pred:name>, classes by
 // <pred:instance_of>; numbers, texts, dates and years have nodes with <pred:value>, <pred:unit>, <pred:date> or
-// <pred:year>; what is said about a triple is at a node with <pred:fact_h>, <pred:fact_r> and <pred:fact_t>.
+// <pred:year>; statements about a triple are at a node with <pred:fact_h>, <pred:fact_r> and <pred:fact_t>.
 func KQAPro(seed uint64, add Add) {
 	w := newWorld(seed)
 	k := &kqa{add: add, concepts: map[string]rdf.Term{}}

@@ -80,7 +80,7 @@ type Page struct {
 	Scripts []string // static files that are modules
 	Wide    bool     // as wide as the window, for tables
 	Refresh int      // seconds until a browser without scripts loads the page again; 0: never
-	// keys of messages that scripts need: all that begin with one of these
+	// beginnings of the keys of messages that scripts need
 	Words []string
 	// TrustedTypes is the name of the only Trusted Types policy that the page's scripts may create, or ""
 	TrustedTypes string
