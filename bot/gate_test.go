@@ -171,7 +171,7 @@ func TestStopPageIsFresh(t *testing.T) {
 	w.round()
 	w.want("Cats:posted")
 
-	// Reading it takes longer than its word holds: nothing is sent, the reply waits.
+	// Reading it takes longer than its result is valid, so nothing is sent and the reply waits.
 	w = started(t)
 	w.wiki.onRead = func(string) { w.clock.pass(6 * time.Second) }
 	w.round()

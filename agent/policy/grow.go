@@ -15,8 +15,8 @@ import (
 const maxFailed = 3
 
 // grow expands nodes until enough branches have ended with an answer, nothing is left to expand, or a limit is reached.
-// If the right answer is known, one right answer is enough to end the search, and no number of wrong ones is. If it
-// returns an error, the run must end at once.
+// If the right answer is known, the search ends with one right answer, and never because of the number of wrong ones.
+// If it returns an error, the run must end at once.
 func (t *tree) grow(ctx context.Context) error {
 	enough := func() bool {
 		if t.Right != nil {

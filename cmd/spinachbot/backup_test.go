@@ -24,7 +24,7 @@ func TestBackupAndRestore(t *testing.T) {
 	run(exitFailed, "there is no folder", "backup", "--data-dir", filepath.Join(dir, "none"), file)
 	run(exitUsage, "name one file", "backup", "--data-dir", data)
 	run(exitOK, "files", "backup", "--data-dir", data, file)
-	run(exitFailed, "is there already", "backup", "--data-dir", data, file)
+	run(exitFailed, "already exists", "backup", "--data-dir", data, file)
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
 	}

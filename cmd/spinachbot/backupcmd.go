@@ -70,7 +70,7 @@ func backUp(ctx context.Context, e *env, cfg *config.Config, name string) (m *ba
 		return m, errors.Join(err, out.Flush())
 	}
 	if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s is there already: name a new file", name)
+		return nil, fmt.Errorf("%s already exists: name a new file", name)
 	}
 	const partPrefix = ".spinachbot-backup-"
 	if err := backup.RemoveStale(filepath.Dir(name), partPrefix, e.now()); err != nil {

@@ -55,7 +55,7 @@ func (f *evalRunFlags) declare(c *cmdline) {
 	c.fs.IntVar(&f.limit, "limit", 0, "ask only this `number` of items, from the top of the file")
 	c.fs.Var(&f.ids, "ids", "only the items with these `IDs`, separated by commas; may be given again")
 	c.fs.Float64Var(&f.usd, "usd-limit", 0, "the most the run may cost over all its sessions, in US `dollars`; it stops cleanly before that")
-	c.fs.IntVar(&f.tries, "tries", 3, "`number` of attempts at an item that a service fails")
+	c.fs.IntVar(&f.tries, "tries", 3, "`number` of attempts at an item after a service failure")
 	c.fs.DurationVar(&f.itemTime, "item-time", 0, "the most an item may take, all attempts at it together, as a `duration`; it has then ended by time (default: what --tries attempts of REQUEST_TIME_LIMIT may take)")
 	c.fs.StringVar(&f.script, "script", "", "`file` with a scripted model's answers, instead of the configured model")
 	c.fs.StringVar(&f.recorded, "recorded", "", "`file` with recorded answers: the log of SPINACH's evaluation, a file made with --record, or the folder of a run; --script answers what it does not hold")
@@ -77,7 +77,7 @@ with their time, and the trajectory of every run.
 
 Solved questions of --examples that are in FILE, or nearly so, are never shown.
 
-Run the same command again to continue after an interruption, also after kill -9. Items that a service failed are
+Run the same command again to continue after an interruption, also after kill -9. Items with a service failure are
 asked again. Other settings for the same folder are refused.
 
 The exit status is also 1 when a service failed items for good or the cost limit was reached, and 4 when it failed all

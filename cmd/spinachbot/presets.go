@@ -44,7 +44,7 @@ func (f *presetFlags) declare(c *cmdline, usual string, more ...string) {
 	c.fs.StringVar(&f.tree, "tree", "", "`parameters` of a policy that branches, such as n=2,k=2,judgments=1 (default: the preset's; see docs/trees.md)")
 	c.choiceVar(&f.kind, "question-kind", "", "`how` the question's kind is determined, if a preset has worked dialogues by kind: model or words (default: the preset's)",
 		preset.KindByModel, preset.KindByWords)
-	c.fs.IntVar(&f.runs, "runs", 0, "most independent `tries` of the policies vote and auto (default 3)")
+	c.fs.IntVar(&f.runs, "runs", 0, "maximum number of independent `tries` of the policies vote and auto (default 3)")
 	c.fs.Var(&f.presets, "presets", "`presets` of these tries, separated by commas, used in turn; the first is also --preset")
 }
 

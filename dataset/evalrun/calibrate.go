@@ -38,7 +38,7 @@ type CoveragePoint struct {
 
 const calibrationBins = 10
 
-// Calibrate compares the confidence with a metric. Items that a service failed are left out.
+// Calibrate compares the confidence with a metric. Items with a service failure are left out.
 func (r *RunData) Calibrate(metric string) Calibration {
 	var c Calibration
 	var conf, right, f1 []float64

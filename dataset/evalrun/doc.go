@@ -8,7 +8,7 @@
 //	run.json            settings with their fingerprint, sessions with their program versions
 //	results.jsonl       one [Result] per item, in the benchmark's order: the same bytes for the same settings, model and graph
 //	meta.jsonl          one [Meta] per item: times, attempts, usage, when gold was run and where
-//	summary.json        [Summary]: scores by every metric, over all items and without those that services failed
+//	summary.json        [Summary]: scores by every metric, over all items and without those with service failures
 //	gold/NAME.json      the gold query's result with the time of its snapshot
 //	items/NAME.json     how the agent ended: the source of results.jsonl and meta.jsonl
 //	trajectories/NAME.jsonl    everything the model saw and said; NAME~2.jsonl and on are earlier attempts

@@ -131,7 +131,7 @@ var stepBins = []string{"0–2", "3–5", "6–8", "9–11", "12–14", "15+"}
 func stepBin(n int) string { return stepBins[min(n/3, len(stepBins)-1)] }
 
 // ByFeature returns the metric by the features of the gold query (an item counts for each feature of its query), and
-// for queries without any. Items that a service failed are left out, here and in the distributions.
+// for queries without any. Items with a service failure are left out, here and in the distributions.
 func (r *RunData) ByFeature(metric string) []Bin {
 	b := newBinner()
 	r.each(metric, func(it *ItemData, s Score) {

@@ -18,7 +18,7 @@ type Lessons struct {
 }
 
 // Learn adds the runs of a folder. An answer is right when its exact match by the metric is 1. Items that cannot be
-// scored, or that a service failed, are left out.
+// scored, or that have a service failure, are left out.
 func (l *Lessons) Learn(r *RunData, metric string) error {
 	for i := range r.Items {
 		it := &r.Items[i]

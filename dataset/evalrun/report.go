@@ -102,8 +102,7 @@ func (r *Report) failed() bool {
 	return slices.ContainsFunc(r.Runs, func(run RunReport) bool { return len(run.Summary.FailedIDs) > 0 })
 }
 
-// scoreTables returns every metric in two ways: without the items that services failed and, if there are any, with them
-// as 0.
+// scoreTables returns every metric in two ways: without service failures and, if there are any, with them as 0.
 func (r *Report) scoreTables() []Table {
 	served := r.scoreTable("Scores", func(m *MetricSummary) Means { return m.Means })
 	for _, run := range r.Runs {
@@ -132,8 +131,8 @@ func (r *Report) scoreTables() []Table {
 	if !r.failed() {
 		return []Table{served}
 	}
-	served.Note += "Items that a service failed are left out here, and count as 0 in the table below."
-	return []Table{served, r.scoreTable("Scores with the items that a service failed as 0", (*MetricSummary).whole)}
+	served.Note += "Items with a service failure are left out here, and count as 0 in the table below."
+	return []Table{served, r.scoreTable("Scores with service failures as 0", (*MetricSummary).whole)}
 }
 
 func (r *Report) scoreTable(title string, of func(*MetricSummary) Means) Table {

@@ -277,7 +277,7 @@ func (r *Report) plots() []pageBlock {
 	}
 	labels = labels[:min(len(labels), 18)]
 	out := []pageBlock{svgBlock("F1 by feature of the gold query",
-		r.Metric+"; a query counts for each of its features; items that a service failed are left out",
+		r.Metric+"; a query counts for each of its features; items with a service failure are left out",
 		barsAcross("F1 by feature", labels,
 			r.series(labels, func(run RunReport) []Bin { return run.Features },
 				func(b Bin) float64 { return 100 * b.F1 }),

@@ -83,7 +83,7 @@ type Meta struct {
 	Trajectory string    `json:"trajectory,omitempty"` // path in the run's folder
 	Started    time.Time `json:"started,omitzero"`     // of the last attempt
 	MS         int64     `json:"ms"`                   // of the last attempt
-	// attempts that a service failed, oldest first, including the last one if it failed, too
+	// attempts with a service failure, oldest first, including the last one if it failed, too
 	Attempts []Attempt `json:"attempts,omitempty"`
 	// calls to the graph that its service failed, in the last attempt; the agent continued
 	Incidents int `json:"incidents,omitempty"`

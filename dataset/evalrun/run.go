@@ -36,7 +36,7 @@ type Config struct {
 	UntilBy string // name of the metric
 
 	Jobs  int // items at once, default 1
-	Tries int // attempts at an item or a gold query that a service fails, default 3
+	Tries int // attempts at an item or a gold query after service failures, default 3
 	// time limit for all attempts at an item together; 0: the time that Limits allows for that many attempts
 	ItemTime time.Duration
 
@@ -61,7 +61,7 @@ var (
 // maxInRow is the maximum number of consecutive items that a service may fail before the run stops.
 const maxInRow = 10
 
-// Run does what is missing from a run and assembles its files. Items that a service failed in an earlier session are
+// Run does what is missing from a run and assembles its files. Items with a service failure in an earlier session are
 // asked again. The summary covers all items that are done and is returned even with an error: ctx's, [ErrBudget],
 // [ErrServiceDown], or a disk error.
 func Run(ctx context.Context, cfg Config) (*Summary, error) {
@@ -82,7 +82,7 @@ type runner struct {
 	dir folder
 
 	mu      sync.Mutex
-	inRow   int // items in a row that a service failed
+	inRow   int // items in a row with a service failure
 	tally   Progress
 	counted map[string]ended // what tally counts, by ID: an item whose job another process held may come twice
 	watch   watching

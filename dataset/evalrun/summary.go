@@ -16,18 +16,18 @@ type Summary struct {
 	Items     int             `json:"items"`   // done
 	Missing   int             `json:"missing"` // chosen but not done because the run was stopped
 	Answered  int             `json:"answered"`
-	NoAnswer  map[string]int  `json:"no_answer"`      // by reason, without those that services failed
+	NoAnswer  map[string]int  `json:"no_answer"`      // by reason, without those with service failures
 	Failed    map[string]int  `json:"failed"`         // by the kind of the service's failure
 	FailedIDs []string        `json:"failed_ids"`     // those items
 	Excluded  []Excluded      `json:"excluded"`       // from every average
 	Scores    []MetricSummary `json:"scores"`         // by metric
-	Steps     float64         `json:"steps_mean"`     // of the items that no service failed
+	Steps     float64         `json:"steps_mean"`     // of the items without a service failure
 	Refused   int             `json:"refused"`        // repetitions and early stops
 	Repairs   map[string]int  `json:"repairs"`        // turns that the model had to repair, by what was wrong
 	Incidents int             `json:"incidents"`      // failed calls to a service after which the agent continued
-	Retried   int             `json:"retried"`        // attempts that a service failed
+	Retried   int             `json:"retried"`        // attempts with a service failure
 	Usage     llm.Usage       `json:"usage"`          // of the attempts that count
-	Lost      llm.Usage       `json:"lost"`           // of those that a service failed
+	Lost      llm.Usage       `json:"lost"`           // of attempts with a service failure
 	Seconds   float64         `json:"seconds_mean"`   // an item
 	Snapshot  [2]string       `json:"gold_snapshots"` // first and last time at which a gold query was run, RFC 3339
 }
@@ -56,14 +56,14 @@ type Means struct {
 
 func meansOf(f1, em []float64) Means { return Means{len(f1), meanOrNil(f1), meanOrNil(em)} }
 
-// MetricSummary has the means of a metric over the scorable items that no service failed, with the names used by eval
+// MetricSummary has the means of a metric over the scorable items without a service failure, with names as in eval
 // score.
 type MetricSummary struct {
 	Metric string `json:"metric"`
 	Means
 	// Upper is the mean of upper bounds, if scoring some item ran out of time or memory.
 	Upper *float64 `json:"f1_upper,omitempty"`
-	// WithFailures also includes the items that a service failed, each counting 0; nil if there are none.
+	// WithFailures also includes the items with a service failure, each counting 0; nil if there are none.
 	WithFailures *Means `json:"with_failures,omitempty"`
 }
 
@@ -75,7 +75,7 @@ func (m *MetricSummary) failed() int {
 	return m.WithFailures.N - m.N
 }
 
-// whole returns the means with the items that a service failed as 0, whether or not there are any.
+// whole returns the means with service failures counted as 0, whether or not there are any.
 func (m *MetricSummary) whole() Means {
 	if m.WithFailures == nil {
 		return m.Means
@@ -213,7 +213,7 @@ func (s *Summary) WriteText(w io.Writer) {
 	if s.Usage.USD+s.Lost.USD > 0 {
 		fmt.Fprintf(w, ", $%.4f", s.Usage.USD)
 		if s.Lost.USD > 0 {
-			fmt.Fprintf(w, " and $%.4f for attempts that a service failed", s.Lost.USD)
+			fmt.Fprintf(w, " and $%.4f for attempts with a service failure", s.Lost.USD)
 		}
 	}
 	all := s.Usage

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// Published sets against each other: a set leaves nothing of itself, and most of another one.
+// Published sets are compared with each other: a set holds back all of itself, and little of another one.
 func TestPublishedSets(t *testing.T) {
 	read := func(name string) []dataset.Item {
 		dir := os.Getenv("SPINACHBOT_SHARED")

@@ -30,7 +30,7 @@ type Mean struct {
 	// Lowest is the mean for the worst choice between best pairings, if that matters for some item.
 	Lowest *float64 `json:"f1_lowest,omitempty"`
 	*SetMean
-	// WithFailures counts items that a service failed as 0; nil if there are none.
+	// WithFailures counts service failures as 0; nil if there are none.
 	WithFailures *Mean `json:"with_failures,omitempty"`
 }
 

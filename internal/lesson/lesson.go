@@ -185,7 +185,7 @@ func (b *Book) Add(n Note) (id string, err error) {
 		live, last := 0, 0
 		for _, o := range notes {
 			if strings.EqualFold(o.Text, n.Text) && o.KG == n.KG && o.Kind == n.Kind && n.Kind == Remark {
-				return nil, fmt.Errorf("the note is there already, as %s (%s)", o.ID, o.State)
+				return nil, fmt.Errorf("the note already exists, as %s (%s)", o.ID, o.State)
 			}
 			if o.KG == n.KG && o.State != Withdrawn && o.Kind == Remark {
 				live++

@@ -18,7 +18,7 @@ type Document struct {
 	Metrics  map[score.Metric]score.Mean `json:"metrics,omitempty"` // with all
 	Groups   map[string][]Group          `json:"groups"`
 	Excluded map[string][]string         `json:"excluded"`         // by reason: IDs of items in no mean
-	Failed   []Remark                    `json:"failed,omitempty"` // items that a service failed
+	Failed   []Remark                    `json:"failed,omitempty"` // items with a service failure
 	Odd      []Remark                    `json:"unreadable,omitempty"`
 	Missing  []string                    `json:"missing,omitempty"`
 	// items for which another best pairing has another score
