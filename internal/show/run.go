@@ -189,7 +189,7 @@ func (v *Run) Outcome(out *agent.Outcome) {
 		v.text(out.Report)
 	}
 	u := out.Usage
-	cost := fmt.Sprintf("%s, %s of the model, %s in, %s out", text.Count(len(out.Steps), "step"), text.Count(u.Calls,
+	cost := fmt.Sprintf("%s, %s to the model, %s in, %s out", text.Count(len(out.Steps), "step"), text.Count(u.Calls,
 		"call"), u.Input(),
 		text.Thousands(u.OutputTokens))
 	if u.USD > 0 {
