@@ -65,7 +65,7 @@ func (env *Env) foundNothing() Result {
 }
 
 // searchType searches one type in each language and merges the hits: the first of each language, then the second of
-// each, an entity found twice once.
+// each, with each entity only once.
 func (env *Env) searchType(ctx context.Context, text string, typ kg.Type,
 	limit int) (hits []kg.Hit, more bool, err error) {
 	var lists [][]kg.Hit

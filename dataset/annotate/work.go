@@ -74,7 +74,7 @@ type Store interface {
 	// the version that w was made from, 0 for a new one, and is incremented. If another version is stored, the error wraps
 	// [ErrConflict] and nothing is written.
 	SaveWork(ctx context.Context, w *Work, e *Event) error
-	// WorkEvents lists events on a candidate, or of who, oldest first; "" means all.
+	// WorkEvents lists the events on a candidate and by the annotator who, oldest first; "" means all.
 	WorkEvents(ctx context.Context, candidate, who string) ([]Event, error)
 }
 

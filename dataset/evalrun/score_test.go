@@ -42,7 +42,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// A report of a run without any scorable item is a page, too.
+// A run without any scorable item also has a report.
 func TestReportOfNothing(t *testing.T) {
 	t.Parallel()
 	data := runOf(t, "empty", nil, bench("no_answer | ROWS"))
