@@ -73,7 +73,7 @@ func archivePage() string {
 	return b.String()
 }
 
-// report adds pages to a benchmark's bytes a second: of wikitext, a page is a megabyte.
+// report adds pages to a benchmark's bytes per second: of wikitext, a page is a megabyte.
 func report(b *testing.B, p *Page, bytes int) {
 	comments, queries := 0, 0
 	for _, t := range p.Threads {

@@ -58,7 +58,7 @@ var (
 	ErrServiceDown = errors.New("a service stays down")
 )
 
-// maxInRow is the maximum number of consecutive items that a service may fail before the run stops.
+// maxInRow is the maximum number of consecutive service failures before the run stops.
 const maxInRow = 10
 
 // Run does what is missing from a run and assembles its files. Items with a service failure in an earlier session are

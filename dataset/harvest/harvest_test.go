@@ -408,8 +408,8 @@ func TestOtherArchive(t *testing.T) {
 	w.mustRun()
 }
 
-// HTML that could not be had is requested once more by the next harvest, though the page did not move; what the wiki
-// cannot give at all is not.
+// HTML that was not available is requested once more by the next harvest, although the page has not changed; HTML that
+// the wiki cannot provide at all is not.
 func TestHTMLLater(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.put("2019/06", thread("Plain", "Who?", posted(people)))

@@ -156,8 +156,8 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// The work grows with the number of queries: in a bucket of equals each meets its neighbors only, and a chain of them
-// holds all together.
+// The work grows with the number of queries: in a bucket of equal queries, each is compared only with its neighbors,
+// and the chain of neighbors joins them all.
 func TestNearInACrowd(t *testing.T) {
 	x := newNearIndex()
 	const n = 3000

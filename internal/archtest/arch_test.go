@@ -48,7 +48,7 @@ var rules = []struct {
 		"what people see at a terminal; it reads nothing and decides nothing"},
 	{"internal/buildinfo", "", "what the Go tool recorded concerns no noun of ours"},
 	{"internal/message", "", "texts in many languages; it is independent of replies and pages"},
-	{"internal/console", "", "how a terminal is written to concerns no noun of ours"},
+	{"internal/console", "", "writing to a terminal is independent of our types"},
 	{"internal/kg", "internal/rdf", "nouns only"},
 	{"internal/index", "", "label search uses labels, not graphs"},
 	{"internal/index/bm25", "", "ranking is independent of the texts"},

@@ -21,7 +21,7 @@ var readsErrorText = map[string]string{
 	"agent/event oldLimit":                 "as for Ending",
 	"agent/tool sentence":                  "puts a sentence together; nothing is decided by it",
 	"internal/kg/registry syntax":          "the YAML library says the line of a mistake in its text only; nothing is decided by it",
-	"internal/text jsonWords":              "encoding/json has no type for an unknown member; nothing is decided by it",
+	"internal/text jsonWords":              "encoding/json has no type for an unknown member; no decision depends on it",
 	"internal/politehttp Error":            "compares a text with itself after secrets were taken out",
 	"internal/kg/kgtest testQueryFailures": "a test of what the text shows",
 }

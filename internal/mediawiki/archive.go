@@ -31,7 +31,7 @@ type Rendered struct {
 	HTML  []byte
 }
 
-// batch is how many titles are in one request; more need the right apihighlimits.
+// batch is the number of titles in one request; more need the right apihighlimits.
 const batch = 50
 
 // List returns the pages whose titles begin with prefix, in order of title. The prefix includes the name of the

@@ -123,7 +123,7 @@ func TestPullFromAWikibase(t *testing.T) {
 }
 
 // TestPullGoesOn: a pull that fails at any query continues when it is repeated, requests no page twice, and ends with
-// the same entries; another graph's leftovers are not taken.
+// the same entries; another graph's leftovers are not used.
 func TestPullGoesOn(t *testing.T) {
 	q := query(t, wikibase)
 	broken := errors.New("the endpoint is down")

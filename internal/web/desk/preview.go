@@ -124,7 +124,7 @@ func (d *Desk) rendered(ctx context.Context, e *bot.Entry) (string, error) {
 	return body, nil
 }
 
-// previews remembers some of the last renderings.
+// previews caches the most recent renderings.
 type previews struct {
 	mu    sync.Mutex
 	by    map[string]string
