@@ -2,6 +2,7 @@ package forum
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/message"
@@ -56,6 +57,11 @@ func (c *composer) linked(id string) string {
 func (c *composer) open() {
 	var points []string
 	for _, o := range c.r.Open[:min(len(c.r.Open), maxOpen)] {
+		if o.Kind == "class" && o.Other+o.OtherID == "" && slices.ContainsFunc(c.r.Open, func(x Open) bool {
+			return x.Kind == o.Kind && x.Name == o.Name && x.ID == o.ID && x.Other+x.OtherID != ""
+		}) {
+			continue // one reading of it is named already
+		}
 		o.Name, o.Other = cmp.Or(encode(o.Name, 100), c.linked(o.ID)), cmp.Or(encode(o.Other, 100), c.linked(o.OtherID))
 		point := PointWords(c.t, o)
 		if point == "" {

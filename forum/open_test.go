@@ -27,3 +27,12 @@ func TestOpen(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 }
+
+// A class with a reading that has a name is not said to have another one as well.
+func TestOneReadingOfAClass(t *testing.T) {
+	got, err := Compose(Reply{Short: "x", Query: "ASK { }", Signature: "~~~~", Open: []Open{{Kind: "class", Name: "country", Other: "state", Gone: 3},
+		{Kind: "class", Name: "country", Come: 6}, {Kind: "class", Name: "city", Come: 6}}}, ":")
+	if want := "The result would differ with state instead of country (3 fewer); another reading of city (6 more)."; err != nil || !strings.Contains(got, want) {
+		t.Errorf("%s, %v", got, err)
+	}
+}

@@ -166,7 +166,7 @@ func statements(property string, subjects []string, language string) string {
   ?s p:%[1]s ?st . ?st ps:%[1]s ?v .
   OPTIONAL { ?st psv:%[1]s ?node . ?node wikibase:quantityUnit ?unit .
     OPTIONAL { ?unit wdt:P5061 ?symbol . FILTER(LANG(?symbol) IN ("mul", "en", %[3]q)) }
-    OPTIONAL { ?unit rdfs:label ?name . FILTER(LANG(?name) = %[3]q) } }
+    OPTIONAL { ?unit rdfs:label ?name . FILTER(LANG(?name) IN ("mul", "en", %[3]q)) } }
   OPTIONAL { ?st pq:P585 ?when .
     OPTIONAL { ?st pqv:P585 ?date . ?date wikibase:timeValue ?when ; wikibase:timePrecision ?precision . } }
 }`, property, strings.Join(subjects, " wd:"), cmp.Or(language, "en"))
@@ -196,11 +196,12 @@ func match(t *kg.Table, subject, value, language string) (fig reply.Figure, ok b
 			symbols[s.Lang] = s.Value
 		}
 		if s := at(row, "name"); s.Value != "" {
-			symbols["name"] = s.Value
+			symbols["name "+s.Lang] = s.Value
 		}
 	}
-	if len(units) == 1 && !units[""] && !units[noUnit] {
-		fig.Unit = cmp.Or(symbols[language], symbols["mul"], symbols["en"], symbols["name"])
+	delete(units, "") // a statement whose unit is not in the graph
+	if len(units) == 1 && !units[noUnit] {
+		fig.Unit = unitName(symbols, language)
 	}
 	if len(dates) == 1 {
 		for d := range dates {
@@ -210,6 +211,17 @@ func match(t *kg.Table, subject, value, language string) (fig reply.Figure, ok b
 		}
 	}
 	return fig, fig.Unit != "" || fig.Year != ""
+}
+
+// unitName returns the symbol of a unit or, without one, its name. names has symbols by language, and names by "name " and
+// the language.
+func unitName(names map[string]string, language string) string {
+	for _, kind := range []string{"", "name "} {
+		if s := cmp.Or(names[kind+language], names[kind+"mul"], names[kind+"en"]); s != "" {
+			return s
+		}
+	}
+	return ""
 }
 
 func equal(a, b string) bool {

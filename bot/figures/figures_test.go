@@ -99,6 +99,7 @@ func TestSharedUnit(t *testing.T) {
 			unit([]rdf.Term{km, {}, said("Kilometer", "de")}), "Kilometer", "?st psv:P2043 [ wikibase:quantityUnit ?unit_"},
 		{"SELECT ?c (SUM(?l) AS ?x) { ?r wdt:P17 ?c ; wdt:P2043 ?l } GROUP BY ?c",
 			unit([]rdf.Term{km, said("km", "mul"), {}}, []rdf.Term{mile, said("mi", "mul"), {}}), "", "P2043"},
+		{"SELECT ?c (MAX(?l) AS ?x) { ?r wdt:P17 ?c ; wdt:P2043 ?l } GROUP BY ?c", unit([]rdf.Term{km, {}, said("kilometre", "en")}), "kilometre", "P2043"},
 		{"SELECT ?c (SUM(?l) AS ?x) { ?r wdt:P17 ?c ; wdt:P1082 ?l } GROUP BY ?c", unit([]rdf.Term{item(199), {}, {}}), "", "P1082"},
 		{"SELECT ?c (SUM(?l * ?l) AS ?x) { ?r wdt:P17 ?c ; wdt:P2043 ?l } GROUP BY ?c", unit(), "", ""},
 		{"SELECT ?c ?x { { SELECT ?c (SUM(?l) AS ?x) { ?r wdt:P17 ?c ; wdt:P2043 ?l } GROUP BY ?c } }", unit(), "", ""},

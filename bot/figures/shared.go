@@ -29,12 +29,14 @@ func (f Finder) sharedUnit(ctx context.Context, query, name, language string) (s
 		if s := field(t, i, "symbol_"); s.Value != "" {
 			symbols[s.Lang] = s.Value
 		}
-		symbols["name"] = cmp.Or(symbols["name"], field(t, i, "name_").Value)
+		if s := field(t, i, "name_"); s.Value != "" {
+			symbols["name "+s.Lang] = s.Value
+		}
 	}
 	if len(units) != 1 || units[""] || units[noUnit] || len(t.Rows) >= maxUnits {
 		return "", nil
 	}
-	return cmp.Or(symbols[language], symbols["mul"], symbols["en"], symbols["name"]), nil
+	return unitName(symbols, language), nil
 }
 
 func field(t *kg.Table, row int, name string) rdf.Term {
@@ -88,7 +90,7 @@ func unitQuery(query, name, language string) string {
 	language = cmp.Or(language, "en")
 	more, err := sparql.Parse(fmt.Sprintf(`SELECT DISTINCT ?unit_ ?symbol_ ?name_ WHERE { %s
   OPTIONAL { ?unit_ wdt:P5061 ?symbol_ . FILTER(LANG(?symbol_) IN ("mul", "en", %[2]q)) }
-  OPTIONAL { ?unit_ rdfs:label ?name_ . FILTER(LANG(?name_) = %[2]q) } } LIMIT %[3]d`, pattern, language, maxUnits))
+  OPTIONAL { ?unit_ rdfs:label ?name_ . FILTER(LANG(?name_) IN ("mul", "en", %[2]q)) } } LIMIT %[3]d`, pattern, language, maxUnits))
 	if err != nil {
 		return ""
 	}

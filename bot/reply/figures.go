@@ -24,7 +24,8 @@ type Figure struct {
 const maxUnit = 20
 
 // AddFigures adds units and years to the numbers of a reply. A unit or year shared by all numbers of a table's column goes
-// into its heading. If less than most of them have a year, none is shown: a single dated number looks like an exception.
+// into its heading. If less than most of them have a year, none is shown, since a single dated number looks like an
+// exception; but years are what tells several rows of an item apart.
 func AddFigures(r *forum.Reply, figures []Figure) {
 	for i, name := range r.Vars {
 		units, years, dated := map[string]int{}, map[string]int{}, 0
@@ -57,7 +58,7 @@ func AddFigures(r *forum.Reply, figures []Figure) {
 		if year != "" && n > 1 {
 			shared = append(shared, year)
 		}
-		if year != "" && n > 1 || 2*dated <= n {
+		if year != "" && n > 1 || 2*dated <= n && !r.Several {
 			for _, row := range r.Rows {
 				row[i].Year = ""
 			}

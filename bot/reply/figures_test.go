@@ -33,6 +33,11 @@ func TestAddFigures(t *testing.T) {
 			t.Errorf("%v: %q, want %q", tt.figures, got, tt.want)
 		}
 	}
+	several := table()
+	several.Several = true
+	if AddFigures(several, []Figure{{"h", 1, "", "2020"}}); several.Rows[1][1].Year != "2020" {
+		t.Errorf("several rows of an item: %+v", several)
+	}
 	one := &forum.Reply{Vars: []string{"h"}, Headers: []string{"height"}, Rows: [][]forum.Cell{{number("8611")}}}
 	if AddFigures(one, []Figure{{"h", 0, "m", ""}}); one.Headers[0] != "height" || one.Rows[0][0].Unit != "m" {
 		t.Errorf("a single value: %+v", one)
