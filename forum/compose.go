@@ -291,12 +291,33 @@ func (c *composer) steps() error {
 	if c.r.NoAnswer != "" || c.r.Asks != "" {
 		key = "steps_tried"
 	}
-	said := steps[:min(len(steps), maxSteps)]
-	if more := len(steps) - maxSteps; more > 0 {
-		said = append(said[:maxSteps:maxSteps], c.t.Text("steps_more", "count", more))
+	said, more := once(steps, maxSteps)
+	if more > 0 {
+		said = append(said, c.t.Text("steps_more", "count", more))
 	}
 	c.block(c.folded(c.t.Text(key, "count", len(steps)), said))
 	return nil
+}
+
+// once returns at most limit lines, in which equal steps that follow each other are one: "Ran a query: no rows (×3)". more is
+// how many steps are in none of them.
+func once(steps []string, limit int) (lines []string, more int) {
+	for i := 0; i < len(steps); {
+		n := 1
+		for i+n < len(steps) && steps[i+n] == steps[i] {
+			n++
+		}
+		if len(lines) == limit {
+			return lines, len(steps) - i
+		}
+		text := steps[i]
+		if n > 1 {
+			text += fmt.Sprintf(" (×%d)", n)
+		}
+		lines = append(lines, text)
+		i += n
+	}
+	return lines, 0
 }
 
 // folded returns a list collapsed under a title. Without a query a reply has one line for each block, and the list is

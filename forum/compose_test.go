@@ -172,8 +172,8 @@ func TestComposeLimits(t *testing.T) {
 	}
 	r.Total = 7 // less than the rows at hand
 	r.Steps = nil
-	for range 100 {
-		r.Steps = append(r.Steps, Step{Kind: StepSearch, Text: long})
+	for i := range 100 {
+		r.Steps = append(r.Steps, Step{Kind: StepSearch, Text: strconv.Itoa(i) + long})
 	}
 	w, err := Compose(r, ":")
 	if err != nil {

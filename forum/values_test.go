@@ -87,3 +87,12 @@ func TestLastReply(t *testing.T) {
 		}
 	}
 }
+
+// The same step again and again is one line.
+func TestStepsOnce(t *testing.T) {
+	r := Reply{NoAnswer: "actions", Signature: "~~~~", Steps: []Step{{Kind: StepQuery}, {Kind: StepQuery}, {Kind: StepQuery}, {Kind: StepQuery, Rows: 2}}}
+	w, err := Compose(r, ":")
+	if err != nil || !strings.Contains(w, "(4 steps)</th>") || !strings.Contains(w, "<li>Ran a query: no rows (×3)</li><li>Ran a query: 2 rows</li>") {
+		t.Errorf("%v\n%s", err, w)
+	}
+}

@@ -58,8 +58,8 @@ func AddFigures(r *forum.Reply, figures []Figure) {
 		if year != "" && n > 1 {
 			shared = append(shared, year)
 		}
-		if year != "" && n > 1 || 2*dated <= n && !r.Several {
-			for _, row := range r.Rows {
+		for k, row := range r.Rows {
+			if year != "" && n > 1 || 2*dated <= n && !again(r.Rows, k) {
 				row[i].Year = ""
 			}
 		}
@@ -77,6 +77,16 @@ func only(counts map[string]int, n int) string {
 		}
 	}
 	return ""
+}
+
+// again reports whether the item of a row has another row.
+func again(rows [][]forum.Cell, k int) bool {
+	for i, row := range rows {
+		if i != k && row[0].ID != "" && row[0].ID == rows[k][0].ID {
+			return true
+		}
+	}
+	return false
 }
 
 // filled returns how many cells of a column are not empty.

@@ -34,7 +34,7 @@ func TestAddFigures(t *testing.T) {
 		}
 	}
 	several := table()
-	several.Several = true
+	several.Rows = append(several.Rows, []forum.Cell{{ID: "Q2"}, number("200")})
 	if AddFigures(several, []Figure{{"h", 1, "", "2020"}}); several.Rows[1][1].Year != "2020" {
 		t.Errorf("several rows of an item: %+v", several)
 	}

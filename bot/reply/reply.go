@@ -156,8 +156,8 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// several reports whether some items in the first column have several rows because they have several values, while most
-// have one. If most have several, the rows are about pairs, and nobody expects one row per item.
+// several reports whether some items in the first column have several rows because they have several values. With three
+// rows per item or more, the rows are about pairs, and nobody expects one row per item.
 func several(table [][]rdf.Term) bool {
 	rows := map[string]int{}
 	for _, row := range table {
@@ -170,7 +170,7 @@ func several(table [][]rdf.Term) bool {
 		}
 		rows[id]++
 	}
-	return len(rows) < len(table) && 2*len(rows) > len(table)
+	return len(rows) < len(table) && 3*len(rows) > len(table)
 }
 
 // replacedClass matches a variant with a class that differs from the query's.
