@@ -300,10 +300,11 @@ func TestPlainSentences(t *testing.T) {
 	for language, text := range map[string]string{
 		"de": "Die Tabelle zeigt die Länder, soweit Wikidata sie kennt. Bei einigen fehlt die Angabe, deshalb ist die Zelle leer. Die Liste ist absteigend sortiert.",
 		"en": "The table shows the countries as far as Wikidata knows them. Some have no value, so the cell is empty. Your query found nothing; it should work now.",
+		"ja": "川を長い順に一覧にしました。",
 		"fr": "Certains n’ont pas de valeur : la cellule est alors vide. Cette requête les affiche tous, triés par ordre alphabétique.",
 	} {
 		c := New(Evidence{Language: language, Question: map[string]string{"de": "Welche Länder gibt es?", "en": "Which countries are there?",
-			"fr": "Quels pays ?"}[language], Query: "SELECT ?x { }"})
+			"ja": "川の長さを長い順に示してください。", "fr": "Quels pays ?"}[language], Query: "SELECT ?x { }"})
 		for _, f := range c.Faults(text) {
 			t.Errorf("%s: %s %q in %s", language, f.Kind, f.Piece, f.Sentence)
 		}
