@@ -196,8 +196,14 @@ func (v vocabulary) add(s string) {
 			v[part] = true
 		}
 		if letters := []rune(t.folded); unicase(t.text) {
-			for i := 1; i < len(letters); i++ {
-				v[string(letters[i-1:i+1])] = true
+			for i := range letters {
+				if i > 0 {
+					v[string(letters[i-1:i+1])] = true
+				}
+				alone := func(k int) bool { return k < 0 || k >= len(letters) || unicode.Is(unicode.Hiragana, letters[k]) }
+				if unicode.Is(unicode.Han, letters[i]) && alone(i-1) && alone(i+1) { // a word of one letter: 川の
+					v[string(letters[i])] = true
+				}
 			}
 		}
 	}
@@ -235,7 +241,7 @@ func (c *Checker) covers(word string) bool {
 	letters := []rune(word)
 	ok := make([]bool, len(letters))
 	for i, r := range letters {
-		ok[i] = ok[i] || unicode.Is(unicode.Hiragana, r) || r == 'ー' || c.stock.has(string(r))
+		ok[i] = ok[i] || unicode.Is(unicode.Hiragana, r) || r == 'ー' || c.known[string(r)] || c.stock.has(string(r))
 		for n := 2; n <= 4 && i+n <= len(letters); n++ {
 			if piece := string(letters[i : i+n]); c.known[piece] || c.parts[piece] || c.stock.has(piece) {
 				for k := i; k < i+n; k++ {
