@@ -143,8 +143,8 @@ type Cell struct {
 	ID    string
 	Label string // of an entity
 	Text  string // of everything else
-	// how Text is shown: number, day, year, place (latitude and longitude, with a space between), file (of Commons), unknown (the value is known to exist, but not which one
-	// it is), or "" for unchanged
+	// how Text is shown: number, day, year, place (latitude and longitude, with a space between),
+	// file (of Commons), unknown (the value is known to exist, but not which one it is), or "" for unchanged
 	Kind string
 	Unit string // for a number: "km"
 	Year string // for a number: when it was true

@@ -76,8 +76,8 @@ func (c *composer) result() error {
 	return nil
 }
 
-// below returns the sentences below a result of which so many rows are shown, around those about its columns: how many rows
-// are not shown, what else the query shows, and when and where it ran.
+// below returns the sentences below a result of which so many rows are shown, around those about its columns: how many
+// rows are not shown, what else the query shows, and when and where it ran.
 func (c *composer) below(columns []string, rows int) []string {
 	var said []string
 	if more := c.r.Total - rows; more > 0 && rows > 0 && len(c.r.Tree) == 0 {

@@ -26,8 +26,8 @@ type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
 
-// Finder finds them. It makes one query for each column of numbers, of at most [maxColumns]. Numbers that are not the values
-// of a shown item, such as sums, get a unit if all their statements have the same one.
+// Finder finds them. It makes one query for each column of numbers, of at most [maxColumns]. Numbers that are not
+// the values of a shown item, such as sums, get a unit if all their statements have the same one.
 type Finder struct{ Graph Graph }
 
 var _ bot.Figures = Finder{}

@@ -49,8 +49,8 @@ func field(t *kg.Table, row int, name string) rdf.Term {
 // maxUnits is the maximum number of rows with units that are read.
 const maxUnits = 50
 
-// unitQuery writes the query for the units of the statements whose values a column is made of, with the conditions of the
-// answer's query; "" if they cannot be told from it.
+// unitQuery writes the query for the units of the statements whose values a column is made of, with the conditions of
+// the answer's query; "" if they cannot be told from it.
 func unitQuery(query, name, language string) string {
 	q, err := sparql.Parse(query)
 	if err != nil || q.Form != sparql.Select || q.Body == nil || q.Body.Where == nil {
@@ -66,7 +66,8 @@ func unitQuery(query, name, language string) string {
 	pattern := ""
 	sparql.Inspect(q.Body.Where, func(n sparql.Node) bool {
 		x, ok := n.(*sparql.Triples)
-		if !ok || x.Subject.Kind != sparql.Var || !slices.Contains(visible, x.Subject.Name) || !slices.Contains(visible, value) {
+		if !ok || x.Subject.Kind != sparql.Var || !slices.Contains(visible, x.Subject.Name) ||
+			!slices.Contains(visible, value) {
 			return true
 		}
 		for _, p := range x.Properties {

@@ -186,7 +186,8 @@ func Ran(f forum.Fault, rows int, slow bool, err error) forum.Fault {
 // Known returns the zero Fault for a fault that the poster has mentioned, such as a query without rows or one that does
 // not finish, and f for any other.
 func Known(f forum.Fault, post string) forum.Fault {
-	if f.Kind == forum.FaultEmpty && saysEmpty.MatchString(post) || f.Kind == forum.FaultSlow && saysSlow.MatchString(post) {
+	if f.Kind == forum.FaultEmpty && saysEmpty.MatchString(post) ||
+		f.Kind == forum.FaultSlow && saysSlow.MatchString(post) {
 		return forum.Fault{}
 	}
 	return f
