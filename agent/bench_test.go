@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// instant answers at once: nine queries, each another one, then the end. wait holds it at the last step.
+// instant is a model that answers at once: nine different queries, then the end. wait blocks it at the last step.
 type instant struct {
 	native bool
 	wait   func()
@@ -66,8 +66,8 @@ func benchEngine(b *testing.B, name string, m Model) *Engine {
 	return with(m, Wikibase(instantGraph{&fakeGraph{}}), p)
 }
 
-// BenchmarkTenSteps: the agent's own time for a question of ten steps, with a model and a graph that answer at once and
-// a trajectory in memory.
+// BenchmarkTenSteps measures the agent's own time for a question of ten steps, with a model and a graph that answer at
+// once and a trajectory in memory.
 func BenchmarkTenSteps(b *testing.B) {
 	for _, name := range []string{"spinach", "grasp"} {
 		b.Run(name, func(b *testing.B) {
@@ -83,7 +83,7 @@ func BenchmarkTenSteps(b *testing.B) {
 	}
 }
 
-// BenchmarkTwoHundredQuestions: the memory of 200 questions that are at their tenth step at the same time.
+// BenchmarkTwoHundredQuestions measures the memory that 200 questions use when all are at their tenth step.
 func BenchmarkTwoHundredQuestions(b *testing.B) {
 	const questions = 200
 	for _, name := range []string{"spinach", "grasp"} {
@@ -113,7 +113,7 @@ func BenchmarkTwoHundredQuestions(b *testing.B) {
 	}
 }
 
-// forgetting is a Recorder that keeps nothing, as a file does not.
+// forgetting is a Recorder that keeps nothing in memory, like a file.
 type forgetting struct{}
 
 func (forgetting) Record(context.Context, Event) error { return nil }

@@ -20,8 +20,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// turnModel answers with whole turns: each is lines "tool {arguments}", or a text without a call. It keeps what it was
-// asked.
+// turnModel answers with whole turns. A turn is either lines of the form "tool {arguments}" or a text without a call.
+// It records its requests.
 type turnModel struct {
 	turns    []string
 	requests []llm.Request
@@ -106,8 +106,8 @@ const (
 	finished = `finish {"step": 2, "columns": ["city"], "answer": "Tarburg."}`
 )
 
-// TestBestTwoCalls: an easy question takes two calls. What the question names is there at the first, and no call is made
-// for the language or the report.
+// TestBestTwoCalls checks that an easy question takes two calls. The first prompt already contains what the question
+// names, and no call is made for the language or the report.
 func TestBestTwoCalls(t *testing.T) {
 	m := &turnModel{turns: []string{capital, finished}}
 	out, _ := askBest(t, m, "What is the capital of Tarland?")
@@ -125,7 +125,7 @@ func TestBestTwoCalls(t *testing.T) {
 	}
 }
 
-// TestBestLanguage: the language is guessed from the question's words.
+// TestBestLanguage checks that the language is guessed from the question's words.
 func TestBestLanguage(t *testing.T) {
 	m := &turnModel{turns: []string{capital, finished}}
 	out, _ := askBest(t, m, "Wie heißt die Hauptstadt von Tarland, und welche Berge gibt es in diesem Land?")
@@ -134,7 +134,7 @@ func TestBestLanguage(t *testing.T) {
 	}
 }
 
-// TestBestParallel: several calls of a turn are carried out, in one turn of the conversation.
+// TestBestParallel checks that several calls of one turn are all carried out and stay one turn of the conversation.
 func TestBestParallel(t *testing.T) {
 	m := &turnModel{turns: []string{capital + "\n" + `find {"names": ["High Tar", "Nowhere"]}` + "\n" + `look {"ids": ["Q51"]}`,
 		finished}}
@@ -150,8 +150,8 @@ func TestBestParallel(t *testing.T) {
 	}
 }
 
-// TestBestShape: an end with missing columns is returned each time; one with columns other than announced, or with a
-// name instead of an item, only once.
+// TestBestShape checks that an end with missing columns is rejected every time, but one with columns other than those
+// announced, or with a name instead of an item, only once.
 func TestBestShape(t *testing.T) {
 	names := `query {"sparql": "SELECT ?mLabel WHERE { ?m wdt:P31 wd:Q8502 ; rdfs:label ?mLabel }"}`
 	for _, tt := range []struct {
@@ -192,7 +192,7 @@ func TestBestShape(t *testing.T) {
 	}
 }
 
-// TestBestNumber: a question for a number whose answer has none is asked about once.
+// TestBestNumber checks that the model is asked once to confirm an answer without a number if the question wants one.
 func TestBestNumber(t *testing.T) {
 	m := &turnModel{turns: []string{heights, `finish {"columns": ["m"], "answer": "Two."}`,
 		`query {"sparql": "SELECT (COUNT(DISTINCT ?m) AS ?n) WHERE { ?m wdt:P31 wd:Q8502 }"}`,
@@ -203,7 +203,7 @@ func TestBestNumber(t *testing.T) {
 	}
 }
 
-// TestBestAnswers: the answer columns make the form that benchmarks compare, each row once.
+// TestBestAnswers checks that the answer columns become the form that benchmarks compare, without duplicate rows.
 func TestBestAnswers(t *testing.T) {
 	m := &turnModel{turns: []string{`query {"sparql": "SELECT ?country ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P17 ?country }"}`,
 		`finish {"columns": ["country"], "answer": "Tarland.", "assumed": "Any mountain.", "open": "Heights are missing."}`}}
@@ -225,7 +225,7 @@ func TestBestAnswers(t *testing.T) {
 	}
 }
 
-// TestBestNoAnswer: an honest end without an answer is accepted at once, even if a query returned something.
+// TestBestNoAnswer checks that an honest end without an answer is accepted at once, even if a query returned something.
 func TestBestNoAnswer(t *testing.T) {
 	m := &turnModel{turns: []string{capital, `finish {"no_answer": true, "answer": "The graph has no rivers."}`}}
 	out, _ := askBest(t, m, "Which rivers are there?")
@@ -234,7 +234,8 @@ func TestBestNoAnswer(t *testing.T) {
 	}
 }
 
-// TestBestNothingFits: a model that rightly ends on an empty result is told how in one turn, or knows it from the result.
+// TestBestNothingFits checks that a model that is right to end on an empty result learns how to do so in one turn, or
+// from the result itself.
 func TestBestNothingFits(t *testing.T) {
 	lake := `query {"sparql": "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P17 wd:Q41 }", "returns": "a mountain: ?m"}`
 	none := `finish {"no_answer": true, "answer": "None: no mountain is there."}`
@@ -258,9 +259,9 @@ func TestBestNothingFits(t *testing.T) {
 	}
 }
 
-// TestBestAppendOnly: each request begins with the whole one before it, so that a provider's cache of it is valid, also
-// after turns without a call, calls that cannot be read, repetitions, refused ends and the word that few steps are
-// left.
+// TestBestAppendOnly checks that each request begins with all of the previous one, so that a provider's prompt cache
+// stays valid, even after turns without a call, unreadable calls, repetitions, refused ends and the warning that few
+// steps are left.
 func TestBestAppendOnly(t *testing.T) {
 	m := &turnModel{turns: []string{"Let me think.", capital + "\n" + `nosuch {}`, capital, `find {}`,
 		`finish {"columns": ["x"], "answer": "A."}`, `look {"ids": ["Q51"]}` + "\n" + `look {"ids": ["Q52"]}`, "Let me think.",
@@ -303,7 +304,7 @@ func encode(t *testing.T, v any) string {
 	return string(b)
 }
 
-// TestBestWithoutTools: on a server without tool calls the same conversation is text, one call per turn.
+// TestBestWithoutTools checks that on a server without tool calls the same conversation is text, one call per turn.
 func TestBestWithoutTools(t *testing.T) {
 	m := &turnModel{noTools: true, turns: []string{capital, "Let me think.", finished}}
 	out, _ := askBest(t, m, "What is the capital of Tarland?")
@@ -317,7 +318,7 @@ func TestBestWithoutTools(t *testing.T) {
 	}
 }
 
-// TestBestReplay: a recorded run is played again without the graph, although searches ran side by side.
+// TestBestReplay checks that a recorded run can be replayed without the graph, although its searches ran in parallel.
 func TestBestReplay(t *testing.T) {
 	turns := []string{capital + "\n" + `find {"names": ["High Tar"]}`, finished}
 	out, rec := askBest(t, &turnModel{turns: slices.Clone(turns)}, "What is the capital of Tarland, and which mountains are there?")
@@ -334,7 +335,8 @@ func TestBestReplay(t *testing.T) {
 	}
 }
 
-// TestBestPluralNames: the singular of a plural name is looked up, too, if nothing has the plural as its name.
+// TestBestPluralNames checks that the singular of a plural name is also looked up if nothing has the plural as its
+// name.
 func TestBestPluralNames(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(peaks+`wd:Q60 rdfs:label "Super Bowl"@en . wd:Q61 rdfs:label "Super"@en .
@@ -354,7 +356,7 @@ func TestBestPluralNames(t *testing.T) {
 	}
 }
 
-// lookedUp checks that the first prompt of a question has one text and not the other.
+// lookedUp checks that the first prompt for a question contains one text and not the other.
 func lookedUp(t *testing.T, g *embedded.Graph, question, want, not string) {
 	t.Helper()
 	m := &turnModel{turns: []string{`finish {"no_answer": true, "answer": "None."}`}}
@@ -367,7 +369,8 @@ func lookedUp(t *testing.T, g *embedded.Graph, question, want, not string) {
 	}
 }
 
-// TestBestOtherLanguages: words that are no names have capitals in German, and some lose a letter in French and Italian.
+// TestBestOtherLanguages covers German, in which common nouns are capitalized, and French and Italian, in which some
+// words drop a letter.
 func TestBestOtherLanguages(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(peaks+`@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
@@ -388,8 +391,8 @@ func TestBestOtherLanguages(t *testing.T) {
 	}
 }
 
-// TestBestPages: of five things that the question names, four are shown with their properties: a plain word that is the
-// name of no class has the fewest to say.
+// TestBestPages checks that of five things that the question names, four are shown with their properties. The one left
+// out is a common word that does not name a class, because its page is the least useful.
 func TestBestPages(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(peaks+`
@@ -410,11 +413,11 @@ func TestBestPages(t *testing.T) {
 	}
 }
 
-// busy is a graph whose queries fail while the query service wants a pause.
+// busy is a graph whose queries fail because the query service demands a pause.
 type busy struct {
 	tool.Graph
 	pause time.Duration
-	left  int // how many queries fail
+	left  int // number of queries that fail
 }
 
 func (g *busy) Query(ctx context.Context, query string) (*kg.Table, error) {
@@ -425,8 +428,9 @@ func (g *busy) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return g.Graph.Query(ctx, query)
 }
 
-// TestBestBusy: a model that ends on a query that the graph did not answer is told to run it again. Where the service
-// wants a long pause, or the model insists, the run ends with what the service said, not as if there were no answer.
+// TestBestBusy checks that a model that ends on a query that the graph did not answer is told to run it again. If the
+// service demands a long pause, or the model insists, the run ends with the service's error, not as a run without an
+// answer.
 func TestBestBusy(t *testing.T) {
 	none := `finish {"no_answer": true, "answer": "There is none."}`
 	for _, tt := range []struct {
@@ -463,7 +467,7 @@ func TestBestBusy(t *testing.T) {
 	}
 }
 
-// TestBestStuck: a model that repeats an end that was refused is not asked for ever.
+// TestBestStuck checks that a model that keeps repeating a refused end is not asked forever.
 func TestBestStuck(t *testing.T) {
 	empty := `query {"sparql": "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P17 wd:Q41 }", "returns": "a mountain: ?m"}`
 	m := &turnModel{turns: append([]string{empty}, slices.Repeat([]string{`finish {"step": 2, "answer": "None."}`}, 9)...)}

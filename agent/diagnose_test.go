@@ -20,8 +20,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// TestDiagnose checks that an empty result is followed by the condition that loses the rows, that at most six probes
-// are made, that a failing one ends them, and that none is made unless requested or when time is short.
+// TestDiagnose checks that an empty result names the condition that removes the rows, that at most six probes are made,
+// that a failing probe ends them, and that none is made if the preset does not want them or time is short.
 func TestDiagnose(t *testing.T) {
 	const two = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . ?x wikibase:rank ?r }"
 	yes := func(condition string) func(q string) (*kg.Table, error) { // rows appear without the condition
@@ -83,8 +83,8 @@ func TestDiagnose(t *testing.T) {
 	}
 }
 
-// TestDiagnoseStops: a caller who cancels during a probe gets his error, and the probes are in the trajectory, from
-// which they are replayed.
+// TestDiagnoseStops checks that a caller who cancels during a probe gets the context's error, and that the probes are
+// in the trajectory and can be replayed from it.
 func TestDiagnoseStops(t *testing.T) {
 	const two = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . ?x wikibase:rank ?r }"
 	ctx, cancel := context.WithCancel(t.Context())

@@ -105,8 +105,8 @@ func near(a, b llm.Usage) bool {
 		a.USD-b.USD < 1e-9 && b.USD-a.USD < 1e-9
 }
 
-// TestFinalLimit: LIMIT 10 goes at the very end only, not when the question asks for ten, and not when the result is
-// too much without it.
+// TestFinalLimit checks that LIMIT 10 is removed only at the very end, but not if the question asks for ten or the
+// result would be too large without it.
 func TestFinalLimit(t *testing.T) {
 	const base = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 }"
 	tests := []struct {
@@ -142,12 +142,12 @@ func TestFinalLimit(t *testing.T) {
 	}
 }
 
-// TestUnfit: a query whose last run fails is handed back, and can be replaced.
+// TestUnfit checks that a query whose last run fails is returned to the model, which can replace it.
 func TestUnfit(t *testing.T) {
 	g := graphOfTwo()
 	g.query = func(q string) (*kg.Table, error) {
 		if strings.Contains(q, "P31") {
-			return &kg.Table{Vars: []string{"x"}}, nil // rows are gone in the last run
+			return &kg.Table{Vars: []string{"x"}}, nil // the last run returns no rows
 		}
 		return items("Q3"), nil
 	}
@@ -246,8 +246,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestReportNotes: the writer of the report is told the thoughts and the outcome of each query, as notes and not as our
-// own words.
+// TestReportNotes checks that the writer of the report sees the thoughts and the outcome of each query as notes, not as
+// instructions.
 func TestReportNotes(t *testing.T) {
 	const count = "SELECT (COUNT(?x) AS ?n) WHERE { ?x wdt:P36 ?y }"
 	g := graphOfTwo()
@@ -281,7 +281,7 @@ func TestReportNotes(t *testing.T) {
 	}
 }
 
-// TestNoAnswerDetail: the reason is the model's, without the form of its call.
+// TestNoAnswerDetail checks that the reason is the model's text without the syntax of its call.
 func TestNoAnswerDetail(t *testing.T) {
 	for said, want := range map[string]string{"no answer: no shoe sizes there": "no shoe sizes there",
 		"No answer - none": "none", "no answer": ""} {
@@ -298,8 +298,8 @@ func TestNoAnswerDetail(t *testing.T) {
 	}
 }
 
-// TestExtract: when the actions are used up, a query that the steps support is requested, and published only if it
-// runs and uses numbers that were seen.
+// TestExtract checks that when the actions are used up, the model is asked for a query that the steps support, and that
+// the query is published only if it runs and uses only IDs that were shown.
 func TestExtract(t *testing.T) {
 	for _, tt := range []struct {
 		name, said string
@@ -330,7 +330,8 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// TestUnreadableTurn: the turn goes back with what is wrong, and the count starts again after a readable one.
+// TestUnreadableTurn checks that an unreadable turn is returned with the mistake, and that the count restarts after a
+// readable one.
 func TestUnreadableTurn(t *testing.T) {
 	m := &fakeModel{acts: []string{"hm", "hm", "hm", execute(qA), "hm", "hm", "hm", do("stop()")},
 		tasks: map[string]string{"report": "r"}}
@@ -349,7 +350,7 @@ func TestUnreadableTurn(t *testing.T) {
 	}
 }
 
-// TestStops: the caller's cancellation and a failing trajectory are errors, whatever the moment, and never an answer.
+// TestStops checks that the caller's cancellation and a failing trajectory are always errors, never an answer.
 func TestStops(t *testing.T) {
 	script := func() *fakeModel {
 		return &fakeModel{acts: []string{do("search_wikidata(a)"), execute(qA), do("stop()")},
@@ -387,7 +388,7 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// panicking is a graph with a fault.
+// panicking is a graph that panics.
 type panicking struct{ fakeGraph }
 
 func (*panicking) Search(context.Context, kg.SearchQuery) (*kg.SearchResult, error) { panic("fault") }
@@ -403,7 +404,7 @@ func TestPanicIsAnError(t *testing.T) {
 	}
 }
 
-// TestFollowUp: earlier turns come before the question, escaped, and the IDs in them count as seen.
+// TestFollowUp checks that earlier turns come before the question, escaped, and the IDs in them count as seen.
 func TestFollowUp(t *testing.T) {
 	m := &fakeModel{acts: []string{execute(qA), do("stop()")}, tasks: map[string]string{"report": "r"}}
 	q := Question{Text: "only the living ones, please", Language: "en", History: []Turn{{Question: "Which <humans>?",
@@ -430,7 +431,7 @@ func TestFollowUp(t *testing.T) {
 	}
 }
 
-// lengthy answers with one text and the finish reason "length".
+// lengthy is a model that answers with one text and the finish reason "length".
 type lengthy struct{ fakeModel }
 
 func (m *lengthy) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
@@ -441,7 +442,7 @@ func (m *lengthy) Complete(ctx context.Context, req llm.Request) (*llm.Response,
 	return resp, err
 }
 
-// TestCutOffTurn: half a query is not run; a short action in a turn that became too long is.
+// TestCutOffTurn checks that half a query is not run, but a short action in a turn that became too long is.
 func TestCutOffTurn(t *testing.T) {
 	m := &lengthy{fakeModel{acts: []string{execute(qA), do("search_wikidata(a)\nObservation: and so on and so on")}}}
 	g := graphOfTwo()
@@ -454,7 +455,7 @@ func TestCutOffTurn(t *testing.T) {
 	}
 }
 
-// TestBounds: what is shown is bounded, and the model is told when few steps are left.
+// TestBounds checks that prompts are bounded, and that the model is told when few steps are left.
 func TestBounds(t *testing.T) {
 	wide := &kg.Table{Vars: make([]string, 200)}
 	row := make([]rdf.Term, 200)
@@ -494,7 +495,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// forgetful takes only short conversations.
+// forgetful is a model that accepts only short conversations.
 type forgetful struct {
 	fakeModel
 	most int // bytes
@@ -511,8 +512,8 @@ func (m *forgetful) Complete(ctx context.Context, req llm.Request) (*llm.Respons
 	return m.fakeModel.Complete(ctx, req)
 }
 
-// TestShortened: a conversation that is too long for the model is tried once more with its old observations cut down;
-// the state itself stays whole.
+// TestShortened checks that a conversation that is too long for the model is retried once with its old observations
+// shortened, and that the state itself is not changed.
 func TestShortened(t *testing.T) {
 	g := graphOfTwo()
 	g.hits = map[string][]kg.Hit{}
@@ -532,7 +533,7 @@ func TestShortened(t *testing.T) {
 	}
 }
 
-// TestLastRun: what a failing last run leads to.
+// TestLastRun covers the consequences of a failing last run.
 func TestLastRun(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -549,7 +550,7 @@ func TestLastRun(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := graphOfTwo()
-			g.query = func(string) (*kg.Table, error) { return nil, tt.err } // the posting form; the exploring run is in tables
+			g.query = func(string) (*kg.Table, error) { return nil, tt.err } // the posting form; only the exploring run fails
 			out, _ := ask(t, &fakeModel{acts: tt.acts, tasks: map[string]string{"report": "r"}}, g, tt.limit)
 			if out.Answer != nil || out.Reason != tt.want {
 				t.Errorf("%q: %s", out.Reason, out.Detail)

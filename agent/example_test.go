@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sandbox"
 )
 
-// player is a model that says what it was told to say.
+// player is a model with fixed answers.
 type player []string
 
 func (p *player) Complete(context.Context, llm.Request) (*llm.Response, error) {

@@ -16,8 +16,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// fakeModel answers act from a list of turns, in order, and every other task from a map by its name. It keeps what it
-// was asked.
+// fakeModel answers the task act from a list of turns, in order, and every other task from a map by its name. It
+// records its requests.
 type fakeModel struct {
 	acts     []string
 	tasks    map[string]string
@@ -77,7 +77,7 @@ type fakeGraph struct {
 	entities map[string]*kg.Entity
 	examples map[string][]kg.Example
 	tables   map[string]*kg.Table
-	errs     map[string]error // by query text, entity number or search text
+	errs     map[string]error // by query text, entity ID or search text
 	labels   map[string]string
 	query    func(q string) (*kg.Table, error)
 	queries  []string
@@ -168,7 +168,7 @@ func (m *memory) of(kind string) []Event {
 	return out
 }
 
-// ticking is a clock that moves on by a millisecond at each look.
+// ticking is a clock that advances by a millisecond each time it is read.
 func ticking() func() time.Time {
 	begin := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	var looks atomic.Int64
@@ -200,7 +200,7 @@ func items(ids ...string) *kg.Table {
 	return t
 }
 
-// sequence answers every call with the next text.
+// sequence is a model that answers each call with the next text.
 type sequence struct{ answers []string }
 
 func (s *sequence) Complete(context.Context, llm.Request) (*llm.Response, error) {
@@ -212,7 +212,7 @@ func (s *sequence) Complete(context.Context, llm.Request) (*llm.Response, error)
 	return &llm.Response{Choices: []llm.Choice{{Content: text, FinishReason: "stop"}}}, nil
 }
 
-// spinach is the preset without the queries of the diagnosis, changed for a test.
+// spinach returns the preset without the diagnosis's queries, changed for a test.
 func spinach(change func(*preset.Preset)) Options {
 	p := preset.Default()
 	p.Diagnose = false
@@ -222,5 +222,5 @@ func spinach(change func(*preset.Preset)) Options {
 	return Options{Preset: p}
 }
 
-// pruned lets every page be pruned by the model.
+// pruned makes the model prune every page.
 func pruned(p *preset.Preset) { p.Show.PruneOver = -1 }

@@ -29,15 +29,15 @@ func graspF(t *testing.T) *preset.Preset {
 	return p
 }
 
-// TestG25Feedback, G26, G27: who judges when, what the judge sees, and what follows.
+// TestG25Feedback covers rows G25 to G27: who judges and when, what the judge sees, and what follows.
 func TestG25Feedback(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		turns    [][]string
-		purposes string // of the calls, in order
+		purposes string // tasks of the calls, in order
 		first    *Verdict
 		events   string
-		sparql   string // in the answer, or the attempt of a run without one
+		sparql   string // in the answer, or in the attempt of a run without an answer
 		answered bool
 	}{
 		{"G27 done: the answer stays", [][]string{answerWith(qA), verdict("done", "Good.")}, "act feedback",
@@ -117,7 +117,7 @@ func TestG25Feedback(t *testing.T) {
 	}
 }
 
-// TestFeedbackAsText: without native calls the judge writes JSON.
+// TestFeedbackAsText checks that the judge writes JSON if there are no native calls.
 func TestFeedbackAsText(t *testing.T) {
 	p := ruled(func(*preset.Rules) {})
 	p.Feedback.Rounds = 1

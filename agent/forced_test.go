@@ -12,7 +12,7 @@ import (
 )
 
 // Solved questions come before the model's first turn as if it had asked for them (GRASP's forced examples): a call and
-// its result with native calls, a thought and an action with text. They cost none of the model's actions.
+// its result with native calls, a thought and an action with text. They do not count as the model's actions.
 func TestForcedExamples(t *testing.T) {
 	pool := &solved{by: map[string][]event.Example{"rivers": {{ID: "e1", Question: "Which rivers flow into the Rhine?",
 		SPARQL: "SELECT ?r { ?r wdt:P403 wd:Q584 }", Score: 0.5},

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// solved is a pool of examples that are found by a word of the text.
+// solved is a pool of examples in which a search finds those that share a word with the text.
 type solved struct {
 	by      map[string][]event.Example
 	queries []event.ExampleQuery
@@ -70,7 +70,7 @@ func riverShapes(sample int64) *shapes {
 
 const rivers = "Which rivers flow into Lake Geneva?"
 
-// fence is a message with a query.
+// fence returns a message with a query.
 func fence(query string) string {
 	return "Rivers by their mouth.\n```sparql\n#+ endpoint: https://query.example/sparql\n" + query + "\n```\nAll of them."
 }
@@ -81,7 +81,7 @@ const (
 	wrongQuery = "SELECT DISTINCT ?r WHERE { ?r wdt:P31 wd:Q4022 ; wdt:P999 wd:Q6420 . }"
 )
 
-// generating is a run of the preset sparql-llm.
+// generating runs the preset sparql-llm.
 type generating struct {
 	model  *fakeModel
 	graph  *fakeGraph
@@ -130,7 +130,7 @@ func (x *generating) ask(t *testing.T) (*Outcome, *memory) {
 	return out, rec
 }
 
-// says checks that a text holds others.
+// says checks that a text contains others.
 func says(t *testing.T, text string, wants ...string) {
 	t.Helper()
 	for _, w := range wants {
@@ -140,7 +140,7 @@ func says(t *testing.T, text string, wants ...string) {
 	}
 }
 
-// The rows extract, retrieve and generate of SPARQL-LLM's pipeline, and a first query that is right.
+// The test covers the rows extract, retrieve and generate of SPARQL-LLM's pipeline with a first query that is right.
 func TestGenerateAtOnce(t *testing.T) {
 	x := newGenerating(fence(goodQuery))
 	out, rec := x.ask(t)
@@ -181,8 +181,8 @@ func TestGenerateAtOnce(t *testing.T) {
 	t.Error("the trajectory does not say which examples were seen")
 }
 
-// Ours: the relations of the question are looked up, too. Without them a property that no class found has is never
-// shown.
+// This part is ours: the question's relations are looked up, too. Otherwise a property that none of the classes found
+// has would never be shown.
 func TestGenerateRelations(t *testing.T) {
 	x := newGenerating(fence(goodQuery))
 	x.model.tasks["analyze"] = `{"extracted_classes":["river"],"extracted_entities":["Lake Geneva"],"extracted_relations":["mouth of a river",""]}`
@@ -196,7 +196,8 @@ func TestGenerateRelations(t *testing.T) {
 		"\"mouth of a river\":\n- mouth of the watercourse (P403): where it ends")
 }
 
-// k is 10 for the question and each step, or 5 with more than three; duplicates are shown once, the most similar first.
+// k is 10 for the question and for each step, or 5 if there are more than three. Duplicates are shown once, with the
+// most similar first.
 func TestRetrieveCounts(t *testing.T) {
 	example := func(id, query string, score float64) event.Example {
 		return event.Example{ID: id, Question: "about " + id, SPARQL: query, Score: score}
@@ -238,7 +239,7 @@ func TestRetrieveCounts(t *testing.T) {
 	}
 }
 
-// Without solved questions, classes or an analysis that can be read, the work continues.
+// The run continues without solved questions, without classes and without a readable analysis.
 func TestGenerateWithout(t *testing.T) {
 	for name, change := range map[string]func(*generating){
 		"examples":            func(x *generating) { x.source.Examples = nil },
@@ -263,8 +264,8 @@ func TestGenerateWithout(t *testing.T) {
 	}
 }
 
-// A query that does not fit completely known classes is returned before it is run; the same query is run the second
-// time.
+// A query that does not fit classes that are completely known is rejected before it runs; the same query is run the
+// second time.
 func TestCheckFirst(t *testing.T) {
 	x := newGenerating(fence(wrongQuery), fence(goodQuery))
 	out, _ := x.ask(t)
@@ -307,7 +308,7 @@ func TestCheckSample(t *testing.T) {
 	}
 }
 
-// The three kinds of mistakes in classes, and a query that does not parse.
+// The test covers the three kinds of mistakes in classes and a query that does not parse.
 func TestMistakes(t *testing.T) {
 	for name, c := range map[string]struct {
 		query string
@@ -345,7 +346,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// An empty run, a failed one and one that takes too long go back with what is known.
+// A query that returns nothing, fails or takes too long is returned to the model with the reason.
 func TestRepairRuns(t *testing.T) {
 	x := newGenerating(fence(emptyQuery), "I am not sure.", fence(goodQuery))
 	if out, _ := x.ask(t); out.Answer == nil {
@@ -401,7 +402,7 @@ func TestTenSecondsAndFiftyRows(t *testing.T) {
 	}
 }
 
-// After three queries the end is always the same.
+// After three queries the run always ends in the same way.
 func TestThreeTries(t *testing.T) {
 	x := newGenerating(fence(emptyQuery), fence(strings.Replace(emptyQuery, "Q1 ", "Q2 ", 1)),
 		fence(strings.Replace(emptyQuery, "Q1 ", "Q3 ", 1)), fence(goodQuery))
@@ -463,7 +464,7 @@ func TestChallenge(t *testing.T) {
 	}
 }
 
-// A run is played again from its trajectory without graph, model, examples or classes.
+// A run can be replayed from its trajectory without graph, model, examples or classes.
 func TestGenerateReplay(t *testing.T) {
 	x := newGenerating(fence(emptyQuery), fence(goodQuery))
 	x.graph.errs = map[string]error{emptyQuery: context.DeadlineExceeded}
@@ -483,7 +484,7 @@ func TestGenerateReplay(t *testing.T) {
 	}
 }
 
-// Hostile material stays within its tags: it cannot end them or the block of a query.
+// Hostile text stays within its tags: it can close neither them nor the block of a query.
 func TestGenerateHostile(t *testing.T) {
 	x := newGenerating(fence(goodQuery))
 	x.source.Examples = &solved{by: map[string][]event.Example{"rivers": {{ID: "e",
@@ -499,9 +500,10 @@ func TestGenerateHostile(t *testing.T) {
 	}
 }
 
-// TestGenerateInTree: a preset that writes whole queries searches a tree, too. What they are written from is looked up
-// once, before the root; each query is an action, and one that returns something ends its branch with an answer. A
-// sample is not requested with the preset's seed: a server with one choice per call would repeat it.
+// TestGenerateInTree checks that a preset that writes whole queries can also search a tree. What the queries are based
+// on is looked up once, before the root. Each query is an action, and one that returns rows ends its branch with an
+// answer. Samples are not requested with the preset's seed, because a server with one choice per call would repeat the
+// same one.
 func TestGenerateInTree(t *testing.T) {
 	x := newGenerating(fence(emptyQuery), fence(goodQuery), fence(goodQuery), fence(wrongQuery))
 	x.model.tasks[llm.Judge] = "Points: 2 of 2"
@@ -530,14 +532,14 @@ func TestGenerateInTree(t *testing.T) {
 	if v := rec.of("vote"); analyzed != 1 || len(v) != 1 || v[0].Groups[0].Weight != 2 {
 		t.Errorf("analyzed %d times, votes %+v", analyzed, v)
 	}
-	for _, e := range rec.of("visit") { // what was looked up is above the root
+	for _, e := range rec.of("visit") { // the lookups are above the root
 		if len(e.Path) > 2 {
 			t.Errorf("a path of %d steps", len(e.Path))
 		}
 	}
 }
 
-// TestGenerateLinear: one action after the other is that preset's usual way, which looks up first.
+// TestGenerateLinear checks that the preset's usual policy is linear and looks things up first.
 func TestGenerateLinear(t *testing.T) {
 	x := newGenerating(fence(emptyQuery), fence(goodQuery))
 	p, err := preset.Named(x.preset)

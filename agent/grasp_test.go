@@ -36,7 +36,7 @@ func graspGraph(t *testing.T, more string) *embedded.Graph {
 	return b.Graph(embedded.Options{Name: "test"})
 }
 
-// caller is a model that calls tools: each turn is a text and lines "TOOL name {arguments}".
+// caller is a model that calls tools. Each turn is a text followed by lines of the form "TOOL name {arguments}".
 type caller struct {
 	turns    []string
 	used     int
@@ -70,7 +70,7 @@ func (m *caller) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 	return &llm.Response{Choices: []llm.Choice{ch}}, nil
 }
 
-// graspPreset is one of GRASP's presets, changed for a test.
+// graspPreset returns one of GRASP's presets, changed for a test.
 func graspPreset(t *testing.T, name string, change func(*preset.Preset)) *preset.Preset {
 	t.Helper()
 	p, err := preset.Named(name)
@@ -83,7 +83,7 @@ func graspPreset(t *testing.T, name string, change func(*preset.Preset)) *preset
 	return p
 }
 
-// graspKnown knows one shape and a few solved questions.
+// graspKnown has one shape and a few solved questions.
 type graspKnown struct{}
 
 func (graspKnown) Shape(_ context.Context, class, _ string) (*kg.Shape, error) {

@@ -30,7 +30,7 @@ func playGrasp(t *testing.T, s Sources, p *preset.Preset, turns ...string) (*Out
 	return out, m
 }
 
-// TestGraspEnds: how GRASP's runs end (rows G4, G9, G10, G28 and G29 of docs/presets.md).
+// TestGraspEnds checks how GRASP's runs end (rows G4, G9, G10, G28 and G29 of docs/presets.md).
 func TestGraspEnds(t *testing.T) {
 	g := graspGraph(t, "")
 	empty := `SELECT ?c WHERE { wd:Q142 wdt:P40 ?c }`
@@ -112,7 +112,8 @@ func TestGraspEnds(t *testing.T) {
 	}
 }
 
-// TestGraspMessages: one call per turn, results as messages, and the limit of 200 messages (G4).
+// TestGraspMessages checks that a turn has one call, that results are messages, and that there are at most 200 messages
+// (G4).
 func TestGraspMessages(t *testing.T) {
 	g := graspGraph(t, "")
 	turns := []string{graspQuery}
@@ -120,7 +121,7 @@ func TestGraspMessages(t *testing.T) {
 		turns = append(turns, fmt.Sprintf(`TOOL search_entity {"query": "x%d"}`, i))
 	}
 	out, m := playGrasp(t, Wikibase(g), graspPreset(t, "grasp", nil), turns...)
-	if out.Answer == nil || len(out.Steps) != 99 { // 2 messages, and 2 for each call
+	if out.Answer == nil || len(out.Steps) != 99 { // 2 messages, plus 2 for each call
 		t.Errorf("%d steps, %q %s", len(out.Steps), out.Reason, out.Detail)
 	}
 	if ms := m.requests[1].Messages; len(ms) != 4 || ms[2].Role != "assistant" || len(ms[2].ToolCalls) != 1 ||
@@ -166,12 +167,13 @@ func TestGraspSystem(t *testing.T) {
 		"search_property_of_entity", "search_object_of_property"}, names); d != "" {
 		t.Error(d)
 	}
-	if bytes > 4*800 { // GRASP's own are some 1,500 tokens
+	if bytes > 4*800 { // GRASP's own message has some 1,500 tokens
 		t.Errorf("the tools take %d bytes of every call", bytes)
 	}
 }
 
-// TestGraspGraphs: with several graphs every call names one, and the answer's query runs on its own (G6).
+// TestGraspGraphs checks that with several graphs every call names one, and that the answer's query runs on the graph
+// it names (G6).
 func TestGraspGraphs(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("x.ttl", strings.NewReader(`@prefix c: <http://example.org/c/> . c:acme <http://www.w3.org/2000/01/rdf-schema#label> "Acme" ; c:boss c:ann .`)); err != nil {
@@ -213,7 +215,7 @@ func TestGraspGraphs(t *testing.T) {
 	}
 }
 
-// TestGraspCandidateLimit: with 65,536 candidates a search is restricted to them, with one more it is not (G19).
+// TestGraspCandidateLimit checks that a search is restricted to 65,536 candidates, but not to one more (G19).
 func TestGraspCandidateLimit(t *testing.T) {
 	for _, n := range []int{65_536, 65_537} {
 		var b strings.Builder
@@ -232,7 +234,8 @@ func TestGraspCandidateLimit(t *testing.T) {
 	}
 }
 
-// TestGraspHostile: hostile calls get text to repair, and nothing that looks like an instruction of ours.
+// TestGraspHostile checks that hostile calls get a text that helps to correct them, and nothing that looks like an
+// instruction of ours.
 func TestGraspHostile(t *testing.T) {
 	g := graspGraph(t, "")
 	deep := strings.Repeat(`{"constraints":`, 20_000) + "1" + strings.Repeat("}", 20_000)
@@ -248,7 +251,7 @@ func TestGraspHostile(t *testing.T) {
 		for i, name := range []string{"search_entity", "search_property", "search_literal", "search_shape", "search_example",
 			"search_constrained", "get_shape", "list", "execute"} {
 			if i > 0 && len(args) > 10_000 {
-				break // they are refused before the tool matters
+				break // they are refused before the tool is looked up
 			}
 			out, m := playGrasp(t, Wikibase(g), graspPreset(t, "grasp-all", nil), "TOOL "+name+" "+args, graspAnswer)
 			if out.Answer == nil {
@@ -296,7 +299,7 @@ func TestGraspHostile(t *testing.T) {
 	}
 }
 
-// TestGraspGeneral: the task general-qa answers in words; the last query executed is the source (G1).
+// TestGraspGeneral checks that the task general-qa answers in words; the last query executed is the source (G1).
 func TestGraspGeneral(t *testing.T) {
 	g := graspGraph(t, "")
 	words := `TOOL answer_text {"answer": "It is Paris."}`
@@ -324,7 +327,8 @@ func TestGraspGeneral(t *testing.T) {
 	}
 }
 
-// TestGraspExamples: three solved questions are shown before the first turn, like the question or any (G20, G21).
+// TestGraspExamples checks that three solved questions are shown before the first turn, either similar ones or random
+// ones (G20, G21).
 func TestGraspExamples(t *testing.T) {
 	s := Wikibase(graspGraph(t, ""))
 	for name, want := range map[string]string{"grasp-similar": "What is the capital of Germany?",
@@ -348,8 +352,8 @@ func TestGraspExamples(t *testing.T) {
 	}
 }
 
-// TestGraspLanguage: GRASP does not ask what language a question is in. Labels are English then; a language that is
-// known is used.
+// TestGraspLanguage checks that GRASP does not ask for the language of a question. Labels are in English unless the
+// language is known.
 func TestGraspLanguage(t *testing.T) {
 	for language, want := range map[string]string{"": "Germany (wd:Q183)", "de": "Deutschland (wd:Q183)"} {
 		m := &caller{turns: []string{`TOOL execute {"sparql": "SELECT ?x { VALUES ?x { wd:Q183 } }"}`, graspAnswer}}
@@ -364,14 +368,14 @@ func TestGraspLanguage(t *testing.T) {
 	}
 }
 
-// TestGraspShown: what each tool shows counts as known under GRASP's guard, in the forms that were shown or looked
-// through (G24).
+// TestGraspShown checks which IRIs count as known under GRASP's guard after each tool's result, in the forms that were
+// shown or examined (G24).
 func TestGraspShown(t *testing.T) {
 	s := Wikibase(graspGraph(t, ""))
 	s[0].Shapes, s[0].Examples = graspKnown{}, graspKnown{}
 	for _, tt := range []struct {
 		name, shown string   // a call
-		known, not  []string // triples of a query that may then be run, and may not
+		known, not  []string // triples that a query may then use, and may not
 	}{
 		{"nothing", `TOOL search_entity {"query": "Zanzibar"}`, []string{"?s rdfs:label ?o"}, []string{"wd:Q142 ?p ?o",
 			"?s wdt:P36 ?o"}},

@@ -29,7 +29,7 @@ func guardGraph() *fakeGraph {
 		}}
 }
 
-// TestGuard: what is done about IDs that nothing has shown, by preset.
+// TestGuard checks how each preset handles IDs that have not been shown.
 func TestGuard(t *testing.T) {
 	const query = "SELECT ?x WHERE { ?x wdt:P36 wd:Q183 ; p:P31 [ ps:P31 wd:Q99 ] }"
 	for _, tt := range []struct {
@@ -78,8 +78,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestGuardOnIRIs: on a graph without numbers the IDs are prefixed names; those of common vocabularies do not need
-// looking up.
+// TestGuardOnIRIs checks that on a graph that is not a Wikibase IDs are prefixed names, and that those of common
+// vocabularies need not be looked up.
 func TestGuardOnIRIs(t *testing.T) {
 	g := guardGraph()
 	g.labels = map[string]string{"dbo:capital": "capital"}
@@ -103,7 +103,7 @@ func TestGuardOnIRIs(t *testing.T) {
 	}
 }
 
-// calls is a model that calls tools: its turns are lists of name and arguments.
+// calls is a model that calls tools. Its turns are lists of names and arguments.
 type calls struct {
 	turns    [][]string
 	requests []llm.Request
@@ -126,7 +126,7 @@ func (m *calls) Complete(_ context.Context, req llm.Request) (*llm.Response, err
 	return &llm.Response{Choices: []llm.Choice{ch}, Usage: llm.Usage{Calls: 1}}, nil
 }
 
-// args are arguments as JSON.
+// args returns arguments as JSON.
 func args(pairs ...string) string {
 	m := map[string]string{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -139,7 +139,7 @@ func args(pairs ...string) string {
 	return string(b)
 }
 
-// grasp is GRASP's preset, changed for a test.
+// grasp returns GRASP's preset, changed for a test.
 func grasp(t *testing.T, change func(p *preset.Preset)) *preset.Preset {
 	t.Helper()
 	p, err := preset.Named("grasp")
@@ -153,8 +153,8 @@ func grasp(t *testing.T, change func(p *preset.Preset)) *preset.Preset {
 	return p
 }
 
-// TestG24KnowBeforeUse: GRASP's rule. What the question names is not known, the IRIs of shown rows and common
-// vocabularies are, and wdt:P31 does not make p:P31 known.
+// TestG24KnowBeforeUse checks GRASP's rule: IRIs of shown rows and common vocabularies are known, but what the question
+// names is not, and wdt:P31 does not make p:P31 known.
 func TestG24KnowBeforeUse(t *testing.T) {
 	g := guardGraph()
 	g.query = func(q string) (*kg.Table, error) {

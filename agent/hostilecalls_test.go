@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// hostileModel says the same hostile thing to every request.
+// hostileModel answers every request with the same hostile text.
 type hostileModel struct {
 	choice   llm.Choice
 	requests []llm.Request
@@ -28,8 +28,8 @@ func (m *hostileModel) Complete(_ context.Context, req llm.Request) (*llm.Respon
 	return &llm.Response{Choices: []llm.Choice{m.choice}, Usage: llm.Usage{Calls: 1}}, nil
 }
 
-// TestHostileCalls: whatever a model writes, with every preset the run ends in one of the typed ways without a panic,
-// what the model reads stays small and well-formed, and no address outside the graph is requested.
+// TestHostileCalls checks that whatever a model writes, a run with any preset has a typed ending and does not panic,
+// the model's prompts stay small and well-formed, and no address outside the graph is requested.
 func TestHostileCalls(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow with the race detector; go test without -short runs it")
@@ -64,7 +64,7 @@ func TestHostileCalls(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var fresh []string // tools that no preset before has
+		var fresh []string // tools that no preset above has
 		for _, tl := range p.Tools {
 			if !tried[tl] {
 				fresh, tried[tl] = append(fresh, tl), true
@@ -153,7 +153,7 @@ func TestHostileCalls(t *testing.T) {
 	}
 }
 
-// parallelized is a preset whose native turns may hold several calls.
+// parallelized returns a preset whose native turns may have several calls.
 func parallelized(t *testing.T, p *preset.Preset, parallel bool) *preset.Preset {
 	t.Helper()
 	q, err := p.WithProtocol(p.Protocol, parallel)

@@ -23,10 +23,10 @@ import (
 // The tests in this file play Interactive-KBQA's conversations (Xiong et al., ACL 2024; rows I1 to I14 of
 // docs/presets-kbqa.md) with a scripted model.
 
-// samples is a model that answers each request with several samples, and records what it was asked.
+// samples is a model that answers each request with several samples and records its requests.
 type samples struct {
 	mu       sync.Mutex
-	turns    [][]string // actions; a turn that does not begin with a label gets a thought
+	turns    [][]string // actions; a turn that does not begin with a label gets a thought first
 	fail     error      // after the last turn
 	requests []llm.Request
 }
@@ -61,7 +61,7 @@ func askKBQA(t *testing.T, name, question string, limits Limits, m *samples) (*O
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Exemplars.Kind = preset.KindByWords // for what the model says of it, see TestKBQAKindByModel
+	p.Exemplars.Kind = preset.KindByWords // TestKBQAKindByModel covers the model's choice
 	var sources Sources
 	switch p.Show.Dialect {
 	case kbqa.ByIRI:
@@ -101,7 +101,7 @@ const (
 	brokenCall = `ExecuteSPARQL('SELECT ?x WHERE { ?x wdt:P30 ')`
 )
 
-// TestKBQAConversation is rows I1, I2, I4 to I8 and I13: what is asked of the model, what it is shown, and the end.
+// TestKBQAConversation covers rows I1, I2, I4 to I8 and I13: the requests to the model, what it is shown, and the end.
 func TestKBQAConversation(t *testing.T) {
 	m := &samples{turns: [][]string{six(`SearchNodes("country")`),
 		six(`SearchGraphPatterns('SELECT ?e WHERE { ?e wdt:P31 wd:Q6256 . }', semantic="continent")`), six(continents),
@@ -150,7 +150,7 @@ func TestKBQAConversation(t *testing.T) {
 	}
 }
 
-// TestKBQADialect is row I3 with the preset for KQA Pro: entities by name, nodes of values, and the answer of the end.
+// TestKBQADialect covers row I3 with the preset for KQA Pro: entities by name, nodes of values, and the final answer.
 func TestKBQADialect(t *testing.T) {
 	m := &samples{turns: [][]string{six(`SearchNodes("Kelmere")`),
 		six(`ExecuteSPARQL('SELECT ?v WHERE { ?e <pred:name> "Kelmere" ; <area> ?pv . ?pv <pred:value> ?v }')`), six("Done")}}
@@ -169,7 +169,7 @@ func TestKBQADialect(t *testing.T) {
 	}
 }
 
-// TestKBQAVote is row I9, with the two faults of the released program named in contradiction 29.
+// TestKBQAVote covers row I9, with the two faults of the released program named in contradiction 29.
 func TestKBQAVote(t *testing.T) {
 	const a, b = `SearchNodes("Germany")`, `SearchNodes("France")`
 	for _, tt := range []struct {
@@ -199,7 +199,7 @@ func TestKBQAVote(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := &samples{turns: tt.turns}
-			for i := range m.turns { // a server that gives fewer samples is asked again: fill up
+			for i := range m.turns { // a server that returns fewer samples is asked again until there are enough
 				for len(m.turns[i]) < 6 {
 					m.turns[i] = append(m.turns[i], "I cannot decide.")
 				}
@@ -219,7 +219,7 @@ func TestKBQAVote(t *testing.T) {
 	}
 }
 
-// TestKBQAFewSamples: a server that returns one sample at a time is asked until there are six.
+// TestKBQAFewSamples checks that a server that returns one sample at a time is asked until there are six.
 func TestKBQAFewSamples(t *testing.T) {
 	const a, b = `SearchNodes("Germany")`, `SearchNodes("France")`
 	m := &samples{turns: [][]string{{a}, {b}, {b}, {a, b}, {b}}}
@@ -229,7 +229,7 @@ func TestKBQAFewSamples(t *testing.T) {
 	}
 }
 
-// TestKBQAEnds is rows I7, I8, I10 and I12: how a conversation ends without an answer. None is lost.
+// TestKBQAEnds covers rows I7, I8, I10 and I12: how a conversation ends without an answer. No conversation is lost.
 func TestKBQAEnds(t *testing.T) {
 	many := func() (turns [][]string) {
 		for _, c := range []string{"Germany", "France", "Egypt", "Kenya", "Berlin", "Spain", "Italy", "Norway", "Poland",
@@ -276,7 +276,7 @@ func TestKBQAEnds(t *testing.T) {
 	}
 }
 
-// TestKBQAActions is row I11: actions as models write them. Nothing is evaluated.
+// TestKBQAActions covers row I11: actions as models write them. Nothing is evaluated.
 func TestKBQAActions(t *testing.T) {
 	for written, want := range map[string]string{
 		"Thought: x\nAction:SearchNodes(\"Germany\")":                                                          `SearchNodes("Germany")`,
@@ -303,8 +303,8 @@ func TestKBQAActions(t *testing.T) {
 	}
 }
 
-// TestKBQAInjection: text from the graph stays on its line, so that it cannot pass for a turn of the model or for one
-// of our tags.
+// TestKBQAInjection checks that text from the graph stays on its line, so that it cannot be mistaken for a turn of the
+// model or for one of our tags.
 func TestKBQAInjection(t *testing.T) {
 	p, err := preset.Named("interactive-kbqa")
 	if err != nil {
@@ -326,8 +326,8 @@ func TestKBQAInjection(t *testing.T) {
 	}
 }
 
-// TestKBQAKindByModel is row I14: the model may say of what kind a question is; what it says is checked, and its words
-// decide when it fails.
+// TestKBQAKindByModel covers row I14: the model may name the kind of a question. Its answer is checked, and if it is
+// invalid, the question's words decide.
 func TestKBQAKindByModel(t *testing.T) {
 	const question = "How many countries are there on each continent?" // by its words: GroupedCount
 	const far, rivers = "How far is it from Mount Everest", "Which rivers take in more than one other river"
@@ -361,8 +361,8 @@ func TestKBQAKindByModel(t *testing.T) {
 	}
 }
 
-// TestKBQAKindByWords: the kind is found without a call to the model; there is no call either if the dialogues of all
-// kinds are shown.
+// TestKBQAKindByWords checks that the kind is found without a call to the model, and that no call is made if the
+// dialogues of all kinds are shown.
 func TestKBQAKindByWords(t *testing.T) {
 	for name, words := range map[string]bool{"interactive-kbqa": true, "interactive-kbqa:kqapro": true,
 		"interactive-kbqa:metaqa": false} {
@@ -385,7 +385,7 @@ func TestKBQAKindByWords(t *testing.T) {
 	}
 }
 
-// TestKBQAGuard: an ID that nothing has shown is named, on graphs that have IDs.
+// TestKBQAGuard checks that on graphs with IDs, an ID that has not been shown is named.
 func TestKBQAGuard(t *testing.T) {
 	m := &samples{turns: [][]string{six(`ExecuteSPARQL('SELECT ?x WHERE { ?x wdt:P2043 ?y ; wdt:P31 ?c }')`), six("Done")}}
 	out, _ := askKBQA(t, "interactive-kbqa", "Which?", Limits{}, m)
@@ -400,7 +400,8 @@ func TestKBQAGuard(t *testing.T) {
 	}
 }
 
-// TestKBQAGolden: entities that the caller knows are listed after the question, in every dialect, as material (I15).
+// TestKBQAGolden checks that entities that the caller knows are listed after the question as data, in every dialect
+// (I15).
 func TestKBQAGolden(t *testing.T) {
 	for _, name := range []string{"interactive-kbqa", "interactive-kbqa:kqapro"} {
 		p, err := preset.Named(name)

@@ -16,8 +16,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// TestBestInTree: a preset with tool calls, several in a turn, searches a tree on the embedded graph. A turn of two
-// calls is one action: its child has both steps and one visit, 2 of 2 points for it are worth 1, and the end on its
+// TestBestInTree checks that a preset with several tool calls per turn can search a tree on the embedded graph. A turn
+// with two calls is one action: its child has both steps and one visit, 2 of 2 points are worth 1, and the end on its
 // query is the answer.
 func TestBestInTree(t *testing.T) {
 	p := best(t)
@@ -25,7 +25,7 @@ func TestBestInTree(t *testing.T) {
 	m := &turnModel{turns: []string{
 		capital + "\n" + `find {"names": ["High Tar"]}`, heights, // the first expansion
 		"Points: 2 of 2", "Points: 0 of 2",
-		finished, heights, // of the first child
+		finished, heights, // the first child's
 		"Points: 2 of 2", "Points: 1 of 2",
 	}}
 	rec := &memory{}
@@ -39,7 +39,7 @@ func TestBestInTree(t *testing.T) {
 	}
 	says(t, out.Answer.SPARQL, "wd:Q40 wdt:P36 ?city")
 	for _, r := range m.requests {
-		if r.Purpose == llm.Judge { // it sees actions by these names
+		if r.Purpose == llm.Judge { // it sees the actions under these names
 			says(t, r.Messages[0].Content, "query: Runs a SPARQL query", "\nfind(names", "finish: Ends the work")
 		}
 	}
@@ -65,12 +65,12 @@ func TestBestInTree(t *testing.T) {
 var mountainQueries = map[string]string{
 	"highest": "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P2044 ?h } ORDER BY DESC(?h) LIMIT 1",
 	"all":     "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 }",
-	"again":   "SELECT ?mountain WHERE { ?mountain wdt:P17 wd:Q40 ; wdt:P31 wd:Q8502 }", // the same rows as all
+	"again":   "SELECT ?mountain WHERE { ?mountain wdt:P17 wd:Q40 ; wdt:P31 wd:Q8502 }", // returns the same rows as all
 	"none":    "SELECT ?m WHERE { ?m wdt:P31 wd:Q40 }",
 }
 
-// branching is a model for a tree. A turn is a short name: of a query, "end", or what is searched for. What was done so
-// far is a path of them.
+// branching is a model for a tree. A turn is a short name: a query's, "end", or a search text. The actions so far form
+// a path of names.
 type branching struct {
 	turns  map[string][2]string // by path
 	scores map[string][2]int    // of the two judgments, by path
@@ -157,7 +157,7 @@ func mountains() *branching {
 	}
 }
 
-// askTree searches the embedded graph with the preset spinach and parameters for the search.
+// askTree searches the embedded graph with the preset spinach and the given parameters.
 func askTree(t *testing.T, m *branching, parameters string) (*Outcome, *memory) {
 	t.Helper()
 	p := preset.Default()
@@ -243,8 +243,9 @@ func TestTreeOnGraph(t *testing.T) {
 	}
 }
 
-// TestTreeCalls: a search makes no more calls to the model than allowed, even when several states are judged at once,
-// and ends with the best result so far: here a query that was run, because no branch has ended.
+// TestTreeCalls checks that a search makes no more calls to the model than allowed, even when several states are judged
+// at once, and that it ends with the best result so far. Here that is a query that was run, because no branch has
+// ended.
 func TestTreeCalls(t *testing.T) {
 	for calls, answer := range map[int]bool{2: false, 4: true, 5: true} {
 		m := mountains()

@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// What graphs answered is kept for the next question: a query that was run is not run again, the model is told how old
-// its result is, and the answer says when it was requested. An old result is requested again, a failure at once.
+// A graph's answers are kept for the next question: a query is not run twice, the model is told how old its result is,
+// and the answer says when it was requested. An old result is requested again later; a failure is retried at once.
 func TestMemory(t *testing.T) {
 	clock := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	now := func() time.Time { return clock }

@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// notingModel is a model that calls tools, one a turn: "name arguments".
+// notingModel is a model that calls one tool per turn, written as "name arguments".
 type notingModel struct {
 	calls []string
 	last  llm.Request
@@ -34,7 +34,7 @@ func (c *notingModel) Complete(_ context.Context, req llm.Request) (*llm.Respons
 }
 
 // A note-taker reads the notes, checks facts on the graph, writes notes, merges them, and stops. Its notes are only
-// proposals, and it cannot change approved ones.
+// proposals, and it cannot change approved notes.
 func TestNoteTakerTakesNotes(t *testing.T) {
 	book := lesson.Open(filepath.Join(t.TempDir(), "lessons.jsonl"), func() time.Time { return time.Unix(0, 0) })
 	taker := lesson.Taker{Book: book, KG: "wikidata", Source: "q1 of q1.jsonl", Model: "m"}
@@ -78,7 +78,7 @@ func TestNoteTakerTakesNotes(t *testing.T) {
 	if len(rec.of("final")) > 0 {
 		t.Error("a note-taker publishes nothing")
 	}
-	// Without a notebook the tools say so.
+	// Without a notebook, the tools report that there is none.
 	m = &notingModel{calls: []string{`add_note {"note":"x"}`, `finish_notes {}`}}
 	out, err = New(slog.New(slog.DiscardHandler), m, Wikibase(g), ticking(), Options{Preset: preset.NoteTaker()}).
 		Ask(t.Context(), Question{Text: "Q", Language: "en"}, &memory{}, Limits{})

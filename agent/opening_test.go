@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// judged has a post judged by preset best and returns the judgment as the ledger keeps it, with the model's events.
+// judged judges a post with the preset best and returns the judgment as the ledger stores it, with the model's events.
 func judged(t *testing.T, e *Engine, posts ...Post) (*Triage, *memory) {
 	t.Helper()
 	rec := &memory{}
@@ -37,8 +37,8 @@ const (
 
 var tarland = Post{Author: "A", Text: "What is the capital of Tarland?"}
 
-// TestOpening: the judgment of a post, its language and the first turn of the work are one call, and the work continues
-// with the same conversation. The calls of a question go down by one.
+// TestOpening checks that one call judges a post, finds its language and makes the first turn, and that the work
+// continues in the same conversation. This saves one call per question.
 func TestOpening(t *testing.T) {
 	m := &turnModel{turns: []string{isRequest + "\n" + capital, finished}}
 	e := with(m, peaksGraph(t), best(t))
@@ -92,7 +92,7 @@ func actionsOf(out *Outcome) (names []string) {
 	return names
 }
 
-// TestOpeningOtherTurns: what the first turn may be instead.
+// TestOpeningOtherTurns covers other first turns.
 func TestOpeningOtherTurns(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
@@ -123,7 +123,7 @@ func TestOpeningOtherTurns(t *testing.T) {
 	}
 }
 
-// TestOpeningWithoutPlan: after a judgment alone the work begins with what was looked up, in the same conversation.
+// TestOpeningWithoutPlan checks that after a judgment alone, the work begins with the lookups in the same conversation.
 func TestOpeningWithoutPlan(t *testing.T) {
 	m := &turnModel{turns: []string{isRequest, capital, finished}}
 	e := with(m, peaksGraph(t), best(t))
@@ -138,8 +138,8 @@ func TestOpeningWithoutPlan(t *testing.T) {
 	says(t, m.requests[0].Messages[1].Content, `by="this program"`, "&lt;b&gt;")
 }
 
-// TestOpeningApart: a server without tool calls, and a preset that does not want it, get the judgment as a call of its
-// own; an opening from before is then of no use and does no harm.
+// TestOpeningApart checks that with a server without tool calls, or a preset that does not want an opening, the
+// judgment is a separate call. An earlier opening is then ignored.
 func TestOpeningApart(t *testing.T) {
 	separate := `{"request": true, "language": "en", "question": "What is the capital of Tarland?", "why": "asks"}`
 	m := &turnModel{turns: []string{separate}, noTools: true}

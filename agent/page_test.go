@@ -36,7 +36,7 @@ func merkel() *kg.Entity {
 
 var merkelPage = render.NewPage(merkel(), true).String()
 
-// TestShownInPart: what pruning takes from a property's values, or from a value's statements, is counted.
+// TestShownInPart checks that values and statements that pruning removes are counted.
 func TestShownInPart(t *testing.T) {
 	awards := kg.PropertyStatements{Property: kg.PropertyRef{ID: "P166", Label: "award received"}}
 	for i := range 16 {
@@ -57,7 +57,7 @@ func TestShownInPart(t *testing.T) {
 		{"statements", `{"P39": {"president (Q30461)": {"Qualifiers": [{"start time (P580)": "1930"}, {"start time (P580)": "1950"}]}}}`,
 			"(Shown in part: position held (P39): 2 of 6 statements of president (Q30461).)\n(Left out as less relevant: award received (P166).)"},
 		{"all", `{"P39": true, "P166": true}`, ""},
-		// of the 16 awards the page itself says "… and 8 more"
+		// the page itself lists 8 of the 16 awards and "… and 8 more"
 		{"the fallback", "no idea", "(Shown in part: position held (P39): 4 of 6 statements of president (Q30461).)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -76,7 +76,8 @@ func TestShownInPart(t *testing.T) {
 	}
 }
 
-// TestEntry: the model prunes; when it fails or answers garbage, the fallback does; a short page needs neither.
+// TestEntry checks that the model prunes a page, that the fallback does so if the model fails or answers garbage, and
+// that a short page is not pruned.
 func TestEntry(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// ruled is the preset spinach with other rules.
+// ruled returns the preset spinach with other rules.
 func ruled(change func(r *preset.Rules)) *preset.Preset {
 	p := preset.Default()
 	p.Diagnose, p.Extract, p.Report = false, false, false
@@ -28,7 +28,7 @@ func with(m Model, s Sources, p *preset.Preset) *Engine {
 	return New(slog.New(slog.DiscardHandler), m, s, ticking(), Options{Preset: p})
 }
 
-// TestRules has a row for each rule that presets may choose: what the model said, and what happened to it.
+// TestRules has a row for each rule that a preset can choose: what the model wrote and what followed.
 func TestRules(t *testing.T) {
 	const look = "Thought: I look.\nAction: search_wikidata(x)"
 	run := func(q string) string { return "Thought: I run it.\nAction: execute_sparql(" + q + ")" }
@@ -39,7 +39,7 @@ func TestRules(t *testing.T) {
 		acts   []string
 		steps  []string
 		reason Reason
-		sparql string // what an answer or an attempt begins with
+		sparql string // the beginning of an answer or an attempt
 		told   string // in the last message that the model read
 	}{
 		{"G8 none: a repetition is carried out", func(r *preset.Rules) { r.Repeat = "none" },
@@ -109,7 +109,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestNoCount: if the rules say so, the model is not told how many steps are left.
+// TestNoCount checks that the model is not told, if the rules forbid it, how many steps are left.
 func TestNoCount(t *testing.T) {
 	for _, count := range []bool{true, false} {
 		m := &fakeModel{acts: []string{"nothing", "Thought: x\nAction: execute_sparql(" + qA + ")",
@@ -128,8 +128,8 @@ func TestNoCount(t *testing.T) {
 	}
 }
 
-// TestOtherGraph: on a graph that is not a Wikibase, IDs are prefixed names, the posted text declares the graph's
-// prefixes, and the answer names the graph.
+// TestOtherGraph checks that on a graph that is not a Wikibase, IDs are prefixed names, the posted text declares the
+// graph's prefixes, and the answer names the graph.
 func TestOtherGraph(t *testing.T) {
 	const query = "SELECT ?c WHERE { dbr:Rhine dbo:country ?c }"
 	g := &fakeGraph{labels: map[string]string{"dbr:Rhine": "Rhine", "dbo:country": "country"},
@@ -150,8 +150,8 @@ func TestOtherGraph(t *testing.T) {
 	}
 }
 
-// TestRowsOfEarlierResult: if a preset has the tool rows, the loop keeps results, and the tool shows rows that the
-// observation left out.
+// TestRowsOfEarlierResult checks that if a preset has the tool rows, the loop keeps results and the tool shows rows
+// that the observation left out.
 func TestRowsOfEarlierResult(t *testing.T) {
 	dir := t.TempDir()
 	data, err := os.ReadFile("preset/spinach/preset.json")

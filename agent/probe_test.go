@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/variant"
 )
 
-// probing is the preset spinach with probes.
+// probing returns the preset spinach with probes.
 func probing(off ...variant.Kind) *preset.Preset {
 	p := ruled(func(*preset.Rules) {})
 	p.Probe = probe.Settings{Queries: 8, Seconds: 15, Off: off}
@@ -42,7 +42,7 @@ func (g *counting) Labels(ctx context.Context, ids, langs []string) (map[string]
 	return g.Graph.(Labeler).Labels(ctx, ids, langs)
 }
 
-// cities is the graph of testdata/probe.ttl.
+// cities returns the graph of testdata/probe.ttl.
 func cities(t *testing.T) *counting {
 	t.Helper()
 	g, err := embedded.Load(embedded.Options{Name: "cities"}, "testdata/probe.ttl")
@@ -57,14 +57,15 @@ const (
 	allCities    = "SELECT ?x WHERE { ?x wdt:P31/wdt:P279* wd:Q515 ; wdt:P17 wd:Q183 }"
 )
 
-// TestProbes: what the model is told about a query that it stops on, how often it is asked, and what stays open.
+// TestProbes covers what the model is told about the query that it stops on, how often it is asked, and what remains
+// open.
 func TestProbes(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		acts  []string
 		off   []variant.Kind
-		good  int      // queries after which the graph fails
-		told  []string // in the last prompt; none: the first stop ends the work
+		good  int      // number of queries after which the graph fails
+		told  []string // in the last prompt; if empty, the first stop ends the work
 		moved int
 		open  string // kinds
 		rows  int
@@ -126,7 +127,8 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// TestProbesOfBest: the preset best is told in the result of its call, and its run can be replayed without the graph.
+// TestProbesOfBest checks that the preset best is told in the result of its call, and that its run can be replayed
+// without the graph.
 func TestProbesOfBest(t *testing.T) {
 	p, err := preset.Named("best")
 	if err != nil {
@@ -157,7 +159,8 @@ func TestProbesOfBest(t *testing.T) {
 	}
 }
 
-// TestProbeBudget: never more queries than the preset allows, besides the two that every answer takes.
+// TestProbeBudget checks that there are never more queries than the preset allows, apart from the two that every answer
+// needs.
 func TestProbeBudget(t *testing.T) {
 	for n := 1; n <= 4; n++ {
 		g, p := cities(t), probing()
@@ -173,7 +176,7 @@ func TestProbeBudget(t *testing.T) {
 	}
 }
 
-// hanging is a graph that answers a few queries and then none before its time is up.
+// hanging is a graph that answers a few queries and then none before the deadline.
 type hanging struct{ *counting }
 
 func (g *hanging) Query(ctx context.Context, q string) (*kg.Table, error) {
@@ -184,7 +187,7 @@ func (g *hanging) Query(ctx context.Context, q string) (*kg.Table, error) {
 	return g.Graph.Query(ctx, q)
 }
 
-// TestProbesAgainstTheClock: probes that hang leave time for the answer, which stays.
+// TestProbesAgainstTheClock checks that probes that hang leave time for the answer, which is kept.
 func TestProbesAgainstTheClock(t *testing.T) {
 	m := &fakeModel{acts: []string{execute(germanCities), do("stop()")}}
 	out, err := with(m, Wikibase(&hanging{cities(t)}), probing()).Ask(t.Context(), Question{Text: "Which cities?",

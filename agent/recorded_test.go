@@ -13,7 +13,7 @@ const recordedLog = `[{"question":"Who?","engine":"x","action_counter":2,"action
 	"generated_sparqls":[{"sparql":"SELECT 1","execution_result":[],"execution_status":"ok"},{"sparql":"SELECT 2","execution_result":[],"execution_status":"ok"}],
 	"final_sparql":null}]`
 
-// Each kind of call gets the record's content for it, and an end when the record has no more.
+// Each kind of call gets its content from the record, and an end when there is no more.
 func TestRecordedModel(t *testing.T) {
 	runs, err := ReadRecordedRuns(strings.NewReader(recordedLog))
 	if err != nil || len(runs) != 1 {

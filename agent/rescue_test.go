@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// TestRescue: what happens to a query that takes too long, with the rule and without it.
+// TestRescue covers queries that take too long, with and without the rule.
 func TestRescue(t *testing.T) {
 	const slow = "SELECT ?x ?y WHERE { ?x wdt:P569 ?y . ?x wdt:P106 wd:Q1 }"
 	const scan = "SELECT ?x ?y WHERE { ?x wdt:P569 ?y }"
@@ -18,9 +18,9 @@ func TestRescue(t *testing.T) {
 		off    bool
 		acts   []string
 		first  int                    // queries that succeed at first
-		runs   func(text string) bool // what does not take too long, after that
-		asked  string                 // what the service was asked in its own dialect
-		want   []string               // in the posted query; none: there is no answer
+		runs   func(text string) bool // queries that do not take too long after that
+		asked  string                 // the query to the service in its own dialect
+		want   []string               // in the posted query; if empty, there is no answer
 		ran    int                    // queries in all
 		told   string                 // in the last prompt
 		reason Reason

@@ -21,7 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// decisions is a reviewer who decides one by one, then leaves.
+// decisions is a reviewer who makes one decision after another and then leaves.
 type decisions struct {
 	list  []policy.Decision
 	looks []policy.Look
@@ -44,7 +44,7 @@ var (
 	back   = func(to int) policy.Decision { return policy.Decision{Verdict: event.WentBack, To: to} }
 )
 
-// reviewed asks with a reviewer.
+// reviewed asks a question with a reviewer.
 func reviewed(t *testing.T, m Model, d *decisions, past []Event, rec event.Recorder) (*Outcome, error) {
 	t.Helper()
 	g := graphOfTwo()
@@ -58,7 +58,7 @@ func reviewed(t *testing.T, m Model, d *decisions, past []Event, rec event.Recor
 	return e.Ask(t.Context(), Question{Text: "Who?"}, rec, Limits{})
 }
 
-// watching is a reviewer who records what is shown for each turn, and how many calls the model had by then.
+// watching is a reviewer who records what is shown for each turn and the number of calls to the model so far.
 type watching struct {
 	decisions
 	model *fakeModel
@@ -74,7 +74,7 @@ func (w *watching) Carried(steps []event.Step, told string) {
 		told != ""))
 }
 
-// TestReviewShowsAtOnce: a person sees what a turn led to before the model is asked for the next.
+// TestReviewShowsAtOnce checks that a person sees the outcome of a turn before the model is asked for the next one.
 func TestReviewShowsAtOnce(t *testing.T) {
 	m := &fakeModel{tasks: map[string]string{"language": "English", "report": "r"},
 		acts: []string{do("search_wikidata(a)"), do("search_wikidata(a)"), "no action", execute(qA), do("stop()")}}
@@ -86,7 +86,7 @@ func TestReviewShowsAtOnce(t *testing.T) {
 	if err != nil || out.Answer == nil {
 		t.Fatalf("%v %+v", err, out)
 	}
-	// One call is for the language. After the end nothing is shown: the answer follows.
+	// One call is for the language. Nothing is shown after the end, because the answer follows.
 	want := []string{"2 calls, 1 steps, search_wikidata, told false", "3 calls, 1 steps, search_wikidata, told true",
 		"4 calls, 1 steps, search_wikidata, told true", "5 calls, 2 steps, execute_sparql, told false"}
 	if diff := cmp.Diff(want, w.saw); diff != "" {
@@ -94,15 +94,15 @@ func TestReviewShowsAtOnce(t *testing.T) {
 	}
 }
 
-// TestReview: an edited turn is the history that the model reads, a way back grows a new branch from the turn that was
-// proposed there, and all of it is counted.
+// TestReview checks that the model reads an edited turn as its history, that going back starts a new branch at the turn
+// that was proposed there, and that all of this is counted.
 func TestReview(t *testing.T) {
 	m := &fakeModel{tasks: map[string]string{"language": "English", "report": "r"},
 		acts:  []string{do("search_wikidata(a)"), "no action at all", execute(qEmpty), do("stop()"), execute(qA), do("stop()")},
 		usage: llm.Usage{InputTokens: 100, OutputTokens: 10, USD: 0.01}}
 	d := &decisions{list: []policy.Decision{
 		edit("Thought: better\nAction: search_wikidata(b)"), // 1
-		accept,                                // the model is told that there is no action
+		accept,                                // the model is told that the turn has no action
 		accept,                                // 2: qEmpty
 		back(1),                               // instead of stop
 		edit("Action: nonsense(x)"),           // no tool of this name: asked again
@@ -146,8 +146,8 @@ func TestReview(t *testing.T) {
 		strings.Contains(history, "search_wikidata(b)") {
 		t.Errorf("the model reads another history:\n%s", history)
 	}
-	// On the kept way: search, observation, query, observation, stop. Edited there: search and stop. Eight calls: the
-	// language, six turns, the report.
+	// The path that is kept is search, observation, query, observation, stop, of which the search and the stop were
+	// edited. The eight calls are the language, six turns and the report.
 	c, ok := event.CountReview(rec.events)
 	wantCount := event.ReviewCount{Turns: 5, Interventions: 2, Back: 1, By: []string{"Ada"},
 		Usage: llm.Usage{Calls: 8, InputTokens: 800, OutputTokens: 80, USD: 0.08}}
@@ -176,7 +176,7 @@ func TestReviewEnds(t *testing.T) {
 	}
 }
 
-// long is a review with all that can happen.
+// long is a review in which every kind of decision occurs.
 func long() (m *fakeModel, d []policy.Decision) {
 	m = &fakeModel{tasks: map[string]string{"language": "English", "report": "r"},
 		acts: []string{"hm", do("search_wikidata(a)"), execute("SELECT nonsense"), execute(qEmpty), execute(qEmpty), do("stop()"),
@@ -201,8 +201,9 @@ func normal(events []Event) []Event {
 	return out
 }
 
-// TestReviewSurvives: a review whose file ends at any byte, as after kill -9, continues where it was. Nothing in the
-// file is requested again, neither from the model nor from the person, and the result is as if nothing had happened.
+// TestReviewSurvives checks that a review whose file ends at any byte, as after kill -9, continues where it was.
+// Nothing in the file is requested again from the model or the person, and the result is the same as that of an
+// uninterrupted review.
 func TestReviewSurvives(t *testing.T) {
 	m, list := long()
 	path := filepath.Join(t.TempDir(), "whole.jsonl")
@@ -213,7 +214,7 @@ func TestReviewSurvives(t *testing.T) {
 	}
 	calls, decided := len(m.requests), len(list)
 	rng := rand.New(rand.NewPCG(14, 5))
-	first := strings.IndexByte(string(content), '\n') + 1 // before it there is no file to continue with
+	first := strings.IndexByte(string(content), '\n') + 1 // before this byte there is no file to continue
 	for i := range 30 {
 		cut := first + rng.IntN(len(content)-first)
 		name := filepath.Join(t.TempDir(), "cut.jsonl")
@@ -265,7 +266,7 @@ func read(t *testing.T, path string) []Event {
 	return events
 }
 
-// goOn continues a file that was cut off, with a model and a person who say what is missing in it.
+// goOn continues a file that was cut off, with a model and a person who provide what is missing in it.
 func goOn(t *testing.T, path string, calls, decided int) []Event {
 	t.Helper()
 	past := read(t, path)
@@ -291,7 +292,7 @@ func goOn(t *testing.T, path string, calls, decided int) []Event {
 	return events
 }
 
-// A person who leaves and comes back many times, with calls that fail between, gets to the same answer.
+// A person who leaves and comes back many times, with failing calls in between, gets the same answer.
 func TestReviewSittings(t *testing.T) {
 	_, list := long()
 	path := filepath.Join(t.TempDir(), "t.jsonl")
@@ -302,7 +303,7 @@ func TestReviewSittings(t *testing.T) {
 		past := read(t, path)
 		m, _ = long()
 		m.used = len(acts(past))
-		if n == 3 { // the model's service is down in one sitting
+		if n == 3 { // the model's service is down in one session
 			m.fail = map[string]error{"act": &llm.Error{Status: 500, Message: "down"}}
 		}
 		record(t, path, past, m, &decisions{list: list[n : n+1]})

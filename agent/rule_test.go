@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// graphOfTwo answers the query A and B with rows, EMPTY with none, ASKNO with false, BAD with a syntax error;
-// everything else with none. The queries are real SPARQL, named by a comment so that the tests read easily.
+// graphOfTwo answers the queries A and B with rows, EMPTY with no rows, ASKNO with false, BAD with a syntax error, and
+// everything else with no rows. The queries are real SPARQL, named by a comment so that the tests are easy to read.
 func graphOfTwo() *fakeGraph {
 	return &fakeGraph{
 		tables: map[string]*kg.Table{
@@ -40,8 +40,8 @@ const (
 	qBroken = "SELECT ?x WHERE { ?x wdt:P50 wd:Q42 }"
 )
 
-// TestRefusals has a row for each sentence of the rule: what was requested, which steps were carried out, and where
-// each refusal left the state.
+// TestRefusals has a row for each sentence of the rule: the requested actions, the steps carried out, and the state
+// after each refusal.
 func TestRefusals(t *testing.T) {
 	execute := func(q string) string { return "execute_sparql(" + q + ")" }
 	tests := []struct {
@@ -223,7 +223,7 @@ func TestRefusals(t *testing.T) {
 			}
 			g := graphOfTwo()
 			out, rec := ask(t, m, g, Limits{})
-			queries := 0 // each executed once, the answer once more
+			queries := 0 // each executed once, the answer's query twice
 			for _, e := range rec.of("step") {
 				if e.Step.Action == tool.ExecuteName {
 					queries++
@@ -285,7 +285,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestRepeatAfterPassingFailure: an action that failed because the service was down may be done again.
+// TestRepeatAfterPassingFailure checks that an action that failed because the service was down may be repeated.
 func TestRepeatAfterPassingFailure(t *testing.T) {
 	g := graphOfTwo()
 	g.errs[qA] = kg.Errorf(kg.Down, "connection refused")
@@ -306,7 +306,8 @@ func TestRepeatAfterPassingFailure(t *testing.T) {
 	}
 }
 
-// TestRefusalTexts: a refusal quotes what was refused, and a repeated query with rows comes with the way out.
+// TestRefusalTexts checks that a refusal quotes the refused action, and for a repeated query with rows explains what to
+// do instead.
 func TestRefusalTexts(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -355,19 +356,19 @@ func TestRefusalTexts(t *testing.T) {
 	}
 }
 
-// TestCounter: the line before the last says which step it is, of how many, and what refusals cost; what it says
-// comes true.
+// TestCounter checks that the line before the last names the step, the number of steps and the cost of refusals, and
+// that these numbers are right.
 func TestCounter(t *testing.T) {
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), "hm", do("search_wikidata(a)"), do("search_wikidata(a)"),
 		do("search_wikidata(b)"), do("search_wikidata(b)"), do("search_wikidata(c)")}}
 	out, _ := ask(t, m, &fakeGraph{}, Limits{Counted: 4, Total: 6})
-	// Six actions in all, four of them may be kept: two can be lost. The turn that could not be read is not an action.
+	// Of six actions, four may be kept, so two can be lost. The unreadable turn does not count as an action.
 	want := []string{
 		"(Step 1 of at most 4. 2 more refused or abandoned actions cost you nothing.)",
 		"(Step 2 of at most 4. 2 more refused or abandoned actions cost you nothing.)",
 		"(Step 2 of at most 4. 2 more refused or abandoned actions cost you nothing.)",
 		"(Step 2 of at most 4. 1 more refused or abandoned action costs you nothing.)",
-		// two refusals, and the first search went with them
+		// two refusals, which also removed the first search
 		"(Step 1 of at most 3. Each refused or abandoned action now costs you one of them.)",
 		"(Step 2 of at most 3. Each refused or abandoned action now costs you one of them.)",
 		"(Step 2 of at most 2. Each refused or abandoned action now costs you one of them.)",
@@ -393,8 +394,8 @@ func TestCounter(t *testing.T) {
 	}
 }
 
-// TestAbandonedNote: the model is told what was given up, at the point where it continues, and the abandoned steps are
-// removed from the conversation.
+// TestAbandonedNote checks that the model is told what was abandoned at the point where it continues, and that the
+// abandoned steps are removed from the conversation.
 func TestAbandonedNote(t *testing.T) {
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("execute_sparql(" + qEmpty +
 		")"), do("search_wikidata(b)"), do("search_wikidata(b)"),

@@ -25,8 +25,8 @@ func (m *toolless) Complete(ctx context.Context, req llm.Request) (*llm.Response
 	return m.fakeModel.Complete(ctx, req)
 }
 
-// TestReplayWithoutTools: an engine that learned from an earlier question that the server does not support tools asks
-// without them at once; its run is replayed by an engine that has yet to learn it.
+// TestReplayWithoutTools checks that an engine that learned from an earlier question that the server does not support
+// tools makes requests without them at once, and that its run can be replayed by an engine that has not learned this.
 func TestReplayWithoutTools(t *testing.T) {
 	acts := []string{do(`execute({"sparql": "` + qA + `"})`), do(`answer({"sparql": "` + qA + `", "answer": "These."})`)}
 	m := &toolless{fakeModel: fakeModel{acts: append(acts, acts...)}}

@@ -34,7 +34,7 @@ func TestSearch(t *testing.T) {
 			Datatype: "time"})
 	}
 	lines := strings.Split(observe(t, g, "de", "search_wikidata(x)").Observation, "\n")
-	// 8 of each language; every second English one is among the German ones.
+	// 8 in each language; every second English hit is also a German one.
 	want := "Q100 Q101 Q201 Q102 Q103 Q203 Q104 Q105 Q205 Q106 Q107 Q207"
 	var got []string
 	for _, l := range lines {
@@ -65,8 +65,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestNothingFound: the advice comes in full once, in short as long as it is in the conversation, and in full again
-// when it was rolled back.
+// TestNothingFound checks that the advice is shown in full once, then in short while it is in the conversation, and in
+// full again after a rollback.
 func TestNothingFound(t *testing.T) {
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("search_wikidata(a)"),
 		do("search_wikidata(a)"), do("search_wikidata(c)")}}
@@ -89,7 +89,8 @@ func TestNothingFound(t *testing.T) {
 	}
 }
 
-// TestFailuresAreToldApart: each kind of failure has its own text, and none of them says that the result is empty.
+// TestFailuresAreToldApart checks that each kind of failure has its own text, and that none of these says that the
+// result is empty.
 func TestFailuresAreToldApart(t *testing.T) {
 	seen := map[string]kg.Kind{}
 	kinds := []kg.Kind{kg.SyntaxError, kg.Refused, kg.Timeout, kg.TooLarge, kg.TooGreedy, kg.RateLimited, kg.Down,
@@ -136,7 +137,7 @@ func TestGuarded(t *testing.T) {
 	}
 }
 
-// TestUnseenNumbers: a number that was never shown is named with its label; one that was shown is not.
+// TestUnseenNumbers checks that an ID that was never shown is named with its label, and that one that was shown is not.
 func TestUnseenNumbers(t *testing.T) {
 	g := graphOfTwo()
 	g.labels = map[string]string{"P50": "author"}

@@ -74,7 +74,7 @@ func rich(t *testing.T) (path string, out *Outcome, m *fakeModel) {
 	return path, out, m
 }
 
-// TestReplayOfOwnTrajectory: played again from its file, without model and graph, a run has the same outcome and
+// TestReplayOfOwnTrajectory checks that a run replayed from its file, without model and graph, has the same outcome and
 // the same events.
 func TestReplayOfOwnTrajectory(t *testing.T) {
 	path, want := richRun(t)
@@ -121,7 +121,7 @@ func TestReplayOfOwnTrajectory(t *testing.T) {
 	}
 }
 
-// TestReplayNotices a question that differs from the recorded one.
+// TestReplayNotices checks that a replay notices a question that differs from the recorded one.
 func TestReplayNotices(t *testing.T) {
 	path, _ := richRun(t)
 	b, _ := os.ReadFile(path)
@@ -140,7 +140,7 @@ func TestReplayNotices(t *testing.T) {
 	}
 }
 
-// TestCutAnywhere: of a file cut at any byte, every event whose line is complete is read.
+// TestCutAnywhere checks that if a file is cut at any byte, every event whose line is complete is read.
 func TestCutAnywhere(t *testing.T) {
 	path, _ := richRun(t)
 	whole, err := os.ReadFile(path)
@@ -152,7 +152,7 @@ func TestCutAnywhere(t *testing.T) {
 	for cut := 0; cut <= len(whole); cut += 7 {
 		lines := bytes.Count(whole[:cut], []byte("\n"))
 		got, err := event.Read(bytes.NewReader(whole[:cut]))
-		if len(got) != lines && len(got) != lines+1 { // one more where only the line's end is missing
+		if len(got) != lines && len(got) != lines+1 { // one more if only the end of the line is missing
 			t.Errorf("cut at %d: %d events of %d complete lines, %v", cut, len(got), lines, err)
 		}
 		if lines > 0 && err != nil && !errors.Is(err, event.ErrTorn) {
@@ -161,8 +161,8 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// TestRequestsAreRebuilt: the file stores only the new parts of each prompt, and every request is read back exactly as
-// the model got it.
+// TestRequestsAreRebuilt checks that the file stores only the new parts of each prompt, and that every request is read
+// back exactly as the model got it.
 func TestRequestsAreRebuilt(t *testing.T) {
 	path, m := richRunWith(t)
 	b, err := os.ReadFile(path)
@@ -216,8 +216,8 @@ func TestRequestsAreRebuilt(t *testing.T) {
 	}
 }
 
-// TestTree: each event has a parent before it, and the path to the last one holds the steps of the answer without the
-// abandoned ones.
+// TestTree checks that each event comes after its parent, and that the path to the last event has the answer's steps
+// without the abandoned ones.
 func TestTree(t *testing.T) {
 	g := graphOfTwo()
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("search_wikidata(a)"),
@@ -238,8 +238,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestCrash: whatever is cut off the file after the last sync, at most the step in flight is lost, and the file can
-// be continued.
+// TestCrash checks that whatever is cut off the file after the last sync, at most the step in progress is lost, and the
+// run can be continued from the file.
 func TestCrash(t *testing.T) {
 	path, _ := richRunWith(t)
 	whole, err := os.ReadFile(path)
@@ -297,7 +297,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestOldFormat: a file of the first format is read as a tree, and plays again.
+// TestOldFormat checks that a file in the first format is read as a tree and can be replayed.
 func TestOldFormat(t *testing.T) {
 	b, err := os.ReadFile("event/testdata/format1.jsonl")
 	if err != nil {

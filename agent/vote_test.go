@@ -28,7 +28,7 @@ func voting(t *testing.T, m *fakeModel, runs int, policy string, limits Limits) 
 	return out, rec
 }
 
-// tryWith are the turns of a try that ends on a query.
+// tryWith returns the turns of a try that ends on a query.
 func tryWith(query string) []string {
 	return []string{do("execute_sparql(" + query + ")"), do("stop()")}
 }
@@ -40,11 +40,11 @@ func turnsOf(queries ...string) (out []string) {
 	return out
 }
 
-// TestVote: when tries are spared, who decides, and what is in the log.
+// TestVote covers when tries are saved, who decides, and what is in the log.
 func TestVote(t *testing.T) {
 	first := `{"answer": 1, "why": "It says what the question says."}`
 	second := `{"answer": 2, "why": "The other lacks rows."}`
-	// The prompts name P31 and Q5, so query A is made of what the model was shown, and query B is not: A is surer.
+	// The prompts name P31 and Q5, so query A uses only IDs that the model was shown, but query B does not: A is surer.
 	for _, tt := range []struct {
 		name     string
 		runs     int
@@ -125,8 +125,8 @@ func TestVote(t *testing.T) {
 	}
 }
 
-// TestVoteIsIndependent: a try sees nothing of another, and asks with a seed of its own, warmer, with its tools in
-// another order.
+// TestVoteIsIndependent checks that a try sees nothing of the others, and that its requests have their own seed, a
+// higher temperature and another order of tools.
 func TestVoteIsIndependent(t *testing.T) {
 	m := &fakeModel{acts: turnsOf(qA, qB), tasks: map[string]string{"compare": ""}}
 	voting(t, m, 2, "vote", Limits{})
@@ -156,7 +156,7 @@ func TestVoteIsIndependent(t *testing.T) {
 	}
 }
 
-// TestVotePresets: the tries take turns with the presets.
+// TestVotePresets checks that the tries use the presets in turn.
 func TestVotePresets(t *testing.T) {
 	g, err := preset.Named("grasp")
 	if err != nil {
@@ -184,13 +184,14 @@ func TestVotePresets(t *testing.T) {
 	}
 }
 
-// TestVoteBudget: the limits of a run are those of all tries together, and an answer survives the end of the money.
+// TestVoteBudget checks that a run's limits apply to all its tries together, and that an answer is kept when the money
+// runs out.
 func TestVoteBudget(t *testing.T) {
 	for calls := 1; calls <= 9; calls++ {
 		m := &fakeModel{acts: turnsOf(qA, qB, qA), tasks: map[string]string{"compare": `{"answer": 1, "why": "x"}`},
 			usage: llm.Usage{InputTokens: 10, USD: 0.01}}
 		out, rec := voting(t, m, 3, "vote", Limits{Calls: calls})
-		// A try takes two calls, and is begun only when two are left; the seventh call compares.
+		// A try takes two calls and begins only if two are left. The seventh call compares.
 		tries, made := min(3, max(1, calls/2)), min(calls, 7)
 		if calls < 7 {
 			made = min(calls, 2*tries)
@@ -221,7 +222,7 @@ func TestVoteBudget(t *testing.T) {
 	}
 }
 
-// TestAuto: a sure answer is taken after one try, a doubtful one is voted on.
+// TestAuto checks that a sure answer is accepted after one try, and that a doubtful one is put to a vote.
 func TestAuto(t *testing.T) {
 	auto := func(query string) (*Outcome, *fakeModel) {
 		m := &fakeModel{acts: turnsOf(query, query)}
@@ -234,18 +235,18 @@ func TestAuto(t *testing.T) {
 		}
 		return out, m
 	}
-	// The prompts name P31 and Q5: nothing speaks against the answer.
+	// The prompts name P31 and Q5, so there is no reason to doubt the answer.
 	if out, m := auto(qA); len(m.requests) != 2 || out.Features.Tries != 1 {
 		t.Errorf("a sure answer took %d calls in %d tries, confidence %g", len(m.requests), out.Features.Tries, out.Confidence)
 	}
-	// The list ends at a LIMIT that nobody asked for. The vote's two equal answers are still doubtful: a tree is searched,
-	// whose model fails, and the vote is kept.
+	// The list ends at a LIMIT that nobody asked for. The vote's two equal answers are still doubtful, so a tree is
+	// searched. Its model fails, and the vote's answer is kept.
 	if out, m := auto(qA + " LIMIT 2"); len(m.requests) != 5 || out.Features.Tries != 3 || out.Features.Agree != 2 {
 		t.Errorf("a doubtful answer took %d calls in %d tries, confidence %g", len(m.requests), out.Features.Tries, out.Confidence)
 	}
 }
 
-// TestVoteOnTruth: a truth value and a table are two different answers, which can be compared.
+// TestVoteOnTruth checks that a truth value and a table are different answers that can be compared.
 func TestVoteOnTruth(t *testing.T) {
 	const ask = "ASK { wd:Q1 wdt:P31 wd:Q5 }"
 	g := graphOfTwo()
@@ -269,8 +270,8 @@ func TestVoteOnTruth(t *testing.T) {
 	}
 }
 
-// TestClarify: a run whose answer is not sure enough makes a question to the asker, from the answers that differ or from
-// the one there is; a sure one makes none, and what is not a question makes none.
+// TestClarify checks that a run whose answer is not sure enough asks the asker a question based on the differing
+// answers, or on the only one. A sure answer leads to no question, and a text that is not a question is not used.
 func TestClarify(t *testing.T) {
 	asks := func(doubt float64, said string, policy string, turns ...string) (*Outcome, *fakeModel, *memory) {
 		m := &fakeModel{acts: turns, tasks: map[string]string{"clarify": said, "compare": `{"answer": 0, "why": "Neither."}`}}

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// fakeRerunner returns one row for each of the items, with what changes from run to run.
+// fakeRerunner returns one row for each item, with a value that changes from run to run.
 type fakeRerunner struct {
 	clock *clock
 	items []string
@@ -45,7 +45,7 @@ func (r *fakeRerunner) Rerun(_ context.Context, query, _ string) (*agent.Answer,
 		Labels: map[string]string{"Q146": "house cat", "Q144": "dog"}}, nil
 }
 
-// amending is a world with a posted reply whose query returns the items now, minutes later.
+// amending returns a world with a posted reply whose query returns the items now, minutes later.
 func amending(t testing.TB, path string, items ...string) (*world, *fakeRerunner) {
 	w := worldOn(t, path)
 	w.wiki.put(stopPage, "run")
@@ -146,7 +146,7 @@ func TestAmendedByOne(t *testing.T) {
 	}
 }
 
-// What keeps a reply from being corrected.
+// The test covers the reasons not to correct a reply.
 func TestNotAmended(t *testing.T) {
 	for name, change := range map[string]func(w *world, r *fakeRerunner){
 		"the same result":          func(_ *world, r *fakeRerunner) { r.items = []string{"Q146"} },
@@ -233,7 +233,7 @@ func TestAmendLost(t *testing.T) {
 	}
 }
 
-// The program ends at every call of the round that corrects: the reply is corrected once, and nothing else changes.
+// The program ends at each call of the correcting round in turn: the reply is corrected once, and nothing else changes.
 func TestCrashWhileAmending(t *testing.T) {
 	before := ""
 	crashAll(t, 15, func() *world {
@@ -242,7 +242,7 @@ func TestCrashWhileAmending(t *testing.T) {
 		w.clock.pass(3 * time.Minute)
 		return w
 	}, func(w *world, note string) {
-		for range 2 { // nothing is open that settleDown waits for
+		for range 2 { // settleDown has nothing to wait for
 			w.clock.pass(3 * time.Minute)
 			w.round()
 		}
@@ -250,8 +250,8 @@ func TestCrashWhileAmending(t *testing.T) {
 	})
 }
 
-// A correction whose answer was lost and that someone reverted is not made again; neither is one if nobody can tell
-// whether it was.
+// A correction whose answer was lost and that someone reverted is not repeated, and neither is one if it is unknown
+// whether it was reverted.
 func TestAmendTakenBack(t *testing.T) {
 	for _, hide := range []string{"", "user summary text"} {
 		w, _ := amending(t, "", "Q144", "Q146")

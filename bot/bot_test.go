@@ -12,7 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// started is a world whose bot has had its first start, with one request posted since and old enough to be answered.
+// started returns a world whose bot has had its first start, with one request posted since then that is old enough to
+// be answered.
 func started(t *testing.T) *world {
 	w := newWorld(t)
 	w.wiki.post("Old", "Which cats existed before?", "Alice")
@@ -72,7 +73,7 @@ func TestConflict(t *testing.T) {
 	if w.wiki.saves != 2 {
 		t.Errorf("%d saves", w.wiki.saves)
 	}
-	// Endless conflicts: three tries per round, later given up.
+	// With endless conflicts there are three tries per round, and later the request is given up.
 	w = started(t)
 	w.cfg.MaxSaves = 10
 	w.wiki.refuse = bot.ErrConflict
@@ -113,7 +114,7 @@ func TestRefusedAndBlocked(t *testing.T) {
 	w.want("Cats:approved")
 }
 
-// What happens to the page while the agent works, or between the reading and the save.
+// The test covers changes to the page while the agent works, or between reading and saving.
 func TestJudgedAgain(t *testing.T) {
 	archive := func(w *world) {
 		i := strings.Index(w.wiki.text(), "== Cats ==")
@@ -185,7 +186,7 @@ func TestJudgedAgain(t *testing.T) {
 	}
 }
 
-// A thread that vanished in an act of vandalism, or was archived by mistake, is answered when it is back.
+// A thread that was removed by a vandal or archived by mistake is answered when it is back.
 func TestBackOnThePage(t *testing.T) {
 	w := started(t)
 	var whole string
@@ -230,7 +231,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// An operator's name that no reply can link is refused at the start, in every mode: drafts are composed in all of them.
+// An operator's name that replies cannot link is refused at the start in every mode, because drafts are composed in all
+// of them.
 func TestOperatorName(t *testing.T) {
 	for name, ok := range map[string]bool{
 		"Olga": true, "Olga_Operator": true, "Zoë O'Neil (WMDE)": true, "日本太郎": true, " Olga ": true,
@@ -261,7 +263,7 @@ func TestMissingPage(t *testing.T) {
 	}
 }
 
-// Whatever is in a heading, the summary keeps its section link, its links to us, and the key within MediaWiki's 500
+// Whatever a heading contains, the summary has its section link, its links to us and the key within MediaWiki's 500
 // characters.
 func TestHostileHeadings(t *testing.T) {
 	for _, h := range []string{"*/ [[Category:Evil]] /*", "[[User:Admin|x]] {{evil}}", strings.Repeat("é", 400),

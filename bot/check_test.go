@@ -12,12 +12,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Each check holds back a reply with its problem, and says why; a good reply passes all checks.
+// Each check holds back a reply that has its problem, and says why. A good reply passes all checks.
 func TestCheck(t *testing.T) {
 	b := &Bot{cfg: Config{Page: "Forum", Account: "SpinachBot", Operator: "Olga"}}
 	for name, tt := range map[string]struct {
 		spoil func(r *forum.Reply, e *Entry)
-		wiki  func(w string) string // after composing, as a fault of the composer would
+		wiki  func(w string) string // changes the composed reply, as a bug in the composer would
 		want  string
 	}{
 		"good": {},

@@ -16,14 +16,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// crasher is between the bot and everything it does to the world, and ends the program (here: the goroutine) before or
-// after one of the calls.
+// crasher wraps everything that the bot calls, and ends the program (here, the goroutine) before or after one of the
+// calls.
 type crasher struct {
 	bot.Store
 	bot.Wiki
 	bot.Solver
 	calls int
-	at    int // 1-based number of the call; 0: never
+	at    int // 1-based number of the call; 0 for never
 	after bool
 }
 
@@ -110,7 +110,7 @@ func (c *crasher) Solve(ctx context.Context, key string, q agent.Question) (o *a
 }
 
 // crash runs a round that ends at the nth call, and starts the store again. It returns the number of calls made and
-// whether the round came to its end.
+// whether the round finished.
 func (w *world) crash(n int, after bool) (calls int, finished bool, err error) {
 	w.t.Helper()
 	c := &crasher{Store: w.store, Wiki: w.wiki, Solver: w.solver, at: n, after: after}
@@ -137,7 +137,7 @@ func (w *world) crash(n int, after bool) (calls int, finished bool, err error) {
 	return c.calls, finished, err
 }
 
-// settleDown runs rounds until nothing is open, as the schedule would.
+// settleDown runs rounds until no entry is open, as the schedule would.
 func (w *world) settleDown(note string) {
 	w.t.Helper()
 	for i, waiting := 0, 1; i < 12 && waiting > 0; i++ {
@@ -156,7 +156,7 @@ func (w *world) settleDown(note string) {
 	}
 }
 
-// busy is a world with two requests, one follow-up's worth of conversation, and something that is not a request.
+// busy returns a world with two requests, a thread with a follow-up, and a post that is not a request.
 func busy(t testing.TB, path string) *world {
 	w := worldOn(t, path)
 	w.wiki.put(stopPage, "run")
@@ -170,7 +170,7 @@ func busy(t testing.TB, path string) *world {
 	return w
 }
 
-// another adds a request above all others, with Alice's signature of the same minute.
+// another adds a request above all others, signed by Alice in the same minute.
 func (w *world) another() {
 	w.wiki.edit("\n== Cats", "\n== Birds ==\nWhich birds are there? "+w.stamp+"\n\n== Cats")
 }
@@ -186,8 +186,8 @@ func (w *world) check(note string, want map[string]int) {
 	}
 }
 
-// The program ends before and after each call to wiki, solver and ledger in turn. Whatever call it is, every request
-// gets exactly one reply in the end.
+// The program ends before and after each call to wiki, solver and ledger in turn. In every case, each request gets
+// exactly one reply in the end.
 func TestCrashAtEveryCall(t *testing.T) {
 	for _, c := range []struct{ disk, after, lost bool }{{true, true, false}, {false, false, false},
 		{false, true, false}, {false, false, true}, {false, true, true}} {
@@ -225,8 +225,8 @@ func TestCrashAtEveryCall(t *testing.T) {
 	}
 }
 
-// The first start itself is interrupted at every call: what was on the page stays unanswered, and what comes later is
-// answered.
+// The first start itself is interrupted at each call in turn: what was on the page stays unanswered, and later posts
+// are answered.
 func TestCrashAtFirstStart(t *testing.T) {
 	for n := 1; ; n++ {
 		w := worldOn(t, "")
@@ -248,8 +248,8 @@ func TestCrashAtFirstStart(t *testing.T) {
 	}
 }
 
-// A save whose answer is lost arrives at any later moment: before the bot looks, after the grace period, after the
-// second save, never.
+// A save whose answer is lost arrives at any later time: before the bot checks, after the grace period, after the
+// second save, or never.
 func TestLateSave(t *testing.T) {
 	for name, play := range map[string]func(w *world){
 		"at once":          func(w *world) { w.wiki.arrive() },
@@ -315,7 +315,7 @@ func TestLateSave(t *testing.T) {
 	}
 }
 
-// While the list of own edits cannot be read, nothing is concluded from a page without our reply.
+// While the list of our edits cannot be read, the bot concludes nothing from a page without our reply.
 func TestOwnEditsUnreadable(t *testing.T) {
 	w := started(t)
 	w.wiki.late, w.wiki.onSave = true, func() { w.wiki.noEdits = true }
@@ -327,7 +327,7 @@ func TestOwnEditsUnreadable(t *testing.T) {
 	w.round()
 	w.want("Cats:posted")
 
-	// Nor is a first save sent: this ledger may be older than a reply that was removed.
+	// No first save is sent either, because this ledger may be older than a reply that was removed.
 	w = started(t)
 	w.wiki.noEdits = true
 	w.round()
@@ -340,7 +340,7 @@ func TestOwnEditsUnreadable(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// The first save arrives when the bot has already concluded that it did not, and waits for something else.
+// The first save arrives after the bot has concluded that it did not and waits for something else.
 func TestLateSaveWhileHeld(t *testing.T) {
 	held := func(t *testing.T) *world {
 		w := started(t)
@@ -363,7 +363,7 @@ func TestLateSaveWhileHeld(t *testing.T) {
 
 	w = held(t)
 	w.wiki.arrive()
-	w.wiki.noEdits = true // only the page shows it
+	w.wiki.noEdits = true // only the page shows that the save arrived
 	w.round()
 	w.want("Cats:posted")
 	w.wantReplies("Cats", 1)
@@ -380,7 +380,7 @@ func TestRecoveredFromThePage(t *testing.T) {
 	w.wantReplies("Cats", 1)
 }
 
-// A request that kills the whole program each time is given up in the end, and the others are answered.
+// A request that crashes the program every time is eventually given up, and the others are answered.
 func TestPoison(t *testing.T) {
 	for _, what := range []string{"triage", "solver"} {
 		w := busy(t, "")
@@ -424,8 +424,8 @@ func TestInterrupted(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// The wiki's clock and ours may differ by hours: requests are as old as the wiki says, and an edit of ours is found all
-// the same.
+// The wiki's clock and ours may differ by hours: the wiki's clock decides how old a request is, and our edits are still
+// found.
 func TestClocksDiffer(t *testing.T) {
 	for _, skew := range []time.Duration{-3 * time.Hour, 3 * time.Hour} {
 		w := newWorld(t)

@@ -14,26 +14,26 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// crowd is people who write on the page, often twice a minute, anywhere. It recognizes their posts by a unique word in
-// each, and knows nothing about the bot but its name: it reads only the page, its history and the archive.
+// crowd simulates people who write anywhere on the page, often twice a minute. It recognizes their posts by a unique
+// word in each, and knows only the bot's name: it reads only the page, its history and the archive.
 type crowd struct {
 	w       *world
 	rng     *rand.Rand
 	posts   []string       // the words of the posts, in order
 	times   map[string]int // how often a word was posted
 	edits   map[string]int
-	gone    map[string]int    // how often a post with the word was removed by people
-	refused map[string]bool   // headings of threads in which a reply of ours was removed: no more are posted there
+	gone    map[string]int    // how often people removed a post with the word
+	refused map[string]bool   // headings of threads in which a reply of ours was removed, where no more are posted
 	words   map[string]string // word by the hash that a post had at some time
 	archive string
-	between bool // someone wrote between a request and its answer: replies are no longer under their posts
-	// An administrator takes replies away and hides them, and nobody changes headings: a post with another heading and
-	// other words that has no reply is a new one.
+	between bool // someone wrote between a request and its answer, so replies are no longer under their posts
+	// An administrator removes replies and hides them, and nobody changes headings: a post with another heading, other
+	// words and no reply is a new one.
 	hides bool
-	quiet bool // people begin threads and leave those of others alone
+	quiet bool // people begin threads and do not write in those of others
 
 	known  map[string]bool // the texts whose words were noted
-	text   string          // of the page when it was last read
+	text   string          // the page's text when it was last read
 	parsed *forum.Page
 }
 
@@ -93,7 +93,7 @@ func (c *crowd) reply() {
 	if len(ours) > 0 {
 		x := ours[c.rng.IntN(len(ours))]
 		if x.Level >= 6 && x.Time != nil && c.w.wiki.now().Sub(*x.Time) < 2*time.Minute {
-			return // someone who answers this often at once is considered a program
+			return // the bot considers someone who answers this often at once a program
 		}
 		c.insert(x.End, "\n"+strings.Repeat(":", x.Level)+c.write(c.word())+"\n")
 	}
@@ -115,7 +115,7 @@ func (c *crowd) call() {
 	c.insert(at, "\n[[User:SpinachBot]]: "+c.write(c.word())+"\n")
 }
 
-// edit changes a post, its heading, or the place of its thread.
+// edit changes a post or its heading, or moves its thread.
 func (c *crowd) edit() {
 	threads := c.threads()
 	t := threads[c.rng.IntN(len(threads))]
@@ -157,7 +157,8 @@ func (c *crowd) tidy() {
 	}
 }
 
-// remove takes a thread away, answered or not, as someone does who archives by hand or removes what does not belong.
+// remove deletes a thread, answered or not, like someone who archives by hand or removes what does not belong on the
+// page.
 func (c *crowd) remove() {
 	threads := c.threads()
 	t := threads[c.rng.IntN(len(threads))]
@@ -172,7 +173,7 @@ func (c *crowd) remove() {
 
 const resolved = "{{Section resolved|1=~~~~}}\n"
 
-// resolve marks a thread as resolved, or takes all such marks away.
+// resolve marks a thread as resolved, or removes all such marks.
 func (c *crowd) resolve() {
 	if text := c.w.wiki.text(); strings.Contains(text, resolved) {
 		c.w.wiki.put(page, strings.ReplaceAll(text, resolved, ""))
@@ -183,7 +184,7 @@ func (c *crowd) resolve() {
 	c.w.wiki.edit(heading, heading+resolved)
 }
 
-// hide is an administrator who takes the newest reply of ours away and hides it.
+// hide removes our newest reply and hides it, as an administrator does.
 func (c *crowd) hide() {
 	revs := c.w.wiki.pages[page]
 	for i := len(revs) - 1; i > 0; i-- {
@@ -249,8 +250,8 @@ func (c *crowd) learn() {
 	}
 }
 
-// said counts the replies to each word in the whole history of the page, also those that were removed since. It is
-// an error when an edit of ours does anything but insert lines.
+// said counts the replies to each word in the page's whole history, including those that have been removed. It is an
+// error when an edit of ours does anything but insert lines.
 func (c *crowd) said(report func(format string, args ...any)) map[string]int {
 	out := map[string]int{}
 	revs := c.w.wiki.pages[page]
@@ -274,7 +275,7 @@ func (c *crowd) said(report func(format string, args ...any)) map[string]int {
 	return out
 }
 
-// lines are the lines of a text that are not blank.
+// lines returns the lines of a text that are not blank.
 func lines(text string) []string {
 	return slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
 }
@@ -325,7 +326,7 @@ func (c *crowd) check(report func(format string, args ...any)) {
 	}
 }
 
-// brief leaves the tables out of replies.
+// brief is a solver whose replies have no tables.
 func brief(text string) string {
 	var out []string
 	for _, l := range strings.Split(text, "\n") {
@@ -337,8 +338,7 @@ func brief(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// A poster who adds comments with the same signature while a worker solves the request does not bring its work to
-// nothing.
+// The work on a request is not lost if its poster adds comments with the same signature in the meantime.
 func TestTwinsWhileSolving(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.put(stopPage, "run")

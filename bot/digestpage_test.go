@@ -16,7 +16,7 @@ const digestPage = "User:SpinachBot/digest"
 
 const digestLead = "What the bot did. [[User:Olga|Olga]] keeps an eye on it."
 
-// digesting is a bot with a page for its digest, at 13 minutes past five.
+// digesting returns a bot with a page for its digest, at 5:13.
 func digesting(t *testing.T) *world {
 	w := started(t)
 	w.cfg.DigestPage, w.cfg.DigestHour = digestPage, 6
@@ -35,7 +35,7 @@ func (w *world) digest() error {
 	})
 }
 
-// hours lets so many hours pass; a new bot looks in each, as after restarts.
+// hours lets the given number of hours pass; a new bot runs in each hour, as after a restart.
 func (w *world) hours(n int) {
 	w.t.Helper()
 	for range n {
@@ -46,8 +46,8 @@ func (w *world) hours(n int) {
 	}
 }
 
-// The digest is off unless it is requested. It is written once a day after its hour, above the previous days, and
-// leaves everything else unchanged.
+// The digest is off by default. It is written once a day after its hour, above those of previous days, and everything
+// else on the page stays unchanged.
 func TestDigestPage(t *testing.T) {
 	w := digesting(t)
 	before := w.wiki.textOf(digestPage)
@@ -77,7 +77,8 @@ func TestDigestPage(t *testing.T) {
 	}
 }
 
-// What keeps replies from the wiki keeps the digest, too. It is written when that has ended, on the same day.
+// Whatever keeps replies from being posted also keeps the digest from being written. It is written once that has ended,
+// on the same day.
 func TestDigestIsGated(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do, undo func(w *world)
@@ -121,7 +122,7 @@ func TestDigestIsGated(t *testing.T) {
 func TestDigestIsWrittenOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do          func(w *world)
-		want, saves int // digests of the first day, at the end of it
+		want, saves int // digests of the first day at its end
 	}{
 		"the answer is lost": {func(w *world) { w.wiki.lost = true }, 1, 1},
 		"the answer is lost, and someone removes it": {func(w *world) {

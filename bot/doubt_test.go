@@ -11,7 +11,7 @@ import (
 
 const whichCats = "Do you mean house cats only, or [[all]] cats?"
 
-// TestDoubt: what happens to an answer that is not sure enough.
+// TestDoubt covers answers that are not sure enough.
 func TestDoubt(t *testing.T) {
 	for name, tt := range map[string]struct {
 		least, sure float64
@@ -62,7 +62,7 @@ func nan() float64 {
 	return zero / zero
 }
 
-// TestDoubtIsHeld: a question to the poster waits for approval like every other reply.
+// TestDoubtIsHeld checks that a question to the poster waits for approval like every other reply.
 func TestDoubtIsHeld(t *testing.T) {
 	for _, mode := range []bot.Mode{bot.Off, bot.Propose} {
 		w := started(t)
@@ -80,7 +80,8 @@ func TestDoubtIsHeld(t *testing.T) {
 	}
 }
 
-// TestDoubtOnceAThread: the reply to our question is answered with what was asked before, and nothing is asked again.
+// TestDoubtOnceAThread checks that the reply to our question is answered together with the earlier request, and that
+// the bot does not ask again.
 func TestDoubtOnceAThread(t *testing.T) {
 	w := started(t)
 	w.cfg.AnswerConfidence, w.cfg.AskBack = 0.5, true
@@ -103,7 +104,7 @@ func TestDoubtOnceAThread(t *testing.T) {
 	}
 }
 
-// readings are two readings of a question about cats.
+// readings returns two readings of a question about cats.
 func readings(kind string) []agent.Reading {
 	out := []agent.Reading{{SPARQL: "SELECT ?sovereign {}", Count: 193}, {SPARQL: "SELECT ?any {}", Count: 1212}}
 	if kind != "" {
@@ -112,7 +113,7 @@ func readings(kind string) []agent.Reading {
 	return out
 }
 
-// TestAsksWithCounts: a question between two readings says what each of them finds.
+// TestAsksWithCounts checks that a question about two readings says what each of them finds.
 func TestAsksWithCounts(t *testing.T) {
 	for name, tt := range map[string]struct {
 		asks, kind, has, hasNot string
@@ -134,8 +135,8 @@ func TestAsksWithCounts(t *testing.T) {
 	}
 }
 
-// TestChosen: the answer to our question continues the first request, however short it is; a choice that the program
-// understands is posted, although its confidence is as low as before.
+// TestChosen checks that the answer to our question continues the first request, however short it is, and that if the
+// program understands the choice, its reply is posted although its confidence is as low as before.
 func TestChosen(t *testing.T) {
 	for said, want := range map[string]string{"The second, announcement or whatever": "SELECT ?any {}", "193": "SELECT ?sovereign {}",
 		"Those in Africa": ""} {
@@ -160,7 +161,8 @@ func TestChosen(t *testing.T) {
 	}
 }
 
-// TestSuggestsResolved: after thanks, the next reply says that the section can be marked; no reply sets the mark.
+// TestSuggestsResolved checks that after thanks, the next reply says that the section can be marked as resolved, and
+// that no reply sets the mark.
 func TestSuggestsResolved(t *testing.T) {
 	for _, thanked := range []bool{false, true} {
 		w := started(t)
@@ -181,7 +183,8 @@ func TestSuggestsResolved(t *testing.T) {
 	}
 }
 
-// TestOthersDoNotChoose: what someone else writes under our question is not an answer to it unless it is a request.
+// TestOthersDoNotChoose checks that a comment by someone else under our question is not an answer to it unless it is a
+// request.
 func TestOthersDoNotChoose(t *testing.T) {
 	for said, replies := range map[string]int{"The second is an announcement": 1, "The second": 2} {
 		w := started(t)
@@ -198,7 +201,8 @@ func TestOthersDoNotChoose(t *testing.T) {
 	}
 }
 
-// TestTwoWorkersAskOnce: two workers draft replies in a thread at the same moment, both unsure: one of them asks.
+// TestTwoWorkersAskOnce checks that if two workers draft replies in a thread at the same time and both are unsure, only
+// one of them asks.
 func TestTwoWorkersAskOnce(t *testing.T) {
 	for _, silent := range []bool{false, true} { // the entry that may ask ends without a question
 		w := started(t)
@@ -222,7 +226,7 @@ func TestTwoWorkersAskOnce(t *testing.T) {
 		}
 		work(first)
 		w.want("Cats:accepted Cats:noticed")
-		w.solver.onSolve = func() { // while the first works, the second judges and solves the other
+		w.solver.onSolve = func() { // while the first works, the second judges and solves the other request
 			w.solver.onSolve = nil
 			work(second)
 			work(second)

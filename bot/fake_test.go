@@ -27,11 +27,11 @@ const (
 	account  = "SpinachBot"
 )
 
-// clock is set by hand, or advances by itself once it runs.
+// clock is a clock that is set by hand, or advances on its own once it runs.
 type clock struct {
 	mu    sync.Mutex
 	t     time.Time
-	began time.Time // zero: moved by hand
+	began time.Time // zero if set by hand
 }
 
 func (c *clock) now() time.Time {
@@ -43,7 +43,7 @@ func (c *clock) now() time.Time {
 	return c.t
 }
 
-// run advances the clock with the time of a synctest bubble.
+// run makes the clock advance with the time of a synctest bubble.
 func (c *clock) run() { c.began = time.Now() }
 
 func (c *clock) pass(d time.Duration) {
@@ -56,13 +56,13 @@ func (c *clock) pass(d time.Duration) {
 // merged line by line with what was saved since, and overlapping or touching changes are an edit conflict.
 type fakeWiki struct {
 	clock   *clock
-	skew    time.Duration // of the wiki's clock
+	skew    time.Duration // offset of the wiki's clock
 	pages   map[string][]bot.Revision
 	summary map[int64]string // of our own edits
 	hidden  map[int64]string // what an administrator hid of a revision: "user", "summary", "text"
 	rev     int64
 	saves   int
-	lost    bool       // a save is done but its answer is lost
+	lost    bool       // a save succeeds but its answer is lost
 	late    bool       // a save is delayed
 	pending []bot.Edit // saves kept back
 	refuse  error      // what Save answers
@@ -159,7 +159,7 @@ func (w *fakeWiki) Save(_ context.Context, e bot.Edit) (int64, error) {
 	return rev, err
 }
 
-// arrive lets the saves that were kept back arrive.
+// arrive lets the delayed saves arrive.
 func (w *fakeWiki) arrive() {
 	for _, e := range w.pending {
 		w.apply(e)
@@ -218,7 +218,7 @@ func (w *fakeWiki) OwnEdits(_ context.Context, title string, since time.Time) ([
 	return out, nil
 }
 
-// Texts returns the texts of the revisions of a time.
+// Texts returns the texts of the revisions in a period.
 func (w *fakeWiki) Texts(_ context.Context, title string, from, to time.Time) (out []string, err error) {
 	if w.noEdits {
 		return nil, errors.New("history unavailable")
@@ -240,7 +240,7 @@ func section(text string, n int) (start, end int, ok bool) {
 	if n == 0 { // what is above the first heading
 		level, ok = 6, true
 	}
-	// Headings in nowiki, highlighted code and comments are none.
+	// Headings in nowiki, highlighted code and comments do not count.
 	text = unparsed.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat("x", len(s)) })
 	for _, line := range strings.SplitAfter(text, "\n") {
 		l := len(line) - len(strings.TrimLeft(line, "="))
@@ -297,20 +297,20 @@ func change(base, other []string) (start, end int) {
 	return start, len(base) - tail
 }
 
-// fakeSolver treats everything as a request unless it says otherwise, and answers it unless told otherwise.
+// fakeSolver treats every post as a request and answers it, unless set to do otherwise.
 type fakeSolver struct {
 	clock   *clock
-	solved  map[string]int // calls for each key
+	solved  map[string]int // number of calls for each key
 	asked   []agent.Question
 	triaged []string
 	errs    []error // answers of Solve until used up
 	terrs   []error // answers of Triage until used up
 	reason  agent.Reason
 	panics  bool
-	query   string  // what it answers; query when empty
+	query   string  // the query that it answers with; query if empty
 	says    string  // the answer in words
 	echo    bool    // its reports repeat the question
-	opens   bool    // its judgments are also the first turn of the work
+	opens   bool    // its judgments include the first turn of the work
 	brief   bool    // its replies have no steps
 	sure    float64 // confidence of its answers
 	asks    string  // its question to the poster
@@ -393,23 +393,23 @@ func (s *fakeSolver) Solve(ctx context.Context, key string, q agent.Question) (*
 
 const query = "SELECT ?item ?n WHERE { ?item wdt:P31 wd:Q146 . }"
 
-// closer is a bot.Store that can be closed.
+// closer is a bot.Store that has a Close method.
 type closer interface {
 	bot.Store
 	Close() error
 }
 
-// world is a wiki, a solver, a store on disk and a clock, and the bots that are started on them.
+// world has a wiki, a solver, a store on disk, a clock, and the bots that use them.
 type world struct {
 	t      testing.TB
 	clock  *clock
 	wiki   *fakeWiki
 	solver *fakeSolver
-	path   string // of the store on disk; empty: in memory
+	path   string // of the store on disk; empty for one in memory
 	store  closer
 	cfg    bot.Config
 	log    *strings.Builder
-	stamp  string // Alice's signature of an earlier minute
+	stamp  string // Alice's signature from an earlier minute
 }
 
 func newWorld(t testing.TB) *world {

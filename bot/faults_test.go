@@ -12,7 +12,7 @@ import (
 )
 
 // The wiki is read-only or lags for a day: the bot tries less and less often, keeps its draft, and posts it once when
-// the wiki takes edits again.
+// the wiki accepts edits again.
 func TestWikiTakesNoEditsForADay(t *testing.T) {
 	for _, code := range []string{"maxlag", "readonly"} {
 		w := started(t)
@@ -36,8 +36,8 @@ func TestWikiTakesNoEditsForADay(t *testing.T) {
 	}
 }
 
-// The forum page is moved: what is left is a redirect, on which nothing is posted. When it is moved back, each request
-// has its one reply.
+// The forum page is moved and leaves a redirect, on which nothing is posted. After it is moved back, each request has
+// exactly one reply.
 func TestPageRenamed(t *testing.T) {
 	w := started(t)
 	w.round()
@@ -105,14 +105,14 @@ func TestInterruptedAtEveryCall(t *testing.T) {
 	}
 }
 
-// wants is an error of a service that wants a pause.
+// wants returns an error from a service that demands a pause.
 type wants time.Duration
 
 func (w wants) Error() string          { return "the service wants no calls for a while" }
 func (w wants) RetryIn() time.Duration { return time.Duration(w) }
 
-// The model wants a pause that is longer than a retry would wait, again and again: the request waits as long, which is
-// no failure, and is answered then.
+// The model repeatedly demands a pause that is longer than a retry would wait. The request waits that long, which does
+// not count as a failure, and is then answered.
 func TestModelWantsAPause(t *testing.T) {
 	for _, part := range []string{"triage", "solver"} {
 		w := started(t)

@@ -40,8 +40,8 @@ func TestPostingModes(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// TestLogIsShort: a draft is one short line of the log, and an approved reply that posting=off keeps back is not kept
-// back in silence.
+// TestLogIsShort checks that a draft is one short line in the log, and that an approved reply that posting=off keeps
+// back is reported.
 func TestLogIsShort(t *testing.T) {
 	w := started(t)
 	w.cfg.Posting = bot.Off
@@ -76,7 +76,7 @@ func TestLogIsShort(t *testing.T) {
 	}
 }
 
-// A draft that was made while posting was off is not posted weeks later just because posting is switched on.
+// A draft made while posting was off is not posted weeks later only because posting is turned on.
 func TestOldDraft(t *testing.T) {
 	for age, want := range map[time.Duration]string{time.Hour: "Cats:posted", 48 * time.Hour: "Cats:proposed"} {
 		w := started(t)
@@ -89,7 +89,7 @@ func TestOldDraft(t *testing.T) {
 	}
 }
 
-// An approval by configuration ends with the configuration.
+// An approval by configuration ends when the configuration changes.
 func TestSwitchedToPropose(t *testing.T) {
 	w := started(t)
 	w.solver.onSolve = func() { w.wiki.put(stopPage, "stop") }
@@ -181,7 +181,7 @@ func TestStopPageIsFresh(t *testing.T) {
 	}
 }
 
-// The stop page is obeyed also when it says stop only after the round has begun.
+// The stop page is obeyed even if it appears only after the round has begun.
 func TestStoppedInMidRound(t *testing.T) {
 	w := started(t)
 	w.solver.onSolve = func() { w.wiki.put(stopPage, "stop") }
@@ -212,7 +212,7 @@ func TestNobots(t *testing.T) {
 	w.wiki.edit("Header", "{{nobots}} Header")
 	w.round()
 	w.want("")
-	// It appears between solving and saving.
+	// The stop appears between solving and saving.
 	w = started(t)
 	w.solver.onSolve = func() { w.wiki.edit("Header", "{{bots|deny=SpinachBot}} Header") }
 	w.round()
@@ -244,7 +244,7 @@ func TestRepliesPerHour(t *testing.T) {
 	}
 }
 
-// A limit that was lowered since applies to what is not posted yet.
+// A lowered limit applies to replies that have not been posted yet.
 func TestFollowupLimitAtTheGate(t *testing.T) {
 	w := started(t)
 	w.round()
@@ -263,7 +263,8 @@ func TestFollowupLimitAtTheGate(t *testing.T) {
 	w.want("Cats:posted Cats:posted Cats:gave_up")
 }
 
-// A wiki that wants no edits for now (lag) causes a delay, not a search for a lost save, and the reply is not given up.
+// A wiki that does not accept edits for now (lag) causes a delay, not a search for a lost save, and the reply is not
+// given up.
 func TestWikiWantsNoEdits(t *testing.T) {
 	w := started(t)
 	w.wiki.refuse = fmt.Errorf("%w: maxlag", bot.ErrNotSaved)

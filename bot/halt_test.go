@@ -114,7 +114,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// A request that fails for ever keeps how it began and how it ended.
+// A request that keeps failing has records of how it began and how it ended.
 func TestHistoryIsBounded(t *testing.T) {
 	w := started(t)
 	w.cfg.Posting = bot.Propose

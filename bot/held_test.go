@@ -7,8 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// A reply that fails a check waits for the operator also where replies are posted without review, and is posted once
-// the operator approves it.
+// A reply that fails a check waits for the operator even if replies are posted without review, and is posted once the
+// operator approves it.
 func TestHeldForTheOperator(t *testing.T) {
 	w := started(t)
 	w.solver.says = "It is Felix, aged 12."

@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// suppressed is a world in which our reply was saved, the wiki's answer was lost, and an administrator removed the
-// reply and hid what the parameter says.
+// suppressed returns a world in which our reply was saved, the wiki's answer was lost, and an administrator removed the
+// reply and hid the given parts of it.
 func suppressed(t *testing.T, hide string) *world {
 	w := started(t)
 	w.wiki.lost = true
@@ -24,7 +24,7 @@ func suppressed(t *testing.T, hide string) *world {
 	return w
 }
 
-// A reply that people removed and hid is not posted again, whatever they hid of it.
+// A reply that people removed and hid is not posted again, whichever parts they hid.
 func TestSuppressedReply(t *testing.T) {
 	for hide, want := range map[string]bot.State{
 		"": bot.Posted, "text": bot.Posted, "user": bot.Posted, "user text": bot.Posted, // the summary names the entry
@@ -50,8 +50,8 @@ func TestSuppressedReply(t *testing.T) {
 	}
 }
 
-// The process was stopped for a while between reading the page and saving: a reply that was saved, removed and hidden
-// then is not posted again either. The simulation found this.
+// The process was suspended between reading the page and saving. A reply that was saved, removed and hidden in that
+// time is not posted again either. The simulation found this.
 func TestSuppressedAfterPause(t *testing.T) {
 	w := started(t)
 	before := w.wiki.text()
@@ -78,7 +78,7 @@ func TestSuppressedAfterPause(t *testing.T) {
 	}
 }
 
-// The poster edits a request whose reply may have been hidden: that alone posts nothing. The operator's word does,
+// The poster edits a request whose reply may have been hidden: that alone posts nothing. The operator's approval does,
 // and only once.
 func TestSuppressedThenRetried(t *testing.T) {
 	w := suppressed(t, "user summary text")
@@ -102,8 +102,8 @@ func TestSuppressedThenRetried(t *testing.T) {
 	w.wantReplies("Cats", 1)
 }
 
-// Hidden revisions that cannot be our save do not hold a reply back: those from before the save began, those long after
-// it, and all of them when the wiki answered that it saved nothing.
+// Hidden revisions that cannot be our save do not hold back a reply: those from before the save, those from long after
+// it, and all of them if the wiki answered that it saved nothing.
 func TestHiddenRevisionsOfOthers(t *testing.T) {
 	hide := func(w *world) { w.wiki.hidden[w.wiki.put(page, w.wiki.text()+" ")] = "user summary text" }
 	for name, play := range map[string]func(w *world){
@@ -140,7 +140,7 @@ func TestHiddenRevisionsOfOthers(t *testing.T) {
 	}
 }
 
-// A reply by the wiki's tools that came late, within the time that is waited for it, and was hidden may be ours.
+// A hidden reply by the wiki's tools that arrived late, but within the grace period, may be ours.
 func TestHiddenLateAnswerOfTheTools(t *testing.T) {
 	w, d := withTools(t)
 	d.err = bot.ErrUnknown

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A poster who signs an answered request again, with the time of now, does not get a second reply.
+// A poster who signs an answered request again with the current time does not get a second reply.
 func TestAnsweredRequestSignedAgain(t *testing.T) {
 	w := started(t)
 	w.round()
@@ -50,7 +50,7 @@ func TestAnsweredThreadCopied(t *testing.T) {
 	}
 }
 
-// The follow-ups of an archived thread do not use up those of another that its author began in the same minute.
+// The follow-ups of an archived thread do not count against another one that its author began in the same minute.
 func TestFollowUpsOfAnotherThread(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.AnswerDelay = 0
@@ -89,7 +89,7 @@ func TestOldUnsignedThreadEdited(t *testing.T) {
 	w.wantReplies("Dogs", 0)
 }
 
-// signAgain replaces Alice's signature of the request with one of now.
+// signAgain replaces Alice's signature under the request with one with the current time.
 func (w *world) signAgain() {
 	w.t.Helper()
 	text := w.wiki.text()

@@ -13,12 +13,12 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// fakeInbox is a fakeWiki's notifications and links.
+// fakeInbox provides a fakeWiki's notifications and links.
 type fakeInbox struct {
 	wiki  *fakeWiki
 	calls []bot.Call
 	read  map[string]bool
-	none  bool // no notifications, only links
+	none  bool // there are no notifications, only links
 	moved map[string]string
 	deaf  error // what Heard answers
 
@@ -71,7 +71,7 @@ func (i *fakeInbox) States(_ context.Context, titles []string) ([]bot.PageState,
 	return out, nil
 }
 
-// crashingInbox lets the program end at its calls, too.
+// crashingInbox can also end the program at its calls.
 type crashingInbox struct {
 	bot.Inbox
 	c *crasher
@@ -97,7 +97,7 @@ const (
 	ping = "[[User:SpinachBot]] How many cats are there?"
 )
 
-// called is a world in which the bot may be called on talk pages; its first round is over.
+// called returns a world in which the bot may be called on talk pages and has finished its first round.
 func called(t testing.TB, path string) (*world, *fakeInbox) {
 	w := worldOn(t, path)
 	w.wiki.put(stopPage, "run")
@@ -109,7 +109,7 @@ func called(t testing.TB, path string) (*world, *fakeInbox) {
 	return w, inbox
 }
 
-// call posts on a page as a person does whose mention notifies us.
+// call posts on a page like a person whose mention notifies us.
 func (i *fakeInbox) call(title, heading, text, user string) {
 	i.wiki.postOn(title, heading, text, user)
 	i.notify(title, user)
@@ -151,7 +151,7 @@ func TestAnswersWhereItIsCalled(t *testing.T) {
 			w.wiki.postOn(chat, "Birds", "Not for the bot. [[User:Ann]]", "Bob")
 			inbox.call(chat, "Cats", ping, "Ann")
 			inbox.call("User talk:SpinachBot", "Hello", "How many dogs are there?", "Bob")
-			if none { // there is no notification for a page that does not name us
+			if none { // a page that does not name us causes no notification
 				w.wiki.postOn("User talk:SpinachBot", "Now it does", ping, "Bob")
 			}
 			w.round()
@@ -314,7 +314,7 @@ func TestPageIsMovedBeforeTheReply(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.round()
-	w.want("Cats:proposed") // it was approved for the old page
+	w.want("Cats:proposed") // the reply was approved for the old page
 	if _, err := bot.Approve(context.Background(), w.store, w.clock.now(), w.entries()[0].Key, "Olga"); err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// subject is a kind of result that the trial makes: things with a value each.
+// subject is a kind of result in the trial: things, each with a value.
 type subject struct {
 	query    string // with %d for LIMIT and OFFSET
 	question map[string]string
@@ -46,7 +46,7 @@ var subjects = []subject{
 		map[string]string{"en": "films", "de": "Filme", "fr": "films"}},
 }
 
-// sentences that are true of any result: %[1]s the count, %[2]s the things, then a first and a last name and value.
+// sentences that are true for any result: %[1]s the count, %[2]s the things, then a first and a last name and value.
 var truths = map[string][]string{
 	"en": {"There are %[1]s %[2]s in the table.", "The query finds %[1]s %[2]s, from %[3]s (%[4]s) to %[5]s (%[6]s).",
 		"The table begins with %[3]s, with %[4]s, and ends with %[5]s, with %[6]s.", "Wikidata gives %[4]s for %[3]s.",
@@ -59,7 +59,7 @@ var truths = map[string][]string{
 		"%[3]s a %[4]s, %[5]s a %[6]s.", "Voici %[1]s %[2]s ; le premier nom est %[3]s."},
 }
 
-// claims are what models add from memory: %s is a name of the result.
+// claims are sentences that models add from memory: %s is a name of the result.
 var claims = map[string][]string{
 	"en": {"%s is the most beautiful of them.", "%s was destroyed in the war.", "Most of them are popular with tourists.", "%s is known for its wine.",
 		"All of them belong to the same family.", "%s won several prizes.", "Scientists do not agree on %s.", "%s lies in Switzerland.",
@@ -77,10 +77,10 @@ var counted = map[string]map[int]string{"en": {2: "two", 3: "three", 4: "four", 
 	"de": {2: "zwei", 3: "drei", 4: "vier", 5: "fünf", 6: "sechs", 7: "sieben", 8: "acht", 9: "neun", 10: "zehn"},
 	"fr": {2: "deux", 3: "trois", 4: "quatre", 5: "cinq", 6: "six", 7: "sept", 8: "huit", 9: "neuf", 10: "dix"}}
 
-// liar is a model that asks one query and says what it is told to say.
+// liar is a model that runs one query and writes what it is told to write.
 type liar struct {
 	query         string
-	first, second string // its text, and what it makes of it when it is asked again
+	first, second string // its text, and its revision when asked again
 	asked         int
 }
 
@@ -126,7 +126,7 @@ func said(r *rand.Rand, s subject, lang, kind string, a *agent.Answer) string {
 	count, first, number := n, name(i), value(i)
 	switch kind {
 	case "count":
-		distinct := map[string]bool{} // things with two values are in two rows, and either count is true
+		distinct := map[string]bool{} // things with two values have two rows, and both counts are true
 		for _, row := range rows {
 			distinct[row[0].Value] = true
 		}
@@ -145,7 +145,8 @@ func said(r *rand.Rand, s subject, lang, kind string, a *agent.Answer) string {
 	return fmt.Sprintf(form, words, s.things[lang], first, number, name(k), value(k))
 }
 
-// written is a value as a writer of the language may write it: of a date the year, of a number all digits, grouped.
+// written returns a value as a writer of the language may write it: a date's year, or a number with all digits,
+// grouped.
 func written(r *rand.Rand, lang, v string) string {
 	if year, _, ok := strings.Cut(v, "-"); ok && len(year) == 4 {
 		return year
@@ -160,7 +161,7 @@ func written(r *rand.Rand, lang, v string) string {
 	return whole
 }
 
-// spoiled changes a digit of a value, never the last ones that a rounding may change.
+// spoiled changes a digit of a value, but not one of the last digits, which rounding may change.
 func spoiled(r *rand.Rand, v string) string {
 	year, rest, ok := strings.Cut(v, "-")
 	if !ok {
@@ -215,7 +216,7 @@ func TestNoLieReachesThePage(t *testing.T) {
 		l.first = "."
 		a := ask(false).Answer
 		if slices.ContainsFunc(a.Table.Rows, func(row []rdf.Term) bool { return a.Labels[rdf.EntityID(row[0].Value)] == "" }) {
-			continue // a name that nobody can write
+			continue // a name that nobody would write
 		}
 		trueOne := said(r, s, lang, "", a)
 		kind, lie := "", ""

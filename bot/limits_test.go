@@ -11,7 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// A user has two requests a day worked on; the third waits until the first is a day old, and nobody else waits.
+// The bot works on two requests per user and day. The third waits until the first is a day old, and other users do not
+// wait.
 func TestRequestsPerUser(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RequestsPerUser = 2
@@ -35,7 +36,7 @@ func TestRequestsPerUser(t *testing.T) {
 	w.want("Cats 0:posted Cats 1:posted Cats 2:posted Dogs:posted")
 }
 
-// Workers that judge requests of one user at the same time accept as many as are allowed.
+// Workers that judge one user's requests at the same time do not accept more than are allowed.
 func TestRequestsPerUserOfSeveralWorkers(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RequestsPerUser = 1
@@ -69,7 +70,7 @@ func TestRequestsPerUserOfSeveralWorkers(t *testing.T) {
 	}
 }
 
-// changing calls a function before it changes a note.
+// changing is a store that calls a function before it changes a note.
 type changing struct {
 	closer
 	before func()
@@ -82,7 +83,7 @@ func (c *changing) Change(ctx context.Context, key string, f func([]byte) ([]byt
 	return c.closer.Change(ctx, key, f)
 }
 
-// The limit also applies if all workers have counted before the first of them accepts.
+// The limit also applies if all workers count before the first of them accepts.
 func TestRequestsPerUserAtOnce(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RequestsPerUser = 1
@@ -122,7 +123,7 @@ func TestRequestsPerUserAtOnce(t *testing.T) {
 	}
 }
 
-// The replies of a day are counted over all threads.
+// The day's replies are counted across all threads.
 func TestRepliesPerDay(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RepliesPerDay = 2
@@ -166,7 +167,7 @@ func TestManyWait(t *testing.T) {
 	}
 }
 
-// Two replies in one thread are at least the pause apart.
+// Two replies in one thread are separated by at least the pause.
 func TestThreadCooldown(t *testing.T) {
 	w := started(t)
 	w.cfg.AnswerDelay, w.cfg.ThreadCooldown = 0, 10*time.Minute
@@ -181,8 +182,8 @@ func TestThreadCooldown(t *testing.T) {
 	w.want("Cats:posted Cats:posted Dogs:posted")
 }
 
-// A program whose name does not say so answers every reply at once: the bot leaves it alone after a few rounds. A
-// person who takes longer is answered as often as the thread may have follow-ups.
+// Another program, whose name does not show that it is one, answers every reply at once: the bot stops replying to it
+// after a few rounds. A person who takes longer gets as many answers as a thread may have follow-ups.
 func TestLoop(t *testing.T) {
 	for pause, want := range map[time.Duration]int{0: 3, 2 * time.Minute: 9} {
 		w := started(t)
@@ -201,8 +202,8 @@ func TestLoop(t *testing.T) {
 }
 
 // A call on the bot's talk page stops it before it asks the model, until the thread is resolved, removed or answered by
-// the operator. Talk about bus stops does not count, and neither do texts from before the bot, texts by bots, or old
-// calls.
+// the operator. A section about bus stops does not count, and neither do texts from before the first start, texts by
+// bots, or old calls.
 func TestTalkPage(t *testing.T) {
 	const talk = "User talk:SpinachBot"
 	thread := func(w *world, heading, text, user string) string {
@@ -259,9 +260,9 @@ func TestTalkPage(t *testing.T) {
 	}
 }
 
-// The same words by someone else, or again, are another call; a call may come above the first heading.
-// TestTalkPageTemplate: a template that says stop counts, signed or not, under a heading or above the first; one that
-// is only named does not.
+// The same words by someone else, or again, are another call; a call may be above the first heading.
+// TestTalkPageTemplate checks that a template that says stop counts, signed or not, under a heading or above the first,
+// but that one that is only named does not.
 func TestTalkPageTemplate(t *testing.T) {
 	const talk = "User talk:SpinachBot"
 	for call, stops := range map[string]bool{
@@ -302,7 +303,7 @@ func TestTalkPageCallsAreToldApart(t *testing.T) {
 		},
 		"no heading": func(w *world, before string) string { return "STOP! " + w.wiki.sign("Dora") + "\n" },
 	} {
-		for _, earlier := range []bool{false, true} { // the note of an earlier version
+		for _, earlier := range []bool{false, true} { // the note as an earlier version wrote it
 			w := newWorld(t)
 			before := old(w)
 			w.wiki.put(talk, before)
@@ -386,7 +387,7 @@ func TestUndo(t *testing.T) {
 		}
 	}
 	w, _ = posted(t)
-	w.wiki.edit("== Cats", "== Cats again") // others may write around it
+	w.wiki.edit("== Cats", "== Cats again") // others may have written around it
 	if _, err := w.bot().Undo(t.Context(), w.entries()[0].Key, "Olga"); err != nil || w.replies("Cats again") != 0 {
 		t.Errorf("renamed thread: %v", err)
 	}

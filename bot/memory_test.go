@@ -104,7 +104,7 @@ func TestMemoryIsLikeTheStore(t *testing.T) {
 	}
 }
 
-// results returns a value and which of the ledger's errors came with it.
+// results formats a value and the ledger's error that was returned with it.
 func results[T any](v T, err error) (any, any) {
 	switch {
 	case err == nil:

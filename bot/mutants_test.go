@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// mutants are mistakes planted into the bot, one at a time: those that earlier versions made, and one for each way to
-// lose or double a reply. The simulation must find every one of them. Left out are those for which another check makes up,
-// such as not waiting for a late save: the second save then conflicts with it.
+// mutants are bugs planted in the bot, one at a time: those that earlier versions had, and one for each way to lose or
+// duplicate a reply. The simulation must find every one of them. Those that another check compensates for are left out.
+// For example, if the bot does not wait for a late save, the second save conflicts with it.
 var mutants = []struct {
 	name     string
 	file     string
@@ -62,11 +62,11 @@ var mutants = []struct {
 		`Text: strings.ReplaceAll(text.after, "cats", "Cats"),`, "changes what others wrote"},
 }
 
-// rare are the mistakes that few schedules find, with the seed from which they are played.
+// rare has the mistakes that few schedules find, with the seed to start from.
 var rare = map[string]string{"the same words in the same minute are the same post": "213000"}
 
-// masked are mistakes that the search of the history before an entry's first save mostly makes up for. They are planted
-// without it, so that the rule itself is tested.
+// masked has mistakes that are mostly hidden by the search of the history before an entry's first save. They are
+// planted without that search, so that the rule itself is tested.
 var masked = map[string]bool{"a save of unknown outcome counts as not saved": true,
 	"the save is not noted before it is sent": true}
 
@@ -88,7 +88,7 @@ func plant(t *testing.T, file, old, new string) []byte {
 	return []byte(text)
 }
 
-// Every planted mistake is found. This builds the bot once for each; `make simulate` runs it.
+// Every planted mistake is found. The test builds the bot once for each; `make simulate` runs it.
 func TestMutants(t *testing.T) {
 	n := os.Getenv("SIMULATE_MUTANTS")
 	for _, m := range mutants {

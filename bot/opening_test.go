@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// TestOpeningGoesOn: what the agent did in the call that judged the post comes back to it with the question, also after
-// a failure and from another process, and the ledger forgets it with the draft. An edited post, and an answer to a
-// question of ours, begin afresh.
+// TestOpeningGoesOn checks that the agent gets back its work from the call that judged the post, even after a failure
+// and in another process, and that the ledger deletes it once there is a draft. An edited post, and an answer to our
+// question, start from the beginning.
 func TestOpeningGoesOn(t *testing.T) {
 	w := started(t)
 	w.solver.opens = true

@@ -57,13 +57,13 @@ func TestRestoredThread(t *testing.T) {
 	w.wantReplies("Restored", 0)
 }
 
-// Which comments are picked, on one page that has them all.
+// The test picks comments from one page that has every kind.
 func TestPicking(t *testing.T) {
 	at := "13:00, 20 November 2026 (UTC)"
 	other := ":{{SPARQL|query=SELECT ?x WHERE { ?x ?y ?z }}} [[User:Bob|Bob]] " + at
 	for name, c := range map[string]struct {
 		thread string
-		want   int // new replies of ours
+		want   int // number of our new replies
 	}{
 		"request":                   {"Which cats? [[User:Alice|Alice]] " + at, 1},
 		"our own":                   {"Which cats? [[User:SpinachBot|SpinachBot]] " + at, 0},
@@ -142,7 +142,7 @@ func TestChatter(t *testing.T) {
 		"only cats": false, "Thanks 2020": false, "[query]": false, "query": false,
 		"Danke, bitte nur lebende": false, "help": false, "Which cats are there": false, "Thanks; also dogs": false,
 		"this is all": false,
-		// as people thank on the forum
+		// the way people say thanks on the forum
 		"Thank you, that settles it!": true, "Thank you, that's a good hint!": true, "Thanks for the info !": true,
 		"Thanks for the swift reply!": true, "Hey thank you so much!": true, "Ah, thank you.": true,
 		"Thanks, that helped, this is what I wanted.": true, "That did the trick, thanks!": true,
@@ -187,7 +187,7 @@ func TestFollowUps(t *testing.T) {
 	if h := w.solver.asked[2].History; len(h) != 2 {
 		t.Errorf("history of the third: %d turns", len(h))
 	}
-	// The limit of two follow-ups a thread is reached, for everyone.
+	// The limit of two follow-ups per thread is reached, for everyone.
 	w.wiki.put(page, strings.TrimRight(w.wiki.text(), "\n")+"\n[[User:SpinachBot]]: and the youngest one? "+
 		w.wiki.sign("Dan")+"\n")
 	w.clock.pass(20 * time.Minute)
@@ -214,7 +214,7 @@ func TestUnsigned(t *testing.T) {
 	w.round()
 	w.want("Cats:noticed")
 	w.clock.pass(50 * time.Minute)
-	// It is edited: the wait begins again.
+	// After an edit, the wait begins again.
 	w.wiki.edit("in the house", "in all houses")
 	w.round()
 	w.want("Cats:noticed Cats:noticed")
@@ -224,7 +224,7 @@ func TestUnsigned(t *testing.T) {
 	w.clock.pass(10 * time.Minute)
 	w.round()
 	w.wantReplies("Cats", 1)
-	// A signature added later makes no new request of it, nor does a new heading.
+	// Neither a signature added later nor a new heading makes it a new request.
 	w.wiki.edit("in all houses?", "in all houses? "+w.wiki.sign("Alice"))
 	w.clock.pass(time.Hour)
 	w.round()
@@ -236,7 +236,7 @@ func TestUnsigned(t *testing.T) {
 	}
 }
 
-// Comments of the same author and minute.
+// These comments have the same author and minute.
 func TestSameMinute(t *testing.T) {
 	w := newWorld(t)
 	w.round()
@@ -264,7 +264,7 @@ func TestSameMinute(t *testing.T) {
 	}
 }
 
-// The page alone keeps the bot from answering again when the ledger is lost.
+// If the ledger is lost, the page alone keeps the bot from answering again.
 func TestLostLedger(t *testing.T) {
 	w := started(t)
 	w.cfg.AnswerSince = w.clock.now().Add(-2 * time.Hour)
@@ -278,8 +278,8 @@ func TestLostLedger(t *testing.T) {
 	}
 }
 
-// With a new ledger, or one from before the reply, the bot does not post again what was removed from the page: by an
-// operator's undo, or by anyone. It is in the page's history.
+// With a new ledger, or one from before the reply, the bot does not repost a reply that the operator or anyone else
+// removed, because the page's history contains it.
 func TestLostLedgerAfterRemoval(t *testing.T) {
 	for name, older := range map[string]bool{"lost": false, "restored": true} {
 		t.Run(name, func(t *testing.T) {
@@ -324,7 +324,7 @@ func TestMinuteOfTheStart(t *testing.T) {
 	w.want("New:posted")
 }
 
-// A post that was not a request becomes one by an edit; a poster who never stops editing is given up.
+// An edit can turn a post into a request. A post whose author never stops editing is given up.
 func TestEdits(t *testing.T) {
 	w := newWorld(t)
 	w.round()
@@ -334,7 +334,7 @@ func TestEdits(t *testing.T) {
 	w.want("Cats:skipped")
 	w.wiki.edit("This is an announcement of cats.", "Which cats are there?")
 	w.round()
-	w.want("Cats:noticed") // the poster has the delay once more
+	w.want("Cats:noticed") // the delay starts again
 	w.clock.pass(14 * time.Minute)
 	w.round()
 	w.want("Cats:noticed")
@@ -368,7 +368,7 @@ func TestSignedLater(t *testing.T) {
 	w.round()
 	w.clock.pass(2 * time.Hour)
 	w.round()
-	w.want("Cats:proposed Dogs:proposed Birds:proposed") // few words say little about what is the same request
+	w.want("Cats:proposed Dogs:proposed Birds:proposed") // a few words do not identify a request
 	w.wiki.edit("in the house?", "in the house? "+w.wiki.sign("Alice"))
 	w.clock.pass(2 * time.Hour)
 	w.round()
@@ -383,7 +383,7 @@ func TestSignedLater(t *testing.T) {
 	}
 }
 
-// Two requests of one minute, the first of which leaves the page: the second takes over its ID and is still itself.
+// Of two requests of one minute, the first leaves the page. The second takes over its ID but keeps its identity.
 func TestSameMinuteTakesOver(t *testing.T) {
 	drop := func(w *world) {
 		text := w.wiki.text()
@@ -403,7 +403,7 @@ func TestSameMinuteTakesOver(t *testing.T) {
 	w.want("Cats:gave_up Dogs:posted")
 	w.wantReplies("Dogs", 1)
 
-	// The same before the first start: neither is answered.
+	// If both were posted before the first start, neither is answered.
 	w = newWorld(t)
 	w.wiki.post("Cats", "Which cats are there?", "Alice")
 	w.wiki.post("Dogs", "Which dogs are there?", "Alice")
@@ -414,8 +414,8 @@ func TestSameMinuteTakesOver(t *testing.T) {
 	w.want("")
 }
 
-// A comment that was there at the first start stays old when a new one of the same author and minute takes its ID by
-// standing above it.
+// A comment from before the first start stays old when a new one by the same author in the same minute is posted above
+// it and takes its ID.
 func TestOldCommentLosesItsID(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.post("Dogs", "Which dogs are there?", "Alice")

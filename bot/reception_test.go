@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// answered is a world in which the bot has answered Ann on the talk page.
+// answered returns a world in which the bot has answered Ann on the talk page.
 func answered(t *testing.T) (*world, *fakeInbox) {
 	t.Helper()
 	w, inbox := called(t, "")
@@ -40,7 +40,7 @@ func TestTakesNo(t *testing.T) {
 		name    string
 		do      func(*world)
 		verdict string // of the first reply
-		replies int    // in all, after that and a further request under the first reply
+		replies int    // in total, after that and another request under the first reply
 	}{
 		{"thanks", func(w *world) { w.under("::", "Thank you!", "Ann") }, "thanked Ann", 2},
 		{"no", func(w *world) { w.under("::", "No, that's not what I meant.", "Ann") }, "refused Ann", 2},
@@ -98,8 +98,8 @@ func TestReplyIsRemovedWhileTheNextOneWaits(t *testing.T) {
 	w.want("Cats:posted Cats:gave_up")
 }
 
-// Many calls in a thread, noticed at once, get one reply and the thread's number of follow-ups, and none after a reply
-// was removed.
+// If a thread has many calls that are noticed at once, it gets one reply and as many follow-ups as it may have, and no
+// more after a reply was removed.
 func TestManyCallsInAThread(t *testing.T) {
 	for _, removed := range []bool{false, true} {
 		w, inbox := called(t, "")
@@ -126,7 +126,7 @@ func TestManyCallsInAThread(t *testing.T) {
 	}
 }
 
-// comparer says what it was asked.
+// comparer records its requests.
 type comparer struct {
 	asked  []string
 	errs   []error
@@ -157,7 +157,7 @@ func TestKeepsAnothersQuery(t *testing.T) {
 	if s := w.entries()[0].Solution; s == nil || s.Failed == "" {
 		t.Fatalf("the failure is not noted: %+v", s)
 	}
-	w.under("::", "I agree: announcement.", "Zoe") // the page must change to be read again
+	w.under("::", "I agree: announcement.", "Zoe") // the page is read again only if it changes
 	w.round()
 	w.under("::", "So do I: announcement.", "Zoe")
 	w.round()
@@ -172,8 +172,8 @@ func TestKeepsAnothersQuery(t *testing.T) {
 	w.wantOurs(chat, "Cats 2 Ann")
 }
 
-// A bot that is stopped, or may not post, leaves no trace: it marks nothing as read, subscribes to nothing and runs
-// nobody's query. It does so later, and remembers the notifications.
+// A bot that is stopped, or may not post, leaves no trace: it marks nothing as read, subscribes to nothing and runs no
+// query by other people. It remembers the notifications and does all this later.
 func TestQuietWhileStopped(t *testing.T) {
 	stop := func(w *world) {
 		if err := bot.Stop(t.Context(), w.store, w.clock.now(), "Olga", ""); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// proposed is a world with one draft that waits for approval.
+// proposed returns a world with one draft that waits for approval.
 func proposed(t *testing.T) (*world, *bot.Entry) {
 	w := started(t)
 	w.cfg.Posting = bot.Propose
@@ -60,8 +60,8 @@ func TestRevise(t *testing.T) {
 	}
 }
 
-// What an operator types is as harmless as what the model says: the markup of the reply is the bot's own, and the query
-// is the one that was run.
+// An operator's text is made as harmless as the model's: the markup of the reply is the bot's own, and the query is the
+// one that was run.
 func TestReviseIsHarmless(t *testing.T) {
 	w, e := proposed(t)
 	for _, evil := range []string{

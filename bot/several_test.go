@@ -40,7 +40,7 @@ func TestSeveralWikis(t *testing.T) {
 	}
 	round()
 	w.want("Cats:posted Cats:posted")
-	es := w.entries() // either wiki may have come first
+	es := w.entries() // either wiki may be first
 	slices.SortFunc(es, func(a, b *bot.Entry) int { return cmp.Compare(len(a.Page), len(b.Page)) })
 	if es[0].Key == es[1].Key || es[0].Page != page || es[1].Page != "other|"+page {
 		t.Errorf("the ledger has %q on %q and %q on %q", es[0].Key, es[0].Page, es[1].Key, es[1].Page)
@@ -59,7 +59,7 @@ func TestSeveralWikis(t *testing.T) {
 	if got := w.states(); !strings.Contains(got, "Dogs:posted") || !strings.Contains(got, "Dogs:noticed") {
 		t.Error(got)
 	}
-	delete(other.pages, page) // an error there does not hold up the main wiki
+	delete(other.pages, page) // an error there does not delay the main wiki
 	w.wiki.post("Birds", "How many birds are there?", "Ann")
 	w.clock.pass(time.Minute)
 	round()
@@ -103,8 +103,8 @@ func TestBlockedOnAnotherWiki(t *testing.T) {
 	}
 }
 
-// Replies that may be posted on all wikis together are shared among them: the first wiki, on which many wait, does not
-// get all.
+// The wikis share the number of replies that may be posted: the first wiki, where many replies wait, does not use all
+// of it.
 func TestWikisTakeTurns(t *testing.T) {
 	w := worldOn(t, "")
 	w.wiki.put(stopPage, "run")

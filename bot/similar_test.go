@@ -57,7 +57,7 @@ func TestReplyPointsToEarlierDiscussions(t *testing.T) {
 	}
 }
 
-// Without a model an earlier discussion is all that there is to offer.
+// Without a model, the bot can only point to an earlier discussion.
 func TestNoModelPointsToEarlierDiscussions(t *testing.T) {
 	w := started(t)
 	w.cfg.Similar = &finder{found: []agent.Example{earlierDiscussion("Kittens")}}
@@ -70,7 +70,7 @@ func TestNoModelPointsToEarlierDiscussions(t *testing.T) {
 	}
 }
 
-// The search is a courtesy: whatever happens to it, the reply comes, once.
+// The search is optional: whatever happens to it, the reply is posted exactly once.
 func TestReplyWithoutEarlierDiscussions(t *testing.T) {
 	for name, f := range map[string]*finder{"none": {},
 		"fails":  {err: errors.New("no index"), found: []agent.Example{earlierDiscussion("Kittens")}},
@@ -86,7 +86,7 @@ func TestReplyWithoutEarlierDiscussions(t *testing.T) {
 	}
 }
 
-// Ctrl-C in the middle of the search is nobody's failure: the next start answers.
+// Ctrl-C in the middle of the search does not count as a failure: the bot answers after the next start.
 func TestInterruptedSearchForEarlierDiscussions(t *testing.T) {
 	w := started(t)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -179,7 +179,7 @@ func TestRepeatedRequest(t *testing.T) {
 	w.clock.pass(time.Minute)
 	w.wiki.post("Cats", "Which cats are there?", "Alice")
 	w.wiki.post("Cats", "Which cats are there?", "Bob")
-	w.wiki.post("Dogs", "Which cats are there?", "Alice") // too short to mean the same under another heading
+	w.wiki.post("Dogs", "Which cats are there?", "Alice") // too short to be the same request under another heading
 	w.clock.pass(20 * time.Minute)
 	w.round()
 	w.clock.pass(time.Hour)
@@ -195,7 +195,7 @@ func TestRepeatedRequest(t *testing.T) {
 	w.want("Cats:posted Cats:skipped Cats:posted Dogs:posted Cats:posted")
 }
 
-// Words of courtesy under two headings are two requests: the headings say what is asked.
+// The same polite phrase under two headings is two requests, because the headings contain the questions.
 func TestCourtesyIsNoRepetition(t *testing.T) {
 	w := started(t)
 	for _, heading := range []string{"Female mayors in Germany", "Bridges of Cologne"} {

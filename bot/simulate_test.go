@@ -23,28 +23,28 @@ import (
 	"github.com/spinachbot/spinachbot/internal/leader"
 )
 
-// simulation is one random schedule: people, one or two processes of the bot, their clocks and everything that goes
-// wrong, all from one seed, in a synctest bubble whose time costs nothing. After a few hours the faults end; then every
-// post must have its reply or its reason.
+// simulation is one random schedule: people, one or two processes of the bot, their clocks and all faults, generated
+// from one seed and run in a synctest bubble, in which waiting takes no time. After a few hours the faults end; then
+// every post must have its reply or a reason for having none.
 //
 // The crowd's goroutine and each process draw from their own random numbers, and every wait has its own length, so two
-// goroutines hardly ever run at the same moment: a seed plays the same schedule again.
+// goroutines hardly ever run at the same time, and a seed always plays the same schedule.
 type simulation struct {
 	*world
 	lg     *slog.Logger
-	mu     sync.Mutex // of wiki, store, solver and leases
+	mu     sync.Mutex // guards wiki, store, solver and leases
 	crowd  *crowd
 	leases leaseTable
 	calm   atomic.Bool // nothing goes wrong anymore
 	rounds atomic.Int64
-	since  time.Time   // when a round must have begun to have seen everything; zero: not known yet
+	since  time.Time   // a round that begins later sees everything; zero if not yet known
 	seen   atomic.Bool // such a round has ended
 	far    bool        // saves may arrive long after the grace period
 	lease  time.Duration
-	harm   float64 // how likely a call goes wrong in any one way
+	harm   float64 // the probability of each kind of fault in a call
 }
 
-// leaseTable is the leases of the ledger with the database's clock. TestLead of package leader has the same.
+// leaseTable has the ledger's leases with the database's clock. TestLead of package leader uses the same.
 type leaseTable struct {
 	l    leader.Lease
 	ends time.Time
@@ -64,14 +64,13 @@ func (t *leaseTable) acquire(name, holder string, d time.Duration) (leader.Lease
 
 func (t *leaseTable) held(l leader.Lease) bool { return t.l == l && time.Now().Before(t.ends) }
 
-// process is one process of the bot: between it and everything else, calls take time, fail, and end or stop the
-// process.
+// process is one process of the bot. Its calls to everything else take time, fail, and end or suspend the process.
 type process struct {
 	s      *simulation
 	rng    *rand.Rand
 	beat   *rand.Rand   // of the lease's renewals
 	skew   atomic.Int64 // of its clock, in nanoseconds
-	frozen atomic.Int64 // stopped until then, as by SIGSTOP, in nanoseconds
+	frozen atomic.Int64 // suspended until then, as by SIGSTOP, in nanoseconds
 	dead   atomic.Bool
 	fenced bool // writes need the lease
 	lease  leader.Lease
@@ -87,7 +86,8 @@ func (p *process) chance(share float64) bool {
 
 func (p *process) wait(max time.Duration) { time.Sleep(time.Duration(p.rng.Int64N(int64(max))) + 1) }
 
-// call does f, which takes up to a time. The process may end before or after it, or be stopped for a while.
+// call calls f, which takes at most the given time. The process may end before or after it, or be suspended for a
+// while.
 func (p *process) call(max time.Duration, f func()) {
 	p.wait(max)
 	if p.chance(0.5) {
@@ -231,8 +231,8 @@ func (p *process) Save(ctx context.Context, e bot.Edit) (rev int64, err error) {
 	return rev, err
 }
 
-// late saves an edit within the time that a wiki takes at most. Where nobody else writes into the thread, it may take
-// an hour.
+// late saves an edit within the maximum time that a wiki takes. If nobody else writes in the thread, that may be an
+// hour.
 func (p *process) late(e bot.Edit) {
 	d := time.Duration(p.rng.Int64N(int64(110 * time.Second)))
 	if p.s.far && p.rng.IntN(2) == 0 {
@@ -279,7 +279,7 @@ func (p *process) Release(_ context.Context, l leader.Lease) error {
 	return nil
 }
 
-// rounds is what the process does, until it ends.
+// rounds runs the bot's rounds until the process ends.
 func (p *process) rounds(ctx context.Context, cfg bot.Config) error {
 	b, err := bot.New(p.s.lg, p, p, p, p.now, cfg)
 	if err != nil {
@@ -300,7 +300,7 @@ func (p *process) rounds(ctx context.Context, cfg bot.Config) error {
 	return ctx.Err()
 }
 
-// live starts the process once and returns when it ended or crashed.
+// live starts the process once and returns when it has ended or crashed.
 func (p *process) live(ctx context.Context, name string) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -343,7 +343,7 @@ func (s *simulation) keep(ctx context.Context, n int, seed uint64) {
 	}
 }
 
-// watched lets an administrator who watches the page take the newest reply away within a minute or so.
+// watched lets an administrator who watches the page remove the newest reply within a minute or so.
 func (s *simulation) watched(rng *rand.Rand) {
 	if !s.crowd.hides || s.calm.Load() || rng.IntN(4) > 0 {
 		return
@@ -370,8 +370,7 @@ func (s *simulation) operator(ctx context.Context, rng *rand.Rand) {
 	}
 }
 
-// people writes on the page for up to a few hours: most schedules are short, for most of what goes wrong needs few
-// posts.
+// people writes on the page for up to a few hours: most schedules are short, because most faults need few posts.
 func (s *simulation) people(rng *rand.Rand) {
 	for range 1 + rng.IntN(1+rng.IntN(5)) {
 		for range 1 + rng.IntN(3) {
@@ -386,7 +385,7 @@ func (s *simulation) people(rng *rand.Rand) {
 	}
 }
 
-// idle reports whether nothing is open in the ledger.
+// idle reports whether the ledger has no open entries.
 func (s *simulation) idle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -398,7 +397,7 @@ func (s *simulation) idle() bool {
 	return true
 }
 
-// simulate plays the schedule of a seed and reports what broke.
+// simulate plays the schedule of a seed and reports every violation.
 func simulate(t *testing.T, seed uint64, loud bool) (posts int, rounds int64, broken []string) {
 	rng := rand.New(rand.NewPCG(seed, 11))
 	w := worldOn(t, "")
@@ -465,7 +464,7 @@ func simulate(t *testing.T, seed uint64, loud bool) (posts int, rounds int64, br
 	return len(s.crowd.posts), s.rounds.Load(), broken
 }
 
-// number reads a number from the environment.
+// number returns a number from the environment.
 func number(t *testing.T, name string, otherwise uint64) uint64 {
 	text := os.Getenv(name)
 	if text == "" {
@@ -478,10 +477,10 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// People write, often twice a minute, edit, move, archive and hide, while processes of the bot crash, stop for a while
-// and lose their lease, clocks jump, services fail and saves are lost or late: at most one reply to each post, none
-// lost, and nobody else's text changed. `make simulate N=1000000` plays more; SIMULATE_FROM=seed SIMULATE=1 plays one
-// again, with its log.
+// People write, often twice a minute, edit, move, archive and hide, while processes of the bot crash, are suspended and
+// lose their lease, clocks jump, services fail and saves are lost or late: at most one reply to each post, none lost,
+// and nobody else's text changed. `make simulate N=1000000` plays more; SIMULATE_FROM=seed SIMULATE=1 plays one again,
+// with its log.
 func TestSimulation(t *testing.T) {
 	n, from := number(t, "SIMULATE", 100), number(t, "SIMULATE_FROM", 0)
 	if testing.Short() {

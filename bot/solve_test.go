@@ -38,7 +38,7 @@ func TestSolverFailures(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare func(*world)
 		solves  int
-		reply   bool // the reply when there is to be one on failure
+		reply   bool // the reply if failures are to be reported
 	}{
 		"errors":    {func(w *world) { w.solver.errs = []error{fail, fail, fail, fail} }, 3, true},
 		"outcomes":  {func(w *world) { w.solver.reason = agent.GraphFailed }, 3, true},

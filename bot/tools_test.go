@@ -12,12 +12,12 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// fakeTools are discussion tools: they read the page when they write, and indent every line.
+// fakeTools simulates discussion tools: they read the page when they write, and indent every line.
 type fakeTools struct {
 	w       *fakeWiki
 	answers []bot.Answer
 	err     error // instead of writing
-	lost    bool  // written, but the answer is lost
+	lost    bool  // the reply is written, but the answer is lost
 	tokens  map[string]bool
 }
 
@@ -50,7 +50,7 @@ func (d *fakeTools) Answer(_ context.Context, a bot.Answer) (int64, error) {
 	return 0, bot.ErrNoTools
 }
 
-// withTools is a world with a request and with discussion tools.
+// withTools returns a world with a request and with discussion tools.
 func withTools(t *testing.T) (*world, *fakeTools) {
 	w := started(t)
 	d := &fakeTools{w: w.wiki, tokens: map[string]bool{}}
@@ -84,7 +84,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// Where the tools cannot, the same round posts by a section edit; a refusal of the wiki is not got around.
+// If the tools cannot post, the same round makes a section edit; the bot does not try to get around a refusal by the
+// wiki.
 func TestToolsFail(t *testing.T) {
 	for err, want := range map[error]string{bot.ErrNoTools: "Cats:posted", bot.ErrRefused: "Cats:gave_up",
 		bot.ErrNotSaved: "Cats:approved"} {
@@ -143,7 +144,7 @@ func TestNotByTools(t *testing.T) {
 	}
 }
 
-// The asker is notified only if the operator wants that, and then the check allows it.
+// The asker is notified only if the operator wants it, and then the check permits it.
 func TestPing(t *testing.T) {
 	for _, ping := range []bool{false, true} {
 		w := started(t)
@@ -156,7 +157,7 @@ func TestPing(t *testing.T) {
 	}
 }
 
-// crashingTools lets the program end at its calls, too.
+// crashingTools can also end the program at its calls.
 type crashingTools struct {
 	bot.Tools
 	c *crasher
@@ -167,7 +168,7 @@ func (d crashingTools) Answer(ctx context.Context, a bot.Answer) (rev int64, err
 	return rev, err
 }
 
-// crashAll ends the program before and after each call of a round in turn, and then lets rounds settle what is open.
+// crashAll ends the program before and after each call of a round in turn, and then runs rounds until nothing is open.
 func crashAll(t *testing.T, least int, world func() *world, check func(w *world, note string)) {
 	for _, after := range []bool{false, true} {
 		for n := 1; ; n++ {
@@ -193,7 +194,7 @@ func crashAll(t *testing.T, least int, world func() *world, check func(w *world,
 	}
 }
 
-// The program ends at every call of a round in which the wiki's tools post: there is one reply in the end.
+// The program ends at each call of a round in which the wiki's tools post. In the end there is one reply.
 func TestCrashWithTools(t *testing.T) {
 	crashAll(t, 20, func() *world {
 		w := worldOn(t, "")

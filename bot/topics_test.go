@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// topics says what it was asked and answers in turn.
+// topics records its requests and returns its answers in turn.
 type topics struct {
 	asked []string
 	ids   []string

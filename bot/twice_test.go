@@ -52,7 +52,7 @@ func TestSecondPostHigherOnThePage(t *testing.T) {
 	w.wantReplies("Dogs", 1)
 }
 
-// The second post of a minute may become a candidate only later: when its thread is no longer resolved, or when the
+// The second post of a minute may become a candidate only later: when its thread is no longer resolved, or after the
 // first post was archived.
 func TestSecondPostLater(t *testing.T) {
 	for _, downtime := range []bool{false, true} {
@@ -77,7 +77,7 @@ func TestSecondPostLater(t *testing.T) {
 	}
 }
 
-// Both posts of a minute are edited: each entry keeps its own.
+// Both posts of a minute are edited: each entry keeps its post.
 func TestBothEdited(t *testing.T) {
 	for _, posting := range []bot.Mode{bot.On, bot.Propose} {
 		w := newWorld(t)
@@ -148,8 +148,8 @@ func TestSameWordsTwice(t *testing.T) {
 	w.wantReplies("Felines", 1)
 }
 
-// Someone asks the same again in the minute of an answered request, elsewhere, and changes the words of the first: our
-// reply says which is which. The simulation found this.
+// Someone asks the same question again elsewhere in the minute of an answered request, and changes the words of the
+// first: our reply shows which is which. The simulation found this.
 func TestSameWordsTwiceAndEdited(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.AnswerDelay = 0
@@ -169,8 +169,8 @@ func TestSameWordsTwiceAndEdited(t *testing.T) {
 	w.wantReplies("More cats", 1)
 }
 
-// postedTwice is a world in which a request of Alice's was answered, and posted again elsewhere within its minute; the
-// first was archived with our reply before the bot has seen the second.
+// postedTwice returns a world in which a request of Alice's was answered, and posted again elsewhere within its minute.
+// The first was archived with our reply before the bot saw the second.
 func postedTwice(t *testing.T) *world {
 	w := newWorld(t)
 	w.cfg.AnswerDelay = 0
@@ -218,8 +218,8 @@ func TestSameWordsTwiceAndArchived(t *testing.T) {
 	}
 }
 
-// A request whose reply was removed is not answered again when its heading is changed, or when it is moved into another
-// thread: it was posted once. It is not answered again either if the history of its minute is hidden.
+// A request whose reply was removed is not answered again if its heading changes or it is moved into another thread,
+// because it was posted only once. The same is true if the history of its minute is hidden.
 func TestMovedWithoutItsReply(t *testing.T) {
 	for name, change := range map[string]func(w *world){
 		"another heading": func(w *world) { w.wiki.edit("== Cats", "== Felines") },
@@ -306,8 +306,8 @@ func TestNewPostInTheMinuteOfTheStart(t *testing.T) {
 	w.wantReplies("Dogs", 0)
 }
 
-// Entries and the note of the first start as earlier versions wrote them: what is posted stays so, and what was lost
-// is answered.
+// The ledger has entries and the note of the first start as earlier versions wrote them: what is posted stays posted,
+// and what was lost is answered.
 func TestOldLedger(t *testing.T) {
 	for name, change := range map[string]func(w *world){
 		"as it was":      func(*world) {},
@@ -354,7 +354,7 @@ func TestOldLedger(t *testing.T) {
 	}
 }
 
-// oldStart writes the note of a first start long ago, as earlier versions did.
+// oldStart writes the note of an old first start, as earlier versions did.
 func (w *world) oldStart() {
 	note := `{"revision":1,"time":"2026-11-20T10:00:00Z","comments":{"c-Nobody-20200101100000":"` +
 		textHash("Header with") + `"}}`
@@ -370,7 +370,7 @@ func sha16(s string) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// Our reply is left behind under another post, whose request is still open.
+// Our reply is left behind under another post, whose request is still unanswered.
 func TestRequestTakenAway(t *testing.T) {
 	w := started(t)
 	w.round()

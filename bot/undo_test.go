@@ -30,7 +30,7 @@ func (w *world) notUndone(want string) {
 	}
 }
 
-// A section of level 1 holds the threads below it: they stay.
+// A section of level 1 contains the threads below it, which stay.
 func TestUndoUnderATopHeading(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.put(stopPage, "run")
@@ -50,7 +50,7 @@ func TestUndoUnderATopHeading(t *testing.T) {
 	}
 }
 
-// Where MediaWiki has no section for the thread, an edit would replace the top of the page.
+// If MediaWiki has no section for the thread, an edit would replace the top of the page.
 func TestUndoWithoutASection(t *testing.T) {
 	w := started(t)
 	w.round()
@@ -64,7 +64,7 @@ func TestUndoWithoutASection(t *testing.T) {
 	}
 }
 
-// What people write on the line of our signature is not removed with it.
+// Text that people write on the line of our signature is not removed with it.
 func TestUndoKeepsWordsBesideTheSignature(t *testing.T) {
 	for name, words := range map[string]string{
 		"signed":             " That is wrong, see my list. [[User:Ann|Ann]] 13:20, 20 November 2026 (UTC)",
@@ -94,7 +94,7 @@ func TestUndoKeepsWordsBesideTheSignature(t *testing.T) {
 	}
 }
 
-// The bot of one wiki leaves the replies on others alone.
+// The bot of one wiki does not touch replies on others.
 func TestUndoOnAnotherWiki(t *testing.T) {
 	w := started(t)
 	w.round() // the main wiki

@@ -17,8 +17,9 @@ func near(t *testing.T, what string, got, want, within float64) {
 	}
 }
 
-// TestFitOneTerm: with one term that is 0 or 1 and nothing to pull, the fit has a closed form: the log odds of each
-// half. 800 of 1,000 answers without refusals are right (log odds 1.386), and 200 of 1,000 with one (-1.386).
+// TestFitOneTerm checks that with one term that is 0 or 1 and a negligible prior, the fit has a closed form: the log
+// odds of each half. 800 of 1,000 answers without refusals are right (log odds 1.386), and 200 of 1,000 with one
+// (-1.386).
 func TestFitOneTerm(t *testing.T) {
 	var examples []Example
 	for i := range 2000 {
@@ -27,7 +28,7 @@ func TestFitOneTerm(t *testing.T) {
 			Features: event.Features{Refusals: refused, Rows: 1, Columns: 1}})
 	}
 	prior := Prior()
-	prior.Terms["refused"] = -2 * math.Log(4) // the priors are where the fit should be
+	prior.Terms["refused"] = -2 * math.Log(4) // start at the expected fit
 	w, err := Fit(examples, prior)
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +36,7 @@ func TestFitOneTerm(t *testing.T) {
 	near(t, "bias", w.Bias, math.Log(4), 1e-3)
 	near(t, "refused", w.Terms["refused"], -2*math.Log(4), 1e-3)
 	near(t, "probability", w.Probability(&event.Features{Refusals: 1, Rows: 1}), 0.2, 1e-3)
-	// With the usual prior the pull of 4 examples against 2,000 moves it a little towards -0.87.
+	// The usual prior counts as 4 examples against 2,000, so it moves the fit a little towards -0.87.
 	if w, err = Fit(examples, Prior()); err != nil {
 		t.Fatal(err)
 	}
@@ -43,14 +44,14 @@ func TestFitOneTerm(t *testing.T) {
 	if got := w.Terms["refused"]; got <= -2*math.Log(4) {
 		t.Errorf("refused: %g is not pulled towards the prior", got)
 	}
-	// What never varies keeps the prior's weight.
+	// A term that never varies keeps the prior's weight.
 	for _, name := range []string{"unseen", "retry", "agreement", "extracted"} {
 		near(t, name, w.Terms[name], Prior().Terms[name], 1e-4)
 	}
 }
 
-// TestFitKeepsSigns: examples in which every cut list is wrong and every extracted query right, as only a simulation has
-// them, do not make the one a proof and the other a virtue.
+// TestFitKeepsSigns checks that weights keep their signs even if every truncated list is wrong and every extracted
+// query right, which happens only in a simulation.
 func TestFitKeepsSigns(t *testing.T) {
 	var examples []Example
 	for i := range 600 {
@@ -65,7 +66,7 @@ func TestFitKeepsSigns(t *testing.T) {
 	near(t, "extracted", w.Terms["extracted"], -2.57, 1e-3)
 }
 
-// made are answers that are right with a probability known for each, by three terms.
+// made returns answers, each of which is right with a known probability that depends on three terms.
 func made(n int, seed uint64) (examples []Example, truth []float64) {
 	rnd := rand.New(rand.NewPCG(seed, 3))
 	for i := range n {
@@ -84,8 +85,8 @@ func made(n int, seed uint64) (examples []Example, truth []float64) {
 	return examples, truth
 }
 
-// TestCrossvalidate: on made data with a known answer, held-out probabilities are near the true ones, and their Brier
-// score is near that of the truth and below that of the mean.
+// TestCrossvalidate checks that on generated data with known probabilities, held-out probabilities are near the true
+// ones, and their Brier score is near that of the truth and below that of the mean.
 func TestCrossvalidate(t *testing.T) {
 	examples, truth := made(8000, 1)
 	p, err := Crossvalidate(examples, 5)
@@ -105,7 +106,7 @@ func TestCrossvalidate(t *testing.T) {
 		t.Errorf("Brier %g is not under the mean's %g", got.Brier, got.Base)
 	}
 	near(t, "calibration error", got.ECE, 0, 0.03)
-	for i, e := range examples { // a question is in one part
+	for i, e := range examples { // each question is in only one part
 		for j := range 3 {
 			if k := (i + (j+1)*2000) % len(examples); fold(e.Question, 5) != fold(examples[k].Question, 5) {
 				t.Fatal("runs of one question are in two parts")
@@ -114,8 +115,8 @@ func TestCrossvalidate(t *testing.T) {
 	}
 }
 
-// TestMeasure: four answers and one run without, by hand. Brier: (0.1² + 0.4² + 0.6² + 0.2²) / 4 = 0.1425; the mean is
-// 0.5, hence 0.25.
+// TestMeasure compares with figures worked out by hand for four answers and one run without an answer. Brier: (0.1² +
+// 0.4² + 0.6² + 0.2²) / 4 = 0.1425; the mean is 0.5, hence 0.25.
 func TestMeasure(t *testing.T) {
 	q := Measure([]float64{0.9, 0.6, 0.6, 0.2}, []bool{true, true, false, false}, 1)
 	near(t, "Brier", q.Brier, 0.1425, 1e-12)
@@ -123,7 +124,8 @@ func TestMeasure(t *testing.T) {
 	near(t, "right", q.Right, 0.5, 1e-12)
 	// Bins: 0.9 (right 1), twice 0.6 (right 0.5), 0.2 (right 0): (0.1 + 2 x 0.1 + 0.2) / 4.
 	near(t, "ECE", q.ECE, 0.125, 1e-12)
-	// Half of 5 runs are 3: those of 0.9 and 0.6, one of which is wrong. 70 % are 4: two wrong. 90 % are more than there are.
+	// Half of 5 runs is 3 runs, those with 0.9 and 0.6, one of which is wrong. 70 % is 4 runs, two of which are wrong. 90
+	// % is more runs than have an answer.
 	if len(q.Cuts) != 2 {
 		t.Fatalf("cuts %+v", q.Cuts)
 	}
@@ -138,7 +140,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// TestPrior: without a fit, each published figure comes out again.
+// TestPrior checks that without a fit, each published figure is reproduced.
 func TestPrior(t *testing.T) {
 	for _, tt := range []struct {
 		f    event.Features
@@ -152,7 +154,8 @@ func TestPrior(t *testing.T) {
 	}
 }
 
-// TestUsual: the embedded weights can be read, and agreement raises the confidence while doubt lowers it.
+// TestUsual checks that the embedded weights can be read, and that agreement raises the confidence while doubt lowers
+// it.
 func TestUsual(t *testing.T) {
 	sure := event.Features{Preset: "spinach", Steps: 4, Rows: 1, Columns: 1, Tries: 2, Answers: 2, Agree: 2}
 	torn := sure
@@ -169,7 +172,7 @@ func TestUsual(t *testing.T) {
 	}
 }
 
-// TestRead: a file that is not weights, or another version's, is refused with a helpful message.
+// TestRead checks that a file that does not contain weights, or has another version, is refused with a helpful message.
 func TestRead(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                       "not weights",

@@ -29,7 +29,7 @@ func retryIn(err error) time.Duration {
 	return asks.RetryIn()
 }
 
-// What a program can learn of an error is still there after the error was written to a file and read again.
+// What a program can learn from an error survives writing the error to a file and reading it back.
 func TestCauseSurvivesTheFile(t *testing.T) {
 	for _, err := range []error{
 		llm.ErrNoModel, llm.ErrContextLength, llm.ErrNoTools, llm.ErrNoStrict, llm.ErrBudget, ErrUnreadable, ErrOutOfTime, context.Canceled,
@@ -62,7 +62,7 @@ func TestCauseSurvivesTheFile(t *testing.T) {
 	}
 }
 
-// The end events of the first version held a reason and a text.
+// The end events of the first version had a reason and a text.
 func TestOldEndings(t *testing.T) {
 	const budget = "the budget for the language model is used up: the next call could bring "
 	for _, tt := range []struct {

@@ -51,8 +51,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// FuzzReadTrajectory: no file breaks the reader, and what it reads begins with a start event of one of our
-// formats.
+// FuzzReadTrajectory checks that no file breaks the reader, and that whatever it reads begins with a start event in one
+// of our formats.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"id":1,"event":"start","format":"` + Format + `","question":{"Text":"x"}}` +
 		"\n{\"event\":\"step\"}\n{"))
@@ -96,7 +96,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestRecordedErrorKinds: kinds of failure survive the record.
+// TestRecordedErrorKinds checks that the kinds of failures survive recording.
 func TestRecordedErrorKinds(t *testing.T) {
 	for _, err := range []error{llm.ErrNoModel, llm.ErrBudget, llm.ErrContextLength} {
 		err = fmt.Errorf("call: %w", err)
@@ -113,8 +113,8 @@ func TestRecordedErrorKinds(t *testing.T) {
 	}
 }
 
-// TestOldTree: a file of the first format has only an order; a rollback that abandons steps grows from the step that it
-// returns to, while one that only refuses an action continues the line.
+// TestOldTree reads a file in the first format, in which events have only an order. After a rollback that abandons
+// steps, the tree grows from the step that it returns to; after one that only refuses an action, the line continues.
 func TestOldTree(t *testing.T) {
 	file := `{"event":"start","format":"spinachbot-trajectory-1","question":{"text":"x"}}
 {"event":"model","request":{"purpose":"act","messages":[]}}
@@ -143,7 +143,7 @@ func TestOldTree(t *testing.T) {
 	}
 }
 
-// TestBadReferences: a prompt with a dangling reference is an error with its line, never a panic.
+// TestBadReferences checks that a prompt with a dangling reference is an error that names the line, never a panic.
 func TestBadReferences(t *testing.T) {
 	start := `{"id":1,"event":"start","format":"` + Format + `","question":{"text":"x"}}` + "\n"
 	for _, prompt := range []string{`{"messages":[{"like":1,"count":1}]}`, `{"messages":[{"like":9,"count":1}]}`,

@@ -79,7 +79,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestClassify: what a question asks about does not matter, its form does.
+// TestClassify checks that the form of a question decides its kind, not its subject.
 func TestClassify(t *testing.T) {
 	s, err := Load(fstest.MapFS{"d/a.txt": {Data: []byte(two)}, "d/questions.tsv": {Data: []byte(
 		"Count\tHow many people live in Rome?\nVerify\tIs Rome older than Athens?\nVerify\tDoes it rain?\nBetween\tWhich is older, Rome or Athens?\n")}}, "d")
@@ -111,7 +111,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// TestLoadChats: a folder of a preset may hold the files of Interactive-KBQA's program as they are.
+// TestLoadChats checks that a preset's folder may contain the files of Interactive-KBQA's program unchanged.
 func TestLoadChats(t *testing.T) {
 	chat := `{"id": "v-1", "qtype": "Count", "question": "How many?", "sparql": "SELECT 1", "answers": ["1", 2], "done": true, "dialog": [
 {"role": "system", "content": "s"}, {"role": "user", "content": "Q: How many?\nGolden Entity: [\"Lake\"]"},

@@ -78,7 +78,7 @@ func TestBeforeChrist(t *testing.T) {
 		{"it", "Augustus nacque nel 63 a.C. e Cicero nel 106 a.C.", ""},
 		{"pl", "Augustus urodził się w 63 p.n.e.", ""},
 		{"ru", "Augustus родился в 63 году до н. э.", ""},
-		{"ja", "紀元前63年です。", "63"}, // of three people: of whom?
+		{"ja", "紀元前63年です。", "63"}, // the result has three people: whose is it?
 		{"zh", "公元前63年。", "63"},
 		{"ar", "Augustus 63 ق.م.", ""},
 	} {
@@ -94,7 +94,7 @@ func TestBeforeChrist(t *testing.T) {
 	}
 }
 
-// Ten were asked for, and there are fewer: then "ten" is no count of what was found.
+// Ten were requested and fewer exist, so "ten" is not the number of results.
 func TestFewerThanTheLimit(t *testing.T) {
 	e := mountains
 	e.Question, e.Query = "The 10 highest mountains, please.", "SELECT ?mountain ?height { } ORDER BY DESC(?height) LIMIT 10"
@@ -110,7 +110,7 @@ func TestFewerThanTheLimit(t *testing.T) {
 	}
 }
 
-// An address in the result may be written as people do; another one may not.
+// An address in the result may be written as people write it; any other address may not appear.
 func TestAddresses(t *testing.T) {
 	c := New(Evidence{Language: "en", Question: "What is the website of the Tiny Desk Concert series?", Query: "SELECT ?website {}",
 		Labels: map[string]string{"P856": "official website"},
@@ -162,7 +162,7 @@ func TestFaults(t *testing.T) {
 		{mountains, "Everest is 8611 metres high, K2 8848.86.", "8611 8848.86"}, // swapped
 		{mountains, "It finds fourteen mountains.", "fourteen"},                 // three rows
 		{mountains, "The highest is Makalu.", "Makalu"},                         // no row
-		{mountains, "The highest is Mount Everest in Nepal.", "Nepal"},          // true, but no row says it
+		{mountains, "The highest is Mount Everest in Nepal.", "Nepal"},          // true, but in no row
 		{mountains, "K2 is the deadliest of them.", "deadliest"},                // an added claim
 		{mountains, "All of them were climbed by Reinhold Messner.", "climbed Reinhold Messner"},
 		{mountains, "The height is P4552.", "P4552"},
@@ -200,7 +200,7 @@ func TestKeep(t *testing.T) {
 	if c.Keep("") != "" || c.Faults("  ") != nil {
 		t.Error("something in nothing")
 	}
-	// Without a result only the question is known.
+	// Without a result, only facts in the question are known.
 	if got := New(Evidence{Language: "en", Question: "Shoe sizes of presidents?"}).Keep("There are 44 of them. No shoe sizes are known."); got != "No shoe sizes are known." {
 		t.Errorf("%q", got)
 	}
@@ -254,8 +254,8 @@ func FuzzFaults(f *testing.F) {
 	})
 }
 
-// In languages without a word list, a capital letter makes a word a name: Wikidata's own must not be one. Names have
-// cases in Polish and Russian.
+// In languages without a word list, a capitalized word is a name, but the word Wikidata must not count as one. Names
+// have cases in Polish and Russian.
 func TestTrueInOtherLanguages(t *testing.T) {
 	table := &kg.Table{Vars: []string{"pais", "poblacion"}}
 	for i := range 45 {
@@ -295,7 +295,7 @@ func TestTrueInOtherLanguages(t *testing.T) {
 	}
 }
 
-// Sentences about the table and about a query's text claim nothing about the world.
+// Sentences about the table or the query's text make no claim about the world.
 func TestPlainSentences(t *testing.T) {
 	for language, text := range map[string]string{
 		"de": "Die Tabelle zeigt die Länder, soweit Wikidata sie kennt. Bei einigen fehlt die Angabe, deshalb ist die Zelle leer. Die Liste ist absteigend sortiert.",

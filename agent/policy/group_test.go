@@ -17,7 +17,7 @@ func table(vars []string, rows ...[]rdf.Term) *step.Answer {
 	return &step.Answer{Table: &kg.Table{Vars: vars, Rows: rows}}
 }
 
-// TestResultKey: which results are the same.
+// TestResultKey covers which results count as the same.
 func TestResultKey(t *testing.T) {
 	one := func(c rdf.Term) *step.Answer { return table([]string{"x"}, []rdf.Term{c}) }
 	pair := func(a, b string) *step.Answer {
@@ -60,8 +60,8 @@ func TestResultKey(t *testing.T) {
 	}
 }
 
-// TestResultKeyLaw: neither the names nor the order of columns nor the order of rows change a result, and changing one
-// cell to a value that the result does not have does.
+// TestResultKeyLaw checks that neither the names or order of columns nor the order of rows affect a result's key, but
+// that changing a cell to a value that the result does not contain does.
 func TestResultKeyLaw(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(13, 5))
 	for range 500 {

@@ -21,7 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// turns is a model that writes its actions in turn.
+// turns is a model that writes its actions one after another.
 type turns []string
 
 func (m *turns) Complete(context.Context, llm.Request) (*llm.Response, error) {
@@ -33,7 +33,7 @@ func (m *turns) Complete(context.Context, llm.Request) (*llm.Response, error) {
 	return &llm.Response{Choices: []llm.Choice{{Content: text, FinishReason: "stop"}}}, nil
 }
 
-// calls is a model that calls tools, several in a turn.
+// calls is a model that calls several tools per turn.
 type calls [][]llm.ToolCall
 
 func (m *calls) Complete(context.Context, llm.Request) (*llm.Response, error) {
@@ -80,7 +80,8 @@ func searchWith(t *testing.T, limits event.Limits, m step.Model, p *preset.Prese
 	return steps, f, err
 }
 
-// TestLinear: one action after the other; two refusals in a row take the work back, one does not; a limit ends it.
+// TestLinear checks that actions follow one another, that two refusals in a row cause a rollback but one does not, and
+// that a limit ends the run.
 func TestLinear(t *testing.T) {
 	const query = "execute_sparql(SELECT ?x WHERE { ?x wdt:P31 wd:Q5 })"
 	for _, tt := range []struct {
@@ -122,7 +123,7 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// A refused call is no second refusal in a row when another call of its turn was carried out before it.
+// A refused call does not count as the second refusal in a row if another call of its turn was carried out before it.
 func TestLinearParallel(t *testing.T) {
 	from := os.DirFS("../preset/spinach")
 	b, err := fs.ReadFile(from, "preset.json")

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// wide is a model whose samples all differ, so that a search makes every simulation that it may.
+// wide is a model whose samples all differ, so that a search makes all simulations that it is allowed.
 type wide struct{ n int }
 
 func (m *wide) Complete(_ context.Context, req llm.Request) (*llm.Response, error) {
@@ -29,7 +29,7 @@ func (m *wide) Complete(_ context.Context, req llm.Request) (*llm.Response, erro
 	return resp, nil
 }
 
-// wideSearch makes 50 simulations with 5 samples and 10 judgments of each.
+// wideSearch makes 50 simulations, each with 5 samples and 10 judgments.
 func wideSearch(tb testing.TB) *tree {
 	w := &world{}
 	r := w.runner(tb, nil, event.Limits{Counted: 12, Total: 30}, "n=5")
@@ -45,14 +45,14 @@ func wideSearch(tb testing.TB) *tree {
 	return t
 }
 
-// BenchmarkTree measures the cost of a search apart from the model and the graph.
+// BenchmarkTree measures the cost of a search without the model and the graph.
 func BenchmarkTree(b *testing.B) {
 	for b.Loop() {
 		wideSearch(b)
 	}
 }
 
-// BenchmarkHundredTrees says how much memory a hundred whole searches in one process hold.
+// BenchmarkHundredTrees measures the memory that a hundred complete searches in one process use.
 func BenchmarkHundredTrees(b *testing.B) {
 	for b.Loop() {
 		trees := make([]*tree, 100)

@@ -23,13 +23,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// world is a model and a graph for trees that are worked out by hand. Actions are written short: "a" searches for a,
-// "q1" runs the query for item Q1, "end" stops. What was done so far is a path, "a/q1".
+// world is a model and a graph for trees that are worked out by hand. Actions have short names: "a" searches for a,
+// "q1" runs the query for item Q1, "end" stops. The actions so far form a path such as "a/q1".
 type world struct {
 	tool.Graph
 	acts   map[string][]string // by path: the samples
 	scores map[string][]string // by path: the judgments, one per line "Score: …"
-	fails  map[string]error    // by path: of samples; by "judge " and a path: of judgments
+	fails  map[string]error    // errors: of samples by path, of judgments by "judge " and path
 	pause  func()              // before the model or the graph answers
 
 	mu       sync.Mutex
@@ -39,12 +39,12 @@ type world struct {
 	graph    []string // calls to the graph
 }
 
-// none is a name that is not found.
+// none is a name that searches do not find.
 const none = "none"
 
 var done = regexp.MustCompile(`(?m)^Action: (\w+)\((.*)\)$`)
 
-// path reads what was done from what the model is shown.
+// path reads the actions so far from the model's prompt.
 func path(text string) string {
 	var out []string
 	for _, m := range done.FindAllStringSubmatch(text, -1) {
@@ -221,7 +221,7 @@ func (w *world) search(t testing.TB, policy string, limits event.Limits, paramet
 	return g
 }
 
-// name is the path to a node.
+// name returns the path to a node.
 func (g *grown) name(x *node) string {
 	var b strings.Builder
 	for _, s := range x.child.State.Steps() {
@@ -230,7 +230,7 @@ func (g *grown) name(x *node) string {
 	return path(b.String())
 }
 
-// byHand is a question of three actions that is worked out in TestByHand.
+// byHand returns the world of a question with three actions, which TestByHand works out.
 func byHand() *world {
 	return &world{
 		acts: map[string][]string{
@@ -246,7 +246,7 @@ func byHand() *world {
 
 const handParameters = "n=2,k=2,judgments=2,expected=2,decay=0.5"
 
-// TestByHand follows a search of which every number was worked out by hand. Rewards of the third action lose a half
+// TestByHand follows a search in which every number was worked out by hand. Rewards of the third action lose a half
 // (decay 0.5 beyond 2 actions). After each expansion, with U = UCT:
 //
 //	1 root: a 0.5, b 0.2                                  U(a) = 0.5 + √(2 ln 2 / 1) = 1.6774    U(b) = 1.3774
@@ -292,7 +292,7 @@ func TestByHand(t *testing.T) {
 	if d := cmp.Diff([]float64{0.5, 0.2, 0.8, 0.3, 0.3, 0.6, 0.5, 0.2, 0.35, 0}, visits, near); d != "" {
 		t.Errorf("rewards (-want +got):\n%s", d)
 	}
-	// what was done twice is not judged twice, and what showed nothing is not judged at all
+	// a repeated state is not judged twice, and one that showed nothing is not judged at all
 	if d := cmp.Diff([]string{"a", "a/b", "a/b/q2", "a/q1", "a/q1/end", "b", "b/q2", "b/q2/end"},
 		slices.Sorted(slices.Values(w.judged))); d != "" {
 		t.Errorf("judged (-want +got):\n%s", d)

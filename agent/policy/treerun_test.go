@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// dawdle lets the model and the graph answer after random short times.
+// dawdle makes the model and the graph answer after short random delays.
 func dawdle(seed uint64) func() {
 	var mu sync.Mutex
 	rnd := rand.New(rand.NewPCG(seed, 2))
@@ -32,7 +32,7 @@ func dawdle(seed uint64) func() {
 	}
 }
 
-// timeless writes events without what is of the moment, one per line.
+// timeless writes events one per line, without times and other data that differ from run to run.
 func timeless(t *testing.T, events []event.Event) (out []string) {
 	t.Helper()
 	for _, e := range events {
@@ -50,7 +50,7 @@ func timeless(t *testing.T, events []event.Event) (out []string) {
 	return out
 }
 
-// The log does not depend on what happens at the same time, or on which branch is faster.
+// The log does not depend on concurrency or on which branch is faster.
 func TestSameTreeInParallel(t *testing.T) {
 	var want []string
 	for i, parallel := range []string{"1", "5", "2", "5"} {
@@ -94,7 +94,7 @@ func (w *world) searched(t *testing.T, rec event.Recorder, sources tool.Sources,
 	return f, err
 }
 
-// recorded is the model of a world, with a record before it.
+// recorded returns a world's model with a record in front of it.
 type recorded struct {
 	earlier *event.Earlier
 	live    step.Model
@@ -121,7 +121,8 @@ func readAll(t *testing.T, path string) []event.Event {
 	return events
 }
 
-// A file that is cut off anywhere continues to the tree of the undisturbed run. Its content is not requested again.
+// A run continued from a file that is cut off anywhere builds the same tree as the uninterrupted run. Nothing in the
+// file is requested again.
 func TestKilledAndContinued(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "whole.jsonl")
@@ -180,7 +181,7 @@ func TestKilledAndContinued(t *testing.T) {
 	}
 }
 
-// A run that does something else is not mixed up with the one in the file.
+// A run that differs from the one in the file is not mixed up with it.
 func TestContinuedOtherwise(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	f, err := event.Create(path)
@@ -227,7 +228,7 @@ func (r both) Record(ctx context.Context, e event.Event) error {
 	return r.b.Record(ctx, e)
 }
 
-// A finished search is played again from its log, whatever the order in which it asks.
+// A finished search can be replayed from its log, whatever the order of its requests.
 func TestReplayOfTree(t *testing.T) {
 	rec := &log{}
 	w := byHand()

@@ -63,7 +63,7 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// The treatment of samples: rows M3, G.2 and G.3 of docs/trees.md.
+// The test covers how samples are treated (rows M3, G.2 and G.3 of docs/trees.md).
 func TestChildren(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -92,7 +92,7 @@ func TestChildren(t *testing.T) {
 	}
 }
 
-// What failed or showed nothing is worth nothing, and no judge is asked about it.
+// A step that failed or showed nothing is worth nothing and is not judged.
 func TestWorthless(t *testing.T) {
 	w := &world{acts: map[string][]string{"": {"q8", "q9", none, "q1"}}}
 	g := w.search(t, "mcts", event.Limits{}, "n=4,simulations=1")
@@ -106,7 +106,7 @@ func TestWorthless(t *testing.T) {
 	}
 }
 
-// A limit ends the search, and what was found by then is the answer.
+// A limit ends the search, and the best result so far is the answer.
 func TestLimits(t *testing.T) {
 	acts := map[string][]string{"": {"q1", "a"}, "q1": {"end", "b"}}
 	for _, tt := range []struct {
@@ -144,7 +144,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// The majority wins also against what the judge likes better.
+// The majority wins even if the judge prefers another answer.
 func TestMajority(t *testing.T) {
 	w := &world{acts: map[string][]string{"": {"a", "b", "c"}, "a": {"q1"}, "b": {"q1"}, "c": {"q2"},
 		"a/q1": {"end"}, "b/q1": {"end"}, "c/q2": {"end"}}, scores: map[string][]string{"c/q2/end": {"Score: 100"},
@@ -157,7 +157,7 @@ func TestMajority(t *testing.T) {
 	}
 }
 
-// Judgments that cannot be read are requested once more, and then left out.
+// Unreadable judgments are requested once more, and then left out.
 func TestJudgments(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -170,7 +170,7 @@ func TestJudgments(t *testing.T) {
 		{"points go before a wrong sum", []string{"Points: 3 of 4\nScore: 60"}, 0.75, 2, 1},
 		{"a zero goes before points", []string{"Points: 3 of 4\nScore: 0"}, 0, 2, 1},
 		{"as models write it", []string{"**Points:** 1/2\n**Score:** 50", "- Score: 2/4 * 100 = 50%"}, 0.5, 2, 1},
-		{"one unreadable", []string{"Score: 40", "good"}, 0.4, 2, 2}, // asked again, the first sample is given
+		{"one unreadable", []string{"Score: 40", "good"}, 0.4, 2, 2}, // when asked again, the model returns the first sample
 		{"none readable", []string{"good", "Score: 1000"}, 0, 0, 2},
 	} {
 		w := &world{acts: map[string][]string{"": {"a"}}, scores: map[string][]string{"a": tt.said}}
@@ -188,12 +188,12 @@ func TestJudgments(t *testing.T) {
 	}
 }
 
-// Where it is known what is right, a search continues beyond k until an answer is, and ends with that one, whatever the
+// If the right answer is known, a search continues beyond k until it finds that answer, and ends with it, whatever the
 // judge and the votes say: MCTS-KBQA's distant supervision (section 3.4 of the paper; G.7).
 func TestUntilRight(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		right string // what the answer's query must be about
+		right string // what the answer's query must contain
 		k     string
 		want  string
 		why   []string

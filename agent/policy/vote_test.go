@@ -12,7 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// TestGroupsLaw: which result leads, and which try speaks for it, does not depend on the order of the tries.
+// TestGroupsLaw checks that the leading result, and the try that represents it, do not depend on the order of the
+// tries.
 func TestGroupsLaw(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 13))
 	shown := func(v *vote) string {
@@ -43,7 +44,7 @@ func TestGroupsLaw(t *testing.T) {
 	}
 }
 
-// TestSpared: a further try is spared when it could not change the choice, or when the answers are sure.
+// TestSpared checks that no further try is made if it could not change the choice or the answers are sure.
 func TestSpared(t *testing.T) {
 	group := func(n int, sure float64) answers {
 		g := answers{}
@@ -74,7 +75,7 @@ func TestSpared(t *testing.T) {
 	}
 }
 
-// TestUsual: a try is made by a policy that makes one try, even if the preset's first policy makes several.
+// TestUsual checks that a try is made by a policy that makes one try, even if the preset's first policy makes several.
 func TestUsual(t *testing.T) {
 	p := *preset.Default()
 	for _, tt := range []struct {

@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "write the observations into the dialogues")
 
-// graphFor is the graph on which a dialect's dialogues were made.
+// graphFor returns the graph on which a dialect's dialogues were made.
 func graphFor(t *testing.T, dialect string) tool.Sources {
 	t.Helper()
 	build := map[string]func(uint64, kbqagraph.Add){"kqapro": kbqagraph.KQAPro, "metaqa": kbqagraph.MetaQA,
@@ -44,7 +44,7 @@ func graphFor(t *testing.T, dialect string) tool.Sources {
 	return tool.Sources{{Graph: b.Graph(embedded.Options{})}}
 }
 
-// TestDialogues runs every action of every worked dialogue again: each observation must be what the tools show today,
+// TestDialogues reruns every action of every worked dialogue. Each observation must equal what the tools show today,
 // and the last query must have a result.
 func TestDialogues(t *testing.T) {
 	root := "interactive-kbqa/exemplars"
@@ -131,8 +131,8 @@ func played(t *testing.T, p *Preset, sources tool.Sources, d *exemplar.Dialogue)
 	}
 }
 
-// TestKinds: every kind has two dialogues, and its questions are distinguished from those of other kinds by their
-// words: each question is classified by a set that was learned from the others alone.
+// TestKinds checks that every kind has two dialogues, and that words distinguish its questions from those of other
+// kinds: each question is classified by a set learned only from the others.
 func TestKinds(t *testing.T) {
 	for name, want := range map[string]struct {
 		kinds int
@@ -176,8 +176,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestDialectNames: a dialect behind a colon changes tools, prompt and dialogues; others are refused with what there
-// is.
+// TestDialectNames checks that a dialect after a colon changes tools, prompt and dialogues, and that an unknown one is
+// refused with a list of those that exist.
 func TestDialectNames(t *testing.T) {
 	for name, want := range map[string]string{"interactive-kbqa:sparkql": "kqapro", "spinach:kqapro": "there is no preset",
 		"interactive-kbqx": "interactive-kbqa"} {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestExplain: the description of every preset comes from its data, and every value of a rule has a text.
+// TestExplain checks that every preset's description is made from its data, and that every value of a rule has a text.
 func TestExplain(t *testing.T) {
 	for _, name := range Names() {
 		p, err := Named(name)

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/render"
 )
 
-// TestBuiltin: every preset of the program can be read, and has one line and a long text for help.
+// TestBuiltin checks that every built-in preset can be read and has a one-line and a long help text.
 func TestBuiltin(t *testing.T) {
 	for _, name := range Names() {
 		p, err := Named(name)
@@ -27,8 +27,8 @@ func TestBuiltin(t *testing.T) {
 	}
 }
 
-// TestSpinach contains the published figures: the SPINACH paper, sections 4.1 and 4.2, appendix D. No finding of ours
-// may change them.
+// TestSpinach contains the published figures: the SPINACH paper, sections 4.1 and 4.2, appendix D. They must not be
+// changed.
 func TestSpinach(t *testing.T) {
 	p := Default()
 	if p.Limits != (Limits{15, 30, 4}) || p.Sampling.Temperature != 1 ||
@@ -41,7 +41,7 @@ func TestSpinach(t *testing.T) {
 	}
 }
 
-// TestTextsKnowTheNumbers: the numbers in the prompts are those of the preset.
+// TestTextsKnowTheNumbers checks that the numbers in the prompts are those of the preset.
 func TestTextsKnowTheNumbers(t *testing.T) {
 	p := Default()
 	p.Show.Items, p.Show.Properties, p.Show.Rows = 71, 72, render.Window{Whole: 75, Head: 73, Tail: 74}
@@ -55,7 +55,7 @@ func TestTextsKnowTheNumbers(t *testing.T) {
 	}
 }
 
-// TestOpen: a user's own preset is read from its file, and its mistakes are reported.
+// TestOpen checks that a user's own preset is read from its file and that mistakes in it are reported.
 func TestOpen(t *testing.T) {
 	good, err := builtin.ReadFile("spinach/preset.json")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 var wikidata = variant.Options{Wikidata: true, Types: []string{rdf.Direct + "P31"}, Subclass: rdf.Direct + "P279"}
 
-// table is a result of one column ?x with these items.
+// table returns a result with the items in one column ?x.
 func table(ids ...string) *kg.Table {
 	t := &kg.Table{Vars: []string{"x"}}
 	for _, id := range ids {
@@ -26,14 +26,14 @@ func table(ids ...string) *kg.Table {
 	return t
 }
 
-// task probes a query with several variants: of class, ranks, places and country.
+// task returns a query with several variants: for class, ranks, places and country.
 func task(run func(ctx context.Context, query string) (*kg.Table, error)) Task {
 	return Task{Settings: Settings{Queries: 8, Seconds: 15}, Query: "SELECT ?x { ?x wdt:P31 wd:Q515 ; wdt:P17 wd:Q183 ; wdt:P131 wd:Q1 }",
 		Table: table("Q1", "Q2"), Options: wikidata, Run: run, Now: func() time.Time { return time.Unix(0, 0) }}
 }
 
-// TestBudget: neither more queries nor more time than allowed, whatever the graph does; what the run has left goes
-// before the settings.
+// TestBudget checks that probes use neither more queries nor more time than allowed, whatever the graph does, and that
+// the run's remaining time takes precedence over the settings.
 func TestBudget(t *testing.T) {
 	for queries := range 7 {
 		for _, took := range []time.Duration{0, time.Second, 4 * time.Second, time.Hour} {
@@ -58,8 +58,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestFailures: a variant that fails is left out; a service that is slow or down is not asked again; a log that cannot
-// be written ends the run.
+// TestFailures checks that a variant that fails is left out, that a service that is slow or down is not asked again,
+// and that a log that cannot be written ends the run.
 func TestFailures(t *testing.T) {
 	for kind, want := range map[kg.Kind]int{kg.QueryFailed: 5, kg.TooGreedy: 5, kg.Timeout: 1, kg.Down: 1, kg.Banned: 1, "": 1} {
 		sent := 0
@@ -79,7 +79,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestCompare: what of a variant's result counts as a change.
+// TestCompare covers which differences of a variant's result count as a change.
 func TestCompare(t *testing.T) {
 	number := func(n string) *kg.Table {
 		return &kg.Table{Vars: []string{"n"}, Rows: [][]rdf.Term{{rdf.Typed(n, rdf.XSD+"integer")}}}
@@ -135,7 +135,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestColumns: rows are compared by the columns that answer; what is shown has labels.
+// TestColumns checks that rows are compared by their answer columns and shown with labels.
 func TestColumns(t *testing.T) {
 	one := task(func(_ context.Context, q string) (*kg.Table, error) {
 		out := table("Q1", "Q2", "Q3")

@@ -128,8 +128,8 @@ func TestReadTextUnreadable(t *testing.T) {
 	}
 }
 
-// FuzzReadText: no text breaks the reader; what it reads is one of the five actions, with an argument where one is
-// needed, and valid text; and an action written as asked is read back as it was.
+// FuzzReadText checks that no text breaks the reader, that it reads one of the five actions, with an argument if one is
+// needed, as valid text, and that an action in the required form is read back unchanged.
 func FuzzReadText(f *testing.F) {
 	f.Add("Thought: x\nAction: execute_sparql(SELECT ?x { ?x ?p \"a)\" } # )\n)")
 	f.Add("Action: ((((```'''\"\"\"")

@@ -22,7 +22,7 @@ func TestLacks(t *testing.T) {
 	}
 }
 
-// TestRoomy: 25 rows are shown whole, and of more never fewer than five are hidden.
+// TestRoomy checks that 25 rows are shown in full, and that of more rows at least five are hidden.
 func TestRoomy(t *testing.T) {
 	for n := 1; n < 60; n++ {
 		table := &kg.Table{Vars: []string{"x"}}
@@ -40,7 +40,7 @@ func TestRoomy(t *testing.T) {
 	}
 }
 
-// TestFirst: a long list is cut with its total.
+// TestFirst checks that a long list is cut and its total shown.
 func TestFirst(t *testing.T) {
 	e := &kg.Entity{ID: "Q1", Claims: []kg.PropertyStatements{{Property: kg.PropertyRef{ID: "P1"}},
 		{Property: kg.PropertyRef{ID: "P2"}}}}

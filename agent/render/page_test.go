@@ -140,8 +140,8 @@ func indent(t *testing.T, s string) string {
 	return b.String()
 }
 
-// TestNoLabel: once labels were looked up, an entity without one is marked, as a value, in a qualifier, and after a
-// pruning model that copies or drops the mark.
+// TestNoLabel checks that once labels have been looked up, an entity without one is marked: as a value, in a qualifier,
+// and whether or not the model that prunes copies the mark.
 func TestNoLabel(t *testing.T) {
 	e := &kg.Entity{ID: "Q1", Claims: []kg.PropertyStatements{{Property: kg.PropertyRef{ID: "P39", Label: "position held"},
 		Statements: []kg.Statement{
@@ -164,7 +164,7 @@ func TestNoLabel(t *testing.T) {
 	}
 }
 
-// FuzzPruneByAnswer: whatever the model answers, every line of what comes out is on the page.
+// FuzzPruneByAnswer checks that whatever the model answers, every line of the result is on the page.
 func FuzzPruneByAnswer(f *testing.F) {
 	f.Add(`{"spouse (P26)": {"Joachim Sauer (Q96)": {"Qualifiers": [{"rank": "x"}, 3]}}}`)
 	f.Add(`{"P26": [1, null, {}], "P31": {"": ""}}`)
@@ -196,8 +196,8 @@ func FuzzPruneByAnswer(f *testing.F) {
 	})
 }
 
-// TestPruneByWords: the fallback keeps what has words in common with the question and what says the kind, and says
-// how much is left out.
+// TestPruneByWords checks that the fallback keeps statements that share words with the question or state the kind of
+// item, and reports how much is left out.
 func TestPruneByWords(t *testing.T) {
 	e := merkel()
 	for i := range 40 {

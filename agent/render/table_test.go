@@ -20,10 +20,10 @@ func items(ids ...string) *kg.Table {
 	return t
 }
 
-// numbers are the IDs of a Wikibase.
+// numbers recognizes the IDs of a Wikibase.
 func numbers(t rdf.Term) string { return rdf.EntityID(t.Value) }
 
-// TestUnboundCells: the header counts the rows in which a column has no value, if all rows were examined.
+// TestUnboundCells checks that the header counts the rows in which a column has no value, if all rows were examined.
 func TestUnboundCells(t *testing.T) {
 	for n, want := range map[int]string{12: "[item, 3 unbound]", 1000: "[item, 3 unbound]", 1001: "[item, some unbound]"} {
 		table := items("Q1")
@@ -86,8 +86,8 @@ Q12 | - | Name 12 | 3 | wds:Q1-a`
 	}
 }
 
-// On a graph that is no Wikibase nodes have the graph's prefixed names, with their labels, and nodes without a name are
-// no unknown values.
+// On a graph that is not a Wikibase, nodes are shown as the graph's prefixed names with their labels, and blank nodes
+// are not shown as unknown values.
 func TestTableOfAnyGraph(t *testing.T) {
 	g := &kg.Description{Statements: kg.Compound, Prefixes: map[string]string{"b": "http://books.example/"}}
 	table := &kg.Table{Vars: []string{"book", "loan", "page"}, Rows: [][]rdf.Term{

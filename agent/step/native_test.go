@@ -15,8 +15,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// TestOneBadCallAmongGood: the good calls of a turn are carried out; the bad ones get a result that says why not, and
-// are counted.
+// TestOneBadCallAmongGood checks that the good calls of a turn are carried out, and that the bad ones get a result with
+// the reason and are counted.
 func TestOneBadCallAmongGood(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{{{ToolCalls: []llm.ToolCall{call("c1", "browse", `{"url":"x"}`),
 		call("c2", "search_wikidata", `{"text":"a"}`), call("c3", "search_wikidata", `{"text":`),
@@ -47,9 +47,9 @@ func TestOneBadCallAmongGood(t *testing.T) {
 	}
 }
 
-// TestManyCallsAtOnce: a preset of one call per turn gets a hundred. The first is carried out, and the others are gone
-// from the conversation, with one note; if the first is broken, the mistake is explained once, and every call that is
-// shown again has a result.
+// TestManyCallsAtOnce checks a turn of a hundred calls with a preset of one call per turn. The first call is carried
+// out, and the others are removed from the conversation with one note. If the first is broken, the mistake is explained
+// once, and every call that is shown again has a result.
 func TestManyCallsAtOnce(t *testing.T) {
 	hundred := func(first string) llm.Choice {
 		ch := llm.Choice{ToolCalls: []llm.ToolCall{call("c0", "search_wikidata", first)}}
@@ -96,8 +96,8 @@ func (m *toolless) Complete(ctx context.Context, req llm.Request) (*llm.Response
 	return m.answers.Complete(ctx, req)
 }
 
-// TestServerWithoutTools: it is asked with tools once; from then on the calls are text, with arguments as JSON, and the
-// system message explains the tools.
+// TestServerWithoutTools checks that such a server is asked with tools once. After that, calls are text with arguments
+// as JSON, and the system message explains the tools.
 func TestServerWithoutTools(t *testing.T) {
 	m := &toolless{answers: answers{choices: [][]llm.Choice{said("search_wikidata({\"text\": \"a (b\"})"),
 		said("execute_sparql(SELECT ?x WHERE { ?x wdt:P31 wd:Q5 })"), said("stop()")}}}
@@ -132,7 +132,7 @@ func TestServerWithoutTools(t *testing.T) {
 	}
 }
 
-// lax is a model whose server takes no strict schemas, and then, with tools false, no tools.
+// lax is a model whose server does not accept strict schemas and, if tools is false, no tools either.
 type lax struct {
 	answers
 	tools bool
@@ -152,7 +152,7 @@ func (m *lax) Complete(ctx context.Context, req llm.Request) (*llm.Response, err
 	return m.answers.Complete(ctx, req)
 }
 
-// TestServerWithoutStrict: it is asked with strict schemas once, then with plain ones.
+// TestServerWithoutStrict checks that such a server is asked with strict schemas once, then with plain ones.
 func TestServerWithoutStrict(t *testing.T) {
 	m := &lax{tools: true, answers: answers{choices: [][]llm.Choice{{{ToolCalls: []llm.ToolCall{call("c1", "search_wikidata",
 		`{"text":"a"}`)}}}, {{ToolCalls: []llm.ToolCall{call("c2", "search_wikidata", `{"text":"b"}`)}}}}}}
@@ -185,7 +185,7 @@ func TestServerWithoutStrict(t *testing.T) {
 	}
 }
 
-// TestTextServerRefuses: a server that says so without having been given tools fails as any other.
+// TestTextServerRefuses checks that the same error of a server that was not sent any tools is an ordinary failure.
 func TestTextServerRefuses(t *testing.T) {
 	r := runner(t, failing{}, nil, native(t, true))
 	r.NoTools = &atomic.Bool{}
@@ -202,7 +202,7 @@ func (failing) Complete(context.Context, llm.Request) (*llm.Response, error) {
 	return nil, llm.ErrNoTools
 }
 
-// TestLive: the message is seen while it is written, and the log does not contain the listener.
+// TestLive checks that a listener sees the message while it is written, and that the log does not mention the listener.
 func TestLive(t *testing.T) {
 	var seen []string
 	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)")}}

@@ -12,14 +12,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// once is a model that says one thing.
+// once is a model with one answer.
 type once llm.Choice
 
 func (m once) Complete(context.Context, llm.Request) (*llm.Response, error) {
 	return &llm.Response{Choices: []llm.Choice{llm.Choice(m)}}, nil
 }
 
-// A turn that a person leaves as it is means what the model meant, in every protocol; and the message that stays in the
+// A turn that a person leaves unchanged keeps its meaning in every protocol, and the message that stays in the
 // conversation is read as that turn.
 func TestRewritten(t *testing.T) {
 	call := func(name, args string) llm.Choice {

@@ -22,7 +22,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// answers is a model that returns its answers in turn and records what it was asked.
+// answers is a model that returns its answers in turn and records its requests.
 type answers struct {
 	mu       sync.Mutex
 	choices  [][]llm.Choice
@@ -78,7 +78,7 @@ func runner(t *testing.T, m Model, rec event.Recorder, p *preset.Preset) *Runner
 		Events: event.NewLog(rec, time.Now, 0), Meter: NewMeter(event.Limits{}.WithDefaults(), time.Now)}
 }
 
-// native is the preset spinach with native calls.
+// native returns the preset spinach with native calls.
 func native(t *testing.T, parallel bool) *preset.Preset {
 	t.Helper()
 	def := map[string]any{"name": "n", "about": "a", "long": "l", "protocol": "native", "parallel": parallel,
@@ -103,8 +103,8 @@ func actions(s State) (out []string) {
 	return out
 }
 
-// TestSamples: n samples give n children, each with its own step, below the same call to the model; the parent stays
-// as it was.
+// TestSamples checks that n samples make n children, each with its own step, below the same call to the model, and that
+// the parent is not changed.
 func TestSamples(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)"), said("search_wikidata(b)", "search_wikidata(a)",
 		"nonsense(")}}
@@ -140,8 +140,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestStatesAreValues: states expanded side by side do not disturb each other, and one that was left can be continued
-// later.
+// TestStatesAreValues checks that states expanded in parallel do not affect each other, and that one that was left can
+// be continued later.
 func TestStatesAreValues(t *testing.T) {
 	var all [][]llm.Choice
 	for range 40 {
@@ -177,7 +177,8 @@ func TestStatesAreValues(t *testing.T) {
 	}
 }
 
-// TestGoBack: a second refusal returns to before the repeated step, with a note; the log's next event grows from there.
+// TestGoBack checks that a second refusal returns to the state before the repeated step, with a note, and that the
+// log's next event has that state as its parent.
 func TestGoBack(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)"), said("search_wikidata(b)"),
 		said("search_wikidata(b)"), said("search_wikidata(b)")}}
@@ -213,8 +214,8 @@ func call(id, name, args string) llm.ToolCall {
 	return llm.ToolCall{ID: id, Name: name, Arguments: args}
 }
 
-// TestNativeConversation: calls and results are messages of their own, a message without a call is not an end, and what
-// does not fit is handed back as the result of its call.
+// TestNativeConversation checks that calls and results are separate messages, that a message without a call is not an
+// end, and that a call with mistakes gets them as its result.
 func TestNativeConversation(t *testing.T) {
 	const q = `{"query":"SELECT ?x WHERE { ?x wdt:P31 wd:Q5 }"}`
 	m := &answers{choices: [][]llm.Choice{
@@ -269,7 +270,7 @@ func TestNativeConversation(t *testing.T) {
 	}
 }
 
-// TestOneCallOnly: if a turn may have only one call, the others are left out, and the model is told.
+// TestOneCallOnly checks that if a turn may have only one call, the others are left out and the model is told.
 func TestOneCallOnly(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{{{ToolCalls: []llm.ToolCall{call("c1", "search_wikidata", `{"text":"a"}`),
 		call("c2", "search_wikidata", `{"text":"b"}`)}}},
@@ -288,7 +289,8 @@ func TestOneCallOnly(t *testing.T) {
 	}
 }
 
-// TestLimitsOfTheRun: money and tokens are shared by all states, and end an expansion before the call.
+// TestLimitsOfTheRun checks that all states share the limits on money and tokens, which end an expansion before the
+// call.
 func TestLimitsOfTheRun(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)"), said("search_wikidata(b)")}}
 	r := runner(t, m, nil, preset.Default())
@@ -304,7 +306,7 @@ func TestLimitsOfTheRun(t *testing.T) {
 	}
 }
 
-// TestManyCalls: a turn with more calls than the state may hold steps is carried out up to the limit.
+// TestManyCalls checks that a turn with more calls than the state may have steps is carried out up to the limit.
 func TestManyCalls(t *testing.T) {
 	var calls []llm.ToolCall
 	for i := range 1000 {
@@ -317,7 +319,7 @@ func TestManyCalls(t *testing.T) {
 	}
 }
 
-// TestProposal: the model's proposal can be read and changed before it is carried out.
+// TestProposal checks that the model's proposal can be read and changed before it is carried out.
 func TestProposal(t *testing.T) {
 	rec := &log{}
 	r := runner(t, &answers{choices: [][]llm.Choice{said("search_wikidata(a)")}}, rec, preset.Default())

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// scriptedGraph answers queries with a function, and keeps them.
+// scriptedGraph answers queries with a function and records them.
 type scriptedGraph struct {
 	Graph
 	answer  func(query string) (*kg.Table, error)
@@ -37,7 +37,7 @@ func (g *scriptedGraph) Labels(_ context.Context, ids, _ []string) (map[string]s
 	return out, nil
 }
 
-// scriptedFinder answers searches with a function, and keeps them.
+// scriptedFinder answers searches with a function and records them.
 type scriptedFinder struct {
 	answer func(q kg.FindQuery) *kg.SearchResult
 	asked  []kg.FindQuery
@@ -83,8 +83,8 @@ func column(names ...string) *kg.Table {
 	return t
 }
 
-// TestAmong: the candidates are the query's distinct terms without blank nodes; the search text is passed to the
-// finder.
+// TestAmong checks that the candidates are the query's distinct terms without blank nodes, and that the search text is
+// passed to the finder.
 func TestAmong(t *testing.T) {
 	g := &scriptedGraph{answer: func(string) (*kg.Table, error) {
 		return column("wd:Q1", "_:b1", "-", "wdt:P31", "a text"),
@@ -110,7 +110,8 @@ func TestAmong(t *testing.T) {
 	}
 }
 
-// TestAmongLimit: 65,536 candidates are searched, one more is too large (GRASP's fallback hangs on it).
+// TestAmongLimit checks that 65,536 candidates are searched and that one more is too many (GRASP's fallback hangs on
+// them).
 func TestAmongLimit(t *testing.T) {
 	for n, want := range map[int]kg.Kind{65_536: "", 65_537: kg.TooLarge} {
 		g := &scriptedGraph{answer: func(string) (*kg.Table, error) {
@@ -133,7 +134,7 @@ func TestAmongLimit(t *testing.T) {
 	}
 }
 
-// TestAmongNothing: without candidates nothing is searched; what the graph says comes through.
+// TestAmongNothing checks that nothing is searched without candidates, and that the graph's errors are returned.
 func TestAmongNothing(t *testing.T) {
 	f := &scriptedFinder{}
 	g := &scriptedGraph{answer: func(string) (*kg.Table, error) { return column("_:b"), nil }}
@@ -153,7 +154,7 @@ func TestAmongNothing(t *testing.T) {
 	}
 }
 
-// TestAmongByLabel: a graph without an index ranks few candidates by their labels, and refuses many.
+// TestAmongByLabel checks that a graph without an index ranks few candidates by their labels, and refuses many.
 func TestAmongByLabel(t *testing.T) {
 	all := column("wd:Q1", "wdt:P569", "p:P569", "wdt:P570", "date of issue", "wd:Q2")
 	g := &scriptedGraph{answer: func(string) (*kg.Table, error) { return all, nil },
@@ -192,8 +193,9 @@ func TestAmongByLabel(t *testing.T) {
 	}
 }
 
-// TestTriples: the order of a list. The most used property comes first, and within it the most used entity; then what
-// repeats a property goes to the back, and there what repeats an entity (GRASP's code, list_triples).
+// TestTriples checks the order of a list. The most used property comes first, and within it the most used entity. Then
+// rows that repeat a property move to the back, and among those, rows that repeat an entity (GRASP's code,
+// list_triples).
 func TestTriples(t *testing.T) {
 	rows := [][2]string{{"rdfs:label", "a name"}, {"p:P31", "wds:s1"}, {"wdt:P31", "wd:Q5"}, {"wdt:P19", "wd:Q60"},
 		{"wdt:P31", "wd:Q515"}, {"wdt:P20", "wd:Q60"}}
@@ -248,8 +250,8 @@ func TestTriples(t *testing.T) {
 	}
 }
 
-// TestTriplesLimit: if there are more than 65,536 triples, only the first ones are examined, and the result says that
-// there are more.
+// TestTriplesLimit checks that of more than 65,536 triples only the first ones are examined, and that the result says
+// so.
 func TestTriplesLimit(t *testing.T) {
 	g := &scriptedGraph{answer: func(string) (*kg.Table, error) {
 		table := &kg.Table{Vars: []string{"subject"}}
@@ -268,7 +270,8 @@ func TestTriplesLimit(t *testing.T) {
 	}
 }
 
-// TestExplorerReplays: a trajectory holds a search among candidates and a list as one call each, and answers from it.
+// TestExplorerReplays checks that a trajectory records a search among candidates and a list as one call each, and that
+// both can be replayed from it.
 func TestExplorerReplays(t *testing.T) {
 	g := &scriptedGraph{answer: func(q string) (*kg.Table, error) { return column("wd:Q1", "wd:Q2"), nil },
 		labels: map[string]string{"Q1": "one"}}

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// graphOf is a graph of a few triples: Turtle, or N-Triples with relative IRIs, as the data sets have them.
+// graphOf returns a graph of a few triples in Turtle, or in N-Triples with relative IRIs as in the data sets.
 func graphOf(t testing.TB, name, text string) *embedded.Graph {
 	t.Helper()
 	b := embedded.NewBuilder()
@@ -30,7 +30,7 @@ func turtle(t testing.TB, text string) *embedded.Graph { t.Helper(); return grap
 
 func triples(t testing.TB, text string) *embedded.Graph { t.Helper(); return graphOf(t, "x.nt", text) }
 
-// kbqaEnv is an environment over a graph with a dialect.
+// kbqaEnv returns an environment for a graph with a dialect.
 func kbqaEnv(g tool.Graph, dialect string) *tool.Env {
 	s := tool.Sources{{Graph: g}}
 	if dialect == "" {
@@ -59,7 +59,7 @@ func act(t testing.TB, env *tool.Env, name, written string) tool.Result {
 	return res
 }
 
-// shows compares what an action shows.
+// shows compares the observation of an action.
 func shows(t *testing.T, env *tool.Env, name, written, want string) {
 	t.Helper()
 	if got := act(t, env, name, written).Text; got != want {
@@ -67,7 +67,7 @@ func shows(t *testing.T, env *tool.Env, name, written, want string) {
 	}
 }
 
-// TestKBQAArguments: a call is read as models write it, with quotation marks in the query that are not escaped, and is
+// TestKBQAArguments checks that a call is read as models write it, with unescaped quotation marks in the query, and is
 // shown in a form that is read as the same call.
 func TestKBQAArguments(t *testing.T) {
 	const q = `SELECT ?e WHERE { ?e <pred:name> "Lake Como" . }`
@@ -116,7 +116,7 @@ func TestKBQAArguments(t *testing.T) {
 	}
 }
 
-// TestKBQALongArguments: many quotation marks and braces are read in one pass.
+// TestKBQALongArguments checks that many quotation marks and braces are read in one pass.
 func TestKBQALongArguments(t *testing.T) {
 	set, err := tool.Select([]string{"SearchGraphPatterns"})
 	if err != nil {
@@ -170,7 +170,7 @@ _:v4 <pred:year> "1850"^^<http://www.w3.org/2001/XMLSchema#integer> .
 <e1> <part_of> <e9> .
 `
 
-// TestKQAPro: rows I3 to I6 in KQA Pro's form. Expected texts are written by hand from the triples above.
+// TestKQAPro covers rows I3 to I6 in KQA Pro's form. Expected texts were written by hand from the triples above.
 func TestKQAPro(t *testing.T) {
 	env := kbqaEnv(triples(t, lakes), kbqa.KQAPro)
 	const e = `'SELECT ?e WHERE { ?e <pred:name> "Lake Como" . }'`
@@ -211,7 +211,7 @@ func TestKQAPro(t *testing.T) {
 	}
 }
 
-// TestKBQACut: a long result is cut at 2,000 characters, with dots, and its rows are counted.
+// TestKBQACut checks that a long result is cut at 2,000 characters with an ellipsis, and that its rows are counted.
 func TestKBQACut(t *testing.T) {
 	var b strings.Builder
 	for i := range 900 {
@@ -235,7 +235,7 @@ func TestKBQACut(t *testing.T) {
 	}
 }
 
-// TestMetaQA: tags are literals, kinds of nodes follow from the predicates, and the direction is shown.
+// TestMetaQA checks that tags are literals, kinds of nodes follow from the predicates, and the direction is shown.
 func TestMetaQA(t *testing.T) {
 	env := kbqaEnv(triples(t, `
 <m1> <name> "The River" .
@@ -266,8 +266,8 @@ ns:m.3 ns:type.object.name "Bo"@en . ns:m.4 ns:type.object.name "Cy"@en .
 ns:m.5 ns:type.object.name "Ada"@en ; ns:common.topic.description "Ada is a language."@en .
 `
 
-// TestFreebase: compound values are flattened in both directions, entities of one name share a line, and bookkeeping
-// is hidden.
+// TestFreebase checks that compound values are flattened in both directions, entities of one name share a line, and
+// bookkeeping is hidden.
 func TestFreebase(t *testing.T) {
 	env := kbqaEnv(turtle(t, freebase), kbqa.Freebase)
 	shows(t, env, "SearchNodes", `"ada"`, `['"Ada" | Description: Ada is a language. | Description: Ada is a painter.']`)
@@ -288,7 +288,8 @@ func TestFreebase(t *testing.T) {
 	shows(t, env, "ExecuteSPARQL", `'SELECT ?x WHERE { ?x ns:people.person.place_of_birth ?p . ?p ns:type.object.name "Fenia"@en }'`, `['Ada']`)
 }
 
-// TestMissingDates: in Freebase a start or end that is not known counts as a match, but one that is requested does not.
+// TestMissingDates checks that in Freebase a start or end that is not known counts as a match, but one that is
+// requested does not.
 func TestMissingDates(t *testing.T) {
 	env := kbqaEnv(turtle(t, freebase), kbqa.Freebase)
 	const who = `SELECT ?x%s WHERE { ?e ns:government.jurisdiction.officials ?c . ?c ns:government.held.office_holder ?x %s }`
@@ -330,8 +331,8 @@ wd:P1365 a wikibase:Property ; rdfs:label "replaces"@en ; skos:altLabel "predece
 wd:P26 a wikibase:Property ; rdfs:label "spouse"@en ; wikibase:propertyType wikibase:WikibaseItem .
 `
 
-// TestByIRI: on a graph of Wikidata's kind nodes have IDs, and qualifiers are reached through their statement, from
-// either side.
+// TestByIRI checks that on a graph in Wikidata's form nodes have IDs, and that qualifiers are reached through their
+// statement from both sides.
 func TestByIRI(t *testing.T) {
 	env := kbqaEnv(turtle(t, wikidata), kbqa.ByIRI)
 	shows(t, env, "SearchNodes", `"berg"`, `['Berg | wd:Q1: chancellor | wd:Q4: mountain']`)
@@ -360,7 +361,7 @@ func TestByIRI(t *testing.T) {
 		`[('Berg (wd:Q1)', '1990-01-01')]`)
 }
 
-// finder ranks by a list, and records what it was asked.
+// finder ranks by a list and records its requests.
 type finder struct {
 	order []string
 	asked []kg.FindQuery
@@ -378,8 +379,8 @@ func (f *finder) Find(_ context.Context, q kg.FindQuery) (*kg.SearchResult, erro
 	return res, f.err
 }
 
-// TestKBQARank: predicates go to the graph's search, by meaning and at most 400; predicates that it does not have come
-// last. A search that fails does not lose the patterns.
+// TestKBQARank checks that at most 400 predicates are ranked by the graph's search by meaning, that predicates it does
+// not have come last, and that no pattern is lost if the search fails.
 func TestKBQARank(t *testing.T) {
 	var b strings.Builder
 	for i := range 500 {
@@ -422,7 +423,8 @@ func (s *slow) Query(ctx context.Context, q string) (*kg.Table, error) {
 	return s.Graph.Query(ctx, q)
 }
 
-// TestKBQASlow: if there are too many triples around ?e, a part of them is examined, and the model is told.
+// TestKBQASlow checks that if there are too many triples around ?e, only some of them are examined and the model is
+// told.
 func TestKBQASlow(t *testing.T) {
 	env := kbqaEnv(&slow{Graph: triples(t, lakes)}, kbqa.KQAPro)
 	got := act(t, env, "SearchGraphPatterns", `'SELECT ?e WHERE { ?e <pred:name> "Adda" . }', semantic="flows into"`).Text
@@ -432,8 +434,8 @@ func TestKBQASlow(t *testing.T) {
 	}
 }
 
-// TestKBQAGenerated: the generated graphs are the same for the same seed, differ for another, and hold what their forms
-// are for.
+// TestKBQAGenerated checks that generated graphs are the same for the same seed, differ for another, and contain the
+// structures that their forms are meant to have.
 func TestKBQAGenerated(t *testing.T) {
 	for dialect, build := range map[string]func(uint64, kbqagraph.Add){kbqa.KQAPro: kbqagraph.KQAPro,
 		kbqa.MetaQA: kbqagraph.MetaQA, kbqa.Freebase: kbqagraph.Freebase} {
@@ -461,7 +463,7 @@ func TestKBQAGenerated(t *testing.T) {
 	}
 }
 
-// generated builds a graph of one of the data sets' forms.
+// generated builds a graph in the form of one of the data sets.
 func generated(t testing.TB, build func(uint64, kbqagraph.Add)) *embedded.Graph {
 	t.Helper()
 	b := embedded.NewBuilder()

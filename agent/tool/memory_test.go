@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// What is kept: small answers to small calls whose result does not depend on the moment, however the query is written.
+// The memory keeps small answers to small calls whose result does not depend on the time, however the query is written.
 func TestMemoryKeeps(t *testing.T) {
 	big := &kg.Table{Vars: []string{"x"}, Rows: [][]rdf.Term{{rdf.IRI(strings.Repeat("x", memorySize))}}}
 	for _, tt := range []struct {

@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// rulers: two kings of a country, in Wikidata's form. Tar has an office with two ranks, a reference, an unknown value
-// and no value; one reign has a date without a day.
+// rulers describes two kings of a country, in Wikidata's form. Tar has an office with two ranks, a reference, an
+// unknown value and no value; one reign has a date without a day.
 const rulers = `
 @prefix wd: <http://www.wikidata.org/entity/> . @prefix wdt: <http://www.wikidata.org/prop/direct/> . @prefix p: <http://www.wikidata.org/prop/> .
 @prefix ps: <http://www.wikidata.org/prop/statement/> . @prefix psv: <http://www.wikidata.org/prop/statement/value/> .
@@ -128,7 +128,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestHeldBack: an exact hit comes with three others; works, external identifiers and hits without label are held back.
+// TestHeldBack checks that an exact hit is shown with three others, and that works, external identifiers and hits
+// without a label are hidden.
 func TestHeldBack(t *testing.T) {
 	hit := func(id, label, description, datatype string) kg.Hit {
 		return kg.Hit{ID: id, Label: label, Description: description, Datatype: datatype}
@@ -175,8 +176,8 @@ func TestHeldBack(t *testing.T) {
 	}
 }
 
-// TestSurveyOnAnyGraph: the tools on a graph with its own vocabulary and nodes without a name.
-// A copy of a graph may lack a statement's value and have its qualifiers.
+// TestSurveyOnAnyGraph tries the tools on a graph with its own vocabulary and blank nodes. A copy of a graph may lack a
+// statement's value but have its qualifiers.
 func TestStatementWithoutItsValue(t *testing.T) {
 	env := surveyEnv(t, rulers+`wd:Q2 p:P26 wds:g . wds:g pq:P580 "1901-01-01T00:00:00Z"^^xsd:dateTime .`, nil)
 	want := "Tor (Q2), P26 (no label): 1 statement\n- (its value is not in this graph)\n    start (P580): 1 January 1901"
@@ -230,7 +231,8 @@ func TestRowsTool(t *testing.T) {
 	}
 }
 
-// TestSurveyBadArguments: what a model gets wrong is told in words that it can act on, and nothing is asked.
+// TestSurveyBadArguments checks that a model's mistakes are explained in words that it can act on, and that the graph
+// is not asked.
 func TestSurveyBadArguments(t *testing.T) {
 	env := surveyEnv(t, rulers, nil)
 	asked := 0
@@ -274,7 +276,7 @@ func (g countingGraph) Query(ctx context.Context, q string) (*kg.Table, error) {
 	return g.Graph.Query(ctx, q)
 }
 
-// TestSurveyFromText: the text protocol's only argument is a JSON object or parts between bars.
+// TestSurveyFromText checks that the text protocol's only argument is a JSON object or parts between bars.
 func TestSurveyFromText(t *testing.T) {
 	for _, tt := range []struct{ tool, text, want string }{
 		{FindName, "Danube | head of government", `{"names":["Danube","head of government"]}`},

@@ -23,8 +23,8 @@ type typedArgs struct {
 	} `json:"nested"`
 }
 
-// TestTyped: the schema of a struct is strict (every argument is listed, nothing else may be there, what may be left
-// out may be null), and arguments that do not fit are described.
+// TestTyped checks that a struct's schema is strict (every argument is listed, no others are allowed, and optional ones
+// may be null), and that mistakes in arguments are described.
 func TestTyped(t *testing.T) {
 	var got typedArgs
 	tl := typed(&Tool{Name: "x"}, func(_ context.Context, _ *Env, a typedArgs) (Result, error) {
@@ -76,7 +76,7 @@ func TestTyped(t *testing.T) {
 	}
 }
 
-// TestEveryTool: each tool has a text and a schema that is an object without further properties.
+// TestEveryTool checks that each tool has a text and a schema that is an object without further properties.
 func TestEveryTool(t *testing.T) {
 	for _, tl := range all {
 		var s struct {
@@ -93,9 +93,9 @@ func TestEveryTool(t *testing.T) {
 	}
 }
 
-// TestStrict: the strict form of every tool's schema obeys OpenAI's rules for such: every object lists all its properties
-// as required and allows no other; and it has no keyword that servers leave out. A call with null for all that may be
-// left out is read.
+// TestStrict checks that the strict form of every tool's schema follows OpenAI's rules: every object lists all its
+// properties as required, allows no others, and has no keyword that servers do not support. A call with null for all
+// optional arguments can be read.
 func TestStrict(t *testing.T) {
 	known := []string{"type", "properties", "required", "additionalProperties", "items", "enum", "description"}
 	var check func(name string, s map[string]any)
@@ -135,8 +135,8 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// TestParameters: the forms of a schema. The strict form requires all arguments. In the other one, null is left out,
-// and optional arguments are not required. With one graph, no argument names it.
+// TestParameters covers the forms of a schema. The strict form requires all arguments. The other form has no null, and
+// optional arguments are not required. If there is only one graph, no argument names it.
 func TestParameters(t *testing.T) {
 	type args struct {
 		KG    *string `json:"kg" about:"graph"`

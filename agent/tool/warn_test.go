@@ -20,7 +20,7 @@ func careful(t *testing.T) *Env {
 	return env
 }
 
-// TestWhy: an empty result comes with its reason, found by asking.
+// TestWhy checks that an empty result is shown with its reason, which further queries find.
 func TestWhy(t *testing.T) {
 	const none = "The query ran and returned no rows. "
 	for query, want := range map[string]string{
@@ -41,7 +41,8 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// TestWhyAsksLittle: no more queries than its bounds, and none when the time is short or the preset does not want it.
+// TestWhyAsksLittle checks that the number of such queries is bounded, and that none is made when time is short or the
+// preset does not want them.
 func TestWhyAsksLittle(t *testing.T) {
 	query := "SELECT * { ?x wdt:P1 ?a; wdt:P2 ?b; wdt:P3 ?c; wdt:P4 ?d; wdt:P5 ?e; wdt:P6 ?f; wdt:P7 ?g; wdt:P8 ?h }"
 	for name, tt := range map[string]struct {
@@ -93,7 +94,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestAnyLabel: cells show a label of another language with its tag, or that there is none.
+// TestAnyLabel checks that cells show a label in another language with its tag, or that there is no label.
 func TestAnyLabel(t *testing.T) {
 	got := run(t, careful(t), ExecuteName, `{"query":"SELECT ?x { ?x wdt:P31 wd:Q5 } ORDER BY ?x"}`).Text
 	if want := "3 rows\nx\n[item]\nTar@de (Q1)\nTor (Q2)\nQ3 (no label)"; got != want {
@@ -108,8 +109,8 @@ func TestAnyLabel(t *testing.T) {
 	}
 }
 
-// TestShapeHints: a query without rows is compared with what the graph holds; one with rows is not, and no query is
-// refused for it.
+// TestShapeHints checks that a query without rows is compared with the graph's content, that one with rows is not, and
+// that no query is refused because of it.
 func TestShapeHints(t *testing.T) {
 	env := careful(t)
 	m, err := shape.New(shape.Options{Graph: env.Source.Explain, Query: env.Graph.Query})

@@ -22,13 +22,13 @@ func TestDigest(t *testing.T) {
 		entry("waits", bot.Proposed, 70, 60, "waits for approval"), entry("no", bot.Rejected, 9, 8, "wrong ~~~~ <b>"),
 		entry("gone", bot.GaveUp, 9, 7, "removed"), entry("chat", bot.Skipped, 5, 5, "not a request"),
 		entry("new", bot.Noticed, 1, 1, "")}
-	entries[0].Kind = bot.FollowUp // noticed before the time, so it did not come back within it
+	entries[0].Kind = bot.FollowUp // noticed before the period, so it did not come back within it
 	back := entry("back", bot.Accepted, 2, 2, "")
 	back.Kind = bot.FollowUp
 	entries[0].Receptions = []bot.Reception{{Verdict: bot.Thanked, At: hour(2)}, {Verdict: bot.Struck, At: hour(1)}}
 	entries[1].Receptions = []bot.Reception{{Verdict: bot.Thanked, At: hour(40)}} // before the time
 	entries[1].Solution = &bot.Solution{By: "Ben", SPARQL: "SELECT", At: hour(2)}
-	entries[1].Undone = &bot.Undone{By: "Op", At: hour(2)} // so that it is gone is nobody's refusal
+	entries[1].Undone = &bot.Undone{By: "Op", At: hour(2)} // so its absence is not a refusal
 	entries[1].Receptions = append(entries[1].Receptions, bot.Reception{Verdict: bot.Removed, At: hour(1)})
 	entries[2].Draft = &bot.Draft{Faults: []string{"the figure \"63 [[y]]\" is neither in the result nor in the query", "it is long"}}
 	d := digest.New(append(entries, back), hour(24), now)
@@ -56,7 +56,7 @@ func TestDigest(t *testing.T) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
 		}
 	}
-	// On a wiki, nothing that others wrote is markup, and nothing is repeated that was said elsewhere or removed.
+	// On a wiki, nothing that others wrote is markup, and words from other pages or removed posts are not repeated.
 	entries[4].Lapsed = true
 	wiki := d.Wikitext("$1.25")
 	for _, bad := range []string{"[[", "{{", "~~~", "<b>", "wrong", "(removed)", "About gone"} {

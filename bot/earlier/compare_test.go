@@ -52,7 +52,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// asked counts the queries that a graph gets.
+// asked counts the queries to a graph.
 type asked struct {
 	tables
 	n int
@@ -63,7 +63,7 @@ func (g *asked) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return g.tables.Query(ctx, query)
 }
 
-// What a stranger wrote never has our graph ask another host, and is no update.
+// A stranger's query never makes our graph call another host, and is never an update.
 func TestCompareRefuses(t *testing.T) {
 	for _, query := range []string{
 		"SELECT * { SERVICE <http://10.0.0.1/sparql> { ?a ?b ?c } }",

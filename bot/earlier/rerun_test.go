@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sandbox"
 )
 
-// A query runs again in the asker's language, and what is in the result has its labels.
+// A query is rerun in the asker's language, and the entities in its result have labels.
 func TestRerun(t *testing.T) {
 	g, err := sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 4 }})
 	if err != nil {
@@ -33,7 +33,7 @@ func TestRerun(t *testing.T) {
 	}
 }
 
-// queries notes what a graph is asked.
+// queries records the queries to a graph.
 type queries struct {
 	agent.Graph
 	asked []string
@@ -44,7 +44,7 @@ func (q *queries) Query(_ context.Context, text string) (*kg.Table, error) {
 	return &kg.Table{Source: "https://query.wikidata.org/sparql"}, nil
 }
 
-// A service that keeps answers by the query's text is asked with another text each time.
+// A service that caches answers by the query's text gets a different text each time.
 func TestRerunPastCaches(t *testing.T) {
 	q, now := &queries{}, time.Unix(7, 0)
 	r := earlier.Rerunner{Source: agent.Source{Graph: q}, Now: func() time.Time { now = now.Add(time.Millisecond); return now }}

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// graph answers each query with one table and keeps the queries.
+// graph answers each query with the same table and records the queries.
 type graph struct {
 	t     *kg.Table
 	asked []string

@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// How often a post was made, by the number of times that it is in the revisions.
+// The test counts how often a post was made from the revisions that contain it.
 func TestArrivals(t *testing.T) {
 	for _, c := range []struct {
 		counts []int
@@ -14,8 +14,8 @@ func TestArrivals(t *testing.T) {
 	}{
 		{nil, 0}, {[]int{0}, 0}, {[]int{1, 1, 1}, 1}, // once
 		{[]int{0, 1, 1, 2, 1}, 2}, // twice, the first archived
-		{[]int{1, 0, 1}, 2},       // archived before the second came
-		{[]int{2}, 2},             // two that came before the first revision that is known
+		{[]int{1, 0, 1}, 2},       // archived before the second was posted
+		{[]int{2}, 2},             // two that are older than the first known revision
 		{[]int{1, 2, 3, 0, 1}, 4},
 	} {
 		if got := Arrivals(c.counts); got != c.want {
@@ -24,7 +24,7 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// Each rule, alone and before the next weaker one.
+// The test covers each rule alone, and before the next weaker one.
 func TestRules(t *testing.T) {
 	cats, dogs := &forum.Thread{Heading: "Cats"}, &forum.Thread{Heading: "Dogs"}
 	post := func(t *forum.Thread, id, text, place string) Post {
@@ -63,7 +63,7 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s: %+v, want rule %d", name, got, c.want)
 		}
 	}
-	// The stronger rule decides, and no post has two claims.
+	// The stronger rule decides, and no post is claimed twice.
 	got := Assign([]Post{edited, here}, []Claim{mine, with(func(c *Claim) { c.Text = "q" }), mine})
 	if got[0] != (Match{1, Same}) || got[1] != (Match{0, Edited}) || got[2].Post != -1 {
 		t.Errorf("%+v", got)

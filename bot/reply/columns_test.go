@@ -42,7 +42,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// In English, the query's name of a thing is better than its class: "person" rather than "human".
+// In English, the query's name for a thing is better than its class: "person" rather than "human".
 func TestHeadersInEnglish(t *testing.T) {
 	a := &agent.Answer{SPARQL: `SELECT ?person ?item { ?person wdt:P31 wd:Q5 . ?item wdt:P31 wd:Q5 }`, Labels: map[string]string{"Q5": "human"},
 		Table: &kg.Table{Vars: []string{"person", "item"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1"), rdf.IRI(rdf.Entity + "Q2")}}}}
@@ -131,7 +131,7 @@ func TestSteps(t *testing.T) {
 	}}
 	ivory, capital := forum.Cell{ID: "Q1008", Label: "Elfenbeinküste"}, forum.Cell{ID: "Q3768", Label: "Yamoussoukro"}
 	want := []forum.Step{
-		{Kind: forum.StepNames, Things: []forum.Cell{ivory, capital}}, // the film has no part in the answer
+		{Kind: forum.StepNames, Things: []forum.Cell{ivory, capital}}, // the film is not part of the answer
 		{Kind: forum.StepSearch, Text: "Ivory Coast"},
 		{Kind: forum.StepLook, Things: []forum.Cell{ivory}},
 		{Kind: forum.StepLook, Things: []forum.Cell{capital}},

@@ -17,7 +17,7 @@ func TestAddFigures(t *testing.T) {
 		figures []Figure
 		want    string
 	}{
-		{[]Figure{{"h", 0, "m", ""}, {"h", 1, "m", "2020"}}, "height (m) [8611   100  ]"}, // only one is dated
+		{[]Figure{{"h", 0, "m", ""}, {"h", 1, "m", "2020"}}, "height (m) [8611   100  ]"}, // only one has a date
 		{[]Figure{{"h", 0, "m", "2020"}, {"h", 1, "m", "2021"}}, "height (m) [8611  2020 100  2021]"},
 		{[]Figure{{"h", 0, "m", "2020"}, {"h", 1, "m", "2020"}}, "height (m, 2020) [8611   100  ]"},
 		{[]Figure{{"h", 0, "", "2020"}, {"h", 1, "", "2020"}}, "height (2020) [8611   100  ]"},

@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/variant"
 )
 
-// TestLeftOpen: every kind of probe that stays open has a sentence in every language, with the label of its entity and
-// with counts of rows; a number that would be another one has none.
+// TestLeftOpen checks that every kind of probe that remains open has a sentence in every language, with its entity's
+// label and with counts of rows, except one that would change the only number.
 func TestLeftOpen(t *testing.T) {
 	for lang, begin := range map[string]string{"en": "The result would differ with ",
 		"de": "Eine andere Lesart würde das Ergebnis ändern: ", "ja": "次の点を変えると結果も変わります："} {
@@ -37,7 +37,7 @@ func TestLeftOpen(t *testing.T) {
 	}
 }
 
-// A class that replaces another one is named, so that the asker can choose.
+// A class that replaces another one is named so that the asker can choose.
 func TestReplacedClass(t *testing.T) {
 	out := &agent.Outcome{Answer: &agent.Answer{Labels: map[string]string{"Q6256": "country"}},
 		Steps: []agent.Step{{Action: "look_up_question", Observation: "sovereign state (Q3624078), type of state"}}}
@@ -54,7 +54,7 @@ func TestReplacedClass(t *testing.T) {
 	}
 }
 
-// Of a question for yes or no, another reading has no rows to count.
+// For a yes-or-no question, another reading has no rows to count.
 func TestOtherAnswer(t *testing.T) {
 	out := &agent.Outcome{Answer: &agent.Answer{Table: &kg.Table{Ask: true, Boolean: true}}}
 	if got := Point(out, agent.Probe{Kind: "ranks", Come: 1, Gone: 1}); got.Come != 0 || got.Gone != 0 {
@@ -62,8 +62,8 @@ func TestOtherAnswer(t *testing.T) {
 	}
 }
 
-// The class of another reading is named by the variant itself; without any label its ID is a link. Which ranks count is
-// said by what the variant changes.
+// The class of another reading is named by the variant itself; without any label its ID is a link. The text on ranks
+// says what the variant changes.
 func TestNamesOfReadings(t *testing.T) {
 	p := agent.Probe{Kind: "class", About: rdf.Entity + "Q6256", What: "wd:Q3624078 instead of wd:Q6256", Before: 57, Come: 1,
 		Names: map[string]string{"Q6256": "country", "Q3624078": "Staat@de"}}
@@ -88,7 +88,7 @@ func TestNamesOfReadings(t *testing.T) {
 	}
 }
 
-// If some items have several rows, the table needs a word on it, unless it is about pairs.
+// If some items have several rows, the reply mentions it, unless the rows are pairs.
 func TestSeveral(t *testing.T) {
 	for ids, want := range map[string]bool{"Q1 Q2 Q2 Q3": true, "Q1 Q2 Q3": false, "Q1 Q1 Q1 Q2 Q2": true, "Q1 Q1 Q1 Q2 Q2 Q2": false, "": false} {
 		var table [][]rdf.Term

@@ -18,7 +18,8 @@ func TestAsksForNumbers(t *testing.T) {
 	}
 }
 
-// A reply is in one language as a whole: that of the asker if there are sentences in it, else the wiki's, else English.
+// A whole reply is in one language: the asker's if the bot has sentences in it, otherwise the wiki's, otherwise
+// English.
 func TestLanguage(t *testing.T) {
 	for _, tt := range []struct {
 		known, wiki, want string

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// A column of labels next to the entities that carry them is left out; one that says more stays.
+// A column of labels next to their entities is left out; one with more information stays.
 func TestLabelColumns(t *testing.T) {
 	rhine, label := rdf.IRI(rdf.Entity+"Q584"), rdf.LangString("Rhine", "en")
 	labels := map[string]string{"Q584": "Rhine", "Q1653": "Danube"}
@@ -57,7 +57,7 @@ func TestLabelColumns(t *testing.T) {
 	}
 }
 
-// A model that was there and is gone is not one that was never configured.
+// A model that is no longer available differs from one that was never configured.
 func TestWithoutModel(t *testing.T) {
 	looked := agent.Step{Action: "query", Argument: `{"sparql": "SELECT * {}"}`, Rows: 3}
 	names := agent.Step{Action: "look_up_question", Argument: "{}", Observation: "Ivory Coast (Q1008), country in West Africa"}

@@ -12,7 +12,7 @@ func TestYours(t *testing.T) {
 		"SELECT ?m { ?m p:P2044 ?h } ORDER BY DESC(?h)":                        {Kind: forum.FaultStatement, ID: "P2044"},
 		"SELECT ?m { ?m p:P2044 ?s . ?s ps:P2044 ?h . FILTER(?h > 8000) }":     {},
 		"SELECT ?m { ?m p:P2044 ?s . ?s ps:P2044 ?h . FILTER(BOUND(?s)) }":     {},
-		// these have to do with statements
+		// these are about statements
 		"SELECT ?m ?n { { SELECT ?m (COUNT(?s) AS ?n) { ?m p:P39 ?s } GROUP BY ?m } }":                    {},
 		"SELECT ?m { ?m p:P39 ?s }  GROUP BY ?m HAVING(COUNT(?s) > 2)":                                    {},
 		"SELECT ?m { ?m p:P39 ?s , ?t . FILTER(?s != ?t) }":                                               {},
@@ -26,7 +26,7 @@ func TestYours(t *testing.T) {
 		"SELECT ?m { ?m wdt:P2044 ?h . FILTER(?h > 8000) }":                                               {},
 		"SELECT ?m WHERE {\n  ?m wdt:P31 wd:Q8502 .\n  FILTER(?h > \n}":                                   {Kind: forum.FaultSyntax, Line: 4},
 		"SELECT ?m { ?m wdt:P31 wd:Q8502 . OPTIONAL { ?m p:P2044 ?x } FILTER NOT EXISTS { ?m p:P1 ?y } }": {},
-		// what has wdt: properties is an item
+		// the subject of a wdt: property is an item
 		"SELECT ?a { wd:Q319308 p:P166 ?a . ?a wdt:P31 wd:Q618779 }":                 {Kind: forum.FaultStatement, ID: "P166"},
 		"SELECT ?a { wd:Q319308 p:P166 ?a . ?a wdt:P31/wdt:P279* wd:Q618779 }":       {Kind: forum.FaultStatement, ID: "P166"},
 		"SELECT ?a { wd:Q319308 p:P166 ?s . ?s ps:P166/wdt:P31 wd:Q618779 }":         {},
@@ -61,7 +61,7 @@ func TestTextForItem(t *testing.T) {
 	}
 }
 
-// Whoever writes that a query finds nothing need not be told so.
+// A poster who writes that the query finds nothing is not told so again.
 func TestKnown(t *testing.T) {
 	empty, slow := forum.Fault{Kind: forum.FaultEmpty}, forum.Fault{Kind: forum.FaultSlow}
 	for _, tt := range []struct {

@@ -30,13 +30,13 @@ type wiki struct {
 	pages   map[string]string
 	deleted map[string]time.Time
 	rev     int64
-	made    int        // pages made, in all
-	sent    int        // saves that were sent
-	lost    bool       // the next save is done, and its answer is lost
+	made    int        // total number of pages created
+	sent    int        // number of saves sent
+	lost    bool       // the next save succeeds, and its answer is lost
 	refuse  error      // the answer to every save
 	pending []bot.Edit // saves that arrive later
 	late    bool
-	kill    bool // the program ends after the next save
+	kill    bool // the program crashes after the next save
 }
 
 func (w *wiki) Page(_ context.Context, title string) (*bot.Revision, error) {
@@ -125,7 +125,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) now() time.Time { return w.wiki.now }
 
-// pages starts the program again.
+// pages restarts the program.
 func (w *world) pages() *tracepage.Pages {
 	b, err := bot.New(slog.New(slog.DiscardHandler), w.store, w.wiki, nil, w.now, w.cfg)
 	if err != nil {
@@ -226,7 +226,7 @@ func TestNothingIsMarkup(t *testing.T) {
 	}
 }
 
-// A run of any length makes a page of a bounded size, which says what is left out.
+// A run of any length makes a page of bounded size that says what is left out.
 func TestSize(t *testing.T) {
 	w := newWorld(t)
 	w.change(func(e *bot.Entry) {
@@ -298,7 +298,7 @@ func TestAtMostOnce(t *testing.T) {
 	}
 }
 
-// What keeps replies from the wiki keeps these pages, too.
+// Whatever keeps replies from being posted also keeps these pages from being created.
 func TestGated(t *testing.T) {
 	for name, tt := range map[string]struct{ do, undo func(w *world) }{
 		"stop page": {func(w *world) { w.wiki.pages[w.cfg.StopPage] = "stop" }, func(w *world) { w.wiki.pages[w.cfg.StopPage] = "run" }},
@@ -325,8 +325,8 @@ func TestGated(t *testing.T) {
 	}
 }
 
-// The steps are removed when their time is over, when the reply was withdrawn, and when the post's words were erased.
-// Text by other people stays.
+// The steps are removed when their retention period ends, when the reply is withdrawn, and when the post's words are
+// erased. Text by other people stays.
 func TestRetire(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do   func(w *world)
@@ -374,7 +374,7 @@ func TestRetire(t *testing.T) {
 	}
 }
 
-// Only replies that link a page have one, and only below the page of the setting.
+// Only replies that link a page have one, and it is a subpage of the page in the settings.
 func TestOnlyWhatIsLinked(t *testing.T) {
 	for name, do := range map[string]func(e *bot.Entry){
 		"no link":         func(e *bot.Entry) { e.Draft.Reply.TracePage = "" },
@@ -391,7 +391,7 @@ func TestOnlyWhatIsLinked(t *testing.T) {
 	}
 }
 
-// The page below which they are is a subpage of the account's own user page.
+// Their parent page is a subpage of the account's user page.
 func TestParent(t *testing.T) {
 	for title, ok := range map[string]bool{parent: true, "Benutzer:SpinachBot/Wege": true, "User:Olga/x": false, "Forum": false,
 		"User:SpinachBot": false, "User:SpinachBot/run": false} {
