@@ -137,7 +137,7 @@ func TestReadItemsErrors(t *testing.T) {
 	}
 }
 
-// rich is an item with everything set that WriteGRASP and WriteQALD can carry.
+// rich is an item with all fields that WriteGRASP and WriteQALD can write.
 const rich = `{"id":"x","question":"Which <b> & \"c\"?","sparql":"SELECT * {\n}","paraphrases":["p"],"info":{"title":"T","url":"u","language":"en","responses":2,
 "vars":["n"],"answers":[{"n":{"type":"literal","value":"4","datatype":"http://www.w3.org/2001/XMLSchema#integer"}}],"more":{"k":[1]}}}`
 
@@ -221,7 +221,7 @@ func TestWriteQALD(t *testing.T) {
 	}
 }
 
-// SPINACH's own file comes back byte for byte; the sizes are those that its authors publish.
+// SPINACH's own file is written back unchanged; the sizes are those published by its authors.
 func TestSharedItems(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -263,7 +263,7 @@ func TestSharedItems(t *testing.T) {
 	}
 }
 
-// Whatever the bytes, they are read or refused with an error, and what was read survives writing.
+// Any bytes are either read or refused with an error, and what was read can be written and read again.
 func FuzzReadItems(f *testing.F) {
 	f.Add(`[{"id":"a","question":"q","sparql":"s","title":"t"}]`)
 	f.Add(`{"id":1,"question":"q","sparql":"s","paraphrases":["p"],"info":{"responses":2,"answers":[{"n":{"type":"uri","value":"u"}}]}}` + "\n")

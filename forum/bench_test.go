@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// archivePage is a month of a busy forum, 1 MB, made of seeded choices: what people write, how they sign, how deep they
-// answer, how they post queries.
+// archivePage returns a month of a busy forum, 1 MB, made with seeded random choices of what people write, how they
+// sign, how deeply they indent, and how they post queries.
 func archivePage() string {
 	r := rand.New(rand.NewPCG(1, 2))
 	words := strings.Fields("the of and to in query item items property value label list with all that have no is are for this please how can I want would like results time out service map date country human")
@@ -73,7 +73,7 @@ func archivePage() string {
 	return b.String()
 }
 
-// report adds pages to a benchmark's bytes per second: of wikitext, a page is a megabyte.
+// report adds pages per second to a benchmark's bytes per second. A page of wikitext is a megabyte.
 func report(b *testing.B, p *Page, bytes int) {
 	comments, queries := 0, 0
 	for _, t := range p.Threads {
@@ -99,7 +99,7 @@ func BenchmarkParse(b *testing.B) {
 	report(b, p, len(text))
 }
 
-// BenchmarkParseHTML reads what Parsoid made of the page testdata/pages/queries.txtar, thirty times in a row: about 500
+// BenchmarkParseHTML reads Parsoid's HTML for the page testdata/pages/queries.txtar, repeated thirty times, about 500
 // kB.
 func BenchmarkParseHTML(b *testing.B) {
 	page := rendered(b)["queries"]

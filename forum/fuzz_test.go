@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// seeds are pages that have everything in them.
+// seeds are pages that together contain every construct.
 var seeds = []string{
 	hostPage,
 	"== A ==\nx {{SPARQL|query=SELECT ?a { ?a wdt:P31|wdt:P279 wd:Q5 }}}\n [[User:A]] 00:01, 1 January 2020 (UTC)\n=== B ===\n:{{od}} [[User:B]] 00:02, 1 January 2020 (UTC)\n= C =\n{{unsigned|C|x}}",
@@ -18,7 +18,7 @@ var seeds = []string{
 	"== A ==\n{{Section resolved|1=[[User:A]] 00:01, 1 January 2020 (UTC)}}\n{{nobots}}\n-{ x }- {{{1|{{x}}}}} [[a|[[b]]]] {{small|[[User:A]] 00:01, 1 January 2020 (UTC)}}",
 }
 
-// checkPage holds what must be true of every page, however broken.
+// checkPage checks what must be true for every page, however broken.
 func checkPage(t *testing.T, text string) {
 	t.Helper()
 	p := Parse("T", text, Options{})
@@ -71,7 +71,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzPlace: a reply in any thread leaves every other byte as it was.
+// FuzzPlace checks that a reply in any thread changes no other byte.
 func FuzzPlace(f *testing.F) {
 	for _, s := range seeds {
 		f.Add(s)
@@ -139,7 +139,7 @@ func TestRandomPages(t *testing.T) {
 	}
 }
 
-// TestSectionsOneByOne: a page of well-formed sections reads as its sections do one by one.
+// TestSectionsOneByOne checks that a page of well-formed sections is read in the same way as its sections one by one.
 func TestSectionsOneByOne(t *testing.T) {
 	whole := strings.Join([]string{seeds[0], "== Q ==\n{{SPARQL|query=SELECT ?a { ?a ?b ?c }}}\n[[User:Q]] 00:09, 1 January 2020 (UTC)\n=== R ===\n:x\n", "== S ==\nunsigned\n:{{unsigned|S|00:03, 3 January 2020 (UTC)}}\n"}, "")
 	var parts []string

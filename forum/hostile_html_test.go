@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// checkHTML holds what must be true of every page read from HTML, however broken.
+// checkHTML checks what must be true for every page read from HTML, however broken.
 func checkHTML(t *testing.T, html, wikitext string) {
 	t.Helper()
 	p, err := ParseHTML("T", strings.NewReader(html), Options{Wikitext: wikitext, ShortLinks: []string{"w.wiki"}})
@@ -68,7 +68,7 @@ func TestHostileHTML(t *testing.T) {
 	}
 }
 
-// TestHTMLLinearTime: as TestLinearTime, of HTML.
+// TestHTMLLinearTime is TestLinearTime for HTML.
 func TestHTMLLinearTime(t *testing.T) {
 	const size = 60_000
 	for _, unit := range []string{

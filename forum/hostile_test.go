@@ -49,7 +49,7 @@ func posted() Reply {
 	}
 }
 
-// slots put a text into every place of a reply that others can fill.
+// slots insert a text at every place in a reply that others can fill.
 var slots = map[string]func(r *Reply, s string){
 	"to":         func(r *Reply, s string) { r.To = s },
 	"short":      func(r *Reply, s string) { r.Short = s },
@@ -70,8 +70,8 @@ var slots = map[string]func(r *Reply, s string){
 	"tool":       func(r *Reply, s string) { r.Steps[1] = Step{Kind: StepOther, Text: s} },
 }
 
-// skeleton is the markup of a reply: the lines' first characters, all nodes, all links, with everything between them
-// taken out.
+// skeleton returns the markup of a reply: the lines' first characters, all nodes and all links, without everything in
+// between.
 func skeleton(w string) string {
 	var b strings.Builder
 	doc := wikitext.Preprocess(w, wikitext.Options{})
@@ -105,7 +105,7 @@ func TestHostileTextChangesNoMarkup(t *testing.T) {
 			put(&r, "x "+s+" x")
 			checkHostile(t, name, s, r, want)
 			if name == "thought" || name == "to" {
-				continue // what is nothing but spaces or control characters may be left out there
+				continue // texts of only spaces or control characters may be left out there
 			}
 			r = posted()
 			put(&r, s)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestOpen: one line in the reply's language; what comes from outside is no markup, and what has no sentence is left
-// out.
+// TestOpen checks that the line is in the reply's language, that external texts cannot become markup, and that parts
+// without a sentence are left out.
 func TestOpen(t *testing.T) {
 	all := []Open{{Kind: "subclasses", Name: "city [[x]]", Come: 3}, {Kind: "nothing"}, {Kind: "limit", Come: 500, More: true},
 		{Kind: "ranks"}}
@@ -28,7 +28,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A class with a reading that has a name is not said to have another one as well.
+// If a class has a reading with a name, the reply does not mention a second reading.
 func TestOneReadingOfAClass(t *testing.T) {
 	got, err := Compose(Reply{Short: "x", Query: "ASK { }", Signature: "~~~~", Open: []Open{{Kind: "class", Name: "country", Other: "state", Gone: 3},
 		{Kind: "class", Name: "country", Come: 6}, {Kind: "class", Name: "city", Come: 6}}}, ":")

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestPlace: in each page the comment "T" is answered; "@" marks the position of the reply, and its prefix follows.
+// TestPlace answers the comment "T" on each page; "@" marks the reply's position and is followed by its prefix.
 func TestPlace(t *testing.T) {
-	sign := func(s string) string { // "Name:" at a line's end becomes a signature
+	sign := func(s string) string { // "Name:" at the end of a line becomes a signature
 		for _, n := range []string{"Ann", "Bob", "Cid", "Tim"} {
 			s = strings.ReplaceAll(s, "~"+n, " [[User:"+n+"|"+n+"]] ([[User talk:"+n+
 				"|talk]]) 10:00, 5 June 2024 (UTC)")

@@ -28,16 +28,16 @@ func discussionTools(t *testing.T, name string) (got, want []string) {
 	return ours(p), want
 }
 
-// TestDiscussionToolsHTML compares with the tree that DiscussionTools made of the same Parsoid HTML.
+// TestDiscussionToolsHTML compares with the tree that DiscussionTools builds from the same Parsoid HTML.
 func TestDiscussionToolsHTML(t *testing.T) {
 	if got, want := discussionTools(t, "dt-tags-parsoid"); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
-// TestDiscussionToolsFrench: every comment that DiscussionTools finds on a page of the French Wikipedia is found, with
-// author and time. We find some more, for we also read dates as people typed them before MediaWiki wrote them ("1 sep
-// 2004").
+// TestDiscussionToolsFrench checks that every comment that DiscussionTools finds on a page of the French Wikipedia is
+// found, with author and time. We find some more, because we also read dates as people typed them before MediaWiki
+// wrote them ("1 sep 2004").
 func TestDiscussionToolsFrench(t *testing.T) {
 	got, want := discussionTools(t, "fr-unsigned-parsoid")
 	key := func(s string) string {

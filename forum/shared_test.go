@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// shared is the folder of reference data next to the repository; tests that need it skip without it.
+// shared returns the folder of reference data next to the repository. Tests that need it are skipped if it does not
+// exist.
 func shared(t *testing.T, elem ...string) string {
 	t.Helper()
 	root := os.Getenv("SPINACHBOT_SHARED")
@@ -34,14 +35,14 @@ func read(t *testing.T, path string) string {
 	return string(b)
 }
 
-// item is a heading or comment of a tree that DiscussionTools made.
+// item is a heading or comment in a tree built by DiscussionTools.
 type item struct {
 	Type, Author, Timestamp string
 	Level                   int
 	Replies                 []item
 }
 
-// flat lists the comments of a tree with their parents' times.
+// flat lists a tree's comments with their parents' times.
 func flat(items []item, parent string, out *[]string) {
 	for _, it := range items {
 		key := ""
@@ -69,7 +70,7 @@ func ours(p *Page) []string {
 	return out
 }
 
-// TestDiscussionToolsTree compares with the tree that DiscussionTools made of the same wikitext.
+// TestDiscussionToolsTree compares with the tree that DiscussionTools builds from the same wikitext.
 func TestDiscussionToolsTree(t *testing.T) {
 	dir := shared(t, "dt", "cases", "dt-tags-oldparser")
 	var items []item
@@ -149,8 +150,8 @@ func TestTimestampExpression(t *testing.T) {
 	}
 }
 
-// TestRealTalkPages reads real pages of the English Wikipedia: every "(UTC)" of a plain signature gives a comment or
-// belongs to one.
+// TestRealTalkPages reads real pages of the English Wikipedia: every "(UTC)" in a plain signature ends a comment or is
+// part of one.
 func TestRealTalkPages(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(shared(t, "wikichatter_enwiki"), "*.txt"))
 	signature := regexp.MustCompile(`\[\[[Uu]ser( talk)?:[^\]|/]+\|[^\]<]+\]\]\)? \d\d:\d\d, \d{1,2} [A-Z][a-z]+ \d{4} \(UTC\)\n`)
@@ -187,7 +188,7 @@ func TestRealTalkPages(t *testing.T) {
 	}
 }
 
-// TestSyntheticPage reads the invented page in the forum's shapes.
+// TestSyntheticPage reads an invented page that has all forms of discussions on the forum.
 func TestSyntheticPage(t *testing.T) {
 	p := Parse("Wikidata:Request a query", read(t, shared(t, "SYNTHETIC_raq_page.wikitext")), Options{})
 	want := []string{".Alice Example 201906051420 < ", "..Bob 201906051501 < Alice Example 201906051420",
@@ -207,7 +208,7 @@ func TestSyntheticPage(t *testing.T) {
 	}
 }
 
-// TestRealQueries posts every real query of the forum in the template, escaped as the template needs it, and reads it
+// TestRealQueries posts every real query of the forum in the template, escaped as the template requires, and reads it
 // back.
 func TestRealQueries(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(read(t, shared(t, "raq_queries.jsonl"))), "\n")

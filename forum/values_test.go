@@ -40,8 +40,8 @@ func TestListComma(t *testing.T) {
 	}
 }
 
-// What an editor would add below the table: that the query shows a map, that an item may have several rows, where the
-// other rows are.
+// Below the table the reply says what an editor would add: that the query shows a map, that an item may have several
+// rows, and where the other rows are.
 func TestBelowTheTable(t *testing.T) {
 	r := Reply{To: "A", Short: "x", Vars: []string{"a", "b"}, Rows: [][]Cell{{{Text: "x"}, {Text: "48.8569 -2.3514", Kind: "place"}}},
 		Query: "#defaultView:Map\nSELECT ?a ?b WHERE { }", Total: 3, Several: true, Signature: "~~~~"}
@@ -77,7 +77,7 @@ func TestLinkedIDs(t *testing.T) {
 	}
 }
 
-// A reply after which the bot does not answer again invites nobody to reply.
+// If the bot will not answer again, its reply does not invite people to reply.
 func TestLastReply(t *testing.T) {
 	for _, r := range []Reply{{NoAnswer: "not_found"}, {Short: "x", Query: "ASK { }"}} {
 		r.Signature, r.Last = "~~~~", true
@@ -88,7 +88,7 @@ func TestLastReply(t *testing.T) {
 	}
 }
 
-// The same step again and again is one line.
+// A step that is repeated many times takes one line.
 func TestStepsOnce(t *testing.T) {
 	r := Reply{NoAnswer: "actions", Signature: "~~~~", Steps: []Step{{Kind: StepQuery}, {Kind: StepQuery}, {Kind: StepQuery}, {Kind: StepQuery, Rows: 2}}}
 	w, err := Compose(r, ":")

@@ -42,8 +42,8 @@ func TestYours(t *testing.T) {
 	}
 }
 
-// An editor answers what was asked first: the reply says what was wrong with the poster's query before it shows the new
-// one.
+// Like an editor, the reply first answers what was asked: it says what was wrong with the poster's query before it
+// shows the new one.
 func TestYoursComesBeforeTheQuery(t *testing.T) {
 	r := Reply{To: "A", Short: "Fourteen.", Query: "ASK { }", Yours: Fault{Kind: FaultEmpty}, Signature: "~~~~"}
 	w, err := Compose(r, ":")
@@ -52,7 +52,7 @@ func TestYoursComesBeforeTheQuery(t *testing.T) {
 	}
 }
 
-// Each language's way to speak of the poster's query is known, so that a fault is not said twice.
+// The bot recognizes each language's expressions for the poster's query, so that it does not mention a mistake twice.
 func TestYoursIsSaidOnce(t *testing.T) {
 	for language, short := range map[string]string{"en": "Your own query is empty.", "de": "In deiner Abfrage fehlt ein Punkt.",
 		"fr": "Votre requête est vide.", "es": "A tu consulta le falta algo.", "it": "La tua query è vuota.", "pt": "A sua consulta está vazia.",
@@ -65,7 +65,7 @@ func TestYoursIsSaidOnce(t *testing.T) {
 	}
 }
 
-// What a phone has no room for is named, and rows that look the same without it are shown once.
+// Columns that do not fit on a phone are named, and rows that look the same without them are shown once.
 func TestColumnsLeftOut(t *testing.T) {
 	long := strings.Repeat("x", 20)
 	r := Reply{To: "A", Short: "x", Query: "ASK { }", Signature: "~~~~", Total: 5, Vars: []string{"a", "b", "c", "d"},
@@ -87,7 +87,7 @@ func TestColumnsLeftOut(t *testing.T) {
 	}
 }
 
-// A single value without words about it is the answer, said once.
+// A single value without a text about it is the answer and is shown once.
 func TestSingleValue(t *testing.T) {
 	for _, tt := range []struct{ short, first, last string }{
 		{"", ":@A: Result: npr.org", ""},

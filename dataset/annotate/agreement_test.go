@@ -17,13 +17,13 @@ func TestAgree(t *testing.T) {
 		n                      int
 		observed, expect, want float64
 	}{
-		// 20 + 15 of 50 equal: po 0.7. Rows 25, 25, columns 30, 20: pe (25*30 + 25*20)/2500 = 0.5. Kappa 0.2/0.5.
+		// 20 + 15 of 50 agree: po 0.7. Rows 25, 25, columns 30, 20: pe (25*30 + 25*20)/2500 = 0.5. Kappa 0.2/0.5.
 		{"half of what chance leaves", [3][3]int{{20, 5, 0}, {10, 15, 0}, {}}, 50, 0.7, 0.5, 0.4},
 		// Two tables with po 0.6: rows 60 40, columns 70 30: pe 0.54, kappa 0.06/0.46; rows 60 40, columns 30 70: pe
 		// 0.46, kappa 0.14/0.54.
 		{"same share, alike margins", [3][3]int{{45, 0, 15}, {}, {25, 0, 15}}, 100, 0.6, 0.54, 0.06 / 0.46},
 		{"same share, unlike margins", [3][3]int{{25, 0, 35}, {}, {5, 0, 35}}, 100, 0.6, 0.46, 0.14 / 0.54},
-		// Three verdicts: 10+8+6 of 30 equal: po 0.8. Rows 12 10 8, columns 11 11 8: pe (132+110+64)/900 = 0.34. Kappa
+		// Three verdicts: 10+8+6 of 30 agree: po 0.8. Rows 12 10 8, columns 11 11 8: pe (132+110+64)/900 = 0.34. Kappa
 		// 0.46/0.66.
 		{"three verdicts", [3][3]int{{10, 1, 1}, {1, 8, 1}, {0, 2, 6}}, 30, 0.8, 0.34, 0.46 / 0.66},
 		{"full agreement", [3][3]int{{3, 0, 0}, {0, 2, 0}, {0, 0, 1}}, 6, 1, 14.0 / 36, 1},
@@ -44,7 +44,7 @@ func TestAgree(t *testing.T) {
 	}
 }
 
-// Only verdicts given before the other's came into view count.
+// Only verdicts given before the other one could be seen count.
 func TestFirstVerdicts(t *testing.T) {
 	at := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	judged := func(who string, v dataset.Verdict) Event {
@@ -54,11 +54,11 @@ func TestFirstVerdicts(t *testing.T) {
 	resolved := judged("Ada", dataset.Modify)
 	resolved.Work.Annotator = Resolution
 	got := FirstVerdicts([]Event{
-		judged("Ada", dataset.Exclude), judged("Ada", dataset.Include), // changed her mind alone: the later one counts
+		judged("Ada", dataset.Exclude), judged("Ada", dataset.Include), // changed her mind: the later one counts
 		judged("Ben", dataset.Skip), judged("Ben", dataset.Exclude),
-		// after the comparison: no judgment of their own
+		// after the comparison: not an independent judgment
 		resolved, judged("Ada", dataset.Exclude), judged("Ben", dataset.Include),
-		judged("Cy", dataset.Modify), // the comparison was open to Cy
+		judged("Cy", dataset.Modify), // Cy could see the comparison
 	})["c-1"]
 	if got["Ada"] != dataset.Include || got["Ben"] != dataset.Exclude || len(got) != 2 {
 		t.Errorf("first verdicts: %v", got)

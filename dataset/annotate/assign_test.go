@@ -39,7 +39,8 @@ func load(a annotate.Assignment) map[string]int {
 	return out
 }
 
-// Every candidate has as many people as asked for, nobody twice, and all have the same number, give or take one.
+// Every candidate has the requested number of different people, and everyone has the same number of candidates, give or
+// take one.
 func TestAssign(t *testing.T) {
 	people := []string{"Ada", "Ben", "Cleo"}
 	for overlap := 1; overlap <= 3; overlap++ {

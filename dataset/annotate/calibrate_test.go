@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// sharedRoot is the folder of the reference data.
+// sharedRoot returns the folder of the reference data.
 func sharedRoot() string {
 	if root := os.Getenv("SPINACHBOT_SHARED"); root != "" {
 		return root
@@ -48,10 +48,11 @@ func sharedNames(t *testing.T, root string) map[string]Name {
 	return out
 }
 
-// unnamed matches remarks on numbers without a name.
+// unnamed matches remarks on IDs without a name.
 var unnamed = regexp.MustCompile(`^[QP][0-9]+(:|$| is)`)
 
-// The experts' questions of the SPINACH dataset leave little open; the questions of other items leave most.
+// The experts' questions in the SPINACH dataset leave little unsaid; questions of other items leave most of a query
+// unsaid.
 func TestCompareOnExperts(t *testing.T) {
 	root := sharedRoot()
 	f, err := os.Open(filepath.Join(root, "data", "spinach", "dev.json"))
@@ -71,7 +72,7 @@ func TestCompareOnExperts(t *testing.T) {
 		}
 		for _, r := range Compare(q, question, names) {
 			if r.Kind == "wording" || unnamed.MatchString(r.Text) {
-				continue // not of the query, or of something that the tables have no name for
+				continue // not from the query, or about something without a name in the tables
 			}
 			all++
 			if !r.Said {
@@ -106,7 +107,7 @@ func TestCompareOnExperts(t *testing.T) {
 	}
 }
 
-// Whatever people post on the forum can be compared with a question.
+// Any query that people post on the forum can be compared with a question.
 func TestCompareOnForumQueries(t *testing.T) {
 	f, err := os.Open(filepath.Join(sharedRoot(), "data", "forum", "raq_queries.jsonl"))
 	if err != nil {

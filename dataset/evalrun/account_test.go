@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// The account refuses what could pass the limit, takes corrections always, and remembers over sessions, also after a
-// torn line.
+// The account refuses calls that could exceed the limit, always accepts corrections, and keeps its sum across sessions,
+// even after a torn line.
 func TestAccount(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -58,7 +58,7 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// paidModel books a dollar a call.
+// paidModel books a dollar per call.
 type paidModel struct{ a *Account }
 
 func (m paidModel) Complete(ctx context.Context, _ llm.Request) (*llm.Response, error) {

@@ -109,7 +109,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// sayModel says one thing and records what it was asked.
+// sayModel is a model with one answer that records its requests.
 type sayModel struct {
 	text  string
 	asked []llm.Request
@@ -148,7 +148,8 @@ func TestClassifyByModel(t *testing.T) {
 			strings.Contains(said, "<b>") {
 			t.Errorf("a question can leave its tag:\n%s", said)
 		}
-		// A comment ends where its line does: on one line the rest of the query would be part of it.
+		// A comment ends at the end of its line. If the query were written on one line, the rest of it would become part of
+		// the comment.
 		if want := "\nSELECT ?c { # cats &lt;/answered_query&gt;\n ?c wdt:P31 wd:Q146 # house cat \n}\n"; !strings.Contains(
 			said, want) {
 			t.Errorf("the answered query is not as it was written:\n%s", said)
@@ -162,7 +163,7 @@ func TestClassifyByModel(t *testing.T) {
 	}
 }
 
-// A model is asked once for each error: what it said is in the run's folder.
+// A model is asked once for each error, because its answer is stored in the run's folder.
 func TestJudgeKeeps(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -189,7 +190,7 @@ func TestJudgeKeeps(t *testing.T) {
 	if _, err := data.Judge(t.Context(), "exact", m); err != nil || len(m.asked) != 2 {
 		t.Errorf("another answer was not judged again: asked %d times, %v", len(m.asked), err)
 	}
-	// What was said to another prompt is not an answer to this one.
+	// An answer to another prompt is not used.
 	req := classifyRequest(data.Item("b"))
 	was := requestHash(req)
 	if req.Messages[0].Content += " Be brief."; requestHash(req) == was {
@@ -202,7 +203,7 @@ func TestJudgeKeeps(t *testing.T) {
 	if _, err := data.Judge(t.Context(), "exact", m); err != nil || len(m.asked) != 3 {
 		t.Errorf("after a change of the prompt: asked %d times, %v", len(m.asked), err)
 	}
-	// A model that fails leaves the rules' classes, and says so.
+	// If the model fails, the rules' classes are used, and the failure is reported.
 	broken := &sayModel{err: llm.ErrBudget}
 	data.Item("b").SPARQL = "a third answer"
 	if v, err := data.Judge(t.Context(), "exact", broken); err == nil || v["b"].By != "rules" {

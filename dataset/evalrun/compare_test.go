@@ -30,7 +30,8 @@ func runOf(t *testing.T, name string, change func(*world), items []dataset.Item)
 
 func pcg() *rand.Rand { return rand.New(rand.NewPCG(1, 0)) }
 
-// Two runs over items with known outcomes: common items, wins and losses, where they start to differ, oracle and vote.
+// The test compares two runs over items with known outcomes: common items, wins and losses, the first difference,
+// oracle and vote.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	a := runOf(t, "first", nil, bench("answer ROWS a | ROWS a", "answer ROWS x | ROWS b", "answer ROWS c | ROWS c",
@@ -63,7 +64,8 @@ func TestCompare(t *testing.T) {
 	if c.Oracle[0].F1 != 1 || *c.Runs[0].Scores[0].F1 != 0.5 || *c.Runs[1].Scores[0].F1 != 0.75 {
 		t.Errorf("oracle %v, runs %v %v", c.Oracle, c.Runs[0].Scores, c.Runs[1].Scores)
 	}
-	// e is scorable in both and failed in the second alone: right in the first, 0 in the second; both come to 3 of 5.
+	// e can be scored in both and failed only in the second. It is right in the first and 0 in the second, so both have 3
+	// of 5.
 	for _, r := range c.Runs {
 		if all := r.Scores[0].WithFailures; r.Scores[0].N != 4 || all == nil || all.N != 5 ||
 			!near(*all.F1, 0.6, 1e-9) || !near(*all.EM, 0.6, 1e-9) {
@@ -157,8 +159,9 @@ func TestParting(t *testing.T) {
 	}
 }
 
-// By hand: confidences 0.8, 0.8, 0.3, right 1, 0, 0. Bins: 0.8 with half right (distance 0.3, weight 2/3), 0.3 with
-// none right (0.3, 1/3): ECE 0.3. Brier: (0.04 + 0.64 + 0.09)/3 = 0.2567; of the mean 1/3: (4/9 + 1/9 + 1/9)/3 = 2/9.
+// Worked out by hand: confidences 0.8, 0.8, 0.3, right 1, 0, 0. Bins: 0.8 with half right (distance 0.3, weight 2/3),
+// 0.3 with none right (0.3, 1/3): ECE 0.3. Brier: (0.04 + 0.64 + 0.09)/3 = 0.2567; of the mean 1/3: (4/9 + 1/9 + 1/9)/3
+// = 2/9.
 func TestCalibrate(t *testing.T) {
 	it := func(confidence, em float64, answered bool) ItemData {
 		return ItemData{Result: Result{Confidence: confidence, Answered: answered},
@@ -220,7 +223,7 @@ func TestCompareOtherBenchmark(t *testing.T) {
 	}
 }
 
-// A run that failed throughout is told as such: it is of the same benchmark.
+// A run in which everything failed is reported as such, because it is of the same benchmark.
 func TestCompareFailedRun(t *testing.T) {
 	t.Parallel()
 	items := bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b")
@@ -253,7 +256,7 @@ func TestPartingShowsTheDifference(t *testing.T) {
 	}
 }
 
-// What cannot be read is not to be deleted.
+// Unreadable content must not be deleted.
 func TestDamagedRun(t *testing.T) {
 	t.Parallel()
 	r := runOf(t, "first", nil, bench("answer ROWS a | ROWS a"))

@@ -21,14 +21,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// The tests' world: queries of the form "ROWS a b c" return rows with these values, "FAIL kind" fails, anything else
-// has no rows.
+// fakeGraph is the tests' graph: queries of the form "ROWS a b c" return rows with these values, "FAIL kind" fails,
+// anything else has no rows.
 
 type fakeGraph struct {
 	agent.Graph
 	mu    sync.Mutex
 	ran   map[string]int
-	flaky map[string]int // how often a query fails with kg.Down before it works
+	flaky map[string]int // number of times a query fails with kg.Down before it works
 }
 
 func (g *fakeGraph) Query(_ context.Context, query string) (*kg.Table, error) {
@@ -48,7 +48,7 @@ func (g *fakeGraph) Query(_ context.Context, query string) (*kg.Table, error) {
 	return rowsOf(query), nil
 }
 
-// rowsOf is the table of a fake query.
+// rowsOf returns the table of a fake query.
 func rowsOf(query string) *kg.Table {
 	t := &kg.Table{Vars: []string{"x"}, Source: "fake graph"}
 	switch words := strings.Fields(query); {
@@ -62,13 +62,13 @@ func rowsOf(query string) *kg.Table {
 	return t
 }
 
-// fakeAsker answers what the question says: "answer ROWS a b", "no_answer", "fail graph_failed", "unreadable", "panic";
+// fakeAsker follows the question's text: "answer ROWS a b", "no_answer", "fail graph_failed", "unreadable", "panic";
 // "slow" waits for the context. before is called at the beginning of each question.
 type fakeAsker struct {
 	p      Parts
 	before func(q agent.Question)
-	flaky  map[string]int // how often a question fails before it is answered
-	pause  time.Duration  // that the graph's service then wants
+	flaky  map[string]int // number of times a question fails before it is answered
+	pause  time.Duration  // that the graph's service then demands
 	mu     *sync.Mutex
 }
 
@@ -143,7 +143,7 @@ func (m fakeModel) Complete(context.Context, llm.Request) (*llm.Response, error)
 	return &llm.Response{Usage: llm.Usage{Calls: 1, InputTokens: 10, OutputTokens: 2}}, nil
 }
 
-// equalRows scores 1 for the same JSON, else 0.
+// equalRows scores 1 for the same JSON, otherwise 0.
 func equalRows(_ context.Context, r *Result) ([]Score, error) {
 	if string(r.Gold) == string(r.Result) {
 		return []Score{{Metric: "exact", F1: 1, EM: 1}}, nil

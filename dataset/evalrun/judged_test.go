@@ -9,7 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/transcript"
 )
 
-// TestJudge: whichever path of a run is named, each of its scored runs is told to be right or wrong, with what is right.
+// TestJudge checks that whichever path of a run is named, each of its scored runs is marked as right or wrong, with the
+// right answer.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -31,7 +32,7 @@ func TestJudge(t *testing.T) {
 				t.Errorf("%s of %s: %+v, want %+v", id, path, got, want)
 			}
 		}
-		if got, _, ok := j.Known(at("d")); ok { // its gold answer is empty: nothing is known
+		if got, _, ok := j.Known(at("d")); ok { // its gold answer is empty, so nothing is known
 			t.Errorf("%+v", got)
 		}
 	}

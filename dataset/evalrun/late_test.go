@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// An item that takes longer than items may, in one attempt or with the waits between several, ends by time. It is no
-// failure: it is not asked again, and the others are done.
+// An item that exceeds the time limit for items, in one attempt or including the waits between several, ends by time.
+// This is not a failure: the item is not asked again, and the others are asked.
 func TestItemTime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -31,7 +31,7 @@ func TestItemTime(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, got)
 		}
 	}
-	// what the second one's failed attempt said stays
+	// the text of the second item's failed attempt is kept
 	if meta := read(t, dir, MetaFile); strings.Count(meta, `"kind":"graph"`) != 1 || strings.Count(meta, "has passed") != 2 {
 		t.Errorf("meta:\n%s", meta)
 	}
@@ -44,7 +44,7 @@ func TestItemTime(t *testing.T) {
 	}
 }
 
-// The run is interrupted while an item is asked that has a time: the item is not done, and is asked again.
+// The run is interrupted while an item with a time limit is asked: the item is not done, and is asked again.
 func TestInterruptedIsNotLate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -65,7 +65,7 @@ func TestInterruptedIsNotLate(t *testing.T) {
 	}
 }
 
-// Without a time of its own an item may take as long as its attempts may.
+// Without a time limit for items, an item may take as long as its attempts.
 func TestDeadlineOfItems(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, c := range []struct {
@@ -81,8 +81,8 @@ func TestDeadlineOfItems(t *testing.T) {
 	}
 }
 
-// A process takes over an item whose time has passed, such as one that kills every process that asks it: the item is
-// not asked.
+// A process takes over an item whose time limit has passed, such as one that crashes every process that asks it: the
+// item is not asked again.
 func TestLateInAnotherProcess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir(), bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b"))
@@ -95,8 +95,8 @@ func TestLateInAnotherProcess(t *testing.T) {
 	}
 }
 
-// An item that this folder has from an earlier session cannot be given to the others while the job is still held for a
-// process that was killed. It is counted once.
+// A result that this folder has from an earlier session cannot be passed to the other processes while a killed process
+// still has the job's claim. It is counted once.
 func TestItemsAreCountedOnce(t *testing.T) {
 	t.Parallel()
 	dir, items := t.TempDir(), bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b")
@@ -115,7 +115,7 @@ func TestItemsAreCountedOnce(t *testing.T) {
 	}
 }
 
-// itemQueue is a queue for one process.
+// itemQueue is a job queue for one process.
 type itemQueue struct {
 	mu       sync.Mutex
 	jobs     []job.Job

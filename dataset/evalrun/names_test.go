@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// File names are safe whatever the ID, and two IDs never share one.
+// File names are safe whatever the ID, and no two IDs have the same one.
 func TestFileName(t *testing.T) {
 	for id, want := range map[string]string{"dev_12": "dev_12", "42": "42", "spinach-3.b": "spinach-3.b"} {
 		if got := FileName(id); got != want {
@@ -33,13 +33,13 @@ func TestFileName(t *testing.T) {
 			t.Errorf("%q: unsafe name %q", id, n)
 		}
 	}
-	// An id that looks like another one's name does not take its place.
+	// An ID that equals another ID's file name does not overwrite its file.
 	if n := FileName("A"); FileName(n) == n {
 		t.Errorf("%q is the name of two ids", n)
 	}
 }
 
-// Hostile IDs and questions run like any other, and stay in the folder.
+// Items with hostile IDs and questions run like any other, and their files stay in the folder.
 func TestHostileItems(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "in", "run")

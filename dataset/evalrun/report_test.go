@@ -19,7 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// hostileRun has texts that try to get out of the page everywhere.
+// hostileRun returns a run in which every text tries to inject markup into the page.
 func hostileRun(t *testing.T, name string) *RunData {
 	t.Helper()
 	items := bench("answer ROWS <script>alert(1)</script> | ROWS \"><img/src=x>",
@@ -30,7 +30,8 @@ func hostileRun(t *testing.T, name string) *RunData {
 	return runOf(t, name, func(w *world) { w.asker.flaky[items[2].ID] = 99 }, items)
 }
 
-// The page holds no script and no outside address whatever the texts are, and every item with its trajectory.
+// Whatever the texts are, the page contains no script and no external address, and it has every item with its
+// trajectory.
 func TestReportPage(t *testing.T) {
 	t.Parallel()
 	runs := []*RunData{hostileRun(t, "first"), hostileRun(t, "<i>second</i>")}
@@ -109,7 +110,7 @@ func TestReportPage(t *testing.T) {
 	}
 }
 
-// LaTeX and Markdown cannot be broken by a text either.
+// No text can break LaTeX or Markdown either.
 func TestReportTables(t *testing.T) {
 	t.Parallel()
 	r, err := NewReport(t.Context(), []*RunData{hostileRun(t, "a_run"), hostileRun(t, "b|run")}, "exact", nil, pcg())
@@ -135,7 +136,7 @@ func TestReportTables(t *testing.T) {
 	}
 }
 
-// Best and second best are marked, also in a tie.
+// Best and second best are marked, even in a tie.
 func TestRanked(t *testing.T) {
 	col := func(v ...float64) (out []number) {
 		for _, x := range v {
@@ -203,7 +204,7 @@ func TestBins(t *testing.T) {
 	}
 }
 
-// TestShowEvents: turns that could not be read and a judge's feedback have boxes of their own.
+// TestShowEvents checks that unreadable turns and a judge's feedback have their own boxes.
 func TestShowEvents(t *testing.T) {
 	model := func(id, parent int, said string) agent.Event {
 		return agent.Event{Event: "model", ID: id, Parent: parent, Request: &llm.Request{Purpose: "act",
@@ -220,8 +221,8 @@ func TestShowEvents(t *testing.T) {
 	}
 }
 
-// TestShowEndsAndCalls: what the probes told the model is seen at the end that they held back, so that a second end is no
-// repetition; the members of a native call have lines of their own.
+// TestShowEndsAndCalls checks that the probes' text to the model is shown at the end that they held back, so that a
+// second end does not look like a repetition, and that each member of a native call has its own line.
 func TestShowEndsAndCalls(t *testing.T) {
 	end := &agent.Step{N: 1, Action: "finish", Argument: `{"answer":"Two.\nNo more.","columns":["x"]}`}
 	got := ShowEvents([]agent.Event{{Event: "probe", ID: 1, Detail: "Not published yet."}, {Event: "step", ID: 2, Parent: 1, Step: end},
@@ -234,8 +235,8 @@ func TestShowEndsAndCalls(t *testing.T) {
 	}
 }
 
-// TestBundle: the report as files has a page for each item, which the index links to and which leads back; texts stay
-// texts.
+// TestBundle checks that the report as files has a page for each item, linked from the index and back, and that texts
+// stay texts.
 func TestBundle(t *testing.T) {
 	dir := t.TempDir()
 	w := newWorld(t, dir, bench("answer ROWS a | ROWS a", "no_answer <script>x</script> | ROWS b"))

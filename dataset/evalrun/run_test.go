@@ -29,7 +29,7 @@ var mixed = []string{
 	"answer ROWS g | DELETE WHERE { ?s ?p ?o }", // gold is an update
 }
 
-// A run's files, line by line, by hand.
+// The expected lines of a run's files were written by hand.
 func TestRunFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -71,8 +71,8 @@ func TestRunFiles(t *testing.T) {
 	}
 }
 
-// Interrupted at any item, with any number of items at once, a run ends with the same results as an undisturbed one,
-// and asks nothing twice that was done.
+// A run that is interrupted at any item, with any number of items at once, ends with the same results as an
+// uninterrupted one, and asks no finished item again.
 func TestRunResumes(t *testing.T) {
 	t.Parallel()
 	items := bench(mixed...)
@@ -107,7 +107,7 @@ func interrupted(t *testing.T, items []dataset.Item, jobs int, want string) {
 		if !errors.Is(err, context.Canceled) || n > 20 {
 			t.Fatalf("session %d: %v", n, err)
 		}
-		// What a kill leaves: half a file that was being written.
+		// A killed process leaves half of the file that it was writing.
 		if err := os.WriteFile(filepath.Join(dir, "items", ".new-1"), []byte(`{"schema":1,"id`), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -127,8 +127,8 @@ func interrupted(t *testing.T, items []dataset.Item, jobs int, want string) {
 	}
 }
 
-// A service's failure is retried with back-off; every attempt's trajectory is kept; what remains failed is no
-// answer, is kept separate, and is asked again next time.
+// A service's failure is retried with back-off, and every attempt's trajectory is kept. An item that still fails has no
+// answer, is stored separately, and is asked again next time.
 func TestServiceFailures(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -167,8 +167,8 @@ func TestServiceFailures(t *testing.T) {
 	}
 }
 
-// A service's pause is waited for; one that does not end in time is no reason for another attempt, which costs a call of
-// the model.
+// The run waits for a service's pause. If the pause does not end in time, no further attempt is made, because it would
+// cost a call to the model.
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -190,8 +190,8 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// A gold query that the service failed is not a failed gold query: the next session runs it again, and does not ask the
-// item again.
+// If the service fails on a gold query, the gold query does not count as failed: the next session runs it again,
+// without asking the item again.
 func TestGoldService(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -209,7 +209,7 @@ func TestGoldService(t *testing.T) {
 	}
 }
 
-// What of a model's failures is the service's and what the model's own.
+// The test covers which failures are the model service's and which are the model's own.
 func TestModelFailures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -238,7 +238,7 @@ func TestModelFailures(t *testing.T) {
 				c.kind, c.tries)
 		}
 	}
-	// The agent's endings for the same reason, with a model that answered: unreadable turns.
+	// The agent has the same ending if the model answered but its turns were unreadable.
 	w := newWorld(t, t.TempDir(), bench("fail model_failed | ROWS a", "fail no_model | ROWS a", "panic now | ROWS a",
 		"fail money | ROWS a"))
 	sum := w.run(t)
@@ -257,7 +257,7 @@ func TestModelFailures(t *testing.T) {
 	}
 }
 
-// A service that is gone stops the run instead of failing every item.
+// A service that is down stops the run instead of failing every item.
 func TestServiceGone(t *testing.T) {
 	t.Parallel()
 	var lines []string
@@ -286,7 +286,7 @@ func TestSkipUnscorable(t *testing.T) {
 	}
 }
 
-// A benchmark without queries may hold results.
+// A benchmark without queries may have results.
 func TestStoredGold(t *testing.T) {
 	t.Parallel()
 	items := bench("answer ASK yes", "answer ROWS a")
@@ -299,7 +299,7 @@ func TestStoredGold(t *testing.T) {
 	}
 }
 
-// Other settings in the same folder are refused, with what differs.
+// A run with other settings in the same folder is refused with the differences.
 func TestOtherSettings(t *testing.T) {
 	dir := t.TempDir()
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -321,8 +321,8 @@ func TestOtherSettings(t *testing.T) {
 	}
 }
 
-// With a threshold the asker is told which answers are right by gold, by the metric that is named; not where nothing is
-// gold, and not without a threshold.
+// With a threshold, the asker is told which answers are right according to the gold answer and the named metric, but
+// not for items without gold, and not without a threshold.
 func TestRunUntilF1(t *testing.T) {
 	t.Parallel()
 	items := bench("answer ROWS a | ROWS a b c", "answer ROWS e | FAIL timeout", "answer ROWS d | ROWS")

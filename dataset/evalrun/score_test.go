@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The measures side by side on one example: predicted {1,2,3} against gold {1,9} is 0.4 by SPINACH's measure, 0.5 by
-// GRASP's.
+// The test compares the measures on one example: predicted {1,2,3} against gold {1,9} is 0.4 by SPINACH's measure and
+// 0.5 by GRASP's.
 func TestMetrics(t *testing.T) {
 	rows := func(values string) []byte {
 		var out []string
@@ -42,7 +42,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// A run without any scorable item also has a report.
+// A run without any item that can be scored also has a report.
 func TestReportOfNothing(t *testing.T) {
 	t.Parallel()
 	data := runOf(t, "empty", nil, bench("no_answer | ROWS"))
@@ -59,7 +59,7 @@ func TestReportOfNothing(t *testing.T) {
 	r.WriteLaTeX(&b)
 }
 
-// Scoring that is interrupted gives no score: figures of half a search would look like those of a whole one.
+// Interrupted scoring returns no score, because figures from half a search would look like those of a complete one.
 func TestMetricsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -69,7 +69,7 @@ func TestMetricsInterrupted(t *testing.T) {
 	}
 }
 
-// Where scoring ran out of time the mean has an upper limit, under eval score's name for it.
+// If scoring ran out of time, the mean has an upper limit, with the same name as in eval score.
 func TestSummaryUpper(t *testing.T) {
 	r := &RunData{Metric: []string{"exact"}, NotAsked: 3, Items: []ItemData{
 		{Scores: []Score{{Metric: "exact", F1: 0.5, Upper: 0.75}}}, {Scores: []Score{{Metric: "exact", F1: 1, EM: 1}}},

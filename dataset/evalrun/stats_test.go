@@ -8,7 +8,7 @@ import (
 
 func near(a, b, eps float64) bool { return math.Abs(a-b) <= eps }
 
-// Exact binomial values: 2·Σ C(n,k)/2ⁿ over the smaller tail, by hand.
+// The exact binomial values, 2·Σ C(n,k)/2ⁿ over the smaller tail, were worked out by hand.
 func TestMcNemar(t *testing.T) {
 	for _, c := range []struct {
 		b, c int
@@ -37,8 +37,8 @@ func TestMDE(t *testing.T) {
 	if s := math.Round(1000*(0.214+got)) / 10; s != 30.4 {
 		t.Errorf("155 items: from %v %%, want 30.4", s)
 	}
-	// Without any loss the discordant items are the difference: √n·d = 1.96·√d + 0.84·√(d−d²), at n = 100 by hand: d =
-	// 0.0764 gives 0.764 on the left, 0.5417 + 0.2236 = 0.7653 on the right.
+	// If there are no losses, the discordant items are the difference: √n·d = 1.96·√d + 0.84·√(d−d²), at n = 100 by hand:
+	// d = 0.0764 gives 0.764 on the left, 0.5417 + 0.2236 = 0.7653 on the right.
 	if got := MDE(100, func(d float64) float64 { return d }); !near(got, 0.0767, 0.0004) {
 		t.Errorf("100 items, no losses: %.4f", got)
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestWatch: watching a run in progress shows each item with its score once it is done, and the progress of the run.
-// After the run, the same items come from its files.
+// TestWatch checks that watching a run in progress shows each finished item with its score and the run's progress, and
+// that after the run its files have the same items.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -22,7 +22,7 @@ func TestWatch(t *testing.T) {
 		if told++; p.Done != told {
 			t.Errorf("progress %+v", p)
 		}
-		got, err := Watch(t.Context(), dir) // the file of the item before
+		got, err := Watch(t.Context(), dir) // the file of the previous item
 		if err != nil || !got.Working {
 			t.Fatalf("%v %+v", err, got)
 		}

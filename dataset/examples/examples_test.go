@@ -57,9 +57,9 @@ func TestFindByWords(t *testing.T) {
 		t.Errorf("%d examples; what has no query is none", p.Len())
 	}
 	for _, c := range []struct{ text, want string }{
-		{"List a river that flows into Lake Constance", "a-rivers c-long"}, // forms of a word meet
-		{"GENEVE: maire?", "d-maire"},                                      // without case and accents
-		{"who is the mayor of Berlin", "b-mayor"},                          // one query is shown once
+		{"List a river that flows into Lake Constance", "a-rivers c-long"}, // different forms of a word match
+		{"GENEVE: maire?", "d-maire"},                                      // case and accents are ignored
+		{"who is the mayor of Berlin", "b-mayor"},                          // the same query is shown once
 		{"xyzzy", ""},
 	} {
 		got := find(t, p, event.ExampleQuery{Text: c.text, Limit: 2})
@@ -117,7 +117,7 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// letters is an embedding of a toy: how often each letter occurs.
+// letters is a simple embedding: the number of times that each letter occurs.
 type letters struct {
 	calls int
 	err   error
@@ -172,7 +172,7 @@ func TestFindByMeaning(t *testing.T) {
 	}
 }
 
-// kept is a store of vectors in memory.
+// kept stores vectors in memory.
 type kept struct {
 	vectors map[string][]float32
 	err     error
@@ -195,8 +195,8 @@ func (k *kept) KeepVectors(_ context.Context, model string, vectors map[string][
 	return k.err
 }
 
-// TestKept: a second pool of the same questions asks the model for nothing but what is new; another model's vectors are
-// others; a store that fails is gone around.
+// TestKept checks that a second pool of the same questions asks the model only for new texts, that another model's
+// vectors are kept apart, and that a pool works without a failing store.
 func TestKept(t *testing.T) {
 	store := &kept{vectors: map[string][]float32{}}
 	want := event.ExampleQuery{Text: "Which river flows into the lake of Geneva", Limit: 2}
@@ -218,7 +218,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// disguise changes an item in ways that leave it the same question or the same query.
+// disguise changes an item in ways that keep its question or its query the same.
 func disguise(r *rand.Rand, it dataset.Item) (dataset.Item, Reason) {
 	out := dataset.Item{ID: fmt.Sprintf("other-%d", r.Uint64()),
 		Question: fmt.Sprintf("Something else altogether, number %d", r.Uint64()),
@@ -252,7 +252,7 @@ func disguise(r *rand.Rand, it dataset.Item) (dataset.Item, Reason) {
 	return out, LikeWords
 }
 
-// A query is held back in whatever order it says things, and however short it is; one that says something else is not.
+// A query is held back whatever the order of its parts, and however short it is; a query with another meaning is not.
 func TestSameQueryInAnotherOrder(t *testing.T) {
 	h := Hold([]dataset.Item{item("", "", "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . ?x wdt:P106 ?job . ?job wdt:P279 wd:Q901 . }")})
 	p := &Pool{}
@@ -267,7 +267,7 @@ func TestSameQueryInAnotherOrder(t *testing.T) {
 	}
 }
 
-// Whatever a disguise, an item of the set being run is never found, and what only resembles one is.
+// Whatever the disguise, an item of the benchmark being run is never found, but items that only resemble one are.
 func TestNeverTheSetBeingRun(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 300 {
@@ -343,7 +343,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestBroken: a query that cannot be parsed is no example; prefixes of other graphs are no fault.
+// TestBroken checks that an item whose query cannot be parsed is not an example, but that other graphs' prefixes are
+// allowed.
 func TestBroken(t *testing.T) {
 	p := &Pool{}
 	p.Add("x.json", []dataset.Item{item("good", "One?", "SELECT ?x WHERE { ?x dbo:a dbr:B . }"),

@@ -9,7 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// Published sets are compared with each other: a set holds back all of itself, and little of another one.
+// Published benchmarks are compared with each other: a benchmark holds back all of its own items and few of another
+// one's.
 func TestPublishedSets(t *testing.T) {
 	read := func(name string) []dataset.Item {
 		dir := os.Getenv("SPINACHBOT_SHARED")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A language appears once in what [AUTO_LANGUAGE] becomes, in the author's order; texts that are no list of languages
-// keep every byte.
+// In the text that replaces [AUTO_LANGUAGE], each language appears once, in the author's order. Texts that are not
+// lists of languages stay unchanged.
 func TestAutoLanguage(t *testing.T) {
 	for list, want := range map[string]string{
 		"[AUTO_LANGUAGE],en": "en", "[AUTO_LANGUAGE], en, de": "en, de", "en,[AUTO_LANGUAGE]": "en",

@@ -27,10 +27,10 @@ const (
 
 var testNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// errCrash is what everything answers from the moment of a staged crash on.
+// errCrash is the error of every call after a simulated crash.
 var errCrash = errors.New("crash")
 
-// fuse lets calls through until it burns out.
+// fuse lets calls through until it blows.
 type fuse struct{ calls, at int }
 
 func (f *fuse) burn() error {
@@ -44,7 +44,7 @@ func (f *fuse) burn() error {
 	return nil
 }
 
-// memStore is a Store in memory that keeps JSON, as a real one does.
+// memStore is a Store in memory that keeps JSON, like a real one.
 type memStore struct {
 	pages map[string][]byte
 	lists map[string][]byte
@@ -91,7 +91,7 @@ func (s *memStore) Discussions(_ context.Context, page string) (out []dataset.Ca
 }
 
 func (s *memStore) Get(_ context.Context, key string) ([]byte, bool, error) {
-	if strings.HasPrefix(key, linkNote) { // the few, so that there are not too many places to crash at
+	if strings.HasPrefix(key, linkNote) { // only these, so that there are not too many places to crash at
 		if err := s.fuse.burn(); err != nil {
 			return nil, false, err
 		}
@@ -116,7 +116,7 @@ func (s *memStore) Forget(_ context.Context, key string) error {
 	return nil
 }
 
-// fakeWiki holds pages of wikitext and, where given, HTML.
+// fakeWiki has pages of wikitext and, if set, HTML.
 type fakeWiki struct {
 	text  map[string]string
 	html  map[string]string
@@ -125,7 +125,7 @@ type fakeWiki struct {
 	fuse  *fuse
 
 	noHTML   error // nil: ErrNoHTML
-	rendered int   // how often HTML was requested
+	rendered int   // number of requests for HTML
 }
 
 func newFakeWiki() *fakeWiki {
@@ -170,7 +170,7 @@ func (w *fakeWiki) HTML(_ context.Context, title string) (Text, error) {
 	return Text{w.rev[title], h}, nil
 }
 
-// fakeGraph answers from an embedded graph, except for queries with the name of a fault in a comment.
+// fakeGraph answers from an embedded graph, but fails for queries with the name of a fault in a comment.
 type fakeGraph struct {
 	g      *embedded.Graph
 	faults map[string]error
@@ -205,7 +205,7 @@ func (g *fakeGraph) Query(ctx context.Context, query string) (*kg.Table, error) 
 	return t, err
 }
 
-// Labels are the number in words.
+// Labels are made from the ID.
 func (g *fakeGraph) Labels(_ context.Context, ids, _ []string) (map[string]string, error) {
 	if err := g.fuse.burn(); err != nil {
 		return nil, err
@@ -239,7 +239,7 @@ func (l *fakeLinks) Target(_ context.Context, link string) (string, error) {
 	return to, nil
 }
 
-// world is everything a harvest works with.
+// world has everything that a harvest uses.
 type world struct {
 	t     *testing.T
 	dir   string
@@ -251,7 +251,7 @@ type world struct {
 	opts  Options
 }
 
-// turtle is a graph of five people and three films.
+// turtle describes a graph of five people and three films.
 const turtle = `
 wd:Q1 wdt:P31 wd:Q5 ; schema:description "a person of the test"@en, "eine Person"@de ; wdt:P569 "1900-01-01T00:00:00Z"^^xsd:dateTime ; rdfs:label "One"@en ; wdt:P18 <http://commons.example/one.jpg> ; wikibase:sitelinks 3 .
 wd:Q2 wdt:P31 wd:Q5 ; rdfs:label "Two"@en . wd:Q3 wdt:P31 wd:Q5 . wd:Q4 wdt:P31 wd:Q5 . wd:Q6 wdt:P31 wd:Q5 .
@@ -311,7 +311,7 @@ func (w *world) mustRun() dataset.Funnel {
 	return f
 }
 
-// fuseAll puts one fuse into everything.
+// fuseAll connects everything to one fuse.
 func (w *world) fuseAll(f *fuse) { w.store.fuse, w.wiki.fuse, w.graph.fuse, w.links.fuse = f, f, f, f }
 
 func (w *world) read(name string) []dataset.Candidate {
@@ -328,7 +328,7 @@ func (w *world) read(name string) []dataset.Candidate {
 	return cs
 }
 
-// files returns the contents of all files of the folder.
+// files returns the contents of all files in the folder.
 func (w *world) files() map[string]string {
 	w.t.Helper()
 	out := map[string]string{}

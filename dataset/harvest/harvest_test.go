@@ -17,7 +17,7 @@ import (
 
 const people = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 }"
 
-// planted is an archive month with a discussion for every way that one can go.
+// planted returns an archive month with one discussion for each possible outcome.
 func planted(w *world) {
 	link := func(q string) string { return "[" + strings.ReplaceAll(sparql.URL(q), "_", "%5F") + " here]" }
 	w.links.to["https://w.wiki/abc"] = sparql.URL("SELECT ?film WHERE { ?film wdt:P57 wd:Q2 }")
@@ -156,7 +156,7 @@ func (w *world) details() {
 	}
 }
 
-// A second harvest reads nothing, runs nothing but what failed for the endpoint's sake, and changes nothing.
+// A second harvest reads nothing, runs only queries that failed because of the endpoint, and changes nothing.
 func TestAgain(t *testing.T) {
 	w := newWorld(t)
 	planted(w)
@@ -219,7 +219,7 @@ func TestEdits(t *testing.T) {
 	w.mustRun()
 	id, other := w.find("Two").ID, w.find("Nothing").ID
 	secret := "SELECT ?film WHERE { ?film wdt:P31 wd:Q11424 }"
-	// A heading is changed, a reply comes, another discussion is removed, one is new.
+	// A heading changes, a reply is added, another discussion is removed, and one is new.
 	text := strings.Replace(w.wiki.text[testPrefix+"2019/06"], "== Plain ==", "== Plain and simple ==", 1)
 	start := strings.Index(text, "== Two ==")
 	end := strings.Index(text, "== Ours last ==")
@@ -249,7 +249,7 @@ func TestEdits(t *testing.T) {
 			t.Errorf("the store still holds %s %s", key, note)
 		}
 	}
-	// The whole page goes, and comes back.
+	// The whole page is removed and later restored.
 	title := testPrefix + "2019/06"
 	back := w.wiki.text[title]
 	delete(w.wiki.text, title)
@@ -288,8 +288,8 @@ func TestEndpointDown(t *testing.T) {
 	}
 }
 
-// A second endpoint answers for the first one: when that is down, times out, or lacks the scholarly half; the notes say
-// so.
+// A second endpoint answers if the first one is down, times out or lacks the scholarly half of the data, and the notes
+// say so.
 func TestSecondEndpoint(t *testing.T) {
 	w := newWorld(t)
 	planted(w)
@@ -366,7 +366,7 @@ func TestMonthsAndNoRun(t *testing.T) {
 	}
 }
 
-// A listing without a single archive page is a mistake somewhere, not the end of the archive.
+// A listing without any archive page indicates a mistake, not an empty archive.
 func TestEmptyListing(t *testing.T) {
 	w := newWorld(t)
 	planted(w)
@@ -381,7 +381,8 @@ func TestEmptyListing(t *testing.T) {
 	}
 }
 
-// A folder holds one archive: another wiki's, or one under another prefix, is refused before anything counts as gone.
+// A folder has one archive: another wiki's archive, or one with another prefix, is refused before anything counts as
+// removed.
 func TestOtherArchive(t *testing.T) {
 	w := newWorld(t)
 	planted(w)
@@ -398,7 +399,7 @@ func TestOtherArchive(t *testing.T) {
 		t.Error("the files changed")
 	}
 	w.mustRun()
-	w = newWorld(t) // a mistake that finds no archive claims nothing
+	w = newWorld(t) // a mistake that finds no archive marks nothing as removed
 	planted(w)
 	w.opts.Prefix = "Wikidata:Bistro/"
 	if _, err := w.run(); err == nil {
@@ -408,8 +409,8 @@ func TestOtherArchive(t *testing.T) {
 	w.mustRun()
 }
 
-// HTML that was not available is requested once more by the next harvest, although the page has not changed; HTML that
-// the wiki cannot provide at all is not.
+// HTML that was not available is requested again by the next harvest, although the page has not changed; HTML that the
+// wiki cannot provide at all is not.
 func TestHTMLLater(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.put("2019/06", thread("Plain", "Who?", posted(people)))
@@ -432,7 +433,7 @@ func TestHTMLLater(t *testing.T) {
 	if w.mustRun(); len(w.wiki.reads) != 1 {
 		t.Error("a wiki without HTML was asked for it again")
 	}
-	w = newWorld(t) // a renderer that is down is not asked about page after page
+	w = newWorld(t) // a renderer that is down is not asked again for every page
 	for m := range 9 {
 		w.wiki.put(fmt.Sprintf("2020/0%d", m+1), thread("Plain", "Who?", posted(people)))
 	}
@@ -446,7 +447,7 @@ func TestHTMLLater(t *testing.T) {
 	}
 }
 
-// When the wiki dies in the middle the files show what was read before, and no longer what was removed.
+// If the wiki goes down in the middle, the files contain what was read before, but no longer what was removed.
 func TestWikiDies(t *testing.T) {
 	w := newWorld(t)
 	planted(w)
@@ -460,7 +461,7 @@ func TestWikiDies(t *testing.T) {
 	}
 }
 
-// An endpoint that hangs lets every query time out: that is not a verdict on the queries.
+// If an endpoint hangs, every query times out, which says nothing about the queries.
 func TestEndpointHangs(t *testing.T) {
 	w := newWorld(t)
 	planted(w)

@@ -50,7 +50,7 @@ func checkTrim(t *testing.T, query string) bool {
 	return true
 }
 
-// The forum's real queries keep the laws.
+// The laws hold for the forum's real queries.
 func TestTrimForumQueries(t *testing.T) {
 	root := os.Getenv("SPINACHBOT_SHARED")
 	if root == "" {

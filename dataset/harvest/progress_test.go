@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// The estimate counts pages with work, is silent until two of them are done, and follows the discussions inside a page.
+// The estimate counts pages with work, is missing until two of them are done, and takes the discussions within a page
+// into account.
 func TestPace(t *testing.T) {
 	now := testNow
 	tasks := []task{{}, {}, {fresh: true}, {fresh: true}, {fresh: true}, {fresh: true}}
 	var p pace
 	p.begin(now, tasks)
 	for i := range 2 {
-		p.pageDone(&tasks[i], false) // nothing to do, no time
+		p.pageDone(&tasks[i], false) // without work no time passes
 	}
 	step := func(i int, want time.Duration) {
 		t.Helper()
@@ -34,7 +35,7 @@ func TestPace(t *testing.T) {
 	step(5, 0)
 }
 
-// Pages that were read before but hold queries that wait count in the share that they had so far.
+// Pages that were read before but have waiting queries count with the same share as before.
 func TestPaceOfWaitingQueries(t *testing.T) {
 	tasks := make([]task, 8)
 	var p pace

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// memJobs is a queue in memory.
+// memJobs is a job queue in memory.
 type memJobs struct {
 	jobs map[string]*job.Job
 	late bool // every deadline has passed
@@ -77,7 +77,7 @@ func (q *memJobs) Finish(_ context.Context, c *job.Claim, to job.State, reason s
 	return nil
 }
 
-// states are the jobs of 2020, January first: state, attempts and reason.
+// states lists the jobs of 2020, January first, with state, attempts and reason.
 func (q *memJobs) states() (out []string) {
 	for m := 1; m <= 12; m++ {
 		if j := q.jobs[fmt.Sprintf("harvest %s2020/%02d", testPrefix, m)]; j != nil {
@@ -87,7 +87,7 @@ func (q *memJobs) states() (out []string) {
 	return out
 }
 
-// flakyWiki fails to return a page some times.
+// flakyWiki fails to return a page a number of times.
 type flakyWiki struct {
 	*fakeWiki
 	fails map[string]int // by month
@@ -101,7 +101,8 @@ func (w *flakyWiki) Wikitext(ctx context.Context, title string) (Text, error) {
 	return w.fakeWiki.Wikitext(ctx, title)
 }
 
-// queued is a world with jobs, a clock that sleeping moves, and pages of the first months of 2020.
+// queued returns a world with jobs, a clock that advances while the program sleeps, and pages of the first months of
+// 2020.
 func queued(t *testing.T, pages int, fails map[string]int) (w *world, q *memJobs, slept *[]time.Duration) {
 	w, q, slept = newWorld(t), &memJobs{jobs: map[string]*job.Job{}}, new([]time.Duration)
 	for m := range pages {
@@ -125,7 +126,7 @@ func wantStates(t *testing.T, q *memJobs, want ...string) {
 	}
 }
 
-// A page that the wiki does not return is retried behind the others, twice, after a minute and after four more.
+// A page that the wiki does not return is retried twice after the others, after one minute and after four more.
 func TestPageIsTriedAgain(t *testing.T) {
 	w, q, slept := queued(t, 3, map[string]int{"2020/02": 2})
 	if f := w.mustRun(); f.Total.Staged != 3 {
@@ -137,8 +138,8 @@ func TestPageIsTriedAgain(t *testing.T) {
 	}
 }
 
-// A page that never comes is given up for this harvest, whose error says so; the others are done, and the next harvest
-// tries it again.
+// A page that is never returned is given up for this harvest, whose error says so. The other pages are read, and the
+// next harvest retries it.
 func TestPageIsGivenUp(t *testing.T) {
 	w, q, _ := queued(t, 3, map[string]int{"2020/02": 4})
 	f, err := w.run()
@@ -152,7 +153,7 @@ func TestPageIsGivenUp(t *testing.T) {
 	wantStates(t, q, "done 1", "done 2", "done 1")
 }
 
-// Page after page fails: it is the wiki, and the harvest ends at once. The jobs say what waits and why.
+// If page after page fails, the wiki is at fault, and the harvest ends at once. The jobs show what is waiting and why.
 func TestWikiFails(t *testing.T) {
 	fails := map[string]int{}
 	for m := 2; m <= 6; m++ {
@@ -171,7 +172,7 @@ func TestWikiFails(t *testing.T) {
 	wantStates(t, q, "done 1", "done 2", "done 2", "done 2", "done 1", "done 1")
 }
 
-// The endpoint is down: the pages are read, their jobs wait for it, and the next harvest runs their queries.
+// If the endpoint is down, the pages are read, their jobs wait for it, and the next harvest runs their queries.
 func TestJobsWaitForTheEndpoint(t *testing.T) {
 	w, q, _ := queued(t, 2, nil)
 	w.graph.down = true
@@ -186,7 +187,7 @@ func TestJobsWaitForTheEndpoint(t *testing.T) {
 	w.graph.down = false
 	w.mustRun()
 	wantStates(t, q, "done 2", "done 2")
-	w.mustRun() // nothing must be done
+	w.mustRun() // there is nothing to do
 	wantStates(t, q, "done 2", "done 2")
 }
 
@@ -204,7 +205,7 @@ func TestPageTakesTooLong(t *testing.T) {
 	}
 }
 
-// A harvest that is interrupted gives its page back.
+// An interrupted harvest releases its page.
 func TestInterruptedPage(t *testing.T) {
 	w, q, _ := queued(t, 2, map[string]int{"2020/01": 1})
 	ctx, stop := context.WithCancel(t.Context())

@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Each case has the flags as kind, "-" when it trims, and the trimmed query, or "". The queries are ours, after the
-// examples of SPINACH's appendix C.
+// Each case has the flags as kind, "-" when it trims, and the trimmed query, or "". The queries are ours, modeled on
+// the examples in SPINACH's appendix C.
 func TestTrim(t *testing.T) {
 	for _, c := range []struct{ name, query, flags, want string }{
 		{"nothing", "SELECT ?x ?xLabel { ?x wdt:P31 wd:Q5 SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } }", "", ""},
@@ -106,7 +106,7 @@ func TestTrimBounds(t *testing.T) {
 	}
 }
 
-// A flag says where in the cleaned query it is.
+// A flag has its position in the cleaned query.
 func TestFlagPlace(t *testing.T) {
 	q := clean("SELECT ?x WHERE {\n?x wdt:P31 wd:Q5 .\n OPTIONAL { ?x wdt:P18 ?p } }")
 	f := trim(q.query).flags

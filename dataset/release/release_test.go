@@ -26,7 +26,7 @@ var slice = sync.OnceValues(func() (*embedded.Graph, error) {
 	return sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 4 }})
 })
 
-// harvested returns a folder with ten candidates, and golds of them: the fourth modified.
+// harvested returns a folder with ten candidates and their gold items, the fourth of which is modified.
 func harvested(t *testing.T) (dir string, candidates []dataset.Candidate, golds []release.Gold, g *embedded.Graph) {
 	t.Helper()
 	g, err := slice()
@@ -46,7 +46,7 @@ func harvested(t *testing.T) (dir string, candidates []dataset.Candidate, golds 
 	return dir, candidates, golds, g
 }
 
-// Every form is read again as it was written, by the reader of published benchmarks.
+// The reader for published benchmarks reads every form as it was written.
 func TestExport(t *testing.T) {
 	dir, _, golds, _ := harvested(t)
 	for _, format := range release.Formats {
@@ -100,7 +100,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// many makes n golds; those of one month are neighbors.
+// many makes n gold items; those of one month are neighbors.
 func many(n int) ([]dataset.Candidate, []release.Gold) {
 	cs := make([]dataset.Candidate, n)
 	for i := range cs {
@@ -161,7 +161,7 @@ func TestDivideByNearness(t *testing.T) {
 			Similarity: similarity})
 	}
 	near(0, 1, 1)
-	near(0, 2, 0.9) // as the harvest says it: same pattern, other numbers
+	near(0, 2, 0.9) // the harvest's rule: the same pattern with other IDs
 	near(3, 4, 0.9)
 	near(3, 5, 0.9)
 	near(6, 7, 0.9)
@@ -177,7 +177,7 @@ func TestDivideByNearness(t *testing.T) {
 			}
 		}
 		var clusters int
-		for seed := range uint64(64) { // what 64 draws never part is tied
+		for seed := range uint64(64) { // items that 64 draws never separate are connected
 			s, _ := release.Divide(cs, golds, release.Part{Share: 0.5}, kind, seed)
 			dev := ids(s.Dev)
 			for i := range cs {
@@ -217,10 +217,10 @@ func TestDivideByNearness(t *testing.T) {
 
 func TestDivide(t *testing.T) {
 	cs, golds := many(120)
-	// A chain over one that nobody kept ties three together; two have the same query in another layout.
+	// A chain through a candidate that nobody kept connects three items; two have the same query in another layout.
 	cs[10].Near = []dataset.Near{{ID: cs[20].ID, Source: "candidates"}}
 	cs[20].Near = []dataset.Near{{ID: cs[30].ID, Source: "candidates"}}
-	cs[40].Near = []dataset.Near{{ID: cs[41].ID, Source: "dev.json"}} // of another benchmark: ties nothing
+	cs[40].Near = []dataset.Near{{ID: cs[41].ID, Source: "dev.json"}} // from another benchmark, so it connects nothing
 	golds[50].Query = "SELECT ?x\nWHERE { ?x wdt:P31 wd:Q61 . }"
 	golds[60].Query = "select ?x where {?x wdt:P31 wd:Q61}"
 	kept := append(append([]release.Gold{}, golds[:20]...), golds[21:]...)
@@ -243,7 +243,7 @@ func TestDivide(t *testing.T) {
 		t.Error("the split depends on the order, or not on the seed")
 	}
 
-	// Later harvests move nothing.
+	// Later harvests move no item.
 	more, moreGolds := many(160)
 	copy(more, cs)
 	grown, _ := divide(more, append(moreGolds[120:], kept...), release.Part{Share: 0.4}, 7)
@@ -254,7 +254,7 @@ func TestDivide(t *testing.T) {
 		}
 	}
 
-	// A number is met exactly when no cluster is in the way, and never exceeded.
+	// A requested size is met exactly unless a cluster prevents it, and never exceeded.
 	if dev, test := divide(cs, golds[100:], release.Part{N: 7}, 7); len(dev) != 7 || len(test) != 13 {
 		t.Errorf("7 of 20 are %d and %d", len(dev), len(test))
 	}
@@ -277,8 +277,8 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// wantDev was computed apart, in another language, from the description of the draw: FNV-1a over seed and id, then
-// MurmurHash3's finalizer.
+// wantDev was computed by a separate program in another language from the description of the draw: FNV-1a over seed and
+// id, then MurmurHash3's finalizer.
 const wantDev = "2 3 4 5 6"
 
 // fake answers queries from a table.
@@ -323,7 +323,7 @@ func TestVerify(t *testing.T) {
 		t.Fatalf("on the same graph: %s %v", got, err)
 	}
 
-	// The world moves on.
+	// The graph has changed since the release.
 	world := fake{}
 	for i := range golds {
 		table, err := g.Query(t.Context(), golds[i].Query)
@@ -349,7 +349,7 @@ func TestVerify(t *testing.T) {
 		t.Errorf("sum: %+v", sum)
 	}
 
-	// A graph that is down is not a drift.
+	// A graph that is down does not count as drift.
 	delete(world, golds[6].Query)
 	if got, sum, err := verify(world); kg.KindOf(err) != kg.Down || sum.Items != 6 {
 		t.Errorf("a graph that is down: %s %v", got, err)

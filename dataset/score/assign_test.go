@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// unit is divisible by every width up to 10.
+// unit is divisible by all widths up to 10.
 const unit = 2520
 
 func checkPairing(t *testing.T, gold, pred Rows, p Pairing, sum, most, fewest int) {
@@ -72,8 +72,8 @@ func TestAssignAgainstHungarian(t *testing.T) {
 	}
 }
 
-// The cost matrices of SciPy's tests of linear_sum_assignment with the costs of the best assignment. A matrix becomes
-// tables when rows i and j share as many values of their own as the weight says; a cost c becomes the weight big-c.
+// The cost matrices of SciPy's tests of linear_sum_assignment with the costs of the best assignment. A matrix is turned
+// into tables in which rows i and j share as many values as their weight; a cost c becomes the weight big-c.
 func TestAssignSciPyCases(t *testing.T) {
 	const inf = -1 // no weight at all
 	for _, c := range []struct {
@@ -97,7 +97,7 @@ func TestAssignSciPyCases(t *testing.T) {
 					}
 				}
 			}
-			big := 1 // so that a best pairing leaves no row out
+			big := 1 // so that no best pairing leaves out a row
 			for _, row := range cost {
 				big = max(big, 3*slices.Max(row)+1)
 			}
@@ -200,7 +200,7 @@ func TestAssignGrowsWithColumns(t *testing.T) {
 	}
 }
 
-// With too little memory, or no time, the truth is between the two bounds.
+// With too little memory, or no time, the true value is between the two bounds.
 func TestAssignLimits(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	exact, open := 0, 0
@@ -233,7 +233,7 @@ func TestAssignLimits(t *testing.T) {
 	}
 }
 
-// Widths whose least common multiple is beyond any integer: the limits are close together.
+// Widths whose least common multiple is beyond any integer: the bounds are close together.
 func TestAssignManyWidths(t *testing.T) {
 	var gold, pred Rows
 	for w := int32(1); w <= 60; w++ {

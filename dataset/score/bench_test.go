@@ -58,7 +58,7 @@ func measure(b *testing.B, f func()) {
 	}
 }
 
-// BenchmarkAssign is the pairing alone, on answers that were read.
+// BenchmarkAssign measures only the pairing, on answers that have been read.
 func BenchmarkAssign(b *testing.B) {
 	for _, s := range shapes {
 		for _, n := range s.sizes {
@@ -75,7 +75,8 @@ func BenchmarkAssign(b *testing.B) {
 	}
 }
 
-// BenchmarkReference is the plain scorer, full matrix and Hungarian method, at the sizes that it can do.
+// BenchmarkReference measures the plain scorer, with a full matrix and the Hungarian method, at sizes that it can
+// handle.
 func BenchmarkReference(b *testing.B) {
 	for _, s := range shapes[:2] {
 		for _, n := range []int{100, 1000, 3000} {
@@ -88,7 +89,7 @@ func BenchmarkReference(b *testing.B) {
 	}
 }
 
-// BenchmarkMeasures is each measure on answers of 100,000 rows.
+// BenchmarkMeasures runs each measure on answers of 100,000 rows.
 func BenchmarkMeasures(b *testing.B) {
 	gold, pred := shapes[0].make(100_000)
 	g, p := answers(b, gold, pred)
@@ -99,7 +100,7 @@ func BenchmarkMeasures(b *testing.B) {
 	}
 }
 
-// BenchmarkRead is reading a result.
+// BenchmarkRead measures reading a result.
 func BenchmarkRead(b *testing.B) {
 	for _, n := range []int{1000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -115,7 +116,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkQALD10 scores the released outputs of SPINACH on QALD-10, reading the 387 pairs of results included.
+// BenchmarkQALD10 scores the released outputs of SPINACH on QALD-10, including reading the 387 pairs of results.
 func BenchmarkQALD10(b *testing.B) {
 	var items []struct {
 		Gold json.RawMessage `json:"gold_answer_tuple"`

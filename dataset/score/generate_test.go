@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 )
 
-// shape makes tables for benchmarks, as cells in words.
+// shape makes tables for benchmarks, with words as cells.
 type shape struct{ r *rand.Rand }
 
 func newShape(seed uint64, n int) shape { return shape{rand.New(rand.NewPCG(seed, uint64(n)))} }
@@ -66,8 +66,8 @@ func (s shape) ordinary(n int) (gold, pred [][]string) {
 }
 
 // hard draws every column from about 2 sqrt(n) values: 30 % of the predicted rows are copies, 60 % have one or two
-// cells drawn again, 10 % share nothing; there are 1.1 n of them. Ties abound. With common, all rows hold one value
-// more, the same for all.
+// cells drawn again, 10 % share nothing; there are 1.1 n of them. Ties abound. With common, all rows have one more
+// value, the same for all.
 func (s shape) hard(n, columns, k int, common bool) (gold, pred [][]string) {
 	if k == 0 {
 		k = max(4, int(2*math.Sqrt(float64(n))))

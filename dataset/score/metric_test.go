@@ -49,7 +49,7 @@ func compare(t *testing.T, gold, pred string, hint Hint) Scores {
 
 const none = "null"
 
-// The unit values of the definitions, computed by hand. A negative value means undefined.
+// The values follow from the definitions and were computed by hand. A negative value means undefined.
 func TestRowMeasures(t *testing.T) {
 	many := func(n int) (rows []string) {
 		for i := range n {
@@ -65,7 +65,7 @@ func TestRowMeasures(t *testing.T) {
 		{"half right, as many rows", rowsJSON("x", "Q1", "Q2"), rowsJSON("y", "Q1", "Q3"), 0.5, 2. / 3, 0.5},
 		{"one of two columns in each row", rowsJSON("x y", "Q1 Q2", "Q3 Q4"), rowsJSON("x", "Q1", "Q3"), 2. / 3,
 			2. / 3, 2. / 3},
-		// tp 1, fp 2, fn 1; grasp the same: the strays have no row to be paired with.
+		// tp 1, fp 2, fn 1; the same for grasp, because the extra rows have no row to be paired with.
 		{"and two strays", rowsJSON("x y", "Q1 Q2", "Q3 Q4"), rowsJSON("x", "Q1", "Q3", "Q8", "Q9"), 0.4, 0.4, 0.4},
 		{"one of three columns and two strays", rowsJSON("x y z", "Q1 Q2 Q5", "Q3 Q4 Q6"),
 			rowsJSON("x", "Q1", "Q3", "Q8", "Q9"), 2. / 7, 2. / 7, 2. / 7},
@@ -125,10 +125,10 @@ func each(rows []string, suffix string) (out []string) {
 	return out
 }
 
-// An example of two best pairings with different numbers of rows: what SciPy's choice would give lies between the two.
+// An example of two best pairings with different numbers of rows: the value for SciPy's choice lies between the two.
 func TestLowest(t *testing.T) {
 	s := compare(t, rowsJSON("x y", "Q1 Q2", "Q2 Q3"), rowsJSON("x y", "Q1 Q2", "Q1 Q9"), Hint{}).Spinach
-	// The sum is 1: with both rows paired 2/(1+4-2), with one 2/(1+4-1).
+	// The sum is 1: with both rows paired it is 2/(1+4-2), with one 2/(1+4-1).
 	if math.Abs(s.F1-2./3) > 1e-12 || math.Abs(s.Lowest-0.5) > 1e-12 || s.Pairs != 2 {
 		t.Errorf("%+v", s)
 	}
@@ -205,7 +205,7 @@ func typed(datatype, value string) string {
 		datatype, value)
 }
 
-// Cells with equal value, and cells that only look so.
+// The test has cells that are equal in value, and cells that only look equal.
 func TestValues(t *testing.T) {
 	text := func(s string) string { return fmt.Sprintf(`{"type":"literal","value":%q}`, s) }
 	iri := func(s string) string { return fmt.Sprintf(`{"type":"uri","value":%q}`, s) }
@@ -252,7 +252,7 @@ func TestValues(t *testing.T) {
 
 func rowsJSONRaw(cell string) string { return `[{"x":` + cell + `}]` }
 
-// What fair does with labels and ties.
+// The test covers how fair treats labels and ties.
 func TestFair(t *testing.T) {
 	top := Hint{Limit: 3, OrderBy: []string{"n"}}
 	tiedGold := rowsJSON("x n", "Q1 9", "Q2 5", "Q3 5")
@@ -302,8 +302,8 @@ func sharedFile(t testing.TB, name string) []byte {
 	return b
 }
 
-// The released outputs of SPINACH on QALD-10: every stored score, GRASP's scores of the same outputs, and the published
-// means.
+// The test checks the released outputs of SPINACH on QALD-10: every stored score, GRASP's scores for the same outputs,
+// and the published means.
 func TestPublishedScores(t *testing.T) {
 	var items []struct {
 		F1   float64         `json:"f1"`

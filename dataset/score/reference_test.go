@@ -52,9 +52,9 @@ func brute(gold, pred Rows, unit int) (sum, most, fewest int) {
 	return sum, most, fewest
 }
 
-// dense is the plain scorer that the sparse one is held against: the full matrix and the Hungarian method with row and
-// column potentials, O(n²m). The objective is the weight first, then the number of pairs: the most for tie +1, the
-// fewest for tie -1.
+// dense is the plain scorer that the sparse one is compared with: the full matrix and the Hungarian method with row and
+// column potentials, O(n²m). It maximizes the weight first, and then the number of pairs for tie +1, or minimizes it
+// for tie -1.
 func dense(gold, pred Rows, unit, tie int) (sum, pairs int) {
 	n, m := gold.Len(), pred.Len()
 	weight := func(i, j int) int {
@@ -93,7 +93,7 @@ func dense(gold, pred Rows, unit, tie int) (sum, pairs int) {
 	return sum, pairs
 }
 
-// hungarian returns for each row the column of a cheapest full assignment; there are at least as many columns as rows.
+// hungarian returns each row's column in a cheapest full assignment. There must be at least as many columns as rows.
 func hungarian(cost [][]int, m int) []int {
 	const inf = int(^uint(0) >> 2)
 	n := len(cost)
@@ -146,7 +146,7 @@ func hungarian(cost [][]int, m int) []int {
 	return out
 }
 
-// randomRows makes rows of 1 to wide cells out of few values; about a third of the predicted rows copy gold ones.
+// randomRows makes rows of 1 to wide cells from few values; about a third of the predicted rows copy gold ones.
 func randomRows(r *rand.Rand, n, wide, values int, from Rows) Rows {
 	var out Rows
 	for range n {

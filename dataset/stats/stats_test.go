@@ -185,7 +185,7 @@ func TestCharts(t *testing.T) {
 	}
 }
 
-// Published figures: SPINACH's development set, and QALD-10 with the results that SPINACH's outputs hold.
+// The published figures are for SPINACH's development set and for QALD-10 with the results in SPINACH's outputs.
 func TestSharedBenchmarks(t *testing.T) {
 	dev := sharedReport(t, "data/spinach/dev.json")
 	if dev.N != 155 || dev.UniqueProperties != 176 || dev.UniquePatterns != 155 || dev.Notebook.Clauses != 9.09 ||

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// discussed is a discussion in which the bot answered, and a person posted another query.
+// discussed returns a discussion in which the bot answered and a person posted another query.
 func discussed(id string, change func(*dataset.Candidate)) dataset.Candidate {
 	c := dataset.Candidate{Schema: dataset.CandidateSchema, ID: "c-000000000000000" + id, Stage: dataset.Staged,
 		Original: "SELECT ?m { ?m wdt:P31 wd:Q8502 }", Cleaned: "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 . }",
@@ -50,7 +50,7 @@ func harvest(t *testing.T, cs ...dataset.Candidate) string {
 	return dir
 }
 
-// A pair is made where someone replaced an answer and someone said that it is right now, and nowhere else.
+// A pair is made only if someone replaced an answer and someone confirmed the new one.
 func TestCorrections(t *testing.T) {
 	person := func(query string) func(*dataset.Candidate) {
 		return func(c *dataset.Candidate) { c.Queries[1].Bot, c.Queries[1].SPARQL = false, query }
@@ -142,7 +142,7 @@ func TestForLoaders(t *testing.T) {
 	}
 }
 
-// branched is a search with a step that failed next to the one on the answer's way.
+// branched returns a search with a failed step next to the one on the path to the answer.
 func branched(native bool) *log {
 	l := start("Which branch?")
 	root := l.add(1, event.Event{Event: "tree", Tree: &event.Tree{Policy: "mcts"}})
@@ -160,7 +160,7 @@ func branched(native bool) *log {
 	return l.end(stop, "ASK {}", 1)
 }
 
-// reviewed is a run in which a person edited a turn.
+// reviewed returns a run in which a person edited a turn.
 func reviewed() *log {
 	l := start("Reviewed?")
 	m := l.asks(1, "p", turn("wrong"))

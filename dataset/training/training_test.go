@@ -19,7 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// log is a trajectory in the making.
+// log builds a trajectory.
 type log struct{ events []event.Event }
 
 func (l *log) add(parent int, e event.Event) int {
@@ -28,7 +28,7 @@ func (l *log) add(parent int, e event.Event) int {
 	return e.ID
 }
 
-// asks is a call to the model with what it said.
+// asks adds a call to the model with its answer.
 func (l *log) asks(parent int, prompt string, said ...string) int {
 	e := event.Event{Event: "model", Request: &llm.Request{Purpose: "act",
 		Messages: []llm.Message{{Role: llm.User, Content: prompt}}}, Response: &llm.Response{Model: "m"}}
@@ -62,7 +62,7 @@ func (l *log) end(parent int, query string, confidence float64) *log {
 	return l
 }
 
-// linear is a run of one query.
+// linear returns a run with one query.
 func linear(question, query string, confidence float64) *log {
 	l := start(question)
 	at := l.queried(l.asks(1, question, turn("execute "+query)), query, `[]`)
@@ -88,7 +88,7 @@ func (l *log) write(t *testing.T, path string) {
 	}
 }
 
-// folder writes runs, in this order.
+// folder writes runs in the given order.
 func folder(t *testing.T, runs ...*log) string {
 	dir := t.TempDir()
 	for i, l := range runs {
@@ -106,7 +106,7 @@ func from(t *testing.T, path string, o training.Options) *training.Export {
 	return x
 }
 
-// files are the names of the trajectories that the lines are from.
+// files returns the names of the trajectories that the lines come from.
 func files(t *testing.T, x *training.Export) (out []string) {
 	for _, l := range x.Lines {
 		var got struct{ Source transcript.Provenance }
@@ -181,7 +181,7 @@ const (
 	gold2 = "[" + rowA + "," + rowB + "]"
 )
 
-// searched is a search in which the branch with one row was chosen, and the one with both was not.
+// searched returns a search that chose the branch with one row and not the one with both.
 func searched() *log {
 	l := start("Which two?")
 	root := l.add(1, event.Event{Event: "tree", Tree: &event.Tree{Policy: "mcts"}})
@@ -220,8 +220,8 @@ func evaluated(t *testing.T, results []evalrun.Result, runs []*log) string {
 	return dir
 }
 
-// Distant supervision keeps what is right by gold. One row of two has precision 1 and recall 1/2, an F1 of 2/3, which
-// is below 0.67; the branch with both rows has 1, and its last message is the one that was taken there.
+// Distant supervision keeps what is right according to the gold answer. One row of two has precision 1 and recall 1/2,
+// an F1 of 2/3, which is below 0.67; the branch with both rows has 1, and its last message is the one chosen there.
 func TestScored(t *testing.T) {
 	row := func(id, rows string) evalrun.Result {
 		return evalrun.Result{ID: id, SPARQL: "SELECT 1", Result: json.RawMessage(rows), Gold: json.RawMessage(gold2), Answered: true}
@@ -248,7 +248,7 @@ func TestScored(t *testing.T) {
 	if tree.SPARQL != "SELECT 2" || tree.Dialogue[0].Text != "p1 both" || tree.Source.F1 == nil || *tree.Source.F1 != 1 {
 		t.Errorf("%+v", tree)
 	}
-	o.MinF1 = 0 // the answer's own way: of two samples the second was taken
+	o.MinF1 = 0 // the path to the answer: the second of two samples was chosen
 	if x = from(t, dir, o); !strings.Contains(string(x.Lines[2].Text), `"p1 one","learn":false},{"role":"assistant","text":"`+
 		strings.ReplaceAll(turn("stop"), "\n", `\n`)+`"`) {
 		t.Errorf("%s", x.Lines[2].Text)

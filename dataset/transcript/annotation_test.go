@@ -17,8 +17,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// TestAnnotationRoundTrip: an annotation file is read back with all that was written, the worked dialogue of it has the
-// run's actions, its text is read as the same dialogue, and training data of the file has the same turns to learn.
+// TestAnnotationRoundTrip checks that an annotation file is read back with everything that was written, that its worked
+// dialogue has the run's actions, that its text is read as the same dialogue, and that training data from the file has
+// the same turns to learn.
 func TestAnnotationRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	for n := range 300 {
@@ -80,7 +81,7 @@ func TestAnnotationRoundTrip(t *testing.T) {
 
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// TestAnnotationOfReview: what a person changed is in the file, next to the message that took its place.
+// TestAnnotationOfReview checks that the file has what a person changed, next to the message that replaced it.
 func TestAnnotationOfReview(t *testing.T) {
 	x := &events{}
 	x.start("a", "Q?")
@@ -106,7 +107,7 @@ func TestAnnotationOfReview(t *testing.T) {
 	}
 }
 
-// Files as Interactive-KBQA's program writes them, by the description of its data.
+// The files are as Interactive-KBQA's program writes them, according to the description of its data.
 const (
 	annotated = `{"id": 17, "question": "How many rivers flow into Lake Como?", "sparql": "SELECT (COUNT(?r) AS ?n) WHERE { ?r <mouth> ?l . }",
 "answer": 1, "infer_chain": ["x"], "dialog": [{"role": "system", "content": "You are"}, {"role": "user", "content": "Q: How many rivers flow into Lake Como?"},
@@ -129,7 +130,7 @@ Action: Done
 
 func TestExportOfAnnotations(t *testing.T) {
 	root := t.TempDir()
-	folder := filepath.Join(root, "Count") // that program keeps them by the kind of the question
+	folder := filepath.Join(root, "Count") // that program sorts them by the kind of question
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}

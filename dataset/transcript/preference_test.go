@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// grown is a trajectory whose events name their parents.
+// grown builds a trajectory whose events name their parents.
 type grown []event.Event
 
 func (g *grown) add(parent int, e event.Event) int {
@@ -45,7 +45,7 @@ func (g *grown) value(step int, v float64) {
 	g.add(step, event.Event{Event: "visit", Value: &v, Path: []int{step}})
 }
 
-// pairs returns what is chosen, what is rejected and where each is from.
+// pairs returns the chosen text, the rejected text and the source of each.
 func pairs(t *testing.T, events []event.Event) (out []string) {
 	t.Helper()
 	r, err := Read(events)
@@ -75,8 +75,8 @@ func begun() *grown {
 	return g
 }
 
-// What a person wrote is better than what the model wrote, and than what the person wrote first and left. A turn that
-// was accepted is no pair, nor is one on a way that was left.
+// A person's text is preferred to the model's, and to the person's earlier text that was abandoned. A turn that was
+// accepted makes no pair, and neither does one on an abandoned path.
 func TestReviewPairs(t *testing.T) {
 	g := begun()
 	m := g.asks(1, "p1", "a")
@@ -93,8 +93,8 @@ func TestReviewPairs(t *testing.T) {
 	}
 }
 
-// search is a search: of three turns after p1 the second leads to the answer, the first was valued lower, the third
-// reached the same result; after p2 one turn failed, and one was valued higher but not chosen.
+// search returns a search. Of three turns after p1, the second leads to the answer, the first had a lower value, and
+// the third reached the same result. After p2 one turn failed, and one had a higher value but was not chosen.
 func search() *grown {
 	g := begun()
 	turn := func(action string) string { return "Thought: t\nAction: " + action + "(x)" }
@@ -126,7 +126,7 @@ func TestTreePairs(t *testing.T) {
 	}
 }
 
-// Native calls are found by their names and arguments, in whatever form these are shown.
+// Native calls are found by their names and arguments, whatever form these have.
 func TestAsksFor(t *testing.T) {
 	call := llm.Choice{Content: "t", ToolCalls: []llm.ToolCall{{Name: "query", Arguments: `{"sparql":"ASK {}","kg":"w"}`}}}
 	for argument, want := range map[string]bool{`{"kg":"w","sparql":"ASK {}"}`: true, "ASK {}": true, "ASK": false, "": false} {

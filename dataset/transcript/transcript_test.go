@@ -22,7 +22,7 @@ import (
 
 var start = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// events makes a run: each step as a turn of the model, then the final query and the end.
+// events makes a run: a turn of the model for each step, then the final query and the end.
 type events struct {
 	list   []event.Event
 	native bool
@@ -89,7 +89,7 @@ func outputs(t *testing.T, content []byte) []score.Output {
 	return out
 }
 
-// random makes a text that is hard on readers, without what the published evaluation of dialogues passes over.
+// random makes a text that is hard to read back, without the parts that the published evaluation of dialogues ignores.
 func random(r *rand.Rand) string {
 	pieces := []string{"Zürich", "'", `"`, `\`, "\n", "[", "]", ",", "(", ")", " ", "42",
 		"http://www.wikidata.org/entity/Q5", "Action: Done", "Observation:", "日本", "<tool>"}
@@ -128,7 +128,7 @@ func randomRun(r *rand.Rand, native bool) (*events, []string, string) {
 	return x, values, query
 }
 
-// What is written is read back: the query, the ID, the failure and the number of steps of both of GRASP's forms.
+// In both of GRASP's forms, the query, the ID, the failure and the number of steps are read back as written.
 func TestGRASPRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for n := range 300 {
@@ -148,7 +148,7 @@ func TestGRASPRoundTrip(t *testing.T) {
 		}
 		steps := len(run.Steps)
 		if steps == 0 {
-			steps = -1 // there are no messages to count in
+			steps = -1 // there are no messages to count
 		}
 		for _, o := range all {
 			if o.Unreadable != "" || o.ID != run.ID || o.SPARQL != query || o.Failure != "" || o.Benchmark || o.Steps != steps {
@@ -158,7 +158,7 @@ func TestGRASPRoundTrip(t *testing.T) {
 	}
 }
 
-// The answer that the published evaluation takes from a dialogue is the one of the run.
+// The answer that the published evaluation takes from a dialogue is the run's answer.
 func TestDialogueRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for n := range 300 {
@@ -212,7 +212,7 @@ func TestTruthValue(t *testing.T) {
 	}
 }
 
-// GRASP's own line of today, with the members that its code writes.
+// The line is in GRASP's current form, with the members that its code writes.
 func TestReadGRASPOfToday(t *testing.T) {
 	all := outputs(t, []byte(`{"type":"output","task":"sparql-qa","id":"t1","output":{"type":"answer","sparql":"ASK {}","kg":"wikidata","answer":"yes","selections":null,"result":"True","endpoint":"e","formatted":"f"},"elapsed":2.5,"error":null,"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"x"}]}],"known":[]}
 {"type":"output","task":"sparql-qa","id":"t2","output":{"type":"cancel","explanation":"no","sparql":"SELECT * {}","kg":"wikidata"},"elapsed":1,"error":null,"messages":[]}
@@ -254,7 +254,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A folder or file with nothing in it is named, not skipped.
+// An empty folder or file is reported, not skipped.
 func TestExportOfNothing(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(t.TempDir(), "empty.jsonl")
@@ -318,7 +318,8 @@ func TestTrainingData(t *testing.T) {
 	}
 }
 
-// TestDigest: calls are shown without JSON's escapes and nulls, and a step that repeats another says so.
+// TestDigest checks that calls are shown without JSON's escapes and nulls, and that a step that repeats another says
+// so.
 func TestDigest(t *testing.T) {
 	s := event.Step{Thought: "T", Action: "execute", Argument: `{"sparql":"SELECT ?x\nWHERE { ?x \u003ca> 1 }","page":null}`,
 		Observation: "one row"}
