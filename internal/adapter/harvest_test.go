@@ -15,8 +15,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
 
-// What the wiki hides or has no more is gone for the harvest; what it cannot render is read as wikitext; anything else
-// ends the harvest.
+// Pages that the wiki hides or has deleted count as removed, pages that it cannot render are read as wikitext, and any
+// other failure ends the harvest.
 func TestArchiveErrors(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answers := map[string]string{
@@ -72,8 +72,8 @@ type testClock struct{}
 func (testClock) Now() time.Time                                   { return time.Now() }
 func (testClock) Sleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
-// A candidate that is too long for the limit of one question does not end the suggestions for the others; a day without
-// money does.
+// A candidate that exceeds the limit of one question does not end the suggestions for the others, but a spent daily
+// budget does.
 func TestAdviceOverALimit(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"choices":[{"finish_reason":"stop","message":{"content":"{}"}}],"usage":{"prompt_tokens":10,"completion_tokens":1}}`))

@@ -183,7 +183,7 @@ var rules = []struct {
 	{"internal/archtest", "", "tests only"},
 }
 
-// everywhere may be imported by every package: helpers that use none of our types.
+// everywhere lists what every package may import: helpers that use none of our types.
 const everywhere = "internal/text internal/httpjson internal/chart internal/logid"
 
 // only lists packages that few may import.
@@ -332,8 +332,8 @@ func TestNoAmbientState(t *testing.T) {
 	}
 }
 
-// What belongs to asking is called in one place: who opens a trajectory or an allowance elsewhere asks in a way of its
-// own.
+// The functions needed for asking are called in one place: code that opens a trajectory or an allowance elsewhere would
+// be a second way to ask.
 func TestOneWayToAsk(t *testing.T) {
 	may := map[string]string{
 		"event.Create": "internal/ask",

@@ -13,7 +13,7 @@ var (
 	inCode = regexp.MustCompile("`((?:internal|agent|bot|forum|config|cmd|tools|docs|\\.ci)/[A-Za-z0-9_./-]+)`")
 )
 
-// Every file and folder that the guides name must exist: guides rot first.
+// Every file and folder that the guides name must exist, because guides become outdated first.
 func TestGuidesNameWhatExists(t *testing.T) {
 	guides := []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"}
 	seen := 0

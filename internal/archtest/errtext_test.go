@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// readsErrorText lists the functions that may look into the text of an error, by package and name, and why. A row that
-// no function needs is an error, too. What a remote service says about itself is not an error of ours until a client
-// has read it: internal/llm and internal/kg/wikidata look for words in such bodies where the protocol has no code, and
-// say so there.
+// readsErrorText lists the functions that may examine the text of an error, by package and name, with the reason. A row
+// that no function needs is an error, too. What a remote service says about itself is not an error of ours until a
+// client has read it: internal/llm and internal/kg/wikidata look for words in such bodies where the protocol has no
+// code, and say so there.
 var readsErrorText = map[string]string{
 	"agent/event Ending":                   "trajectories of the first version hold texts and no causes",
 	"agent/event oldError":                 "as for Ending",
@@ -60,7 +60,7 @@ func TestNothingIsToldApartByTheTextOfAnError(t *testing.T) {
 	}
 }
 
-// The test finds what it should, and nothing else.
+// The check finds every use of an error's text, and nothing else.
 func TestErrorTextsAreFound(t *testing.T) {
 	src, err := os.ReadFile("testdata/errtext.go.txt")
 	if err != nil {
@@ -92,13 +92,13 @@ func TestErrorTextsAreFound(t *testing.T) {
 	}
 }
 
-// textUse is a place that looks into the text of an error.
+// textUse is a position in the code that examines the text of an error.
 type textUse struct {
 	at       token.Position
 	function string
 }
 
-// errorTexts finds the places in a package's files that look into the text of an error.
+// errorTexts finds the positions in a package's files that examine the text of an error.
 func errorTexts(fset *token.FileSet, files []*ast.File) []textUse {
 	s := &textSearch{functions: map[string]*ast.FuncDecl{}, params: map[string]map[int]bool{}}
 	for _, f := range files {
@@ -127,7 +127,7 @@ func errorTexts(fset *token.FileSet, files []*ast.File) []textUse {
 type textSearch struct {
 	all       []*ast.FuncDecl
 	functions map[string]*ast.FuncDecl
-	params    map[string]map[int]bool // parameters that are given an error text, by function
+	params    map[string]map[int]bool // parameters that receive an error text, by function
 	changed   bool
 }
 
@@ -209,7 +209,7 @@ func (s *textSearch) hand(name string, param int, receiver ast.Expr) {
 	s.params[name][param], s.changed = true, true
 }
 
-// isText reports whether an expression is the text of an error, or made of one.
+// isText reports whether an expression is the text of an error, or is built from one.
 func isText(texts map[string]bool, e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -244,7 +244,7 @@ func isText(texts map[string]bool, e ast.Expr) bool {
 	return false
 }
 
-// isEmpty reports whether e is "" or nil: whether there is a text at all may be asked.
+// isEmpty reports whether e is "" or nil, because code may check whether there is a text at all.
 func isEmpty(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.BasicLit:

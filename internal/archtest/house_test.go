@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/tools/measure/code"
 )
 
-// A permission that nobody uses says something about the design that is not true.
+// An unused permission misrepresents the design.
 func TestRulesAreUsed(t *testing.T) {
 	pkgs := packages(t, "../..")
 	for _, r := range rules {
@@ -70,7 +70,7 @@ var (
 	inTicks  = regexp.MustCompile("`([^`]+)`")
 )
 
-// ARCHITECTURE.md's table of packages has a row for every package, and none for what is not there.
+// ARCHITECTURE.md's table of packages has a row for every package, and no others.
 func TestArchitectureTable(t *testing.T) {
 	b, err := os.ReadFile("../../ARCHITECTURE.md")
 	if err != nil {

@@ -81,12 +81,12 @@ func steps(ctx context.Context, rec agent.Recorder, n int, pause func()) error {
 	return nil
 }
 
-// heard is what a listener got.
+// heard has what a listener received.
 type heard struct {
 	after   int
 	numbers []int
 	names   []string
-	left    bool // it left before the end
+	left    bool // the listener left before the end
 }
 
 // listen reads the events, with pauses, and leaves after at most the given number.

@@ -102,8 +102,9 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// TestRestoreIntoAFolder: a folder that exists is filled and stays the same folder, as one where a disk is mounted must;
-// what the disk's file system or a killed restore left there does not count, and nothing else is overwritten.
+// TestRestoreIntoAFolder checks that an existing folder is filled and not replaced, because a disk may be mounted
+// there, that files left by the disk's file system or a killed restore are ignored, and that nothing else is
+// overwritten.
 func TestRestoreIntoAFolder(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"main.db": "x", "trajectories/a.jsonl": "{}\n"})
@@ -137,7 +138,8 @@ func TestRestoreIntoAFolder(t *testing.T) {
 	}
 }
 
-// What a backup left that was killed two days ago is removed by the next one; what another one is writing now is not.
+// Files left by a backup that was killed two days ago are removed by the next one, but not those that another backup is
+// writing now.
 func TestKilledBackup(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{".backup-old/copy": "x", ".backup-new/copy": "y"})
@@ -179,7 +181,7 @@ func names(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-// TestDamaged: an archive that is cut off or changed anywhere restores nothing and leaves nothing behind.
+// TestDamaged checks that an archive that is cut off or changed anywhere restores nothing and leaves no files behind.
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"trajectories/a.jsonl": strings.Repeat("{\"event\":\"start\"}\n", 40)})
@@ -187,7 +189,7 @@ func TestDamaged(t *testing.T) {
 	for i := 0; i < len(b)-8; i += 3 { // the last eight bytes are gzip's own sum, behind the manifest
 		to := filepath.Join(t.TempDir(), "data")
 		if _, err := Restore(t.Context(), bytes.NewReader(b[:i]), to); err == nil {
-			// The manifest is complete before the archive ends: what comes after it is not needed.
+			// The manifest is complete before the archive ends, and nothing after it is needed.
 			if got := read(t, to); len(got) != 2 {
 				t.Fatalf("cut at %d of %d: %v", i, len(b), got)
 			}
@@ -205,7 +207,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestFailingDatabase: a backup without one of its databases is none.
+// TestFailingDatabase checks that a backup fails if one of its databases cannot be read.
 func TestFailingDatabase(t *testing.T) {
 	src := source(t.TempDir())
 	wrong := errors.New("disk is gone")

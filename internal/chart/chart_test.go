@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Whatever the texts are, a drawing is well-formed XML with nothing in it but what was drawn.
+// Whatever the texts are, a drawing is well-formed XML that contains only what was drawn.
 func TestTextsAreEscaped(t *testing.T) {
 	const hostile = "\"><script>alert(1)</script>\x00\x1b[31m\u202e&amp;'\xff"
 	s := NewFile(100, 50, hostile, hostile)

@@ -48,7 +48,8 @@ func (t *leases) Release(_ context.Context, l leader.Lease) error {
 	return nil
 }
 
-// All processes work, one schedules and one publishes at each moment; when the one that does is cut off, another does.
+// All processes work, but only one at a time schedules and only one publishes. If that one is cut off, another takes
+// over.
 func TestCrew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := &leases{held: map[string]leader.Lease{}, ends: map[string]time.Time{}, dead: map[string]bool{}}
@@ -124,7 +125,7 @@ func TestCrew(t *testing.T) {
 	})
 }
 
-// A blocked account ends everything, and says why.
+// A blocked account ends everything, and the error says why.
 func TestBlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := &leases{held: map[string]leader.Lease{}, ends: map[string]time.Time{}}

@@ -145,5 +145,5 @@ type Table struct {
 	Age time.Duration
 }
 
-// Empty reports whether the result has no row (an ASK always has a result).
+// Empty reports whether the result has no rows. The result of an ASK is never empty.
 func (t *Table) Empty() bool { return t == nil || (!t.Ask && len(t.Rows) == 0) }

@@ -339,7 +339,7 @@ func TestNewClientRefusesBadSettings(t *testing.T) {
 	}
 }
 
-// The scripted model is a server like any other: the client reaches it over HTTP with errors and all.
+// The scripted model is a server like any other: the client reaches it over HTTP, including its errors.
 func TestClientWithScript(t *testing.T) {
 	srv := httptest.NewServer(mustScript(t, strings.ReplaceAll(bakery, "fail 429 503", "fail 429 drop")).Handler())
 	defer srv.Close()
@@ -409,7 +409,7 @@ func TestLongErrorIsCut(t *testing.T) {
 	}
 }
 
-// TestCachedTokens: what the server had in its cache is counted, and shown with the input tokens.
+// TestCachedTokens checks that tokens from the server's cache are counted and shown with the input tokens.
 func TestCachedTokens(t *testing.T) {
 	r := ok("x")
 	r.body = strings.Replace(r.body, `"prompt_tokens":1000`,

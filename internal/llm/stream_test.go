@@ -28,7 +28,7 @@ const (
 	streamDone  = "data: [DONE]"
 )
 
-// shown keeps what a listener saw.
+// shown records what a listener saw.
 type shown struct{ text, reasoning, call strings.Builder }
 
 func (s *shown) live(d Delta) {
@@ -126,7 +126,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestNoStream: nobody looks, or there are several samples.
+// TestNoStream checks that nothing is streamed if there is no listener or several samples are requested.
 func TestNoStream(t *testing.T) {
 	s := serve(t, ok("x"), ok("x", "y"))
 	c, _, _ := setup(t, s.URL, nil, nil)

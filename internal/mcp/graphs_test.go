@@ -197,7 +197,7 @@ func TestGraphOfCall(t *testing.T) {
 	}
 }
 
-// TestBrokenGraph: over HTTP, a graph that panics fails the call, and the server lives on.
+// TestBrokenGraph checks that over HTTP, a graph that panics fails the call but not the server.
 func TestBrokenGraph(t *testing.T) {
 	s := connect(t, nil)
 	for _, tool := range []string{"search", "entity", "property", "statements", "list_triples", "execute_query"} {
@@ -242,7 +242,7 @@ func TestTriplesPages(t *testing.T) {
 	}
 }
 
-// TestPage: a page is within the list whatever a client wants.
+// TestPage checks that a page is within the list whatever a client requests.
 func TestPage(t *testing.T) {
 	all := []int{1, 2, 3}
 	for _, tt := range []struct {

@@ -25,7 +25,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 )
 
-// hostileTexts are what a program or a model that was talked into it may send as any text.
+// hostileTexts are texts that a hostile program, or a model that was tricked, may send in any argument.
 func hostileTexts() map[string]string {
 	return map[string]string{
 		"markup":          `</script><script>alert(1)</script><img src=x onerror=alert(1)>`,
@@ -86,7 +86,7 @@ func toolsOf(t testing.TB, s *sdk.ClientSession) map[string]map[string]string {
 	return out
 }
 
-// answerOf is all that a call brings back: its texts, its structured output, or the protocol's error.
+// answerOf returns everything that a call returns: its texts, its structured output, or the protocol's error.
 func answerOf(ctx context.Context, s *sdk.ClientSession, tool string, args any) (text string, failed bool, other []string) {
 	res, err := s.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {
@@ -391,7 +391,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 	}
 }
 
-// heap is how much memory is in use.
+// heap returns the amount of memory in use.
 func heap() uint64 {
 	var m runtime.MemStats
 	runtime.GC()

@@ -38,7 +38,7 @@ func (g faulty) Entity(ctx context.Context, id, lang string) (*kg.Entity, error)
 	return g.Graph.Entity(ctx, id, lang)
 }
 
-// waiting and canceled say how far the question "wait" is.
+// waiting and canceled report the progress of the question "wait".
 var waiting, canceled = make(chan struct{}), make(chan struct{})
 
 // asker answers every question with one query, after two steps, and reports its graphs.
@@ -317,7 +317,7 @@ func TestStdio(t *testing.T) {
 	}
 }
 
-// TestOversized: a request of many megabytes is refused, not read.
+// TestOversized checks that a request of many megabytes is refused, not read.
 func TestOversized(t *testing.T) {
 	web := httptest.NewServer(Handler(newServer(t)))
 	defer web.Close()

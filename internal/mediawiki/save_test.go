@@ -25,7 +25,7 @@ type played struct {
 	edit  []http.HandlerFunc // answers to action=edit, in order; the last one repeats
 	read  []http.HandlerFunc // answers to prop=revisions
 	token []http.HandlerFunc // answers to meta=tokens
-	seen  []string           // what was asked: "login", "token", "edit", "read", "self"
+	seen  []string           // the requests: "login", "token", "edit", "read", "self"
 	form  []map[string][]string
 }
 

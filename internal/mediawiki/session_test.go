@@ -135,7 +135,7 @@ func TestSessionEnds(t *testing.T) {
 	set(func() { v.busy = false })
 	read(second, true)
 	expect("logout 2, login 3, read 3")
-	// A late request of the killed process comes to nothing, though its own client would log in again for the next.
+	// A late request of the killed process has no effect, although its own client would log in again for the next one.
 	var out struct{}
 	err := first.send(t.Context(), request{op: "save", post: true, save: true, params: first.editParams(edit)}, &out)
 	if CodeOf(err) != "assertuserfailed" {

@@ -181,7 +181,8 @@ func TestFetchedOnce(t *testing.T) {
 	}
 }
 
-// What is no picture, too large, somewhere else or not there is none, and is not requested again at once.
+// A file that is not a picture, too large, on another host or missing counts as no picture, and is not requested again
+// at once.
 func TestRefused(t *testing.T) {
 	var inside atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -248,7 +249,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A service that wants a pause gets one, for all names; then it is asked again.
+// If the service demands a pause, no name is requested until it is over.
 func TestPause(t *testing.T) {
 	busy := true
 	c := newCommons(t, map[string]http.HandlerFunc{"a.png": func(w http.ResponseWriter, r *http.Request) {
@@ -314,7 +315,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// No more pictures are waited for than a bound; the rest is told to come again.
+// Only a bounded number of requests wait for pictures; the others are told to retry later.
 func TestCrowd(t *testing.T) {
 	f := newFetcher(t, newCommons(t, nil), clockAt(), nil)
 	f.waiting = maxWaiting

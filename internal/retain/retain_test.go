@@ -36,7 +36,7 @@ func (p pages) Page(_ context.Context, title string) (*bot.Revision, error) {
 	return &bot.Revision{Title: title, Text: text, Missing: !ok}, nil
 }
 
-// ledger is a ledger in memory that keeps entries as JSON, as the real one does.
+// ledger is a ledger in memory that keeps entries as JSON, like the real one.
 type ledger struct {
 	entries map[string]string
 	notes   map[string]string
@@ -126,7 +126,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// trajectory writes one that is so old.
+// trajectory writes a trajectory of the given age.
 func (w *world) trajectory(name string, age time.Duration) {
 	path := filepath.Join(w.Dir, name)
 	err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, time.Time{}, w.now.Add(-age)))
@@ -135,7 +135,7 @@ func (w *world) trajectory(name string, age time.Duration) {
 	}
 }
 
-// words tells in which entries and trajectories something is left of each post.
+// words lists the entries and trajectories that still contain something of each post.
 func (w *world) words() string {
 	var out []string
 	for i, word := range []string{"lake", "river", "hill", "castle"} {
@@ -188,7 +188,7 @@ func TestRemovedPosts(t *testing.T) {
 	w.run("")
 }
 
-// What was learned from a post goes with its words; what was learned from others stays.
+// What was learned from a post is deleted with its words; what was learned from others is kept.
 func TestLessonsOfRemovedPosts(t *testing.T) {
 	w := newWorld(t)
 	path := filepath.Join(t.TempDir(), "lessons.jsonl")
@@ -233,7 +233,7 @@ func TestLessonsOfRemovedPosts(t *testing.T) {
 	}
 }
 
-// A post that comes back, and one whose words were changed, are there.
+// A post that comes back, and one whose words were changed, count as present.
 func TestPostsThatAreThere(t *testing.T) {
 	w := newWorld(t)
 	w.run("")
@@ -247,7 +247,7 @@ func TestPostsThatAreThere(t *testing.T) {
 	w.expect("lake river hill castle")
 }
 
-// What cannot be read, or is not where it should be, counts for nothing.
+// Pages that cannot be read, or are not where they should be, prove nothing.
 func TestUnreadablePages(t *testing.T) {
 	for what, spoil := range map[string]func(*world) string{
 		"forum":            func(w *world) string { w.pages[page] = "unreachable"; return "does not answer" },
@@ -281,7 +281,7 @@ func TestOtherPages(t *testing.T) {
 	w.expect("lake hill castle")
 }
 
-// The posts of each wiki are looked for on that wiki, whatever the pages of others have.
+// The posts of each wiki are searched for on that wiki, whatever is on other wikis.
 func TestPagesOfOtherWikis(t *testing.T) {
 	w := newWorld(t)
 	w.Removed = 0

@@ -98,7 +98,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// A run that does not branch is a tree of one line, and says so.
+// A run that does not branch is shown as a tree of one line with a remark.
 func TestLine(t *testing.T) {
 	var tr trajectory
 	at := tr.add(0, event.Event{Event: "start", Question: &event.Question{Text: "Who?"}})
@@ -310,7 +310,7 @@ func BenchmarkSVG(b *testing.B) {
 	}
 }
 
-// A tree that grows to 200 steps by 10,000 events is drawn after each.
+// A tree that grows to 200 steps with 10,000 events is drawn after each event.
 func BenchmarkLive(b *testing.B) {
 	events := random(1, 200, 10_000)
 	for b.Loop() {

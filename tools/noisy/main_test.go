@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The graph: two capitals, and a town that is not one.
+// The graph has two capitals, and a town that is not one.
 const facts = `
 <http://www.wikidata.org/entity/Q183> <http://www.wikidata.org/prop/direct/P36> <http://www.wikidata.org/entity/Q64> .
 <http://www.wikidata.org/entity/Q142> <http://www.wikidata.org/prop/direct/P36> <http://www.wikidata.org/entity/Q90> .

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestReplay plays the whole log when it is there.
+// TestReplay plays the whole log if it exists.
 func TestReplay(t *testing.T) {
 	dir := os.Getenv("SPINACHBOT_SHARED")
 	if dir == "" {

@@ -19,7 +19,7 @@ func play(t *testing.T, s Setting) (r *Result) {
 	return r
 }
 
-// Twenty times the load of today for a day: all are answered. A seed plays the same again.
+// With twenty times today's load for a day, all requests are answered. The same seed plays the same day.
 func TestScale(t *testing.T) {
 	s := Setting{Load: 20, Workers: 3, Wikis: 1, Days: 1, Seed: 1}
 	r := play(t, s)
@@ -39,8 +39,8 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// Processes that are killed every half hour lose and double nothing: what they held is done by others when its lease is
-// over. [Play] fails when a request has two replies.
+// Processes that are killed every half hour lose and duplicate nothing: others do their work when its lease has
+// expired. [Play] fails when a request has two replies.
 func TestDeaths(t *testing.T) {
 	s := Setting{Load: 100, Workers: 30, Wikis: 1, Raised: true, Deaths: 0.5, Days: 1, Seed: 3}
 	r := play(t, s)
@@ -63,9 +63,9 @@ func TestPlot(t *testing.T) {
 	}
 }
 
-// A service of 50 seconds of query time a minute answers no more than that, however many ask. A question has three
-// queries of 1.2 s * exp(1.3²/2) = 2.8 s on average, cut at 60 s: some 8 s, so some six are answered a minute, and
-// a few more from what the account holds at the start.
+// A service with 50 seconds of query time per minute answers no more than that, however many ask. A question has three
+// queries of 1.2 s * exp(1.3²/2) = 2.8 s on average, cut at 60 s: some 8 s, so some six are answered a minute, and a
+// few more from what the account holds at the start.
 func TestBench(t *testing.T) {
 	rate := func(s Setting) float64 {
 		var took time.Duration

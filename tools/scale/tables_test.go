@@ -35,7 +35,7 @@ func rows() (all []Setting) {
 	return all
 }
 
-// tables prints both tables, and draws them into figures when that is a folder.
+// tables prints both tables and, if figures is a folder, draws them there.
 func tables(t *testing.T, w io.Writer, figures string) {
 	fmt.Fprintln(w, "| load | workers | wikis | queries | limits | deaths | requests | median | p95 | an answer | given up | "+
 		"still waiting | longest wait for |")

@@ -152,7 +152,7 @@ SELECT ?id ?type (COUNT(?o) AS ?n) WHERE { ?id wikibase:directClaim ?p ; wikibas
 	for id, s := range p.scores {
 		s.score = float64(s.uses)
 		if !s.external && p.Describe.IsWikibase() {
-			s.score += float64(most + 1) // GRASP's: every other property before every identifier
+			s.score += float64(most + 1) // as in GRASP, every other property comes before every identifier
 		}
 		p.scores[id] = s
 	}

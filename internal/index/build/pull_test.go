@@ -122,8 +122,8 @@ func TestPullFromAWikibase(t *testing.T) {
 	}
 }
 
-// TestPullGoesOn: a pull that fails at any query continues when it is repeated, requests no page twice, and ends with
-// the same entries; another graph's leftovers are not used.
+// TestPullGoesOn checks that a pull that fails at any query continues when it is repeated, requests no page twice, and
+// ends with the same entries, and that another graph's leftovers are not used.
 func TestPullGoesOn(t *testing.T) {
 	q := query(t, wikibase)
 	broken := errors.New("the endpoint is down")
@@ -155,7 +155,7 @@ func TestPullGoesOn(t *testing.T) {
 		if !errors.Is(err, broken) {
 			t.Fatal(err)
 		}
-		// As if the program had been killed while it wrote the next page.
+		// The program was killed while it was writing the next page.
 		f, ferr := os.OpenFile(pulledFile(dir, lookup.Entity), os.O_APPEND|os.O_WRONLY, 0)
 		if ferr != nil {
 			t.Fatal(ferr)

@@ -70,7 +70,8 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestReplacedWhileRead: readers see the old names or the new ones, never an error, and in the end the new ones.
+// TestReplacedWhileRead checks that readers see either the old or the new names, never an error, and in the end the new
+// ones.
 func TestReplacedWhileRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), FileName)
 	generation := func(n int) []Entry {
@@ -205,7 +206,7 @@ func TestVerifyFindsAWrongByte(t *testing.T) {
 	}
 }
 
-// TestCutWhileMapped: a file that is cut in its place, which Create never does, gives an error and no crash.
+// TestCutWhileMapped checks that truncating an open file, which Create never does, causes an error and no crash.
 func TestCutWhileMapped(t *testing.T) {
 	path := filepath.Join(t.TempDir(), FileName)
 	many := make([]Entry, 2000)
@@ -226,7 +227,7 @@ func TestCutWhileMapped(t *testing.T) {
 	}
 }
 
-// TestWriterSortsInPasses: the index is the same however little memory the writer may use.
+// TestWriterSortsInPasses checks that the index is the same however little memory the writer may use.
 func TestWriterSortsInPasses(t *testing.T) {
 	dir := t.TempDir()
 	var files []string

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// people is a small graph of names, with what the ranking has to tell apart.
+// people is a small graph of names with the differences that the ranking depends on.
 var people = []Entry{
 	{IRI: "q:einstein", Label: "Albert Einstein", Language: "en", Aliases: []string{"Einstein", "A. Einstein"},
 		Infos: []string{"physicist"}, Score: 300, Uses: 300},
@@ -36,7 +36,7 @@ func iris(p Page) string {
 	return strings.Join(s, " ")
 }
 
-// searches are queries with the hits that the package's doc promises, written by hand.
+// searches are queries with the hits that the package documentation promises, written by hand.
 var searches = []struct {
 	name string
 	q    Query
@@ -155,7 +155,8 @@ func FuzzWords(f *testing.F) {
 	})
 }
 
-// edits are all texts that one letter changed, left out, added or swapped makes of a word, by the definition.
+// edits returns all texts that result from changing, removing, adding or swapping one letter of a word, by the
+// definition.
 func edits(w string, letters string) map[string]bool {
 	out := map[string]bool{}
 	for i := 0; i <= len(w); i++ {

@@ -95,7 +95,7 @@ func otherLanguages(t *testing.T) (out []lookup.Entry) {
 	return out
 }
 
-// labelled is a query with the IRIs that answer it.
+// labelled is a query with the IRIs of its answers.
 type labelled struct {
 	kind, text string
 	want       []string
@@ -266,7 +266,7 @@ func questionQueries(t *testing.T) (out []labelled) {
 	return out
 }
 
-// figures are recall and mean reciprocal rank.
+// figures has recall and mean reciprocal rank.
 type figures struct{ n, first, ten, mrr float64 }
 
 func (f *figures) add(found, want []string) {
@@ -332,8 +332,7 @@ func ftsFind(t *testing.T, entries []lookup.Entry) func(text string) []string {
 	}
 }
 
-// TestQuality keeps the figures of search quality on the slice in a golden file, so that a change that costs hits
-// shows.
+// TestQuality compares the search quality on the slice with a golden file, so that a change that loses hits is noticed.
 func TestQuality(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow with the race detector; go test without -short runs it")

@@ -11,9 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
 )
 
-// Boosts of the ways of matching. A name's score shows how it matched: an exact name scores more than exact, all words
-// more than full, all except a wrong letter more than typo. For two names that match equally well, each matched word
-// adds matched, and a whole word one more.
+// The boosts for the different kinds of matches. A name's score shows how it matched: an exact name scores more than
+// exact, all words more than full, all except a wrong letter more than typo. For two names that match equally well,
+// each matched word adds matched, and a whole word one more.
 const (
 	exact   = 4000
 	full    = 1000

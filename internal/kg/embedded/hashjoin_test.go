@@ -107,7 +107,7 @@ func (c *counting) Err() error {
 	return c.Context.Err()
 }
 
-// TestNoQuadraticWork counts the steps of queries that nested loops would need millions for.
+// TestNoQuadraticWork counts the steps of queries for which nested loops would need millions.
 func TestNoQuadraticWork(t *testing.T) {
 	const n = 3000
 	var b strings.Builder

@@ -106,7 +106,7 @@ func TestGreedyQueriesEnd(t *testing.T) {
 	}
 }
 
-// TestOrdinaryBesideGreedy runs small queries while greedy ones are at work.
+// TestOrdinaryBesideGreedy runs small queries while greedy ones are running.
 func TestOrdinaryBesideGreedy(t *testing.T) {
 	g := denseGraph(t, 100, Options{Timeout: 300 * time.Millisecond, MaxMemory: 16 << 20})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -124,7 +124,7 @@ func TestOrdinaryBesideGreedy(t *testing.T) {
 	wg.Wait()
 }
 
-// TestCancel checks that a caller who gives up gets his own error back, at once.
+// TestCancel checks that a caller who cancels gets the context's error at once.
 func TestCancel(t *testing.T) {
 	g := denseGraph(t, 100, Options{})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -180,7 +180,7 @@ func TestEarlyEnd(t *testing.T) {
 	}
 }
 
-// TestDeepNesting checks that depth alone does no harm.
+// TestDeepNesting checks that deep nesting alone is harmless.
 func TestDeepNesting(t *testing.T) {
 	g := denseGraph(t, 5, Options{Timeout: 2 * time.Second})
 	for name, q := range map[string]string{

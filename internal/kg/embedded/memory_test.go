@@ -44,7 +44,7 @@ func heap() int64 {
 	return int64(s[0].Value.Uint64())
 }
 
-// peakHeap runs f and returns the most that the heap grew meanwhile, garbage included.
+// peakHeap runs f and returns the maximum growth of the heap in that time, including garbage.
 func peakHeap(f func()) int64 {
 	base, peak := heap(), int64(0)
 	stop, done := make(chan struct{}), make(chan struct{})
@@ -77,7 +77,7 @@ func replaceChain(steps int) string {
 	return b.String()
 }
 
-// hungryQueries use as much memory as they can get, each in its own way.
+// hungryQueries use as much memory as they can, each in a different way.
 func hungryQueries() map[string]string {
 	const all = "{ ?a ?b ?c . ?d ?e ?f }"
 	times := func(n int, s string) string { return strings.TrimSuffix(strings.Repeat(s+", ", n), ", ") }
@@ -121,7 +121,7 @@ func TestPeakMemory(t *testing.T) {
 			sink := &countingSink{}
 			var err error
 			peak := peakHeap(func() { err = g.Stream(context.Background(), q, sink) })
-			// on a slow machine time ends it first
+			// on a slow machine the time limit ends it first
 			if kind := kg.KindOf(err); err != nil && kind != kg.TooGreedy && kind != kg.Timeout {
 				t.Errorf("after %d rows: %v", sink.rows, err)
 			}
@@ -182,7 +182,7 @@ func (rowFunc) Head([]string, bool) error  { return nil }
 func (rowFunc) Boolean(bool) error         { return nil }
 func (f rowFunc) Row(row []rdf.Term) error { return f() }
 
-// TestLongQueryText checks that the text of a query counts too.
+// TestLongQueryText checks that the text of a query also counts.
 func TestLongQueryText(t *testing.T) {
 	g := denseGraph(t, 5, Options{MaxMemory: 4 << 20})
 	_, err := g.Query(context.Background(), "SELECT * { VALUES ?x { "+strings.Repeat("1 ", 100_000)+"} }")

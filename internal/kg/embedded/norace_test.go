@@ -2,5 +2,5 @@
 
 package embedded
 
-// raceDetector says that the tests run with the race detector, under which a heap's size means nothing.
+// raceDetector reports whether the tests run with the race detector, which makes the heap's size meaningless.
 const raceDetector = false

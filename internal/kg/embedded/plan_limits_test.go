@@ -127,7 +127,7 @@ func TestPlanningLimits(t *testing.T) {
 	}
 }
 
-// lookedAt is a context that counts how often it is looked at.
+// lookedAt is a context that counts how often it is checked.
 type lookedAt struct {
 	context.Context
 	times int

@@ -19,8 +19,8 @@ import (
 )
 
 // TestSlice loads the reference slice of Wikidata within its bounds of time and memory and runs the gold queries of its
-// questions: in standard SPARQL they must give the rows that Virtuoso and Oxigraph gave, in the query service's dialect
-// the same rows again.
+// questions: in standard SPARQL they must return the rows that Virtuoso and Oxigraph returned, and in the query
+// service's dialect the same rows.
 func TestSlice(t *testing.T) {
 	path := sharedDir(t, "data", "slice", "wikidata-slice.nt.gz")
 	start := time.Now()
@@ -78,7 +78,7 @@ func checkGold(t *testing.T, g *Graph, line []byte) {
 		t.Errorf("%s in the dialect: %v", q.ID, err)
 		return
 	}
-	for _, r := range own.Rows { // the label service gives the number where there is no label, the standard form nothing
+	for _, r := range own.Rows { // if there is no label, the label service returns the ID, the standard form nothing
 		for i, c := range r {
 			if c.IsLiteral() && rdf.ValidID(c.Value) {
 				r[i] = rdf.Term{}

@@ -109,7 +109,7 @@ func TestBadEndpoints(t *testing.T) {
 	}
 }
 
-// TestNobody: an address where nothing answers is told at once; asking again would take seconds.
+// TestNobody checks that an address where nothing answers is reported at once, because retrying would take seconds.
 func TestNobody(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	srv.Close()
@@ -329,7 +329,7 @@ func FuzzFailureTexts(f *testing.F) {
 	})
 }
 
-// panicking is a transport, and a store, with a fault.
+// panicking is a transport and a store that panic.
 type panicking struct{ BudgetStore }
 
 func (panicking) RoundTrip(*http.Request) (*http.Response, error) { panic("a fault") }

@@ -118,7 +118,7 @@ func TestShapeOfAnyGraph(t *testing.T) {
 	}
 }
 
-// TestView: the form in JSON, with null for what is not known.
+// TestView checks the JSON form, with null for unknown values.
 func TestView(t *testing.T) {
 	s, err := maker(t, shape.Options{Graph: plain, Query: load(t, firms).Query, Limits: shape.Limits{Out: 1,
 		In: 1}}).Shape(context.Background(), "c:Firm", "de")
@@ -138,7 +138,7 @@ func TestView(t *testing.T) {
 	}
 }
 
-// TestLabelOfAnotherLanguage: it has its tag.
+// TestLabelOfAnotherLanguage checks that such a label has its language tag.
 func TestLabelOfAnotherLanguage(t *testing.T) {
 	g := load(t, firms)
 	labels, err := shape.Labels(context.Background(), &plain, g.Query, []string{"http://example.org/c/Firm",
@@ -151,7 +151,7 @@ func TestLabelOfAnotherLanguage(t *testing.T) {
 	}
 }
 
-// TestSample: large classes are sampled, and the shape says so.
+// TestSample checks that large classes are sampled, and that the shape says so.
 func TestSample(t *testing.T) {
 	c := &counter{query: load(t, firms).Query}
 	m := maker(t, shape.Options{Graph: plain, Query: c.Query, Limits: shape.Limits{Whole: 3, Sample: 2}})
@@ -461,7 +461,7 @@ left out: 1 property of members`
 	}
 }
 
-// TestMeasure: the shape of what any pattern finds.
+// TestMeasure measures the shape of whatever a pattern finds.
 func TestMeasure(t *testing.T) {
 	s, err := shape.Measure(context.Background(), &wikibase, load(t, cities).Query,
 		shape.Members{Pattern: "?p <http://www.wikidata.org/prop/direct/P36> ?city", Var: "city"}, shape.Limits{})

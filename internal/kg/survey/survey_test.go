@@ -66,7 +66,7 @@ func TestHierarchyIsBounded(t *testing.T) {
 	}
 }
 
-// TestFailuresAreTheGraphs: every query's failure comes back.
+// TestFailuresAreTheGraphs checks that every query's failure is returned.
 func TestFailuresAreTheGraphs(t *testing.T) {
 	g := load(t, `wd:Q1 wdt:P31 wd:Q2 ; p:P31 <http://www.wikidata.org/entity/statement/a> . <http://www.wikidata.org/entity/statement/a> ps:P31 wd:Q2 .`)
 	for fail := range 6 {

@@ -283,7 +283,7 @@ const q42Action = `{"entities":{"Q42":{"id":"Q42","type":"item","labels":{"en":{
 
 var noLabels = reply{status: 200, body: `{"entities":{}}`}
 
-// TestREST: an entity of the REST API is the same as that of the Action API.
+// TestREST checks that an entity from the REST API equals the one from the Action API.
 func TestREST(t *testing.T) {
 	s := newService(t).on("/rest/entities/items/Q42", reply{status: 200, body: q42}).on("/api", noLabels,
 		reply{status: 200, body: q42Action}, noLabels)
@@ -303,7 +303,8 @@ func TestREST(t *testing.T) {
 	}
 }
 
-// TestRESTFailures: an entity that is not there is not there; when the API fails, the Action API is asked.
+// TestRESTFailures checks that a missing entity is reported as missing, and that the Action API is asked if the REST
+// API fails.
 func TestRESTFailures(t *testing.T) {
 	for name, tt := range map[string]struct {
 		replies []reply
@@ -339,7 +340,7 @@ func TestRESTFailures(t *testing.T) {
 	}
 }
 
-// TestRESTRedirect: a merged item leads to its target.
+// TestRESTRedirect checks that a merged item leads to its target.
 func TestRESTRedirect(t *testing.T) {
 	s := newService(t).on("/rest/entities/items/Q1", reply{status: 308,
 		header: map[string]string{"Location": "/rest/entities/items/Q42"}}).

@@ -20,8 +20,8 @@ const largestNumber = 1<<31 - 1
 
 type labelKey struct{ id, language string }
 
-// Labels returns the labels of items and properties in the first of the languages that has one. Numbers without a label
-// in any of them, unknown and malformed ones are absent. It requests 50 at a time and caches the answers.
+// Labels returns the labels of items and properties in the first of the languages that has one. IDs that are unknown,
+// malformed or without a label in any of them are left out. It requests 50 at a time and caches the answers.
 func (c *Client) Labels(ctx context.Context, ids, languages []string) (map[string]string, error) {
 	langs := make([]string, 0, len(languages))
 	for _, l := range languages {
