@@ -122,7 +122,7 @@ type Metrics struct {
 // Flag is something in the query's tree that the SPINACH paper (appendix C) trims or excludes.
 type Flag struct {
 	Kind   FlagKind `json:"kind"`
-	Why    string   `json:"why"`            // in words, with the part of the query
+	Why    string   `json:"why"`            // the reason in words, with the part of the query it is about
 	Line   int      `json:"line,omitempty"` // 1-based, in Cleaned
 	Column int      `json:"column,omitempty"`
 	Trims  bool     `json:"trims,omitempty"` // Trimmed leaves it out

@@ -95,7 +95,7 @@ type analysis struct {
 	Intent   string   `json:"intent"`
 	Classes  []string `json:"extracted_classes"`
 	Entities []string `json:"extracted_entities"`
-	// not in SPARQL-LLM: without it, a property that belongs to no found class is never shown
+	// not in SPARQL-LLM; without it, a property that none of the classes found has would never be shown
 	Relations []string `json:"extracted_relations"`
 	Steps     []string `json:"question_steps"`
 }
