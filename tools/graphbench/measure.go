@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -218,7 +217,7 @@ func startScript(ctx context.Context, name, scripts, dir, data string) (*server,
 	if err := os.Mkdir(work, 0o700); err != nil {
 		return nil, err
 	}
-	port, err := freePort(ctx)
+	port, err := freePort(ctx, scripts)
 	if err != nil {
 		return nil, err
 	}
@@ -257,21 +256,12 @@ func startScript(ctx context.Context, name, scripts, dir, data string) (*server,
 }
 
 // freePort finds a port whose successor is free, too (Virtuoso needs two).
-func freePort(ctx context.Context) (int, error) {
-	var lc net.ListenConfig
-	for range 50 {
-		l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
-		if err != nil {
-			return 0, err
-		}
-		port := l.Addr().(*net.TCPAddr).Port
-		next, err := lc.Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port+1))
-		_ = l.Close()
-		if err == nil {
-			return port, next.Close()
-		}
+func freePort(ctx context.Context, scripts string) (int, error) {
+	out, err := exec.CommandContext(ctx, "bash", filepath.Join(scripts, "..", "freeport.sh")).Output()
+	if err != nil {
+		return 0, err
 	}
-	return 0, errors.New("no two free ports in a row")
+	return strconv.Atoi(strings.TrimSpace(string(out)))
 }
 
 // resident adds up the memory of the processes in the engine's group, now and at its peak, in bytes (Linux, proc(5)).

@@ -16,7 +16,7 @@ if [ "$(id -u)" = 0 ]; then
   chown postgres "$dir"
   as() { runuser -u postgres -- "$@"; }
 fi
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+port=$(bash "$(dirname "$0")/../freeport.sh")
 cd / # a folder that the server's user can read
 as "$bin/initdb" --pgdata="$dir/pg" --username=spinachbot --auth=trust --encoding=UTF8 --no-sync >"$dir/initdb.log"
 as "$bin/pg_ctl" --pgdata="$dir/pg" --log="$dir/pg.log" --wait --timeout=60 \

@@ -34,7 +34,7 @@ if [ -f "$dir/pid" ] && kill -0 "$(cat "$dir/pid")" 2>/dev/null; then
 	exit 1
 fi
 if [ -z "$port" ]; then
-	port=$(php -r '$s = stream_socket_server("tcp://127.0.0.1:0"); echo preg_replace("/.*:/", "", stream_socket_get_name($s, false));')
+	port=$(bash "$here/../freeport.sh")
 fi
 secret() { head -c 20 /dev/urandom | od -An -tx1 | tr -d ' \n'; }
 run() { MW_CONFIG_FILE="$dir/LocalSettings.php" php "$mw/maintenance/$1.php" "${@:2}"; }

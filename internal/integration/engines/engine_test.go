@@ -9,12 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -59,21 +59,15 @@ func startEngine(t *testing.T, name string, files []string) *engine {
 // freePort finds a port whose successor is free, too (Virtuoso needs two).
 func freePort(t *testing.T) int {
 	t.Helper()
-	for range 50 {
-		l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		port := l.Addr().(*net.TCPAddr).Port
-		next, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", fmt.Sprintf("127.0.0.1:%d", port+1))
-		_ = l.Close()
-		if err == nil {
-			_ = next.Close()
-			return port
-		}
+	out, err := exec.CommandContext(t.Context(), "bash", "../../../tools/freeport.sh").Output()
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("no two free ports in a row")
-	return 0
+	port, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
 }
 
 func (e *engine) start() {
