@@ -476,3 +476,26 @@ func TestBestStuck(t *testing.T) {
 		t.Errorf("%+v after %d calls", out.Ending, len(m.requests))
 	}
 }
+
+// TestBestRepeats: a model that repeats calls that were carried out before, whatever it thinks in between, is told so
+// and not asked for ever. A new call begins a new count.
+func TestBestRepeats(t *testing.T) {
+	empty := `query {"sparql": "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P17 wd:Q41 }", "returns": "a mountain: ?m"}`
+	for name, tt := range map[string]struct {
+		turns []string
+		calls int
+	}{
+		"the same":      {slices.Repeat([]string{empty}, 30), 5},
+		"two, in turn":  {slices.Repeat([]string{empty, capital}, 15), 6},
+		"one new":       {append([]string{empty, empty, empty, empty, capital}, slices.Repeat([]string{empty}, 20)...), 9},
+		"same in a row": {[]string{empty, empty, `finish {"no_answer": true, "answer": "None."}`}, 3},
+	} {
+		m := &turnModel{turns: tt.turns}
+		out, _ := askBest(t, m, "Which mountains are in Tarburg?")
+		if out.Answer != nil || len(m.requests) != tt.calls || tt.calls > 3 && out.Reason != Loop {
+			t.Errorf("%s: %+v after %d calls", name, out.Ending, len(m.requests))
+		}
+		last := m.requests[len(m.requests)-1].Messages
+		says(t, last[len(last)-1].Content, "is the same as your step 2, and its result would be the same")
+	}
+}

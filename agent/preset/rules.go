@@ -41,7 +41,7 @@ type Rules struct {
 const (
 	// a call equal to one still in the state is refused; the second refusal in a row restores the state before it
 	RepeatRestore = "restore"
-	RepeatRefuse  = "refuse" // the same, and it is refused every time
+	RepeatRefuse  = "refuse" // the same, and it is refused every time; in a conversation that only grows, four in a row end the run
 	RepeatNone    = "none"   // it is carried out
 	// a reply equal to the one before it is not carried out, and the model is told; the next one ends the run
 	RepeatLoop = "loop"

@@ -305,8 +305,9 @@ func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn proto
 	}
 	key := call.Tool.KeyOf(call.Args)
 	if ref := s.judge(r.Preset.Rules, key); ref != nil {
-		return r.refuse(ctx, b, s, turn, call, ref)
+		return r.refuseRepeat(ctx, b, s, turn, call, ref)
 	}
+	s.again = 0
 	next, res, err := r.perform(ctx, b, s, r.env(b, s), turn, call)
 	if err != nil {
 		return Child{}, err

@@ -171,6 +171,22 @@ func (r *Runner) refuse(ctx context.Context, b *event.Branch, s State, turn prot
 	return c, err
 }
 
+// maxAgain is how many calls in a row a model may repeat that were carried out before.
+const maxAgain = 4
+
+// refuseRepeat refuses a call that repeats an earlier one. In a conversation that only grows, the run ends if the model
+// goes on repeating calls: nothing it could see changes any more.
+func (r *Runner) refuseRepeat(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
+	ref *Refusal) (Child, error) {
+	s.again++
+	c, err := r.refuse(ctx, b, s, turn, call, ref)
+	if err == nil && r.Preset.Rules.Append && s.again >= maxAgain {
+		c = Child{State: c.State, Outcome: Ended, Final: &Final{Ending: event.Ending{Reason: event.Loop,
+			Detail: "the model repeated calls that were made before"}}}
+	}
+	return c, err
+}
+
 // describe adds to a refusal what its text says about the call, and the name of the tool that ends the work.
 func (r *Runner) describe(ref *Refusal, call protocol.Call) {
 	ref.data["Action"], ref.data["Argument"] = call.Tool.Name, call.Shown

@@ -30,6 +30,7 @@ type State struct {
 
 	reply        string   // the last turn, as replies are compared
 	stuck        int      // how often it was the same as the one before it
+	again        int      // calls refused since the last one that was carried out, because they repeat earlier ones
 	warned       bool     // it was refused because it is the same as the one before it
 	messages     int      // of the conversation so far
 	known        *seen    // IDs that the model was shown or that were given, in the form of tool.Dialect.Key
