@@ -117,17 +117,16 @@ type Config struct {
 
 // Limits that cannot be configured.
 const (
-	stopPageAge   = 5 * time.Second    // how long a read of the stop page is valid
-	maxConflicts  = 3                  // edit conflicts in one round before the entry waits for the next
-	maxEdits      = 5                  // changes of a comment by its poster before it is given up
-	clockSlack    = 5 * time.Minute    // between the wiki's clock and its own timestamps
-	signedWithin  = 2 * time.Minute    // from the minute of a signature to the save that brought it
-	maxLapsed     = 7 * 24 * time.Hour // how long a lapsed entry may be reopened
-	maxPosts      = 40                 // posts of a thread that triage sees
-	maxPostRunes  = 8000               // of each
-	maxKeptRunes  = 4000               // of an observation kept for follow-ups
-	maxTopicRunes = 120                // of the heading in an edit summary
-	heldPause     = time.Minute        // before a worker retries a job for which it could do nothing
+	stopPageAge  = 5 * time.Second    // how long a read of the stop page is valid
+	maxConflicts = 3                  // edit conflicts in one round before the entry waits for the next
+	maxEdits     = 5                  // changes of a comment by its poster before it is given up
+	clockSlack   = 5 * time.Minute    // between the wiki's clock and its own timestamps
+	signedWithin = 2 * time.Minute    // from the minute of a signature to the save that brought it
+	maxLapsed    = 7 * 24 * time.Hour // how long a lapsed entry may be reopened
+	maxPosts     = 40                 // posts of a thread that triage sees
+	maxPostRunes = 8000               // of each
+	maxKeptRunes = 4000               // of an observation kept for follow-ups
+	heldPause    = time.Minute        // before a worker retries a job for which it could do nothing
 )
 
 // Bot answers requests on one page. Its methods are called one at a time, by a process that holds the lock of the data

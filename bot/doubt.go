@@ -15,8 +15,8 @@ import (
 )
 
 // doubted applies [Config].AnswerConfidence to an outcome. It returns the outcome to reply with: the outcome itself;
-// one with a question to the poster instead of the answer; or, if there is no question or one was asked in the thread
-// before, one without an answer. silent says why there is no reply; it is "" if there is one. A question goes through
+// one with a question to the poster instead of the answer; or, if there is no question or it may not be asked, one
+// without an answer. silent says why there is no reply; it is "" if there is one. A question goes through
 // the ledger and the gate like every other reply.
 func (b *Bot) doubted(ctx context.Context, p place, e *Entry, out *agent.Outcome) (_ *agent.Outcome, silent string,
 	err error) {
@@ -34,7 +34,7 @@ func (b *Bot) doubted(ctx context.Context, p place, e *Entry, out *agent.Outcome
 	if !b.cfg.AskBack {
 		return nil, why, nil
 	}
-	asked, err := b.askedBefore(ctx, p, e)
+	asked, err := b.mayNotAsk(ctx, p, e)
 	asks := reply.Question(out, e.Language)
 	if err == nil && !asked && asks != "" {
 		asked, err = b.askedByAnother(ctx, p, e)
@@ -114,25 +114,43 @@ func counts(list []Choice) (out []int) {
 	return out
 }
 
-// settled reports whether people have accepted an answer in the thread: thanked for one of ours, or posted a query of
-// their own. Then the bot suggests marking the section as resolved; it never does so itself. last reports whether one
-// more failed reply would be our last one there.
-func (b *Bot) settled(ctx context.Context, p place, e *Entry) (settled, last bool, err error) {
+// standing finds out where the thread is: whether people have accepted an answer in it, by thanks for one of ours or by a
+// query of their own, so that the bot suggests marking the section as resolved (it never does so itself); and whether
+// this reply is our last one there, always or if it is one more that failed.
+func (b *Bot) standing(ctx context.Context, p place, e *Entry, x *besides) (err error) {
+	if x.last, err = b.lastFollowUp(ctx, p, e); err != nil {
+		return err
+	}
 	earlier, err := b.entriesOfThread(ctx, p, Posted)
-	earlier = slices.DeleteFunc(earlier, func(t *Entry) bool { return t.Key == e.Key })
 	failed := 1
 	for _, t := range earlier {
-		settled = settled || t.is(Thanked) || t.Solution != nil && t.Solution.Rows > 0
-		if t.unanswered() {
-			failed++
+		if t.Key != e.Key {
+			x.settled = x.settled || t.is(Thanked) || t.Solution != nil && t.Solution.Rows > 0
+			if t.unanswered() {
+				failed++
+			}
 		}
 	}
-	return settled, failed >= maxRefused, err
+	x.lastFailed = failed >= maxRefused
+	return err
 }
 
-// askedBefore reports whether one of our replies in the thread is a question. Two questions in a row would feel like an
-// interrogation.
-func (b *Bot) askedBefore(ctx context.Context, p place, e *Entry) (bool, error) {
+// lastFollowUp reports whether the thread has no follow-up left after a reply to the entry: what people answer to it is
+// not read.
+func (b *Bot) lastFollowUp(ctx context.Context, p place, e *Entry) (bool, error) {
+	n, err := b.followups(ctx, p, e.Key, Posting, Posted)
+	if e.Kind == FollowUp {
+		n++
+	}
+	return n >= b.cfg.FollowupLimit, err
+}
+
+// mayNotAsk reports whether one of our replies in the thread is a question, since two in a row would feel like an
+// interrogation, or nobody could answer it.
+func (b *Bot) mayNotAsk(ctx context.Context, p place, e *Entry) (bool, error) {
+	if last, err := b.lastFollowUp(ctx, p, e); err != nil || last {
+		return last, err
+	}
 	earlier, err := b.entriesOfThread(ctx, p, Posted)
 	return slices.ContainsFunc(earlier, func(t *Entry) bool {
 		return t.Key != e.Key && t.Draft != nil && t.Draft.Reply.Asks != ""

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/bot/reply"
@@ -18,7 +17,7 @@ import (
 func (b *Bot) draft(p place, e *Entry, out *agent.Outcome, more besides) (*Draft, error) {
 	r := reply.New(out, e.Author, b.cfg.Operator, e.Key)
 	r.Similar, r.Settled, r.Yours = more.earlier, more.settled, more.yours
-	r.Last = more.last && r.NoAnswer != ""
+	r.Last = more.last || more.lastFailed && r.NoAnswer != ""
 	if len(b.cfg.Languages) > 0 {
 		r.Language = forum.Texts(append([]string{r.Language}, b.cfg.Languages...)...).Tag().String()
 	}
@@ -89,18 +88,4 @@ func finite(f float64) float64 {
 		return 0
 	}
 	return f
-}
-
-// summaryOf returns the edit summary: a link to the section, whether the reply has a query, a link to the page that
-// describes the bot, and the ledger's key. [Wiki].OwnEdits finds the edit by that key, wherever the section is now. The
-// heading is untrusted: its brackets are removed, so that it cannot end the section link.
-func (b *Bot) summaryOf(p place, e *Entry) string {
-	harmless := strings.NewReplacer("*/", "* /", "/*", "/ *", "[", "(", "]", ")", "{", "(", "}", ")", "|", "-", "<",
-		" ", ">", " ")
-	topic := text.Clip(text.OneLine(harmless.Replace(p.thread.Heading)), maxTopicRunes)
-	task := "Reply with a query"
-	if e.Draft == nil || e.Draft.Reply.Query == "" {
-		task = "Reply without a query"
-	}
-	return fmt.Sprintf("/* %s */ %s ([[%s|about this bot]]) %s", topic, task, b.cfg.TaskPage, e.Key)
 }

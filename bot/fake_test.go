@@ -1,6 +1,7 @@
 package bot_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -315,6 +316,7 @@ type fakeSolver struct {
 	sure    float64 // confidence of its answers
 	asks    string  // its question to the poster
 	reads   []agent.Reading
+	speaks  string // the language of posts; English when empty
 	onSolve func()
 
 	onTriage, onAsk func(text string)
@@ -333,8 +335,8 @@ func (s *fakeSolver) Triage(_ context.Context, _, heading string, posts []agent.
 			return nil, err
 		}
 	}
-	t := &agent.Triage{Request: !strings.Contains(last.Text, "announcement"), Question: last.Text, Language: "en",
-		Why: "by the fake"}
+	t := &agent.Triage{Request: !strings.Contains(last.Text, "announcement"), Question: last.Text,
+		Language: cmp.Or(s.speaks, "en"), Why: "by the fake"}
 	if s.opens {
 		t.Opening = &agent.Opening{Heading: heading, Posts: posts, Looked: "what is there",
 			Turn: &llm.Choice{Content: "I look."}}

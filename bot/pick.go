@@ -49,11 +49,7 @@ func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 	if why := b.leaveAlone(p); why != "" {
 		return verdict{reason: why}, nil
 	}
-	text := c.Text
-	if p.index == 0 {
-		text = p.thread.Heading + "\n" + text
-	}
-	if len(c.Queries) == 0 && phrase.IsChatter(text) {
+	if len(c.Queries) == 0 && phrase.IsChatter(p.opens()+"\n"+c.Text) {
 		return verdict{reason: "thanks or chatter"}, nil
 	}
 	if !begins {
@@ -332,17 +328,19 @@ func (b *Bot) followupsUsedUp(ctx context.Context, p place, kind Kind, except st
 	if kind != FollowUp {
 		return false, nil
 	}
+	n, err := b.followups(ctx, p, except, states...)
+	return n >= b.cfg.FollowupLimit, err
+}
+
+// followups counts them.
+func (b *Bot) followups(ctx context.Context, p place, except string, states ...State) (n int, err error) {
 	entries, err := b.entriesOfThread(ctx, p, states...)
-	if err != nil {
-		return false, err
-	}
-	n := 0
 	for _, e := range entries {
 		if e.Kind == FollowUp && e.Key != except {
 			n++
 		}
 	}
-	return n >= b.cfg.FollowupLimit, nil
+	return n, err
 }
 
 // ifUnchanged drops the error of an entry that someone else changed: the next round checks it again.
@@ -351,20 +349,4 @@ func (b *Bot) ifUnchanged(err error) error {
 		return nil
 	}
 	return err
-}
-
-// question returns the request in the poster's own words, used if triage has not reworded it: heading, text, and the
-// queries in it.
-func question(p place) string {
-	var s strings.Builder
-	if p.index == 0 {
-		s.WriteString(strings.TrimSpace(p.thread.Heading))
-		s.WriteString("\n")
-	}
-	s.WriteString(strings.TrimSpace(p.comment.Text))
-	for _, q := range p.comment.Queries {
-		s.WriteString("\n\n")
-		s.WriteString(strings.TrimSpace(q.SPARQL))
-	}
-	return strings.TrimSpace(s.String())
 }

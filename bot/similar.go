@@ -30,9 +30,9 @@ type Figures interface {
 type besides struct {
 	earlier []forum.Earlier
 	figures []reply.Figure
-	settled bool // people have accepted an answer in the thread
-	last    bool // after a reply without an answer, we do not answer in the thread again
 	yours   forum.Fault
+	// people have accepted an answer in the thread; it is our last reply there; it is, if it has no answer
+	settled, last, lastFailed bool
 }
 
 // besides finds that content. All of it is optional: parts that fail are left out.

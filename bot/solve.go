@@ -219,7 +219,7 @@ func (b *Bot) judge(ctx context.Context, e *Entry) error {
 
 // take keeps what the judgment of a post says about the request.
 func (b *Bot) take(e *Entry, p place, t *agent.Triage) {
-	e.Question, e.Opening = cmp.Or(t.Question, question(p)), t.Opening
+	e.Question, e.Opening = cmp.Or(t.Question, phrase.Question(p.opens(), p.comment)), t.Opening
 	if e.Language, e.Foreign = reply.Language(t.Language, b.cfg.Languages); e.Foreign {
 		e.Opening = nil // it is in the asker's language
 	}
@@ -239,11 +239,8 @@ func (b *Bot) declined(ctx context.Context, e *Entry, p place) (string, error) {
 
 // judgeAlone judges a comment without a model, by its words.
 func (b *Bot) judgeAlone(p place, kind Kind) *agent.Triage {
-	text := text.Clip(p.comment.Text, maxPostRunes)
-	if p.index == 0 {
-		text = p.thread.Heading + "\n" + text
-	}
-	t := &agent.Triage{Question: question(p), Why: phrase.NotJudged}
+	text := p.opens() + "\n" + text.Clip(p.comment.Text, maxPostRunes)
+	t := &agent.Triage{Question: phrase.Question(p.opens(), p.comment), Why: phrase.NotJudged}
 	if sign := phrase.Asking(kind == Request, text, b.postsQuery(p.comment), p.comment.Mentioned(b.cfg.Account)); sign != "" {
 		t.Request, t.Why = true, "no model to judge it: "+sign
 	}
@@ -329,7 +326,7 @@ func (b *Bot) solve(ctx context.Context, e *Entry) error {
 	if out.Answer == nil && out.Asks == "" && !b.cfg.ReplyOnFailure {
 		return b.set(ctx, e, GaveUp, "no answer: "+why)
 	}
-	if more.settled, more.last, err = b.settled(ctx, p, e); err != nil {
+	if err := b.standing(ctx, p, e, &more); err != nil {
 		return err
 	}
 	if e.Draft, err = b.draft(p, e, out, more); err != nil {

@@ -36,6 +36,14 @@ type place struct {
 	comment *forum.Comment
 }
 
+// opens returns the thread's heading if the comment is the first below it.
+func (p place) opens() string {
+	if p.index > 0 {
+		return ""
+	}
+	return p.thread.Heading
+}
+
 // seen lists the authors and texts on the page. An entry with none of them is for no comment on it.
 func (v *view) seen() *Seen {
 	authors := map[string]bool{}

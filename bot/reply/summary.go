@@ -1,0 +1,25 @@
+package reply
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// maxTopic is how many characters of a heading an edit summary has.
+const maxTopic = 120
+
+// Summary returns the edit summary of a reply: a link to the section, whether the reply has a query, a link to the page
+// that describes the bot, and the ledger's key, by which the edit is found wherever the section is now. The heading is
+// untrusted: its brackets are removed, so that it cannot end the section link.
+func Summary(heading, query, about, key string) string {
+	harmless := strings.NewReplacer("*/", "* /", "/*", "/ *", "[", "(", "]", ")", "{", "(", "}", ")", "|", "-", "<",
+		" ", ">", " ")
+	topic := text.Clip(text.OneLine(harmless.Replace(heading)), maxTopic)
+	task := "Reply with a query"
+	if query == "" {
+		task = "Reply without a query"
+	}
+	return fmt.Sprintf("/* %s */ %s ([[%s|about this bot]]) %s", topic, task, about, key)
+}
