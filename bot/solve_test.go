@@ -3,6 +3,7 @@ package bot_test
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -146,7 +147,11 @@ func TestNewReply(t *testing.T) {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
-	many := &agent.Outcome{Answer: &agent.Answer{Table: &kg.Table{Vars: []string{"a"}, Rows: make([][]rdf.Term, 5000)}}}
+	rows := make([][]rdf.Term, 5000)
+	for i := range rows {
+		rows[i] = []rdf.Term{rdf.Typed(strconv.Itoa(i), rdf.XSDInteger)}
+	}
+	many := &agent.Outcome{Answer: &agent.Answer{Table: &kg.Table{Vars: []string{"a"}, Rows: rows}}}
 	if r := reply.New(many, "", "", ""); len(r.Rows) != forum.MaxRows || r.Total != 5000 {
 		t.Errorf("%d of %d rows", len(r.Rows), r.Total)
 	}

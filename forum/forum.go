@@ -112,6 +112,8 @@ type Reply struct {
 	Total    int        // rows in all
 	Tree     []TreeItem // the result as a tree, shown instead of the table
 	Several  bool       // some items have several rows, one for each of their values
+	Equal    bool       // the query returns some rows several times; Rows and Total have each once
+	Told     bool       // Short has the result's only value, in words
 	Numbers  bool       // the IDs of items are asked for
 	Boolean  *bool      // result of an ASK
 	RanAt    time.Time  // when the query was run

@@ -42,7 +42,7 @@ func (c *composer) result() error {
 		if err != nil {
 			return err
 		}
-		if c.said {
+		if c.said || c.r.Told && c.r.Short != "" {
 			break
 		}
 		bare := c.r.Rows[0][0]
@@ -84,6 +84,9 @@ func (c *composer) below(columns []string, rows int) []string {
 		said = append(said, c.t.Text("more", "count", more, "link", c.queryLink()))
 	}
 	said = append(said, columns...)
+	if c.r.Equal && rows > 0 {
+		said = append(said, c.t.Text("equal_rows"))
+	}
 	if c.r.Several && rows > 0 && len(c.r.Tree) == 0 {
 		said = append(said, c.t.Text("several"))
 	}

@@ -2,6 +2,7 @@ package faithful
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -90,3 +91,12 @@ func (c *Checker) joined(word string) int {
 
 // ones are the words for one at the end of a number of two digits.
 var ones = map[string][]string{"en": {"one"}, "de": {"ein"}, "nl": {"een", "eenen"}, "it": {"uno", "un"}}
+
+// Says reports whether a text in a language has a number of at least two that is written in words.
+func Says(text, language, number string) bool {
+	base, _, _ := strings.Cut(strings.ToLower(language), "-")
+	want, err := strconv.Atoi(number)
+	return err == nil && want > 0 && slices.ContainsFunc((&Checker{language: base}).numerals(tokens(text)), func(t token) bool {
+		return t.number == want
+	})
+}

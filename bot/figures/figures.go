@@ -50,10 +50,10 @@ type column struct {
 // are not direct values of a property of the row's item are left out. Units and dates are optional: even with an error,
 // Find returns those that were found.
 func (f Finder) Find(ctx context.Context, a *agent.Answer, rows int, language string) ([]reply.Figure, error) {
-	t := a.Table
-	if t == nil || t.Ask {
+	if a.Table == nil || a.Table.Ask {
 		return nil, nil
 	}
+	t := &kg.Table{Vars: a.Table.Vars, Rows: reply.Distinct(a.Table.Rows)}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	var out []reply.Figure

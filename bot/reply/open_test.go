@@ -100,3 +100,32 @@ func TestSeveral(t *testing.T) {
 		}
 	}
 }
+
+// Equal rows are shown once, with a word on it.
+func TestEqualRows(t *testing.T) {
+	row := func(id string) []rdf.Term { return []rdf.Term{rdf.IRI(rdf.Entity + id), rdf.String("y")} }
+	for n, rows := range map[int][][]rdf.Term{2: {row("Q1"), row("Q2"), row("Q1"), row("Q1")}, 3: {row("Q1"), row("Q2"), row("Q3")}} {
+		probed := &agent.Probed{Open: []agent.Probe{{Kind: "joins", Gone: 2}}} // said once: by the sentence on equal rows
+		r := New(&agent.Outcome{Language: "en", Probed: probed, Answer: &agent.Answer{SPARQL: "SELECT ?a ?b { ?a ?p ?b }",
+			Table: &kg.Table{Vars: []string{"a", "b"}, Rows: rows}}}, "A", "", "")
+		if len(r.Rows) != n || r.Total != n || r.Equal != (n == 2) || r.Several || len(r.Open) != n-2 {
+			t.Errorf("%d rows of %d, equal %v, several %v", len(r.Rows), r.Total, r.Equal, r.Several)
+		}
+		w, err := forum.Compose(r, ":")
+		if got := strings.Contains(w, "|}\n:The query returns some rows several times; here each is shown once."); err != nil || got != (n == 2) {
+			t.Errorf("%v\n%s", err, w)
+		}
+	}
+}
+
+// A number that the answer has in words is not repeated in digits.
+func TestToldInWords(t *testing.T) {
+	for said, want := range map[string]bool{"Dezesseis países africanos não têm litoral.": true, "Países sem litoral.": false,
+		"Quinze países não têm litoral.": false} {
+		r := New(&agent.Outcome{Language: "pt", Report: said, Answer: &agent.Answer{SPARQL: "SELECT (COUNT(?a) AS ?n) { ?a ?p ?b }",
+			Table: &kg.Table{Vars: []string{"n"}, Rows: [][]rdf.Term{{rdf.Typed("16", rdf.XSDInteger)}}}}}, "A", "", "")
+		if w, err := forum.Compose(r, ":"); err != nil || strings.Contains(w, "Resultado: 16") == want {
+			t.Errorf("%v\n%s", err, w)
+		}
+	}
+}

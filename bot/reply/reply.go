@@ -10,6 +10,7 @@ package reply
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"net/url"
 	"regexp"
@@ -18,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/faithful"
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 
@@ -77,8 +79,12 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		r.Boolean = &yes
 		return r
 	}
-	r.Vars, r.Total = t.Vars, len(t.Rows)
-	for _, row := range t.Rows[:min(len(t.Rows), forum.MaxRows)] {
+	table := Distinct(t.Rows)
+	r.Vars, r.Total, r.Equal = t.Vars, len(table), len(table) < len(t.Rows)
+	r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool { // said below the table
+		return o.Kind == "joins" && r.Equal && o.Come == 0 && o.Gone == len(t.Rows)-len(table)
+	})
+	for _, row := range table[:min(len(table), forum.MaxRows)] {
 		cells := make([]forum.Cell, len(row))
 		for i, term := range row {
 			cells[i] = cell(term, a.Labels)
@@ -86,9 +92,24 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		r.Rows = append(r.Rows, cells)
 	}
 	withoutLabelColumns(&r)
-	r.Several = several(t.Rows)
+	r.Several = several(table)
+	r.Told = len(table) == 1 && len(r.Vars) == 1 && len(r.Rows[0]) == 1 &&
+		r.Rows[0][0].Kind == "number" && faithful.Says(r.Short, lang, r.Rows[0][0].Text)
 	r.Headers, r.Tree = headers(a, r.Vars, lang), tree(&r)
 	return r
+}
+
+// Distinct returns the rows of a table, each once: the rows of a reply, which a [Figure] counts.
+func Distinct(table [][]rdf.Term) [][]rdf.Term {
+	seen := map[string]bool{}
+	var out [][]rdf.Term
+	for _, row := range table {
+		if key := fmt.Sprintf("%q", row); !seen[key] {
+			seen[key] = true
+			out = append(out, row)
+		}
+	}
+	return out
 }
 
 // open returns what variants of the answer's query would change, although the model kept its reading.

@@ -115,7 +115,7 @@ var rules = []struct {
 	{"bot/tracepage", "agent agent/event bot forum internal/message", "pages of steps, of the bot's nouns; who writes and reads them is handed in"},
 	{"bot/phrase", "forum", "what posts say by their words alone; user names are the forum's"},
 	{"bot/figures", "agent bot bot/reply internal/kg internal/rdf internal/sparql", "units and dates of an answer's numbers; the graph is a function"},
-	{"bot/reply", "agent forum internal/rdf internal/sparql", "what the agent found, for people; it is independent of wikis and ledgers"},
+	{"bot/reply", "agent agent/faithful forum internal/rdf internal/sparql", "what the agent found, for people; it is independent of wikis and ledgers"},
 	{"bot/digest", "bot forum", "what the ledger says of a day, as text; it reads no wiki and no store"},
 	{"bot/bottest", "bot internal/job", "a ledger in memory for tests and simulations"},
 	{"bot", "bot/identity bot/phrase forum agent agent/faithful bot/reply internal/job", "the bot decides; it reaches wiki, store and agent through interfaces it owns"},
