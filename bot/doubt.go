@@ -114,8 +114,8 @@ func counts(list []Choice) (out []int) {
 	return out
 }
 
-// standing finds out where the thread is: whether people have accepted an answer in it, by thanks for one of ours or by a
-// query of their own, so that the bot suggests marking the section as resolved (it never does so itself); and whether
+// standing finds out where the thread is: whether people have accepted an answer in it, by thanks for one of ours or by
+// a query of their own, so that the bot suggests marking the section as resolved (it never does so itself); and whether
 // this reply is our last one there, always or if it is one more that failed.
 func (b *Bot) standing(ctx context.Context, p place, e *Entry, x *besides) (err error) {
 	if x.last, err = b.lastFollowUp(ctx, p, e); err != nil {

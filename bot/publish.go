@@ -73,7 +73,8 @@ func (b *Bot) attempt(ctx context.Context, e *Entry) (again bool, err error) {
 		return false, err
 	}
 	edit := Edit{Title: b.title, Section: p.thread.Section, Text: text.after,
-		Summary: reply.Summary(p.thread.Heading, e.Draft.Reply.Query, b.cfg.TaskPage, e.Key), BaseRev: p.view.rev.ID, Start: p.view.now, SendBefore: g.until}
+		Summary: reply.Summary(p.thread.Heading, e.Draft.Reply.Query, b.cfg.TaskPage, e.Key),
+		BaseRev: p.view.rev.ID, Start: p.view.now, SendBefore: g.until}
 	return b.save(ctx, e, edit, b.byTools(p, e, edit), g.now)
 }
 

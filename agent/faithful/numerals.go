@@ -96,7 +96,6 @@ var ones = map[string][]string{"en": {"one"}, "de": {"ein"}, "nl": {"een", "eene
 func Says(text, language, number string) bool {
 	base, _, _ := strings.Cut(strings.ToLower(language), "-")
 	want, err := strconv.Atoi(number)
-	return err == nil && want > 0 && slices.ContainsFunc((&Checker{language: base}).numerals(tokens(text)), func(t token) bool {
-		return t.number == want
-	})
+	written := (&Checker{language: base}).numerals(tokens(text))
+	return err == nil && want > 0 && slices.ContainsFunc(written, func(t token) bool { return t.number == want })
 }

@@ -25,8 +25,8 @@ func (c *Client) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return t, err
 }
 
-// elsewhere reports whether the second endpoint may answer what the first one failed to. A limit or a ban applies to the
-// whole host that set it.
+// elsewhere reports whether the second endpoint may answer what the first one failed to. A limit or a ban applies to
+// the whole host that set it.
 func (c *Client) elsewhere(k kg.Kind) bool {
 	switch k {
 	case kg.Down, kg.Timeout:
