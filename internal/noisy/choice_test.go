@@ -19,7 +19,7 @@ import (
 
 var ids = regexp.MustCompile(`\b[QP][0-9]+\b`)
 
-// deaf checks that a reader gives the same answer when all words but the IDs are removed from its prompts.
+// deaf checks that a reader returns the same answer when all words but the IDs are removed from its prompts.
 type deaf struct {
 	t      *testing.T
 	reader *noisy.Reader

@@ -159,8 +159,8 @@ func same(t *testing.T, page *kg.Entity, other func() (*kg.Entity, error)) {
 	}
 }
 
-// TestWikidataElsewhere: a copy of Wikidata's data on another engine gives the agent the same results as the embedded
-// graph.
+// TestWikidataElsewhere: a copy of Wikidata's data on another engine returns the same results to the agent as the
+// embedded graph.
 func TestWikidataElsewhere(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "data.ttl")
 	if err := os.WriteFile(file, []byte(kgtest.Data), 0o600); err != nil {
