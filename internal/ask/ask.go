@@ -72,8 +72,8 @@ type Service struct {
 // ErrNoQuestion means that the question has no text.
 var ErrNoQuestion = errors.New("the question is empty")
 
-// Start begins to answer q and returns at once. The run ends with ctx. The error is [ErrNoQuestion], or reports that
-// the trajectory cannot be created; in both cases nothing was asked.
+// Start begins to answer q and returns at once. The run ends when ctx ends. The error is [ErrNoQuestion], or reports
+// that the trajectory cannot be created; in both cases nothing was asked.
 func (s *Service) Start(ctx context.Context, q agent.Question) (*Run, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return nil, ErrNoQuestion
@@ -110,8 +110,8 @@ func (s *Service) Continue(ctx context.Context, path string) (*Run, error) {
 }
 
 // Branch starts a new run of an earlier run's question. As long as its calls to the model and the graphs are the same
-// as before, they are answered from the earlier run at no cost; after the first difference they are really made. The
-// new run has its own trajectory, under id.
+// as before, they are answered from the earlier run at no cost; from the first difference on, the calls are really
+// made. The new run has its own trajectory, under id.
 func (s *Service) Branch(ctx context.Context, id string, earlier []agent.Event) (*Run, error) {
 	asker, ok := s.Asker.(Continuer)
 	if !ok {
@@ -152,7 +152,7 @@ func (s *Service) Triage(ctx context.Context, key, heading string, posts []agent
 	return t, nil
 }
 
-// Asked judges whether a request was made before. Like Triage, it has its own trajectory and allowance. Errors are
+// Asked judges whether a request was made before. Like Triage, it uses its own trajectory and allowance. Errors are
 // those of [agent.Engine.Asked], or report that the trajectory could not be written.
 func (s *Service) Asked(ctx context.Context, key string, a agent.Asked) (same *agent.Same, err error) {
 	if s.Same == nil {
@@ -182,10 +182,10 @@ func (s *Service) start(ctx context.Context, id string, work func(ctx context.Co
 	if logid.Of(ctx) == "" {
 		ctx = logid.With(ctx, id)
 	}
-	s.Log.DebugContext(ctx, "a question begins", "question", id)
+	s.Log.DebugContext(ctx, "a question began", "question", id)
 	ctx, r.cancel = context.WithCancel(llm.WithAllowance(ctx, r.allowance))
 	go func() {
-		err := errors.New("the agent ended its goroutine") // when work neither returns nor panics
+		err := errors.New("the agent ended its goroutine") // if work neither returns nor panics
 		defer func() {
 			if p := recover(); p != nil {
 				s.Log.ErrorContext(ctx, "a run panicked", "question", id, "panic", p, "stack", string(debug.Stack()))

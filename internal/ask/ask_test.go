@@ -24,7 +24,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// askerFunc is an agent made of a function.
+// askerFunc is a function used as an agent.
 type askerFunc func(ctx context.Context, rec agent.Recorder) (*agent.Outcome, error)
 
 func (f askerFunc) Ask(ctx context.Context, _ agent.Question, rec agent.Recorder, _ agent.Limits) (*agent.Outcome,
@@ -81,7 +81,7 @@ func steps(ctx context.Context, rec agent.Recorder, n int, pause func()) error {
 	return nil
 }
 
-// heard has what a listener received.
+// heard is what a listener received.
 type heard struct {
 	after   int
 	numbers []int
@@ -102,8 +102,8 @@ func listen(ctx context.Context, r *Run, after, most int, pause func()) heard {
 	return h
 }
 
-// Whatever the order in which things happen, each listener that stays gets every event after the one that it named,
-// once and in order. The last event is the end. The run ends even if a listener is stuck.
+// In whatever order things happen, each listener that stays gets every event after the one it named, once and in order.
+// The last event is the end. The run ends even if a listener is stuck.
 func TestListeners(t *testing.T) {
 	for seed := range uint64(300) {
 		synctest.Test(t, func(t *testing.T) { listenersOnce(t, seed) })
@@ -189,7 +189,7 @@ func listenersOnce(t *testing.T, seed uint64) {
 	}
 }
 
-// No wake-up is missed: as long as the channel that a listener is about to wait for is the one that the next event will
+// No wakeup is missed: as long as the channel that a listener is about to wait for is the one that the next event will
 // close, the listener has all events. Many goroutines contend for the lock, so that every gap between two locked
 // sections is hit.
 func TestNoWakeUpIsMissed(t *testing.T) {
@@ -271,7 +271,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// The allowance limits the calls of the run, and its sum is the outcome's usage. A run without bookings keeps the usage
+// The allowance limits the run's calls, and its total is the outcome's usage. A run that books nothing keeps the usage
 // that it reports.
 func TestAllowance(t *testing.T) {
 	for _, books := range []bool{true, false} {
@@ -290,7 +290,7 @@ func TestAllowance(t *testing.T) {
 	}
 }
 
-// spend makes one call that fits into the allowance and one that does not, and returns the second one's error.
+// spend makes one call that the allowance covers and one that it does not, and returns the second call's error.
 func spend(ctx context.Context, t *testing.T) error {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"choices":[{"finish_reason":"stop","message":{"content":"x"}}],"usage":{"prompt_tokens":100,"completion_tokens":1}}`)
@@ -331,8 +331,8 @@ func TestTriage(t *testing.T) {
 	}
 }
 
-// The judgment whether a request was made before has its own trajectory and allowance, too. Without a judge, no request
-// was.
+// The judgment of whether a request was made before also has its own trajectory and allowance. Without a judge, no
+// request counts as made before.
 func TestAsked(t *testing.T) {
 	k := &kept{}
 	s := service(k, nil)
@@ -379,7 +379,7 @@ func TestNothingIsAsked(t *testing.T) {
 	}
 }
 
-// A trajectory that could not be written is an error, even if the agent ignores it.
+// A failure to write the trajectory is an error, even if the agent ignores it.
 func TestTrajectoryFails(t *testing.T) {
 	for _, k := range []*kept{{full: 2}, {full: 3}, {closeErr: errors.New("x")}} {
 		r, err := service(k, func(ctx context.Context, rec agent.Recorder) (*agent.Outcome, error) {

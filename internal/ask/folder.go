@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// File returns the function for [Service.Open] of a service that asks once and keeps the trajectory in the file at
-// path, which must not exist.
+// File returns a function for [Service.Open], for a service that asks only once. It keeps the trajectory in the file at
+// path, which must not exist yet.
 func File(path string) func(id string) (Trajectory, error) {
 	return func(string) (Trajectory, error) {
 		f, err := event.Create(path)
@@ -32,9 +32,8 @@ const maxSameTime = 100
 // other anyway, and waiting here does not block a thread.
 var making sync.Mutex
 
-// Folder returns the function for [Service.Open] that keeps the trajectories in dir, each in a file that is named after
-// the run's ID and the time, since a question can be asked again: ID-20261120T101500.000.jsonl. IDs must be valid in
-// file names.
+// Folder returns a function for [Service.Open] that keeps the trajectories in dir, each in a file named after the run's
+// ID and the time, since a question can be asked again: ID-20261120T101500.000.jsonl. IDs must be valid in file names.
 func Folder(dir string, now func() time.Time) func(id string) (Trajectory, error) {
 	return func(id string) (Trajectory, error) {
 		making.Lock()
@@ -60,7 +59,7 @@ func Folder(dir string, now func() time.Time) func(id string) (Trajectory, error
 // notFound is the error for a missing trajectory.
 type notFound string
 
-// Error returns a message that says what to do.
+// Error returns a message that explains what to do.
 func (e notFound) Error() string { return string(e) }
 
 // Is reports that the error is [fs.ErrNotExist].
@@ -76,9 +75,9 @@ func besides(file, name string) bool {
 	return false
 }
 
-// Newest returns the path of the newest trajectory in dir whose name begins with the given one. The judgment whether a
-// post is a request is found only by a name with "-triage", the judgment whether it was made before only by one with
-// "-asked". If there is no such trajectory, the error is [fs.ErrNotExist].
+// Newest returns the path of the newest trajectory in dir whose name begins with the given one. The judgment of whether
+// a post is a request is found only under a name with "-triage", and the judgment of whether it was made before only
+// under a name with "-asked". If there is no such trajectory, the error is [fs.ErrNotExist].
 func Newest(dir, name string) (string, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {

@@ -27,13 +27,13 @@ type Run struct {
 	writing sync.Mutex   // held while an event is written, which takes as long as the disk needs
 	last    int          // ID of the last event
 	end     *event.Event // written, but not sent to listeners yet: it is the last one only if the trajectory can be closed
-	broken  error        // the trajectory's error; it takes no more events
+	broken  error        // the trajectory's error, after which it takes no more events
 	closed  bool         // the run takes no more events
 
 	mu     sync.Mutex
 	events []event.Event // sent so far; events here never change
 	live   []byte        // the end of the message that the model is writing
-	wake   chan struct{} // closed and replaced when there are more events or the last one has come
+	wake   chan struct{} // closed and replaced when there are more events or the last one was sent
 	ended  bool          // no more events will come
 
 	done chan struct{}
@@ -42,7 +42,7 @@ type Run struct {
 // errEnded is the error for an event that comes after the end of its run.
 var errEnded = errors.New("the run has ended")
 
-// Record writes an event of the agent to the trajectory and tells it to the listeners. It makes the run the agent's
+// Record writes one of the agent's events to the trajectory and sends it to the listeners. It makes the run the agent's
 // [event.Recorder].
 func (r *Run) Record(ctx context.Context, e event.Event) error {
 	r.writing.Lock()
@@ -78,7 +78,7 @@ func (r *Run) tell(e event.Event, last bool) {
 // maxLive is the maximum number of bytes kept of an unfinished message.
 const maxLive = 16_000
 
-// Live tells the listeners what the model is writing. It makes the run an [event.Listener].
+// Live sends the listeners what the model is writing. It makes the run an [event.Listener].
 func (r *Run) Live(d llm.Delta) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,10 +94,10 @@ func (r *Run) Live(d llm.Delta) {
 }
 
 // Events returns the events after the one with the given number, or all for 0: first the past ones, then new ones as
-// they happen, until the last one. The numbers count from 1 and are the same for every listener, so that one that was
-// cut off can continue after the last number that it got. The iteration ends early if ctx is done. Events must not be
-// changed. While the model is writing, "live" events with the text so far are sent now and then, under the number of
-// the previous event; they are not kept.
+// they happen, until the last one. Events are numbered from 1, and the numbers are the same for every listener, so that
+// a listener that was cut off can continue after the last number it got. The iteration ends early if ctx is done.
+// Events must not be changed. While the model is writing, "live" events with the text so far are sent from time to
+// time, under the number of the previous event; they are not kept.
 func (r *Run) Events(ctx context.Context, after int) iter.Seq2[int, event.Event] {
 	return func(yield func(int, event.Event) bool) {
 		for n, events := range r.Batches(ctx, after) {
@@ -110,8 +110,8 @@ func (r *Run) Events(ctx context.Context, after int) iter.Seq2[int, event.Event]
 	}
 }
 
-// Batches returns the same events as [Run.Events], as many at once as are available, with the number of the last one. A
-// slow listener gets fewer and longer batches.
+// Batches returns the same events as [Run.Events], as many at a time as are available, with the number of the last one.
+// A slow listener gets fewer and longer batches.
 func (r *Run) Batches(ctx context.Context, after int) iter.Seq2[int, []event.Event] {
 	return func(yield func(int, []event.Event) bool) {
 		for n := max(after, 0); ctx.Err() == nil; {
@@ -153,19 +153,20 @@ func (r *Run) Cancel() { r.cancel() }
 // Done returns a channel that is closed when the run has ended and its trajectory is closed.
 func (r *Run) Done() <-chan struct{} { return r.done }
 
-// Wait waits for the end of the run. The outcome is an answer or says why there is none; its usage includes all calls
-// that were or may have been billed, even failed ones. An error means that the caller must stop: the run was canceled,
-// the trajectory could not be written (an [event.WriteError]), or this program has a bug. An outcome returned with an
-// error has what was reached so far, may be nil, and must not be published.
+// Wait waits for the end of the run. The outcome has an answer or the reason why there is none. Its usage includes all
+// calls that were or may have been billed, even failed ones. An error means that the caller must stop: the run was
+// canceled, the trajectory could not be written (an [event.WriteError]), or this program has a bug. An outcome returned
+// with an error contains what was found so far. It may be nil and must not be published.
 func (r *Run) Wait() (*agent.Outcome, error) {
 	<-r.done
 	return r.out, r.err
 }
 
-// Used returns what the run cost so far, with calls in progress at their maximum cost.
+// Used returns what the run has cost so far, counting calls in progress at their maximum cost.
 func (r *Run) Used() llm.Usage { return r.allowance.Used() }
 
-// finish closes the trajectory, adds up the cost, and sends the last event. err is how the run ended.
+// finish closes the trajectory, adds up the cost, and sends the last event. err is the error that ended the run, or
+// nil.
 func (r *Run) finish(err error) {
 	defer close(r.done)
 	defer r.cancel()
@@ -186,7 +187,7 @@ func (r *Run) finish(err error) {
 		r.end = r.lastEvent(err)
 	}
 	if r.out != nil {
-		if used := r.allowance.Used(); used != (llm.Usage{}) { // otherwise the model books nothing, and the agent's own sum is used
+		if used := r.allowance.Used(); used != (llm.Usage{}) { // if the model books nothing, the agent's own total is used
 			r.out.Usage = used
 		}
 		if err != nil && r.out.Reason == agent.Answered {
@@ -197,7 +198,7 @@ func (r *Run) finish(err error) {
 	r.tell(*r.end, true)
 }
 
-// lastEvent returns the end of a run whose agent wrote none, or whose end could not be stored.
+// lastEvent returns the end event of a run whose agent wrote none, or whose end event could not be stored.
 func (r *Run) lastEvent(err error) *event.Event {
 	e := &event.Event{Event: "end", Time: r.now(), ID: r.last + 1, Parent: r.last}
 	end := event.Ending{}

@@ -1,6 +1,6 @@
-// Package crew lets several processes share the work on one ledger. One of them, elected, is the scheduler: it reads
-// the page and adds new requests to the ledger. One, elected, is the publisher: it posts. All of them have workers,
-// which take jobs of judging and solving from one queue.
+// Package crew lets several processes share the work on one ledger. One process is elected as the scheduler: it reads
+// the page and adds new requests to the ledger. One is elected as the publisher: it posts. Every process has workers,
+// which take judging and solving jobs from one queue.
 package crew
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/leader"
 )
 
-// Names of the leases. The publisher's is the one under which earlier versions did everything, so that they cannot post
+// Names of the leases. Earlier versions did everything under the publisher's lease, so an earlier version cannot post
 // at the same time.
 const (
 	SchedulerLease = "scheduler"
@@ -28,7 +28,7 @@ const (
 	PublishQueue = "publish"
 )
 
-// QueueOf returns the queue whose listeners do jobs of a kind, or "".
+// QueueOf returns the queue whose listeners do jobs of this kind, or "" if there is none.
 func QueueOf(kind string) string {
 	switch kind {
 	case bot.Judging, bot.Solving:
@@ -39,29 +39,29 @@ func QueueOf(kind string) string {
 	return ""
 }
 
-// Bell wakes those who wait for work. It may ring too often or not at all: everyone also polls.
+// Bell wakes workers and publishers that wait for work. It may ring too often or not at all, since they also poll.
 type Bell interface {
 	// Listen sends a value to wake whenever there may be work in a queue and someone is waiting, until ctx ends.
 	Listen(ctx context.Context, queue string, wake chan<- struct{})
 }
 
-// Crew is the part of one process. All fields except Bell are required.
+// Crew is one process's part in the work. All fields except Bell are required.
 type Crew struct {
 	Log     *slog.Logger
 	Leases  leader.Leases
 	Holder  string        // see [leader.Holder]
-	Lease   time.Duration // how long the others wait when this process is gone
+	Lease   time.Duration // how long the others wait after this process disappears
 	Now     func() time.Time
 	Workers int
 	Bell    Bell // nil: none
 
 	Schedule func(ctx context.Context, l leader.Lease) error           // the scheduler's work, until ctx ends
-	Publish  func(l leader.Lease) (func(context.Context) error, error) // makes the publisher's step
+	Publish  func(l leader.Lease) (func(context.Context) error, error) // returns the publisher's step
 	Work     func(holder string) (func(context.Context) (bool, error), error)
 }
 
-// Run takes part until ctx ends, or until a person must intervene because the account may not edit. It returns when the
-// work in progress is finished.
+// Run takes part in the work until ctx ends, or until a person must intervene because the account is not allowed to
+// edit. It returns when the work in progress is finished.
 func (c *Crew) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -97,7 +97,7 @@ func (c *Crew) Run(ctx context.Context) error {
 	return nil
 }
 
-// failure is why a process stops taking part.
+// failure is the error that makes a process stop.
 type failure struct{ error }
 
 func (c *Crew) listen(ctx context.Context, wg *sync.WaitGroup, queue string) <-chan struct{} {
@@ -108,7 +108,7 @@ func (c *Crew) listen(ctx context.Context, wg *sync.WaitGroup, queue string) <-c
 	return wake
 }
 
-// pause waits for the bell, or for a third of the lease, after which a job of a dead worker may be free. It reports
+// pause waits for the bell, or for a third of the lease, after which a dead worker's job may be free. It reports
 // whether ctx is still valid.
 func (c *Crew) pause(ctx context.Context, bells <-chan struct{}) bool {
 	t := time.NewTimer(c.Lease / 3)
@@ -125,12 +125,12 @@ func (c *Crew) worker(ctx context.Context, work func(context.Context) (bool, err
 	for ctx.Err() == nil {
 		worked, err := work(ctx)
 		if err != nil && ctx.Err() == nil {
-			c.Log.Error("a job could not be done now", "error", err)
+			c.Log.Error("a job could not be done at the moment", "error", err)
 		}
 		if worked && err == nil {
 			continue
 		}
-		if err != nil { // a service is down: do not retry because of the bell
+		if err != nil { // a service is down: the bell must not cause a retry
 			c.pause(ctx, nil)
 			continue
 		}
@@ -164,8 +164,8 @@ func (c *Crew) publisher(ctx context.Context, l leader.Lease) error {
 	return nil
 }
 
-// Drain returns a context for work that was begun before ctx ended: it continues for at most d afterwards, so that a
-// process that is asked to stop finishes what it can. When ctx ended because a lease was lost, it ends at once.
+// Drain returns a context for work that began before ctx ended. The context lasts for at most d after ctx ends, so that
+// a process that is asked to stop can finish its work. If ctx ends because a lease was lost, the context ends at once.
 func Drain(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/leader"
 )
 
-// leases is a table of leases with the bubble's clock.
+// leases is a table of leases that uses the synctest bubble's clock.
 type leases struct {
 	mu   sync.Mutex
 	held map[string]leader.Lease
@@ -48,13 +48,13 @@ func (t *leases) Release(_ context.Context, l leader.Lease) error {
 	return nil
 }
 
-// All processes work, but only one at a time schedules and only one publishes. If that one is cut off, another takes
-// over.
+// All processes work, but only one at a time schedules, and only one publishes. If that process is cut off, another one
+// takes over.
 func TestCrew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := &leases{held: map[string]leader.Lease{}, ends: map[string]time.Time{}, dead: map[string]bool{}}
 		var mu sync.Mutex
-		does := map[string]string{} // role: who
+		does := map[string]string{} // by role: who has it
 		worked := map[string]int{}
 		play := func(ctx context.Context, role, who string) {
 			mu.Lock()
@@ -125,7 +125,7 @@ func TestCrew(t *testing.T) {
 	})
 }
 
-// A blocked account ends everything, and the error says why.
+// A blocked account stops everything, and the error says why.
 func TestBlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := &leases{held: map[string]leader.Lease{}, ends: map[string]time.Time{}}
@@ -143,7 +143,7 @@ func TestBlocked(t *testing.T) {
 	})
 }
 
-// Work that was begun continues for a while after the signal to stop, but not after its lease was lost.
+// Work in progress continues for a while after the signal to stop, but not after its lease is lost.
 func TestDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for cause, want := range map[error]time.Duration{nil: 20 * time.Second, leader.ErrLost: 0} {
@@ -165,6 +165,6 @@ func TestDrain(t *testing.T) {
 		stop()
 		work, end := Drain(ctx, time.Hour)
 		end()
-		<-work.Done() // no timer is left, or the bubble does not end
+		<-work.Done() // no timer may be left, or the bubble would not end
 	})
 }
