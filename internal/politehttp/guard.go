@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// RefusedError says that a request was not sent because its host is not among the configured ones.
+// RefusedError reports that a request was not sent because its host is not among the configured ones.
 type RefusedError struct {
 	Host string // host and port of the request
 	Why  string
@@ -25,21 +25,21 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("refused to contact %s: %s", e.Host, e.Why)
 }
 
-// Permanent says that repeating does not help.
+// Permanent reports that repeating the request does not help.
 func (e *RefusedError) Permanent() bool { return true }
 
 // Options configure [NewTransport].
 type Options struct {
 	UserAgent string            // set on each request that has none; see [UserAgent]
 	Hosts     []string          // reachable hosts, such as "www.wikidata.org", "127.0.0.1:8080" or a URL
-	Base      http.RoundTripper // nil: a transport without proxy that refuses loopback addresses unless Hosts names one
+	Base      http.RoundTripper // nil: a transport without a proxy; it refuses loopback addresses unless Hosts names one
 	Public    bool              // with a nil Base: also refuse private networks, unless Hosts or Neighbor is in one
 	Neighbor  string            // host or URL; resolved when needed
 }
 
 // NewTransport returns a transport that sets our User-Agent and reaches only the configured hosts. Any other request
 // fails with a *[RefusedError] before a byte is sent. A host without a port means ports 80 and 443. Loopback addresses
-// are reachable only when Hosts names one: a name that resolves to a loopback or link-local address is refused while
+// are reachable only if Hosts names one: a name that resolves to a loopback or link-local address is refused while
 // dialing.
 //
 // The transport also checks each hop of a redirect, since http.Client sends every hop through its transport.
@@ -66,7 +66,7 @@ func NewTransport(o Options) (http.RoundTripper, error) {
 	return g, nil
 }
 
-// plainTransport returns a transport without proxy and with bounded handshakes.
+// plainTransport returns a transport that uses no proxy and limits the time of handshakes.
 func plainTransport(g *dialGuard) *http.Transport {
 	d := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	d.ControlContext = func(ctx context.Context, _, address string, _ syscall.RawConn) error {
@@ -182,7 +182,7 @@ func (g *guard) names(kind func(netip.Addr) bool) bool {
 	})
 }
 
-// RoundTrip sends the request if its host is a configured one.
+// RoundTrip sends the request if its host is configured.
 func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := g.check(req.URL); err != nil {
 		if req.Body != nil {
@@ -207,7 +207,7 @@ func (g *guard) check(u *url.URL) error {
 	return nil
 }
 
-// maxRedirects is how many redirects [CheckRedirect] follows.
+// maxRedirects is the maximum number of redirects that [CheckRedirect] follows.
 const maxRedirects = 5
 
 // CheckRedirect can be used as the CheckRedirect of an http.Client. It allows at most 5 redirects and none from https

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// TooLargeError says that an answer was cut because it exceeded the size limit.
+// TooLargeError reports that an answer was cut off because it exceeded the size limit.
 type TooLargeError struct {
 	Limit int64 // bytes
 }
@@ -16,10 +16,10 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("the answer is larger than %d bytes and was cut", e.Limit)
 }
 
-// Permanent reports that repeating does not help.
+// Permanent reports that repeating the request does not help.
 func (e *TooLargeError) Permanent() bool { return true }
 
-// LimitBody returns a reader of body that fails with a *[TooLargeError] after limit bytes, without reading further.
+// LimitBody returns a reader for body that fails with a *[TooLargeError] after limit bytes, without reading further.
 // Close closes body.
 func LimitBody(body io.ReadCloser, limit int64) io.ReadCloser {
 	return &limited{body: body, left: limit, limit: limit}

@@ -9,8 +9,8 @@ import (
 // Pauses records for how long servers want no requests. The Retry-After of one answer applies to all requests to that
 // server. internal/store shares pauses among all processes on a database; [NewPauses] keeps those of one client.
 type Pauses interface {
-	// Paused returns what remains of the pause that a server requested, or 0. The server is known by a name that contains
-	// no secret.
+	// Paused returns what remains of the pause that a server requested, or 0. The server is identified by a name that
+	// contains no secret.
 	Paused(ctx context.Context, server string) (time.Duration, error)
 	// Pause records that a server requests a pause of d from now on. It does not shorten a longer pause.
 	Pause(ctx context.Context, server string, d time.Duration) error

@@ -81,7 +81,7 @@ func (c *ManualClock) Slept() []time.Duration {
 	return append([]time.Duration(nil), c.slept...)
 }
 
-// UserAgent returns the User-Agent that Wikimedia's policy asks for: "name/version (contact)". The contact is a page or
+// UserAgent returns the User-Agent that Wikimedia's policy requires: "name/version (contact)". The contact is a page or
 // address at which the operator can be reached. Without one the services answer 403, so it is an error here.
 //
 // Source: foundation.wikimedia.org, Policy:Wikimedia Foundation User-Agent Policy.

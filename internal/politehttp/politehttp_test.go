@@ -187,7 +187,7 @@ func TestGuard(t *testing.T) {
 			t.Errorf("%s: sent %v, %v; want %v", url, sent, err, want)
 		}
 		if err != nil && strings.Contains(err.Error(), "pw") {
-			t.Errorf("the error holds a password: %v", err)
+			t.Errorf("the error contains a password: %v", err)
 		}
 	}
 	if base.agents[0] != "bot/1 (me)" {
@@ -311,7 +311,7 @@ func TestScrubFindsEveryForm(t *testing.T) {
 			"base64":        base64.StdEncoding.EncodeToString([]byte(secret)),
 		} {
 			if name == "base64" && len(secret) < 8 {
-				continue // too few characters to tell from other text
+				continue // too few characters to distinguish from other text
 			}
 			text := "before " + form + " after"
 			got := s.Text(text)

@@ -9,24 +9,25 @@ import (
 	"time"
 )
 
-// Result is the outcome of one attempt, as far as a decision to try again needs it: a status with its header, or the
-// error of an attempt without a usable answer. In that case Status is 0, or the status of the answer that broke off.
+// Result is the part of an attempt's outcome that decides whether to try again: a status with its header, or the error
+// of an attempt without a usable answer. In that case Status is 0, or the status of the answer that was cut off.
 type Result struct {
 	Status int
 	Header http.Header
 	Err    error
 }
 
-// Policy says how often an attempt is repeated, and how long to wait before each. The zero Policy never repeats.
+// Policy determines how often an attempt is repeated and how long to wait before each repetition. The zero Policy never
+// repeats.
 type Policy struct {
 	Attempts int           // including the first
 	Base     time.Duration // wait after the first failure, doubled after each further one
-	Max      time.Duration // longest wait when the server names none
+	Max      time.Duration // longest wait if the server names none
 	MaxAfter time.Duration // longest Retry-After that is obeyed; the caller gives up if it is longer; 0: no limit
 }
 
-// DefaultPolicy is similar to pywikibot's but shorter: 5 attempts, waits from 2 s doubling up to 2 min, and a
-// Retry-After of up to 5 min is obeyed.
+// DefaultPolicy returns a policy similar to pywikibot's, but shorter: 5 attempts, waits that double from 2 s up to 2
+// min, and a Retry-After of up to 5 min.
 func DefaultPolicy() Policy {
 	return Policy{Attempts: 5, Base: 2 * time.Second, Max: 2 * time.Minute, MaxAfter: 5 * time.Minute}
 }
@@ -51,8 +52,8 @@ func (p Policy) Next(attempt int, r Result, now time.Time, rnd float64) (wait ti
 	return wait, true
 }
 
-// Transient reports whether the same attempt may succeed later. That is so after a network error, a broken answer or a
-// transient status, but not after a permanent error (see [Permanent]) or when the context is done.
+// Transient reports whether the same attempt may succeed later. It may after a network error, a broken answer or a
+// transient status, but not after a permanent error (see [Permanent]) or if the context is done.
 func (r Result) Transient() bool {
 	if r.Err != nil {
 		return !errors.Is(r.Err, context.Canceled) && !errors.Is(r.Err, context.DeadlineExceeded) && !Permanent(r.Err)
@@ -60,9 +61,8 @@ func (r Result) Transient() bool {
 	return TransientStatus(r.Status)
 }
 
-// Permanent reports whether err, or an error that it wraps, says that repeating cannot help: it has a method
-// Permanent() bool that returns true. Examples are a refused host, a body over the limit, and a replay without the
-// answer.
+// Permanent reports whether repeating cannot help: err, or an error that it wraps, has a method Permanent() bool that
+// returns true. Examples are a refused host, a body over the limit, and a replay that lacks the answer.
 func Permanent(err error) bool {
 	var p interface{ Permanent() bool }
 	return errors.As(err, &p) && p.Permanent()

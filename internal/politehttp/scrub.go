@@ -37,12 +37,12 @@ var secretForms = []struct {
 	{regexp.MustCompile(`(://[^/\s:@"\\]+:)[^/\s@"\\]+@`), "$1" + Mask + "@"},
 }
 
-// Scrubber removes secrets from text, in every form in which they travel: unchanged, escaped for a URL (once or more,
+// Scrubber removes secrets from text, in every form in which they are sent: unchanged, escaped for a URL (once or more,
 // with a space as %20 or +), for JSON or for HTML, and inside base64, as in basic authentication. It also removes text
-// that looks like a secret. A nil Scrubber knows no secrets. A Scrubber is safe for concurrent use.
+// that looks like a secret. A nil Scrubber removes only such text. A Scrubber is safe for concurrent use.
 type Scrubber struct{ secrets []*regexp.Regexp }
 
-// NewScrubber returns a scrubber of these secrets. It ignores those of fewer than 4 bytes.
+// NewScrubber returns a scrubber for these secrets. It ignores those of fewer than 4 bytes.
 func NewScrubber(secrets ...string) *Scrubber {
 	s := &Scrubber{}
 	seen := map[string]bool{}
@@ -164,7 +164,8 @@ func base64Fragments(secret string) []string {
 // secretParameter is the name of a URL parameter whose value is a secret.
 var secretParameter = regexp.MustCompile(`(?i)key|token|secret|passw|pwd|auth|sig|credential|session`)
 
-// longValue is the length from which the value of a URL parameter counts as a secret, whatever its name.
+// longValue is the minimum length at which the value of a URL parameter counts as a secret, whatever the parameter's
+// name.
 const longValue = 16
 
 // URLSecrets returns the secrets in an address: its password, and the values of parameters that look like keys.
@@ -187,8 +188,8 @@ func URLSecrets(address string) []string {
 	return out
 }
 
-// ShownURL returns an address without user name, password, fragment, and the values of its parameters, so that anyone
-// may see it. The address need not be well-formed.
+// ShownURL returns an address that anyone may see: without its user name, password, fragment and parameter values. The
+// address need not be well-formed.
 func ShownURL(address string) string {
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
 		user := u.User != nil

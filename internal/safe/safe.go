@@ -1,6 +1,6 @@
 // Package safe turns a panic into an error. A panic in a goroutine ends the whole program, including the work of all
-// other goroutines: one broken answer of a graph would end every question in progress. A handler of an HTTP server, or
-// a function that recovers itself, does not need it.
+// other goroutines: one broken answer from a graph would end every question in progress. HTTP handlers, and functions
+// that recover by themselves, do not need it.
 package safe
 
 import (
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Panic is an error that was made from a panic.
+// Panic is an error made from a panic.
 type Panic struct {
 	Value any
 	Where string // the function and line that panicked
