@@ -40,7 +40,7 @@ func (s *Store) Works(ctx context.Context, candidate string) ([]annotate.Work, e
 	return out, failed(err, "list works on %s", candidate)
 }
 
-// SaveWork stores a work that nobody has changed since it was read, with the event that describes it.
+// SaveWork stores a work that nobody has changed since it was read, together with the event that describes the change.
 func (s *Store) SaveWork(ctx context.Context, w *annotate.Work, e *annotate.Event) error {
 	next := *w
 	next.Version++

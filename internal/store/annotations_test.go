@@ -80,11 +80,12 @@ func TestWorks(t *testing.T) {
 		t.Fatalf("events: %v %v", es, err)
 	}
 	if d := cmp.Diff(*ada, es[1].Work); d != "" {
-		t.Errorf("an event holds a work other than the saved one: %s", d)
+		t.Errorf("an event contains a work other than the saved one: %s", d)
 	}
 }
 
-// If many save from the same version, also in several programs, exactly one succeeds, and exactly one event records it.
+// If many goroutines save from the same version, even through several stores, exactly one succeeds, and exactly one
+// event records it.
 func TestSaveWorkOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "annotations.db")
 	stores := []*Store{open(t, path), open(t, path)}

@@ -42,6 +42,6 @@ func TestBusyDatabase(t *testing.T) {
 	s.db.SetMaxOpenConns(1)
 	defer hold()()
 	if _, err := s.Add(t.Context(), entry("sb-2", bot.Noticed, day)); err == nil || !strings.Contains(err.Error(), "kept the database busy") {
-		t.Errorf("while another program keeps it: %v", err)
+		t.Errorf("while another program keeps it busy: %v", err)
 	}
 }

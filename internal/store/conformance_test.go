@@ -23,7 +23,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// opener opens a test's store, the same one each time.
+// opener opens a test's store; each call opens the same one.
 type opener func(t *testing.T) *Store
 
 // sharedURL names the setting with a PostgreSQL database for tests. The integration run sets it.
@@ -54,7 +54,7 @@ func openShared(t *testing.T, address string) *Store {
 	return s
 }
 
-// emptySchema creates a schema for one test and returns an address through which only that schema is seen.
+// emptySchema creates a schema for one test and returns an address through which only that schema is visible.
 func emptySchema(t *testing.T) string {
 	t.Helper()
 	u, err := url.Parse(os.Getenv(sharedURL))
@@ -117,7 +117,7 @@ func testLedger(t *testing.T, open opener) {
 		t.Errorf("an update from an old version: %v", err)
 	}
 	if err := s.Update(ctx, entry("sb-9", bot.Posted, day)); !errors.Is(err, bot.ErrNoEntry) {
-		t.Errorf("update of nothing: %v", err)
+		t.Errorf("update of a missing entry: %v", err)
 	}
 
 	// Everything is still there after a restart.
@@ -161,7 +161,7 @@ func testLedger(t *testing.T, open opener) {
 	}
 }
 
-// If many update the same version of an entry, also in several programs, exactly one succeeds.
+// If many goroutines update the same version of an entry, even through several stores, exactly one succeeds.
 func TestUpdateOnce(t *testing.T) { each(t, testUpdateOnce) }
 
 func testUpdateOnce(t *testing.T, open opener) {
@@ -225,7 +225,7 @@ func testNotesAndSums(t *testing.T, open opener) {
 	}
 }
 
-// A lease has one holder at a time. A holder that slept past the lease's end is recognized, even if it is its own
+// A lease has one holder at a time. A holder that slept past the end of its lease is detected, even if it is its own
 // successor.
 func TestLease(t *testing.T) { each(t, testLease) }
 
@@ -284,7 +284,7 @@ func testLease(t *testing.T, open opener) {
 	}
 }
 
-// If many want a lease at once, one gets it, and each hand-over has its own fence.
+// If many processes want a lease at once, one gets it, and each handover has a new fence.
 func TestLeaseOnce(t *testing.T) { each(t, testLeaseOnce) }
 
 func testLeaseOnce(t *testing.T, open opener) {
@@ -320,7 +320,7 @@ func testLeaseOnce(t *testing.T, open opener) {
 
 func TestChange(t *testing.T) { each(t, testChange) }
 
-// If many change a note, also in several programs, no change is lost.
+// If many goroutines change a note, even through several stores, no change is lost.
 func testChange(t *testing.T, open opener) {
 	stores := []*Store{open(t), open(t)}
 	var wg sync.WaitGroup
@@ -376,7 +376,7 @@ func TestMove(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time everything exists already
+	for range 2 { // the second time everything already exists
 		if m, err := Move(ctx, from, to); err != nil || m != (Moved{50, 2, 1, 50, 0}) {
 			t.Fatalf("%+v %v", m, err)
 		}

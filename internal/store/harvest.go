@@ -56,7 +56,7 @@ func (s *Store) SavePage(ctx context.Context, p harvest.Page, discussions []data
 	}), "archive page %s", p.Title)
 }
 
-// Discussions lists the discussions of a page in their order.
+// Discussions lists the discussions of a page in order.
 func (s *Store) Discussions(ctx context.Context, page string) ([]dataset.Candidate, error) {
 	out, err := list[dataset.Candidate](ctx, s.conn, "SELECT data FROM discussions WHERE page = ? ORDER BY place", page)
 	return out, failed(err, "discussions of %s", page)

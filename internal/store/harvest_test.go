@@ -44,7 +44,7 @@ func TestHarvestPages(t *testing.T) {
 	save(june, discussion("c-4", "four"), discussion("c-1", "one again"))
 	if err := s.SavePage(ctx, harvest.Page{Title: "A/2019/06", Revision: 10},
 		[]dataset.Candidate{discussion("c-5", "five"), discussion("c-5", "twice")}); err == nil {
-		t.Error("an id was taken twice")
+		t.Error("an ID was accepted twice")
 	}
 	for _, key := range []string{"run c-1", "run c-2"} {
 		if err := s.Put(ctx, key, []byte("x")); err != nil {
@@ -113,6 +113,6 @@ func TestHarvestForgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	if holds() {
-		t.Error("the file still holds it")
+		t.Error("the file still contains it")
 	}
 }

@@ -13,9 +13,9 @@ import (
 
 var _ job.Queue = (*Store)(nil)
 
-// jobTable stores jobs and the processes that hold them. An entry's job has the entry's key. The times of claims come
-// from the database's clock, so that the clocks of machines do not matter. All other times come from the process that
-// wrote the job.
+// jobTable stores jobs and the processes that have claimed them. An entry's job has the entry's key. The times of
+// claims come from the database's clock, so that the clocks of machines do not matter. All other times come from the
+// process that wrote the job.
 const jobTable = `CREATE TABLE jobs (
 	key TEXT PRIMARY KEY,
 	kind TEXT NOT NULL,

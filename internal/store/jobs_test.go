@@ -94,7 +94,7 @@ func testJobs(t *testing.T, open opener) {
 	if err := s.GiveBack(ctx, first, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
-	want("given back by one who lost it", "sb-1 solve running 2", "sb-3 confirm done 0", "sb-2 judge waiting 0")
+	want("given back by a worker that had lost it", "sb-1 solve running 2", "sb-3 confirm done 0", "sb-2 judge waiting 0")
 	if err := s.GiveBack(ctx, again, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func testJobs(t *testing.T, open opener) {
 		t.Fatal(err)
 	}
 
-	// The operator is faster than the worker.
+	// The operator decides before the worker does.
 	if err := update(e, nil, bot.Rejected); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func testJobs(t *testing.T, open opener) {
 	}
 	want("tried again", "sb-1 judge waiting 0", "sb-3 confirm done 0", "sb-2 judge waiting 0")
 
-	// A worker's note about an entry that runs elsewhere does not stop that work; a change to other work does.
+	// A note about an entry that another worker is working on does not stop that work; a change to different work does.
 	taken = claim("b", job.Want{Key: "sb-1"}, long)
 	if err := update(e, nil, bot.Noticed); err != nil {
 		t.Fatal(err)
@@ -196,7 +196,7 @@ func testClaimOnce(t *testing.T, open opener) {
 	}
 }
 
-// The entries of a ledger that is older than jobs get theirs.
+// The entries of a ledger from before there were jobs get their jobs.
 func TestJobsAreAdded(t *testing.T) { each(t, testJobsAreAdded) }
 
 func testJobsAreAdded(t *testing.T, open opener) {
@@ -237,7 +237,7 @@ func testJobsAreAdded(t *testing.T, open opener) {
 
 func TestResults(t *testing.T) { each(t, testResults) }
 
-// A job's results are stored when the holder of its claim finishes it. A failed job is done again when it is requested
+// A job's results are stored when the holder of its claim finishes it. A failed job is redone when it is requested
 // again.
 func testResults(t *testing.T, open opener) {
 	ctx := t.Context()

@@ -23,9 +23,9 @@ const leaseTable = `CREATE TABLE leases (
 // and counts as expired; otherwise no process could work until that time.
 const longest = 24 * time.Hour
 
-// Acquire takes or renews a lease for a time. While another process holds the lease, held is false and l names the
-// holder. A holder that was away for longer than its lease gets it back with a new fence, as any other process would. A
-// holder's name must be unique: no other process may ever have used it.
+// Acquire takes a lease for the duration d, or renews it. While another process holds the lease, held is false and l
+// names the holder. A holder that was away for longer than its lease gets it back with a new fence, as any other
+// process would. A holder's name must be unique: no other process may ever have used it.
 func (s *Store) Acquire(ctx context.Context, name, holder string, d time.Duration) (l leader.Lease, held bool,
 	err error) {
 	l = leader.Lease{Name: name, Holder: holder}

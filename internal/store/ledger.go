@@ -97,7 +97,7 @@ func oneOf[T ~string](column string, values []T, args *[]any) string {
 	for _, v := range values {
 		*args = append(*args, string(v))
 	}
-	return column + " IN (NULL" + strings.Repeat(", ?", len(values)) + ")" // an empty list is no SQL
+	return column + " IN (NULL" + strings.Repeat(", ?", len(values)) + ")" // SQL does not allow an empty list
 }
 
 // Add writes a new entry unless its key exists.
@@ -162,7 +162,7 @@ saved = ?, version = version + 1, data = ? WHERE key = ? AND version = ?`,
 	return failed(bot.ErrChanged, "update entry %s", e.Key)
 }
 
-// changed runs a statement and returns how many rows it changed.
+// changed runs a statement and returns the number of rows it changed.
 func (c conn) changed(ctx context.Context, statement string, args ...any) (int64, error) {
 	r, err := c.exec(ctx, statement, args...)
 	if err != nil {

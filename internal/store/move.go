@@ -13,7 +13,7 @@ import (
 // movedNote is the key of a note in a file whose content was moved to a database.
 const movedNote = "store:moved"
 
-// ErrMoved means that the file's content was moved to a shared database, and the file is no longer written.
+// ErrMoved means that the file's content was moved to a shared database and the file is no longer used.
 var ErrMoved = errors.New("this ledger was moved to a PostgreSQL database: set DATABASE_URL")
 
 // ledgerTables are the tables that [Move] moves, with the columns that are the same in both databases, and the order of
@@ -88,7 +88,7 @@ func (c conn) insert(ctx context.Context, table, columns string, rows [][]any) e
 	return nil
 }
 
-// Snapshot writes a consistent copy of the ledger to a new SQLite file, while others may be writing.
+// Snapshot writes a consistent copy of the ledger to a new SQLite file, even while other processes are writing.
 func (s *Store) Snapshot(ctx context.Context, to string) error {
 	if !s.shared {
 		return failed(s.vacuumInto(ctx, to), "snapshot")
@@ -100,7 +100,7 @@ func (s *Store) Snapshot(ctx context.Context, to string) error {
 	err = s.inTx(ctx, func(tx conn) error {
 		return file.inTx(ctx, func(out conn) error {
 			for _, t := range ledgerTables {
-				if _, err := out.exec(ctx, "DELETE FROM "+t.name); err != nil { // rows of an attempt that met a conflict
+				if _, err := out.exec(ctx, "DELETE FROM "+t.name); err != nil { // rows from an attempt that ended in a conflict
 					return err
 				}
 				rows, err := tx.all(ctx, t.name, t.columns, t.order)
@@ -114,7 +114,7 @@ func (s *Store) Snapshot(ctx context.Context, to string) error {
 			return nil
 		})
 	})
-	if err == nil { // leave everything in the one file
+	if err == nil { // leave everything in a single file
 		_, err = file.exec(ctx, "PRAGMA journal_mode = DELETE")
 	}
 	return failed(errors.Join(err, file.Close()), "snapshot")
@@ -126,8 +126,8 @@ func (c conn) vacuumInto(ctx context.Context, to string) error {
 	return err
 }
 
-// CopyFile writes a consistent copy of an SQLite file to a new file, while others may be writing. The file need not be
-// one of this program's.
+// CopyFile writes a consistent copy of an SQLite file to a new file, even while other processes are writing. The file
+// need not belong to this program.
 func CopyFile(ctx context.Context, from, to string) error {
 	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(from), RawQuery: url.Values{"mode": {"ro"},
 		"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds())}}.Encode()}

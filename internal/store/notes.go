@@ -32,8 +32,8 @@ func (s *Store) Put(ctx context.Context, key string, value []byte) error {
 	return failed(err, "note %s", key)
 }
 
-// Change replaces a note with the result of f. f gets nil if there is no note, and returns nil to leave it as it is. No
-// one else changes the note in between. f may be called more than once. If it fails, Change returns its error and
+// Change replaces a note with the result of f. f gets nil if there is no note, and returns nil to leave the note as it
+// is. No other change happens in between. f may be called more than once. If f fails, Change returns its error and
 // changes nothing.
 func (s *Store) Change(ctx context.Context, key string, f func(old []byte) ([]byte, error)) error {
 	var own error
@@ -67,7 +67,7 @@ func (s *Store) Spent(ctx context.Context, day string) (llm.Usage, error) {
 	return u, failed(err, "sum of %s", day)
 }
 
-// AddSpent adds to a day's sum.
+// AddSpent adds to a day's total.
 func (s *Store) AddSpent(ctx context.Context, day string, u llm.Usage) error {
 	_, err := s.exec(ctx, `INSERT INTO spent (day, calls, input_tokens, output_tokens, usd) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (day) DO UPDATE SET calls = spent.calls + excluded.calls, input_tokens = spent.input_tokens + excluded.input_tokens,

@@ -12,7 +12,7 @@ import (
 var _ politehttp.Pauses = (*Store)(nil)
 
 // A pause is stored as a lease that nobody acquires. Its fence is the length of the pause in microseconds, which shows
-// whether the database's clock was set back since.
+// whether the database's clock has been set back since.
 const pauseName = "pause "
 
 // Paused returns what remains of the pause that a server requested, or 0.

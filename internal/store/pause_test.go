@@ -45,16 +45,16 @@ func testClockWasAhead(t *testing.T, open opener) {
 		t.Fatalf("the claim: %+v %v", c, err)
 	}
 	if err := s.Finish(ctx, old, job.Done, "", nil); !errors.Is(err, job.ErrLost) {
-		t.Errorf("the old claim still holds: %v", err)
+		t.Errorf("the old claim is still valid: %v", err)
 	}
 	if _, err := s.Claim(ctx, "c", job.Want{}, day, time.Minute); !errors.Is(err, job.ErrNone) {
 		t.Errorf("a claim that lasts as long as its process was taken: %v", err)
 	}
 }
 
-// A pause that a server asks one process for holds for all processes that share the database, also after a restart. A
-// longer pause that is already recorded stays, and one that was recorded before the database's clock was set back is
-// over.
+// A pause that a server requests from one process applies to all processes that share the database, even after a
+// restart. A longer pause that is already recorded remains in force. A pause that was recorded before the database's
+// clock was set back is over.
 func TestPause(t *testing.T) { each(t, testPause) }
 
 func testPause(t *testing.T, open opener) {

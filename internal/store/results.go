@@ -28,7 +28,7 @@ func (s *Store) Redo(ctx context.Context, jobs []job.Job) error {
 	return s.addJobs(ctx, jobs, "jobs.state IN ('done', 'failed')")
 }
 
-// addJobs adds jobs, and restarts existing ones that are in these states.
+// addJobs adds jobs, and restarts the existing ones that meet the condition again.
 func (s *Store) addJobs(ctx context.Context, jobs []job.Job, again string) error {
 	if len(jobs) == 0 {
 		return nil
@@ -59,15 +59,16 @@ WHERE key = ? AND fence = ? AND state = 'running' RETURNING deadline`, micros(de
 	return fromMicros(at), failed(err, "deadline of %s", c.Key)
 }
 
-// Later releases a job until a time, with the reason. The attempt counts. Nothing is written if the claim has ended.
+// Later releases a job until the time due, and records the reason. The attempt counts. Nothing is written if the claim
+// has ended.
 func (s *Store) Later(ctx context.Context, c *job.Claim, due time.Time, reason string) error {
 	_, err := s.exec(ctx, `UPDATE jobs SET state = 'waiting', ends = 0, due = ?, reason = ?
 WHERE key = ? AND fence = ? AND state = 'running'`, micros(due), plain(reason), c.Key, c.Fence)
 	return failed(err, "give back %s", c.Key)
 }
 
-// Finish ends a job under its claim, done or failed, and stores its results, replacing those of an earlier attempt. If
-// the claim has ended, the error is [job.ErrLost] and nothing is stored.
+// Finish marks a claimed job as done or failed and stores its results, replacing those of an earlier attempt. If the
+// claim has ended, the error is [job.ErrLost] and nothing is stored.
 func (s *Store) Finish(ctx context.Context, c *job.Claim, to job.State, reason string, files map[string][]byte) error {
 	err := s.locked(ctx, func(tx conn) error {
 		if err := tx.held(ctx, c); err != nil {

@@ -41,7 +41,7 @@ func TestEverySchema(t *testing.T) {
 				t.Fatalf("the file has schema %d (%v)", has, err)
 			}
 			notes := "INSERT INTO notes VALUES ('endpoint https://x/sparql', 'b')"
-			if version < 8 { // an endpoint's budgets were once stored under its whole address
+			if version < 8 { // an endpoint's budgets were once stored under its complete address
 				notes += ", ('endpoint https://x/sparql?key=secret', 'a')"
 			}
 			if _, err := db.Exec(notes); err != nil {
@@ -69,7 +69,8 @@ func TestEverySchema(t *testing.T) {
 	}
 }
 
-// schema returns a database's definitions of its tables and indexes, without spaces, comments and the order of columns.
+// schema returns a database's definitions of its tables and indexes, ignoring spaces, comments and the order of
+// columns.
 func schema(t *testing.T, s *Store) (out []string) {
 	t.Helper()
 	rows, err := s.db.Query(`SELECT m.type || ' ' || m.name || ' ' || coalesce(c.name || ' ' || c.type || ' ' || c."notnull" || ' ' || c.pk, '')
@@ -91,7 +92,7 @@ FROM sqlite_master m LEFT JOIN pragma_table_info(m.name) c WHERE m.name NOT LIKE
 	return out
 }
 
-// checkOld checks that everything that the old program wrote is there.
+// checkOld checks that everything the old program wrote is still there.
 func checkOld(t *testing.T, s *Store, version int) {
 	t.Helper()
 	ctx, at := t.Context(), time.Date(2026, 10, 1, 10, 0, 0, 0, time.UTC)
@@ -145,7 +146,7 @@ func checkOld(t *testing.T, s *Store, version int) {
 		t.Errorf("note %q, %v, %v", v, ok, err)
 	}
 	if _, ok, _ := s.Get(ctx, "endpoint https://x/sparql?key=secret"); ok {
-		t.Error("a note holds a key that was part of an address")
+		t.Error("a note contains a key that was part of an address")
 	}
 	if _, ok, _ := s.Get(ctx, "endpoint https://x/sparql"); !ok {
 		t.Error("the budgets of an endpoint are gone")
@@ -153,14 +154,14 @@ func checkOld(t *testing.T, s *Store, version int) {
 	if u, err := s.Spent(ctx, "2026-10-01"); err != nil || u != (llm.Usage{Calls: 3, InputTokens: 100, OutputTokens: 20, USD: 0.5}) {
 		t.Errorf("spent %+v, %v", u, err)
 	}
-	if version >= 2 && !s.shared { // annotators work on files only
+	if version >= 2 && !s.shared { // annotations are stored only in files
 		works, err := s.Works(ctx, "c-0000000000000001")
 		if err != nil || len(works) != 1 || works[0].Annotator != "Bo" || works[0].Verdict != dataset.Include || works[0].Version != 1 ||
 			!strings.Contains(works[0].Query, "it''s") {
 			t.Errorf("works %+v, %v", works, err)
 		}
 	}
-	if version >= 3 && !s.shared { // and so do harvests
+	if version >= 3 && !s.shared { // and so are harvests
 		pages, err := s.Pages(ctx)
 		if err != nil || len(pages) != 1 || pages[0].Title != "Archive/2026/10" || pages[0].Revision != 9 {
 			t.Errorf("pages %+v, %v", pages, err)

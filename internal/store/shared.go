@@ -57,7 +57,7 @@ CREATE TABLE vectors (
 const maxConns = 6
 
 // ErrAddress means that a setting is not the address of a PostgreSQL database. It does not show the setting, which may
-// hold a password.
+// contain a password.
 var ErrAddress = errors.New("DATABASE_URL is not the address of a PostgreSQL database, " +
 	"such as postgres://user:password@host:5432/name")
 
@@ -69,8 +69,9 @@ func CheckAddress(url string) error {
 	return nil
 }
 
-// OpenShared opens a PostgreSQL database that several processes share, and brings its schema up to date. url is as in
-// https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING; no error shows its password.
+// OpenShared opens a PostgreSQL database that several processes share, and brings its schema up to date. url has the
+// format described at https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING; no error shows its
+// password.
 func OpenShared(ctx context.Context, url string) (*Store, error) {
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -89,7 +90,7 @@ func OpenShared(ctx context.Context, url string) (*Store, error) {
 
 // prepareShared runs the missing migrations. If several programs start at once, only one of them does.
 func (s *Store) prepareShared(ctx context.Context) error {
-	tx, err := s.db.BeginTx(ctx, nil) // each statement sees earlier writes, also those made while it waited
+	tx, err := s.db.BeginTx(ctx, nil) // each statement sees earlier writes, including those made while it waited
 	if err != nil {
 		return err
 	}

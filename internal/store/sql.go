@@ -72,8 +72,8 @@ func (c conn) inTx(ctx context.Context, f func(conn) error) error {
 	return c.retried(ctx, sql.LevelSerializable, f)
 }
 
-// locked is inTx for an f that locks the rows that it relies on, so that it does not conflict with transactions on
-// other rows.
+// locked is like inTx, but for an f that locks the rows that it relies on, so that it does not conflict with
+// transactions on other rows.
 func (c conn) locked(ctx context.Context, f func(conn) error) error {
 	return c.retried(ctx, sql.LevelReadCommitted, f)
 }

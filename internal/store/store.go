@@ -3,8 +3,8 @@
 // methods), llm ([Store.Spent], [Store.AddSpent]), the annotation page ([Store.SaveWork]) and others, and does not
 // depend on their rules.
 //
-// It is one SQLite file ([Open]) or, for bots on several machines, a PostgreSQL database ([OpenShared]). The statements
-// are the same; sql.go contains the few differences, and one suite of tests runs against both.
+// A store is one SQLite file ([Open]) or, for bots on several machines, a PostgreSQL database ([OpenShared]). The
+// statements are the same; sql.go contains the few differences, and one suite of tests runs against both.
 //
 // Every write is durable when the method returns. The file is in WAL mode with synchronous=FULL
 // (https://www.sqlite.org/pragma.html#pragma_synchronous), with one connection, and its transactions take the write
@@ -12,8 +12,8 @@
 // file open, for example the running bot and the ledger command. [Lock] prevents a second bot from using a file, and
 // [Store.Acquire] prevents it for a database.
 //
-// The schema has a version. Opening updates an older one, each step in a transaction, and refuses one that a newer
-// program wrote. Times are stored as microseconds since 1970 in UTC, structures as JSON text.
+// The schema has a version. Opening a store updates an older schema, each step in a transaction, and refuses a schema
+// from a newer program. Times are stored as microseconds since 1970 in UTC, and structures as JSON text.
 package store
 
 import (
@@ -46,7 +46,7 @@ type Store struct {
 // before the store is used.
 func (s *Store) OnWork(f func(context.Context, job.Job)) { s.ring = f }
 
-// rung calls the function of [Store.OnWork] for a job that must be done.
+// rung calls the function set by [Store.OnWork] for a job that must be done.
 func (s *Store) rung(ctx context.Context, j job.Job) {
 	if s.ring != nil && j.State == job.Waiting {
 		s.ring(ctx, j)
@@ -93,7 +93,7 @@ CREATE INDEX entries_origin ON entries (page, author, minute);`,
 	vectorTables,
 	leaseTable,
 	jobTable + entryJobs,
-	// The budgets of an endpoint were once stored under its whole address, whose parameters may contain a key.
+	// The budgets of an endpoint were once stored under its complete address, whose parameters may contain a key.
 	`DELETE FROM notes WHERE substr(key, 1, 9) = 'endpoint ' AND instr(key, char(63)) > 0;`, // a question mark
 	fmt.Sprintf(resultTables, "BLOB"),
 }
@@ -171,7 +171,7 @@ func (s *Store) prepare(ctx context.Context) error {
 			return err
 		}
 		if version == len(migrations) {
-			// SQLite opens a file that may not be written for reading; this fails, and otherwise changes nothing.
+			// SQLite opens a write-protected file for reading only. In that case this fails; otherwise it changes nothing.
 			_, err := tx.exec(ctx, "DELETE FROM notes WHERE 0")
 			return err
 		}
@@ -183,8 +183,8 @@ func (s *Store) prepare(ctx context.Context) error {
 // migrate runs the steps that a schema of this version lacks.
 func (c conn) migrate(ctx context.Context, version int, steps []string) error {
 	if version > len(steps) {
-		return fmt.Errorf("the database has schema %d, this program knows only %d: use the newer program that wrote it",
-			version, len(steps))
+		return fmt.Errorf("the database has schema %d, but this program supports only %d: use the newer program that "+
+			"wrote it", version, len(steps))
 	}
 	for i := version; i < len(steps); i++ {
 		if _, err := c.exec(ctx, steps[i]); err != nil {
@@ -224,8 +224,8 @@ func describe(err error) error {
 	return err
 }
 
-// ioError describes an extended error code of input and output. SQLite reports a full disk as one where it extends a
-// file other than the database.
+// ioError describes an extended error code for input or output. SQLite reports a full disk with such a code when it
+// extends a file other than the database.
 func ioError(code int) string {
 	switch code {
 	case sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_SHMMAP, sqlite3.SQLITE_IOERR_WRITE,

@@ -92,7 +92,7 @@ func TestBadFiles(t *testing.T) {
 	}
 	bad := map[string]string{newer: "newer program", torn: "damaged", text: "damaged", dir: "check that it is a file",
 		filepath.Join(text, "below.db"): "store"}
-	if os.Geteuid() != 0 { // root may write everything
+	if os.Geteuid() != 0 { // root can write any file
 		locked := healthy("locked.db")
 		if err := os.Chmod(locked, 0o400); err != nil {
 			t.Fatal(err)
@@ -139,8 +139,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// On a full disk SQLite may fail at the shared memory of the write-ahead log: 4874 is SQLITE_IOERR_SHMSIZE, seen on a
-// full tmpfs; 266 is SQLITE_IOERR_READ.
+// On a full disk, SQLite may fail to extend the shared memory of the write-ahead log: 4874 is SQLITE_IOERR_SHMSIZE,
+// seen on a full tmpfs; 266 is SQLITE_IOERR_READ.
 func TestFullDiskAtTheLog(t *testing.T) {
 	if s := ioError(4874); !strings.Contains(s, "the disk is full") {
 		t.Error(s)

@@ -10,7 +10,7 @@ import (
 	"math"
 )
 
-// vectorTables store embedding models' vectors of texts; only the hash of a text is kept.
+// vectorTables store the vectors that embedding models return for texts. Of each text, only the hash is kept.
 const vectorTables = `CREATE TABLE vectors (
 	model TEXT NOT NULL,
 	text BLOB NOT NULL, -- SHA-256
