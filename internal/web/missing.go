@@ -7,8 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// readable answers people who open an address that does not exist with a page instead of a line of plain text.
-// Programs still get the line.
+// readable shows a page, instead of a line of plain text, to people who open an address that does not exist. Programs
+// still get the line.
 func readable(next http.Handler, site *layout.Site) http.Handler {
 	if site == nil {
 		return next
@@ -42,7 +42,7 @@ func (m *missing) WriteHeader(status int) {
 	m.site.Problem(m.ResponseWriter, m.r, status, m.site.Say(m.r, "frame.nowhere"))
 }
 
-// Write sends a part of the answer, unless the page has taken its place.
+// Write sends a part of the answer, unless the page has replaced it.
 func (m *missing) Write(b []byte) (int, error) {
 	if m.replaced {
 		return len(b), nil

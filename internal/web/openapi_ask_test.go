@@ -57,7 +57,7 @@ func (a answering) Ask(ctx context.Context, q agent.Question, rec agent.Recorder
 	return &agent.Outcome{}, nil
 }
 
-// pictures has a flag, and a seal that is not available now.
+// pictures has a flag, and a seal that is temporarily unavailable.
 type pictures struct{}
 
 func (pictures) Get(_ context.Context, file string) (string, []byte, error) {
@@ -70,7 +70,7 @@ func (pictures) Get(_ context.Context, file string) (string, []byte, error) {
 // asked has the IDs of an answered question, of one that waits for a decision, and of a query run in the editor.
 type asked struct{ done, waits, ran string }
 
-// askPages returns the options of a server with the pages for asking, on which two questions were asked.
+// askPages returns the options of a server with the pages for asking, on which two questions have been asked.
 func askPages(t *testing.T) (*Options, asked) {
 	t.Helper()
 	graph, err := sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 4 }})

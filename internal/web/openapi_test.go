@@ -42,7 +42,7 @@ type described struct {
 	} `json:"components"`
 }
 
-// schema returns a schema of the description, with those that it refers to.
+// schema returns a schema of the description, together with the schemas that it refers to.
 func (d *described) schema(t *testing.T, raw json.RawMessage) *jsonschema.Resolved {
 	t.Helper()
 	var s jsonschema.Schema

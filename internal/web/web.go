@@ -1,4 +1,4 @@
-// Package web puts the server's pages and APIs together. Each of them is a package below this one.
+// Package web combines the server's pages and APIs, each of which is a package below this one.
 package web
 
 import (
@@ -30,7 +30,7 @@ type Options struct {
 	Challenge http.Handler // the TEXT2SPARQL API
 	MCP       http.Handler // the Model Context Protocol
 	Metrics   http.Handler
-	NewID     func() string // ID of a request, for the log; nil: requests have no IDs and are not logged
+	NewID     func() string // returns the ID of a request, for the log; nil: requests have no IDs and are not logged
 	Now       func() time.Time
 	// counts a request by the pattern of its path, or "other"; may be nil
 	Watch  func(path, method string, status int, took time.Duration)

@@ -1,9 +1,9 @@
 // Package challenge answers questions over the API of the TEXT2SPARQL challenge (https://text2sparql.aksw.org/, section
 // API): GET with dataset and question returns a JSON object with dataset, question and query.
 //
-// The challenge's client ends the whole run at any answer that is not JSON, and stores an answer before it looks at it.
-// So everything except an unknown dataset is answered with status 200 and a query, which is empty if there is none. The
-// log and the field error, which the client does not read, say why it is empty.
+// The challenge's client ends the whole run at any response that is not JSON, and stores a response before examining
+// it. So everything except an unknown dataset is answered with status 200 and a query, which is empty if there is none.
+// The log and the field error, which the client does not read, explain why it is empty.
 package challenge
 
 import (
@@ -34,8 +34,8 @@ type Options struct {
 	Parallel int               // questions at once; the others wait for their turn within Limit
 }
 
-// DefaultLimit is the time for a question if [Options] sets none: the time that the challenge of 2026 allows, minus
-// some for the network.
+// DefaultLimit is the time for a question if [Options] sets none: the time that the challenge of 2026 allows, minus a
+// margin for the network.
 const DefaultLimit = 170 * time.Second
 
 // maxQuestion is the maximum length of a question, in characters.

@@ -34,7 +34,7 @@ type Options struct {
 }
 
 // Guard returns a handler that passes only legitimate requests to next, and sets the headers of every response. A panic
-// of next is logged and answered with 500.
+// in next is logged and answered with status 500.
 func Guard(next http.Handler, o Options) http.Handler {
 	origin := http.NewCrossOriginProtection()
 	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -12,10 +12,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
-// Check returns why a part cannot work, or nil if it can.
+// Check returns an error that explains why a part cannot work, or nil if it can.
 type Check func(ctx context.Context) error
 
-// limit is the time for all checks: a monitor waits a few seconds at most.
+// limit is the time limit for all checks together: a monitor waits a few seconds at most.
 const limit = 4 * time.Second
 
 // Live responds with 200: a program that responds is alive.

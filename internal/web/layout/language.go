@@ -86,7 +86,7 @@ func cookieOf(r *http.Request, name string) string {
 	return c.Value
 }
 
-// keepChoices remembers the language and the theme in the address, if any.
+// keepChoices stores the language and the theme named in the address, if any, in cookies.
 func keepChoices(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if code := q.Get(langName); known(code) {

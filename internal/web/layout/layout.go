@@ -1,9 +1,9 @@
-// Package layout is the frame that all of the server's pages share: header, style, languages, static files, headers of
-// the response. A page is a template with data; everything that this package adds is in the page's language and safe to
-// show.
+// Package layout provides the frame that all of the server's pages share: header, style, languages, static files and
+// response headers. A page is a template with data; everything that this package adds is in the page's language and
+// safe to show.
 //
 //	layout.go     a site, its sections, a page
-//	language.go   which language and which theme the reader wants
+//	language.go   the language and the theme that the reader wants
 //	static.go     files for browsers, under addresses that change when a file does
 //	compress.go   compressed responses
 //	words/        the frame's words in each language
@@ -62,17 +62,17 @@ func (s *Site) Section(name, address string) {
 	s.sections[name] = address
 }
 
-// Static serves the files of a folder as [Site.Address] name/file. A script may import another one of the site by its
-// relative path, such as ../layout/page.js.
+// Static serves the files of a folder, each at the [Site.Address] of name/file. A script may import another script of
+// the site by its relative path, such as ../layout/page.js.
 func (s *Site) Static(name string, files fs.FS) { s.static.add(name, files) }
 
 // Words adds messages: a file for each language, such as de.json. A key is the same in all of them.
 func (s *Site) Words(files fs.FS) { s.words.add(files) }
 
-// Address returns where a static file is served, such as "/static/3f9a…/ask/ask.js".
+// Address returns the address at which a static file is served, such as "/static/3f9a…/ask/ask.js".
 func (s *Site) Address(file string) string { return s.static.address(file) }
 
-// Page is what a page of a section shows.
+// Page describes a page of a section.
 type Page struct {
 	Title   string
 	Section string   // section whose link in the header is highlighted
@@ -80,7 +80,7 @@ type Page struct {
 	Scripts []string // static files that are modules
 	Wide    bool     // as wide as the window, for tables
 	Refresh int      // seconds until a browser without scripts loads the page again; 0: never
-	// beginnings of the keys of messages that scripts need
+	// prefixes of the keys of messages that scripts need
 	Words []string
 	// TrustedTypes is the name of the only Trusted Types policy that the page's scripts may create, or ""
 	TrustedTypes string
@@ -88,7 +88,7 @@ type Page struct {
 	Data         any
 }
 
-// View is the root of a template: the page, and what depends on the reader.
+// View is the data passed to a template: the page, and what depends on the reader.
 type View struct {
 	*Page
 	Lang  string // code of the page's language
@@ -99,7 +99,8 @@ type View struct {
 	site *Site
 }
 
-// T returns a message in the page's language. args are names and values in turn: {{$.T "ask.rows" "count" .Rows}}.
+// T returns a message in the page's language. args alternate between names and values: {{$.T "ask.rows" "count"
+// .Rows}}.
 func (v *View) T(key string, args ...any) string { return v.site.words.text(v.Lang, key, args) }
 
 // Asset returns the address of a static file.
@@ -111,7 +112,7 @@ func (v *View) Number(n int) string { return v.site.words.texts(v.Lang).Number(n
 // Date returns a day in the language's format.
 func (v *View) Date(at time.Time) string { return v.site.words.texts(v.Lang).Date(at) }
 
-// Languages are those that the reader can choose.
+// Languages returns the languages that the reader can choose.
 func (v *View) Languages() []Language { return Languages }
 
 // With returns the address of this page with a parameter changed, for links that change the language or the theme.
@@ -158,7 +159,7 @@ var functions = template.FuncMap{
 	"add":     func(a, b int) int { return a + b },
 }
 
-// dict combines several values for a template that takes one: names and values in turn.
+// dict combines several values for a template that takes only one. pairs alternates between names and values.
 func dict(pairs ...any) map[string]any {
 	m := map[string]any{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -173,7 +174,8 @@ type Pages struct {
 	pages map[string]*template.Template
 }
 
-// Pages reads the templates of a folder. It panics on a template that cannot be read: they are part of the program.
+// Pages reads the templates of a folder. It panics if a template cannot be read, since templates are part of the
+// program.
 func (s *Site) Pages(files fs.FS) *Pages {
 	frame := template.Must(template.New("").Funcs(functions).ParseFS(own, "page/*.html"))
 	names, err := fs.Glob(files, "*.html")
@@ -213,7 +215,7 @@ func (s *Site) Say(r *http.Request, key string, args ...any) string {
 	return s.words.text(LanguageOf(r), key, args)
 }
 
-// Problem responds with a page that says what is wrong; text must be in the reader's language.
+// Problem responds with a page that explains what is wrong; text must be in the reader's language.
 func (s *Site) Problem(w http.ResponseWriter, r *http.Request, status int, text string) {
 	t := template.Must(template.New("").Funcs(functions).ParseFS(own, "page/*.html"))
 	s.show(w, r, status, t, &Page{Title: s.Say(r, "frame.problem"), Data: text})
@@ -225,8 +227,8 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, status int, t *templ
 	v.Dir = DirectionOf(v.Lang)
 	var b bytes.Buffer
 	if err := t.ExecuteTemplate(&b, "frame", v); err != nil {
-		s.Log.Error("a page cannot be made", "path", r.URL.Path, "error", err)
-		http.Error(w, "This page cannot be made because of a bug in the program; its log has details.",
+		s.Log.Error("a page cannot be shown", "path", r.URL.Path, "error", err)
+		http.Error(w, "This page cannot be shown because of a bug in the program; its log has details.",
 			http.StatusInternalServerError)
 		return
 	}

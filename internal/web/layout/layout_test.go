@@ -75,7 +75,8 @@ func TestLanguage(t *testing.T) {
 	}
 }
 
-// Every address that a page links to is served, may be cached for long, and is compressed if the client accepts that.
+// Every address that a page links to is served, may be cached for a long time, and is compressed if the client accepts
+// that.
 func TestStatic(t *testing.T) {
 	s := New(slog.New(slog.DiscardHandler))
 	page := get(t, func(w http.ResponseWriter, r *http.Request) { s.Problem(w, r, 404, "no <i>") }, "/x?lang=de")
@@ -134,7 +135,7 @@ func TestCompression(t *testing.T) {
 	}
 }
 
-// The links that change language and look stay on this server and keep the other parameters.
+// The links that change the language and the theme stay on this server and keep the other parameters.
 func TestWith(t *testing.T) {
 	for _, tt := range [][2]string{
 		{"/ask?q=a%26b&lang=fr", "?lang=de&q=a%26b"}, {"//evil.example/x", "?lang=de"}, {"https://evil.example/", "?lang=de"},
@@ -146,7 +147,7 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// Texts by readers, models and wikis stay text in a page, also in the messages for its scripts.
+// Text from readers, models and wikis remains plain text in a page, including in the messages for its scripts.
 func TestNothingBecomesMarkup(t *testing.T) {
 	evil := `</script><script>alert(1)</script>"'><img src=x onerror=alert(1)>`
 	s := New(slog.New(slog.DiscardHandler))

@@ -16,7 +16,7 @@ import (
 // prefix is the path of static files.
 const prefix = "/static/"
 
-// file is a static file, also compressed.
+// file is a static file, with a compressed copy.
 type file struct {
 	data, zipped []byte
 	kind         string
@@ -40,7 +40,7 @@ var kinds = map[string]string{
 	".txt":  "text/plain; charset=utf-8",
 }
 
-// add reads a folder. It panics on a file that cannot be served: the files are part of the program.
+// add reads a folder. It panics if a file cannot be served, since the files are part of the program.
 func (s *static) add(name string, files fs.FS) {
 	err := fs.WalkDir(files, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -75,8 +75,8 @@ func (s *static) address(name string) string {
 	return prefix + s.hash + "/" + name
 }
 
-// ServeStatic serves the files of [Site.Static]; it belongs at /static/. A browser may keep them for a year. The files
-// of another version are not found: a page of that version must be reloaded.
+// ServeStatic serves the files of [Site.Static]; it belongs at /static/. A browser may keep them for a year. Files of
+// another version of the program are not found: a page of that version must be reloaded.
 func (s *Site) ServeStatic(w http.ResponseWriter, r *http.Request) {
 	rest, ok := strings.CutPrefix(r.URL.Path, prefix+s.static.hash+"/")
 	f, found := s.static.files[rest]

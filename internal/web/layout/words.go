@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/message"
 )
 
-// words are the messages of all sections in each language.
+// words contains the messages of all sections in each language.
 type words struct {
 	catalogs []*message.Catalog
 	raw      map[string]map[string]any // for scripts: a text, or an object of plural forms
@@ -19,7 +19,7 @@ type words struct {
 
 func newWords() *words { return &words{raw: map[string]map[string]any{}} }
 
-// add reads a folder of messages. It panics if it is incomplete, since the messages are part of the program.
+// add reads a folder of messages. It panics if the folder is incomplete, since the messages are part of the program.
 func (m *words) add(files fs.FS) {
 	c, err := message.Load(files, language.English)
 	if err != nil {
@@ -51,7 +51,7 @@ func (m *words) text(lang, key string, args []any) string {
 	return key
 }
 
-// texts are the frame's own texts in a language, used for numbers and dates.
+// texts returns the frame's own texts in a language, which are used for numbers and dates.
 func (m *words) texts(lang string) *message.Texts { return m.catalogs[0].In(lang) }
 
 func (m *words) some(lang string, prefixes []string) map[string]any {
@@ -66,5 +66,5 @@ func (m *words) some(lang string, prefixes []string) map[string]any {
 	return out
 }
 
-// Texts formats numbers and dates in a request's language.
+// Texts returns the texts that format numbers and dates in a request's language.
 func (s *Site) Texts(r *http.Request) *message.Texts { return s.words.texts(LanguageOf(r)) }

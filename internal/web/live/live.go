@@ -7,8 +7,8 @@
 //	request.go   what a client sends; earlier questions
 //	reply.go     events of a run as the protocol's messages
 //
-// Unlike GRASP's own server, this one does not reveal its settings and keys, does not let pages of any site connect,
-// and does not block all clients while it works for one.
+// Unlike GRASP's own server, this one does not reveal its settings and keys, does not let the pages of just any site
+// connect, and does not block all other clients while it works for one.
 package live
 
 import (
@@ -81,7 +81,7 @@ func (h *Handler) Parts() map[string]http.Handler {
 		"GET /knowledge_graphs": http.HandlerFunc(h.knowledgeGraphs)}
 }
 
-// enter takes one of the limited places for clients, if one is free. leave frees it.
+// enter takes one of the limited slots for clients, if one is free. leave frees it.
 func (h *Handler) enter() bool {
 	select {
 	case h.slots <- struct{}{}:
@@ -150,14 +150,14 @@ func (h *Handler) run(w http.ResponseWriter, r *http.Request) {
 	}
 	out, err := output(req, events)
 	if err != nil {
-		h.Log.ErrorContext(ctx, "a question by GRASP's protocol failed", "error", err)
+		h.Log.ErrorContext(ctx, "a question over GRASP's protocol failed", "error", err)
 		httpjson.Write(w, http.StatusInternalServerError, failure{errFailed})
 		return
 	}
 	httpjson.Write(w, http.StatusOK, out)
 }
 
-const errTime = "the time for the question is over"
+const errTime = "the time limit for the question was reached"
 
 const errFailed = "the question could not be answered; the server's log says why"
 
@@ -170,7 +170,7 @@ func (h *Handler) start(ctx context.Context, req *request) (*ask.Run, error) {
 			return run, nil
 		}
 	}
-	h.Log.ErrorContext(ctx, "a question by GRASP's protocol cannot be asked", "error", err)
+	h.Log.ErrorContext(ctx, "a question over GRASP's protocol cannot be asked", "error", err)
 	return nil, err
 }
 
@@ -180,7 +180,7 @@ func (h *Handler) live(w http.ResponseWriter, r *http.Request) {
 	c, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: h.Origins})
 	if err != nil {
 		h.Log.DebugContext(r.Context(), "a client of /live was refused", "error", err)
-		return // Accept has answered
+		return // Accept has already responded
 	}
 	defer c.CloseNow() //nolint:errcheck // it is gone either way
 	if !h.enter() {

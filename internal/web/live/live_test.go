@@ -363,7 +363,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: %d %s", tt.question, status, data)
 		}
 		if strings.Contains(text, "geheim") {
-			t.Errorf("%s: the output tells %s", tt.question, data)
+			t.Errorf("%s: the output reveals %s", tt.question, data)
 		}
 	}
 	slow := serve(t, player{blocked: make(chan struct{}, 1)}, func(o *Options) { o.Limit = 10 * time.Millisecond })

@@ -79,8 +79,8 @@ func (t *teller) messages(e event.Event) ([]object, error) {
 	return nil, nil
 }
 
-// model returns the messages of a call to the model in the main conversation. The first one also has the functions and
-// the system prompt.
+// model returns the messages of a call to the model in the main conversation. The first message also has the functions
+// and the system prompt.
 func (t *teller) model(e event.Event, before time.Time) (out []object) {
 	if e.Request == nil || e.Response == nil || len(e.Response.Choices) == 0 ||
 		!slices.Contains([]string{"act", "generate"}, e.Request.Purpose) {
@@ -184,7 +184,7 @@ func conversation(req *request, run *transcript.Run, events []event.Event) (out 
 	call := func(id, thought, name string, args any) {
 		data, err := encode(args)
 		if err != nil {
-			data = []byte("{}") // texts always encode
+			data = []byte("{}") // strings can always be encoded
 		}
 		out = append(out, message{Role: llm.Assistant, Content: text(thought), ToolCalls: []toolCall{{ID: id,
 			Type: "function", Function: function{name, text(data)}}}})

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/render"
 )
 
-// task is GRASP's name for what is done here.
+// task is GRASP's name for the task that this server performs.
 const task = "sparql-qa"
 
 // wireRequest is what a client sends. Clients of 2025 send question instead of input.
@@ -39,7 +39,7 @@ type request struct {
 	past     past
 }
 
-// read reads a request. why says what is wrong with it, or is "".
+// read reads a request. why describes what is wrong with it, or is "" if nothing is.
 func (h *Handler) read(data []byte) (r *request, why string) {
 	var w wireRequest
 	if err := json.Unmarshal(data, &w); err != nil {
@@ -80,7 +80,7 @@ func (h *Handler) read(data []byte) (r *request, why string) {
 	return r, ""
 }
 
-// message is a message of a conversation as the OpenAI protocol writes it. Content that is not text is ignored.
+// message is a message of a conversation in the form of the OpenAI protocol. Content that is not text is ignored.
 type message struct {
 	Role       string     `json:"role"`
 	Content    text       `json:"content"`
@@ -99,7 +99,7 @@ type function struct {
 	Arguments text   `json:"arguments"`
 }
 
-// text is a JSON string; any other value is kept as its JSON text, and null as nothing.
+// text is a JSON string; any other value is kept as its JSON text, and null becomes "".
 type text string
 
 // UnmarshalJSON implements [json.Unmarshaler].

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/ask"
 )
 
-// session is one connection to /live, with one question after another.
+// session is one connection to /live, on which questions are answered one after another.
 type session struct {
 	h    *Handler
 	conn *websocket.Conn
@@ -135,7 +135,7 @@ func (s *session) tell(ctx, timed context.Context, run *ask.Run, req *request) (
 			}
 			messages, err := t.messages(e)
 			if err != nil {
-				s.h.Log.ErrorContext(ctx, "a question by GRASP's protocol failed", "error", err)
+				s.h.Log.ErrorContext(ctx, "a question over GRASP's protocol failed", "error", err)
 				return false, s.send(ctx, failure{errFailed})
 			}
 			for _, m := range messages {
@@ -160,7 +160,7 @@ func (s *session) tell(ctx, timed context.Context, run *ask.Run, req *request) (
 	}
 }
 
-// cancels reports whether the client's message asks to stop.
+// cancels reports whether the client's message requests a stop.
 func cancels(data []byte) bool {
 	var m struct {
 		Cancel bool `json:"cancel"`

@@ -17,7 +17,7 @@ import (
 // noteKey is the key of the note with the accounts and the signing key.
 const noteKey = "web/logins"
 
-// maxAccounts limits the number of accounts, since each login compares with all of them.
+// maxAccounts limits the number of accounts, since each login is compared with all of them.
 const maxAccounts = 200
 
 // book is the note's content.
@@ -43,8 +43,8 @@ func (b *book) account(name string) *account {
 	return &b.Accounts[i]
 }
 
-// books reads and writes the note. If two processes change it at the same moment, one change may be lost; there is only
-// one operator.
+// books reads and writes the note. If two processes change it at the same moment, one change may be lost, which is
+// unlikely with only one operator.
 type books struct {
 	notes  Notes
 	random io.Reader
@@ -59,7 +59,7 @@ func (s *books) read(ctx context.Context) (*book, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if b, ok, err = s.get(ctx); err != nil || ok { // someone else was faster
+	if b, ok, err = s.get(ctx); err != nil || ok { // another process was faster
 		return b, err
 	}
 	b = &book{Secret: make([]byte, 32)}
@@ -142,7 +142,7 @@ type Problem string
 
 func (p Problem) Error() string { return string(p) }
 
-// ErrNoAccount: there is no account with this name.
+// ErrNoAccount means that there is no account with this name.
 var ErrNoAccount = errors.New("there is no such account")
 
 // Add creates an account and returns its token, which is shown once and not stored. The name must be normalized.
@@ -150,11 +150,11 @@ func (d *Door) Add(ctx context.Context, name string) (token string, err error) {
 	return d.renew(ctx, func(b *book, hash []byte) error {
 		switch {
 		case slices.ContainsFunc(b.Accounts, func(a account) bool { return strings.EqualFold(a.Name, name) }):
-			return Problem("There is an account named " + name + " already. Make a new token for it instead.")
+			return Problem("An account named " + name + " already exists. Make a new token for it instead.")
 		case strings.EqualFold(name, d.Name):
 			return Problem("This is the operator's own name. Give the annotator another one.")
 		case len(b.Accounts) >= maxAccounts:
-			return Problem(fmt.Sprintf("There are %d accounts, and no more are possible. Remove one first.", maxAccounts))
+			return Problem(fmt.Sprintf("There are already %d accounts, which is the maximum. Remove one first.", maxAccounts))
 		}
 		b.Accounts = append(b.Accounts, account{Name: name, Hash: hash, Made: d.Now().UTC()})
 		return nil

@@ -56,13 +56,13 @@ type Options struct {
 	Name   string // the operator's name, for the record; "operator" if empty
 	Now    func() time.Time
 	Random io.Reader
-	// Local means that only this machine can reach the server. Then, without a Token, anyone who reaches it is the
-	// operator.
+	// Local means that only this machine can reach the server. In that case, if there is no Token, anyone who reaches it
+	// is the operator.
 	Local bool
 	Site  *layout.Site // the frame of the pages
 }
 
-// User is who sent a request.
+// User is the sender of a request.
 type User struct {
 	Name     string
 	Operator bool
@@ -113,7 +113,7 @@ func (d *Door) Handler() http.Handler {
 // user is the context key of a [User].
 type user struct{}
 
-// Of returns who sent the request with this context, or the zero User if no login was required.
+// Of returns the sender of the request with this context, or the zero User if no login was required.
 func Of(ctx context.Context) User {
 	u, _ := ctx.Value(user{}).(User)
 	return u
@@ -159,7 +159,7 @@ func (d *Door) closed() string {
 	return "login.no_token"
 }
 
-// User returns who sent a request. ok is false for a stranger.
+// User returns the sender of a request. ok is false for a stranger.
 func (d *Door) User(r *http.Request) (u User, ok bool, err error) {
 	if d.Token == "" && d.Local {
 		if fromHere(r) {
@@ -193,7 +193,7 @@ func fromHere(r *http.Request) bool {
 	return err == nil && guard.Loopback(host)
 }
 
-// secure reports whether the browser used HTTPS, or must have: only loopback names may do without.
+// secure reports whether the browser used HTTPS or must use it: only loopback names are exempt.
 func secure(r *http.Request) bool {
 	host := r.Host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -206,7 +206,8 @@ func encrypted(r *http.Request) bool {
 	return r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
 }
 
-// cookieName has the prefix that makes browsers keep other hosts of the same domain from setting it.
+// cookieName returns the cookie's name. Its prefix makes browsers prevent other hosts of the same domain from setting
+// it.
 func cookieName(secure bool) string {
 	if secure {
 		return "__Host-spinachbot"

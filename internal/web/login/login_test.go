@@ -21,7 +21,7 @@ import (
 
 const token = "0123456789abcdef-operator"
 
-// notes are kept in memory.
+// notes keeps notes in memory.
 type notes struct {
 	mu  sync.Mutex
 	m   map[string][]byte
@@ -153,7 +153,7 @@ func TestLoginAndLogout(t *testing.T) {
 		t.Errorf("the cookie on loopback: %v", c[0])
 	}
 	if strings.Contains(c[0].Value, token) {
-		t.Error("the cookie holds the token")
+		t.Error("the cookie contains the token")
 	}
 	h.wants("with the cookie", request{path: "/operator", cookies: c}, http.StatusOK)
 	h.wants("logged in, on the login page", request{path: "/login", cookies: c}, http.StatusSeeOther)
@@ -170,7 +170,7 @@ func TestLoginAndLogout(t *testing.T) {
 	h.wants("after a week", request{path: "/operator", cookies: c}, http.StatusSeeOther)
 }
 
-// Over the network, the cookie is sent by HTTPS only and cannot be set by another host of the domain.
+// Over the network, the cookie is sent only over HTTPS and cannot be set by another host of the domain.
 func TestCookieOverTheNetwork(t *testing.T) {
 	h := newHouse(t, nil)
 	far := func(q *request) {
@@ -298,7 +298,7 @@ func TestLockOut(t *testing.T) {
 			t.Fatalf("four failures, then the token: %s", r.Status)
 		}
 	}
-	// Many addresses have a common limit; clients on this machine are not locked out.
+	// Many addresses share one limit; clients on this machine are not locked out.
 	for i := range overall {
 		try("wrong", fmt.Sprintf("203.0.113.%d:1", i))
 	}
@@ -380,7 +380,7 @@ func TestAccounts(t *testing.T) {
 		t.Fatalf("token %q, %v", secret, err)
 	}
 	if raw := h.notes.m[noteKey]; strings.Contains(string(raw), secret) {
-		t.Error("the token is kept")
+		t.Error("the token is stored")
 	}
 	var problem Problem
 	if _, err := h.door.Add(ctx, "ada"); !errors.As(err, &problem) {

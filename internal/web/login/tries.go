@@ -11,8 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/guard"
 )
 
-// How many wrong tokens are tolerated within a window. The total over all clients is for attackers with many addresses.
-// Clients on this machine are not part of it, so that a stranger cannot lock out an operator who works there.
+// How many wrong tokens are tolerated within a window. The limit on the total over all clients is for attackers with
+// many addresses. It does not apply to clients on this machine, so that a stranger cannot lock out an operator who
+// works there.
 const (
 	window     = 15 * time.Minute
 	perClient  = 5
@@ -26,7 +27,7 @@ type tries struct {
 	now func() time.Time
 
 	mu sync.Mutex
-	by map[string]*count // by client; under [everybody] the sum
+	by map[string]*count // by client; the total is under [everybody]
 }
 
 // count records a client's failures within the window that began with the first one.

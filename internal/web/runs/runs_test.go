@@ -71,7 +71,7 @@ func get(t testing.TB, h http.Handler, path string) (int, string) {
 	t.Helper()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost"+path, nil))
-	if strings.Contains(w.Body.String(), "made because of a bug") {
+	if strings.Contains(w.Body.String(), "shown because of a bug") {
 		t.Errorf("%s: %s", path, w.Body)
 	}
 	return w.Code, w.Body.String()
