@@ -1,5 +1,5 @@
 // Package ask is the page on which a person asks a question and watches it being answered. Every question has a
-// permanent address under /a/; only its trajectory file is kept, so pages outlive the program.
+// permanent address under /a/. Its page needs only the trajectory file, so pages outlive the program.
 //
 //	ask.go       what the pages need; the form; starting a question
 //	limit.go     who may ask, and how many questions at once
@@ -15,13 +15,13 @@
 //	picture.go   pictures that the result names, through this server
 //	row.go       which statements made a row
 //	missing.go   why something is not in a result
-//	reason.go    a query taken apart, for both of these
+//	reason.go    a query split into its parts, for row.go and missing.go
 //	editor.go    the query editor
 //	ran.go       results of queries that were run in it
 //	complete.go  completions at its cursor
 //
-// The pages work without scripts. Everything from the model, the graph and the reader is plain text in templates and in
-// scripts.
+// The pages work without scripts. Templates and scripts treat everything from the model, the graph and the reader as
+// plain text.
 package ask
 
 import (
@@ -49,7 +49,7 @@ import (
 //go:embed all:page static words others
 var files embed.FS
 
-// Choice is how a question is worked on.
+// Choice determines how a question is answered.
 type Choice struct{ Preset, Policy, Graph string }
 
 // Options are the parts of a [Server].
@@ -58,16 +58,16 @@ type Options struct {
 	Site *layout.Site
 	// Base is canceled when the program ends: runs outlive the requests that start them.
 	Base context.Context
-	// Service returns the service that answers. The person who decides on turns may be nil.
+	// Service returns the service that answers. who decides on turns, and may be nil.
 	Service func(ctx context.Context, c Choice, who policy.Reviewer) (*ask.Service, error)
 	// Graph returns a graph by its name.
 	Graph func(ctx context.Context, name string) (*agent.Source, error)
 	Dir   string // of the trajectories
-	// Pictures fetches the pictures of results; nil: they are links only
+	// Pictures fetches the pictures of results; nil: they are shown only as links
 	Pictures Pictures
 
-	Presets  []Preset // the usual one first
-	Graphs   []Graph  // the usual one first
+	Presets  []Preset // the default one first
+	Graphs   []Graph  // the default one first
 	Rate     int      // questions per client and minute; 0: no limit
 	Parallel int      // questions at once, at least 1
 	// ClientHeader is the header in which a proxy in front of the server names the client; "": the connection's address is
@@ -188,7 +188,7 @@ type formData struct {
 	Policies []string
 	Follows  string // ID of the question that this one follows
 	Open     bool   // show the choices
-	Wikidata bool   // examples for the form exist for it
+	Wikidata bool   // the form shows its examples, which are for Wikidata
 }
 
 func (s *Server) formData(question string, c Choice) formData {
@@ -296,7 +296,7 @@ type asking struct {
 	id     string
 	choice Choice
 	who    policy.Reviewer // decides on the turns; nil if nobody does
-	person *person         // the reader whom who asks, or nil
+	person *person         // the reader, if who asks one; otherwise nil
 	begin  func(s *ask.Service, name string) (*ask.Run, error)
 }
 

@@ -43,12 +43,12 @@ func (f asker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder, _ 
 	return f(ctx, q, rec)
 }
 
-// graph is the built-in one, for all tests.
+// graph is the built-in graph, shared by all tests.
 var graph = sync.OnceValues(func() (*embedded.Graph, error) {
 	return sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 4 }})
 })
 
-// site is a server with the pages on it.
+// site is a server with the pages.
 type site struct {
 	*httptest.Server
 	t     testing.TB
@@ -187,7 +187,7 @@ func (s *site) listen(id string, after, most int, pause time.Duration) (out []me
 	return out
 }
 
-// steps records n steps, a pause before each.
+// steps records n steps, with a pause before each.
 func steps(ctx context.Context, q agent.Question, rec agent.Recorder, n int, pause func()) error {
 	for i := range n + 1 {
 		e := event.Event{Event: "step", Step: &event.Step{N: i, Thought: fmt.Sprint("thought ", i), Action: "search", Argument: "x"}}
@@ -395,7 +395,7 @@ func (s *site) beats(ctx context.Context, id string, tell func(seen int)) (seen,
 	sign, end := []byte(": still there\n"), []byte("event: end\n")
 	buf, kept := make([]byte, 4096), 0
 	for {
-		time.Sleep(10 * heartbeat) // several signs a read: the clients take less of the machine from the server
+		time.Sleep(10 * heartbeat) // several heartbeats per read: the clients leave more of the machine to the server
 		n, err := conn.Read(buf[kept:])
 		part := buf[:kept+n]
 		seen += bytes.Count(part, sign)
@@ -408,7 +408,7 @@ func (s *site) beats(ctx context.Context, id string, tell func(seen int)) (seen,
 			return seen, ends, err
 		}
 		kept = 0
-		for k := min(len(sign)-1, len(part)); k > 0; k-- { // the beginning of a line whose end is still to come
+		for k := min(len(sign)-1, len(part)); k > 0; k-- { // the beginning of a line whose end has not arrived yet
 			if tail := part[len(part)-k:]; bytes.HasPrefix(sign, tail) || bytes.HasPrefix(end, tail) {
 				kept = copy(buf, tail)
 				break
@@ -417,7 +417,7 @@ func (s *site) beats(ctx context.Context, id string, tell func(seen int)) (seen,
 	}
 }
 
-// A connection that waits for long gets a heartbeat, and leaves no goroutine behind.
+// A connection that waits for a long time gets a heartbeat and leaves no goroutine behind.
 func TestHeartbeat(t *testing.T) {
 	defer func(d time.Duration) { heartbeat = d }(heartbeat)
 	heartbeat = 5 * time.Millisecond
@@ -534,8 +534,8 @@ func TestClientNames(t *testing.T) {
 // evil is a text that may come from a stranger, a model or a label.
 const evil = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)>&\u202e[[x]]{{x}}|\x00`"
 
-// Texts of the question, the model and the graph stay text on every page and in every file, and links lead only to http
-// addresses.
+// Text from the question, the model and the graph remains plain text on every page and in every file, and links lead
+// only to http addresses.
 func TestNothingBecomesMarkup(t *testing.T) {
 	table := &kg.Table{Vars: []string{"item", "itemLabel", evil}, Rows: [][]rdf.Term{
 		{rdf.IRI(rdf.Entity + "Q1"), rdf.LangString(evil, "en"), rdf.String(evil)},
@@ -603,7 +603,7 @@ func TestNothingBecomesMarkup(t *testing.T) {
 	}
 }
 
-// Pages outlive the program, and a conversation continues with everything said before.
+// Pages outlive the program, and a conversation continues with everything that was said before.
 func TestFollowUp(t *testing.T) {
 	var asked []agent.Question
 	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
@@ -669,7 +669,7 @@ func BenchmarkManyQuestions(b *testing.B) {
 	b.ReportMetric(float64(m.Sys)/1e6, "MB-system")
 }
 
-// -beats 10000 is the full load that the page must handle; it takes minutes, see docs/developer.md.
+// -beats 10000 is the full load that the page must handle. It takes minutes; see docs/developer.md.
 var beats = flag.Int("beats", 5, "heartbeats of each connection in BenchmarkConnections")
 
 // BenchmarkConnections measures 2,000 connections that wait through heartbeats.

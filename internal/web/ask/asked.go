@@ -19,7 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/ask"
 )
 
-// asked holds the questions that are being worked on, and finds the files of all questions.
+// asked keeps the questions in progress and finds the files of all questions.
 type asked struct {
 	dir  string
 	most int                // finished runs in memory
@@ -42,8 +42,8 @@ type entry struct {
 	events []agent.Event
 }
 
-// cached is the minimum number of finished runs kept in memory. As many are kept as may run at once, so that browsers
-// that follow them to the end do not need a file.
+// cached is the minimum number of finished runs kept in memory. If more runs may be in progress at once, that many are
+// kept, so that browsers that follow runs to the end do not need a file.
 const cached = 20
 
 // name returns the name under which a question's trajectory is kept.
@@ -57,8 +57,8 @@ func (a *asked) started(id string, run *ask.Run, p *person) {
 	a.runs[id] = worked{run, p}
 }
 
-// ended removes a finished run from those in progress. Its events stay in memory for browsers that request them now;
-// the file has them, too, unless it could not be written.
+// ended removes a finished run from those in progress. Its events stay in memory for browsers that are about to request
+// them. The file also has them, unless it could not be written.
 func (a *asked) ended(id string, run *ask.Run) {
 	events := run.Told()
 	a.mu.Lock()
@@ -82,7 +82,7 @@ func (a *asked) run(id string) *ask.Run {
 	return a.runs[id].Run
 }
 
-// person returns who decides on the turns of a question in progress, or nil.
+// person returns the person who decides on the turns of a question in progress, or nil.
 func (a *asked) person(id string) *person {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -195,13 +195,13 @@ func choiceOf(events []agent.Event) Choice {
 	return c
 }
 
-// howOf describes how a run is worked on: preset, policy, graphs.
+// howOf describes how a question is answered: preset, policy, graphs.
 func howOf(start agent.Event) []string {
 	c := choiceOf([]agent.Event{start})
 	return slices.DeleteFunc([]string{c.Preset, c.Policy, c.Graph}, func(s string) bool { return s == "" })
 }
 
-// begun waits briefly for a run's first event, which has the question.
+// begun waits briefly for a run's first event, which contains the question.
 func begun(ctx context.Context, run *ask.Run) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -62,8 +62,8 @@ func grid(t *kg.Table) (head []string, rows [][]rdf.Term) {
 }
 
 // csvOf writes values without their types. Lines end as on Unix, because otherwise the writer would change line breaks
-// in values, too. A text that a spreadsheet would take for a formula is written unchanged, as the standard says: that
-// is up to whoever imports the file.
+// in values, too. A text that a spreadsheet would take for a formula is written unchanged, as the standard requires:
+// handling it is up to whoever imports the file.
 func csvOf(f *agent.Event) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -175,7 +175,7 @@ func markdownOf(f *agent.Event) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// wikitextOf writes a table for a wiki page, in which nothing of the values becomes markup.
+// wikitextOf writes a table for a wiki page, in which no part of a value becomes markup.
 func wikitextOf(f *agent.Event) ([]byte, error) {
 	var b strings.Builder
 	res := shownOf(f.Table)
@@ -217,7 +217,7 @@ func plainWikitext(s string) string {
 		}
 	}
 	out := b.String()
-	for _, scheme := range []string{"ISBN", "RFC", "PMID"} { // MediaWiki links these by themselves
+	for _, scheme := range []string{"ISBN", "RFC", "PMID"} { // MediaWiki turns these into links
 		out = strings.ReplaceAll(out, scheme+" ", scheme+"&#32;")
 	}
 	return out

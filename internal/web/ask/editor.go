@@ -25,7 +25,7 @@ import (
 const (
 	maxQuery  = 60_000           // bytes
 	queryTime = 70 * time.Second // a run of a query
-	helpTime  = 10 * time.Second // a look-up of names
+	helpTime  = 10 * time.Second // a lookup of names
 )
 
 // editorData is the data of the editor's page.
@@ -45,7 +45,7 @@ type editorData struct {
 type mark struct {
 	Line    int    `json:"line"`
 	Column  int    `json:"column"`
-	Wrong   bool   `json:"wrong"` // true if it does not parse or will not be run; otherwise it is probably not intended
+	Wrong   bool   `json:"wrong"` // the query does not parse or will not be run; otherwise, probably unintended
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 	Length  int    `json:"length,omitempty"`  // in characters, of what is misspelled
@@ -82,7 +82,7 @@ func (s *Server) showEditor(w http.ResponseWriter, r *http.Request, status int, 
 	s.pages.Show(w, r, status, "editor", page)
 }
 
-// edit carries out one of the editor's buttons on the query, and shows the editor again.
+// edit carries out the action of one of the editor's buttons on the query and shows the editor again.
 func (s *Server) edit(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (s *Server) edit(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// source returns the graph of that name, if it may be chosen here.
+// source returns the graph with this name, if it may be chosen here.
 func (s *Server) source(ctx context.Context, graph string) (*agent.Source, error) {
 	c, err := s.allowed(Choice{Graph: graph})
 	if err != nil {
@@ -208,14 +208,14 @@ func (s *Server) run(ctx context.Context, r *http.Request, src *agent.Source, d 
 	return nil
 }
 
-// editing is a request of the editor's script.
+// editing is a request from the editor's script.
 type editing struct {
 	Query  string `json:"query"`
 	Before string `json:"before"` // the query up to the cursor
 	Graph  string `json:"graph"`
 }
 
-// help answers the editor's script: with remarks and names, or with completions.
+// help answers the editor's script with remarks and names, or with completions.
 func (s *Server) help(answer func(context.Context, *agent.Source, *editing, string) any) func(http.ResponseWriter,
 	*http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {

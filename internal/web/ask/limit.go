@@ -18,7 +18,7 @@ type clients struct {
 	seen map[string]*bucket
 }
 
-// bucket holds the questions that a client may ask at once.
+// bucket counts the questions that a client may still ask.
 type bucket struct {
 	left float64
 	at   time.Time
@@ -63,14 +63,14 @@ func (c *clients) may(client string) bool {
 	return true
 }
 
-// client identifies the sender of a request by its address or, for IPv6, by its network, since all of that belongs to
-// one person.
+// client identifies the sender of a request by its address or, for IPv6, by its network, since the whole network
+// belongs to one person.
 func (s *Server) client(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		host = r.RemoteAddr
 	}
-	if s.ClientHeader != "" { // the proxy added the last one; those before it come from the client
+	if s.ClientHeader != "" { // the proxy added the last element; those before it come from the client
 		parts := strings.Split(strings.Join(r.Header.Values(s.ClientHeader), ","), ",")
 		if last := strings.TrimSpace(parts[len(parts)-1]); last != "" {
 			host = last

@@ -21,7 +21,7 @@ import (
 // missingData is the data of the page that explains why something is not in a result.
 type missingData struct {
 	Base    string // address of the result
-	Words   string // what was asked for
+	Words   string // what the reader entered
 	Thing   Cell   // what was found
 	Others  []Cell // other things with that name
 	Columns []string
@@ -29,8 +29,8 @@ type missingData struct {
 	Row     int  // the row that it is in, or 0
 	Fits    bool // all conditions hold, so a LIMIT, a grouping or an order excludes it
 	Fails   []failing
-	Open    string   // address of the editor with the query without all of Fails, if it takes that to include the thing
-	Changes []string // changes of the query that would include it, in a few words
+	Open    string   // address of the editor with the query without all of Fails, if only that includes the thing
+	Changes []string // changes to the query that would include the thing, each in a few words
 	Reason  string   // key of a message if there is no explanation
 }
 
@@ -39,14 +39,14 @@ type failing struct {
 	Text string
 	Only bool   // without it the thing would be in the result
 	Has  []Cell // what the thing has instead
-	None bool   // it has no value for the property of the condition
+	None bool   // the thing has no value for the property of the condition
 	Open string // address of the editor with the query without it, if the thing would be in the result then
 
 	condition condition
 }
 
 // missing explains why a thing is not in the result: which conditions of the query do not hold for it, and which small
-// changes of the query would include it.
+// changes to the query would include it.
 func (s *Server) missing(w http.ResponseWriter, r *http.Request, find find) error {
 	f, err := find(r)
 	if err != nil {
@@ -307,7 +307,7 @@ func (x *trial) compared(c condition) ([]Cell, error) {
 	return out, nil
 }
 
-// variants lists the changes of a query that include the thing. A variant that cannot be run is left out.
+// variants lists the changes to a query that would include the thing. A variant that cannot be run is left out.
 func (x *trial) variants(d *missingData, query string) {
 	e := &x.src.Explain
 	expand := func(names []string) (out []string) {

@@ -16,11 +16,12 @@ import (
 type openings struct {
 	mu    sync.Mutex
 	n     int
-	none  chan struct{}     // closed when there are none anymore; nil: there are none
+	none  chan struct{}     // closed when none are left; nil: there are none
 	asked map[string]func() // ends the opening of a question that nobody has seen yet
 }
 
-// patience is the maximum time that an event of a run waits for openings, and that a question waits to be seen.
+// patience is the maximum time that an event of a run waits for openings, and the maximum time that a question waits to
+// be seen.
 const patience = 200 * time.Millisecond
 
 // begin counts an opening until the returned function is first called.

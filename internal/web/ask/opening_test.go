@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// noted is a trajectory that records when its events came.
+// noted is a trajectory that records when its events arrived.
 type noted struct {
 	now func() time.Time
 	at  map[string]time.Time

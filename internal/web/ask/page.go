@@ -25,7 +25,7 @@ type pageData struct {
 	Choice   Choice
 	Started  time.Time
 	Running  bool
-	Cut      bool // it is not being worked on, and it has not ended
+	Cut      bool // the run is no longer in progress but has not ended
 	GoOn     bool // it was cut off, and can be continued
 	After    int  // number of the last event on the page
 	Steps    []stepView
@@ -46,7 +46,7 @@ type pageData struct {
 // stepView is a step, or a turn that was refused.
 type stepView struct {
 	told
-	Lines []string // of the argument, if it is more than a text
+	Lines []string // of the argument, if it is not just a text
 	Left  bool     // it is not on the path to the run's current state
 	gone  bool     // because of a rollback
 }
@@ -163,8 +163,8 @@ func (s *Server) pageData(r *http.Request, id string, events []agent.Event) *pag
 	return d
 }
 
-// addStep adds a step. A rollback marks as left the steps from the one that is decided again, even before there is a
-// new one.
+// addStep adds a step. A rollback marks as left all steps from the one that is decided again, even before its
+// replacement exists.
 func (d *pageData) addStep(v stepView) {
 	if v.Verdict == event.WentBack {
 		place := 0
@@ -187,7 +187,7 @@ func (d *pageData) end(e agent.Event) {
 	}
 }
 
-// knownReasons have a message ask.reason.…
+// knownReasons lists the reasons that have a message ask.reason.…
 var knownReasons = map[string]bool{"not_found": true, "actions": true, "loop": true, "time": true, "tokens": true,
 	"money": true, "day_money": true, "model_failed": true, "graph_failed": true, "cannot_publish": true, "cancelled": true,
 	"given_up": true, "no_model": true}
@@ -218,7 +218,7 @@ func services(r *http.Request, query string) (wdqs, qlever string) {
 	return sparql.URL(query), qlever
 }
 
-// hasWikidata reports whether a graph, by its name, is Wikidata or a part of it.
+// hasWikidata reports whether the graph with this name is Wikidata or a part of it.
 func hasWikidata(graph string) bool {
 	return graph == "wikidata" || strings.HasPrefix(graph, "embedded")
 }
@@ -255,7 +255,7 @@ func (s *Server) title(graph string) string {
 	return graph
 }
 
-// links adds the links in the table's head and foot.
+// links adds the links in the table's header and footer.
 func (v *resultView) links(from int) {
 	link := func(o order, offset int) string {
 		p := url.Values{}

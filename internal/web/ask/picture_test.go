@@ -76,10 +76,10 @@ func TestPictures(t *testing.T) {
 	for path, want := range map[string]int{
 		"1/flag":                        200,
 		"1/" + url.PathEscape("größe"):  200,
-		"2/flag":                        404, // gone
+		"2/flag":                        404, // does not exist
 		"3/flag":                        503,
-		"4/flag":                        404, // an SVG is never sent, whoever says it is a picture
-		"1/item":                        404, // no file
+		"4/flag":                        404, // an SVG is never sent, even if the fetcher returns one
+		"1/item":                        404, // not a file
 		"2/" + url.PathEscape("größe"):  404, // an address other than a file's
 		"3/" + url.PathEscape("größe"):  404, // a text
 		"5/" + url.PathEscape("größe"):  404, // another host
@@ -127,7 +127,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// Without a fetcher nothing is fetched, and the page knows it.
+// Without a fetcher, nothing is fetched, and the rows do not announce pictures.
 func TestNoPictures(t *testing.T) {
 	s, id := pictured(t, nil)
 	if status, _ := s.get("/a/" + id + "/picture/1/flag"); status != http.StatusNotFound {

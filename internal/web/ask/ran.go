@@ -13,11 +13,11 @@ import (
 // Limits on the results of the editor's queries that are kept in memory.
 const (
 	ranTime  = time.Hour
-	ranBytes = 64 << 20 // of all results; the last one is kept at any size
-	termSize = 96       // bytes of a value besides its text, approximately
+	ranBytes = 64 << 20 // of all results; the last one is kept whatever its size
+	termSize = 96       // bytes of a value apart from its text, approximately
 )
 
-// ran are the results of queries that were run in the editor. They are kept in memory for a while, so that their views,
+// ran keeps the results of queries that were run in the editor. They stay in memory for a while, so that their views,
 // rows and files can be fetched.
 type ran struct {
 	now func() time.Time
@@ -46,7 +46,8 @@ func (a *ran) keep(e *agent.Event, ms int) string {
 	return q.id
 }
 
-// drop removes results that nobody has requested for a while, and the oldest ones while all are too large together.
+// drop removes results that nobody has requested for a while, and the oldest ones as long as the total size is too
+// large.
 func (a *ran) drop() {
 	n := 0
 	for ; n < len(a.list)-1; n++ {

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// condition is one pattern of a query that can lose rows, as written.
+// condition is a pattern that can exclude rows, as written in the query.
 type condition struct {
 	Text    string
 	pattern sparql.Pattern
@@ -67,7 +67,7 @@ func (t *taken) take(p sparql.Pattern) {
 	}
 }
 
-// hasLists reports whether a statement has square brackets or parentheses, whose nodes must stay together.
+// hasLists reports whether a statement contains square brackets or parentheses, whose nodes must stay together.
 func hasLists(p *sparql.Triples) bool {
 	list := func(x *sparql.Term) bool { return x.Kind == sparql.BlankList || x.Kind == sparql.Collection }
 	return list(p.Subject) || slices.ContainsFunc(p.Properties, func(x *sparql.Property) bool {
@@ -110,7 +110,7 @@ func sortedKeys(m map[string]rdf.Term) []string {
 	return out
 }
 
-// solutions returns the query for the ways in which the patterns hold when some variables are bound.
+// solutions returns a query for the ways in which the patterns hold if some variables are bound.
 func (t *taken) solutions(patterns []sparql.Pattern, bound map[string]rdf.Term, limit int64) string {
 	q := *t.q
 	q.Form, q.Template, q.Resources, q.Header, q.Tail = sparql.Select, nil, nil, nil, nil
@@ -126,7 +126,7 @@ func (t *taken) without(p sparql.Pattern) []sparql.Pattern {
 	return slices.DeleteFunc(slices.Clone(t.patterns), func(o sparql.Pattern) bool { return o == p })
 }
 
-// relaxed returns the query without some conditions, with everything else that it has.
+// relaxed returns the query without some conditions and otherwise unchanged.
 func (t *taken) relaxed(conditions []condition) string {
 	q, body := *t.q, *t.q.Body
 	where := *body.Where
@@ -135,7 +135,7 @@ func (t *taken) relaxed(conditions []condition) string {
 	return sparql.Print(&q, sparql.PrintOptions{})
 }
 
-// rest returns patterns without the conditions. It changes copies only.
+// rest returns patterns without the conditions. It changes only copies.
 func rest(patterns []sparql.Pattern, conditions []condition) (out []sparql.Pattern) {
 	for _, p := range patterns {
 		if slices.ContainsFunc(conditions, func(c condition) bool { return c.pattern == p }) {

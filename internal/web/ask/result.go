@@ -38,7 +38,7 @@ type Result struct {
 	places []int // column of the table for each column
 }
 
-// resultOf makes a result of a table.
+// resultOf makes a result from a table.
 func resultOf(t *kg.Table) *Result {
 	res := &Result{table: t}
 	labels := make([]int, 0, len(t.Vars)) // for each column, the one with its labels, or -1
@@ -125,7 +125,7 @@ func entityURL(id string) string {
 func point(wkt string) (lon, lat float64, ok bool) {
 	s := strings.TrimSpace(wkt)
 	if len(s) < 7 || !strings.EqualFold(s[:5], "point") {
-		return 0, 0, false // it may also name another globe, with <IRI> in front
+		return 0, 0, false // an IRI in front may name another globe
 	}
 	inner, ok := strings.CutSuffix(strings.TrimPrefix(strings.TrimSpace(s[5:]), "("), ")")
 	f := strings.Fields(inner)
@@ -137,7 +137,7 @@ func point(wkt string) (lon, lat float64, ok bool) {
 	return lon, lat, err == nil && err2 == nil && lat >= -90 && lat <= 90 && lon >= -360 && lon <= 360
 }
 
-// order is how the rows of a page are selected.
+// order determines how the rows of a page are selected.
 type order struct {
 	Sort   string // name of a column, or "" for the query's order
 	Down   bool
@@ -247,7 +247,7 @@ func (s *Server) labeled(ctx context.Context, graph, lang string, rows [][]Cell)
 	return out
 }
 
-// labels returns the labels of IDs. If they cannot be fetched it returns none, since nothing depends on them.
+// labels returns the labels of IDs. If they cannot be fetched, it returns none, since nothing depends on them.
 func (s *Server) labels(ctx context.Context, graph, lang string, ids []string) map[string]string {
 	if len(ids) == 0 {
 		return nil
@@ -327,5 +327,5 @@ func (s *Server) rows(w http.ResponseWriter, r *http.Request, find find) error {
 	return nil
 }
 
-// fileName is the name under which a result is saved.
+// fileName returns the name under which a result is saved.
 func fileName(id, kind string) string { return path.Base("spinachbot-"+id) + "." + kind }

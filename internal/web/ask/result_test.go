@@ -207,7 +207,7 @@ func holds(t *testing.T, what, body string, parts ...string) {
 	_, body, _ = strings.Cut(body, "<main")
 	for _, p := range parts {
 		if !strings.Contains(body, p) {
-			t.Errorf("%s does not say %q:\n%s", what, p, body)
+			t.Errorf("%s does not contain %q:\n%s", what, p, body)
 		}
 	}
 }
@@ -496,12 +496,12 @@ func TestMessagesAreUsed(t *testing.T) {
 		prefix := key[:strings.LastIndexByte(key, '.')+1]
 		composed := strings.Contains(used.String(), `"`+prefix+`"`)
 		if !strings.Contains(used.String(), `"`+key+`"`) && !composed {
-			t.Errorf("nothing says %s", key)
+			t.Errorf("nothing uses %s", key)
 		}
 	}
 }
 
-// A page that panics is answered, and the next one is served.
+// A request whose page panics gets an answer, and the next page is served.
 func TestPanic(t *testing.T) {
 	s := newSite(t, nil, func(o *Options) { o.Presets[0].Name = "x"; o.Service = nil })
 	resp, err := s.Client().PostForm(s.URL+"/a", url.Values{"q": {"x"}})
@@ -515,7 +515,7 @@ func TestPanic(t *testing.T) {
 }
 
 // An answer that was held back to check variants of its query is shown on the page and in the stream. An answer that
-// was accepted as it was leaves no note.
+// was accepted unchanged leaves no note.
 func TestHeldBack(t *testing.T) {
 	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
 		for _, e := range []event.Event{{Event: "start", Format: event.Format, Question: &q, Preset: "best"},

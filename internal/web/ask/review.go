@@ -23,8 +23,8 @@ var idle atomic.Int64
 
 func init() { idle.Store(int64(30 * time.Minute)) }
 
-// The maximum number of runs that may wait for people at once, in total and for one client: otherwise one client could
-// keep all others from reviewing.
+// The maximum number of runs that may wait for people at once, in total and per client. Without the limit per client,
+// one client could keep all others from reviewing.
 const (
 	maxReviews       = 200
 	maxClientReviews = 20
@@ -54,7 +54,8 @@ type person struct {
 	changed chan struct{} // closed and replaced when the waiting turn changes
 }
 
-// byAsker names in the trajectory who decided. Decisions that are repeated when a step is changed have no name.
+// byAsker is the name that the trajectory gives for the person who decided. Decisions that are repeated when a step is
+// changed have no name.
 const byAsker = "the asker"
 
 func newPerson(slots chan struct{}) *person {
@@ -205,8 +206,8 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// reviewerAgain returns who decides when a reviewed run continues: the person, or nobody if the run was made by
-// changing a step. ok is false if the run ended before the change was made.
+// reviewerAgain returns the reviewer who decides when a reviewed run continues: the person, or nobody if the run was
+// made by changing a step. ok is false if the run ended before the change was made.
 func reviewerAgain(events []agent.Event, p *person) (who policy.Reviewer, ok bool) {
 	changed := false
 	for _, e := range events {

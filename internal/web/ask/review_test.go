@@ -92,7 +92,7 @@ func (s *site) decide(id, turn string, form ...string) int {
 
 func say(action string) string { return "Thought: let me see\nAction: " + action }
 
-// A reader decides on each turn with forms, also after a restart of the program, and every decision is in the
+// A reader decides on each turn with forms, even after a restart of the program, and every decision is in the
 // trajectory. While a turn waits, another question may use the only slot.
 func TestReviewOnThePage(t *testing.T) {
 	dir := t.TempDir()
@@ -227,7 +227,7 @@ func TestReviewInTheStream(t *testing.T) {
 	}
 }
 
-// The content of a waiting turn is text in the page, without characters that could hide parts of it.
+// The content of a waiting turn is plain text in the page, without characters that could hide parts of it.
 func TestWaitingTurnIsText(t *testing.T) {
 	var decided policy.Decision
 	s := newSite(t, nil, func(o *Options) {
@@ -247,7 +247,7 @@ func TestWaitingTurnIsText(t *testing.T) {
 	n, _, _, page := s.shown(id)
 	for _, bad := range []string{"<script>", "<img src=x", "\x00", "\u202e"} {
 		if strings.Contains(strings.ToLower(page), bad) {
-			t.Errorf("the page holds %q", bad)
+			t.Errorf("the page contains %q", bad)
 		}
 	}
 	s.decide(id, n, "verdict", "skipped", "reason", evil)

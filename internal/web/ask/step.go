@@ -54,7 +54,7 @@ func turnText(st event.Step) string {
 }
 
 // changeStep starts a run that repeats the earlier one up to a step, does what the person wrote instead of that step,
-// and continues from there by itself.
+// and continues from there on its own.
 func (s *Server) changeStep(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r); err != nil {
 		return err
@@ -109,8 +109,8 @@ func branch(events []agent.Event, n int, turn string) ([]agent.Event, *changer) 
 	return earlier, who
 }
 
-// changer is a reviewer that repeats the decisions before a turn, replaces that turn by what a person wrote, and leaves
-// later turns to then, or accepts them.
+// changer is a reviewer that repeats the decisions before a turn, replaces that turn with what a person wrote, and
+// leaves later turns to then or, without one, accepts them.
 type changer struct {
 	before []policy.Decision
 	place  int

@@ -19,7 +19,7 @@ import (
 
 // Times of the event stream; tests shorten them.
 var (
-	heartbeat   = 15 * time.Second      // how often a comment is sent, so that proxies keep the connection
+	heartbeat   = 15 * time.Second      // how often a comment is sent, so that proxies keep the connection open
 	slowest     = 10 * time.Second      // a client that reads nothing for this long is dropped
 	betweenLive = 80 * time.Millisecond // between two events with the text that the model is writing
 	gather      = 40 * time.Millisecond // after a write, events are gathered for this long and sent together
@@ -61,7 +61,7 @@ func tell(n int, e agent.Event) (t told, ok bool) {
 		t.Argument, t.Observation = text.Clean(s.Argument), text.Clip(text.Clean(s.Observation), maxShown)
 	case "rollback", "feedback", "probe", "try", "vote", "live":
 		if t.Text = text.Clean(e.Detail); t.Text == "" && e.Event == "probe" {
-			return t, false // the model was not told: its answer was accepted as it is
+			return t, false // the model was not told: its answer was accepted unchanged
 		}
 		if e.Event == "rollback" && e.Step != nil {
 			t.Action, t.Argument = text.Clean(e.Step.Action), text.Clean(e.Step.Argument)
@@ -105,7 +105,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		for i := min(after, len(old)); i < len(old) && out.err == nil; i++ {
 			out.event(i+1, old[i])
 		}
-		if n := len(old); n == 0 || old[n-1].Event != "end" { // it is not being worked on, or it was just continued
+		if n := len(old); n == 0 || old[n-1].Event != "end" { // the run is not in progress, or it was just continued
 			out.text.WriteString("event: interrupted\ndata: {}\n\n")
 		}
 		out.flush()
@@ -261,7 +261,7 @@ func (o *stream) flush() {
 	}
 }
 
-// number reads a whole number; if there is none, it returns otherwise.
+// number reads a whole number; if there is none, it returns the value otherwise.
 func number(s string, otherwise int) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {
