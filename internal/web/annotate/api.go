@@ -17,7 +17,7 @@ import (
 const maxBody = 1 << 20
 
 // api makes a handler from a function for scripts: JSON in, JSON out. Errors are {"error":"…"}, with "current" if the
-// work was changed meanwhile.
+// work was changed in the meantime.
 func (s *Server) api(f func(r *http.Request, who string) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who := s.annotator(r)
@@ -52,7 +52,7 @@ func (s *Server) api(f func(r *http.Request, who string) (any, error)) http.Hand
 	}
 }
 
-// conflictError has the work that is stored now.
+// conflictError contains the work as it is stored now.
 type conflictError struct{ current *annotate.Work }
 
 func (conflictError) Error() string { return annotate.ErrConflict.Error() }
@@ -193,7 +193,7 @@ func (s *Server) keepRun(who, query string) error {
 	return s.Keep(query, t)
 }
 
-// after returns where to go after a verdict: to the comparison if it is now open, else to the next candidate.
+// after returns where to go after a verdict: to the comparison if it is now open, otherwise to the next candidate.
 func (s *Server) after(r *http.Request, who string, e *edit, w *annotate.Work) (string, error) {
 	cases, _, err := s.cases(r.Context())
 	if err != nil {
@@ -257,7 +257,7 @@ func (s *Server) apiUndo(r *http.Request, who string) (any, error) {
 	return map[string]any{"next": s.Base + page + w.Candidate}, nil
 }
 
-// apiRestore goes back to the texts of an older version.
+// apiRestore restores the texts of an older version.
 func (s *Server) apiRestore(r *http.Request, who string) (any, error) {
 	e, err := read[edit](r)
 	if err != nil {
@@ -294,7 +294,7 @@ type ranQuery struct {
 	table *kg.Table
 }
 
-// maxRuns is the maximum number of results remembered for a person.
+// maxRuns is the maximum number of results remembered per annotator.
 const maxRuns = 3
 
 func (m *runs) put(who, form string, t *kg.Table) {

@@ -44,14 +44,14 @@ func TestCountsOfPeopleAreBlind(t *testing.T) {
 	}
 	// include, modify, exclude, unseen, skipped, drafts, resolved
 	if got := row("Ben"); got != "0 0 0 1 0 0 0" {
-		t.Errorf("Ben sees of Ada %q", got)
+		t.Errorf("Ben sees Ada's row as %q", got)
 	}
 	if got := row("Ada"); got != "0 0 1 0 0 0 0" {
 		t.Errorf("Ada sees her own row as %q", got)
 	}
 	s.decide("Ben", 3, dataset.Include, nil)
 	if got := row("Ben"); got != "0 0 1 0 0 0 0" {
-		t.Errorf("after his verdict Ben sees of Ada %q", got)
+		t.Errorf("after his verdict Ben sees Ada's row as %q", got)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestPlaceInQueue(t *testing.T) {
 	}
 }
 
-// Pages and errors are in the reader's language; texts by annotators stay as they are.
+// Pages and errors are in the reader's language; texts written by annotators stay as they are.
 func TestLanguages(t *testing.T) {
 	s := newSite(t)
 	id := datasettest.ID(3)

@@ -31,7 +31,7 @@ type compareData struct {
 	Resolved      bool
 	Filter        filter
 	Before, After string
-	Place         string // where the candidate is in its queue
+	Place         string // position of the candidate in its queue
 	Page          pageData
 	PermalinkSafe string
 }
@@ -90,7 +90,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, who string) err
 	return nil
 }
 
-// otherSide returns the lines of a text; those that the other text does not have are marked.
+// otherSide returns the lines of a text and marks those that the other text does not have.
 func otherSide(other, query string) []text.DiffLine {
 	return slices.DeleteFunc(diffLines(other, query), func(l text.DiffLine) bool { return l.Sign == "-" })
 }
@@ -107,8 +107,8 @@ type historyRow struct {
 // together is the maximum time between edits that are shown as one.
 const together = 5 * time.Minute
 
-// history shows what was done to a candidate: everything once the comparison is open, before that only the reader's own
-// changes.
+// history shows what was done to a candidate: everything once the comparison is open, and before that only the reader's
+// own changes.
 func (s *Server) history(w http.ResponseWriter, r *http.Request, who string) error {
 	c, err := s.caseOf(r.Context(), r.PathValue("id"))
 	if err != nil {

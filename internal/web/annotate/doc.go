@@ -4,16 +4,16 @@
 //
 // # Nothing is lost
 //
-// A text is saved half a second after the last key, and when its field is left; "saved" is shown when the
-// [annotate.Store] has it on disk. Until then the browser keeps it (localStorage) and offers it again after a crash of
-// either side. Every save carries the version it is based on: if two tabs edit the same work, the second one shows a
-// warning and lets the person choose, with both texts in view.
+// A text is saved half a second after the last keystroke, and when its field loses the focus; "saved" is shown once the
+// [annotate.Store] has written it to disk. Until then the browser keeps it (localStorage) and offers it again after
+// either side crashes. Every save carries the version it is based on: if two tabs edit the same work, the second one
+// shows a warning and lets the person choose, with both texts in view.
 //
 // # What keeps strangers out
 //
 // The command listens on loopback only. A page on the internet could still make a browser send requests here. So the
 // server accepts loopback host names only, in case an attacker's name points here. It refuses writes from other origins
 // ([http.CrossOriginProtection]) and accepts them as JSON only. Scripts, styles and frames come only from the server
-// itself (Content-Security-Policy). Names are for telling annotators apart, not for keeping them out. All text of
-// candidates, graph and model is untrusted and reaches pages through html/template or textContent only.
+// itself (Content-Security-Policy). Names distinguish annotators and do not keep anyone out. All text from candidates,
+// the graph and the model is untrusted and reaches pages only through html/template or textContent.
 package annotate

@@ -28,7 +28,7 @@ type itemData struct {
 	Own               *annotate.Work // never nil
 	Filter            filter
 	Before, After     string
-	Place             string // where the candidate is in its queue
+	Place             string // position of the candidate in its queue
 	Result            *shownTable
 	Trimmed           []text.DiffLine
 	Guidelines        []string // keys of messages

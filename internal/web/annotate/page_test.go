@@ -110,7 +110,7 @@ func (s *site) get(who, path string) string {
 	return w.Body.String()
 }
 
-// answer is a response of the interface for scripts.
+// answer is a response from the interface for scripts.
 type answer struct {
 	status    int
 	Work      annotate.Work   `json:"work"`
@@ -130,7 +130,7 @@ type sparqlMark struct {
 	Line, Column int
 }
 
-// edit is a request of the page's script.
+// edit is a request from the page's script.
 type edit map[string]any
 
 func (s *site) post(who, name string, e edit) answer {
@@ -147,7 +147,7 @@ func (s *site) post(who, name string, e edit) answer {
 	return a
 }
 
-// decide returns a verdict on the n-th candidate, with its query as harvested.
+// decide sends a verdict on the n-th candidate, with its query as harvested.
 func (s *site) decide(who string, n int, verdict dataset.Verdict, more edit) answer {
 	s.t.Helper()
 	cs, err := datasettest.Candidates()
@@ -221,7 +221,7 @@ func TestBlind(t *testing.T) {
 		page := s.get("Ben", path)
 		if strings.Contains(page, secret) || strings.Contains(page, "hidden note") || strings.Contains(page,
 			"badge include") && path != "/item/"+id {
-			t.Errorf("%s tells Ben of Ada's work", path)
+			t.Errorf("%s reveals Ada's work to Ben", path)
 		}
 	}
 	if page := s.get("Ben", "/?box=all&q=Kohl"); strings.Contains(page, "German heads") {
@@ -435,7 +435,7 @@ func TestCheckWhileTyping(t *testing.T) {
 	}
 }
 
-// Requests from strangers are refused, and the content of candidates stays text.
+// Requests from strangers are refused, and the content of candidates remains plain text.
 func TestStrangers(t *testing.T) {
 	s := newSite(t)
 	body := fmt.Sprintf(`{"candidate":%q,"query":"x","question":"y"}`, datasettest.ID(1))
@@ -501,7 +501,7 @@ func TestQueueFilters(t *testing.T) {
 	}
 }
 
-// A queue of the paper's size (2,171 candidates), three quarters of it judged by two.
+// BenchmarkQueue shows a queue of the paper's size (2,171 candidates), three quarters of which two people have judged.
 func BenchmarkQueue(b *testing.B) {
 	s := newLargeSite(b, 217)
 	for n := 1; n <= 1600; n++ {

@@ -12,11 +12,11 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/annotate"
 )
 
-// boxes in the order shown.
+// boxes lists the boxes in the order in which they are shown.
 var boxes = []annotate.Box{annotate.ForMe, annotate.Todo, annotate.Validate, annotate.Skipped, annotate.Mine,
 	annotate.Confirm, annotate.Differ, annotate.Done, annotate.Every}
 
-// filter is an [annotate.Filter] that can be written into addresses.
+// filter is an [annotate.Filter] that can be part of an address.
 type filter struct {
 	annotate.Filter
 	base string // of addresses
@@ -91,7 +91,7 @@ type row struct {
 	Draft   bool
 }
 
-// rowFor returns what the person may know about a case.
+// rowFor returns what the person may see of a case.
 func rowFor(c *annotate.Case, who string, f filter) row {
 	r := row{Case: c, URL: f.base + "/item/" + c.Candidate.ID + "?" + f.Query(), Verdict: c.VerdictFor(who)}
 	own := c.Of(who)
@@ -220,7 +220,7 @@ func (s *Server) neighbours(r *http.Request, cases []annotate.Case, f filter, wh
 	switch f.Box {
 	case annotate.Mine, annotate.Done, annotate.Every:
 		place = s.Site.Say(r, "annotate.place", "n", here+1, "all", len(chosen))
-	default: // a decision removes a candidate from these boxes: each next one would be "1 of" some number
+	default: // a decision removes a candidate from these boxes, so each next one would be "1 of" some number
 		place = s.Site.Say(r, "annotate.left", "n", left)
 	}
 	if here < 0 || len(chosen) < 2 {

@@ -26,7 +26,7 @@ import (
 type Graph interface {
 	// Query runs a query.
 	Query(ctx context.Context, query string) (*kg.Table, error)
-	// Labels returns labels in the first of the languages that has one.
+	// Labels returns each label in the first of the languages that has one.
 	Labels(ctx context.Context, ids, languages []string) (map[string]string, error)
 }
 
@@ -43,7 +43,7 @@ type Options struct {
 
 	Base string       // path of the page, such as /annotate; empty: the root
 	Site *layout.Site // the frame of the pages; nil: a separate site whose first page is the queue
-	// Who returns the name of whoever is logged in; nil: the page asks for a name and trusts everyone
+	// Who returns the name of the person who is logged in; nil: the page asks for a name and trusts everyone
 	Who func(r *http.Request) string
 	// Free reports whether someone may use the page without logging in; nil: nobody may
 	Free func(r *http.Request) bool
@@ -169,8 +169,8 @@ func (s *Server) caseOf(ctx context.Context, id string) (annotate.Case, error) {
 // problem is an error for people: a message of the page with its arguments, and the HTTP status.
 type problem struct {
 	status int
-	key    string // behind "annotate.error."
-	args   []any  // names and values in turn
+	key    string // the part after "annotate.error."
+	args   []any  // alternating names and values
 }
 
 // Error is for logs only.
@@ -212,7 +212,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.Site.Problem(w, r, status, text)
 }
 
-// view is what the template of every page gets as its data.
+// view is the data passed to the template of every page.
 type view struct {
 	Page    string // for the navigation
 	Who     string
@@ -223,16 +223,16 @@ type view struct {
 	Data    any
 }
 
-// Indent is how far a comment of a level is indented.
+// Indent returns how far a comment of this level is indented.
 func (*view) Indent(level int) int { return min(max(level-1, 0), 6) }
 
-// Kappa writes kappa with two digits.
+// Kappa formats kappa with two digits.
 func (*view) Kappa(k *float64) string { return kappaFigure(k) }
 
-// Bytes is a size for people.
+// Bytes formats a size for people.
 func (*view) Bytes(n int64) string { return byteSize(n) }
 
-// Badge is the data of a verdict's template.
+// Badge returns the data for a verdict's template.
 func (*view) Badge(page *layout.View, v dataset.Verdict) map[string]any {
 	return map[string]any{"View": page, "Verdict": string(v)}
 }
@@ -247,10 +247,10 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, name, title, who s
 			Reasons: annotate.Reasons, Data: data}})
 }
 
-// cookie holds the annotator's name.
+// cookie is the name of the cookie that contains the annotator's name.
 const cookie = "annotator"
 
-// annotator returns who sent a request, or "" if that is unknown.
+// annotator returns the name of the person who sent a request, or "" if it is unknown.
 func (s *Server) annotator(r *http.Request) string {
 	if s.Who != nil {
 		return s.Who(r)

@@ -14,7 +14,7 @@ import (
 // assignedKey is the key of the note on who has which candidates.
 const assignedKey = "annotate/assigned"
 
-// assigned reads who has which candidates.
+// assigned reads which candidates are assigned to whom.
 func (s *Server) assigned(ctx context.Context) (annotate.Assignment, error) {
 	if s.Notes == nil {
 		return nil, nil
@@ -48,7 +48,7 @@ func (s *Server) everybody(ctx context.Context, works []annotate.Work) ([]string
 // boss reports whether the sender of a request may assign candidates to people.
 func (s *Server) boss(r *http.Request) bool { return s.Notes != nil && (s.Boss == nil || s.Boss(r)) }
 
-// work shows who has which candidates, how many two people share, and how fast each person is.
+// work shows who has which candidates, how many each pair of people shares, and how fast each person is.
 func (s *Server) work(w http.ResponseWriter, r *http.Request, who string) error {
 	cases, works, err := s.cases(r.Context())
 	if err != nil {

@@ -54,7 +54,7 @@ func TestAccounts(t *testing.T) {
 	s.decide("Ben", 2, dataset.Exclude, edit{"reason": "meaning"})
 	give := url.Values{"who": {"Ada", "Ben"}, "overlap": {"1"}}.Encode()
 	if w := send("Ada", "POST", "/annotate/work", give); w.Code != http.StatusForbidden {
-		t.Errorf("Ada gives candidates: %d", w.Code)
+		t.Errorf("Ada assigns candidates: %d", w.Code)
 	}
 	for _, bad := range []string{"who=Ada&overlap=0", "who=Ada&overlap=2", "who=Eve&overlap=1", "overlap=x"} {
 		if w := send("Olga", "POST", "/annotate/work", bad); w.Code != http.StatusUnprocessableEntity {
@@ -63,7 +63,7 @@ func TestAccounts(t *testing.T) {
 	}
 	if w := send("Olga", "POST", "/annotate/work", give); w.Code != http.StatusSeeOther ||
 		w.Header().Get("Location") != "/annotate/work" {
-		t.Fatalf("Olga gives candidates: %d %s", w.Code, w.Body)
+		t.Fatalf("Olga assigns candidates: %d %s", w.Code, w.Body)
 	}
 	all := strings.Count(send("Ada", "GET", "/annotate/?box=all", "").Body.String(), `class="row-link"`)
 	mine := strings.Count(send("Ada", "GET", "/annotate/", "").Body.String(), `class="row-link"`)

@@ -38,7 +38,7 @@ func (d *Desk) changeAccounts(w http.ResponseWriter, r *http.Request) error {
 		case "remove":
 			err = d.Door.Remove(r.Context(), name)
 		default:
-			return badForm{errors.New("nothing to do with an account")}
+			return badForm{errors.New("no such action for an account")}
 		}
 	}
 	if err != nil {

@@ -1,8 +1,8 @@
 // Package desk is the operator's desk. It shows the replies that wait for approval, as the wiki renders them, and lets
-// the operator approve, edit, reject and retry them, also several at once. It also shows every request with its
-// history, spending, and what has changed since yesterday, and can stop and resume the bot.
+// the operator approve, edit, reject and retry them, one by one or several at once. It also shows every request with
+// its history, spending, and what has changed since yesterday, and can stop and resume the bot.
 //
-// It works on the bot's ledger while the bot is running, through the same functions as the ledger's commands. It never
+// It works on the bot's ledger while the bot is running, through the same functions as the ledger command. It never
 // writes to the wiki. Every page works without scripts.
 package desk
 
@@ -30,13 +30,13 @@ type Store interface {
 	bot.Notes
 }
 
-// Spending is what a day cost.
+// Spending is the cost of a day.
 type Spending struct {
 	Calls int
 	USD   float64
 }
 
-// Limits are the settings that limit the bot, as shown to people; 0 is no limit.
+// Limits are the settings that limit the bot, as shown to people; 0 means no limit.
 type Limits struct {
 	DayUSD, RequestUSD float64
 	RepliesPerHour     int
@@ -47,7 +47,7 @@ type Wiki struct {
 	API     string // api.php, for links
 	Page    string // title of the forum page
 	Account string // the bot's account, for the signature in previews
-	// Render returns the wiki's HTML for a text on the page with the title. The HTML has not been checked.
+	// Render returns the wiki's HTML for a text on the page with the title. The HTML is not sanitized.
 	Render func(ctx context.Context, title, wikitext string) (string, error)
 }
 
@@ -65,7 +65,7 @@ type Options struct {
 	Now  func() time.Time
 }
 
-// Desk is the pages below /operator.
+// Desk serves the pages below /operator.
 type Desk struct {
 	Options
 	pages    *layout.Pages
@@ -189,7 +189,7 @@ var classes = map[bot.State]string{bot.Proposed: "wait", bot.Approved: "info", b
 
 func (d *Desk) row(e *bot.Entry) row { return d.rows([]*bot.Entry{e})[0] }
 
-// Text is the reply's sentences above the query.
+// Text returns the sentences of the reply that are above the query.
 func (r row) Text() string {
 	if r.Draft == nil {
 		return ""
@@ -200,7 +200,7 @@ func (r row) Text() string {
 	return r.Draft.Reply.Short
 }
 
-// Can reports whether an action is possible.
+// Can reports whether an action is possible for the entry.
 func (r row) Can(act string) bool {
 	return slices.Contains(bot.Act(act).On(), r.State) && r.may(bot.Act(act))
 }
@@ -225,7 +225,7 @@ func (d *Desk) rows(entries []*bot.Entry) []row {
 	return out
 }
 
-// show answers with a page of the desk. Someone who did not log in is not offered a logout.
+// show responds with a page of the desk. It offers no logout to someone who did not log in.
 func (d *Desk) show(w http.ResponseWriter, r *http.Request, status int, name string, page layout.Page) {
 	if data, ok := page.Data.(map[string]any); ok {
 		data["Free"] = login.Of(r.Context()).Free
@@ -253,7 +253,7 @@ func (d *Desk) act(r *http.Request, what bot.Act, key, shown string) (*bot.Entry
 	case bot.ActRetry:
 		e, err = bot.Retry(ctx, d.Store, now, key)
 	default:
-		return nil, badForm{fmt.Errorf("no act %q", what)}
+		return nil, badForm{fmt.Errorf("no action %q", what)}
 	}
 	switch {
 	case err == nil:
@@ -267,7 +267,7 @@ func (d *Desk) act(r *http.Request, what bot.Act, key, shown string) (*bot.Entry
 // maxWhy is the maximum length of a reason.
 const maxWhy = 300
 
-// reason returns why something is rejected, with the name of the person.
+// reason returns why something is rejected, with the name of the person who rejects it.
 func reason(r *http.Request) string {
 	why := strings.Join(strings.Fields(r.PostForm.Get("why")), " ")
 	if why == "" {

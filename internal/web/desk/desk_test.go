@@ -150,7 +150,7 @@ func TestDecideOnOne(t *testing.T) {
 	if e.State != bot.Proposed || e.Draft.EditedBy != "Olga" || e.Draft.Reply.Short != "There are [[three]]." {
 		t.Fatalf("after the edit: %s %+v", e.State, e.Draft)
 	}
-	// A draft that was shown before the edit is not approved, and a typed text is not lost.
+	// A draft that was shown before the edit is not approved, and the typed text is not lost.
 	body := o.post("/operator/entry/"+cats, url.Values{"do": {"approve"}, "shown": {shown}}, 409)
 	if !strings.Contains(body, "has changed since it was shown") || o.entry(cats).State != bot.Proposed {
 		t.Errorf("an old draft: %s", o.entry(cats).State)
@@ -180,7 +180,7 @@ func TestDecideOnOne(t *testing.T) {
 	}
 }
 
-// A reply that the checks hold back shows why, in the list of waiting replies and on its own page.
+// A reply that the checks hold back is shown with the reason, both in the list of waiting replies and on its own page.
 func TestHeldReplySaysWhy(t *testing.T) {
 	o := newOffice(t)
 	o.proposed(cats, "Cats", "It is Felix.")
@@ -240,7 +240,7 @@ func TestStopAndResume(t *testing.T) {
 	}
 }
 
-// The wiki's rendering is shown in a frame without rights, and only plain structure of it remains.
+// The wiki's rendering is shown in a frame without rights, and only its plain structure remains.
 func TestPreview(t *testing.T) {
 	o := newOffice(t)
 	o.proposed(cats, "Cats", "Two.")
@@ -256,7 +256,7 @@ func TestPreview(t *testing.T) {
 	for _, bad := range []string{"alert", "evil.example", "onclick", "style=", "id=", "href", "<img", "<svg", "<form", "<input",
 		"<iframe", "<base", "<meta", "<script"} {
 		if strings.Contains(content, bad) {
-			t.Errorf("the preview holds %s: %s", bad, content)
+			t.Errorf("the preview contains %s: %s", bad, content)
 		}
 	}
 	for _, good := range []string{"Two <b>cats</b>", `class="external"`, `<table class="wikitable">`, `<td colspan="2">7</td>`} {
@@ -284,7 +284,7 @@ func TestPreview(t *testing.T) {
 	}
 }
 
-// Texts by strangers stay text on every page.
+// Text from strangers remains plain text on every page.
 func TestHostileTexts(t *testing.T) {
 	o := newOffice(t)
 	const evil = `<script>alert(1)</script>"><img src=x onerror=alert(1)> javascript:alert(1) ` + "\u202eevil\x00"
@@ -373,8 +373,8 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// A request on another wiki is linked and previewed there. A request on a wiki that is no longer in the settings says
-// so.
+// A request on another wiki is linked and previewed there. The page of a request on a wiki that is no longer in the
+// settings says so.
 func TestOtherWikis(t *testing.T) {
 	o := newOffice(t)
 	for key, page := range map[string]string{cats: bot.PageName("other", "Agora"), dogs: bot.PageName("gone", "Forum")} {

@@ -35,7 +35,7 @@ var previewPolicy = func() string {
 		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 }()
 
-// harmless keeps the structure of a wiki's page: texts, lists, tables, code. Links lose their addresses; they would
+// harmless keeps the structure of a wiki's page: texts, lists, tables, code. Links lose their addresses, which would
 // lead out of the frame.
 var harmless = func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
@@ -59,7 +59,7 @@ var framed = template.Must(template.New("").Parse(`<!doctype html>
 </head><body>{{with .Problem}}<p class="problem">{{.}}</p>{{end}}{{.Body}}</body></html>
 `))
 
-// renderTime is how long the wiki may take.
+// renderTime is the time limit for the wiki's rendering.
 const renderTime = 15 * time.Second
 
 // preview responds with the wiki's rendering of a draft.
@@ -99,7 +99,7 @@ func theme(r *http.Request) string {
 	return ""
 }
 
-// rendered asks the wiki only once for each draft.
+// rendered returns the wiki's rendering of a draft, which it requests only once.
 func (d *Desk) rendered(ctx context.Context, e *bot.Entry) (string, error) {
 	name := e.Page + "\n" + e.Draft.Name()
 	if body, ok := d.previews.get(name); ok {

@@ -76,7 +76,7 @@ func counts(entries []*bot.Entry) []count {
 	return out
 }
 
-// waiting shows the first page: the waiting replies, the bot's state, its cost.
+// waiting shows the first page: the waiting replies, the bot's state and its cost.
 func (d *Desk) waiting(w http.ResponseWriter, r *http.Request) error {
 	return d.showWaiting(w, r, http.StatusOK, nil)
 }
@@ -169,7 +169,7 @@ func (d *Desk) decide(w http.ResponseWriter, r *http.Request) error {
 // perPage is the number of requests on a page of the list.
 const perPage = 50
 
-// requests lists all requests, newest change first, by state and words.
+// requests lists all requests, newest change first, filtered by state and words.
 func (d *Desk) requests(w http.ResponseWriter, r *http.Request) error {
 	all, err := d.Store.Entries(r.Context(), bot.Filter{})
 	if err != nil {
@@ -253,7 +253,7 @@ type event struct {
 	bot.Change
 }
 
-// changes shows what has happened in the last days, newest first.
+// changes shows what has happened in recent days, newest first.
 func (d *Desk) changes(w http.ResponseWriter, r *http.Request) error {
 	days, err := strconv.Atoi(r.URL.Query().Get("days"))
 	if err != nil || days < 1 || days > 31 {

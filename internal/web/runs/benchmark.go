@@ -119,8 +119,8 @@ func (b *benchmark) metric() string {
 	return cmp.Or(append(slices.Clone(b.Metrics), "")[0], evalrun.MetricSpinach)
 }
 
-// means returns the mean F1 and exact match, from 0 to 1, of the items not failed by a service; ok is false if there
-// are none.
+// means returns the mean F1 and exact match, from 0 to 1, of the items that did not fail because of a service; ok is
+// false if there are none.
 func (b *benchmark) means(metric string) (f1, em float64, ok bool) {
 	n := 0
 	for i := range b.Items {
@@ -148,13 +148,13 @@ type items struct {
 	query string
 }
 
-// figures are the numbers of a run at the top.
+// figures are the numbers of a run at the top of the page.
 type figures struct {
 	Name    string   `json:"name"`
 	Figures []figure `json:"figures"`
 }
 
-// figure is a number.
+// figure is a number with its label.
 type figure struct {
 	Value string `json:"value"`
 	Label string `json:"label"`
@@ -165,7 +165,7 @@ type row struct {
 	Question string  `json:"question"`
 	ID       string  `json:"id"`
 	Cells    []cell  `json:"cells"`
-	worst    int     // number of the worst state
+	worst    int     // index of the worst state in [evalrun.States]
 	least    float64 // the lowest F1
 }
 
@@ -185,7 +185,7 @@ func (x *items) Live() bool {
 	return slices.ContainsFunc(x.Runs, func(b *benchmark) bool { return b.Working })
 }
 
-// Terms are the words that the page explains.
+// Terms returns the words that the page explains.
 func (x *items) Terms() []string { return []string{"f1", "em", "measure", "gold"} }
 
 // Several reports whether there is more than one run.
@@ -230,7 +230,7 @@ func (p *Pages) look(r *http.Request) (*items, error) {
 	return x, nil
 }
 
-// filter selects the items to show: those for which it holds in one of the runs.
+// filter selects the items to show: those that match it in at least one run.
 type filter struct {
 	state, class, feature, steps string
 	words                        []string
@@ -295,7 +295,7 @@ func (x *items) row(it *evalrun.WatchedItem, f *filter) (out row, ok bool) {
 	return out, ok && (f.state != differ || len(states) > 1)
 }
 
-// count makes the figures of all runs.
+// count computes the figures of all runs.
 func (x *items) count(say func(string) string) {
 	for _, b := range x.Runs {
 		of := figures{Name: b.Name}

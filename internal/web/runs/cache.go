@@ -11,7 +11,7 @@ import (
 // kept is the number of files or folders in a cache.
 const kept = 12
 
-// cache keeps what was read last. It is safe for concurrent use; two concurrent calls may both read the file.
+// cache keeps what was read most recently. It is safe for concurrent use; two concurrent calls may both read the file.
 type cache[T any] struct {
 	mu    sync.Mutex
 	of    map[string]remembered[T]
@@ -51,7 +51,7 @@ func (c *cache[T]) get(path string, changed time.Time, size int64, read func() (
 	return value, nil
 }
 
-// number returns a whole number in an address, or 0.
+// number returns a whole number from the address, or 0.
 func number(r *http.Request, name string) int {
 	n, err := strconv.Atoi(r.URL.Query().Get(name))
 	if err != nil {
@@ -60,7 +60,7 @@ func number(r *http.Request, name string) int {
 	return n
 }
 
-// word returns a value in an address.
+// word returns a value from the address.
 func word(r *http.Request, name string) string { return strings.TrimSpace(r.URL.Query().Get(name)) }
 
 // with returns the address with one parameter changed.

@@ -41,7 +41,7 @@ func (e *entry) Address() string { return "/runs/question/" + escape(e.Name) }
 // EndingKey returns the key of the message for the ending.
 func (e *entry) EndingKey() string { return endingKey(e.Ending) }
 
-// reasons lists those that have a message runs.reason.…
+// reasons lists the reasons that have a message runs.reason.…
 var reasons = []string{"actions", "cancelled", "cannot_publish", "day_money", "given_up", "graph_failed", "loop",
 	"model_failed", "money", "no_model", "not_found", "time", "tokens"}
 
@@ -66,7 +66,7 @@ type index struct {
 
 const ending = ".jsonl"
 
-// all returns the runs in a folder, the newest first. A folder that does not exist has none. Unchanged files are not
+// all returns the runs in a folder, the newest first. A folder that does not exist has no runs. Unchanged files are not
 // read again; a file that cannot be read is left out.
 func (x *index) all(dir string) ([]entry, error) {
 	files, err := os.ReadDir(dir)
@@ -158,7 +158,7 @@ func readEntry(dir, name string, info fs.FileInfo) (e entry, err error) {
 // sources lists the IDs of questions that are not asked on a wiki.
 var sources = []string{"ask", "challenge", "live", "mcp", "web"}
 
-// Who asked, other than the sources above: the bot for a request, or only to judge a post.
+// Further sources: the bot, to answer a request or only to judge a post.
 const (
 	fromBot    = "bot"
 	fromTriage = "triage"
@@ -177,7 +177,7 @@ func source(name string) string {
 	return fromBot
 }
 
-// perPage is how many runs or items a page shows.
+// perPage is the number of runs or items on a page.
 const perPage = 50
 
 // endings lists the choices of the filter by ending; others means all reasons without an answer.
@@ -202,7 +202,7 @@ type list struct {
 	Search  string
 	Sources []option
 	Endings []option
-	Most    int // how many can be compared
+	Most    int // maximum number of runs that can be compared
 }
 
 func (p *Pages) questions(w http.ResponseWriter, r *http.Request) {

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// judged are the suffixes of the IDs of runs that only judge a post: is it a request, was it asked before.
+// judged lists the suffixes of the IDs of runs that only judge a post: whether it is a request, and whether it was
+// asked before.
 var judged = []string{"-triage", "-asked"}
 
 // runID returns the ID in the name of a run's file, ID-20261120T101500.000, and whether the run only judges a post.

@@ -1,7 +1,7 @@
-// Package runs shows finished and running runs: the questions of the bot, of ask and of the server, from the
+// Package runs shows runs, both finished and in progress: the questions of the bot, of ask and of the server, from the
 // trajectories in a folder, and benchmark runs, from their folders. It only reads files.
 //
-//	runs.go         addresses, and who is served
+//	runs.go         addresses and their handlers
 //	list.go         the questions, found and filtered
 //	request.go      which runs belong to which request of the bot
 //	trajectory.go   one run: its turns, its tree; several side by side

@@ -24,7 +24,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// evil is a text that would do something if it were not shown as text.
+// evil is a text that would have an effect if it were not shown as plain text.
 const evil = `</pre></script><script>window.hit=1</script><img src=x onerror=hit()>` + "\u202e" + `" onclick="hit()" javascript:hit()`
 
 // begun is the time at which the tests' runs begin.
@@ -147,8 +147,8 @@ func TestFirstDifference(t *testing.T) {
 	}
 }
 
-// TestRun: a run's page shows the question, turns, refusals, answer and end. The tree's nodes link to its turns. All
-// its texts stay text.
+// TestRun: a run's page shows the question, turns, refusals, answer and end. The tree's nodes link to its turns. All of
+// its text remains plain text.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	to := 0
@@ -225,7 +225,7 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// Reads a run of 10,000 events and shows its first page, then shows it again.
+// BenchmarkTenThousandEvents reads a run of 10,000 events and shows its first page, then shows that page again.
 func BenchmarkTenThousandEvents(b *testing.B) {
 	dir := b.TempDir()
 	long(b, dir, 10_000)
@@ -367,7 +367,7 @@ func TestWords(t *testing.T) {
 		text, err := own.ReadFile(path)
 		for _, m := range regexp.MustCompile(`T "(runs\.[a-z.]+)"`).FindAllStringSubmatch(string(text), -1) {
 			if have[m[1]] == nil {
-				t.Errorf("%s asks for %s", path, m[1])
+				t.Errorf("%s uses the missing message %s", path, m[1])
 			}
 		}
 		return err

@@ -36,7 +36,7 @@ type run struct {
 	changed time.Time
 }
 
-// Ending is "answered", a reason, or "" for a run without an end.
+// Ending returns "answered", a reason, or "" for a run without an end.
 func (x *run) Ending() string {
 	switch {
 	case x.End == nil:
@@ -47,13 +47,13 @@ func (x *run) Ending() string {
 	return x.End.Reason
 }
 
-// EndingKey is the key of the message for the ending.
+// EndingKey returns the key of the message for the ending.
 func (x *run) EndingKey() string { return endingKey(x.Ending()) }
 
 // Good reports whether there is an answer.
 func (x *run) Good() bool { return x.Ending() == answered }
 
-// Question is what was asked.
+// Question returns the question that was asked.
 func (x *run) Question() string {
 	if x.Start.Question == nil {
 		return x.Name
@@ -145,10 +145,10 @@ type view struct {
 	Item    *itemView // in a benchmark
 	File    string    // address of the events
 	Request string    // address of the bot's request, or ""
-	ID      string    // of the question: its other runs have the same
+	ID      string    // of the question; its other runs have the same ID
 }
 
-// show fills in the parts of a run that the address asks for.
+// view returns the parts of a run that the address requests.
 func (p *Pages) view(r *http.Request, x *run) *view {
 	v := &view{run: x, Failed: word(r, "failed") != ""}
 	tool := word(r, "tool")
@@ -212,7 +212,8 @@ func (p *Pages) question(w http.ResponseWriter, r *http.Request) {
 	p.pages.Show(w, r, http.StatusOK, "run", p.page(r, v))
 }
 
-// questionState tells a page that watches a run whether the run has changed.
+// questionState responds with the time of a run's last change, so that a page that watches the run can see whether it
+// has changed.
 func (p *Pages) questionState(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	if !fileName(name) {
@@ -233,7 +234,7 @@ func (p *Pages) questionState(w http.ResponseWriter, r *http.Request) {
 	httpjson.Write(w, http.StatusOK, map[string]int64{"changed": info.ModTime().UnixMilli()})
 }
 
-// Changed is the state of the run that the page shows, as returned by questionState.
+// Changed returns the time of the last change to the run that the page shows, in the form that questionState uses.
 func (x *run) Changed() int64 { return x.changed.UnixMilli() }
 
 // questionFile sends the events exactly as in the file.
@@ -295,11 +296,11 @@ func (p *Pages) compare(w http.ResponseWriter, r *http.Request) {
 		Styles: []string{"runs/runs.css"}, Wide: true, Data: &c})
 }
 
-// Letter names a run on the page, and Letters names all of them: if the window is too narrow, runs are shown below each
-// other.
+// Letter returns the letter that names a run on the page. Runs need names because they are shown below each other if
+// the window is too narrow.
 func (c *compared) Letter(i int) string { return string(rune('A' + i)) }
 
-// Letters returns the letters of all runs, for a turn in which all did the same.
+// Letters returns the letters of all runs, for a turn in which all of them did the same.
 func (c *compared) Letters() string {
 	out := make([]string, len(c.Runs))
 	for i := range out {
