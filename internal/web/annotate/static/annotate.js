@@ -5,7 +5,7 @@ import { el, number, t } from "../layout/page.js";
 const said = (key, values) => t("annotate.js." + key, values);
 const $ = (s, root = document) => root.querySelector(s);
 const $$ = (s, root = document) => [...root.querySelectorAll(s)];
-const { page, base } = $(".annotate").dataset; // base is that of addresses: where the page is a part of a server
+const { page, base } = $(".annotate").dataset; // base is the prefix of addresses if the page is part of a server
 const data = $("#data") ? JSON.parse($("#data").textContent) : null;
 
 /* ---- Messages ---- */
@@ -22,7 +22,7 @@ function status(text, kind = "") {
   const was = s.className;
   if (s.textContent !== text) s.textContent = text;
   s.className = "status " + kind;
-  // Screen readers announce errors and their end, not every save.
+  // Screen readers announce errors and when they are over, but not every save.
   if (kind === "bad") say(text, 0); else if (kind === "ok" && (was.includes("bad") || !$("#said").textContent)) say(said("saved"), 0);
 }
 let sayTimer;
@@ -181,7 +181,7 @@ function startEditor() {
     box.replaceChildren(...(verdict ? [el("span", { class: "badge " + verdict }, said("verdict." + verdict))] : []));
     if ($("#confirm-what")) $("#confirm-what").textContent = verdict ? " " + said("as", { verdict: said("verdict." + verdict) }) : "";
   }
-  // save sends the current text when it is its turn; saves are sent one after the other.
+  // save sends the text as it is when its turn comes; saves are sent one after the other.
   function save(opts) {
     clearTimeout(timer);
     unsavedSince = 0;
@@ -206,7 +206,7 @@ function startEditor() {
     clearTimeout(timer);
     timer = setTimeout(save, 1500);
   }
-  // later saves half a second after the last key, and every two seconds while someone keeps typing.
+  // later saves half a second after the last keystroke, and every two seconds while someone keeps typing.
   function later() {
     clearTimeout(timer);
     unsavedSince ||= Date.now();
@@ -263,7 +263,7 @@ function startEditor() {
   async function check() {
     const sent = body();
     let a;
-    try { a = await post("check", sent); } catch { return; } // the status tells when the server is away
+    try { a = await post("check", sent); } catch { return; } // the status line reports that the server is away
     if (fields.query.value !== sent.query || fields.question.value !== sent.question) return;
     if (a.pending) checkTimer = setTimeout(check, 1500);
     names = a.names;
@@ -350,7 +350,7 @@ function startEditor() {
       await flush();
       const a = await post("decide", body({ verdict: v, reason: why }));
       forget();
-      go(a.next); // and no second verdict meanwhile
+      go(a.next); // and allow no second verdict in the meantime
     } catch (e) {
       deciding = false;
       if (e instanceof Refused && e.code === 409) conflict(e.body.current); else toast(e instanceof TypeError ? said("away_safe") : e.message);
@@ -440,7 +440,7 @@ function startEditor() {
   if (data.resolution) showVerdict(verdict); else if (version) status(said("saved"), "ok");
   let draft = null;
   try { draft = JSON.parse(localStorage.getItem(store)); } catch { forget(); }
-  // A killed browser may have kept only the beginning of the text that the server has by now.
+  // A browser that was killed may have kept only the beginning of the text that the server now has.
   const beginning = draft && draft.version < version && ["query", "question", "note"].every((f) => saved[f].startsWith(draft[f]));
   if (draft && !beginning && !equal(draft, saved)) {
     status(said("found"), "bad");

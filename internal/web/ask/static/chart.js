@@ -5,7 +5,7 @@ const most = { bar: 60, bubble: 120, treemap: 120 }; // things in a chart
 const colors = 8;
 const drawings = { bar: bars, line: (...a) => across(...a, "line"), area: (...a) => across(...a, "area"), scatter: (...a) => across(...a, "scatter"), bubble, treemap };
 
-// show draws the numbers of a result, as chosen by the query's line #defaultView or by the reader.
+// show draws the numbers of a result as a chart, of the kind chosen by the query's #defaultView line or by the reader.
 export function show(node, data) {
   const xy = axes(data);
   const kinds = Object.keys(drawings).filter((kind) => xy || !["line", "area", "scatter"].includes(kind));
@@ -28,7 +28,7 @@ function sized(data, kind) {
   return { at, all: all.slice(0, most[kind]), cut: all.length - most[kind] };
 }
 
-// rest reports how many things did not fit.
+// rest shows how many things did not fit.
 function rest(node, things) { if (things.cut > 0) node.append(el("p", { class: "note small" }, t("ask.view.part", { count: things.all.length }))); }
 
 function bars(node, data) {
@@ -147,7 +147,7 @@ function treemap(node, data) {
     el("rect", { class: "tile", x: b.x + 1, y: b.y + 1, width: Math.max(0, b.w - 2), height: Math.max(0, b.h - 2) }), words(b, b.x + b.w / 2, b.y + b.h / 2, b.w - 10, b.h - 6)))));
 }
 
-// words returns a thing's name and number, as far as they fit into a width and a height.
+// words returns as much of a thing's name and number as fits into a width and a height.
 function words(thing, x, y, wide, high) {
   const room = Math.floor(wide / 6.6);
   if (room < 3 || high < 14) return null;

@@ -70,7 +70,7 @@ async function remarks() {
   paint();
 }
 
-// correct replaces what is misspelled by what was probably meant.
+// correct replaces what is misspelled with what was probably meant.
 function correct(m) {
   const from = place(m.line, m.column);
   const to = from + [...source.value.slice(from)].slice(0, m.length).join("").length;
@@ -126,7 +126,7 @@ async function complete() {
   chosen = 0;
   if (!items.length) return close();
   const m = metrics(), lines = before.split("\n");
-  list.hidden = false; // or it has no width
+  list.hidden = false; // while hidden, it has no width
   list.style.left = Math.max(0, Math.min(m.left + lines[lines.length - 1].length * m.wide - source.scrollLeft, source.clientWidth - list.offsetWidth)) + "px";
   list.style.top = m.top + lines.length * m.high - source.scrollTop + 4 + "px";
   source.setAttribute("aria-controls", "completions");

@@ -1,5 +1,5 @@
-// A question in progress: events arrive one by one, each with its number. After a lost connection the browser requests
-// those after the last one, and no number is shown twice.
+// A question in progress: events arrive one by one, each with its number. After losing the connection, the
+// browser requests those after the last one, and no number is shown twice.
 import { el, t } from "../layout/page.js";
 
 const page = document.getElementById("asked");

@@ -16,7 +16,7 @@ async function show(view) {
   }
   table.hidden = view !== "table";
   other.hidden = view === "table";
-  const mine = ++latest; // a view that was chosen meanwhile takes the place
+  const mine = ++latest; // a view that was chosen in the meantime is shown instead
   if (view === "table") return;
   other.setAttribute("aria-labelledby", "tab-" + view);
   other.replaceChildren(el("p", { class: "empty" }, el("span", { class: "spinner", "aria-hidden": "true" })));

@@ -23,13 +23,14 @@ export function link(cell) {
   return address ? el("a", { href: address, rel: "noopener noreferrer", dir: "auto" }, cell.text) : el("span", { dir: "auto" }, cell.text);
 }
 
-// others describes a row by its other cells, without those that the query's line #defaultView hides.
+// others describes a row by its other cells, without those that the query's #defaultView line hides.
 export function others(data, row, ...without) {
   return row.map((cell, i) => (without.includes(cell) || !cell.kind || data.hide?.includes(data.columns[i]) ? null : `${data.columns[i]}: ${cell.text}`)).filter(Boolean).join("; ");
 }
 
-// arrange puts the name of each point, {x, y, name}, on the side where it covers no point and no other name: its at is that
-// side, with the place and the anchor of the name, and missing where there is none.
+// arrange places the name of each point, {x, y, name}, on a side where it covers no point and no other name. It sets
+// the point's at to that side, with the position and the anchor of the name, or leaves it undefined if there is no such
+// side.
 export function arrange(points, [left, top, right, bottom]) {
   const taken = points.map((p) => [p.x - 7, p.y - 7, p.x + 7, p.y + 7]);
   for (const p of points) {

@@ -2,8 +2,8 @@
 
 const words = JSON.parse(document.getElementById("words")?.textContent || "{}");
 
-// t returns a message in the page's language; {name} in it is replaced by values.name. A message with plural forms has
-// one for each of the language's categories.
+// t returns a message in the page's language; {name} in it is replaced with values.name. A message with plural forms
+// has one for each of the language's categories.
 export function t(key, values = {}) {
   let text = words[key] ?? key;
   if (typeof text === "object") text = text[new Intl.PluralRules(document.documentElement.lang).select(values.count)] ?? text.other;
@@ -28,8 +28,8 @@ export function el(tag, props = {}, ...children) {
 }
 const svgTags = new Set(["svg", "g", "path", "circle", "line", "rect", "text", "title", "polyline", "polygon", "marker", "defs"]);
 
-// safe returns an address if a link may have it (on this server, or with http or https), and "" for any other, such as
-// javascript:.
+// safe returns an address if a link may lead to it (on this server, or with http or https), and "" for any other, such
+// as javascript:.
 export function safe(address) {
   try {
     const url = new URL(address, location.origin);
@@ -41,7 +41,7 @@ export function safe(address) {
 export async function ask(address, body, options = {}) {
   const response = await fetch(address, body === undefined ? options : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), ...options });
   let data = null;
-  try { data = await response.json(); } catch { /* the status says it */ }
+  try { data = await response.json(); } catch { /* the status explains the failure */ }
   if (!response.ok) throw new Error(data?.error || `${response.status} ${response.statusText}`);
   return data;
 }

@@ -40,7 +40,8 @@ if (tree && bar) {
 
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
-// A question in progress: the page is reloaded when there is more, unless its reader has gone back to an earlier part.
+// A question in progress: the page is reloaded when there are new events, unless the reader has gone back to an earlier
+// part.
 const watched = document.getElementById("watch");
 if (watched) {
   for (let wait = 2000; ; wait = Math.min(wait * 1.2, 30000)) {
@@ -49,7 +50,7 @@ if (watched) {
   }
 }
 
-// A benchmark run in progress: figures and items are replaced by new ones.
+// A benchmark run in progress: figures and items are replaced with current ones.
 const live = document.getElementById("live");
 if (live) {
   const item = (row) => el("tr", {}, el("td", { class: "question", dir: "auto" }, row.cells[0].address ? el("a", { href: row.cells[0].address }, row.question) : row.question, " ", el("span", { class: "soft small" }, row.id)), ...row.cells.map(cell));
