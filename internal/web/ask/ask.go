@@ -3,16 +3,16 @@
 //
 //	ask.go       what the pages need; the form; starting a question
 //	limit.go     who may ask, and how many questions at once
-//	opening.go   what people wait for has priority over work on questions
+//	opening.go   priority for people who wait to see something
 //	asked.go     questions with their runs, in memory and in files
-//	stream.go    events as they happen, for browsers
+//	stream.go    the events of a run, sent to browsers as they happen
 //	page.go      the page of a question
 //	step.go      a changed step, and the run that continues from there
 //	review.go    turns that wait for the reader's decision
 //	result.go    the result: rows, cells, order, filter
 //	download.go  the result as files
 //	view.go      the views of a result: map, timeline, chart …
-//	picture.go   pictures that the result names, through this server
+//	picture.go   pictures that the result names, fetched by this server
 //	row.go       which statements made a row
 //	missing.go   why something is not in a result
 //	reason.go    a query split into its parts, for row.go and missing.go
@@ -62,7 +62,7 @@ type Options struct {
 	Service func(ctx context.Context, c Choice, who policy.Reviewer) (*ask.Service, error)
 	// Graph returns a graph by its name.
 	Graph func(ctx context.Context, name string) (*agent.Source, error)
-	Dir   string // of the trajectories
+	Dir   string // folder of the trajectories
 	// Pictures fetches the pictures of results; nil: they are shown only as links
 	Pictures Pictures
 
@@ -149,7 +149,7 @@ func (s *Server) Handlers() map[string]http.Handler {
 	return out
 }
 
-// problem is an error for people: the key of a message, and the status.
+// problem is an error for people: the key of a message, and the HTTP status.
 type problem struct {
 	status int
 	key    string
@@ -224,7 +224,7 @@ func (s *Server) form(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// Limits on what is sent.
+// Limits on what a browser may send.
 const (
 	maxQuestion = 4000     // characters
 	maxBody     = 64 << 10 // bytes of a form

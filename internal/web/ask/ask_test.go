@@ -129,7 +129,7 @@ func (s *site) ask(question string, more ...string) string {
 	return id
 }
 
-// wait waits until a question is no longer worked on.
+// wait waits until a question is no longer in progress.
 func (s *site) wait(id string) {
 	s.t.Helper()
 	for range 500 {

@@ -22,7 +22,7 @@ import (
 // asked keeps the questions in progress and finds the files of all questions.
 type asked struct {
 	dir  string
-	most int                // finished runs in memory
+	most int                // maximum number of finished runs in memory
 	read singleflight.Group // files being read now, by question
 
 	mu    sync.Mutex // never held while a file is read, since every event for every browser needs it
@@ -33,7 +33,7 @@ type asked struct {
 // worked is a run in progress.
 type worked struct {
 	*ask.Run
-	person *person // decides on its turns, or nil
+	person *person // the person who decides on its turns, or nil
 }
 
 // entry is a finished run in memory.
@@ -177,7 +177,7 @@ func (a *asked) forget(id string) {
 	a.cache = slices.DeleteFunc(a.cache, func(e entry) bool { return e.id == id })
 }
 
-// choiceOf returns the choice with which a run was asked.
+// choiceOf returns the choice that was made for a run.
 func choiceOf(events []agent.Event) Choice {
 	var c Choice
 	if len(events) == 0 {

@@ -23,7 +23,7 @@ type completion struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// completions are the completions at the cursor; From is the number of characters before it that they replace.
+// completions are the completions at the cursor. From is the number of characters before the cursor that they replace.
 type completions struct {
 	From  int          `json:"from"`
 	Items []completion `json:"items"`
@@ -100,7 +100,7 @@ func variables(query string) []string {
 	return out
 }
 
-// named finds entities or properties whose name begins with the given text, in which underscores mean spaces.
+// named finds entities or properties whose names begin with the given text, in which underscores mean spaces.
 func (s *Server) named(ctx context.Context, src *agent.Source, prefix, words, lang string) []completion {
 	ns, known := rdf.Prefixes[prefix]
 	if iri, ok := src.Explain.Prefixes[prefix]; ok {

@@ -53,7 +53,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request, find find) err
 
 func queryOf(f *agent.Event) ([]byte, error) { return []byte(f.SPARQL), nil }
 
-// grid returns the head and the rows; a truth value becomes a table with one cell.
+// grid returns the header and the rows; a truth value becomes a table with one cell.
 func grid(t *kg.Table) (head []string, rows [][]rdf.Term) {
 	if t.Ask {
 		return []string{"answer"}, [][]rdf.Term{{rdf.Typed(fmt.Sprint(t.Boolean), rdf.XSDBoolean)}}
@@ -61,8 +61,8 @@ func grid(t *kg.Table) (head []string, rows [][]rdf.Term) {
 	return t.Vars, t.Rows
 }
 
-// csvOf writes values without their types. Lines end as on Unix, because otherwise the writer would change line breaks
-// in values, too. A text that a spreadsheet would take for a formula is written unchanged, as the standard requires:
+// csvOf writes values without their types. Lines end as on Unix, because otherwise the writer would also change line
+// breaks in values. A text that a spreadsheet would take for a formula is written unchanged, as the standard requires:
 // handling it is up to whoever imports the file.
 func csvOf(f *agent.Event) ([]byte, error) {
 	var b bytes.Buffer

@@ -24,8 +24,8 @@ import (
 // Limits of the editor.
 const (
 	maxQuery  = 60_000           // bytes
-	queryTime = 70 * time.Second // a run of a query
-	helpTime  = 10 * time.Second // a lookup of names
+	queryTime = 70 * time.Second // for running a query
+	helpTime  = 10 * time.Second // for looking up names
 )
 
 // editorData is the data of the editor's page.
@@ -34,7 +34,7 @@ type editorData struct {
 	Graph  string
 	Graphs []Graph
 	Marks  []mark
-	Good   bool // it was checked, and no problem was found
+	Good   bool // the query was checked, and no problem was found
 	Words  string
 	Notes  []string
 	Result *resultView
@@ -48,8 +48,8 @@ type mark struct {
 	Wrong   bool   `json:"wrong"` // the query does not parse or will not be run; otherwise, probably unintended
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
-	Length  int    `json:"length,omitempty"`  // in characters, of what is misspelled
-	Instead string `json:"instead,omitempty"` // what was probably meant by it
+	Length  int    `json:"length,omitempty"`  // number of characters of what is misspelled
+	Instead string `json:"instead,omitempty"` // what was probably meant instead
 }
 
 // editor shows the editor: empty, with the query in the address, or with that of a question's answer.

@@ -26,7 +26,7 @@ type missingData struct {
 	Others  []Cell // other things with that name
 	Columns []string
 	Column  string
-	Row     int  // the row that it is in, or 0
+	Row     int  // the row that contains the thing, or 0
 	Fits    bool // all conditions hold, so a LIMIT, a grouping or an order excludes it
 	Fails   []failing
 	Open    string   // address of the editor with the query without all of Fails, if only that includes the thing
@@ -37,10 +37,10 @@ type missingData struct {
 // failing is a condition that does not hold for a thing.
 type failing struct {
 	Text string
-	Only bool   // without it the thing would be in the result
+	Only bool   // if only this condition were dropped, the thing would be in the result
 	Has  []Cell // what the thing has instead
 	None bool   // the thing has no value for the property of the condition
-	Open string // address of the editor with the query without it, if the thing would be in the result then
+	Open string // address of the editor with the query without this condition, if that includes the thing
 
 	condition condition
 }
@@ -223,7 +223,7 @@ func (x *trial) conditions(d *missingData) error {
 }
 
 // relax adds links to the editor with a query that includes the thing: without one condition if that is enough,
-// otherwise without all that do not hold.
+// otherwise without all conditions that do not hold.
 func (x *trial) relax(d *missingData) error {
 	rest := x.t.patterns
 	var all []condition
@@ -265,7 +265,7 @@ func uses(t *sparql.Triple, name string) bool {
 	return t.Subject.Kind == sparql.Var && t.Subject.Name == name || t.Object.Kind == sparql.Var && t.Object.Name == name
 }
 
-// has returns the thing's values for the property of a condition; none reports that it has none.
+// has returns the thing's values for the property of a condition; none reports that there are none.
 func (x *trial) has(t *sparql.Triple) (has []Cell, none bool, err error) {
 	if t == nil || t.Subject.Kind != sparql.Var || !x.bound[t.Subject.Name].Bound() || t.Path == nil {
 		return nil, false, nil

@@ -12,7 +12,7 @@ import (
 // openings counts the people who have not seen anything yet: their question was just asked, their page is loading, or
 // their stream has sent no event. Runs in progress let them go first: at each event a run waits while there are
 // openings, but never longer than patience. So a person sees the beginning at once, even while hundreds of questions
-// are being worked on, and no run waits forever.
+// are in progress, and no run waits forever.
 type openings struct {
 	mu    sync.Mutex
 	n     int

@@ -25,7 +25,7 @@ func (*noted) Close() error { return nil }
 // A run's event waits for people who have not seen anything yet, but not forever. A run's first event does not wait.
 func TestRunsLetOpeningsGoFirst(t *testing.T) {
 	for _, tt := range []struct {
-		open func(o *openings) // begins at once, and ends by itself or not
+		open func(o *openings) // begins openings, if any; they may or may not end on their own
 		want time.Duration     // how long a step waits
 	}{
 		{func(*openings) {}, 0},

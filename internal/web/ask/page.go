@@ -21,12 +21,12 @@ import (
 type pageData struct {
 	ID       string
 	Question string
-	Earlier  []agent.Turn // of the conversation
+	Earlier  []agent.Turn // of this conversation
 	Choice   Choice
 	Started  time.Time
 	Running  bool
 	Cut      bool // the run is no longer in progress but has not ended
-	GoOn     bool // it was cut off, and can be continued
+	GoOn     bool // the run was cut off and can be continued
 	After    int  // number of the last event on the page
 	Steps    []stepView
 	Answer   *answerView // nil: there is none
@@ -46,12 +46,12 @@ type pageData struct {
 // stepView is a step, or a turn that was refused.
 type stepView struct {
 	told
-	Lines []string // of the argument, if it is not just a text
-	Left  bool     // it is not on the path to the run's current state
-	gone  bool     // because of a rollback
+	Lines []string // lines of the argument, if it is not just a text
+	Left  bool     // the step is not on the path to the run's current state
+	gone  bool     // left because of a rollback
 }
 
-// answerView is an answer with a part of its rows.
+// answerView is an answer with some of its rows.
 type answerView struct {
 	Query    string
 	Tokens   []token
@@ -59,17 +59,17 @@ type answerView struct {
 	Endpoint string
 	Assumed  string
 	Open     string
-	Sure     int         // how likely it is to be right, in percent; 0: unknown
+	Sure     int         // how likely the answer is to be right, in percent; 0: unknown
 	Result   *resultView // nil: there is none
 	WDQS     string      // link, or "" for a graph other than Wikidata
 	QLever   string
 }
 
-// resultView is a result with a part of its rows.
+// resultView is a result with some of its rows.
 type resultView struct {
 	Base       string // address of the page with the result; those of its parts begin with it
-	Graph      string // title of an answer's graph
-	MS         int    // that a query of the editor took
+	Graph      string // title of the graph, for an answer
+	MS         int    // milliseconds that the query took, if it was run in the editor
 	Ask        bool
 	Boolean    bool
 	Result     *Result // the rows of this page
@@ -80,7 +80,7 @@ type resultView struct {
 	Page       pageLinks
 	Seen       seen
 	WDQS       string // link, or "" for a graph other than Wikidata
-	QLever     string // the same
+	QLever     string // link, or ""
 }
 
 // column is a column's name with the link that orders the rows by it.
@@ -88,7 +88,7 @@ type column struct {
 	Name, Link string
 	Sorted     bool
 	Down       bool
-	Number     bool // its values are numbers
+	Number     bool // the column contains numbers
 }
 
 // pageLinks lead to other rows.
@@ -208,8 +208,8 @@ func (s *Server) answer(r *http.Request, id string, f *agent.Event, d *pageData)
 	return a
 }
 
-// services returns the links that open a query in Wikidata's query service and, rewritten, in QLever. The second is ""
-// if the query cannot be rewritten.
+// services returns the links that open a query in Wikidata's query service and, rewritten, in QLever. qlever is "" if
+// the query cannot be rewritten.
 func services(r *http.Request, query string) (wdqs, qlever string) {
 	res, err := rewrite.Query(query, rewrite.QLever, rewrite.Options{Language: layout.LanguageOf(r), DropMWAPI: true})
 	if err == nil {
@@ -351,7 +351,7 @@ func (s *Server) goOn(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if len(events) == 0 { // someone else has continued it meanwhile
+	if len(events) == 0 { // someone else has continued it in the meantime
 		http.Redirect(w, r, "/a/"+url.PathEscape(id), http.StatusSeeOther)
 		return nil
 	}

@@ -14,14 +14,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Pictures fetches pictures by the names of their files, and returns the media type of each, such as image/png. If
-// there is no picture that a page may show, the error is [fs.ErrNotExist].
+// Pictures fetches pictures by their file names and returns the media type of each, such as image/png. If there is no
+// picture that a page may show, the error is [fs.ErrNotExist].
 type Pictures interface {
 	Get(ctx context.Context, file string) (kind string, data []byte, err error)
 }
 
-// picture sends the picture that a cell of the result names. Rows are counted from 1 in the query's order; a column is
-// given by its name. The name of the file comes only from the stored result, never from the request.
+// picture sends the picture that a cell of the result names. Rows are numbered from 1 in the query's order, and a
+// column is identified by its name. The file name comes only from the stored result, never from the request.
 func (s *Server) picture(w http.ResponseWriter, r *http.Request, find find) error {
 	if s.Pictures == nil {
 		return refuse(http.StatusNotFound, "ask.noresult")

@@ -13,7 +13,7 @@ import (
 // Limits on the results of the editor's queries that are kept in memory.
 const (
 	ranTime  = time.Hour
-	ranBytes = 64 << 20 // of all results; the last one is kept whatever its size
+	ranBytes = 64 << 20 // total size of the results; the last one is kept whatever its size
 	termSize = 96       // bytes of a value apart from its text, approximately
 )
 
@@ -85,10 +85,10 @@ func sizeOf(t *kg.Table) int {
 
 // stored is a result that pages show: that of an answer, or of a query that was run in the editor.
 type stored struct {
-	*agent.Event        // has a table
+	*agent.Event        // an event with a table
 	base         string // address of the page with the result; those of its parts begin with it
-	section      string // of the pages
-	ms           int    // that the query took; 0 for an answer
+	section      string // section of the pages
+	ms           int    // milliseconds that the query took; 0 for an answer
 }
 
 // find returns the result that a request is about.
@@ -121,7 +121,7 @@ func (q ranQuery) stored() *stored {
 	return &stored{Event: q.event, base: "/editor/ran/" + q.id, section: "editor", ms: q.ms}
 }
 
-// ranPage shows the editor again with a query that was run in it, and a part of its result.
+// ranPage shows the editor again with a query that was run in it and some rows of the result.
 func (s *Server) ranPage(w http.ResponseWriter, r *http.Request) error {
 	st, err := s.ofEditor(r)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 type condition struct {
 	Text    string
 	pattern sparql.Pattern
-	triple  *sparql.Triple // if the pattern is one
+	triple  *sparql.Triple // the pattern, if it is a triple
 }
 
 // taken is a query split into parts: its outer group as conditions, and the rest.
 type taken struct {
 	q          *sparql.Query
-	patterns   []sparql.Pattern // every triple on its own, no label service
+	patterns   []sparql.Pattern // with every triple on its own and no label service
 	conditions []condition
 }
 

@@ -32,10 +32,10 @@ type Cell struct {
 type Result struct {
 	Columns []string
 	Rows    [][]Cell
-	Numbers []int // of each row in the answer, from 1
+	Numbers []int // the number of each row in the answer, from 1
 
 	table  *kg.Table
-	places []int // column of the table for each column
+	places []int // for each column, its index in the table
 }
 
 // resultOf makes a result from a table.
@@ -148,7 +148,7 @@ func orderOf(q url.Values) order {
 	return order{Sort: q.Get("sort"), Down: q.Get("down") != "", Filter: text.Clip(q.Get("filter"), 200)}
 }
 
-// arranged returns the result in an order, without the rows that do not match the words of the filter.
+// arranged returns the result in the given order, without the rows that do not match the words of the filter.
 func (res *Result) arranged(o order) *Result {
 	out := *res
 	words := strings.Fields(strings.ToLower(o.Filter))
@@ -221,7 +221,7 @@ func final(events []agent.Event) *agent.Event {
 	return nil
 }
 
-// labeled adds labels to the cells in some rows that have none yet.
+// labeled adds labels to those cells of some rows that have none yet.
 func (s *Server) labeled(ctx context.Context, graph, lang string, rows [][]Cell) [][]Cell {
 	var ids []string
 	for _, row := range rows {

@@ -32,8 +32,8 @@ const (
 
 // turnView is a turn that waits for a decision.
 type turnView struct {
-	N          int      `json:"n"`     // among all turns of this review, from 1
-	Place      int      `json:"place"` // of its first step
+	N          int      `json:"n"`     // number among all turns of this review, from 1
+	Place      int      `json:"place"` // number of its first step
 	Turn       string   `json:"turn"`  // thought and actions as text
 	Unreadable string   `json:"unreadable,omitempty"`
 	Problem    string   `json:"problem,omitempty"` // why the last decision cannot be carried out
@@ -122,7 +122,7 @@ func (p *person) tell() {
 	p.changed = make(chan struct{})
 }
 
-// waiting returns the waiting turn, or nil, and a channel that is closed when that changes. A nil person has none.
+// waiting returns the waiting turn, or nil, and a channel that is closed when that changes. A nil person has no turn.
 func (p *person) waiting() (*turnView, <-chan struct{}) {
 	if p == nil {
 		return nil, nil

@@ -23,7 +23,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// turns is a model that returns the given messages one after the other.
+// turns is a model that returns the given messages one after another.
 type turns struct {
 	mu   sync.Mutex
 	acts []string
@@ -39,7 +39,7 @@ func (m *turns) Complete(_ context.Context, req llm.Request) (*llm.Response, err
 	return &llm.Response{Choices: []llm.Choice{{Content: text}}}, nil
 }
 
-// reviewing returns a site with the real agent, in a folder, and a function that ends it.
+// reviewing returns a site that runs the real agent and keeps its files in dir, and a function that shuts it down.
 func reviewing(t *testing.T, dir string, m *turns) (*site, context.CancelFunc) {
 	t.Helper()
 	base, cancel := context.WithCancel(t.Context())

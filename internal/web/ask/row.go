@@ -30,14 +30,14 @@ type rowData struct {
 	Columns []string
 	Cells   []Cell
 	Facts   []*fact
-	More    bool // the row came about in more ways
+	More    bool // there are more ways in which the row came about
 	Reason  string
 }
 
 // fact is one triple of the graph that led to a row, with its statement if there is one.
 type fact struct {
 	Subject, Property, Object Cell
-	Path                      string // of a path that is more than a property, as written in the query
+	Path                      string // the path as written in the query, if it is more than a property
 	Statements                []*statement
 
 	subject, property string
@@ -162,7 +162,7 @@ func triplesOf(patterns []sparql.Pattern) (out []sparql.Triple) {
 	return out
 }
 
-// factOf returns a triple with its variables bound, or nil if it is not a fact about a thing or did not match.
+// factOf returns a triple with its variables bound, or nil if the triple is not a fact about a thing or did not match.
 func factOf(tr sparql.Triple, bound map[string]rdf.Term) *fact {
 	term := func(x *sparql.Term) rdf.Term {
 		if x.Kind == sparql.Var {
@@ -182,7 +182,7 @@ func factOf(tr sparql.Triple, bound map[string]rdf.Term) *fact {
 		for len(path.Args) > 0 && path.Kind != sparql.PathInverse && path.Kind != sparql.PathNegated {
 			path = path.Args[0]
 		}
-		f.object = rdf.Term{} // the value of the first step is a different one
+		f.object = rdf.Term{} // the first step of the path has a different value
 	}
 	iri := path.IRI()
 	if path.Kind == sparql.PathTerm && iri == "" && path.Term != nil {
@@ -248,7 +248,7 @@ const (
 	reference   = "http://www.wikidata.org/prop/reference/"
 )
 
-// read turns the rows into statements and keeps those with the fact's value, if that is known.
+// read turns the rows into statements and keeps those with the fact's value, if the value is known.
 func (f *fact) read(t *kg.Table) {
 	if len(t.Vars) != 4 {
 		return

@@ -97,7 +97,7 @@ func branch(events []agent.Event, n int, turn string) ([]agent.Event, *changer) 
 			who.before = append(who.before, policy.Decision{Verdict: e.Review.Verdict, Text: e.Review.Text})
 		}
 	}
-	if len(who.before) > 0 { // the last one is about the turn that is now changed
+	if len(who.before) > 0 { // the last decision is about the turn that is being changed
 		who.before = who.before[:len(who.before)-1]
 	}
 	var earlier []agent.Event

@@ -42,7 +42,7 @@ type told struct {
 	Reason      string `json:"reason,omitempty"`
 }
 
-// maxShown is the maximum number of characters that a page shows of an observation.
+// maxShown is the maximum number of an observation's characters that a page shows.
 const maxShown = 20_000
 
 // tell returns an event for browsers; ok is false if it is not shown.
@@ -142,7 +142,7 @@ type stream struct {
 // follow sends a run's events, and the turns that p must decide on, until the run ends or the client is gone or too
 // slow. sent is called when the first of them have been sent.
 func (o *stream) follow(ctx context.Context, run *ask.Run, p *person, after int, sent func()) {
-	last := 0 // the turn that was sent last
+	last := 0 // number of the turn that was sent last
 	for o.err == nil && ctx.Err() == nil {
 		turn, changed := p.waiting()
 		if turn != nil && turn.N != last {
@@ -183,7 +183,8 @@ func (o *stream) follow(ctx context.Context, run *ask.Run, p *person, after int,
 	}
 }
 
-// until calls f when a channel is closed, unless ctx is done first. The returned function waits for either.
+// until calls f when a channel is closed, unless ctx is done first. The returned function waits until one of them has
+// happened.
 func until(ctx context.Context, closed <-chan struct{}, f func()) (settled func()) {
 	if closed == nil {
 		return func() {}

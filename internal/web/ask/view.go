@@ -33,7 +33,7 @@ const (
 type seen struct {
 	Has   []string // views
 	First string   // the view that is shown first: the query's own, otherwise the table
-	Kind  string   // of a chart, "" to choose a suitable one
+	Kind  string   // kind of chart, or "" to choose a suitable one
 	Hide  []string // columns that are not used to describe things
 	Unfit bool     // the query requests a view that its result cannot have
 	Layer string   // column whose values are layers of a map; "" for the usual one
