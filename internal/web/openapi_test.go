@@ -190,7 +190,7 @@ func (tt *exchange) hold(t *testing.T, d *described, missing map[string]bool) {
 			req.Header.Set(key, value)
 		}
 	}
-	resp, err := http.DefaultTransport.RoundTrip(req) // follows no redirect
+	resp, err := http.DefaultTransport.RoundTrip(req) // does not follow redirects
 	if err != nil {
 		t.Fatal(name, err)
 	}

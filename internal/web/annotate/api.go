@@ -16,8 +16,8 @@ import (
 // maxBody limits the size of a request; a query has at most a few kilobytes.
 const maxBody = 1 << 20
 
-// api makes a handler from a function for scripts: JSON in, JSON out. Errors are {"error":"…"}, with "current" if the
-// work was changed in the meantime.
+// api makes a handler for scripts from a function: it takes JSON and returns JSON. Errors are {"error":"…"}, with
+// "current" if the work was changed in the meantime.
 func (s *Server) api(f func(r *http.Request, who string) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who := s.annotator(r)
@@ -58,7 +58,7 @@ type conflictError struct{ current *annotate.Work }
 func (conflictError) Error() string { return annotate.ErrConflict.Error() }
 func (conflictError) Unwrap() error { return annotate.ErrConflict }
 
-// edit is what the page sends about a work.
+// edit is what the page's script sends to change a work.
 type edit struct {
 	Candidate  string          `json:"candidate"`
 	Resolution bool            `json:"resolution"`
@@ -127,7 +127,7 @@ func (s *Server) store(r *http.Request, who string, w *annotate.Work, kind annot
 	return err
 }
 
-// apiSave saves texts. A verdict is valid as long as the query has not changed since.
+// apiSave saves texts. A verdict stays valid until the query is changed.
 func (s *Server) apiSave(r *http.Request, who string) (any, error) {
 	e, err := read[edit](r)
 	if err != nil {
@@ -283,7 +283,7 @@ func (s *Server) apiRestore(r *http.Request, who string) (any, error) {
 	return map[string]any{"next": s.Base + "/item/" + e.Candidate}, nil
 }
 
-// runs remembers, for each annotator, what the last queries returned.
+// runs keeps, for each annotator, the results of the last queries.
 type runs struct {
 	mu sync.Mutex
 	by map[string][]ranQuery

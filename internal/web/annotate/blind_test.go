@@ -55,7 +55,7 @@ func TestCountsOfPeopleAreBlind(t *testing.T) {
 	}
 }
 
-// The page warns of characters that reverse the direction of a line.
+// The page warns about characters that reverse the direction of a line.
 func TestHiddenDirections(t *testing.T) {
 	s := newSite(t)
 	a := s.post("Ada", "check", edit{"candidate": datasettest.ID(1),

@@ -18,7 +18,7 @@ import (
 type side struct {
 	annotate.Work
 	Letter    string          // A, B, …: the key that copies this side
-	Lines     []text.DiffLine // the query compared with the first annotator's
+	Lines     []text.DiffLine // the query, compared with the first annotator's
 	SameQuery bool            // the query is the harvested one
 }
 
@@ -171,7 +171,7 @@ type personCount struct {
 	Unseen                                        int // verdicts that the reader must not see yet
 }
 
-// agreement shows how much annotators agree, and how much each has done.
+// agreement shows how much the annotators agree, and how much each of them has done.
 func (s *Server) agreement(w http.ResponseWriter, r *http.Request, who string) error {
 	cases, works, err := s.cases(r.Context())
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package annotate is the web page on which people turn candidates of a harvest into benchmark items: discussion, query
-// and result side by side, a question to write, and a verdict to reach. Package dataset/annotate decides what is
-// allowed; this package shows and saves it.
+// Package annotate is the web page on which people turn candidates of a harvest into benchmark items: they see the
+// discussion, the query and its result side by side, write a question, and give a verdict. Package dataset/annotate
+// decides what is allowed; this package shows and saves it.
 //
 // # Nothing is lost
 //
@@ -11,9 +11,9 @@
 //
 // # What keeps strangers out
 //
-// The command listens on loopback only. A page on the internet could still make a browser send requests here. So the
-// server accepts loopback host names only, in case an attacker's name points here. It refuses writes from other origins
-// ([http.CrossOriginProtection]) and accepts them as JSON only. Scripts, styles and frames come only from the server
+// The command listens only on loopback. A page on the internet could still make a browser send requests here. So the
+// server accepts only loopback host names, in case an attacker's name points here. It refuses writes from other origins
+// ([http.CrossOriginProtection]) and accepts them only as JSON. Scripts, styles and frames come only from the server
 // itself (Content-Security-Policy). Names distinguish annotators and do not keep anyone out. All text from candidates,
 // the graph and the model is untrusted and reaches pages only through html/template or textContent.
 package annotate

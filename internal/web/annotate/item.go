@@ -146,7 +146,7 @@ func sources(d *dataset.Candidate) []source {
 	return out
 }
 
-// webAddress returns an address if it is an http or https address, and otherwise "".
+// webAddress returns an address if it is an http or https address, or "" if it is not.
 func webAddress(s string) string {
 	if strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://") {
 		return s
@@ -248,8 +248,8 @@ func entityAddress(id string) string {
 // maxLabels is the maximum number of labels requested for a result.
 const maxLabels = 150
 
-// label adds labels to the IDs of a table whose query returns none, if the graph returns them soon; a table without
-// labels is acceptable.
+// label adds labels to the IDs of a table whose query returns no labels, if the graph returns them quickly; a table
+// without labels is acceptable.
 func (s *Server) label(ctx context.Context, t *shownTable) {
 	var ids []string
 	for _, row := range t.Rows {
@@ -278,7 +278,7 @@ func (s *Server) label(ctx context.Context, t *shownTable) {
 }
 
 // namesOf returns the names of a query's IDs: those in the graph, otherwise the labels stored by the harvest. pending
-// reports that more are coming.
+// reports whether more names have been requested.
 func (s *Server) namesOf(ctx context.Context, c *dataset.Candidate, q *sparql.Query) (found map[string]annotate.Name,
 	pending bool) {
 	var ids []string

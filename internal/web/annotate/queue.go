@@ -19,7 +19,7 @@ var boxes = []annotate.Box{annotate.ForMe, annotate.Todo, annotate.Validate, ann
 // filter is an [annotate.Filter] that can be part of an address.
 type filter struct {
 	annotate.Filter
-	base string // of addresses
+	base string // beginning of addresses
 }
 
 func (s *Server) readFilter(q url.Values) filter {
@@ -45,7 +45,7 @@ func (f filter) Query() string {
 	return v.Encode()
 }
 
-// cases reads everything, in the order of the candidates.
+// cases reads all cases, in the order of the candidates, and all works.
 func (s *Server) cases(ctx context.Context) ([]annotate.Case, []annotate.Work, error) {
 	candidates, _ := s.all()
 	works, err := s.Store.Works(ctx, "")
@@ -85,8 +85,8 @@ func (s *Server) among(ctx context.Context, id string) ([]annotate.Case, *annota
 type row struct {
 	*annotate.Case
 	URL     string
-	Status  string // key of its words
-	Class   string // of the status, for color
+	Status  string // key of the message that names the status
+	Class   string // CSS class of the status
 	Verdict dataset.Verdict
 	Draft   bool
 }
@@ -199,7 +199,8 @@ func sorted(m map[string]bool) []string {
 }
 
 // neighbors returns the addresses of the candidates before and after id among those that the filter selects, and the
-// position of id in words. At the end of the queue, next is the first candidate; both are "" if there is no other.
+// position of id in words. At the end of the queue, after is the first candidate; both addresses are "" if there is no
+// other candidate.
 func (s *Server) neighbours(r *http.Request, cases []annotate.Case, f filter, who, id string) (before, after,
 	place string) {
 	var chosen []*annotate.Case

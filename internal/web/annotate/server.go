@@ -22,7 +22,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// Graph is the graph on which queries are run. In production it is internal/kg/wikidata, in tests internal/kg/embedded.
+// Graph is the graph on which queries are run. In production it is internal/kg/wikidata, and in tests
+// internal/kg/embedded.
 type Graph interface {
 	// Query runs a query.
 	Query(ctx context.Context, query string) (*kg.Table, error)
@@ -36,7 +37,7 @@ type Options struct {
 	Store      annotate.Store
 	Graph      Graph
 	GraphName  string                                    // shown with results
-	Candidates func() ([]dataset.Candidate, error)       // called at the start and when Changed reports true
+	Candidates func() ([]dataset.Candidate, error)       // called at the start and whenever Changed reports true
 	Changed    func() bool                               // whether there are new candidates; nil: never
 	Keep       func(query string, table *kg.Table) error // stores the rows of a query that an annotator changed
 	Now        func() time.Time
@@ -217,8 +218,8 @@ type view struct {
 	Page    string // for the navigation
 	Who     string
 	Base    string
-	Named   bool              // the user is known from a login
-	Free    bool              // nobody logged in: there is nothing to log out of
+	Named   bool              // the user's name comes from a login
+	Free    bool              // no login was required, so there is nothing to log out of
 	Reasons []annotate.Choice // for the dialog that excludes a candidate
 	Data    any
 }
@@ -275,7 +276,7 @@ func annotator(r *http.Request) string {
 	return name
 }
 
-// named asks for a name before it shows a page.
+// named makes a handler that asks for a name before it shows a page.
 func (s *Server) named(f func(w http.ResponseWriter, r *http.Request, who string) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who := s.annotator(r)

@@ -11,8 +11,8 @@ import (
 	web "github.com/spinachbot/spinachbot/internal/web/annotate"
 )
 
-// On a server with logins, names come from the login: the page does not ask for a name and trusts no cookie. Only the
-// boss assigns candidates to people, and people see their own candidates first.
+// On a server with logins, names come from the login: the page does not ask for a name and does not trust a cookie.
+// Only the boss assigns candidates to people, and people see their own candidates first.
 func TestAccounts(t *testing.T) {
 	s := newSite(t)
 	who := ""

@@ -41,7 +41,7 @@ const DefaultLimit = 170 * time.Second
 // maxQuestion is the maximum length of a question, in characters.
 const maxQuestion = 4000
 
-// Handler is the API. It serves every path that it is mounted on.
+// Handler is the API. It responds in the same way on every path.
 type Handler struct {
 	Options
 	slots chan struct{}
@@ -137,7 +137,7 @@ func (h *Handler) query(ctx context.Context, s Solver, question string) (string,
 		return "", fmt.Errorf("no query was found (%s)", out.Reason)
 	}
 	form, err := rewrite.Scoring(out.Answer.SPARQL, out.Answer.Columns, out.Language)
-	if err != nil { // the query that ran is still better than nothing
+	if err != nil { // the query that was run is better than nothing
 		h.Log.WarnContext(ctx, "a query has no scoring form", "question", question, "error", err)
 		return out.Answer.Ran, nil
 	}

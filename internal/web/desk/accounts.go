@@ -13,7 +13,7 @@ func (d *Desk) accounts(w http.ResponseWriter, r *http.Request) error {
 	return d.showAccounts(w, r, http.StatusOK, "", "", "")
 }
 
-// showAccounts shows the accounts and a token that was just made, which is shown only this once.
+// showAccounts shows the accounts and, only this once, a token that was just made.
 func (d *Desk) showAccounts(w http.ResponseWriter, r *http.Request, status int, name, token, problem string) error {
 	all, err := d.Door.Accounts(r.Context())
 	if err != nil {

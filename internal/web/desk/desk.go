@@ -1,6 +1,6 @@
-// Package desk is the operator's desk. It shows the replies that wait for approval, as the wiki renders them, and lets
-// the operator approve, edit, reject and retry them, one by one or several at once. It also shows every request with
-// its history, spending, and what has changed since yesterday, and can stop and resume the bot.
+// Package desk is the operator's desk. It shows the replies that are waiting for approval, as the wiki renders them,
+// and lets the operator approve, edit, reject and retry them, one by one or several at once. It also shows every
+// request with its history, spending, and what has changed since yesterday, and can stop and resume the bot.
 //
 // It works on the bot's ledger while the bot is running, through the same functions as the ledger command. It never
 // writes to the wiki. Every page works without scripts.
@@ -57,10 +57,10 @@ type Options struct {
 	Site   *layout.Site
 	Door   *login.Door
 	Store  Store
-	Spent  func(ctx context.Context, day string) (Spending, error) // day as 2026-11-20, in UTC
+	Spent  func(ctx context.Context, day string) (Spending, error) // day is in UTC, such as 2026-11-20
 	Limits Limits
 	Wikis  map[string]Wiki // by the names of WIKIS; "" is the main one
-	// Runs returns, by entry key, the addresses of the pages that show how each entry was worked on; may be nil
+	// Runs returns the addresses of the pages of the entries' runs, by entry key; may be nil
 	Runs func() map[string]string
 	Now  func() time.Time
 }
@@ -83,7 +83,7 @@ func folder(name string) fs.FS {
 	return f
 }
 
-// maxForm limits the size of a form: a reply's text has a few thousand characters, a list of entries fewer.
+// maxForm limits the size of a form: a reply's text has a few thousand characters, and a list of entries has fewer.
 const maxForm = 256 << 10
 
 // New returns the desk and adds its link to the frame.
@@ -178,10 +178,10 @@ func (d *Desk) wiki(e *bot.Entry) Wiki {
 // row is an entry as shown on a page.
 type row struct {
 	*bot.Entry
-	Name   string // of the draft
+	Name   string // name of the draft
 	Thread string // address of the thread
 	Run    string // address of the run, or ""
-	Class  string // of the state
+	Class  string // CSS class of the state
 }
 
 var classes = map[bot.State]string{bot.Proposed: "wait", bot.Approved: "info", bot.Posting: "info",

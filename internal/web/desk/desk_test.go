@@ -69,7 +69,7 @@ func newOffice(t *testing.T) *office {
 	return o
 }
 
-// proposed adds a reply that waits for approval.
+// proposed adds a reply that is waiting for approval.
 func (o *office) proposed(key, heading, short string) {
 	o.t.Helper()
 	reply := forum.Reply{Language: "en", To: "Alice", Short: short, Marker: key, Signature: "~~~~"}
@@ -203,7 +203,7 @@ func TestDecideOnSeveral(t *testing.T) {
 	value := func(key string) string { return key + " " + o.entry(key).Draft.Name() }
 	o.post("/operator/decide", url.Values{"do": {"approve"}}, 422)
 	o.post("/operator/decide", url.Values{"do": {"explode"}, "entry": {value(cats)}}, 400)
-	// If one of two has changed meanwhile, the other is approved, and the page says which one was not.
+	// If one of two replies has changed in the meantime, the other one is approved, and the page says which one was not.
 	old := value(dogs)
 	o.post("/operator/entry/"+dogs, url.Values{"do": {"edit"}, "shown": {o.entry(dogs).Draft.Name()}, "text": {"Four."}}, 303)
 	body := o.post("/operator/decide", url.Values{"do": {"approve"}, "entry": {value(cats), old}}, 409)
@@ -398,7 +398,7 @@ func TestOtherWikis(t *testing.T) {
 	o.get("/operator")
 }
 
-// A request that was worked on has a link to its steps wherever it is shown; one without a run has none.
+// A request that has a run is shown with a link to its steps everywhere; a request without a run has no link.
 func TestRunsAreLinked(t *testing.T) {
 	o := newOffice(t)
 	o.proposed("sb-seen", "Cats", "Two cats.")

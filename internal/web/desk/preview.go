@@ -70,7 +70,7 @@ func (d *Desk) preview(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Security-Policy", previewPolicy)
 	data := map[string]any{"Lang": layout.LanguageOf(r), "Title": d.Site.Say(r, "desk.preview"),
-		"Style": template.CSS(previewStyle), "Theme": theme(r)} //nolint:gosec // a constant of the program
+		"Style": template.CSS(previewStyle), "Theme": theme(r)} //nolint:gosec // a constant in the program
 	status := http.StatusOK
 	switch {
 	case e.Draft == nil:
@@ -81,7 +81,7 @@ func (d *Desk) preview(w http.ResponseWriter, r *http.Request) error {
 			d.Log.Warn("a preview failed", "entry", e.Key, "error", err)
 			status, data["Problem"] = http.StatusBadGateway, d.Site.Say(r, "desk.no_preview")
 		}
-		data["Body"] = template.HTML(body) //nolint:gosec // harmless has cleaned it
+		data["Body"] = template.HTML(body) //nolint:gosec // harmless has sanitized it
 	}
 	var b strings.Builder
 	if err := framed.Execute(&b, data); err != nil {
@@ -107,7 +107,7 @@ func (d *Desk) rendered(ctx context.Context, e *bot.Entry) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderTime)
 	defer cancel()
-	// This is not requested by the bot's account, so the signature would be someone else's.
+	// The bot's account does not make this request, so the signature would be someone else's.
 	wiki := d.wiki(e)
 	if wiki.Render == nil {
 		return "", errors.New("the entry's wiki is not in the settings")

@@ -25,7 +25,7 @@ type state struct {
 	Pulses []pulse // one for each wiki on which it has worked
 }
 
-// pulse is the last pass over the forum page of a wiki.
+// pulse is the bot's last pass over the forum page of a wiki.
 type pulse struct {
 	*bot.Pulse
 	Wiki string // its name, or "" for the main one
@@ -33,7 +33,7 @@ type pulse struct {
 	Ago  int    // minutes since that pass
 }
 
-// quiet is how long a bot may be silent before the desk warns.
+// quiet is how long a bot may be silent before the desk shows a warning.
 const quiet = 3 * time.Hour
 
 func (d *Desk) state(ctx context.Context) (state, error) {
@@ -135,7 +135,7 @@ func chosen(r *http.Request) map[string]bool {
 }
 
 // decide applies one action to several entries. Each value names an entry and, after a space, the draft that was shown.
-// If one fails, the others are still done.
+// If the action fails for one entry, it is still applied to the others.
 func (d *Desk) decide(w http.ResponseWriter, r *http.Request) error {
 	what, targets := bot.Act(r.PostForm.Get("do")), r.PostForm["entry"]
 	if one := r.PostForm.Get("one"); one != "" { // the button of a single reply
@@ -227,7 +227,7 @@ func (d *Desk) resume(w http.ResponseWriter, r *http.Request) error {
 type day struct {
 	Spending
 	Day   string
-	Share float64 // of the limit; 0 without one
+	Share float64 // share of the limit; 0 if there is none
 }
 
 // money returns the cost of the last n days, today first.

@@ -17,8 +17,8 @@ import (
 const Policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// PolicyWith is [Policy] for a page whose scripts create the Trusted Types policy of that name, or none if the name is
-// empty.
+// PolicyWith returns the [Policy] of a page whose scripts may create only the Trusted Types policy with that name, or
+// none if the name is empty.
 func PolicyWith(trusted string) string {
 	if trusted == "" {
 		return Policy
@@ -29,7 +29,7 @@ func PolicyWith(trusted string) string {
 // Options are the settings of a [Guard].
 type Options struct {
 	Log *slog.Logger
-	// accepted host names, without a port, in addition to the loopback names; "*" accepts any name
+	// Hosts are the accepted host names, without a port, in addition to the loopback names; "*" accepts any name
 	Hosts []string
 }
 

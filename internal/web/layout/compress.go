@@ -40,8 +40,8 @@ func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	_ = z.Close()
 }
 
-// Send answers with a body of a content type, such as the JSON that a page's script asks for, compressed if that is
-// worthwhile.
+// Send responds with a body of the given content type, such as the JSON that a page's script requests, compressed if
+// that is worthwhile.
 func Send(w http.ResponseWriter, r *http.Request, status int, kind string, body []byte) {
 	w.Header().Set("Content-Type", kind)
 	write(w, r, status, body)

@@ -4,7 +4,7 @@
 //
 //	layout.go     a site, its sections, a page
 //	language.go   the language and the theme that the reader wants
-//	static.go     files for browsers, under addresses that change when a file does
+//	static.go     files for browsers, whose addresses change when a file does
 //	compress.go   compressed responses
 //	words/        the frame's words in each language
 //	static/       the style sheet, and the script that pages build on
@@ -33,7 +33,7 @@ import (
 //go:embed static words all:page
 var own embed.FS
 
-// sections are what the header may link to, in this order. A site shows the ones added to it.
+// sections lists the sections that the header may link to, in this order. A site shows those that were added to it.
 var sections = []string{"ask", "editor", "runs", "operator", "annotate"}
 
 // Site is the frame of one server. Methods that add something must be called before the server starts; the others are
@@ -66,7 +66,7 @@ func (s *Site) Section(name, address string) {
 // the site by its relative path, such as ../layout/page.js.
 func (s *Site) Static(name string, files fs.FS) { s.static.add(name, files) }
 
-// Words adds messages: a file for each language, such as de.json. A key is the same in all of them.
+// Words adds messages, with one file per language, such as de.json. Keys are the same in all files.
 func (s *Site) Words(files fs.FS) { s.words.add(files) }
 
 // Address returns the address at which a static file is served, such as "/static/3f9a…/ask/ask.js".
@@ -79,7 +79,7 @@ type Page struct {
 	Styles  []string // static files, in addition to the frame's style sheet
 	Scripts []string // static files that are modules
 	Wide    bool     // as wide as the window, for tables
-	Refresh int      // seconds until a browser without scripts loads the page again; 0: never
+	Refresh int      // seconds until a browser without scripts reloads the page; 0: never
 	// prefixes of the keys of messages that scripts need
 	Words []string
 	// TrustedTypes is the name of the only Trusted Types policy that the page's scripts may create, or ""
@@ -94,7 +94,7 @@ type View struct {
 	Lang  string // code of the page's language
 	Dir   string // ltr or rtl
 	Theme string // light, dark, or "" for the browser's setting
-	Path  string // of the request, with its query
+	Path  string // path of the request, with its query
 
 	site *Site
 }
@@ -106,10 +106,10 @@ func (v *View) T(key string, args ...any) string { return v.site.words.text(v.La
 // Asset returns the address of a static file.
 func (v *View) Asset(file string) string { return v.site.Address(file) }
 
-// Number returns n with the language's separators.
+// Number formats n with the language's separators.
 func (v *View) Number(n int) string { return v.site.words.texts(v.Lang).Number(n) }
 
-// Date returns a day in the language's format.
+// Date formats a day as is usual in the language.
 func (v *View) Date(at time.Time) string { return v.site.words.texts(v.Lang).Date(at) }
 
 // Languages returns the languages that the reader can choose.
@@ -201,7 +201,7 @@ func (s *Site) Pages(files fs.FS) *Pages {
 	return out
 }
 
-// Show responds with the page of a template, named without ".html".
+// Show responds with the page of a template, whose name is given without ".html".
 func (p *Pages) Show(w http.ResponseWriter, r *http.Request, status int, name string, page Page) {
 	t, ok := p.pages[name]
 	if !ok {

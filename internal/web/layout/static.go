@@ -22,7 +22,7 @@ type file struct {
 	kind         string
 }
 
-// static holds all files for browsers. Their addresses contain a hash of all of them: scripts can import each other by
+// static has all files for browsers. Their addresses contain a hash of all of them: scripts can import each other by
 // relative paths, and a browser never mixes two versions of the program.
 type static struct {
 	files map[string]file
@@ -103,7 +103,7 @@ func zip(data []byte) []byte {
 	if err != nil {
 		panic(err)
 	}
-	_, _ = z.Write(data) // to memory
+	_, _ = z.Write(data) // writing to memory never fails
 	_ = z.Close()
 	if b.Len() >= len(data) {
 		return nil

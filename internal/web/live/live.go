@@ -37,12 +37,12 @@ type Asker interface {
 type Options struct {
 	Log    *slog.Logger
 	Graphs []string // names of the graphs; the first one is the default
-	// returns the asker for these graphs, at least one; the error is for the log
+	// On returns the asker for these graphs, of which there is at least one; the error is for the log
 	On func(ctx context.Context, graphs []string) (Asker, error)
-	// hosts whose pages may connect to /live, in addition to this server's own; "*" is ignored
+	// Origins are the hosts whose pages may connect to /live, in addition to this server's own; "*" is ignored
 	Origins     []string
 	Connections int           // connections to /live and requests to /run at once; 0: 10
-	Limit       time.Duration // for a question; 0: 300 s
+	Limit       time.Duration // time limit for a question; 0: 300 s
 	Idle        time.Duration // how long a client of /live may be silent when it is its turn; 0: 300 s
 }
 
@@ -105,7 +105,7 @@ func (h *Handler) knowledgeGraphs(w http.ResponseWriter, _ *http.Request) {
 	httpjson.Write(w, http.StatusOK, h.Graphs)
 }
 
-// run answers one question, with the same message that ends a run at /live. The run ends when the client disconnects.
+// run answers one question with the message that ends a run at /live. The run ends when the client disconnects.
 func (h *Handler) run(w http.ResponseWriter, r *http.Request) {
 	var raw json.RawMessage
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&raw); err != nil {
@@ -182,7 +182,7 @@ func (h *Handler) live(w http.ResponseWriter, r *http.Request) {
 		h.Log.DebugContext(r.Context(), "a client of /live was refused", "error", err)
 		return // Accept has already responded
 	}
-	defer c.CloseNow() //nolint:errcheck // it is gone either way
+	defer c.CloseNow() //nolint:errcheck // the client is gone either way
 	if !h.enter() {
 		_ = c.Close(websocket.StatusTryAgainLater, errBusy)
 		return

@@ -116,7 +116,7 @@ func (t *text) UnmarshalJSON(data []byte) error {
 
 // Limits on earlier questions, since the prompt grows with them.
 const (
-	maxSteps = 30    // of a question
+	maxSteps = 30    // steps of a question
 	maxText  = 4000  // characters of a thought, an observation or a report
 	maxQuery = 20000 // characters of a query or an argument
 )
@@ -149,7 +149,7 @@ func (p *past) turns() (out []agent.Turn) {
 			t.Steps[i].Observation = clip(m.Content, maxText)
 		}
 	}
-	if len(p.Questions) == len(out) { // if a message contains more than the question
+	if len(p.Questions) == len(out) { // needed if a message contains more than the question
 		for i, q := range p.Questions {
 			out[i].Question = render.Clip(q, maxText)
 		}

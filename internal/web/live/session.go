@@ -38,7 +38,7 @@ func (s *session) listen(ctx context.Context, gone context.CancelFunc) {
 	}
 }
 
-// errIdle means that the client sent nothing in time.
+// errIdle means that the client did not send anything in time.
 var errIdle = errors.New("nothing was received in time")
 
 // receive waits for the client's next message.

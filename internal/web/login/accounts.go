@@ -23,7 +23,7 @@ const maxAccounts = 200
 // book is the note's content.
 type book struct {
 	Secret   []byte    `json:"secret"`
-	Logouts  int64     `json:"logouts"` // of the operator
+	Logouts  int64     `json:"logouts"` // number of the operator's logouts
 	Accounts []account `json:"accounts,omitempty"`
 }
 
@@ -48,7 +48,7 @@ func (b *book) account(name string) *account {
 type books struct {
 	notes  Notes
 	random io.Reader
-	mu     sync.Mutex // of changes
+	mu     sync.Mutex // held during a change
 }
 
 // read returns the book, and creates it the first time.
@@ -186,7 +186,7 @@ func (d *Door) renew(ctx context.Context, f func(b *book, hash []byte) error) (s
 	return token, nil
 }
 
-// Remove deletes an account. Its annotations stay.
+// Remove deletes an account. Its annotations are kept.
 func (d *Door) Remove(ctx context.Context, name string) error {
 	return d.books.change(ctx, func(b *book) error {
 		n := len(b.Accounts)

@@ -1,10 +1,10 @@
-// Package login decides who may see the pages that are not public. There is one operator, who knows a token from
-// the settings, and there are accounts that the operator makes for annotators, each with its own token.
+// Package login decides who may see the pages that are not public. There is one operator, who has a token from the
+// settings, and there are accounts that the operator creates for annotators, each with its own token.
 //
-// A login sets a cookie, signed with a key kept in the store. It is bound to the token: changing the token, removing
-// the account or logging out invalidates its cookies, in every process that uses the same store. Tokens are compared in
-// constant time, and only a hash of an account's token is stored. After some failures a client has to wait, and after
-// many failures everyone does, so that no token can be guessed.
+// A login sets a cookie, signed with a key kept in the store. The cookie is bound to the token: changing the token,
+// removing the account or logging out invalidates its cookies, in every process that uses the same store. Tokens are
+// compared in constant time, and only a hash of an account's token is stored. After some failures a client has to wait,
+// and after many failures everyone does, so that no token can be guessed.
 //
 // Package guard rejects requests sent by other sites' pages before they get here.
 package login

@@ -34,7 +34,7 @@ func (d *Door) form(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refuse shows a page with a message and no form.
+// refuse shows a page with a message but without the form.
 func (d *Door) refuse(w http.ResponseWriter, r *http.Request, status int, key string, args ...any) {
 	d.Site.Problem(w, r, status, d.Site.Say(r, key, args...))
 }
@@ -122,7 +122,7 @@ func (d *Door) cookie(r *http.Request, value string, age int) *http.Cookie {
 		Secure: secure(r), SameSite: http.SameSiteStrictMode}
 }
 
-// failed reports that the store does not work. The error itself is only logged, since strangers read the page.
+// failed shows that the store cannot be used. The error itself is only logged, since strangers read the page.
 func (d *Door) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return // nobody is waiting anymore

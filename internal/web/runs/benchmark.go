@@ -83,7 +83,7 @@ func (p *Pages) named(ctx context.Context, name string) (*benchmark, error) {
 // benchmarkRow is a benchmark run in the list.
 type benchmarkRow struct {
 	Name, Address, Preset, Model string
-	Score, Metric                string // mean F1 by the first measure; "" if there is none
+	Score, Metric                string // mean F1 by the first measure, and that measure; "" if there is none
 	Changed                      time.Time
 }
 
@@ -133,7 +133,7 @@ func (b *benchmark) means(metric string) (f1, em float64, ok bool) {
 
 func percent(f float64) string { return fmt.Sprintf("%.1f %%", 100*f) }
 
-// items is the page of one or more benchmark runs with the same items.
+// items is the page of one or more benchmark runs over the same items.
 type items struct {
 	Runs    []*benchmark
 	Others  []option // runs that can be compared with these

@@ -21,7 +21,7 @@ import (
 
 // entry is a run in the list.
 type entry struct {
-	Name     string // of the file, without ending
+	Name     string // name of the file, without its extension
 	Question string
 	Source   string // who asked: ask, bot, challenge, live, mcp, web, …; triage for a judgment
 	Preset   string
@@ -58,7 +58,7 @@ func (e *entry) Good() bool { return e.Ending == answered }
 
 const answered = "answered"
 
-// index is what is known about the files in a folder.
+// index caches the entries of the files in a folder.
 type index struct {
 	mu    sync.Mutex
 	known map[string]entry // by name
@@ -180,7 +180,7 @@ func source(name string) string {
 // perPage is the number of runs or items on a page.
 const perPage = 50
 
-// endings lists the choices of the filter by ending; others means all reasons without an answer.
+// endings lists the choices of the filter by ending; unanswered means all endings without an answer.
 var endings = []string{answered, "unanswered", "open"}
 
 func (e *entry) is(what string) bool {

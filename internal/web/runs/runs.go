@@ -3,11 +3,11 @@
 //
 //	runs.go         addresses and their handlers
 //	list.go         the questions, found and filtered
-//	request.go      which runs belong to which request of the bot
+//	request.go      which runs belong to which of the bot's requests
 //	trajectory.go   one run: its turns, its tree; several side by side
 //	benchmark.go    benchmark runs: their items, filtered, with a column for each run
 //
-// Every text on the pages may come from a stranger, a graph or a model: it is shown as plain text.
+// Any text on the pages may come from a stranger, a graph or a model, so it is shown as plain text.
 package runs
 
 import (
@@ -35,7 +35,7 @@ type Options struct {
 	Site         *layout.Site
 	Trajectories string   // the folder of the trajectories of single questions
 	Benchmarks   []string // folders of benchmark runs, or folders that contain such folders
-	// Request returns the address of the page of a request of the bot by its ledger key, or ""; may be nil
+	// Request returns the address of the page of one of the bot's requests by its ledger key, or ""; may be nil
 	Request func(ctx context.Context, key string) string
 	Now     func() time.Time
 }
@@ -94,7 +94,7 @@ func (p *Pages) missing(w http.ResponseWriter, r *http.Request, err error) {
 	p.Site.Problem(w, r, http.StatusInternalServerError, p.Site.Say(r, "runs.unreadable"))
 }
 
-// fileName reports whether a name from an address is that of a file in a folder.
+// fileName reports whether a name from an address can be the name of a file in a folder.
 func fileName(name string) bool {
 	return name != "" && name == filepath.Base(name) && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, "/\\\x00")
 }
@@ -106,7 +106,7 @@ type pager struct {
 	Before, After   string // addresses, or ""
 }
 
-// paged splits a list of n into pages of a size; the address names the page, counted from 1.
+// paged splits a list of n entries into pages of the given size; the address names the page, counted from 1.
 func paged(r *http.Request, n, size int) pager {
 	p := pager{Page: max(number(r, "page"), 1), Pages: max((n+size-1)/size, 1), Total: n}
 	p.Page = min(p.Page, p.Pages)

@@ -61,7 +61,7 @@ func (x *run) Question() string {
 	return x.Start.Question.Text
 }
 
-// read reads a trajectory in a folder.
+// read reads a trajectory from a folder.
 func (p *Pages) read(dir, name string) (*run, error) {
 	if !fileName(name) {
 		return nil, fs.ErrNotExist
@@ -140,10 +140,10 @@ type view struct {
 	Tools   []option
 	Failed  bool // only turns that failed or were refused are shown
 	Picture template.HTML
-	Nodes   int // of the picture
+	Nodes   int // number of nodes in the picture
 	More    bool
-	Item    *itemView // in a benchmark
-	File    string    // address of the events
+	Item    *itemView // the item, if the run is part of a benchmark run
+	File    string    // address of the file with the events
 	Request string    // address of the bot's request, or ""
 	ID      string    // of the question; its other runs have the same ID
 }
@@ -154,7 +154,7 @@ func (p *Pages) view(r *http.Request, x *run) *view {
 	tool := word(r, "tool")
 	var tools []string
 	shown := make([]evalrun.ShownEvent, 0, len(x.Turns))
-	place := map[int]int{} // by event: in the list that is shown
+	place := map[int]int{} // position in the list that is shown, by event
 	for _, t := range x.Turns {
 		tools = append(tools, t.Tool)
 		if tool != "" && t.Tool != tool || v.Failed && t.Failure == "" && t.Refused == "" {
@@ -172,7 +172,7 @@ func (p *Pages) view(r *http.Request, x *run) *view {
 			v.Nodes = min(n, 1000)
 		}
 		v.More = v.Nodes < 1000 && len(x.Turns) > v.Nodes
-		v.Picture = template.HTML(x.Tree.Inline(v.Nodes, func(n *treeview.Node) string { //nolint:gosec // chart escapes
+		v.Picture = template.HTML(x.Tree.Inline(v.Nodes, func(n *treeview.Node) string { //nolint:gosec // Inline escapes text
 			at, ok := place[n.ID]
 			if !ok {
 				return "?#steps"
