@@ -1,5 +1,5 @@
 // Package ask is the only way to ask the agent a question: it opens the trajectory and an allowance for the question's
-// cost, asks, tells listeners what happens, closes the trajectory and adds up the cost. The command line, the bot and
+// cost, asks, sends events to listeners, closes the trajectory and adds up the cost. The command line, the bot and
 // benchmark runs all ask through it.
 //
 //	run, err := service.Start(ctx, question)     // starts the work and returns
@@ -89,7 +89,7 @@ func (s *Service) Start(ctx context.Context, q agent.Question) (*Run, error) {
 
 // Continue continues the run in the trajectory file at path, which was cut off, for example by a crash, and returns at
 // once. Listeners get all its events, starting with the first. Its earlier cost counts toward the limits. An error
-// reports why the run cannot be continued; nothing was asked then, and the file is unchanged.
+// reports why the run cannot be continued; in that case nothing was asked, and the file is unchanged.
 func (s *Service) Continue(ctx context.Context, path string) (*Run, error) {
 	asker, ok := s.Asker.(Continuer)
 	if !ok {

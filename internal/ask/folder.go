@@ -65,7 +65,7 @@ func (e notFound) Error() string { return string(e) }
 // Is reports that the error is [fs.ErrNotExist].
 func (e notFound) Is(target error) bool { return target == fs.ErrNotExist }
 
-// besides reports whether a file contains a judgment that was not requested by name.
+// besides reports whether a file contains a judgment whose kind the requested name does not include.
 func besides(file, name string) bool {
 	for _, kind := range []string{"-triage", "-asked"} {
 		if strings.Contains(file, kind+"-") && !strings.Contains(name, kind) {

@@ -31,15 +31,15 @@ type Run struct {
 	closed  bool         // the run takes no more events
 
 	mu     sync.Mutex
-	events []event.Event // sent so far; events here never change
+	events []event.Event // the events sent so far, which never change
 	live   []byte        // the end of the message that the model is writing
 	wake   chan struct{} // closed and replaced when there are more events or the last one was sent
-	ended  bool          // no more events will come
+	ended  bool          // no more events will be sent
 
 	done chan struct{}
 }
 
-// errEnded is the error for an event that comes after the end of its run.
+// errEnded is the error for an event that arrives after the end of its run.
 var errEnded = errors.New("the run has ended")
 
 // Record writes one of the agent's events to the trajectory and sends it to the listeners. It makes the run the agent's

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Pauses records for how long servers want no requests. The Retry-After of one answer applies to all requests to that
-// server. internal/store shares pauses among all processes on a database; [NewPauses] keeps those of one client.
+// Pauses records how long servers do not want to receive requests. The Retry-After of one answer applies to all
+// requests to that server. internal/store shares pauses among all processes on a database; [NewPauses] keeps those of
+// one client.
 type Pauses interface {
 	// Paused returns what remains of the pause that a server requested, or 0. The server is identified by a name that
 	// contains no secret.

@@ -1,5 +1,5 @@
-// Package politehttp implements our manners on the network: how we identify ourselves, which hosts we contact, how long
-// we wait before we try again, and how much of an answer we read.
+// Package politehttp implements how we behave on the network: how we identify ourselves, which hosts we contact, how
+// long we wait before we try again, and how much of an answer we read.
 //
 // It does not decide what an answer means. [Policy.Next] and [ParseRetryAfter] are pure functions of the answer and the
 // number of the attempt, and tests control the [Clock]. A client's loop looks like this:
@@ -16,8 +16,8 @@
 //	}
 //
 // [NewTransport] returns a transport that identifies us and refuses every host that the settings do not name. No
-// redirect, text from a wiki, or test can send a client elsewhere. [LimitBody] cuts an answer while it is read.
-// [Scrubber] removes secrets from texts.
+// redirect, wiki text or test can send a client elsewhere. [LimitBody] cuts off an answer while it is read. [Scrubber]
+// removes secrets from text.
 package politehttp
 
 import (
@@ -37,8 +37,8 @@ type Clock interface {
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
-// ManualClock is a clock for tests. It moves only when told: Sleep moves it forward at once. It is safe for concurrent
-// use.
+// ManualClock is a clock for tests. It moves only when told to: Sleep moves it forward at once. It is safe for
+// concurrent use.
 type ManualClock struct {
 	mu    sync.Mutex
 	now   time.Time

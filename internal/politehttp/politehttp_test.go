@@ -19,7 +19,7 @@ import (
 
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// The formats are those of RFC 9110, section 10.2.3; some gateways send fractions.
+// The formats are those of RFC 9110, section 10.2.3. Some gateways also send fractions.
 func TestParseRetryAfter(t *testing.T) {
 	for _, tt := range []struct {
 		in   string
@@ -287,7 +287,7 @@ func TestScrub(t *testing.T) {
 	}
 }
 
-// TestScrubFindsEveryForm checks secrets as other encoders write them.
+// TestScrubFindsEveryForm checks secrets in the forms that other encoders write.
 func TestScrubFindsEveryForm(t *testing.T) {
 	asJSON := func(s string) string {
 		b, err := json.Marshal(s)

@@ -92,7 +92,7 @@ func Backoff(base, max time.Duration, attempt int, rnd float64) time.Duration {
 	return d/2 + time.Duration(float64(d-d/2)*rnd)
 }
 
-// RetryAfter reads the Retry-After header. It returns false if there is none or it cannot be read.
+// RetryAfter reads the Retry-After header. It returns false if the header is missing or cannot be read.
 func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	if h == nil {
 		return 0, false
@@ -100,11 +100,11 @@ func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	return ParseRetryAfter(h.Get("Retry-After"), now)
 }
 
-// maxRetryAfter is the longest wait that is believed: a year.
+// maxRetryAfter is the longest wait that is taken seriously: a year.
 const maxRetryAfter = 365 * 24 * time.Hour
 
 // ParseRetryAfter reads the value of a Retry-After header (RFC 9110, section 10.2.3): a number of seconds or an HTTP
-// date. It also reads fractions of a second, which some services send. A date in the past returns 0.
+// date. It also reads fractions of a second, which some services send. For a date in the past, it returns 0.
 func ParseRetryAfter(value string, now time.Time) (time.Duration, bool) {
 	value = strings.TrimSpace(value)
 	if value == "" {

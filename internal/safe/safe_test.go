@@ -10,7 +10,7 @@ import (
 func breaks(m map[string]int) { m["x"] = 1 }
 
 func TestDo(t *testing.T) {
-	if err := Do(func() error { return io.EOF }); err != io.EOF { //nolint:errorlint // the very same
+	if err := Do(func() error { return io.EOF }); err != io.EOF { //nolint:errorlint // the same error value
 		t.Errorf("an error: %v", err)
 	}
 	if err := Do(func() error { return nil }); err != nil {

@@ -78,7 +78,7 @@ ON CONFLICT (candidate, annotator) DO UPDATE SET version = excluded.version, dat
 	return nil
 }
 
-// WorkEvents lists the events of a candidate, of a person, or all events, oldest first.
+// WorkEvents lists the events of a candidate, of a person, or all events, from oldest to newest.
 func (s *Store) WorkEvents(ctx context.Context, candidate, who string) ([]annotate.Event, error) {
 	where, args := []string{"1 = 1"}, []any{}
 	if candidate != "" {

@@ -92,7 +92,7 @@ func (s *Store) Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error)
 	return out, failed(rows.Err(), "list entries")
 }
 
-// oneOf returns the condition that a column has one of the values, which are appended to the arguments.
+// oneOf returns the SQL condition that a column has one of the values, and appends the values to the arguments.
 func oneOf[T ~string](column string, values []T, args *[]any) string {
 	for _, v := range values {
 		*args = append(*args, string(v))

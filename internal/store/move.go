@@ -16,7 +16,7 @@ const movedNote = "store:moved"
 // ErrMoved means that the file's content was moved to a shared database and the file is no longer used.
 var ErrMoved = errors.New("this ledger was moved to a PostgreSQL database: set DATABASE_URL")
 
-// ledgerTables are the tables that [Move] moves, with the columns that are the same in both databases, and the order of
+// ledgerTables are the tables that [Move] moves, with the columns that are the same in both databases and the order of
 // the rows.
 var ledgerTables = []struct{ name, columns, order string }{
 	{"entries", "key, page, thread, text, author, minute, state, saved, version, data", "seq"},
@@ -26,7 +26,7 @@ var ledgerTables = []struct{ name, columns, order string }{
 	{"results", "key, name, data", "key, name"},
 }
 
-// Moved counts what [Move] moved.
+// Moved contains the numbers of rows that [Move] moved.
 type Moved struct{ Entries, Notes, Days, Jobs, Results int }
 
 // Move copies the ledger of a file to an empty shared database, compares both row by row, and marks the file so that
@@ -35,7 +35,7 @@ type Moved struct{ Entries, Notes, Days, Jobs, Results int }
 // file is unchanged.
 func Move(ctx context.Context, from, to *Store) (Moved, error) {
 	var m Moved
-	// No process uses the file now, but its claims may be endless.
+	// No process is using the file, but claims in it may never expire.
 	_, err := from.exec(ctx, "UPDATE jobs SET state = 'waiting', ends = 0 WHERE state = 'running'")
 	if err != nil {
 		return m, failed(err, "move the ledger")

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// resultTables store the results of jobs that are not entries of the ledger: files by name.
+// resultTables store the results of jobs that are not entries of the ledger, as files by name.
 const resultTables = `CREATE TABLE results (
 	key TEXT NOT NULL, -- of the job
 	name TEXT NOT NULL,

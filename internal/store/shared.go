@@ -53,7 +53,7 @@ CREATE TABLE vectors (
 	fmt.Sprintf(resultTables, "BYTEA"),
 }
 
-// maxConns is the maximum number of connections of a process. By default, PostgreSQL allows 100 in all.
+// maxConns is the maximum number of connections per process. By default, PostgreSQL allows 100 in total.
 const maxConns = 6
 
 // ErrAddress means that a setting is not the address of a PostgreSQL database. It does not show the setting, which may
@@ -115,7 +115,7 @@ func (s *Store) prepareShared(ctx context.Context) error {
 	return tx.Commit()
 }
 
-// describeShared adds what to do next to PostgreSQL's errors.
+// describeShared adds advice on what to do next to PostgreSQL's errors.
 func describeShared(err error) error {
 	var unreachable *pgconn.ConnectError
 	var pg *pgconn.PgError

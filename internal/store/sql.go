@@ -14,7 +14,7 @@ import (
 type conn struct {
 	db     *sql.DB
 	tx     *sql.Tx // nil outside transactions
-	shared bool    // PostgreSQL
+	shared bool    // the database is PostgreSQL
 }
 
 type runner interface {

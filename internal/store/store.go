@@ -98,7 +98,7 @@ CREATE INDEX entries_origin ON entries (page, author, minute);`,
 	fmt.Sprintf(resultTables, "BLOB"),
 }
 
-// busyTimeout is how long a writer waits for another process. The ledger command writes for milliseconds.
+// busyTimeout is how long a writer waits for another process. The ledger command's writes take milliseconds.
 const busyTimeout = 10 * time.Second
 
 // Open opens the database file, and creates it and its folder if they are missing. It checks the file's integrity and
@@ -197,7 +197,8 @@ func (c conn) migrate(ctx context.Context, version int, steps []string) error {
 // errDamaged is the error for a corrupted file.
 var errDamaged = errors.New("the database file is damaged: restore a copy, or move it (and its -wal and -shm files) away to start over")
 
-// describe adds what to do next to the errors that users may see: full disk, damaged file, no permission, busy.
+// describe adds advice on what to do next to the errors that users may see: full disk, damaged file, no permission,
+// busy.
 func describe(err error) error {
 	var se *sqlite.Error
 	switch {
