@@ -93,11 +93,11 @@ func (r *Run) Live(d llm.Delta) {
 	r.wake = make(chan struct{})
 }
 
-// Events returns the events after the one with the given number, or all for 0: first the past ones, then new ones as
-// they happen, until the last one. Events are numbered from 1, and the numbers are the same for every listener, so that
-// a listener that was cut off can continue after the last number it got. The iteration ends early if ctx is done.
-// Events must not be changed. While the model is writing, "live" events with the text so far are sent from time to
-// time, under the number of the previous event; they are not kept.
+// Events returns the events after the one with the given number, or all events if the number is 0: first the past ones,
+// then new ones as they happen, until the last one. Events are numbered from 1, and the numbers are the same for every
+// listener, so that a listener that was cut off can continue after the last number it got. The iteration ends early if
+// ctx is done. Events must not be changed. While the model is writing, "live" events with the text so far are sent from
+// time to time, under the number of the previous event; they are not kept.
 func (r *Run) Events(ctx context.Context, after int) iter.Seq2[int, event.Event] {
 	return func(yield func(int, event.Event) bool) {
 		for n, events := range r.Batches(ctx, after) {

@@ -121,9 +121,9 @@ func isLoopback(ip netip.Addr) bool {
 	return ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsUnspecified() || ip.IsMulticast()
 }
 
-// otherPrivate are the ranges of private networks that [netip.Addr.IsPrivate] leaves out: "this network", shared by a
-// carrier's customers (RFC 6598), protocol assignments, benchmarks, and IPv4 inside IPv6 (NAT64, 6to4), whose meaning
-// depends on the network.
+// otherPrivate are the ranges of private networks that [netip.Addr.IsPrivate] leaves out: "this network", addresses
+// shared by a carrier's customers (RFC 6598), protocol assignments, addresses for benchmarks, and IPv4 addresses inside
+// IPv6 (NAT64, 6to4), whose meaning depends on the network.
 var otherPrivate = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"),

@@ -48,7 +48,7 @@ func (l *limited) Read(p []byte) (int, error) {
 func (l *limited) Close() error { return l.body.Close() }
 
 // ReadAll reads body up to limit bytes and closes it. It returns what it read even with an error, so that callers can
-// look at the end of a broken answer. Beyond the limit the error is a *[TooLargeError].
+// examine the end of a broken answer. If body exceeds the limit, the error is a *[TooLargeError].
 func ReadAll(body io.ReadCloser, limit int64) ([]byte, error) {
 	l := LimitBody(body, limit)
 	data, err := io.ReadAll(l)

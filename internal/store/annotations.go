@@ -30,7 +30,7 @@ CREATE TABLE work_events (
 CREATE INDEX work_events_candidate ON work_events (candidate);
 CREATE INDEX work_events_who ON work_events (who);`
 
-// Works lists the works on a candidate, or all works for "".
+// Works lists the works on a candidate, or all works if candidate is "".
 func (s *Store) Works(ctx context.Context, candidate string) ([]annotate.Work, error) {
 	where, args := "", []any{}
 	if candidate != "" {
@@ -78,7 +78,7 @@ ON CONFLICT (candidate, annotator) DO UPDATE SET version = excluded.version, dat
 	return nil
 }
 
-// WorkEvents lists the events of a candidate, of a person, or all events, from oldest to newest.
+// WorkEvents lists the events of a candidate or of a person, or all events, from oldest to newest.
 func (s *Store) WorkEvents(ctx context.Context, candidate, who string) ([]annotate.Event, error) {
 	where, args := []string{"1 = 1"}, []any{}
 	if candidate != "" {

@@ -179,7 +179,7 @@ func checkOld(t *testing.T, s *Store, version int) {
 	}
 }
 
-// sharedLike lists, for each schema of PostgreSQL from the first one on, the file schema with the same content.
+// sharedLike lists the file schema with the same content for each PostgreSQL schema, starting with the first.
 var sharedLike = []int{6, 7, 8}
 
 // TestEverySharedSchema updates PostgreSQL databases of each schema, filled with the data of the matching file schema.

@@ -67,7 +67,7 @@ type answerView struct {
 
 // resultView is a result with some of its rows.
 type resultView struct {
-	Base       string // address of the page with the result; those of its parts begin with it
+	Base       string // address of the page with the result; the addresses of its parts begin with it
 	Graph      string // title of the graph, for an answer
 	MS         int    // milliseconds that the query took, if it was run in the editor
 	Ask        bool

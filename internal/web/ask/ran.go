@@ -86,7 +86,7 @@ func sizeOf(t *kg.Table) int {
 // stored is a result that pages show: that of an answer, or of a query that was run in the editor.
 type stored struct {
 	*agent.Event        // an event with a table
-	base         string // address of the page with the result; those of its parts begin with it
+	base         string // address of the page with the result; the addresses of its parts begin with it
 	section      string // section of the pages
 	ms           int    // milliseconds that the query took; 0 for an answer
 }

@@ -110,7 +110,7 @@ func branch(events []agent.Event, n int, turn string) ([]agent.Event, *changer) 
 }
 
 // changer is a reviewer that repeats the decisions before a turn, replaces that turn with what a person wrote, and
-// leaves later turns to then or, without one, accepts them.
+// passes later turns to then, or accepts them if then is nil.
 type changer struct {
 	before []policy.Decision
 	place  int

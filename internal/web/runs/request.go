@@ -26,7 +26,7 @@ func runID(name string) (id string, triage bool) {
 }
 
 // Latest returns the address of the newest run of each ID, such as the key of a request. A run that only judges whether
-// a post is a request counts if there is no other.
+// a post is a request is returned only if there is no other run.
 func (p *Pages) Latest() map[string]string {
 	files, err := os.ReadDir(p.Trajectories) // sorted by name, and so by time
 	if err != nil {
