@@ -39,7 +39,8 @@ func TestRescue(t *testing.T) {
 			reason: NotFound},
 		{name: "nothing can be done", acts: []string{execute(scan), do("stop(no answer: too slow)")},
 			runs: func(string) bool { return false }, ran: 1,
-			told:   "Line 1: nothing in this part is known, so all of the graph is looked at. Try this: name an item, or add LIMIT.",
+			told: "Line 1: nothing in this part is known, so the whole graph is searched. " +
+				"Try this: name an item, or add LIMIT.",
 			reason: NotFound},
 		{name: "without the rule", off: true, acts: []string{execute(slow), do("stop(no answer: too slow)")},
 			runs: func(string) bool { return false }, ran: 1, told: "ran out of time", reason: NotFound},

@@ -12,7 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// TestBombs: time is linear in the text and depth is bounded with a clear error.
+// TestBombs: parsing takes time linear in the length of the text, and a text that is nested too deeply is a clear
+// error.
 func TestBombs(t *testing.T) {
 	const n = 200_000
 	bombs := map[string]string{

@@ -8,17 +8,18 @@ import (
 	"strings"
 )
 
-// Canonical returns a text that does not depend on the order of statements, groups' elements, columns and UNION's
-// branches, on how property lists, blank nodes, inverse paths and IRIs are written, or on the names of variables. Two
-// queries with the same text nearly always ask the same: variables are distinguished by the conditions on them, up to a
-// few steps away, and the order of conditions does not count within an expression that contains a group. Use it to find
-// copies of a query, not to prove that two queries are equal.
+// Canonical returns a text that does not depend on the order of statements, columns, the elements of a group or the
+// branches of a UNION, on how property lists, blank nodes, inverse paths and IRIs are written, or on the names of
+// variables. Two queries with the same text nearly always ask the same question. Exceptions are possible, because
+// variables are distinguished only by conditions up to a few steps away, and because the order of conditions is ignored
+// within an expression that contains a group. Use Canonical to find copies of a query, not to prove that two queries
+// are equal.
 func Canonical(q *Query) string {
 	root := canonicalQuery(q)
 	var leaves []*piece
 	root.leaves(&leaves)
 	colors := map[string]string{}
-	rounds := 5 // how many steps away the difference between two variables may be
+	rounds := 5 // the maximum distance, in steps, at which two variables may differ
 	if len(q.Text) > maxCanonical {
 		rounds = 0
 	}
@@ -61,7 +62,7 @@ func colorOf(colors map[string]string, name string) string {
 	return "?any"
 }
 
-// piece is a part of a query: a text, or parts without an order.
+// piece is a part of a query: a text, or a list of parts whose order does not count.
 type piece struct {
 	text  string
 	bag   bool // the order of the words in the text does not count
@@ -151,7 +152,7 @@ func canonicalPattern(x Pattern) []*piece {
 	switch x := x.(type) {
 	case *Triples:
 		return canonicalTriples(x)
-	case *Hint: // changes no result
+	case *Hint: // hints do not change the result
 		return nil
 	case *SubSelect:
 		return []*piece{canonicalSelect("", x.Query)}

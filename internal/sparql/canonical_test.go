@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestCanonical: the lines of a block are the same query; different blocks are different queries.
+// TestCanonical: the lines of a block are forms of one query; different blocks are different queries.
 func TestCanonical(t *testing.T) {
 	blocks := [][]string{
 		{
@@ -19,7 +19,7 @@ func TestCanonical(t *testing.T) {
 }`,
 		},
 		{`SELECT ?c WHERE { ?a wdt:P31 wd:Q5 . ?a wdt:P27 ?c . ?c wdt:P30 wd:Q46 . }`}, // another column
-		{`SELECT ?x { ?x wdt:P27 ?y ; wdt:P31 wd:Q5 . ?x wdt:P30 wd:Q46 . }`},          // of another subject
+		{`SELECT ?x { ?x wdt:P27 ?y ; wdt:P31 wd:Q5 . ?x wdt:P30 wd:Q46 . }`},          // a condition on another subject
 		{`SELECT ?x { ?x wdt:P27 ?y ; wdt:P31 wd:Q46 . ?y wdt:P30 wd:Q5 . }`},          // entities swapped
 		{`SELECT ?x { ?x wdt:P27/wdt:P30 wd:Q46 ; wdt:P31 wd:Q5 . }`},
 		{
@@ -48,7 +48,7 @@ func TestCanonical(t *testing.T) {
 				t.Errorf("%s\nis not\n%s:\n%s\n\n%s", text, b[0], got, canonicalOf(t, b[0]))
 			}
 			if j, ok := of[got]; ok && j != i {
-				t.Errorf("%s\nis taken for\n%s", text, blocks[j][0])
+				t.Errorf("%s\nis mistaken for\n%s", text, blocks[j][0])
 			}
 			of[got] = i
 		}
@@ -82,7 +82,7 @@ func TestCanonicalLaw(t *testing.T) {
 		})
 		again, err := Parse(Print(q, PrintOptions{NoComments: true}))
 		if err != nil {
-			continue // a BIND may not come after its variable
+			continue // a BIND must come before other uses of its variable
 		}
 		n++
 		if got := Canonical(again); got != want {

@@ -1,7 +1,7 @@
 package sparql
 
-// Certain returns the variables that every solution of the group binds. named are the named subqueries by
-// name, see [Query.NamedByName]; it may be nil.
+// Certain returns the variables that every solution of the group binds. named maps names to named subqueries, as
+// [Query.NamedByName] returns them; it may be nil.
 func Certain(g *Group, named map[string]*NamedSubquery) map[string]bool {
 	c := certainty{named: named, depth: 0}
 	return c.group(g)

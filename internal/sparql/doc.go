@@ -1,11 +1,11 @@
 // Package sparql reads and prints SPARQL as Wikidata's users write it: SPARQL 1.1 Query (W3C Recommendation of 21 March
 // 2013) with the extensions of the Wikidata Query Service and every deviation that its engine, Blazegraph, accepts. It
-// is pure: text and trees in, text and trees out.
+// does no input or output: it turns texts into trees, and trees into texts.
 //
 // # From text to tree
 //
 // [Parse] turns text into a [Query], or into [Errors] with line, column, what was found, what was expected and a hint.
-// [Query.String] and [Print] write the canonical layout; printing what was printed changes nothing. Names are resolved:
+// [Query.String] and [Print] write the canonical layout; printing a printed query changes nothing. Names are resolved:
 // a prefix that is not declared is taken as one of Wikidata's ([rdf.Prefixes]).
 //
 // # The tree
@@ -27,10 +27,10 @@
 // ones get names that start with a dot, so that they never equal a written label.
 //
 // Every node has its [Span] in the text, in bytes; [Query.Position] returns the line and column. Nodes made by a
-// rewrite have the zero Span. Comments belong to the node on whose line, or above which, they are written ([Notes]).
+// rewrite have the zero Span. A comment belongs to the node on its line, or to the one below it ([Notes]).
 //
 // A SERVICE of any kind is a *Service: [Service.Kind] distinguishes the label service, around, box, mwapi, gas, slice,
-// sample and federation, [Service.Params] returns its bd:serviceParam settings, [Service.Rest] the rest.
+// sample and federation. [Service.Params] returns its bd:serviceParam settings, and [Service.Rest] the rest.
 //
 // Over 6,000 lines: the tokens, the grammar, the tree and the printer of one language share their unexported types.
 // Code that only reads or changes a finished tree is in packages of its own.

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A misspelled keyword or prefix comes with the word that was probably meant, and only such a mistake does.
+// The error for a misspelled keyword or prefix includes the word that was probably meant; no other error does.
 func TestInstead(t *testing.T) {
 	for query, want := range map[string]string{
 		"SELECT ?x { ?x wdt:P31 wd:Q5 } LIMT 3":                      "LIMIT",
@@ -24,7 +24,7 @@ func TestInstead(t *testing.T) {
 	}
 }
 
-// TestMistakes: errors for common mistakes have a position, the text that was found, and a hint that says what to do.
+// TestMistakes: errors for common mistakes have a position, the text that was found, and a hint on what to do.
 func TestMistakes(t *testing.T) {
 	tests := []struct {
 		name, query  string
@@ -127,7 +127,7 @@ func TestGuard(t *testing.T) {
 	allow := func(iri string) bool { return iri == "https://query.wikidata.org/subgraph/scholarly_articles" }
 	tests := []struct {
 		query string
-		says  string // "" for allowed
+		says  string // "" if the query is allowed
 	}{
 		{"SELECT ?x { ?x wdt:P31 wd:Q5 SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } }", ""},
 		{"SELECT ?x { SERVICE wdsubgraph:scholarly_articles { ?x wdt:P31 wd:Q13442814 } }", ""},

@@ -57,7 +57,7 @@ func codepointAt(s string, i int) (r rune, n int) {
 	return rune(v), n
 }
 
-// unescapeCodepoints resolves codepoint escapes and leaves everything else.
+// unescapeCodepoints resolves codepoint escapes and leaves everything else as it is.
 func unescapeCodepoints(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s
@@ -90,8 +90,8 @@ func unescape(s string, local bool) string {
 }
 
 // plainPunctuation resolves codepoint escapes for punctuation outside strings, names and comments, such as \u007C\u007C
-// for ||, which people use to get around wiki templates (SPARQL 1.1, section 19.2). Everything else stays. Positions
-// after such an escape refer to the new text.
+// for ||, which people use to get around wiki templates (SPARQL 1.1, section 19.2). Everything else stays as it is.
+// Positions after such an escape refer to the new text.
 func plainPunctuation(text string) string {
 	if !strings.Contains(text, `\u00`) {
 		return text

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// A query is read and printed in the canonical layout. Prefixes of Wikidata do not need a declaration.
+// A query is read and printed in the canonical layout. Wikidata's prefixes need not be declared.
 func ExampleParse() {
 	q, err := sparql.Parse("select ?cat {?cat wdt:P31 wd:Q146;wdt:P569 ?born} order by desc(?born) limit 5")
 	if err != nil {
@@ -24,7 +24,7 @@ func ExampleParse() {
 	// LIMIT 5
 }
 
-// A query that does not parse has an error for each mistake.
+// If a query does not parse, there is an error for each mistake.
 func ExampleParse_mistake() {
 	_, err := sparql.Parse("SELECT ?cat {\n  ?cat wdt:P31 Q146 .\n}")
 	var mistakes sparql.Errors

@@ -31,7 +31,7 @@ func seed(f *testing.F) {
 	}
 }
 
-// FuzzParse: parsing any text ends, and mistakes have a position in the text.
+// FuzzParse: parsing ends for every text, and mistakes have a position in the text.
 func FuzzParse(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -82,8 +82,8 @@ func FuzzURL(f *testing.F) {
 	})
 }
 
-// TestCommentsAnywhere inserts comments between the tokens of queries. They may move, but none is lost, and printing
-// stays a fixed point.
+// TestCommentsAnywhere inserts comments between the tokens of queries. Comments may move, but none is lost, and
+// printing is still a fixed point.
 func TestCommentsAnywhere(t *testing.T) {
 	queries := seeds(t)
 	for _, line := range strings.Split(blazegraphTable, "\n") {

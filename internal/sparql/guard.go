@@ -47,7 +47,7 @@ func guardService(q *Query, s *Service, allowed func(*Term) bool) *Error {
 		if !allowed(s.Name) {
 			iri := s.Name.Value().Value
 			return guardError(q, s.Span, iri, "SERVICE <"+Shorten(iri)+"> is not allowed",
-				"leave it out: only known addresses may be asked")
+				"leave it out: only known addresses may be queried")
 		}
 	case MWAPIService:
 		for _, p := range s.Params() {

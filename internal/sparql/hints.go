@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// hint suggests what to do about a common mistake: the current token was found instead of what was expected.
+// hint suggests how to correct a common mistake, given that the current token was found instead of what was expected.
 func (p *parser) hint(expected string) string {
 	if expected == "AS ?name" {
 		return p.nameHint()
@@ -147,7 +147,7 @@ func (p *parser) placeHint(expected string) string {
 	case expected == "EXISTS { … }":
 		return "write NOT EXISTS { … }"
 	case strings.HasPrefix(expected, "a variable, an expression") && p.is('{'):
-		return "name the variables that are wanted, or write SELECT *"
+		return "name the variables to return, or write SELECT *"
 	case strings.HasPrefix(expected, "a variable, an expression") && p.is(tWord) && (p.tok.kw.function() ||
 		p.tok.kw.aggregate()):
 		return "an expression needs parentheses and a name: (" + p.textOf(p.tok) + "(…) AS ?name)"

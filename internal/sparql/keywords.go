@@ -214,7 +214,7 @@ func (k keyword) aggregate() bool { return k >= kwCount && k <= kwGroupConcat }
 func (k keyword) function() bool { return k >= kwStr }
 
 // glued returns the length of the first of several keywords that are written together, such as LIMIT10 or
-// SELECTDISTINCT, which Blazegraph splits; 0 if w is not such a word.
+// SELECTDISTINCT, which Blazegraph splits. It returns 0 if w is not such a word.
 func glued(w string) int {
 	if len(w) > 40 {
 		return 0

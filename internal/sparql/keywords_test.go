@@ -28,8 +28,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// More prefixes than the parser remembers, in changing order, keep their own namespaces; so do the empty
-// prefix and one declared over a predefined one.
+// Prefixes keep their own namespaces even if there are more of them, in varying order, than the parser remembers. So do
+// the empty prefix and one that redeclares a predefined prefix.
 func TestManyPrefixes(t *testing.T) {
 	q, err := Parse(`PREFIX a: <http://a/> PREFIX b: <http://b/> PREFIX c: <http://c/> PREFIX d: <http://d/> PREFIX : <http://e/> PREFIX wd: <http://first/>
 PREFIX wd: <http://mine/>

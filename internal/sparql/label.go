@@ -94,7 +94,7 @@ func (p *printer) labeled(comments []string) []string {
 	return append([]string{s}, comments...)
 }
 
-// containsWord reports whether s contains word with no letter or digit right before or after it.
+// containsWord reports whether s contains word with no letter or digit directly before or after it.
 func containsWord(s, word string) bool {
 	for i := 0; ; {
 		j := strings.Index(s[i:], word)

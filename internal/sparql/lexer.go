@@ -14,7 +14,7 @@ const (
 	tName    // prefix:local
 	tVar     // ?x or $x
 	tBlank   // _:x
-	tString  // any of the four quotings
+	tString  // in any of the four kinds of quotation marks
 	tInteger // numbers have no sign
 	tDecimal
 	tDouble
@@ -27,7 +27,7 @@ const (
 	tNE      // !=
 	tLE      // <=
 	tGE      // >=
-	tBad     // an error; the lexer's err says which
+	tBad     // an error, which is in the lexer's err
 )
 
 type token struct {
@@ -177,7 +177,7 @@ func (l *lexer) punctuation(t *token, c byte) {
 	case c == '&':
 		l.bad(t, 1, "a single & is not an operator", "write && for \"and\"")
 	case strings.IndexByte("?$<>!|^.%{}()[];,*/+-=", c) < 0:
-		l.bad(t, 1, "a character that has no place in SPARQL", "")
+		l.bad(t, 1, "a character that SPARQL does not allow here", "")
 	default:
 		t.kind = kind(c)
 		l.pos++
@@ -350,13 +350,13 @@ func (l *lexer) strange(t *token) {
 	case '“', '”', '„', '«', '»', '‘', '’':
 		l.bad(t, n, "a typographic quotation mark", `write plain quotation marks: "…"`)
 	case '\u00a0', '\u200b', '\u202f', '\u2009':
-		l.bad(t, n, "a special space character", "replace it by an ordinary space")
+		l.bad(t, n, "a special space character", "replace it with an ordinary space")
 	case '–', '—', '−':
 		l.bad(t, n, "a dash where a minus sign or hyphen should be", "write -")
 	case utf8.RuneError:
-		l.bad(t, n, "bytes that are no UTF-8 text", "")
+		l.bad(t, n, "bytes that are not valid UTF-8", "")
 	default:
-		l.bad(t, n, "a character that has no place in SPARQL", "")
+		l.bad(t, n, "a character that SPARQL does not allow here", "")
 	}
 }
 

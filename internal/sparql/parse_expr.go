@@ -48,7 +48,7 @@ func binaryOp(k kind) (op string, prec int) {
 	return "", 0
 }
 
-// expr reads rule 110.
+// expr parses rule 110.
 func (p *parser) expr() *Expr { return p.binary(precOr) }
 
 // binary reads operators that bind at least as strongly as least.
@@ -120,7 +120,7 @@ func (p *parser) unary() *Expr {
 	return x
 }
 
-// primary reads rule 119.
+// primary parses rule 119.
 func (p *parser) primary() *Expr {
 	start := p.tok
 	switch p.tok.kind {
@@ -149,7 +149,7 @@ func (p *parser) primary() *Expr {
 	return nil
 }
 
-// call reads an expression that starts with a word: a function, an aggregate, EXISTS; nil for other words.
+// call reads an expression that starts with a word: a function, an aggregate or EXISTS. It returns nil for other words.
 func (p *parser) call(start token) *Expr {
 	k := p.tok.kw
 	switch {
@@ -216,7 +216,7 @@ func (p *parser) arguments() []*Expr {
 	return out
 }
 
-// aggregate reads rule 127.
+// aggregate parses rule 127.
 func (p *parser) aggregate(start token) *Expr {
 	k := p.tok.kw
 	x := &Expr{Kind: ExprAggregate, Op: spelling[k]}
@@ -247,7 +247,7 @@ func (p *parser) separator(x *Expr) {
 	x.Separator = &s
 }
 
-// iriOrFunction reads rule 128.
+// iriOrFunction parses rule 128.
 func (p *parser) iriOrFunction() *Expr {
 	start := p.tok
 	x := &Expr{Kind: ExprTerm, Term: p.iriTerm(p.tok)}
@@ -264,7 +264,7 @@ func (p *parser) iriOrFunction() *Expr {
 	return x
 }
 
-// constant reads an IRI, a literal, a number with its sign or a truth value; nil if there is none.
+// constant reads an IRI, a literal, a number with its sign or a truth value. It returns nil if there is none.
 func (p *parser) constant() *Term {
 	start := p.tok
 	switch p.tok.kind {
@@ -355,7 +355,7 @@ func (p *parser) stringValue(t token) string {
 		b.start += int32(n + bad)
 		b.end = min(b.start+2, t.end)
 		p.failWith(b, "", "an unknown escape in a string",
-			`write \\ for a backslash; known are \t \n \r \b \f \" \' \\ \uXXXX`)
+			`write \\ for a backslash; the known escapes are \t \n \r \b \f \" \' \\ \uXXXX`)
 	}
 	return out
 }

@@ -193,13 +193,13 @@ const hintNS = "http://www.bigdata.com/queryHints#"
 // there.
 func (p *parser) missingDot(start token) {
 	p.mistake(p.tok, ".", "a dot is missing between two statements", "write a dot before "+Shorten(p.textOf(p.tok))+
-		", or a semicolon if the same subject goes on")
+		", or a semicolon to continue with the same subject")
 	if !p.recovering {
 		panic(bailout{})
 	}
 }
 
-// notTriples reads rule 56 and the dialect's INCLUDE.
+// notTriples parses rule 56 and the dialect's INCLUDE.
 func (p *parser) notTriples(start token) Pattern {
 	if p.is('{') {
 		return p.groupOrUnion(start)
@@ -304,7 +304,7 @@ func (p *parser) bind(start token) Pattern {
 	return x
 }
 
-// let reads Blazegraph's LET (?x := expr), which is BIND (expr AS ?x).
+// let reads Blazegraph's LET (?x := expr), which means BIND (expr AS ?x).
 func (p *parser) let(start token) Pattern {
 	p.advance()
 	p.expect('(', "an opening parenthesis")
@@ -327,7 +327,7 @@ func (p *parser) let(start token) Pattern {
 func (p *parser) values() *Values {
 	start := p.tok
 	v := &Values{Notes: p.start()}
-	draft := p.isWord(kwBindings) // the keyword in SPARQL 1.1's drafts: BINDINGS ?x ?y { (1 2) }
+	draft := p.isWord(kwBindings) // the keyword of SPARQL 1.1's drafts: BINDINGS ?x ?y { (1 2) }
 	p.advance()
 	if draft {
 		for p.is(tVar) {
@@ -371,7 +371,7 @@ func (p *parser) valuesRow(v *Values) *ValuesRow {
 		p.advance()
 		if len(r.Cells) != len(v.Vars) {
 			p.mistake(start, "", fmt.Sprintf("the row has %d values for %d variables", len(r.Cells), len(v.Vars)),
-				"write UNDEF for a value that is open")
+				"write UNDEF for a missing value")
 			if !p.recovering {
 				panic(bailout{})
 			}

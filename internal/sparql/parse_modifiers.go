@@ -2,7 +2,7 @@ package sparql
 
 import "strconv"
 
-// modifiers reads rule 18. LIMIT and OFFSET come in either order.
+// modifiers parses rule 18. LIMIT and OFFSET come in either order.
 func (p *parser) modifiers(s *SelectQuery) {
 	if p.isWord(kwGroup) {
 		s.GroupBy = p.groupBy()
@@ -77,7 +77,7 @@ func (p *parser) callStart() bool {
 	return false
 }
 
-// constraint reads rule 69, or a variable, neither of which needs parentheses. An IRI alone is not a constraint.
+// constraint parses rule 69, or a variable, neither of which needs parentheses. An IRI alone is not a constraint.
 func (p *parser) constraint() *Expr {
 	name := p.is(tIRI) || p.is(tName)
 	x := p.primary()

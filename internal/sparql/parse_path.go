@@ -12,7 +12,7 @@ func (p *parser) verb() *Path {
 	return p.path()
 }
 
-// path reads rule 88: alternatives.
+// path parses rule 88: alternatives.
 func (p *parser) path() *Path {
 	p.enter()
 	start := p.tok
@@ -43,7 +43,7 @@ func (p *parser) pathSequence() *Path {
 	return x
 }
 
-// pathElement reads rules 91 to 93: a primary with its modifier, inverted or not.
+// pathElement parses rules 91 to 93: a primary with its modifier, inverted or not.
 func (p *parser) pathElement() *Path {
 	start := p.tok
 	inverse := p.accept('^')
@@ -66,7 +66,7 @@ func (p *parser) pathModifier(start token, x *Path) *Path {
 		k = PathPlus
 	case p.is('{'):
 		if next := p.peek().kind; next == tInteger || next == ',' {
-			p.failWith(p.tok, "an object", "a path takes no {n,m}: neither SPARQL 1.1 nor the query service knows it",
+			p.failWith(p.tok, "an object", "a path cannot have {n,m}: neither SPARQL 1.1 nor the query service supports it",
 				"write the steps out, such as wdt:P279/wdt:P279?, or use + or *")
 		}
 		return x
@@ -78,7 +78,7 @@ func (p *parser) pathModifier(start token, x *Path) *Path {
 	return y
 }
 
-// signed reports whether the current + or - is the sign of a number: the number follows at once.
+// signed reports whether the current + or - is the sign of a number, that is, whether a number follows directly.
 func (p *parser) signed() bool {
 	c := p.at(int(p.tok.end))
 	return c >= '0' && c <= '9' || c == '.' && p.at(int(p.tok.end)+1) >= '0' && p.at(int(p.tok.end)+1) <= '9'
@@ -102,7 +102,7 @@ func (p *parser) pathPrimary() *Path {
 	return nil
 }
 
-// predicate reads an IRI or a.
+// predicate reads an IRI or the keyword a.
 func (p *parser) predicate() *Term {
 	if p.isWord(kwA) && p.textOf(p.tok) == "a" {
 		t := NewConst(rdf.IRI(rdf.RDFType), "a")

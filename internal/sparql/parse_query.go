@@ -4,7 +4,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// query reads rules 1 to 6 of the grammar, with Blazegraph's and QLever's named subqueries.
+// query parses rules 1 to 6 of the grammar, with Blazegraph's and QLever's named subqueries.
 func (p *parser) query(q *Query) {
 	q.Text, q.Span = p.text, Span{0, int32(len(p.text))}
 	q.Header = p.before()
@@ -92,7 +92,7 @@ func (p *parser) resolve(t token) string {
 	return resolveIRI(p.base, iri)
 }
 
-// body reads what follows a query's head: dataset, named subqueries, pattern, modifiers.
+// body reads what follows a query's head: the dataset, named subqueries, the pattern and modifiers.
 func (p *parser) body(q *Query, head func(*SelectQuery)) {
 	s := q.Body
 	start := p.tok
@@ -207,7 +207,7 @@ func (p *parser) construct(q *Query) {
 		for _, x := range q.Body.Where.Patterns {
 			t, ok := x.(*Triples)
 			if !ok || !plainTriples(t) {
-				p.failWith(p.last, "", "CONSTRUCT WHERE takes plain triples only",
+				p.failWith(p.last, "", "CONSTRUCT WHERE allows only plain triples",
 					"write the template out: CONSTRUCT { … } WHERE { … }")
 			}
 		}
@@ -241,7 +241,7 @@ func (p *parser) templateTriples() *Triples {
 	start := p.tok
 	t := p.triplesSameSubject()
 	if !plainTriples(t) {
-		p.failWith(start, "", "a template cannot hold property paths", "")
+		p.failWith(start, "", "a template cannot contain property paths", "")
 	}
 	return t
 }
@@ -315,7 +315,7 @@ func (p *parser) namedBody(n *NamedSubquery) {
 	p.closeBrace()
 }
 
-// subSelect reads rule 8.
+// subSelect parses rule 8.
 func (p *parser) subSelect() *SelectQuery {
 	p.enter()
 	start := p.tok

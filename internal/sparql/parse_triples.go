@@ -2,7 +2,7 @@ package sparql
 
 import "strconv"
 
-// triplesSameSubject reads rules 75 and 81, without the dot.
+// triplesSameSubject parses rules 75 and 81, without the dot.
 func (p *parser) triplesSameSubject() *Triples {
 	start := p.tok
 	t := &Triples{Subject: p.node("a subject")}
@@ -68,7 +68,7 @@ func (p *parser) property(takes bool) *Property {
 	return x
 }
 
-// node reads a subject or object: a term, a property list in square brackets, a collection.
+// node reads a subject or object: a term, a property list in square brackets, or a collection.
 func (p *parser) node(expected string) *Term {
 	switch p.tok.kind {
 	case tVar:

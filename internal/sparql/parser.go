@@ -5,16 +5,16 @@ import (
 	"sort"
 )
 
-// Limits of [Parse]. A text that exceeds one gets an error that says so.
+// Limits of [Parse]. If a text exceeds one, the error names it.
 const (
 	MaxDepth  = 500      // nested groups, parentheses, expressions, paths
-	MaxChain  = 10_000   // operators of one level in a row, such as a + b + c …
+	MaxChain  = 10_000   // consecutive operators of one precedence, such as a + b + c …
 	MaxLength = 16 << 20 // bytes
 	maxErrors = 10       // mistakes reported at once
 )
 
-// Parse reads a query. The error, if there is one, is an [Errors] with every mistake found; the query is nil then. An
-// update becomes a query of form Update without a body: see [Guard].
+// Parse reads a query. If the text has mistakes, the query is nil, and the error is an [Errors] with every mistake
+// found. An update becomes a query of form Update without a body: see [Guard].
 func Parse(text string) (*Query, error) { return ParseWith(text, nil) }
 
 // ParseWith is [Parse] for a graph with its own prefixes. known maps prefixes, without the colon, to IRIs. They may be
@@ -49,8 +49,8 @@ func ParseWith(text string, known map[string]string) (*Query, error) {
 	return nil, p.errs
 }
 
-// parser is a recursive descent over the lexer's tokens with one token of lookahead. It stops at the first mistake
-// with a panic of type bailout, caught in run; when recovering, each element of a group catches its own.
+// parser is a recursive-descent parser with one token of lookahead. At the first mistake it panics with a bailout,
+// which run recovers. When it continues after mistakes, each element of a group recovers its own.
 type parser struct {
 	lexer
 	tok        token // the current token
@@ -70,7 +70,7 @@ type parser struct {
 	labeled    bool           // a blank node with a label was read
 	equated    bool           // the expression that should get a name is an equation
 	skipTo     int32          // when recovering: tokens before this offset are part of the last mistake
-	meant      string         // what the last hint suggests in place of its token
+	meant      string         // what the last hint suggests instead of its token
 	open       []int32        // offsets of the braces and brackets that are open, for messages
 }
 

@@ -39,7 +39,7 @@ func TestPostingForm(t *testing.T) {
 			for _, f := range []string{"{{", "}}", "[[", "]]", "~~~", "-{", "{|", "|}", "<!--", "</", "<nowiki",
 				"<pre", "<ref", "<script", "<source", "<includeonly", "&#", "&lt;"} {
 				if strings.Contains(low, f) {
-					t.Errorf("%q is left of %q:\n%s", f, query, out)
+					t.Errorf("%q is left in %q:\n%s", f, query, out)
 				}
 			}
 			if again, err := PostingForm(out, func(id string) string { return p }); err != nil || again != out {

@@ -41,8 +41,8 @@ func behaviorSwitch(text string) string {
 // comments, and nothing in it that the wiki could take for markup in a template's parameter: no {{ }} [[ ]] ~~~ -{ {|
 // |} <!-- </ <nowiki __NOTOC__. Tokens are separated by spaces; strings and IRIs get \uXXXX escapes, which mean the
 // same character (SPARQL 1.1, section 19.2), so the tree stays the same; comments are broken up by spaces. The form is
-// in Unicode's normal form C, into which MediaWiki brings every text it saves. It may contain pipes, which the template
-// requires as {{!}}.
+// in Unicode's normal form C, to which MediaWiki converts every text that it saves. It may contain pipes, which the
+// template requires as {{!}}.
 //
 // The posting form of a posting form is the same text. It is an error if the query does not parse, is an
 // update, or cannot be put into this form. label may be nil.
@@ -83,7 +83,7 @@ func posting(q *Query, o PrintOptions) (string, error) {
 		return "", fmt.Errorf("the query cannot be posted: the wiki takes %s for an instruction; use another name", w)
 	}
 	if len(out) > maxPosting {
-		return "", fmt.Errorf("the query cannot be posted: it has %d bytes, at most %d fit on a talk page; shorten it",
+		return "", fmt.Errorf("the query cannot be posted: it has %d bytes, but at most %d fit on a talk page; shorten it",
 			len(out), maxPosting)
 	}
 	if !norm.NFC.IsNormalString(out) {

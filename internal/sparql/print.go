@@ -13,14 +13,14 @@ type PrintOptions struct {
 	// Label returns the label of a Q, P or L ID, or "". If it is set, the labels of a line's IDs are added as
 	// a comment at its end. Labels are untrusted: line breaks and control characters are removed.
 	Label func(id string) string
-	// ID returns the ID to pass to Label for an IRI, or "" if the IRI has no label. nil: Wikidata's IDs.
+	// ID returns the ID to pass to Label for an IRI, or "" if the IRI has no label. If ID is nil, Wikidata's IDs are used.
 	ID func(iri string) string
 	// Replace writes labels instead of IDs into the names, as in wdt:[instance of], for annotators. The result is not
 	// SPARQL.
 	Replace bool
 	// OneLine prints everything on one line, without comments.
 	OneLine bool
-	// NoComments leaves comments out.
+	// NoComments leaves out comments.
 	NoComments bool
 	// Parens puts parentheses around sums and products such as a - b + c, which some engines read as a - (b + c).
 	Parens bool
@@ -35,7 +35,7 @@ const lineWidth = 100
 
 // String returns the query in the canonical layout: two spaces per level, one statement per line, the predicates of one
 // subject aligned, a space before dots and semicolons, keywords in upper case, double quotation marks. Comments are
-// kept, blank lines are not. The layout depends on the tree alone, so that printing what was printed changes nothing.
+// kept, blank lines are not. The layout depends on the tree alone, so that printing a printed query changes nothing.
 func (q *Query) String() string { return Print(q, PrintOptions{}) }
 
 // Print returns the query as text in the given form, with a line break at the end (except with OneLine).
@@ -161,8 +161,8 @@ func (p *printer) noted(n *Notes) bool {
 	return n != nil && !p.o.OneLine && !p.o.NoComments && len(n.Before)+len(n.Open)+len(n.After) > 0
 }
 
-// try runs f, which writes on the current line. If that makes the line too long or breaks it, nothing is written and
-// try returns false.
+// try runs f, which writes on the current line. If the line becomes too long or is broken, nothing is written and try
+// returns false.
 func (p *printer) try(f func()) bool {
 	if p.limit > 0 { // already trying: the outer attempt decides
 		f()

@@ -200,7 +200,7 @@ func (p *printer) values(v *Values, indent int) {
 	if !each && p.try(func() { p.valuesInline(v, indent) }) {
 		return
 	}
-	each = each || labels > 0 // after several values a label would seem to be the last one's
+	each = each || labels > 0 // after several values, a label would seem to belong to the last one
 	p.after(v.Open)
 	for i, r := range v.Rows {
 		switch {

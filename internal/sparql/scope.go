@@ -40,7 +40,7 @@ func (p *parser) checkGrouping(s *SelectQuery) {
 		if it.Expr == nil {
 			if !bound[it.Var] {
 				p.mistakeAt(it.Span, "?"+it.Var+" is projected but neither grouped nor aggregated",
-					"add ?"+it.Var+" to GROUP BY, or take (SAMPLE(?"+it.Var+") AS ?a"+it.Var+")")
+					"add ?"+it.Var+" to GROUP BY, or use (SAMPLE(?"+it.Var+") AS ?a"+it.Var+")")
 			}
 			continue
 		}
@@ -49,8 +49,7 @@ func (p *parser) checkGrouping(s *SelectQuery) {
 	}
 	if s.Having != nil {
 		for _, c := range s.Having.Conditions {
-			// Blazegraph refuses a condition that mentions nothing that the groups have. Package check warns about
-			// other mixtures.
+			// Blazegraph refuses a condition that uses no variable of the groups. Package check warns about other mixtures.
 			if !grouped(c, bound) {
 				p.checkGrouped(c, bound)
 			}

@@ -2,8 +2,8 @@ package sparql
 
 import "strings"
 
-// AutoLanguage is the placeholder that the query service's own page replaces by the reader's language. The API does not
-// replace it, so replace it before running a query.
+// AutoLanguage is the placeholder that the query service's own page replaces with the reader's language. The API does
+// not replace it, so replace it before running a query.
 const AutoLanguage = "[AUTO_LANGUAGE]"
 
 // ReplaceAutoLanguage returns text with [AUTO_LANGUAGE] replaced by lang inside string literals; every other byte

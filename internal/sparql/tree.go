@@ -33,8 +33,8 @@ func positionIn(text string, offset int) Position {
 // Position returns the line and column of a byte offset of the query's text.
 func (q *Query) Position(offset int32) Position { return positionIn(q.Text, int(offset)) }
 
-// Comment is a comment as written, from # to the end of its line, without the line break. Own means that nothing else
-// is on its line.
+// Comment is a comment as written, from # to the end of its line, without the line break. Own is set if nothing else is
+// on its line.
 type Comment struct {
 	Span
 	Text string
@@ -78,7 +78,7 @@ type Query struct {
 	Named     []*NamedSubquery
 	Body      *SelectQuery
 	Operation string    // of Update: its first keyword, such as INSERT
-	Header    []Comment // comments before the first token; the query service's page reads #title: and #defaultView:
+	Header    []Comment // comments before the first token, such as #title: and #defaultView:
 	Tail      []Comment // comments after everything
 }
 
@@ -166,7 +166,7 @@ type OrderBy struct {
 	Keys  []*OrderKey
 }
 
-// OrderKey is one key of an ORDER BY. Explicit means that ASC was written out.
+// OrderKey is one key of an ORDER BY. Explicit is set if ASC was written out.
 type OrderKey struct {
 	Span
 	Notes      *Notes
@@ -196,7 +196,7 @@ type Group struct {
 	braces   *braces
 }
 
-// braces holds the comments at the braces of a group.
+// braces contains the comments at the braces of a group.
 type braces struct{ open, close []Comment }
 
 // Open returns the comments right after the group's opening brace.

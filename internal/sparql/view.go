@@ -74,8 +74,8 @@ func variablesOf(n Node) []string {
 	return names
 }
 
-// ranks reports whether the order of a query's rows is a part of the question: the ordered rows are limited, or they
-// are ordered by more than names and the query shows a column besides names, places and pictures.
+// ranks reports whether the order of a query's rows is part of the question: the ordered rows are limited, or they are
+// ordered by more than names and the query shows a column besides names, places and pictures.
 func ranks(q *Query, values map[string]string) bool {
 	if q.Body.OrderBy == nil {
 		return false

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// w3cTaken are negative tests of the W3C whose queries the dialect must accept, and why.
+// w3cTaken lists the negative tests of the W3C whose queries the dialect must accept, with the reason.
 var w3cTaken = map[string]string{
 	"sparql11/syntax-query/syntax-BINDscope6.rq":   "BIND to a variable that is in scope: Blazegraph joins",
 	"sparql11/syntax-query/syntax-BINDscope7.rq":   "the same",
 	"sparql11/syntax-query/syntax-BINDscope8.rq":   "the same",
-	"sparql11/syntax-query/syntax-SELECTscope2.rq": "an alias that is in scope, as in (SAMPLE(?x) AS ?x): users write it and Blazegraph takes it",
+	"sparql11/syntax-query/syntax-SELECTscope2.rq": "an alias that is in scope, as in (SAMPLE(?x) AS ?x): Blazegraph accepts it",
 }
 
 // w3cEmpty are updates without any operation. They cannot be distinguished from an empty query, which is refused.

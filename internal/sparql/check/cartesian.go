@@ -88,7 +88,7 @@ func (c *checker) patternVars(p sparql.Pattern) map[string]bool {
 		}
 	case *sparql.Bind:
 		from := exprVars(x.Expr)
-		if len(from) == 0 { // one value multiplies nothing
+		if len(from) == 0 { // a single value does not multiply rows
 			return out
 		}
 		for _, v := range append(from, x.Var) {

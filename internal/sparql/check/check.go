@@ -12,12 +12,12 @@ import (
 )
 
 // Problem is something in a query that parses but is probably not what the author meant. Kind is one of: unbound (a
-// variable is used and never bound), unused (bound and never used), values-grouping (VALUES at the end of a grouped
-// query), grouping (a key twice, or HAVING with a variable that the groups do not have), cartesian (parts that share no
-// variable), label-service (without a label variable), labels-only (a projection of labels alone), limit (a LIMIT
-// without ORDER BY cuts at random), optional-order (an OPTIONAL before the statements that bind its variables), prefix
-// (a namespace or ID that does not fit its position), quoted (an entity in quotation marks), update and service (what
-// [sparql.Guard] refuses).
+// variable is used but never bound), unused (bound but never used), values-grouping (VALUES at the end of a grouped
+// query), grouping (a key occurs twice, or HAVING uses a variable that the groups do not have), cartesian (parts that
+// share no variable), label-service (no label variable is projected), labels-only (nothing but labels is projected),
+// limit (a LIMIT without ORDER BY keeps arbitrary rows), optional-order (an OPTIONAL comes before the statements that
+// bind its variables), prefix (a namespace or ID that does not fit its position), quoted (an entity in quotation
+// marks), update and service (what [sparql.Guard] refuses).
 type Problem struct {
 	Kind    string `json:"kind"`
 	Line    int    `json:"line"`
@@ -159,7 +159,7 @@ func (c *checker) selectQuery(s *sparql.SelectQuery, top bool) {
 }
 
 // grouping reports a variable that occurs twice in GROUP BY, which Blazegraph refuses, and variables in HAVING that the
-// groups do not have, for which no condition is ever true.
+// groups do not have: a condition on them is never true.
 func (c *checker) grouping(s *sparql.SelectQuery) {
 	has := map[string]bool{}
 	if s.GroupBy != nil {
@@ -222,7 +222,7 @@ func (c *checker) trailingValues(s *sparql.SelectQuery) {
 	}
 }
 
-// labelService finds the label service of a SELECT's own pattern and whether it works automatically.
+// labelService returns the label service of a SELECT's own pattern, and reports whether it works automatically.
 func (c *checker) labelService(s *sparql.SelectQuery) (*sparql.Service, bool) {
 	var found *sparql.Service
 	automatic := false

@@ -9,7 +9,7 @@ import (
 
 // prefixes reports namespaces that do not fit their position in Wikidata's model.
 func (c *checker) prefixes() {
-	// variables for statement nodes, and for the values of a property
+	// variables whose values are statement nodes, and variables whose values are those of a property
 	statements, values := map[string]bool{}, map[string]string{}
 	var all []sparql.Triple
 	sparql.Inspect(c.q, func(n sparql.Node) bool {
@@ -52,7 +52,7 @@ func (c *checker) place(t sparql.Triple, statements map[string]bool) {
 		c.add("prefix", span, "p:"+id+" leads to a statement node, never to a value",
 			"write wdt:"+id+", or p:"+id+" [ ps:"+id+" … ]")
 	case strings.HasPrefix(p, rdf.Direct) && t.Subject.Kind == sparql.Var && statements[t.Subject.Name]:
-		c.add("prefix", span, "wdt:"+id+" is asked of ?"+t.Subject.Name+", which is a statement",
+		c.add("prefix", span, "wdt:"+id+" is used on ?"+t.Subject.Name+", which is a statement",
 			"qualifiers are pq:"+id+", the statement's value is ps:"+id)
 	case t.Object.Kind == sparql.Const && strings.HasPrefix(t.Object.Value().Value, rdf.Direct):
 		c.add("prefix", t.Object.Span, "an object has the prefix wdt:",
@@ -69,7 +69,7 @@ func (c *checker) qualifier(t sparql.Triple, statements map[string]bool, values 
 	}
 	if strings.HasPrefix(p, rdf.Prefixes["pq"]) || strings.HasPrefix(p, rdf.Prefixes["ps"]) {
 		c.add("prefix", t.Path.Span,
-			rdf.Shorten(p)+" is asked of ?"+t.Subject.Name+", which is a value, as wdt:"+id+" leads to values",
+			rdf.Shorten(p)+" is used on ?"+t.Subject.Name+", which is a value, as wdt:"+id+" leads to values",
 			"statements are reached by p:"+id+", their value by ps:"+id)
 	}
 }
@@ -80,7 +80,7 @@ func (c *checker) qualifier(t sparql.Triple, statements map[string]bool, values 
 var propertyValued = map[string]bool{"P1647": true, "P1659": true, "P1687": true, "P1696": true, "P2306": true,
 	"P1963": true, "P6609": true, "P3709": true, "P8882": true}
 
-// object reports objects that cannot be meant: a property as a value, an entity in quotation marks.
+// object reports objects that are probably mistakes: a property as a value, an entity in quotation marks.
 func (c *checker) object(t sparql.Triple) {
 	o := t.Object
 	if o.Kind != sparql.Const || t.Subject.Is(sparql.ServiceParam) {

@@ -8,7 +8,7 @@ import (
 )
 
 // Slow returns the parts of a query that make query services time out, in the order of the text. Kind is one of: path
-// (a path of any length with neither end known), scan (a pattern in which nothing is known), text (a search in the
+// (a path of any length with neither end known), scan (a pattern in which nothing is known), text (a search of the
 // labels of everything), label-inside (the label service in a subquery), order (an ORDER BY in a subquery without LIMIT
 // or OFFSET), cartesian (as for [Query]).
 func Slow(q *sparql.Query) []Problem {
@@ -68,11 +68,11 @@ func (c *checker) slowGroup(g *sparql.Group, outer map[string]bool, inside, limi
 		scans = scans && !found
 		if !found && endless(t.Path) {
 			c.add("path", t.Path.Span, "neither end of this path is known, so it is followed from everything",
-				"first find one of its ends, in a subquery")
+				"find one of its ends first, in a subquery")
 		}
 	}
 	if scans {
-		c.add("scan", g.Patterns[0].Pos(), "nothing in this part is known, so all of the graph is looked at",
+		c.add("scan", g.Patterns[0].Pos(), "nothing in this part is known, so the whole graph is searched",
 			"name an item, or add LIMIT")
 	}
 	c.textSearch(g, triples, known)
@@ -119,7 +119,7 @@ func endless(p *sparql.Path) bool {
 	return p.Kind == sparql.PathStar || p.Kind == sparql.PathPlus || slices.ContainsFunc(p.Args, endless)
 }
 
-// textSearch reports filters that search in the labels of things about which nothing else is known.
+// textSearch reports filters that search the labels of things about which nothing else is known.
 func (c *checker) textSearch(g *sparql.Group, triples []sparql.Triple, known map[string]bool) {
 	for _, p := range g.Patterns {
 		f, ok := p.(*sparql.Filter)
@@ -130,7 +130,7 @@ func (c *checker) textSearch(g *sparql.Group, triples []sparql.Triple, known map
 		for _, t := range triples {
 			label := t.Path.IRI() == rdf.RDFSLabel || t.Path.IRI() == rdf.SKOSAltLabel
 			if label && t.Object.Kind == sparql.Var && slices.Contains(names, t.Object.Name) && !c.isKnown(t.Subject, known) {
-				c.add("text", f.Span, "this searches in the labels of everything",
+				c.add("text", f.Span, "this searches the labels of everything",
 					"find the item by a search, or name the class of ?"+t.Subject.Name+" first")
 			}
 		}

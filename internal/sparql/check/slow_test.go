@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/check"
 )
 
-// TestSlow: what makes services time out, one kind per query.
+// TestSlow has queries that make services time out, and the kinds of the reported problems.
 func TestSlow(t *testing.T) {
 	for query, want := range map[string]string{
 		`SELECT ?x { ?x wdt:P31/wdt:P279* ?c . ?c rdfs:label ?l }`:                                                                               "scan path",

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Query explains in plain English, part by part, what a query asks: what it lists, under which conditions, in which
+// Query explains in plain English, part by part, what a query asks: what it lists, under which conditions, and in which
 // order. label returns the label of a Q or P ID, or ""; labels are untrusted and cleaned. The text has one statement
 // per line; nested ones are indented by two spaces.
 func Query(q *sparql.Query, label func(id string) string) string {
@@ -231,12 +231,12 @@ func (e *explainer) service(x *sparql.Service, level int) {
 			`"`)+" on "+strings.Trim(param("endpoint"), `"`)+")"+e.apiCall(x))
 		return
 	case sparql.SliceService, sparql.SampleService:
-		e.line(level, "- from a part only of:")
+		e.line(level, "- from only a part of:")
 	case sparql.GASService:
 		e.line(level, "- found by walking the graph (gas:service)")
 		return
 	default:
-		e.line(level, "- asked of another server, "+e.term(x.Name)+":")
+		e.line(level, "- from another server, "+e.term(x.Name)+":")
 	}
 	for _, p := range x.Pattern() {
 		e.pattern(p, level+1)
@@ -257,7 +257,7 @@ func boxCorners(x *sparql.Service, e *explainer) string {
 	return " with the corners " + strings.Join(corners, " and ")
 }
 
-// apiCall describes what MediaWiki's API is asked for and which variables it binds.
+// apiCall describes a call of MediaWiki's API and the variables that it binds.
 func (e *explainer) apiCall(x *sparql.Service) string {
 	var in, out []string
 	for _, p := range x.Params() {
@@ -461,7 +461,7 @@ func (e *explainer) named(x *sparql.Expr, args []string) string {
 	case x.Op == "IF" && len(args) == 3:
 		return "(if " + args[0] + ": " + args[1] + ", else " + args[2] + ")"
 	case x.Op == "COALESCE":
-		return "the first known of " + strings.Join(args, ", ")
+		return "the first known value of " + strings.Join(args, ", ")
 	}
 	w, ok := functionWords[x.Op]
 	if !ok {

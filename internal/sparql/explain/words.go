@@ -12,7 +12,7 @@ var functionWords = map[string]string{
 	"DAY":      "the day of %1",
 	"CONTAINS": "%1 contains %2", "STRSTARTS": "%1 starts with %2", "STRENDS": "%1 ends with %2",
 	"REGEX": "%1 matches the pattern %2",
-	"LCASE": "%1 in small letters", "UCASE": "%1 in capitals", "BOUND": "%1 is known", "STRLEN": "the length of %1",
+	"LCASE": "%1 in lower case", "UCASE": "%1 in upper case", "BOUND": "%1 is known", "STRLEN": "the length of %1",
 	"NOW":   "now",
 	"ISIRI": "%1 is a thing", "ISLITERAL": "%1 is a value", "ISBLANK": "%1 is unknown",
 	"LANGMATCHES": "%1 is the language %2",

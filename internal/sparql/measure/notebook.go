@@ -40,7 +40,7 @@ var (
 )
 
 // python compiles a pattern in which \s, \S, \w and \d mean what they mean in Python: characters of all scripts, while
-// Go's only mean those of ASCII.
+// Go's match only ASCII.
 func python(pattern string) *regexp.Regexp {
 	const space = `\s\v\x1c-\x1f\x85\p{Z}`
 	return regexp.MustCompile(strings.NewReplacer(`\s`, `[`+space+`]`, `\S`, `[^`+space+`]`, `\w`, `[\p{L}\p{N}_]`,
@@ -48,21 +48,20 @@ func python(pattern string) *regexp.Regexp {
 }
 
 // Notebook counts the way the notebook behind SPINACH's Table 1 does. Projections stays 0, because the notebook counts
-// them on results. The text need not parse. The rules:
+// projections in results. The text need not parse. The rules:
 //
 //   - White space after a semicolon becomes one space. The content of each WITH { … } is cut out and counted
 //     as a separate query.
 //   - A SELECT clause on one line without WHERE gets one before its brace. This includes SELECT ?x WITH { }
 //     on one line, whose WHERE is then the empty braces of WITH: such a query counts no more than its WITH
 //     blocks.
-//   - The body of the first WHERE is counted. The first WHERE inside it, that of a sub-query, is counted
-//     apart, and its text is deleted from the body wherever it occurs. An empty body counts nothing, nor does
-//     a query without WHERE.
-//   - A body counts as one clause. Each triple in it is one more: subject, predicate and object with white
-//     space between them. Variables, IRIs and wd: names may be subjects and objects, double-quoted strings,
-//     digits and [] objects only. Predicates are variables, IRIs and names of the prefixes wdt, p… (p, ps, pq
-//     and so on), rdfs and schema, with all that follows to the next white space, and with a second step
-//     after a slash between spaces.
+//   - The body of the first WHERE is counted. The first WHERE inside it, that of a sub-query, is counted separately,
+//     and its text is deleted from the body wherever it occurs. An empty body adds nothing to the counts, and neither
+//     does a query without WHERE.
+//   - A body counts as one clause. Each triple in it is one more: subject, predicate and object with white space
+//     between them. Variables, IRIs and wd: names may be subjects and objects; double-quoted strings, digits and [] may
+//     only be objects. Predicates are variables, IRIs and names with the prefixes wdt, p… (p, ps, pq and so on), rdfs
+//     and schema. They include everything up to the next white space, and a second step after a slash between spaces.
 //   - A subject that starts an indented line and the first semicolon on that line that is followed by
 //     predicate and object are a triple as well. Since white space after semicolons is gone, a statement over
 //     several lines counts its first continuation.
@@ -70,13 +69,13 @@ func python(pattern string) *regexp.Regexp {
 //     wd:Q1; wdt:P2 wd:Q2; wdt:P3 ?b the third part is a triple with the subject "wd:Q2;" (the first wd:Q1;
 //     belongs to the first triple).
 //   - Relations are distinct triples; clauses count every one.
-//   - VALUES of one variable is a clause. Its words that start with wd: are objects, those that start with a
-//     quotation mark or are digits are literals.
-//   - FILTER with a parenthesis: for every one, the text is read from the first place where the same spelling
-//     occurs to the end of the body, and each time the parentheses are balanced there is one more clause. The
-//     variables up to there are objects, double-quoted strings and numbers literals.
+//   - VALUES of one variable is a clause. Its words that start with wd: are objects; those that start with a quotation
+//     mark or are digits are literals.
+//   - For each FILTER with a parenthesis, the text is read from the first occurrence of the same spelling to the end of
+//     the body. Each position at which the parentheses are balanced is one more clause. The variables up to the last
+//     such position are objects; double-quoted strings and numbers are literals.
 //   - The bodies of OPTIONAL and MINUS, up to the first closing brace, are counted again as bodies of their own.
-//   - LIMIT, GROUP BY, ORDER BY and HAVING are a clause each, anywhere in the text, also as a part of another word.
+//   - LIMIT, GROUP BY, ORDER BY and HAVING are one clause each, anywhere in the text, even as part of another word.
 func Notebook(query string) Metrics {
 	n := &notebook{relations: set{}, subjects: set{}, predicates: set{}, objects: set{}, literals: set{}}
 	n.clauses = len(nbModifier.FindAllStringIndex(query, -1))

@@ -11,7 +11,7 @@ import (
 
 // Slow describes the engine and the graph that [Faster] writes for.
 type Slow struct {
-	Prefixes   map[string]string // of the graph, in addition to Wikidata's
+	Prefixes   map[string]string // the graph's prefixes, in addition to Wikidata's
 	Blazegraph bool              // the engine supports named subqueries, and a hint to keep the order of the text
 }
 

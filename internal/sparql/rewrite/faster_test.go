@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/sparqltest"
 )
 
-// TestFaster: the forms of slow queries, written by hand.
+// TestFaster compares the faster forms of slow queries with forms written by hand.
 func TestFaster(t *testing.T) {
 	const service = `SERVICE wikibase:label { bd:serviceParam wikibase:language "en" . }`
 	for _, tt := range []struct {

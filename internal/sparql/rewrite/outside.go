@@ -7,10 +7,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// QLever evaluates the group of an OPTIONAL or EXISTS separately, with its filters. These do not see the variables of
-// the outer pattern, as the standard requires (SPARQL 1.1, sections 6.3 and 18.6). If a filter uses such a variable,
-// the outer pattern is repeated in the group, as a sub-select of distinct rows. If all variables of the sub-select
-// always have values, each outer row matches exactly one of its rows, so that the rows and their number stay the same.
+// QLever evaluates the group of an OPTIONAL or EXISTS separately, with its filters. The filters do not see the
+// variables of the outer pattern, although the standard requires it (SPARQL 1.1, sections 6.3 and 18.6). If a filter
+// uses such a variable, the outer pattern is repeated in the group, as a sub-select of distinct rows. If all variables
+// of the sub-select always have values, each outer row matches exactly one of its rows, so that the rows and their
+// number stay the same.
 
 // outside repeats the outer patterns that filters in OPTIONAL and EXISTS need.
 func (r *rewriter) outside(s *sparql.SelectQuery) {
@@ -79,8 +80,8 @@ func variables(e *sparql.Expr) []string {
 	return v.Names()
 }
 
-// bringer collects the patterns to repeat. It may leave any out: additional rows do no harm, since they match no outer
-// row.
+// bringer collects the patterns to repeat. It may leave out any of them: additional rows do no harm, since they match
+// no outer row.
 type bringer struct {
 	kept  []sparql.Pattern
 	known map[string]bool // variables that have a value in every row, or depend only on such variables
@@ -116,8 +117,8 @@ func (b *bringer) follows(e *sparql.Expr) bool {
 		!slices.ContainsFunc(variables(e), func(v string) bool { return !b.known[v] })
 }
 
-// steady reports whether a part of a query has the same rows each time and can be written twice, which blank nodes
-// prevent.
+// steady reports whether a part of a query returns the same rows each time and can be written twice. Blank nodes
+// prevent the latter.
 func steady(n sparql.Node) bool {
 	ok := true
 	sparql.Inspect(n, func(n sparql.Node) bool {

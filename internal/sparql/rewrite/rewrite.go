@@ -29,7 +29,7 @@ type Options struct {
 	DropMWAPI bool              // leave out calls of wikibase:mwapi; otherwise they are an error for other engines
 	Distinct  bool              // make the outermost SELECT a SELECT DISTINCT
 	Entities  bool              // project ?x if only ?xLabel is projected
-	Prefixes  map[string]string // of the graph, in addition to Wikidata's: they may be used without being declared
+	Prefixes  map[string]string // the graph's, in addition to Wikidata's: they may be used without being declared
 	Labels    bool              // WDQS: add the label service and ?xLabel for projected entities that have none
 }
 
@@ -39,9 +39,9 @@ type Result struct {
 	Notes []string
 }
 
-// Query ports a query to another dialect. A feature that the target lacks (calls to MediaWiki's API, graph analytics,
-// regular expressions that QLever's library does not support) is an error that names it. The result has the same
-// meaning, except as its notes say. Errors of [sparql.Parse] are returned as they are.
+// Query ports a query to another dialect. If the query needs a feature that the target lacks (calls to MediaWiki's API,
+// graph analytics, regular expressions that QLever's library does not support), the error names it. The result has the
+// same meaning, except as described in its notes. Errors of [sparql.Parse] are returned unchanged.
 func Query(query string, to Target, o Options) (*Result, error) {
 	q, err := sparql.ParseWith(query, o.Prefixes)
 	if err != nil {

@@ -47,8 +47,8 @@ func unbound(name string) *sparql.Expr {
 	return &sparql.Expr{Kind: sparql.ExprUnary, Op: "!", Args: []*sparql.Expr{call("BOUND", varExpr(name))}}
 }
 
-// aliases renames a variable of the pattern that a projected expression is bound to as well, (SAMPLE(?x) AS
-// ?x), which the standard forbids.
+// aliases renames a variable of the pattern to which a projected expression is bound again, as in (SAMPLE(?x) AS ?x),
+// which the standard forbids.
 func (r *rewriter) aliases(s *sparql.SelectQuery) {
 	visible := s.Where.Visible()
 	for _, it := range s.Items {
@@ -74,8 +74,8 @@ func (r *rewriter) aliases(s *sparql.SelectQuery) {
 	}
 }
 
-// having copies the expressions of the projection into HAVING, which cannot use their names in the standard (section
-// 18.2.4.1 comes before 18.2.4.4).
+// having copies the expressions of the projection into HAVING, because in the standard HAVING cannot use their names
+// (section 18.2.4.1 comes before 18.2.4.4).
 func (r *rewriter) having(s *sparql.SelectQuery) {
 	if s.Having == nil {
 		return

@@ -31,7 +31,7 @@ func (r *rewriter) toStandard(to Target) {
 	sparql.Inspect(r.q, func(n sparql.Node) bool {
 		e, ok := n.(*sparql.Expr)
 		if ok && e.Kind == sparql.ExprFunction && strings.HasPrefix(e.Term.Value().Value, rdf.Wikibase) {
-			r.note("the function %s is known only to Wikidata's query service", rdf.Shorten(e.Term.Value().Value))
+			r.note("only Wikidata's query service has the function %s", rdf.Shorten(e.Term.Value().Value))
 		}
 		return true
 	})
@@ -270,7 +270,7 @@ func (r *rewriter) aliasList(subject *sparql.Term, lang, v string) *sparql.Group
 
 const geofDistance = "http://www.opengis.net/def/geosparql/function/distance"
 
-// around replaces the search around a point by a filter on the distance in kilometers.
+// around replaces the search around a point with a filter on the distance in kilometers.
 func (r *rewriter) around(x *sparql.Service) []sparql.Pattern {
 	center, radius := x.Param(rdf.Wikibase+"center"), x.Param(rdf.Wikibase+"radius")
 	loc := located(x)
@@ -284,7 +284,7 @@ func (r *rewriter) around(x *sparql.Service) []sparql.Pattern {
 	if dist := x.Param(rdf.Wikibase + "distance"); dist != nil && dist.Kind == sparql.Var {
 		out = append(out, &sparql.Bind{Expr: function(geofDistance, termExpr(loc), termExpr(center)), Var: dist.Name})
 	}
-	r.note("wikibase:around replaced by a filter on geof:distance in kilometers, a function that the engine must know")
+	r.note("wikibase:around replaced by a filter on geof:distance in kilometers, a function that the engine must support")
 	return out
 }
 
@@ -313,7 +313,7 @@ func located(x *sparql.Service) *sparql.Term {
 	return nil
 }
 
-// box replaces the search in a box by filters on longitude and latitude.
+// box replaces the search in a box with filters on longitude and latitude.
 func (r *rewriter) box(x *sparql.Service) []sparql.Pattern {
 	sw, ne := x.Param(rdf.Wikibase+"cornerSouthWest"), x.Param(rdf.Wikibase+"cornerNorthEast")
 	loc := located(x)
@@ -391,7 +391,7 @@ func (r *rewriter) slice(x *sparql.Service) sparql.Pattern {
 // several times.
 const maxVisits = 20_000
 
-// inlineNamed replaces every INCLUDE by its named subquery.
+// inlineNamed replaces every INCLUDE with its named subquery.
 func (r *rewriter) inlineNamed() {
 	if len(r.q.Named) == 0 {
 		r.checkIncludes()
@@ -425,7 +425,7 @@ func (r *rewriter) inlineNamed() {
 			}
 			n := byName[x.Name]
 			if n == nil || slices.Contains(open, x.Name) {
-				r.fail(x, "INCLUDE %%%s names no named subquery that can be inserted here", x.Name)
+				r.fail(x, "INCLUDE %%%s does not name a subquery that can be inserted here", x.Name)
 				return
 			}
 			open = append(open, x.Name)
@@ -472,7 +472,7 @@ func (r *rewriter) copyOf(n *sparql.NamedSubquery) *sparql.SelectQuery {
 func (r *rewriter) checkIncludes() {
 	sparql.Inspect(r.q, func(n sparql.Node) bool {
 		if x, ok := n.(*sparql.Include); ok {
-			r.fail(x, "INCLUDE %%%s names no named subquery", x.Name)
+			r.fail(x, "INCLUDE %%%s does not name a named subquery", x.Name)
 		}
 		return true
 	})
@@ -489,7 +489,7 @@ func (r *rewriter) qleverLimits() {
 		pattern := e.Args[1].Term.Value().Value
 		for _, look := range [...]string{"(?=", "(?!", "(?<=", "(?<!", "(?>", `\1`, `\2`} {
 			if strings.Contains(pattern, look) {
-				r.fail(e, "QLever's regular expressions (RE2) know no %s, as in %s", look, sparql.Shorten(pattern))
+				r.fail(e, "QLever's regular expressions (RE2) do not support %s, as in %s", look, sparql.Shorten(pattern))
 			}
 		}
 		return true

@@ -1,4 +1,4 @@
-// Package sparqltest writes random queries for tests of laws that hold for all of them.
+// Package sparqltest writes random queries for tests of laws that hold for all queries.
 package sparqltest
 
 import (

@@ -29,7 +29,7 @@ type Run struct {
 	Action   string // check, format, rewrite or explain
 	JSON     bool   // JSON lines in and out
 	Labels   string // for format: comment, replace or none
-	Language string // of labels
+	Language string // of the labels
 	OneLine  bool   // of format
 	URL      bool   // for format: a link to the query service's page
 	Posting  bool   // for format: the posting form
@@ -151,7 +151,7 @@ func (c *Run) line(ctx context.Context, line []byte, n int) *sparqlLine {
 	return out
 }
 
-// fail puts an error into a line, with its position if it has one.
+// fail adds an error to a line, with its position if it has one.
 func (c *Run) fail(out *sparqlLine, err error) {
 	c.failed = true
 	var all sparql.Errors

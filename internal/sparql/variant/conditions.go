@@ -57,7 +57,7 @@ func (w *writer) class(i int, p place) {
 			}))
 		}
 	}
-	// only in a list does the difference show what a class excludes
+	// only the difference of a list can show what a class excludes
 	if _, anchored := p.bound(p.subject().Name); anchored && !w.counted && w.q.Form == sparql.Select {
 		w.add(Variant{Kind: Class, IRI: []string{o.Value().Value}, Var: p.subject().Name, Effect: More,
 			What: "without the class " + w.name(o)}, at(i, place.remove))
@@ -94,8 +94,8 @@ func (w *writer) hierarchy(i int, p place) {
 	}
 }
 
-// countries are the properties of Wikidata that connect a thing to a country, each with other properties that may say
-// the same.
+// countries are the properties of Wikidata that connect a thing to a country, each with other properties that may
+// express the same.
 var countries = map[string][]string{
 	"P17":   {"P495", "P27"}, // country: country of origin, citizenship
 	"P27":   {"P1532"},       // citizenship: country for sport
@@ -125,7 +125,7 @@ func (w *writer) country(i int, p place) {
 }
 
 // allRanks writes the direct properties of a query as statements of any rank, except for classes and for values that
-// are used in a computation, a comparison or an order, which mean the current value.
+// are used in a computation, a comparison or an order, because the current value is meant there.
 func (w *writer) allRanks() {
 	var which []int
 	var names, iris []string
@@ -179,7 +179,7 @@ func (w *writer) bestRank(i int, p place) {
 	if !ok || !rdf.ValidID(id) || node.Kind != sparql.Var {
 		return
 	}
-	for _, o := range places(w.q) { // the query sets the rank itself, or asks for one statement among many
+	for _, o := range places(w.q) { // the query restricts the rank itself, or selects statements by their qualifiers
 		if path := o.path().IRI(); o.subject().Kind == sparql.Var && o.subject().Name == node.Name &&
 			(path == rdf.RDFType || path == rdf.Wikibase+"rank" || strings.HasPrefix(path, rdf.Prop+"qualifier/")) {
 			return

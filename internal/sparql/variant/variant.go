@@ -1,5 +1,5 @@
-// Package variant writes cheap variants of a finished query. Each shows one way in which the query may miss rows or
-// have too many: without its LIMIT, with the subclasses of a class, with statements of every rank, with a condition
+// Package variant writes cheap variants of a finished query. Each shows one way in which the query may have too few or
+// too many rows: without its LIMIT, with the subclasses of a class, with statements of every rank, with a condition
 // that is no longer required. The package only reads and writes texts; its callers run them.
 //
 //	variant.go     the types, and Of, which writes all variants
@@ -26,7 +26,7 @@ const (
 	Subclasses Kind = "subclasses" // members of a class: also of its subclasses, or only direct ones
 	Class      Kind = "class"      // a class left out, or replaced by another reading
 	Places     Kind = "places"     // a hierarchy other than that of classes, such as P131: all its levels, or one
-	Country    Kind = "country"    // another property by which a country is meant
+	Country    Kind = "country"    // another property that may lead to the same country
 	Ranks      Kind = "ranks"      // statements of every rank, or of the best rank only
 	Label      Kind = "label"      // a label that is no longer required
 	Missing    Kind = "missing"    // members without a value for a shown column
@@ -67,7 +67,7 @@ type Variant struct {
 
 // Options describe the graph. IRIs are written in full.
 type Options struct {
-	Prefixes map[string]string // may be used undeclared; nil: Wikidata's
+	Prefixes map[string]string // prefixes that need not be declared; nil means Wikidata's
 	Wikidata bool              // the graph has Wikidata's properties and statements
 	Types    []string          // properties from a thing to its class
 	Subclass string            // property from a class to a broader one, or ""

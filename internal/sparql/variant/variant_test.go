@@ -10,14 +10,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/variant"
 )
 
-// TestOf: the variants of a query, written by hand: the text after WHERE, or the whole query for other changes.
+// TestOf compares the variants of a query with ones written by hand: the text after WHERE, or the whole query for other
+// changes.
 func TestOf(t *testing.T) {
 	for _, tt := range []struct {
 		name, query string
 		options     variant.Options
 		want        []string // kind: what: query on one line
 	}{
-		{"an arbitrary cut goes before all else", `SELECT ?x { ?x wdt:P31 wd:Q515 } LIMIT 10`, wikidata,
+		{"an arbitrary cut comes before all else", `SELECT ?x { ?x wdt:P31 wd:Q515 } LIMIT 10`, wikidata,
 			[]string{"limit: without LIMIT 10: SELECT ?x WHERE { ?x wdt:P31 wd:Q515 . }"}},
 		{"ties, by a key that is not shown", `SELECT ?x { ?x wdt:P2044 ?h } ORDER BY DESC(?h) LIMIT 1`, wikidata,
 			[]string{"ties: rows after LIMIT 1 that are ranked like the last row before it: " +
