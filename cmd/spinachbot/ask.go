@@ -155,7 +155,7 @@ func (a *asking) asked(cfg *config.Config, args []string) (opts agent.Options, q
 		return opts, "", err
 	}
 	if _, known := tool.LanguageOf(a.language); a.language != "" && !known {
-		return opts, "", usageError{fmt.Errorf("--language %q: want a language's code, such as de", a.language)}
+		return opts, "", usageError{fmt.Errorf("--language %q: want a language code, such as de", a.language)}
 	}
 	if question, err = a.question(args); err != nil {
 		return opts, "", usageError{err}
@@ -241,8 +241,8 @@ func (a *asking) continued(dir string) (string, error) {
 	return ask.Newest(dir, a.goOn)
 }
 
-// noAnswerStatus returns the exit status of a run without an answer. A service that failed is named on standard error,
-// too.
+// noAnswerStatus returns the exit status of a run without an answer. It also names a service that failed on standard
+// error.
 func noAnswerStatus(e *env, end agent.Ending) int {
 	if !end.ServiceFailed() {
 		return exitNoAnswer

@@ -42,14 +42,14 @@ func (f *reviewFlags) check(a *asking) error {
 	case !f.on:
 		return nil
 	case a.json:
-		return errors.New("--review and --json exclude each other")
+		return errors.New("--review and --json cannot be used together")
 	case a.preset.policy != "":
-		return errors.New("--review and --policy exclude each other: the person decides on one turn after the other")
+		return errors.New("--review and --policy cannot be used together: a person decides on every turn")
 	}
 	return nil
 }
 
-// findGold looks the question up in --gold's file: by its ID, or its words.
+// findGold looks up the question in --gold's file, by its ID or its words.
 func (f *reviewFlags) findGold(a *asking, question *string) error {
 	if f.gold == "" || *question == "" { // that of a continued run is not known yet
 		return nil

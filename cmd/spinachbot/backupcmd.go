@@ -20,7 +20,7 @@ import (
 
 func backupCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "backup FILE", "write everything that the bot has to a file",
-		`Writes the ledger (also from DATABASE_URL), the trajectories and what was harvested and annotated to a new FILE, a
+		`Writes the ledger (also one at DATABASE_URL), the trajectories, the harvest and the annotations to a new FILE, a
 gzipped tar archive, or to standard output for -. The bot may keep running. Indexes are left out: index build makes
 them again.`, config.Data)
 	return c.command(func(ctx context.Context, rest []string) int {
@@ -52,7 +52,7 @@ func (c *cmdline) oneFile(rest []string) (string, bool) {
 
 func backUp(ctx context.Context, e *env, cfg *config.Config, name string) (m *backup.Manifest, err error) {
 	if _, err := os.Stat(cfg.DataDir); err != nil {
-		return nil, fmt.Errorf("there is no folder %s: --data-dir names another one", cfg.DataDir)
+		return nil, fmt.Errorf("there is no folder %s; name another one with --data-dir", cfg.DataDir)
 	}
 	src := backup.Source{Dir: cfg.DataDir, Version: version(), Skip: []string{"lock", "index", sessions, picturesFolder},
 		Copy: store.CopyFile}

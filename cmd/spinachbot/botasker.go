@@ -20,7 +20,7 @@ import (
 )
 
 // botAsker asks the agent for the bot: with the solved questions of the harvest and the approved notes, as the settings
-// say. Both are read again when they have changed, since the bot runs for months.
+// specify. Both are read again after a change, since the bot runs for months.
 type botAsker struct {
 	e       *env
 	lg      *slog.Logger
@@ -35,11 +35,11 @@ type botAsker struct {
 	read [3]time.Time // modification times of the files that pool was read from
 }
 
-// mostNotes is the maximum number of approved notes that the bot's model is shown: GRASP's number.
+// mostNotes is the maximum number of approved notes that the bot's model is shown, the same as GRASP's.
 const mostNotes = 16
 
-// Ask implements ask.Asker. Examples and notes that cannot be read are left out, and the log says so: a request is
-// answered without them.
+// Ask implements ask.Asker. If examples or notes cannot be read, the request is answered without them, and the log has
+// a warning.
 func (b *botAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder,
 	limits agent.Limits) (*agent.Outcome, error) {
 	sources, opts := b.sources, agent.Options{Preset: b.preset, Faithful: true}
@@ -104,7 +104,7 @@ func (b *botAsker) solved(ctx context.Context) (*examples.Pool, error) {
 	pool.Add(forumLessons, corrected)
 	if !now[0].IsZero() {
 		if err := addExamples(ctx, pool, folder); err != nil {
-			b.pool, b.read = &examples.Pool{}, now // said once
+			b.pool, b.read = &examples.Pool{}, now // logged once
 			return nil, fmt.Errorf("the harvest: %w", err)
 		}
 	}

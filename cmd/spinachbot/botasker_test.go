@@ -34,7 +34,7 @@ type ignored struct{}
 
 func (ignored) Record(context.Context, agent.Event) error { return nil }
 
-// TestBotExamplesAndNotes: the bot's model sees approved notes and, if the settings say so, solved questions of the
+// TestBotExamplesAndNotes: the bot's model sees approved notes and, if the settings allow it, solved questions of the
 // harvest, but never the harvested copy of the same thread, however the question was reworded.
 func TestBotExamplesAndNotes(t *testing.T) {
 	data := t.TempDir()

@@ -37,7 +37,7 @@ func (c *cmdline) choice(name, value, usage string, words ...string) *string {
 	return p
 }
 
-// choiceVar is choice with the variable for the value.
+// choiceVar is like choice, but stores the value in *p.
 func (c *cmdline) choiceVar(p *string, name, value, usage string, words ...string) {
 	*p = value
 	f := &choice{value: p}

@@ -167,7 +167,7 @@ func flagError(e *env, cmd *cobra.Command, err error) int {
 	return misuse(e, "%s%v; see %s -h", name, err, cmd.CommandPath())
 }
 
-// wholeWord finds the single-dash argument for which only the end was reported, such as "elp" for -help.
+// wholeWord finds the single-dash argument of which only the end was reported, such as "elp" of -help.
 func wholeWord(args []string, end string) string {
 	for _, a := range args {
 		if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, end) {
@@ -237,7 +237,7 @@ func groupHelp(cmd *cobra.Command, w io.Writer) {
 	fmt.Fprintln(w)
 	paragraph(w, cmd.CommandPath()+" COMMAND -h shows all flags and settings of a command.")
 	if !cmd.HasParent() {
-		paragraph(w, "Settings come from flags, from the environment and from the file .env. A flag wins over the environment, and the environment over the file.")
+		paragraph(w, "Settings come from flags, from the environment and from the file .env. A flag overrides the environment, and the environment overrides the file.")
 		fmt.Fprint(w, "\nflags:\n")
 		item(w, fmt.Sprintf("  %-11s", "--version"), cmd.Flags().Lookup("version").Usage)
 		fmt.Fprintln(w)
@@ -263,7 +263,7 @@ func item(w io.Writer, term, text string) {
 	}
 }
 
-// valueName is the flag annotation that holds the name of its value, the backquoted word of its declaration.
+// valueName is the annotation of a flag with the name of its value, the backquoted word in its declaration.
 const valueName = "value"
 
 func valueOf(f *pflag.Flag) string {

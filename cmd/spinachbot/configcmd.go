@@ -22,7 +22,7 @@ func configCommand(e *env) *cobra.Command {
 
 func configCheckCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "check [flags]", "check all settings and name every problem at once",
-		"Reads all settings, names every problem at once and says where each value comes from.", allGroups...)
+		"Reads all settings, names every problem at once and shows where each value comes from.", allGroups...)
 	forRun := c.fs.Bool("run", false, "also check what the bot needs to run on a wiki")
 	return c.command(func(_ context.Context, args []string) int {
 		if !c.noArguments(args) {

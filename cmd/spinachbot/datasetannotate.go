@@ -38,10 +38,10 @@ func datasetAnnotateCommand(e *env) *cobra.Command {
 They see the discussion, the query and its result, write a question and judge the candidate. Everything is kept in
 DIR/annotations.db.
 
-The page has no passwords and listens on this machine only: everyone who can use the machine can annotate under any
+The page has no passwords and listens on this machine only: anyone who can use the machine can annotate under any
 name. docs/annotating.md explains the work.`,
 		config.Graph)
-	addr := c.fs.String("addr", "127.0.0.1:8090", "loopback `address` to listen on; port 0 takes a free one")
+	addr := c.fs.String("addr", "127.0.0.1:8090", "loopback `address` to listen on; port 0 picks a free one")
 	var graphName string
 	c.graphFlag(&graphName, graphs.Main, graphUsage+", on which queries are tried")
 	return c.command(func(ctx context.Context, rest []string) int {
@@ -122,7 +122,7 @@ func servePage(ctx context.Context, listener net.Listener, h http.Handler) error
 	return serveUntil(ctx, &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}, listener)
 }
 
-// datasetGraph returns the graph that --kg names, and what to call it.
+// datasetGraph returns the graph that --kg names, and its name for messages.
 func datasetGraph(lg *slog.Logger, e *env, name string, cfg *config.Config,
 	budgets remote.BudgetStore) (web.Graph, string, error) {
 	if name == graphs.Embedded {

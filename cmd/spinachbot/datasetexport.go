@@ -45,7 +45,7 @@ func (g *goldFlags) read(ctx context.Context, dir string) ([]dataset.Candidate, 
 	if err == nil && len(golds) == 0 {
 		err = fmt.Errorf("nothing in %s is %s yet", dir, *g.state)
 		if *g.state == "validated" {
-			err = fmt.Errorf("%w; --state included also takes what only one person kept", err)
+			err = fmt.Errorf("%w; --state included adds what only one person kept", err)
 		}
 	}
 	return candidates, golds, err
@@ -96,9 +96,9 @@ func writeItems(w io.Writer, dir string, golds []release.Gold, flags *goldFlags)
 
 func datasetSplitCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "split [--dev N|SHARE] [--seed S] [--near KIND] [--out FOLDER] DIR",
-		"write the items as a development and a test part",
+		"split the items into a development and a test part",
 		`Writes dev.json and test.json, or dev.jsonl and test.jsonl in GRASP's form. Near-duplicates stay together.
-The same seed makes the same split. When --dev is a share, items that a later harvest adds do not move the others,
+The same seed produces the same split. When --dev is a share, items that a later harvest adds do not move the others,
 unless they connect two groups of near-duplicates.`)
 	flags := newGoldFlags(c, true)
 	dev := c.fs.String("dev", "0.5", "`size` of the development part: a number of items, or a share such as 0.5 or 50%")
@@ -129,7 +129,7 @@ unless they connect two groups of near-duplicates.`)
 				split.Largest)
 		}
 		if part.N > 0 && len(split.Dev) < part.N || split.Largest > 1 && 2*split.Largest > len(golds) {
-			fmt.Fprintln(e.stderr, "spinachbot: warning: the parts are not what was asked for: near-duplicates tie too many items together; a narrower --near (same, text) ties fewer")
+			fmt.Fprintln(e.stderr, "spinachbot: warning: the parts do not have the requested sizes: near-duplicates tie too many items together; a narrower --near (same, text) ties fewer")
 		}
 		folder, ext := *out, ".json"
 		if folder == "" {
@@ -165,7 +165,7 @@ func nearnesses() []string {
 	return words
 }
 
-// parsePart reads --dev.
+// parsePart parses the value of --dev.
 func parsePart(s string) (release.Part, error) {
 	if p, ok := strings.CutSuffix(s, "%"); ok {
 		share, err := strconv.ParseFloat(p, 64)

@@ -22,8 +22,8 @@ const datasetStatsDoc = `Describes a benchmark by the tables of the SPINACH pape
 tree and as the authors' notebook counts (table 1); distinct patterns and properties (6 and 7); lengths of
 conversations (8); popularity of entities (9). It adds years, languages, lengths of questions, and features.
 
-FILE holds SPINACH's JSON, outputs of SPINACH, GRASP's JSON lines, QALD's JSON, WikiWebQuestions, or the candidates of
-a harvest. It may be the folder of a harvest, or - for standard input. Use the notebook's counts only to compare with
+FILE contains SPINACH's JSON, outputs of SPINACH, GRASP's JSON lines, QALD's JSON, WikiWebQuestions, or a harvest's
+candidates. It may be the folder of a harvest, or - for standard input. Use the notebook's counts only to compare with
 published figures: they repeat the notebook's bugs.
 
 --json prints one object:
@@ -41,11 +41,11 @@ func datasetStatsCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "stats [--json] [--svg DIR] [--pageviews FILE] [--results FILE] FILE",
 		"measure a benchmark file: complexity, diversity and more", datasetStatsDoc)
 	asJSON := c.fs.Bool("json", false, "print one JSON object")
-	pictures := c.fs.String("svg", "", "draw bar charts into this `folder`")
+	pictures := c.fs.String("svg", "", "draw bar charts in this `folder`")
 	force := c.fs.Bool("force", false, forceUsage)
 	pageViews := c.fs.String("pageviews", "", "`file` with a Q number, a tab and the page views of its article on every line")
 	var results fileList
-	c.fs.Var(&results, "results", "`file` with results for queries that have none: JSON lines {\"sparql\":…,\"result\":…}, or outputs that hold rows; may be given again")
+	c.fs.Var(&results, "results", "`file` with results for queries that have none: JSON lines {\"sparql\":…,\"result\":…}, or outputs that contain rows; may be given again")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
 			return misuse(e, "dataset stats: name one FILE, or - for standard input; got %d", len(rest))
@@ -111,7 +111,7 @@ func readItems(e *env, name string) ([]dataset.Item, dataset.Format, error) {
 		}
 		f, err := os.Open(name)
 		if errors.Is(err, os.ErrNotExist) && filepath.Base(name) == dataset.CandidatesFile {
-			err = fmt.Errorf("%s holds no %s; name a benchmark file or the folder of a harvest", filepath.Dir(name),
+			err = fmt.Errorf("%s does not contain %s; name a benchmark file or the folder of a harvest", filepath.Dir(name),
 				dataset.CandidatesFile)
 		}
 		if err != nil {

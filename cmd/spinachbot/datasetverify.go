@@ -170,7 +170,7 @@ func (v *verification) resumeFrom(f *os.File, checks []release.Check) ([]release
 			return nil, errors.New("this report is complete; name another file")
 		}
 		if len(checks) == 0 || checks[0].ID != d.ID {
-			return nil, fmt.Errorf("this report is about %s, but other items are to be verified now; name another file", d.ID)
+			return nil, fmt.Errorf("this report is about %s, but other items must be verified now; name another file", d.ID)
 		}
 		v.sum.Add(d.Drift)
 		checks = checks[1:]

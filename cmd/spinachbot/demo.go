@@ -34,7 +34,7 @@ a temporary folder when that is not set.`,
 	addr := c.fs.String("addr", "", "`address` to listen on (default 127.0.0.1:8484, with --once a free port)")
 	script := c.fs.String("script", "", "`file` with the model's script instead of the built-in one")
 	page := c.fs.String("page", "", "`file` with the forum page's wikitext instead of the seeded one")
-	schedule := c.fs.String("schedule", "@every 5s", "when the bot looks at the page, as a `schedule`")
+	schedule := c.fs.String("schedule", "@every 5s", "`schedule` on which the bot reads the page")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if !c.noArguments(rest) {
 			return exitUsage
@@ -113,7 +113,7 @@ func (d *demo) run(ctx context.Context, o sandboxOptions) error {
 	}
 	if !d.once {
 		fmt.Fprintf(d.e.stdout, "%s/\n", sb.url)
-		fmt.Fprintln(d.e.stderr, "Open this address in a browser. The bot looks at the page every few seconds; Ctrl-C ends the demo.")
+		fmt.Fprintln(d.e.stderr, "Open this address in a browser. The bot reads the page every few seconds; Ctrl-C ends the demo.")
 		return watch(ctx, d.lg, func(ctx context.Context) error {
 			_, err := b.Round(ctx)
 			return err
@@ -156,7 +156,7 @@ func (d *demo) notice() string {
 	if d.cfg.HasModel() {
 		return "The bot reads this page every few seconds and answers new requests with the language model " +
 			d.cfg.OpenAIModel +
-			", about the small part of Wikidata that the demo holds."
+			", about the small part of Wikidata that comes with the demo."
 	}
 	return "The bot reads this page every few seconds. Its language model is a script, which knows the requests on this page and the replies marked “Try” " +
 		"below the bot’s answers. For your own questions, set OPENAI_API_KEY or OPENAI_BASE_URL and start the demo again."

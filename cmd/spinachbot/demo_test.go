@@ -255,7 +255,7 @@ func withoutRun(out string) string {
 	return out[:max(0, strings.LastIndexByte(out, '\n'))]
 }
 
-// Everything that the model saw and said is kept (invariant 5), including the judgment whether a post is a request.
+// Everything that the model saw and said is kept (invariant 5), including the judgment of whether a post is a request.
 func TestTriageIsOnRecord(t *testing.T) {
 	data := t.TempDir()
 	if _, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once"); code != exitOK {

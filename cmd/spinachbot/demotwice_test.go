@@ -167,7 +167,7 @@ func TestLedgerUndoOnAnotherWiki(t *testing.T) {
 }
 
 // KEEP_REMOVED also applies to a bot that is started for each round: words that are neither on the page nor in its
-// archive are removed from ledger and trajectories.
+// archive are removed from the ledger and the trajectories.
 func TestKeepRemovedOnce(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	if _, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once"); code != exitOK {

@@ -17,7 +17,7 @@ import (
 )
 
 const evalCalibrateDoc = `Fits the confidence, the probability that an answer is right, to finished runs: a logistic
-model over the features that each run's trajectory holds at its end. It prints the weights and how good they are on
+model over the features that each run's trajectory has at its end. It prints the weights and how good they are on
 questions that were held out (cross-validation by question): Brier score, reliability, and the share of questions
 answered wrongly when only the surest 50, 70 and 90 % are answered.
 
@@ -33,7 +33,7 @@ func evalCalibrateCommand(e *env) *cobra.Command {
 	out := c.fs.String("out", "", "`file` for the weights")
 	force := c.fs.Bool("force", false, forceUsage)
 	folds := c.fs.Int("folds", 5, "`number` of parts of the cross-validation")
-	metric := c.choice("metric", evalrun.MetricSpinach, "`measure` by whose exact match an answer is right: "+
+	metric := c.choice("metric", evalrun.MetricSpinach, "`measure` whose exact match decides that an answer is right: "+
 		orList(measures()[1:]), measures()[1:]...)
 	measure := c.fs.String("measure", "", "measure the weights in this `file`, or builtin, instead of fitting")
 	note := c.fs.String("on", "", "a `note` about the runs, kept with the weights")
@@ -45,7 +45,7 @@ func evalCalibrateCommand(e *env) *cobra.Command {
 		case *folds < 2:
 			return misuse(e, "eval calibrate: --folds must be 2 or more")
 		case *measure != "" && *out != "":
-			return misuse(e, "eval calibrate: --measure fits nothing, so there is nothing for --out")
+			return misuse(e, "eval calibrate: --measure fits nothing, so --out has nothing to write")
 		}
 		var lessons evalrun.Lessons
 		for _, dir := range rest {
@@ -58,7 +58,7 @@ func evalCalibrateCommand(e *env) *cobra.Command {
 			}
 		}
 		if lessons.Without > 0 {
-			fmt.Fprintf(e.stderr, "spinachbot: warning: %d answers are left out: their trajectories hold no features; ask them again with this version\n",
+			fmt.Fprintf(e.stderr, "spinachbot: warning: %d answers are left out: their trajectories have no features; ask them again with this version\n",
 				lessons.Without)
 		}
 		if *measure != "" {

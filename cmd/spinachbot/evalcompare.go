@@ -22,8 +22,8 @@ func evalCompareCommand(e *env) *cobra.Command {
 		measures()[1:]...)
 	asJSON := c.fs.Bool("json", false, "print one JSON object with all figures and items")
 	markdown := c.fs.Bool("markdown", false, "print tables in Markdown")
-	items := c.fs.Int("items", 20, "`number` of items to list for a pair, those with the greatest differences")
-	seed := c.fs.Uint64("seed", 1, "`seed` of the bootstrap; the same seed makes the same intervals")
+	items := c.fs.Int("items", 20, "`number` of items to list for a pair, those with the largest differences")
+	seed := c.fs.Uint64("seed", 1, "`seed` of the bootstrap; the same seed produces the same intervals")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) < 2 {
 			return misuse(e, "eval compare: name the folders of two or more runs: spinachbot eval compare DIR DIR...")

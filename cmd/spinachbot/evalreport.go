@@ -21,20 +21,20 @@ const evalReportDoc = `Writes a page about one or more runs of eval run. The pag
 measure, comparison, F1 by feature of the gold query, distributions of steps, tokens and cost, classes of errors,
 calibration of the confidence, and every item with its run.
 
-Rules put the errors into classes. With --classify-with-model, the configured model does so: it is asked once for each
+Rules sort the errors into classes. With --classify-with-model, the configured model does so: it is asked once for each
 wrong answer, and its words are kept in the run's folder.`
 
 func evalReportCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "report [flags] [--out FILE] DIR...", "write a page about one or more runs", evalReportDoc,
 		config.Data, config.Model)
-	out := c.fs.String("out", "", "`file` for the page; standard output when not given")
+	out := c.fs.String("out", "", "`file` for the page (default: standard output)")
 	force := c.fs.Bool("force", false, forceUsage)
 	metric := c.choice("metric", evalrun.MetricSpinach, "`measure` to score by: "+orList(measures()[1:]),
 		measures()[1:]...)
-	bundle := c.fs.String("bundle", "", "write static files into this `folder` in place of one page: an index, and a page for each item")
+	bundle := c.fs.String("bundle", "", "write static files into this `folder` instead of one page: an index, and a page for each item")
 	markdown := c.fs.Bool("markdown", false, "write only the tables, in Markdown")
 	latex := c.fs.Bool("latex", false, "write only the tables, for LaTeX with booktabs")
-	byModel := c.fs.Bool("classify-with-model", false, "let the configured model put the errors into classes")
+	byModel := c.fs.Bool("classify-with-model", false, "let the configured model classify the errors")
 	seed := c.fs.Uint64("seed", 1, "`seed` of the bootstrap")
 	return c.command(func(ctx context.Context, rest []string) int {
 		switch {

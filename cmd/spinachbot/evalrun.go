@@ -48,24 +48,24 @@ func (f *evalRunFlags) declare(c *cmdline) {
 	f.preset.declare(c, preset.Usual)
 	f.examples.declare(c)
 	c.graphFlag(&f.kg, graphs.Main, graphsUsage)
-	c.fs.Var(&f.data, "data", "`file` with triples (.ttl, .nt, each also .gz) to hold in memory instead; may be given again")
+	c.fs.Var(&f.data, "data", "`file` with triples (.ttl, .nt, each also .gz) to load into memory instead; may be given again")
 	c.fs.StringVar(&f.out, "out", "", "`folder` of the run; running the command again continues it")
 	c.fs.IntVar(&f.jobs, "jobs", 4, "`number` of items at once")
 	c.fs.BoolVar(&f.workers, "workers", false, "share the items, through DATABASE_URL, with all processes that run this command with the same settings and the same folder name in --out; each ends up with all items")
 	c.fs.IntVar(&f.limit, "limit", 0, "ask only this `number` of items, from the top of the file")
 	c.fs.Var(&f.ids, "ids", "only the items with these `IDs`, separated by commas; may be given again")
-	c.fs.Float64Var(&f.usd, "usd-limit", 0, "the most the run may cost over all its sessions, in US `dollars`; it stops cleanly before that")
+	c.fs.Float64Var(&f.usd, "usd-limit", 0, "maximum cost of the run over all its sessions, in US `dollars`; it stops cleanly before exceeding that")
 	c.fs.IntVar(&f.tries, "tries", 3, "`number` of attempts at an item after a service failure")
-	c.fs.DurationVar(&f.itemTime, "item-time", 0, "the most an item may take, all attempts at it together, as a `duration`; it has then ended by time (default: what --tries attempts of REQUEST_TIME_LIMIT may take)")
+	c.fs.DurationVar(&f.itemTime, "item-time", 0, "maximum `duration` of an item, all attempts together; beyond it the item has ended by time (default: what --tries attempts of REQUEST_TIME_LIMIT may take)")
 	c.fs.StringVar(&f.script, "script", "", "`file` with a scripted model's answers, instead of the configured model")
-	c.fs.StringVar(&f.recorded, "recorded", "", "`file` with recorded answers: the log of SPINACH's evaluation, a file made with --record, or the folder of a run; --script answers what it does not hold")
+	c.fs.StringVar(&f.recorded, "recorded", "", "`file` with recorded answers: the log of SPINACH's evaluation, a file made with --record, or the folder of a run; --script answers what it does not contain")
 	c.fs.StringVar(&f.record, "record", "", "write all exchanges with model and graph to this new `file`, without secrets")
 	c.fs.StringVar(&f.language, "language", "", "language `code` of the questions (default: the file's, or detected)")
-	c.fs.StringVar(&f.asOf, "as-of", "", "`time` that NOW() returns in a graph held in memory, such as 2025-01-31T00:00:00Z (default: when the run started)")
-	c.fs.DurationVar(&f.timeout, "query-timeout", 60*time.Second, "time `limit` for a query on a graph held in memory")
+	c.fs.StringVar(&f.asOf, "as-of", "", "`time` that NOW() returns in a graph in memory, such as 2025-01-31T00:00:00Z (default: when the run started)")
+	c.fs.DurationVar(&f.timeout, "query-timeout", 60*time.Second, "time `limit` for a query on a graph in memory")
 	c.fs.StringVar(&f.lessons, "lessons", "", "also show these lessons, `IDs` separated by commas, although nobody has approved them, to measure their effect")
 	c.fs.BoolVar(&f.golden, "golden-entities", false, "tell the model which entities the gold query names, as Interactive-KBQA's experiments do")
-	c.fs.Float64Var(&f.untilF1, "until-f1", 0, "let searches that branch continue until an answer has this `F1` against gold, from 0 to 1, by the measure kbqa; to make training data, such as 0.67, not to measure")
+	c.fs.Float64Var(&f.untilF1, "until-f1", 0, "let searches that branch continue until an answer has this `F1` against gold, from 0 to 1, such as 0.67, by the measure kbqa; for making training data, not for measuring")
 	c.fs.BoolVar(&f.skip, "skip-unscorable", false, "do not ask the items whose gold query fails or returns nothing")
 	c.fs.Var(&f.forms, "also", "write the outputs in this `form`, too: "+orList(formNames())+"; may be given again")
 	c.fs.BoolVar(&f.json, "json", false, "print the summary as one JSON object")
@@ -80,8 +80,8 @@ Solved questions of --examples that are in FILE, or nearly so, are never shown.
 Run the same command again to continue after an interruption, also after kill -9. Items with a service failure are
 asked again. Other settings for the same folder are refused.
 
-The exit status is also 1 when a service failed items for good or the cost limit was reached, and 4 when it failed all
-of them. Finished items are kept.`
+The exit status is also 1 when items failed for good because of a service or the cost limit was reached, and 4 when all
+items failed because of a service. Finished items are kept.`
 
 func evalRunCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "run [flags] --out DIR FILE", "run the agent on a benchmark; can be interrupted and continued",
@@ -133,7 +133,7 @@ func evalRunCommand(e *env) *cobra.Command {
 		}
 		release, err := store.Lock(f.out)
 		if errors.Is(err, store.ErrLocked) {
-			return fail(e, fmt.Errorf("another run works in %s: %w", f.out, err))
+			return fail(e, fmt.Errorf("another run is using %s: %w", f.out, err))
 		} else if err != nil {
 			return fail(e, err)
 		}

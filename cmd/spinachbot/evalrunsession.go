@@ -143,7 +143,7 @@ func (s *evalSession) run(ctx context.Context) int {
 	case err != nil:
 		return fail(s.e, err)
 	case len(sum.FailedIDs) > 0:
-		status := fail(s.e, fmt.Errorf("%d items were failed by a service; run the same command again to ask them again",
+		status := fail(s.e, fmt.Errorf("%d items failed because of a service; run the same command again to ask them again",
 			len(sum.FailedIDs)))
 		if len(sum.FailedIDs) == sum.Items {
 			return exitService
@@ -367,7 +367,7 @@ func (s *evalSession) describeNotes() error {
 	}
 	names := strings.Split(strings.ReplaceAll(s.flags.kg, graphs.Embedded, graphs.Main), ",")
 	if len(s.flags.data) > 0 {
-		names = []string{graphs.Main, graphs.Data} // it is known only after the files are read which one
+		names = []string{graphs.Main, graphs.Data} // only the files, which are read later, determine which one
 	}
 	var all []string
 	for _, name := range names {

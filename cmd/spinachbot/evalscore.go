@@ -25,9 +25,9 @@ const evalScoreDoc = `Scores outputs against gold answers. It reads SPINACH's ou
 evaluation files, results.jsonl of eval run or its folder, and dialogue files of Interactive-KBQA or a folder of them.
 - is standard input. Several FILEs with the same items also give the best of all (max@k, empty@k).
 
-The measures spinach and grasp are the published measures on rows, kbqa the measures on sets of Interactive-KBQA and
-MCTS-KBQA, fair SpinachBot's own. The default all shows them side by side, sorted by spinach. docs/scoring.md explains
-them with examples.
+The measures spinach and grasp are the published measures on rows; kbqa are those of Interactive-KBQA and MCTS-KBQA on
+sets; fair is SpinachBot's own. The default all shows them side by side, sorted by spinach. docs/scoring.md explains them
+with examples.
 
 A file without rows, such as GRASP's, needs --gold, and --kg, --data or --results to get the rows. Items that a
 service failed and items with an empty gold answer are left out of every mean and listed.
@@ -65,11 +65,11 @@ func evalScoreCommand(e *env) *cobra.Command {
 		config.Graph)
 	var f scoreFlags
 	c.choiceVar(&f.metric, "metric", "all", "`measure`: "+orList(measures()), measures()...)
-	c.fs.StringVar(&f.gold, "gold", "", "benchmark `file` (SPINACH's, GRASP's or QALD's form) for outputs that hold no gold")
+	c.fs.StringVar(&f.gold, "gold", "", "benchmark `file` (SPINACH's, GRASP's or QALD's form) for outputs that contain no gold")
 	c.graphFlag(&f.kg, "", graphUsage+", to get missing rows from")
 	c.fs.Var(&f.data, "data", "`file` with triples (.ttl, .nt, each also .gz) to get missing rows from; may be given again")
-	c.fs.Var(&f.results, "results", "`file` with results to get missing rows from: JSON lines {\"sparql\":…,\"result\":…}, or outputs that hold rows; may be given again")
-	c.fs.StringVar(&f.keep, "keep", "", "`file` that keeps the rows from the graph, for the next time")
+	c.fs.Var(&f.results, "results", "`file` with results to get missing rows from: JSON lines {\"sparql\":…,\"result\":…}, or outputs that contain rows; may be given again")
+	c.fs.StringVar(&f.keep, "keep", "", "`file` in which the rows from the graph are kept for the next time")
 	c.fs.StringVar(&f.log, "log", "", "SPINACH's log `file` for its outputs, with the numbers of steps")
 	c.fs.BoolVar(&f.json, "json", false, "print one JSON object")
 	c.fs.DurationVar(&f.limit, "time-limit", time.Minute,

@@ -44,7 +44,7 @@ func (f *exampleFlags) learned(book *lesson.Book) (err error) {
 	return err
 }
 
-// check finds mistakes in the flags. have means that there are solved questions even without --examples.
+// check finds mistakes in the flags. have reports whether there are solved questions even without --examples.
 func (f *exampleFlags) check(have bool) error {
 	switch {
 	case f.force < 0:
@@ -101,7 +101,7 @@ func listed(ids []string) string {
 // missed warns if a preset shows solved questions and there are none.
 func missed(e *env, p *preset.Preset, pool *examples.Pool) {
 	if pool == nil && (p.Examples.N > 0 && p.Examples.Force != "" || p.Generate.Examples > 0) {
-		fmt.Fprintf(e.stderr, "spinachbot: warning: the preset %s shows solved questions, and there are none: name a file with --examples\n",
+		fmt.Fprintf(e.stderr, "spinachbot: warning: the preset %s shows solved questions, but there are none: name a file with --examples\n",
 			p.Name)
 	}
 }

@@ -52,7 +52,7 @@ func forumParseCommand(e *env) *cobra.Command {
 	c.fs.StringVar(&f.title, "title", "", "`title` of the page; the IDs of unsigned comments depend on it (default: the file's name)")
 	c.fs.StringVar(&short, "short-links", "", "`hosts` of link shorteners, separated by commas, whose links are listed as queries (default: none)")
 	c.fs.StringVar(&queryTemplates, "query-templates", "",
-		"`names` of the templates that hold a query, separated by commas (default: Wikidata's)")
+		"`names` of the templates that contain a query, separated by commas (default: Wikidata's)")
 	c.fs.StringVar(&resolvedTemplates, "resolved-templates", "",
 		"`names` of the templates that close a discussion, separated by commas (default: Wikidata's)")
 	return c.command(func(ctx context.Context, args []string) int {

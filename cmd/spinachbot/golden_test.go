@@ -40,7 +40,7 @@ var mistakeFiles = map[string]string{
 	"folder/file.nt": "",
 }
 
-// mistakes are calls that go wrong. A word beginning with @ is an environment variable's setting.
+// mistakes are command lines that fail. A word beginning with @ sets an environment variable.
 const mistakes = `
 
 evla
@@ -224,9 +224,9 @@ index search --index nosuch --limit 0 berlin
 index search --index nosuch --type lexeme berlin
 `
 
-// TestGolden compares the help of all commands, and the answers to mistakes, with testdata/golden/cli.txt. A person
-// reads that file when it changes: every answer must say what is wrong and what to do next. go test -run Golden -update
-// writes it.
+// TestGolden compares the help of all commands, and the messages for mistakes, with testdata/golden/cli.txt. A person
+// reads that file when it changes: every message must say what is wrong and what to do next. go test -run Golden
+// -update writes it.
 func TestGolden(t *testing.T) {
 	golden, err := filepath.Abs("testdata/golden/cli.txt")
 	if err != nil {
@@ -268,7 +268,7 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n")); diff != "" {
-		t.Errorf("the command line answers differently (-golden +now); read it, then run with -update:\n%s", diff)
+		t.Errorf("the command line's output has changed (-golden +now); read it, then run with -update:\n%s", diff)
 	}
 }
 
@@ -300,7 +300,7 @@ func mistake(t *testing.T, line string) string {
 	}
 	code, out, errs := goldenCall(t, environ, args)
 	if code == exitOK || errs == "" && out == "" {
-		t.Errorf("%s: exit %d, nothing is said", line, code)
+		t.Errorf("%s: exit %d, no message", line, code)
 	}
 	if strings.Contains(errs, "secret@") || strings.Contains(errs, "key=secret") {
 		t.Errorf("%s: the answer contains a secret: %s", line, errs)

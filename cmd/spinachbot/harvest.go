@@ -25,7 +25,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// harvestFolder is where a scheduled harvest puts its files, in DATA_DIR.
+// harvestFolder is the folder in DATA_DIR for the files of a scheduled harvest.
 const harvestFolder = "harvest"
 
 const harvestDoc = `Reads the forum's archive (the pages FORUM_ARCHIVE_PREFIX and YYYY/MM), runs the last query of
@@ -59,7 +59,7 @@ func harvestCommand(e *env) *cobra.Command {
 			"last `month` to read"),
 		source: c.choice("source", "both", "`form` in which pages are read: html, wikitext, or both, which are then compared; html falls back to wikitext", "both", "html", "wikitext"),
 		out:    c.fs.String("out", "", "`folder` for the files (required)"),
-		noRun:  c.fs.Bool("no-run", false, "only read: run no query, resolve no short link"),
+		noRun:  c.fs.Bool("no-run", false, "only read: do not run queries or resolve short links"),
 		retry:  c.fs.Bool("retry", false, "run queries again that timed out or failed; with SPARQL_FALLBACK also those that the endpoint refused"),
 		mute:   c.fs.Bool("no-suggest", false, "do not ask the language model, even if one is configured"),
 		asJSON: c.fs.Bool("json", false, "print the funnel as one JSON object"),
@@ -261,7 +261,7 @@ func ownFolder(dir string) error {
 		}
 	}
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil // when the folder cannot be made, store.Lock says why
+		return nil // if the folder cannot be made, store.Lock returns the reason
 	}
 	return err
 }

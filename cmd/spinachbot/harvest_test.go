@@ -136,7 +136,7 @@ func TestHarvestMisuse(t *testing.T) {
 	}
 }
 
-// If everything runs on one machine, CONTACT need not be set. An external shortener is not asked then, and its links
+// If everything runs on one machine, CONTACT need not be set. Then an external shortener is not called, and its links
 // wait.
 func TestHarvestWithoutContact(t *testing.T) {
 	environ, dir := harvestWorld(t), t.TempDir()

@@ -51,8 +51,8 @@ func harvestOptions(cfg *config.Config, dir string) harvest.Options {
 }
 
 // endpoint describes a query service by its address. Wikidata's services, and those on this machine, take queries as
-// they are. QLever needs its dialect and holds the whole graph. Any other service is expected to speak standard SPARQL
-// and to hold the whole graph.
+// they are. QLever needs its own dialect and has the whole graph. Any other service is expected to speak standard
+// SPARQL and to have the whole graph.
 func endpoint(address string, g harvest.Graph) harvest.Endpoint {
 	e := harvest.Endpoint{Name: politehttp.ShownURL(address), Graph: g}
 	u, err := url.Parse(address)
@@ -75,8 +75,8 @@ func newShortLinks(cfg *config.Config) (*adapter.ShortLinks, error) {
 	for _, h := range hosts {
 		local = local && isLoopback("http://"+h)
 	}
-	// If everything else is on this machine, CONTACT need not be set, and external shorteners are not asked: their
-	// links wait.
+	// If everything else is on this machine, CONTACT need not be set, and external shorteners are not called: their links
+	// wait.
 	mute := !local && cfg.Contact == "" && isLoopback(cfg.WikiAPI) && isLoopback(cfg.SPARQLEndpoint)
 	if mute {
 		hosts = slices.DeleteFunc(slices.Clone(hosts), func(h string) bool { return !isLoopback("http://" + h) })

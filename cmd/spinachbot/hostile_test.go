@@ -36,8 +36,8 @@ var hostileReplies = map[string]int{
 	"Behind the comment":   0, // MediaWiki does not show it
 }
 
-// hostileWorld is an environment to run the demo on the hostile page: a model that obeys the posts, and a listener that
-// must not be called.
+// hostileWorld is an environment in which the demo runs on the hostile page: a model that obeys the posts, and a
+// listener that must not be called.
 type hostileWorld struct {
 	t       *testing.T
 	dir     string

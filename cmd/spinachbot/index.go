@@ -26,19 +26,19 @@ import (
 )
 
 const indexBuildDoc = `Makes an index of the names of a graph's entities and properties in DIR, for index search and for
-the searches of the agent. docs/index.md explains it.
+the agent's searches. docs/index.md explains it.
 
 The names come from tables (--entities, --properties) in GRASP's form: tab-separated with the columns label, score,
 synonyms, id, infos, and optionally language, uses, external, noise; or from a graph (--kg, --data, --endpoint), page
 by page. If a pull from a graph is interrupted, running the same command again continues it.
 
-An earlier index in DIR stays in use until the new one is whole. With --embed the index holds vectors of the
+An earlier index in DIR stays in use until the new one is complete. With --embed the index has vectors of the
 properties' names, made by OPENAI_EMBEDDING_MODEL, for searches by meaning.`
 
 const indexSearchDoc = `Finds entities and properties by the words of their names, whole words or beginnings of words,
-in any order; one wrong letter is forgiven. QUERY - reads queries from standard input, one per line.
+in any order; one wrong letter is tolerated. QUERY - reads queries from standard input, one per line.
 
-With --meaning, properties are ranked by meaning: by the vectors of the index when it was built with --embed, else by
+With --meaning, properties are ranked by meaning: by the vectors of the index if it was built with --embed, otherwise by
 the stems of words in names and descriptions. External identifiers and noise are found only by their whole names, or
 with --external.
 
@@ -80,8 +80,8 @@ func indexBuildCommand(e *env) *cobra.Command {
 	c.fs.StringVar(&b.into, "into", "", "`graph` of KG_FILE whose opensearch gets the names, instead of a folder")
 	c.fs.StringVar(&b.languages, "languages", "",
 		"`languages` of names that are pulled from a graph, separated by commas (default: all)")
-	c.fs.IntVar(&b.limit, "limit", 0, "the most entities, and the most properties, that are pulled from a graph: a `number` (default: all)")
-	c.fs.IntVar(&b.page, "page", build.DefaultPage, "`number` of entities that are asked for at once")
+	c.fs.IntVar(&b.limit, "limit", 0, "maximum `number` of entities, and of properties, to pull from a graph (default: all)")
+	c.fs.IntVar(&b.page, "page", build.DefaultPage, "`number` of entities to request at once")
 	c.fs.BoolVar(&b.embed, "embed", false, "add vectors of OPENAI_EMBEDDING_MODEL for searches by meaning; this costs money")
 	return c.command(func(ctx context.Context, args []string) int {
 		if !c.noArguments(args) {
@@ -250,8 +250,8 @@ func indexSearchCommand(e *env) *cobra.Command {
 	name := c.fs.String("kg", "", "`graph` of KG_FILE whose index or opensearch is searched")
 	kind := c.choice("type", "", "only `entity` or property", string(lookup.Entity), string(lookup.Property))
 	c.fs.IntVar(&s.Query.Limit, "limit", lookup.DefaultLimit, "`number` of hits")
-	c.fs.IntVar(&s.Query.Offset, "offset", 0, "`number` of hits to leave out at the top")
-	c.fs.StringVar(&s.Query.Language, "language", "", "`language` of labels, where the index has it")
+	c.fs.IntVar(&s.Query.Offset, "offset", 0, "`number` of hits to skip at the top")
+	c.fs.StringVar(&s.Query.Language, "language", "", "`language` of labels, if the index has it")
 	c.fs.BoolVar(&s.Query.Meaning, "meaning", false, "rank by meaning")
 	c.fs.BoolVar(&s.Query.External, "external", false, "also find external identifiers and noise")
 	c.fs.BoolVar(&s.JSON, "json", false, "print a line of JSON for each query")

@@ -181,11 +181,11 @@ func kgShowCommand(e *env) *cobra.Command {
 }
 
 func kgAddCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "add [flags] URL", "ask an endpoint what its graph is, and write an entry for it into KG_FILE",
+	c := newCmdline(e, "add [flags] URL", "examine the graph of an endpoint, and add an entry for it to KG_FILE",
 		`Asks the SPARQL endpoint at URL, by a few dozen queries with a time limit each, for the graph's classes, labels,
-descriptions, languages, prefixes and statement model, and adds an entry to KG_FILE, which is made if it is missing.
+descriptions, languages, prefixes and statement model, and adds an entry to KG_FILE, which is created if it is missing.
 What the file already has stays as it is.`, config.Data, config.Graph)
-	name := c.fs.String("name", "", "`name` of the graph (default: made of the address)")
+	name := c.fs.String("name", "", "`name` of the graph (default: made from the address)")
 	return c.kgRun(func(ctx context.Context, o *graphs.Opener, cfg *config.Config, args []string) int {
 		if len(args) != 1 {
 			return misuse(e, "kg add: which endpoint? spinachbot kg add http://127.0.0.1:8890/sparql")
@@ -205,8 +205,8 @@ What the file already has stays as it is.`, config.Data, config.Graph)
 }
 
 func kgCheckCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "check [flags] [NAME...]", "check KG_FILE, and what is at the addresses of graphs",
-		`Checks KG_FILE. For each graph that is named, asks its endpoint whether it answers and has what the entry says,
+	c := newCmdline(e, "check [flags] [NAME...]", "check KG_FILE, and the endpoints of graphs",
+		`Checks KG_FILE. For each graph that is named, checks whether its endpoint answers and its data fit the entry,
 and measures what it lacks; the measurement is kept in DATA_DIR and shown to the model.
 
 The exit status is 1 when an endpoint does not answer, or its data do not fit the entry.`, config.Data, config.Graph)
@@ -215,7 +215,7 @@ The exit status is 1 when an endpoint does not answer, or its data do not fit th
 			fmt.Fprintf(e.stdout, "%s: no mistakes\n", cfg.KGFile)
 		}
 		if len(args) == 0 {
-			fmt.Fprintln(e.stdout, "no endpoint was asked; name graphs to check them: "+strings.Join(o.Registry.Names(), ", "))
+			fmt.Fprintln(e.stdout, "no endpoint was queried; name graphs to check them: "+strings.Join(o.Registry.Names(), ", "))
 		}
 		failed := 0
 		for _, name := range args {
@@ -232,7 +232,7 @@ The exit status is 1 when an endpoint does not answer, or its data do not fit th
 			}
 		}
 		if failed > 0 {
-			return fail(e, fmt.Errorf("kg check: %d of %d graphs do not work as their entries say", failed, len(args)))
+			return fail(e, fmt.Errorf("kg check: %d of %d graphs do not work as their entries describe", failed, len(args)))
 		}
 		return exitOK
 	})
@@ -241,7 +241,7 @@ The exit status is 1 when an endpoint does not answer, or its data do not fit th
 func kgShapeCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "shape [flags] CLASS", "print what the members of a class look like",
 		`Prints which properties the members of a class have, how many of them and with which values, and what leads to
-them. CLASS is a number such as Q515, a prefixed name or an <IRI>. The shape is kept in DATA_DIR for a month.`,
+them. CLASS is an ID such as Q515, a prefixed name or an <IRI>. The shape is kept in DATA_DIR for a month.`,
 		config.Data, config.Graph)
 	var name, language string
 	c.graphFlag(&name, graphs.Main, graphUsage)

@@ -60,7 +60,7 @@ func TestKG(t *testing.T) {
 		{"kg check library", 0, []string{"graphs.yaml: no mistakes", "answers within", "% have no label"}},
 		{"kg show library", 0, []string{"% have no label; look for such things by what they are related to. (measured 20"}},
 		{"kg shape --kg library v:House", 0, []string{"publishing house (v:House)", "v:seat"}},
-		{"kg check", 0, []string{"no endpoint was asked"}},
+		{"kg check", 0, []string{"no endpoint was queried"}},
 		{"kg check nope", 2, []string{`there is no graph "nope"`, "embedded, wikidata", "library"}},
 		{"kg show embedded", 2, []string{"comes with the program"}},
 		{"index build --out ix --kg nope", 2, []string{`there is no graph "nope"`}},

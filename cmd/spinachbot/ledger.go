@@ -42,7 +42,7 @@ func hasLedger(cfg *config.Config) bool {
 		return true
 	}
 	_, err := os.Stat(filepath.Join(cfg.DataDir, ledgerFile))
-	return !errors.Is(err, fs.ErrNotExist) // one that may not be read is there, too
+	return !errors.Is(err, fs.ErrNotExist) // a file that cannot be read exists, too
 }
 
 func ledgerCommand(e *env) *cobra.Command {
@@ -74,7 +74,7 @@ func ledgerShowCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "show [flags] ID...", "show requests with their drafts",
 		"Shows requests and the replies that were drafted, as text. ID is an entry's ID or the beginning of one.",
 		config.Data, config.Wiki)
-	asJSON := c.fs.Bool("json", false, "print one JSON object per entry, with all that the ledger holds")
+	asJSON := c.fs.Bool("json", false, "print one JSON object per entry, with everything in the ledger")
 	diff := c.fs.Bool("diff", false, "also show how the section of the page would change")
 	wikitext := c.fs.Bool("wikitext", false, "also show the reply's wikitext")
 	c.cmd.ValidArgsFunction = c.completeEntries()
@@ -145,7 +145,7 @@ func (c *cmdline) withLedger(ctx context.Context, asJSON bool, do func(l *ledger
 		return exitUsage
 	}
 	if !hasLedger(cfg) {
-		return fail(c.e, fmt.Errorf("there is no ledger in %s: the bot creates it in its first round; --data-dir names another folder", cfg.DataDir))
+		return fail(c.e, fmt.Errorf("there is no ledger in %s: the bot creates it in its first round; name another folder with --data-dir", cfg.DataDir))
 	}
 	st, err := openLedger(ctx, cfg)
 	if err != nil {

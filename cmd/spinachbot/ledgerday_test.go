@@ -29,8 +29,7 @@ func TestLedgerReviewSeveral(t *testing.T) {
 	}
 }
 
-// A reply that the checks hold back shows why, both in its own review and in the list of several replies; so does the
-// digest.
+// The review of a held reply shows why the checks held it, and so do the list of several replies and the digest.
 func TestHeldReplySaysWhy(t *testing.T) {
 	dir := drafted(t)
 	st, err := store.Open(t.Context(), filepath.Join(dir, ledgerFile))

@@ -19,9 +19,9 @@ import (
 )
 
 func ledgerJobsCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "jobs [flags]", "list the jobs that wait or are being done",
-		`Lists the jobs that wait or are being done, also the items of benchmark runs with --workers and the pages of the harvest
-of HARVEST_SCHEDULE: the next step for an entry, how often it was started, when it is due, its deadline, and which
+	c := newCmdline(e, "jobs [flags]", "list waiting and running jobs",
+		`Lists waiting and running jobs, including the items of benchmark runs with --workers and the pages of the harvest of
+HARVEST_SCHEDULE: the next step for an entry, how often it was started, when it is due, its deadline, and which
 worker has it.`, config.Data)
 	harvest := c.fs.String("harvest", "", "list the pages of the harvest in this `folder` instead")
 	states := c.fs.String("state", "waiting,running", "only these `states`, separated by commas: waiting, running, done, failed")

@@ -18,7 +18,7 @@ import (
 )
 
 const reviewDoc = `Shows the replies that wait for approval, one after the other, and asks what to do with each:
-approve it, edit its text, reject it, or go on to the next. With IDs, shows these entries instead.
+approve it, edit its text, reject it, or skip to the next. With IDs, shows these entries instead.
 
 Several lists the replies that are left with their confidence and a link to the thread, and approves those that you
 name by number, such as 2,4-6.
@@ -223,7 +223,7 @@ func ledgerEditCommand(e *env) *cobra.Command {
 		case *file != "" && len(args) > 1:
 			return misuse(e, "ledger edit: --text needs exactly one ID, got %d", len(args))
 		case *file == "" && editor == "":
-			return misuse(e, "ledger edit: no editor is known; set EDITOR, or give the new text with --text FILE or --text -")
+			return misuse(e, "ledger edit: no editor is set; set EDITOR, or give the new text with --text FILE or --text -")
 		}
 		return c.withLedger(ctx, false, func(l *ledger) error {
 			return each(args, func(id string) error { return l.editOne(ctx, id, *file, editor, l.operator(*by)) })
@@ -237,7 +237,7 @@ func (l *ledger) editOne(ctx context.Context, id, file, editor, by string) error
 		return err
 	}
 	if en.Draft == nil || !slices.Contains(bot.ActEdit.On(), en.State) { // reported before anything is typed
-		return fmt.Errorf("edit %s: it is %s; only a draft that waits can be edited", en.Key, en.State)
+		return fmt.Errorf("edit %s: it is %s; only a waiting draft can be edited", en.Key, en.State)
 	}
 	var text string
 	if file != "" {

@@ -15,9 +15,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-const ledgerTracesDoc = `Lists the pages that the bot wrote below TRACE_PAGE, with the steps behind its replies, oldest first: waits (it is to
-be made), there, empty (its time was over and the bot took the steps away; they are in its history until an
-administrator deletes the page), not (it was not made, or others have taken it over, with the reason).`
+const ledgerTracesDoc = `Lists the pages below TRACE_PAGE with the steps behind the bot's replies, oldest first. Each has a state: waits (it
+must still be made), there, empty (its time was over and the bot removed the steps; they are in its history until an
+administrator deletes the page), not (it was not made, or others have taken it over; the reason is shown).`
 
 func ledgerTracesCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "traces [flags]", "list the wiki pages with the steps behind replies", ledgerTracesDoc, config.Data)

@@ -20,7 +20,7 @@ import (
 const undoDoc = `Removes posted replies from the wiki, one edit each. A reply is removed only while it is still word
 for word what the bot wrote and nobody has answered it. The edits go through the same checks as
 replies: POSTING, the stop page, {{nobots}}. So stop the bot by its process, or on the desk, and then undo.
-Nothing is posted in place of what was removed.
+Nothing is posted instead of what was removed.
 
 spinachbot ledger list --state posted lists all replies of the bot.`
 

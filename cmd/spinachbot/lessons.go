@@ -28,7 +28,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// lessonsFile holds the notes, in DATA_DIR.
+// lessonsFile is the file in DATA_DIR that contains the notes.
 const lessonsFile = "lessons.jsonl"
 
 func lessonsCommand(e *env) *cobra.Command {
@@ -100,7 +100,7 @@ func lessonsListCommand(e *env) *cobra.Command {
 
 func lessonsShowCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "show ID...", "show notes with their source and effect",
-		"Shows all that is known about notes: source, model, dates, and what was measured.", config.Data)
+		"Shows everything that is known about notes: source, model, dates, and measured effect.", config.Data)
 	return onLessons(c, 1, -1, "lessons show: which notes? spinachbot lessons show ID...; lessons list shows the IDs",
 		func(_ context.Context, b *lesson.Book, ids []string) error {
 			for _, id := range ids {
@@ -243,8 +243,8 @@ func lessonsEditCommand(e *env) *cobra.Command {
 }
 
 func lessonsMeasureCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "measure --without RUN --with RUN ID...", "keep the measured effect of notes",
-		"Compares two runs of eval run, made without and with the notes, and keeps the figures with them.", config.Data)
+	c := newCmdline(e, "measure --without RUN --with RUN ID...", "record the measured effect of notes",
+		"Compares two runs of eval run, made without and with the notes, and stores the figures with the notes.", config.Data)
 	without := c.fs.String("without", "", "`folder` of the run without the notes")
 	with := c.fs.String("with", "", "`folder` of the run with them")
 	return onLessons(c, 1, -1, "lessons measure: which notes? spinachbot lessons measure --without RUN --with RUN ID...",
@@ -268,9 +268,9 @@ func lessonsMeasureCommand(e *env) *cobra.Command {
 
 func lessonsLearnCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "learn [flags] FILE|FOLDER...", "propose notes from finished runs",
-		`Has the model read runs, check on the graph what it suspects, and propose notes. A FOLDER has
-trajectories or of eval run; for the latter, the model is told which answers are right, and the right query. The notes
-are shown to no model until a person approves them.`, config.Data, config.Model,
+		`Has the model read runs, check on the graph what it suspects, and propose notes. A FOLDER contains
+trajectories or is that of eval run; for the latter, the model is told which answers are right, and the right query.
+No model is shown the notes until a person approves them.`, config.Data, config.Model,
 		config.Limits, config.Graph)
 	var graph string
 	c.graphFlag(&graph, graphs.Main, graphUsage)
@@ -358,8 +358,8 @@ func learnLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Conf
 	return len(after) - len(before), err
 }
 
-// worstFirst sorts runs by how correct their answers are, as far as that is known. Among the others, those without an
-// answer come first.
+// worstFirst sorts runs by how correct their answers are, if that is known. Among the others, those without an answer
+// come first.
 func worstFirst(runs []transcript.FileRun, judged evalrun.Judged) []transcript.FileRun {
 	score := func(r transcript.FileRun) float64 {
 		if _, f1, ok := judged.Known(r.Path); ok {

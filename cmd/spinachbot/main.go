@@ -44,7 +44,7 @@ const (
 	exitInterrupted = 130
 )
 
-// env is everything that a command gets from outside; no other code reads it in any other way.
+// env is everything that a command gets from outside the program. No other code reads it directly.
 type env struct {
 	stdin   io.Reader
 	stdout  io.Writer
@@ -53,7 +53,7 @@ type env struct {
 	now     func() time.Time
 	args    []string // as given, for messages
 	retries console.Retries
-	secrets *politehttp.Scrubber // of the settings that were read; nil if none
+	secrets *politehttp.Scrubber // of the settings; nil before they are read
 }
 
 // newEnv returns the process's own environment.

@@ -23,7 +23,7 @@ func mcpCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "mcp [flags]", "offer the knowledge graph to other agents over standard input and output",
 		`Speaks the Model Context Protocol on standard input and output, for programs that start it themselves. Its tools
 search, show entities, statements and class shapes, check, explain, rewrite and run queries. With a language model
-configured there is also ask, which lets SpinachBot's own agent answer a question. Nothing writes.
+configured there is also ask, which lets SpinachBot's own agent answer a question. No tool writes anything.
 The tools take kg, the name of a graph that kg list shows; without it the graph is that of --kg. Queries reach these
 graphs only.
 

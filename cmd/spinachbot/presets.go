@@ -125,7 +125,7 @@ func (f *presetFlags) variants() ([]step.Variant, error) {
 	switch {
 	case out == nil:
 	case f.file != "":
-		return nil, usageError{errors.New("--presets and --preset-file exclude each other")}
+		return nil, usageError{errors.New("--presets and --preset-file cannot be used together")}
 	case f.name != "" && f.name != out[0].Preset.Name:
 		return nil, usageError{fmt.Errorf("--preset %s differs from the first of --presets %s; leave --preset out", f.name,
 			out[0].Preset.Name)}
@@ -168,7 +168,7 @@ func (f *presetFlags) fingerprint(p *preset.Preset) (string, error) {
 // list prints an explanation of the presets.
 func (f *presetFlags) list(w io.Writer) error {
 	if f.file != "" {
-		return errors.New("--preset list and --preset-file exclude each other")
+		return errors.New("--preset list and --preset-file cannot be used together")
 	}
 	for _, name := range preset.Names() {
 		p, err := preset.Named(name)

@@ -1,4 +1,4 @@
-// Over 500 lines: it puts `run` together, in the order in which its parts are made.
+// Over 500 lines: it wires `run`, in the order in which its parts are made.
 
 package main
 
@@ -50,7 +50,7 @@ POSTING is off until you enable it.`,
 	once := c.fs.Bool("once", false, "do one round, then exit")
 	dry := c.fs.Bool("dry-run", false, "write nothing to the wiki; see the drafts with spinachbot ledger")
 	grace := c.fs.Duration("unknown-grace", 2*time.Minute,
-		"how long after a lost response of the wiki a save may still arrive, as a `duration`")
+		"how long a save may still take effect after the wiki's response was lost, as a `duration`")
 	retry := c.fs.Duration("retry-delay", 5*time.Minute,
 		"how long until a failed step is retried, as a `duration`; doubled each time, up to 2 hours")
 	setupDir := c.fs.String("setup", "", "write drafts of the wiki pages that a new bot needs into this `folder`, and do nothing else")
@@ -241,13 +241,13 @@ func (r *running) run(ctx context.Context) (err error) {
 	})
 }
 
-// daily is when expired data is deleted.
+// daily is the schedule for deleting expired data.
 const daily = "47 2 * * *"
 
-// often is when the bot checks whether steps behind replies must be written.
+// often is the schedule for checking whether steps behind replies must be written.
 const often = "*/5 * * * *"
 
-// hourly is when the bot checks whether a digest is due.
+// hourly is the schedule for checking whether a digest is due.
 const hourly = "5 * * * *"
 
 // retention returns the settings for how long data is kept.

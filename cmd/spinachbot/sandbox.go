@@ -42,7 +42,7 @@ model). It prints its address and the settings that point a bot at it.
 The graph is kept in memory, which is enough for some million triples. Larger data needs a real server.`,
 		config.Data, config.Forum)
 	c.hide("STOP_PAGE", "OPERATOR", "SHORTLINK_HOSTS")
-	addr := c.fs.String("addr", "127.0.0.1:8485", "`address` to listen on; port 0 takes a free one")
+	addr := c.fs.String("addr", "127.0.0.1:8485", "`address` to listen on; port 0 picks a free one")
 	var files fileList
 	c.fs.Var(&files, "data", "`file` with triples (.ttl, .nt, each also .gz) instead of the built-in slice; may be given again")
 	script := c.fs.String("script", "", "`file` with the model's script instead of the built-in one")

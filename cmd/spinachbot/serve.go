@@ -40,19 +40,20 @@ func serveCommand(e *env) *cobra.Command {
   /live, /run, /knowledge_graphs: GRASP's protocol, for its clients
   /operator      the operator's desk: what waits for approval; stop and resume
   /annotate      with --annotate: the page for annotators, with the accounts that the desk makes
-  /runs          every run of the bot, of ask and of this server, and the runs of --benchmarks, also at work
+  /runs          every run of the bot, of ask and of this server, and those of --benchmarks, including runs in progress
   /metrics       counters for Prometheus
-  /healthz       200 while the program lives; /readyz: 200 while it can work
+  /healthz       200 while the program is running; /readyz: 200 while it can work
   /openapi.json  a description of all these for programs
 It accepts loopback host names, and those of --host. Every question costs money: REQUEST_USD_LIMIT and
 DAILY_USD_LIMIT apply to all of them and the bot's together.
 
-Desk and runs ask for OPERATOR_TOKEN. Without one they are shown on a loopback address only, to everyone on this machine.`,
+The desk and the runs require OPERATOR_TOKEN. Without it they are shown only on a loopback address, to everyone on this
+machine.`,
 		config.Data, config.Model, config.Limits, config.Graph, config.Wiki, config.Forum, config.Web)
 	c.hide("WIKI_PASSWORD", "WIKI_OAUTH_CONSUMER_TOKEN", "WIKI_OAUTH_CONSUMER_SECRET", "WIKI_OAUTH_ACCESS_TOKEN",
 		"WIKI_OAUTH_ACCESS_SECRET", "FORUM_ARCHIVE_PREFIX", "STOP_PAGE", "SHORTLINK_HOSTS")
 	s := &serving{e: e, c: c}
-	c.fs.StringVar(&s.addr, "addr", "127.0.0.1:8490", "`address` to listen on; port 0 takes a free one")
+	c.fs.StringVar(&s.addr, "addr", "127.0.0.1:8490", "`address` to listen on; port 0 picks a free one")
 	c.fs.Var(&s.hosts, "host", "host `name` under which the server is reached, such as that of a proxy in front of it; may be given again")
 	c.graphFlag(&s.graph, graphs.Main, graphsUsage)
 	s.preset.declare(c, answerPreset)

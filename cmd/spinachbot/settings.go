@@ -72,7 +72,7 @@ func newCmdline(e *env, use, short, doc string, groups ...config.Group) *cmdline
 	return c
 }
 
-// hide removes settings from the help of a command that reads only others of their groups.
+// hide removes settings from the help of a command that reads only other settings of their groups.
 func (c *cmdline) hide(names ...string) {
 	for _, k := range config.Keys() {
 		if !slices.Contains(names, k.Name) {
@@ -127,7 +127,7 @@ func (c *cmdline) usage(w io.Writer) {
 		return
 	}
 	fmt.Fprintln(w)
-	paragraph(w, "settings, each as a flag or by its name in the environment or in .env (a flag wins over the environment, the environment over .env):")
+	paragraph(w, "settings, each as a flag or by its name in the environment or in .env (a flag overrides the environment, the environment overrides .env):")
 	for _, k := range config.Keys() {
 		if !c.groups[k.Group] || slices.Contains(c.hidden, k.Name) {
 			continue
@@ -202,7 +202,8 @@ func hasSecret(cfg *config.Config) bool {
 	})
 }
 
-// warnOfData warns if other users of the machine can read DATA_DIR, which has drafts and everything the model said.
+// warnOfData warns if other users of the machine can read DATA_DIR, which contains drafts and everything that the model
+// said.
 func (c *cmdline) warnOfData(cfg *config.Config) {
 	if exposed := harden.Exposed("DATA_DIR", cfg.DataDir); exposed != "" {
 		fmt.Fprintln(c.e.stderr, "spinachbot: warning:", exposed)

@@ -58,7 +58,7 @@ func completionCommand(e *env) *cobra.Command {
 
 func manCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "man DIR", "write manual pages into a folder", `Writes a manual page for every command into
-DIR, which is made if it is missing. To read one: man DIR/spinachbot-ask.1`)
+DIR, which is created if it is missing. To read one: man DIR/spinachbot-ask.1`)
 	return c.command(func(_ context.Context, args []string) int {
 		if len(args) != 1 {
 			return misuse(e, "man: which folder? spinachbot man DIR")

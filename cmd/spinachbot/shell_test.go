@@ -84,7 +84,7 @@ func TestPresetFlags(t *testing.T) {
 		{[]string{"ask", "--preset-file", broken, "Who?"}, exitFailed, `the member "tool" is unknown`},
 		{[]string{"eval", "run", "--preset-file", broken, "--out", "out", "bench.json"}, exitFailed,
 			`the member "tool" is unknown`},
-		{[]string{"ask", "--preset-file", broken, "--preset", "list"}, exitUsage, "exclude each other"},
+		{[]string{"ask", "--preset-file", broken, "--preset", "list"}, exitUsage, "cannot be used together"},
 		{[]string{"ask", "--policy", "generate", "Who?"}, exitUsage, "linear, vote, auto, bfs"},
 		{[]string{"ask", "--tree", "n=2", "Who?"}, exitUsage, "does not branch"},
 		{[]string{"eval", "run", "--until-f1", "0.67", "--out", "x", "b.jsonl"}, exitUsage, "does not branch"},

@@ -48,14 +48,14 @@ type soaking struct {
 // tick is how much time passes with each round, as with the usual WATCH_SCHEDULE.
 const tick = 10 * time.Minute
 
-// TestSoak runs many rounds with the bot's real parts and measures after each quarter of the run what they leave
+// TestSoak runs many rounds with the bot's real parts, and after each quarter of the run measures what they leave
 // behind. Memory, goroutines and file descriptors must not grow, and a request must cost the same disk space. SOAK is
 // the number of rounds; every fourth one has a request. The clocks of the bot and the wiki advance by ten minutes with
 // each round: 20,000 rounds are 139 days.
 func TestSoak(t *testing.T) {
 	rounds, _ := strconv.Atoi(os.Getenv("SOAK"))
 	if rounds == 0 {
-		t.Skip("takes long: make soak, or SOAK=200")
+		t.Skip("takes a long time: run make soak, or set SOAK=200")
 	}
 	s := &soaking{t: t, dir: t.TempDir()}
 	s.open()
@@ -130,7 +130,7 @@ func flat(t *testing.T, rows []soaked) {
 	}
 }
 
-// look measures. The heap is measured after a garbage collection.
+// look takes the measurements, that of the heap after a garbage collection.
 func (s *soaking) look(st *store.Store, n, quarter int, before []soaked, took time.Duration) soaked {
 	s.t.Helper()
 	s.client.CloseIdleConnections()
@@ -251,7 +251,7 @@ func (s *soaking) open() {
 		}
 	}
 	if s.url == "" {
-		s.t.Fatal("the other process does not say where it is")
+		s.t.Fatal("the other process does not report its address")
 	}
 	jar, err := cookiejar.New(nil)
 	if err != nil {

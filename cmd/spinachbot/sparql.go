@@ -52,8 +52,8 @@ func newSPARQL(e *env, action, short, doc string, source tool.LabelSource) (*cmd
 }
 
 func sparqlCheckCommand(e *env) *cobra.Command {
-	c, r := newSPARQL(e, "check", "say whether queries parse and what is probably wrong",
-		`Says whether a query parses, in the dialect of Wikidata's query service, and what is probably wrong with it.
+	c, r := newSPARQL(e, "check", "check whether queries parse, and what is probably wrong with them",
+		`Checks whether a query parses in the dialect of Wikidata's query service, and reports what is probably wrong with it.
 --json adds form, metrics, entities, properties, features and the normalized pattern.`, nil)
 	c.fs.Func("services", "the only `addresses` that SERVICE and FROM may name, separated by commas; \"\" for none (default: any)", func(s string) error {
 		listed := strings.Split(s, ",")
@@ -65,9 +65,9 @@ func sparqlCheckCommand(e *env) *cobra.Command {
 
 func sparqlFormatCommand(e *env, source tool.LabelSource) *cobra.Command {
 	c, r := newSPARQL(e, "format", "print queries in the canonical layout",
-		"Prints a query in the canonical layout, on request with labels.", source)
+		"Prints a query in the canonical layout, with labels on request.", source)
 	labels := c.choice("labels", "", "`how` labels are shown: comment (at the end of the line) or replace (instead of the IDs)",
-		"comment\tat the end of the line", "replace\tin place of the IDs")
+		"comment\tat the end of the line", "replace\tinstead of the IDs")
 	c.fs.StringVar(&r.Language, "language", "en", "`language` of labels")
 	c.fs.BoolVar(&r.OneLine, "one-line", false, "print everything on one line; this drops comments, with a warning")
 	c.fs.BoolVar(&r.URL, "url", false, "print a link to the query service's page")
@@ -88,7 +88,7 @@ func sparqlRewriteCommand(e *env) *cobra.Command {
 	c.fs.StringVar(&r.Rewrite.Language, "language", "en", "`language` that replaces [AUTO_LANGUAGE]")
 	c.fs.BoolVar(&r.Rewrite.DropMWAPI, "drop-mwapi", false, "leave out calls of wikibase:mwapi instead of failing")
 	c.fs.BoolVar(&r.Rewrite.Distinct, "distinct", false, "make it SELECT DISTINCT")
-	c.fs.BoolVar(&r.Rewrite.Entities, "entities", false, "also select ?x where only ?xLabel is selected")
+	c.fs.BoolVar(&r.Rewrite.Entities, "entities", false, "also select ?x if only ?xLabel is selected")
 	c.fs.BoolVar(&r.Rewrite.Labels, "add-labels", false, "with --to wdqs: add labels of the selected entities")
 	return c.command(func(ctx context.Context, files []string) int {
 		if r.To = *to; r.To == "" {
@@ -99,7 +99,7 @@ func sparqlRewriteCommand(e *env) *cobra.Command {
 }
 
 func sparqlExplainCommand(e *env, source tool.LabelSource) *cobra.Command {
-	c, r := newSPARQL(e, "explain", "say in plain words what queries ask", "Says in plain words what a query asks.",
+	c, r := newSPARQL(e, "explain", "explain in plain words what queries ask", "Explains in plain words what a query asks.",
 		source)
 	c.fs.StringVar(&r.Language, "language", "en", "`language` of labels")
 	return c.command(func(ctx context.Context, files []string) int { return answerQueries(ctx, e, r, files) })

@@ -35,16 +35,16 @@ func traceExportCommand(e *env) *cobra.Command {
 from. Without an argument it takes all of DATA_DIR/trajectories; a folder may be that of eval run, or with --as
 preference that of a harvest. A FILE that ends in .json is a dialogue or annotation of Interactive-KBQA's program. With
 openai, sft and preference, the same text is written only once, and only the best of several runs on a question.
-docs/training.md says what is written. A run with an answer need not be right: --min-f1 selects runs by their gold
+docs/training.md describes what is written. A run with an answer need not be right: --min-f1 selects runs by their gold
 answers.`, config.Data)
 	f := &trainingFlags{
 		as: c.choice("as", transcript.AsOpenAI, "`form`: openai (messages with tool calls, for fine-tuning), sft (dialogue of texts, with a mark of what to learn), "+
 			"preference (the better of two turns, from reviews, searches and corrections in the forum), "+
 			"interactive-kbqa (its annotation files, one per run in the folder --out) or exemplars (worked dialogues as texts, for a preset)",
 			transcript.AsOpenAI, transcript.AsSFT, transcript.AsPreference, transcript.AsDialogue, transcript.AsExemplars),
-		all:     c.fs.Bool("all", false, "also runs without an answer"),
-		several: c.fs.Bool("several", false, "also further runs on a question, or on one in nearly the same words"),
-		minF1:   c.fs.Float64("min-f1", 0, "only runs of eval run whose answer has this `F1` or more against gold, such as 0.67; of a search, the path to its best answer"),
+		all:     c.fs.Bool("all", false, "also write runs without an answer"),
+		several: c.fs.Bool("several", false, "also write further runs on a question, or on one in nearly the same words"),
+		minF1:   c.fs.Float64("min-f1", 0, "write only runs of eval run whose answer has this `F1` or more against gold, such as 0.67; for a search, the path to its best answer"),
 		measure: c.choice("metric", evalrun.MetricKBQA, "`measure` of --min-f1: "+orList(measures()[1:]), measures()[1:]...),
 		license: c.fs.String("license", "", "`license` of the lines, such as cc-by-sa-4.0; required for a folder"),
 		name:    c.fs.String("name", "", "the data set's `name`, for its card"),

@@ -162,7 +162,8 @@ func newWiki(lg *slog.Logger, cfg *config.Config, session string,
 	}, rt, systemClock{})
 }
 
-// sessions is the folder in DATA_DIR of the sessions on wikis. They are as secret as passwords, and no backup has them.
+// sessions is the folder in DATA_DIR of the sessions on wikis. They are as secret as passwords, and no backup contains
+// them.
 const sessions = "sessions"
 
 // sessionFile names the file of the session of the account on the wiki, and makes its folder. Only the bot that holds
@@ -187,7 +188,7 @@ func runLimits(cfg *config.Config) agent.Limits {
 	return agent.Limits{Time: cfg.RequestTime, USD: cfg.RequestUSD}
 }
 
-// errNoModel says how to configure a model.
+// errNoModel explains how to configure a model.
 var errNoModel = errors.New("no language model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL for any server that speaks the OpenAI protocol")
 
 // trajectories is the folder of trajectories in DATA_DIR.

@@ -195,7 +195,7 @@ func TestEvalRunLocked(t *testing.T) {
 		time.Sleep(2 * time.Millisecond)
 	}
 	if out, err := evalRun(bin, dir).CombinedOutput(); err == nil || !strings.Contains(string(out),
-		"another run works in") {
+		"another run is using") {
 		t.Errorf("a second run in the same folder: %v\n%s", err, out)
 	}
 }
