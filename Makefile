@@ -1,11 +1,11 @@
-# make help lists what there is.
+# make help lists the targets.
 FUZZTIME ?= 5s
 N ?= 1000000
 FUZZTIME_DIALECT ?= 30s
 # Integration tests that leave something to chance: not for the gate.
 RANDOM_TESTS = ^TestKilledAtRandomMoments$$|^TestHarvest$$/^kills$$
 
-# Those that say nothing new of most changes and take minutes: the full gate runs them.
+# Tests that take minutes and rarely find a fault in a change: the full gate runs them.
 HEAVY_TESTS = ^TestToldToStopWhileServicesHang$$|^TestSharedPauses$$|^TestRenamedMovedAndMerged$$|^TestCalledWithoutNotifications$$|^TestThroughput$$|^TestAbuseFilter$$|^TestRepliesAndCorrections$$|^TestLateRequest$$|^TestStrangers$$
 
 .PHONY: release licenses help build test race lint lint-golangci fuzz integration integration-heavy integration-random engines replay bench-graph eval-slice env-example confirm-slice demo web-assets bench bench-harvest simulate scale chaos soak ci full
@@ -16,7 +16,7 @@ help: ## this list
 build: ## build everything
 	go build ./...
 
-test: ## the tests: needs nothing but Go
+test: ## the tests; they need nothing but Go
 	go test ./...
 
 race: ## the tests with the race detector, in random order
@@ -41,10 +41,10 @@ bench-graph: ## the embedded graph compared with other SPARQL engines on the sam
 	bash tools/engines/install.sh
 	go run ./tools/graphbench
 
-integration: ## against real servers; fails when one is missing
+integration: ## tests against real servers; fails if one is missing
 	bash .ci/integration.sh -skip '$(RANDOM_TESTS)|$(HEAVY_TESTS)'
 
-integration-heavy: ## scenes on an older MediaWiki, of corrections and of strangers, the abuse filter, and what one to three workers get done
+integration-heavy: ## an older MediaWiki, corrections, strangers, the abuse filter, and the throughput of one to three workers
 	PARTS=program bash .ci/integration.sh -run '$(HEAVY_TESTS)'
 
 integration-random: ## the program killed at random moments, against real servers
@@ -63,17 +63,17 @@ eval-slice: ## a benchmark run on a slice of Wikidata, killed ten times: make ev
 confirm-slice: ## confirm the built-in slice against reference data: make confirm-slice SHARED=folder
 	go run ./tools/confirmslice -quiet $(SHARED)
 
-simulate: ## N random schedules of crashes, lost saves, clock steps and posts against the bot; then mistakes planted into it
+simulate: ## N random schedules of crashes, lost saves, clock steps and posts against the bot; then the same with planted mistakes
 	GOGC=400 SIMULATE=$(N) go test -count 1 -timeout 24h -run '^TestSimulation$$' -v ./bot
 	SIMULATE_MUTANTS=20000 go test -count 1 -timeout 24h -run '^TestMutants$$' -v ./bot
 
 chaos: ## REQUESTS requests on a real MediaWiki while everything fails, with WORKERS processes; SEED= of a failing run replays its schedule
 	go run ./tools/chaos -requests $(or $(REQUESTS),1000) -workers $(or $(WORKERS),1) -seed $(or $(SEED),0) -duration $(or $(DURATION),24h) $(CHAOS)
 
-soak: ## ROUNDS rounds of the bot, a request in each fourth: memory, files, goroutines and the ledger's size must stay flat
+soak: ## ROUNDS rounds of the bot, every fourth with a request: memory, files, goroutines and the ledger must not grow
 	SOAK=$(or $(ROUNDS),20000) go test -count 1 -timeout 24h -run '^TestSoak$$' -v ./cmd/spinachbot
 
-scale: ## how the bot does at 1 to 1,000 times today's requests, on a simulated clock: the tables and plots of docs/scale.md
+scale: ## the bot at 1 to 1,000 times today's requests, on a simulated clock: the tables and plots of docs/scale.md
 	SCALE=1 SCALE_FIGURES=$(CURDIR)/docs/figures go test -count 1 -timeout 2h -run '^TestTables$$' -v ./tools/scale
 
 bench-harvest: ## ten years of a busy forum harvested from a local wiki: time and memory
@@ -83,7 +83,7 @@ bench-harvest: ## ten years of a busy forum harvested from a local wiki: time an
 env-example: ## write .env.example from the list of settings
 	go run ./cmd/spinachbot config print --example > .env.example
 
-release: ## archives for all platforms, built twice and compared, bills of materials, notes, checksums, in dist/; RELEASE_KEY=file of an SSH key signs them
+release: ## a release in dist/: archives for all platforms, built twice and compared, bills of materials, notes and checksums; RELEASE_KEY=file of an SSH key signs it
 	cd tools/release && go run .
 
 licenses: ## write docs/licenses.md and NOTICE from what is compiled in
@@ -92,11 +92,11 @@ licenses: ## write docs/licenses.md and NOTICE from what is compiled in
 demo: ## the bot at work on its own small wiki
 	go run ./cmd/spinachbot demo
 
-web-assets: ## what the web pages use of other projects, from npm
+web-assets: ## write the files of npm projects that the web pages use
 	cd tools/webassets && npm ci --no-audit --no-fund && node build.mjs ../../internal/web/ask/others
 
 ci: ## the gate: deterministic, needs no arguments
 	bash .ci/run
 
-full: ## the gate, random order, kills at random moments, fuzzing: before an issue is called done
+full: ## the gate, tests in random order, kills at random moments, fuzzing: run before an issue is called done
 	bash .ci/full

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Plays an annotator for the check of the documentation: keeps every candidate of a harvest with a question of its own.
+# Acts as an annotator for the check of the documentation: keeps every candidate of a harvest, each with its own
+# question.
 # Usage: .ci/annotate.sh ADDRESS DIR
 set -euo pipefail
 address=$1 dir=$2

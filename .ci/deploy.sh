@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Checks deploy/ as far as a machine without Docker, Kubernetes and a running systemd can. Needs root (or sudo), strace and systemd's tools.
+# Checks deploy/ as far as a machine without Docker, Kubernetes and a running systemd can. Needs root (or sudo), strace
+# and systemd's tools.
 #
 #   - the unit: systemd-analyze verify, its exposure, and every system call of the real program against the unit's filter
-#   - the image: the commands of the Dockerfile are run, and the program works in what they make: as a root file system that nobody can
-#     write to, for a user without rights, capabilities and a way to gain them
+#   - the image: the commands of the Dockerfile are run, and the program works in the image that they make: in a
+#     read-only root file system, as a user without privileges, capabilities or a way to gain them
 #   - the manifests: tools/manifests
-#   - backup.sh: a backup is made of what the program left
+#   - backup.sh: a backup of the program's data is made
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."
@@ -52,11 +53,11 @@ boxed demo --once --data-dir /data > "$tmp/page"
 grep -q '\[\[User:SpinachBot|SpinachBot\]\]' "$tmp/page"
 boxed ledger list --data-dir /data --state posted > "$tmp/posted"
 n=$(($(wc -l < "$tmp/posted") - 1)) # less the heading
-echo "in the box it answered $n requests"
+echo "in the image, it answered $n requests"
 [ "$n" -ge 10 ]
-if boxed sandbox --addr 127.0.0.1:0 --data-dir /elsewhere > "$tmp/out" 2>&1; then echo "the root can be written to"; exit 1; fi
+if boxed sandbox --addr 127.0.0.1:0 --data-dir /elsewhere > "$tmp/out" 2>&1; then echo "the root file system is writable"; exit 1; fi
 grep -q 'cannot be written' "$tmp/out" || { cat "$tmp/out"; exit 1; }
-[ -z "$(find "$tmp/volume" ! -user "${user%:*}" -o -perm /077)" ] || { echo "others can read what it keeps:"; find "$tmp/volume" -perm /077; exit 1; }
+[ -z "$(find "$tmp/volume" ! -user "${user%:*}" -o -perm /077)" ] || { echo "others can read its data:"; find "$tmp/volume" -perm /077; exit 1; }
 
 echo "--- the manifests"
 (cd tools/manifests && go vet ./... && go test ./... && go run . "$bin")
@@ -82,9 +83,9 @@ systemd-analyze security --offline=yes --threshold=15 --no-pager deploy/spinachb
 tail -n 1 "$tmp/security"
 "$bin" run -h > "$tmp/help"
 for flag in $(sed -n 's/^ExecStart=//p' deploy/spinachbot.service | grep -o -- '--[a-z-]*'); do
-  grep -q -- "$flag\b" "$tmp/help" || { echo "the unit calls run with $flag, which it does not have"; exit 1; }
+  grep -q -- "$flag\b" "$tmp/help" || { echo "the unit calls run with $flag, a flag that does not exist"; exit 1; }
 done
-# The system calls that the filter lets through, by name; groups begin with @.
+# The system calls that the filter allows, by name; groups begin with @.
 calls() {
   systemd-analyze syscall-filter --no-pager "$1" < /dev/null | sed -n 's/^    \([@a-z0-9_-]*\)$/\1/p' | while read -r c; do
     case $c in @*) calls "$c" ;; *) echo "$c" ;; esac
@@ -95,9 +96,9 @@ calls @privileged | sort -u > "$tmp/denied"
 install -d -m 0700 -o nobody "$tmp/traced" # SQLite gives files away when it is root
 (cd "$tmp" && strace -u nobody -f -qq -e trace=all -e signal=none -o "$tmp/trace" "$bin" demo --once --data-dir "$tmp/traced" > /dev/null 2>&1)
 sed -nE 's/^[0-9]+ +([a-z0-9_]+)\(.*/\1/p' "$tmp/trace" | sort -u > "$tmp/used"
-# execve is what strace starts the program with.
+# strace starts the program with execve.
 grep -vxF execve "$tmp/used" | comm -23 - <(comm -23 "$tmp/allowed" "$tmp/denied") > "$tmp/refused"
 [ ! -s "$tmp/refused" ] || { echo "the unit's filter refuses system calls of the program:"; cat "$tmp/refused"; exit 1; }
 [ "$(wc -l < "$tmp/used")" -gt 20 ]
 if grep -q 'PROT_WRITE|PROT_EXEC' "$tmp/trace"; then echo "MemoryDenyWriteExecute would stop the program"; exit 1; fi
-echo "the unit's filter lets all $(wc -l < "$tmp/used") kinds of system calls through"
+echo "the unit's filter allows all $(wc -l < "$tmp/used") kinds of system calls"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs every command of README.md and docs/*.md that is in a block marked ```sh, literally, page by page, each page in a fresh copy of the sources.
-# Blocks marked ```console need an account on a wiki, a key or the network, and are not run. A line "<!-- check: COMMAND -->" is run too: it does what the
-# text asks the reader to do in a browser. Usage: .ci/docs.sh [PAGE...]
+# Runs every command in the blocks marked ```sh of README.md and docs/*.md, literally, page by page, each page in a fresh
+# copy of the sources. Blocks marked ```console need an account on a wiki, a key or the network, and are not run. A line
+# "<!-- check: COMMAND -->" is run, too: the command does what the text asks the reader to do in a browser.
+# Usage: .ci/docs.sh [PAGE...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 top=$PWD
@@ -23,8 +24,8 @@ for page in "${pages[@]}"; do
   mkdir "$tmp/copy"
   git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$tmp/copy"
   cd "$tmp/copy"
-  set -m # a process group of its own, so that what the page leaves running can be ended
-  # Blocks wait for servers in loops: one that never starts must not hold the gate up for long.
+  set -m # a process group of its own, so that processes that the page leaves running can be ended
+  # Blocks wait for servers in loops. A server that never starts must not hold up the gate for long.
   env -u OPENAI_API_KEY -u OPENAI_BASE_URL timeout --kill-after 10 900 bash -euxo pipefail "$tmp/page.sh" > "$tmp/out" 2> "$tmp/err" &
   group=$!
   set +m

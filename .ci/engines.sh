@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The dialect and the embedded graph against Virtuoso, Oxigraph and Blazegraph: installs what is missing (apt-get, npm, Maven), then runs the differential tests;
-# then the index's search by meaning with real vectors.
-# Arguments go to go test.
+# Tests the dialect and the embedded graph against Virtuoso, Oxigraph and Blazegraph: installs what is missing (apt-get,
+# npm, Maven), and runs the differential tests. Then it tests the index's search by meaning with real vectors.
+# Arguments are passed to go test.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bash tools/engines/install.sh
-[ -e "${SPINACHBOT_SHARED:-../shared}/data/slice" ] || echo "skipped: the gold and the forum queries, for the reference data is not here (SPINACHBOT_SHARED)"
+[ -e "${SPINACHBOT_SHARED:-../shared}/data/slice" ] || echo "skipped: the gold and the forum queries, because the reference data is missing (SPINACHBOT_SHARED)"
 go test -tags integration -count=1 -timeout 20m "$@" ./internal/integration/engines/
 
 echo "--- search by meaning, with the vectors of GloVe"

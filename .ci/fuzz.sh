@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # Searches for failing inputs with every fuzz target of every package: .ci/fuzz.sh [TIME] [LONGTIME]
 #
-# TIME is how long a target runs (default $FUZZTIME, else 5s); LONGTIME the same for the SPARQL dialect and its evaluation (default
-# $FUZZTIME_DIALECT, else 30s). All targets run, also after a failure. To fuzz one target for long:
+# TIME is how long a target runs (default $FUZZTIME, otherwise 5s); LONGTIME is the same for the SPARQL dialect and its
+# evaluation (default $FUZZTIME_DIALECT, otherwise 30s). All targets run, even after a failure. To fuzz one target for
+# longer:
 # go test ./internal/sparql -run '^$' -fuzz '^FuzzPrint$' -fuzztime 1h
 #
-# With FUZZ_BUDGET, such as 45m, all targets together run that long: each gets a share, those with LONGTIME four.
+# With FUZZ_BUDGET, such as 45m, all targets together run that long: each gets one share, and those with LONGTIME get
+# four.
 #
-# When the time ends while a worker is busy, Go's fuzzer sometimes reports "context deadline exceeded" although no input failed. Only such a
-# run is repeated.
+# When the time ends while a worker is busy, Go's fuzzer sometimes reports "context deadline exceeded" although no input
+# failed. Only such a run is repeated.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 time=${1:-${FUZZTIME:-5s}}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The integration run: a real MediaWiki, Chromium, the system call tracer, and three SPARQL engines. It fails, not skips, when one is missing; the
-# engines are installed (engines.sh). Arguments go to the go test that tests the program with them. PARTS chooses parts, such as PARTS=program.
+# The integration run, with a real MediaWiki, Chromium, the system call tracer and three SPARQL engines. If one is
+# missing, it fails and does not skip anything; the engines are installed (engines.sh). Arguments are passed to the go
+# test that tests the program. PARTS chooses parts, such as PARTS=program.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 parts=${PARTS:-wiki program engines}
@@ -31,9 +32,9 @@ if part program; then
   export "${settings?}"
   go test -count=1 ./internal/store/
   echo "--- the program"
-  npm install --silent --no-audit --no-fund --no-save --prefix "$dir/axe" axe-core@4.14.1 # accessibility checker, injected into pages by the tests only
+  npm install --silent --no-audit --no-fund --no-save --prefix "$dir/axe" axe-core@4.14.1 # accessibility checker, injected into pages only by the tests
   export AXE_CORE="$dir/axe/node_modules/axe-core/axe.min.js"
-  # Each test is named with its time when it ends, so that a run that is cut off tells where.
+  # Each test is printed with its time when it ends, so that the output of a run that is cut off shows where.
   go test -tags integration -count=1 -timeout 30m -v "$@" ./internal/integration/ 2>&1 | grep -v '^=== '
 fi
 if part engines; then

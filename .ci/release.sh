@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# Makes a release and uses it as a user would: checks sums, signature and bill of materials, unpacks it, runs it.
-# Usage: .ci/release.sh [PLATFORMS]   with platforms, comma-separated: built once, with the usual cache; without: all, built twice and compared
+# Makes a release and uses it as a user would: checks sums, signature and bill of materials, unpacks it, and runs it.
+# Usage: .ci/release.sh [PLATFORMS]
+# The comma-separated platforms are built once, with the usual cache. Without them, all platforms are built twice and
+# compared.
 set -euo pipefail
 cd "$(dirname "$0")/../tools/release"
 export GOFLAGS=-mod=readonly
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-export TMPDIR=$tmp # where the builds are made, so that a look into the program can tell
+export TMPDIR=$tmp # the folder of the builds, which the program must not contain
 go vet ./...
 go test ./...
 ssh-keygen -q -t ed25519 -N '' -f "$tmp/key"
-# The last commit and what has not been committed yet, as a clone of its own: a release is made of a commit only.
+# A clone of the last commit with what has not been committed yet, since a release is made only from a commit.
 git clone -q --no-local ../.. "$tmp/clone"
 (cd ../.. && git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$tmp/clone")
 (cd "$tmp/clone" && git add -A && { git diff --cached --quiet || git -c user.name=ci -c user.email=ci@localhost commit -qm 'ci: what is not committed'; })
@@ -24,7 +26,7 @@ said=$(spinachbot_*_linux_amd64/spinachbot --version)
 echo "$said"
 commit=$(git -C "$tmp/clone" rev-parse HEAD)
 [[ $said == *"${commit:0:12}"* ]] || { echo "the program does not name commit $commit"; exit 1; }
-if grep -aq "$tmp" spinachbot_*_linux_amd64/spinachbot; then echo "the program holds the folder it was built in"; exit 1; fi
+if grep -aq "$tmp" spinachbot_*_linux_amd64/spinachbot; then echo "the program contains the name of the folder in which it was built"; exit 1; fi
 (cd spinachbot_*_linux_amd64 && ./spinachbot demo --once > page.txt && [ -s page.txt ])
 echo "--- the bill of materials, against the schema of CycloneDX and against go version -m"
 npm install --silent --no-audit --no-fund --no-save --ignore-scripts --prefix "$tmp/npm" ajv@8.20.0 ajv-formats@3.0.1 ajv-formats-draft2019@1.6.1 @cyclonedx/cyclonedx-library@10.3.0

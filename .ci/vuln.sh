@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Looks for known vulnerabilities in what the program calls, with govulncheck. Exit status: 0 none; 1 some, or it failed; 3 the database cannot
-# be reached, so nothing is known. GOVULNDB names another database, such as file:///copy/of/vuln.go.dev. First the tool must find one that is
-# made up, or its silence would mean nothing.
+# Searches for known vulnerabilities in what the program calls, with govulncheck. Exit status: 0 none; 1 some, or it
+# failed; 3 the database cannot be reached, so nothing is known. GOVULNDB names another database, such as
+# file:///copy/of/vuln.go.dev. The tool must first find a made-up vulnerability; otherwise its silence would mean
+# nothing.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 tmp=$(mktemp -d)
@@ -19,7 +20,7 @@ cat > "$fake/ID/GO-2026-0001.json" <<JSON
  "ecosystem_specific":{"imports":[{"path":"$module","symbols":["New"]}]}}]}
 JSON
 if "$tmp/govulncheck" -db "file://$fake" ./cmd/spinachbot > "$tmp/out" 2>&1 || ! grep -q GO-2026-0001 "$tmp/out"; then
-  echo "govulncheck does not find what is there:"; cat "$tmp/out"
+  echo "govulncheck does not find the made-up vulnerability:"; cat "$tmp/out"
   exit 1
 fi
 db=${GOVULNDB:-https://vuln.go.dev}

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Writes a backup of the bot in this folder into backups/ and keeps the newest fourteen. It may run while the bot works.
+# Writes a backup of the bot in this folder into backups/ and keeps the newest fourteen. It may run while the bot is
+# running.
 set -eu
 cd "$(dirname "$0")"
 umask 077

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Prints a port of this machine on which nothing listens, and neither on the next one: freeport.sh
-# A server that starts slowly still finds it free: systems take the ports of outgoing connections from 32768 on (Linux) or 49152 on.
+# Prints a port of this machine on which nothing listens, and whose successor is free, too: freeport.sh
+# A server that starts slowly still finds it free, because operating systems choose the ports of outgoing connections
+# from 32768 (Linux) or 49152 upward.
 set -euo pipefail
 listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 for _ in $(seq 100); do

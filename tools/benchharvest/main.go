@@ -1,6 +1,7 @@
 // Command benchharvest measures the harvest of ten years of a busy forum. It creates 120 archive pages with 10,000
 // discussions and serves them from the sandbox's wiki, together with the built-in graph. Then it runs the harvest
-// command on them, and prints the time and memory that the command took. Creating and serving the pages does not count.
+// command on them, and prints the time and memory that the command took. The time for creating and serving the pages
+// does not count.
 //
 //	benchharvest path/to/spinachbot
 //

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The TEXT2SPARQL challenge's own client (PyPI: text2sparql-client) asks spinachbot serve, runs the queries and measures
-# them. The model is the sandbox's script, so the figures are known: all right but for the question that has no answer.
-# Installs the client into a folder of its own. Needs Python 3.11 or later with venv. Usage: tools/challenge/run.sh
+# them. The model is the sandbox's script, so the figures are known: all answers are right, except to the question that
+# has no answer. Installs the client into a folder of its own. Needs Python 3.11 or later with venv. Usage:
+# tools/challenge/run.sh
 set -euo pipefail
 cd "$(dirname "$0")"
 here=$PWD
@@ -9,7 +10,7 @@ tmp=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$tmp"' EXIT
 (cd ../.. && go build -o "$tmp/spinachbot" ./cmd/spinachbot)
 python3 -m venv "$tmp/venv"
-# pytrec-eval, which the client wants, is built from a download; pytrec-eval-terrier is the same module as a wheel.
+# The client requires pytrec-eval, which is built from a download; pytrec-eval-terrier is the same module as a wheel.
 "$tmp/venv/bin/pip" install -q --no-deps text2sparql-client==2.1.0
 "$tmp/venv/bin/pip" install -q 'numpy<2' pytrec-eval-terrier 'fastapi<0.129' 'uvicorn<0.35' 'setuptools<81' \
   SPARQLWrapper click loguru pydantic-settings pyyaml requests scipy tqdm 2>"$tmp/pip.err" || { cat "$tmp/pip.err"; exit 1; }
@@ -37,7 +38,7 @@ import json, sys
 path, lang = sys.argv[1:]
 result = json.load(open("result.json"))
 got = {name: scores.get("set_F") for name, scores in result.items() if name.startswith("countries:")}
-# Question 5 in English has no answer here; its gold is empty, so the measure leaves it out.
+# Question 5 in English has no answer here. Its gold answer is empty, so the measure leaves it out.
 want = {"countries:%d-%s" % (i, lang): 1.0 for i in range(1, 5 if lang == "en" else 2)}
 if got != want:
     print("/%s %s: set_F is %s, want %s" % (path, lang, got, want), open("answers.json").read())

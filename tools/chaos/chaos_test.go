@@ -66,7 +66,7 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// Each fault does to a call what its name says.
+// Each fault has the effect on a call that its name describes.
 func TestFaults(t *testing.T) {
 	var got atomic.Pointer[string]
 	var calls atomic.Int32

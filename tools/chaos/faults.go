@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Fault is what happens to one call of the bot.
+// Fault is a way in which one call of the bot goes wrong.
 type Fault string
 
 // The faults. What each does is in [proxy.play].
@@ -48,7 +48,7 @@ const (
 	quota     Fault = "insufficient_quota"
 )
 
-// weighted is how often each fault is chosen, relative to the others of its part.
+// weighted maps faults to how often each is chosen, relative to the others of its part.
 type weighted map[Fault]int
 
 // Every part of the network has these.
@@ -152,9 +152,9 @@ func (s *schedule) calmDown() {
 	s.calm = true
 }
 
-// Event is something that happens to processes and servers at a time.
+// Event is something that happens to processes and servers at a certain time.
 type Event struct {
-	After  time.Duration // since the event before
+	After  time.Duration // since the previous event
 	Kind   string
 	Worker int
 	Length time.Duration

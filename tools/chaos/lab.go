@@ -1,4 +1,4 @@
-// Over 500 lines: one run from its start to its verdict; its parts share the record of what happened.
+// Over 500 lines: one run, from its start to its verdict. Its parts share the record of what happened.
 
 package main
 

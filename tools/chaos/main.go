@@ -53,16 +53,16 @@ func main() {
 	flag.Float64Var(&o.faults, "faults", 0.03, "`share` of calls that fail; saves fail eight times as often")
 	flag.DurationVar(&o.every, "every", 25*time.Second, "mean `time` between two events such as kill -9")
 	flag.DurationVar(&o.lease, "lease", 5*time.Second, "`time` after which a process counts as gone")
-	flag.DurationVar(&o.settle, "settle", 12*time.Minute, "after the last fault: the `time` without change after which open requests are lost")
+	flag.DurationVar(&o.settle, "settle", 12*time.Minute, "after the last fault: the `time` without change after which open requests count as lost")
 	flag.StringVar(&o.preset, "preset", "best", "`name` of the bot's preset")
-	flag.StringVar(&o.bin, "bin", "", "the program's `file`; empty: it is built")
-	flag.StringVar(&o.dir, "dir", "", "`folder` for logs and data, kept; empty: a temporary one, deleted when all is well")
+	flag.StringVar(&o.bin, "bin", "", "the program's `file` (default: a new build)")
+	flag.StringVar(&o.dir, "dir", "", "`folder` for logs and data, which is kept (default: a temporary one, deleted if all is well)")
 	flag.Parse()
 	if o.seed == 0 {
 		o.seed = uint64(time.Now().UnixNano())
 	}
 	if err := run(o); err != nil {
-		fmt.Fprintf(os.Stderr, "chaos: %v\nthe same schedule again: go run ./tools/chaos -seed %d -requests %d -workers %d\n", err, o.seed,
+		fmt.Fprintf(os.Stderr, "chaos: %v\nto repeat the schedule: go run ./tools/chaos -seed %d -requests %d -workers %d\n", err, o.seed,
 			o.requests, o.workers)
 		os.Exit(1)
 	}

@@ -178,7 +178,7 @@ var headingOf = regexp.MustCompile(`(?m)^== (.*?) ==\r?$`)
 
 var maxlag = regexp.MustCompile(`(maxlag=|name="maxlag"\r\n\r\n)\d+`)
 
-// lagged has MediaWiki itself refuse a request for lag: with a negative limit it always does.
+// lagged makes MediaWiki itself refuse a request because of lag, as it always does with a negative limit.
 func lagged(body []byte, query string) ([]byte, string) {
 	return maxlag.ReplaceAll(body, []byte("${1}-1")), maxlag.ReplaceAllString(query, "${1}-1")
 }
@@ -193,7 +193,7 @@ type response struct {
 var direct = &http.Client{Timeout: time.Minute,
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// forward asks the server, and waits for its answer even if the bot is gone.
+// forward sends a call to the server, and waits for the answer even if the bot has hung up.
 func (p *proxy) forward(r *http.Request, body []byte) (*response, error) {
 	u := *p.target
 	u.Path, u.RawPath, u.RawQuery = r.URL.Path, r.URL.RawPath, r.URL.RawQuery
@@ -212,7 +212,7 @@ func (p *proxy) forward(r *http.Request, body []byte) (*response, error) {
 	return &response{resp.StatusCode, resp.Header, all}, err
 }
 
-// answer sends an answer, changed if the fault says so.
+// answer sends an answer, changed if the fault requires it.
 func (p *proxy) answer(w http.ResponseWriter, resp *response, f Fault) {
 	switch f {
 	case lost:
@@ -323,7 +323,7 @@ func (t *tunnel) reset() {
 	}
 }
 
-// gated reads nothing while the worker is cut off: sent data stays in the network.
+// gated reads nothing while the worker is cut off, so that sent data stays in the network.
 type gated struct {
 	net.Conn
 	off *atomic.Bool

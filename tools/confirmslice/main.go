@@ -1,6 +1,6 @@
 // Command confirmslice confirms the demo's slice of Wikidata (internal/sandbox/data/*.ttl) against the shared files: a
 // larger slice of the real graph and the traces of question-answering runs on the real service. It is for maintainers,
-// and not a part of the tests.
+// and not part of the tests.
 //
 //	go run ./tools/confirmslice [-quiet] SHARED [DATA]
 //
@@ -30,7 +30,7 @@ import (
 )
 
 func main() {
-	quiet := flag.Bool("quiet", false, "print the counts only, not the list of what could not be confirmed")
+	quiet := flag.Bool("quiet", false, "print only the counts, not the list of what could not be confirmed")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: confirmslice [-quiet] SHARED [DATA]")
 		flag.PrintDefaults()

@@ -173,7 +173,7 @@ func value(t rdf.Term) string {
 	return number(t.Value)
 }
 
-// number normalizes a number's text: +8848.860 is 8848.86. Other text stays.
+// number normalizes a number's text: +8848.860 is 8848.86. Other text is returned unchanged.
 func number(s string) string {
 	r, ok := new(big.Rat).SetString(strings.TrimPrefix(s, "+"))
 	if !ok {

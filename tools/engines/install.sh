@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs the SPARQL engines of the differential tests: Virtuoso (Debian), Oxigraph (npm) and Blazegraph (Maven Central). What is there already stays.
-# The last two go into a cache folder outside the repository, $ENGINES_CACHE or ~/.cache/spinachbot-engines.
+# Installs the SPARQL engines of the differential tests: Virtuoso (Debian), Oxigraph (npm) and Blazegraph (Maven
+# Central). An engine that is already installed stays. The last two go into a cache folder outside the repository,
+# $ENGINES_CACHE or ~/.cache/spinachbot-engines.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${ENGINES_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/spinachbot-engines}
@@ -32,4 +33,4 @@ if [ ! -s "$cache/blazegraph/blazegraph-jar-2.1.5.jar" ]; then
 fi
 mkdir -p "$cache/blazegraph/classes"
 javac -nowarn -cp "$cache/blazegraph/blazegraph-jar-2.1.5.jar" -d "$cache/blazegraph/classes" "$here/blazegraph/Server.java"
-echo "the engines are in place"
+echo "the engines are installed"

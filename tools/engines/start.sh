@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Runs one engine over files of RDF in the foreground: start.sh ENGINE DIR PORT PREFIXES FILE...
-# ENGINE is virtuoso, oxigraph or blazegraph, DIR an empty folder for what the engine writes, PREFIXES a file of predefined prefixes (name, tab, namespace).
-# It is ready when http://127.0.0.1:PORT/sparql answers; Virtuoso, which answers before it has loaded, when DIR/ready exists as well.
-# DIR/loaded then holds the milliseconds of loading. To stop it, end its process group.
+# ENGINE is virtuoso, oxigraph or blazegraph; DIR is an empty folder for the engine's files; PREFIXES is a file of
+# predefined prefixes (name, tab, namespace). The engine is ready when http://127.0.0.1:PORT/sparql answers. Virtuoso
+# answers before it has loaded the files, so DIR/ready must exist as well. DIR/loaded then contains the loading time in
+# milliseconds. To stop the engine, end its process group.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${ENGINES_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/spinachbot-engines}

@@ -6,7 +6,7 @@
 //	evalslice [-kills N] [-keep DIR] SPINACHBOT SHARED
 //
 // SPINACHBOT is the program, SHARED the folder with data/slice and data/spinach. It exits with 1 if the files differ or
-// a run fails. If the data is missing, it says so.
+// a run fails. If the data is missing, it prints a message and exits with 0.
 package main
 
 import (
@@ -28,7 +28,7 @@ import (
 
 func main() {
 	kills := flag.Int("kills", 10, "how often the second run is killed")
-	keep := flag.String("keep", "", "folder to leave the runs in; a temporary one when not given")
+	keep := flag.String("keep", "", "folder for the runs, which is kept (default: a temporary one)")
 	flag.Parse()
 	if flag.NArg() != 2 {
 		fmt.Fprintln(os.Stderr, "usage: evalslice [-kills N] [-keep DIR] SPINACHBOT SHARED")
@@ -58,7 +58,7 @@ func show(ctx context.Context, out io.Writer, binary, shared, keep string, kills
 	record := filepath.Join(shared, "data", "spinach", "qald10-log.json")
 	for _, path := range []string{questions, graph, record} {
 		if _, err := os.Stat(path); err != nil {
-			fmt.Fprintf(out, "skipped: the data is not there: %v\n", err)
+			fmt.Fprintf(out, "skipped: the data is missing: %v\n", err)
 			return nil
 		}
 	}
@@ -88,7 +88,7 @@ func show(ctx context.Context, out io.Writer, binary, shared, keep string, kills
 	}
 	killed := 0
 	for {
-		// A kill comes some moments after a number of items are done, so that it hits items at different stages.
+		// Each kill comes some moments after a number of items are done, so that the kills hit items at different stages.
 		after, delay := 0, time.Duration(killed*137%400)*time.Millisecond
 		if killed < kills {
 			after = (killed + 1) * total / (kills + 2)
@@ -148,8 +148,8 @@ func (r *runs) items(name string) (int, error) {
 	return len(list), err
 }
 
-// run starts or continues a run, and kills it shortly after that number of items are done; 0 means never. dead means
-// that it was killed before its end.
+// run starts or continues a run, and kills it shortly after that number of items are done; 0 means never. dead reports
+// whether it was killed before its end.
 func (r *runs) run(ctx context.Context, name string, after int, delay time.Duration) (dead bool, err error) {
 	args := append(append([]string{}, r.args[:2]...), "--out", filepath.Join(r.dir, name))
 	cmd := exec.CommandContext(ctx, r.binary, append(args, r.args[2:]...)...)

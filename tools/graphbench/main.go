@@ -101,7 +101,7 @@ func compare(ctx context.Context, names []string, scripts string, runs int) erro
 	return agree(all)
 }
 
-// agree checks that all engines found the same number of rows: the speed of wrong answers is of no interest.
+// agree checks that all engines found the same number of rows: the speed of wrong answers does not matter.
 func agree(all []result) error {
 	var wrong []string
 	for _, q := range slices.Concat(benchdata.Classes, benchdata.More) {
@@ -118,7 +118,7 @@ func agree(all []result) error {
 	return nil
 }
 
-// print writes the table as Markdown, one line for each engine and way of asking.
+// print writes the table as Markdown, one line for each engine and way of access.
 func print(all []result, queries []benchdata.Query) {
 	head, rule := "| engine | load | memory, peak |", "| --- | --- | --- |"
 	for _, q := range queries {

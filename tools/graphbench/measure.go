@@ -52,7 +52,7 @@ func measure(ctx context.Context, name, scripts, dir, data string, runs int) (re
 	r.load = s.load
 	r.memory, _ = s.resident()
 	queries := benchdata.Classes
-	if name != "gordflib" { // it takes minutes for some of the others
+	if name != "gordflib" { // some of the others take it minutes
 		queries = slices.Concat(queries, benchdata.More)
 	}
 	for _, q := range queries {
@@ -124,7 +124,7 @@ func (s *server) local(ctx context.Context, query string) (ms float64, rows int,
 	return float64(micros) / 1000, rows, nil
 }
 
-// protocol asks over the SPARQL protocol; inside is the time that the engine itself reports, or 0.
+// protocol runs a query over the SPARQL protocol; inside is the time that the engine itself reports, or 0.
 func (s *server) protocol(ctx context.Context, query string) (ms, inside float64, rows int, err error) {
 	kind, body := "application/sparql-query", query
 	if s.name == "virtuoso" {

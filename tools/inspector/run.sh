@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The official inspector of the Model Context Protocol (npm: @modelcontextprotocol/inspector) as a client of spinachbot:
-# over standard input and output, and over HTTP. It calls every tool once on the built-in graph and looks at the answers.
+# over standard input and output, and over HTTP. It calls every tool once on the built-in graph and checks the answers.
 # Installs the inspector and the Node.js that it needs into a folder of its own. Needs npm. Usage: tools/inspector/run.sh
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -21,16 +21,16 @@ E
 for _ in $(seq 100); do grep -q http serve.txt && break; sleep 0.1; done
 address=$(grep -o 'http://[0-9.:]*' serve.txt | head -1)
 count=0
-try() { # WANT ARGUMENT...: the answer to a method must hold WANT
+try() { # WANT ARGUMENT...: the answer to a method must contain WANT
   local want=$1 out
   shift
-  out=$(timeout 120 mcp-inspector --cli "${target[@]}" "$@" 2> inspector.err) || true # it fails where a tool reports a failure
+  out=$(timeout 120 mcp-inspector --cli "${target[@]}" "$@" 2> inspector.err) || true # it fails if a tool reports a failure
   if ! grep -qF -- "$want" <<< "$out"; then
-    echo "${target[*]} $*: no $want in the answer"; printf '%s\n' "$out" | head -c 2000; tail -n 20 inspector.err serve.err; exit 1
+    echo "${target[*]} $*: the answer does not contain $want"; printf '%s\n' "$out" | head -c 2000; tail -n 20 inspector.err serve.err; exit 1
   fi
   count=$((count + 1))
 }
-call() { # WANT TOOL ARGUMENT...: the answer of a tool must hold WANT
+call() { # WANT TOOL ARGUMENT...: the answer of a tool must contain WANT
   local want=$1 tool=$2 args=()
   shift 2
   for a in "$@"; do args+=(--tool-arg "$a"); done
@@ -61,4 +61,4 @@ for t in "${targets[@]}"; do
   call Germany execute_query 'sparql=SELECT ?c WHERE { ?c wdt:P36 wd:Q64 }' kg=embedded
   call 'the graphs are: embedded, wikidata' execute_query 'sparql=ASK {}' kg=nowhere
 done
-echo "the inspector's $count calls went well"
+echo "the inspector's $count calls succeeded"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The TEXT2SPARQL challenge's own client (PyPI: text2sparql-client 2.1.0) asks spinachbot serve the thirty questions about
 # the library, runs the queries on the library's endpoint and measures them. The model is a script: -script makes it from a
-# run's results, or from the right queries where no run is given. Needs Python 3.11 or later with venv.
+# run's results, or from the right queries if no run is given. Needs Python 3.11 or later with venv.
 # Usage: tools/library/challenge.sh [results.jsonl]
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -12,7 +12,7 @@ trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$tmp"' EXIT
 (cd ../.. && go build -o "$tmp/spinachbot" ./cmd/spinachbot && go build -o "$tmp/library" ./tools/library &&
   go build -o "$tmp/graphbench" ./tools/graphbench)
 python3 -m venv "$tmp/venv"
-# pytrec-eval, which the client wants, is built from a download; pytrec-eval-terrier is the same module as a wheel.
+# The client requires pytrec-eval, which is built from a download; pytrec-eval-terrier is the same module as a wheel.
 "$tmp/venv/bin/pip" install -q --no-deps text2sparql-client==2.1.0
 "$tmp/venv/bin/pip" install -q 'numpy<2' pytrec-eval-terrier 'fastapi<0.129' 'uvicorn<0.35' 'setuptools<81' \
   SPARQLWrapper click loguru pydantic-settings pyyaml requests scipy tqdm 2>"$tmp/pip.err" || { cat "$tmp/pip.err"; exit 1; }

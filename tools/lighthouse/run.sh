@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Lighthouse (npm: lighthouse) looks at every page of spinachbot serve: an answer, the runs, the desk, the login, the page for
-# annotators, the query editor, all with the scripted model. It says the median of five looks at each, and fails where one
-# is below 95 in performance or accessibility. Performance is measured with Lighthouse's simulated slow phone; a machine
-# that is busy makes it lower. Needs npm and Chromium.
-# Usage: tools/lighthouse/run.sh [LOOKS], where LOOKS is the number of looks at each page (5).
-# LEAST=0 fails for accessibility only; LIGHTHOUSE=DIR takes an npm folder that has lighthouse and node already.
+# Lighthouse (npm: lighthouse) measures every page of spinachbot serve: an answer, the runs, the desk, the login, the
+# page for annotators and the query editor, all with the scripted model. The script prints the median of five
+# measurements of each page, and fails if one is below 95 in performance or accessibility. Performance is measured with
+# Lighthouse's simulated slow phone; a busy machine lowers it. Needs npm and Chromium.
+# Usage: tools/lighthouse/run.sh [LOOKS], where LOOKS is the number of measurements of each page (default 5).
+# With LEAST=0 it fails for accessibility only. LIGHTHOUSE=DIR uses an npm folder that already has lighthouse and node.
 set -euo pipefail
 cd "$(dirname "$0")"
 looks=${1:-5}

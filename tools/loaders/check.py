@@ -1,8 +1,8 @@
 """Loads exports of `trace export` as a trainer would: check.py FOLDER
 
-FOLDER holds openai*.jsonl, sft*.jsonl and preference*.jsonl. Each is loaded with datasets, goes through TRL's chat
-template functions with a tokenizer that is built here, and its assistant mask is compared with what the line says is
-to be learned. Whatever is missing or different ends it with status 1. It needs neither torch nor a model.
+FOLDER contains openai*.jsonl, sft*.jsonl and preference*.jsonl. Each is loaded with datasets and passed through TRL's
+chat template functions with a tokenizer that is built here. Its assistant mask is compared with what the line marks as
+to be learned. If anything is missing or different, the exit status is 1. Neither torch nor a model is needed.
 """
 import pathlib
 import sys
@@ -31,7 +31,7 @@ MARKS = ["<|tools|>", "<|system|>", "<|user|>", "<|assistant|>", "<|tool|>", "<|
 
 
 def tokenizer():
-    """A tokenizer of bytes: every text is told from every other one."""
+    """A tokenizer of bytes, which distinguishes every text from every other one."""
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     t = Tokenizer(models.BPE(vocab={c: i for i, c in enumerate(letters)}, merges=[]))
     t.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -50,16 +50,16 @@ def must(ok, *why):
 
 
 def said(m):
-    """What the template writes of a turn of the model."""
+    """What the template writes for a turn of the model."""
     calls = "".join("<|call|>" + c["function"]["name"] + " " + c["function"]["arguments"] for c in m.get("tool_calls") or [])
     return (m.get("content") or "") + calls + "<|end|>"
 
 
 def masked(messages, tools=None):
-    """The texts of a conversation whose loss counts, by the assistant mask."""
+    """The texts of a conversation whose loss counts according to the assistant mask."""
     out = TOKENIZER.apply_chat_template(messages, tools=tools, return_dict=True, return_assistant_tokens_mask=True)
     ids, mask = out["input_ids"], out["assistant_masks"]
-    must(len(ids) == len(mask), "the mask has another length than the text")
+    must(len(ids) == len(mask), "the mask and the text differ in length")
     texts, run = [], []
     for token, counts in zip(ids + [None], mask + [0]):
         if counts:
@@ -84,7 +84,7 @@ def check_openai(line):
 
 
 def check_sft(line):
-    # observations are what the user says to a model that works with text
+    # for a model that works with text, observations are messages of the user
     roles = {"observation": "user"}
     messages = [{"role": roles.get(t["role"], t["role"]), "content": t["text"]} for t in line["dialogue"]]
     must(data_utils.is_conversational({"messages": messages}), "not conversational")
@@ -99,7 +99,7 @@ def check_preference(line):
     text = data_utils.apply_chat_template(pair, TOKENIZER, tools=line.get("tools"))
     must(text["prompt"].endswith("<|assistant|>"), "the prompt does not end where the turn begins")
     for k in ("chosen", "rejected"):
-        must(text[k] == said(line[k][0]), k, "is another text than the turn:", text[k])
+        must(text[k] == said(line[k][0]), k, "differs from the turn:", text[k])
     must(text["chosen"] != text["rejected"], "both turns are the same")
     unpaired = data_utils.unpair_preference_dataset(ONE.from_list([pair]))
     must(unpaired["label"] == [True, False], "unpaired lines have other labels")
@@ -119,7 +119,7 @@ def main():
     with tempfile.TemporaryDirectory() as cache:
         for path in sorted(folder.glob("*.jsonl")):
             kind = path.name.split("-")[0].split(".")[0]
-            must(kind in CHECKS, path, "is of no known form")
+            must(kind in CHECKS, path, "has no known form")
             lines = load_dataset("json", data_files=str(path), split="train", cache_dir=cache)
             must(len(lines) == sum(1 for _ in path.open()) > 0, path, "has no lines, or not all were loaded")
             turns = sum(CHECKS[kind](line) for line in lines)

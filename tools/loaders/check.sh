@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Do the exports of `trace export` load where people train? Makes exports of real runs and loads them with datasets and TRL, see check.py.
-# It needs Go, python3 with venv, and PyPI; without one of them it fails. TRL comes without what it asks for, torch above all: its data functions
-# need none of it.
+# Checks that trainers can load the exports of `trace export`: makes exports of real runs, and loads them with datasets
+# and TRL; see check.py. It needs Go, python3 with venv, and PyPI, and fails without one of them. TRL is installed
+# without its dependencies, such as torch, because its data functions need none of them.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 dir=$(mktemp -d)
@@ -14,7 +14,7 @@ fi
 python3 -m venv "$dir/venv"
 "$dir/venv/bin/pip" install -q --disable-pip-version-check -r tools/loaders/requirements.txt
 "$dir/venv/bin/pip" install -q --disable-pip-version-check --no-deps trl==1.16.0
-"$dir/venv/bin/python" -c 'import importlib.util as i, sys; sys.exit(i.find_spec("torch") and "torch is here; this is to work without it")'
+"$dir/venv/bin/python" -c 'import importlib.util as i, sys; sys.exit(i.find_spec("torch") and "torch is installed; this must work without it")'
 
 go build -o "$dir/spinachbot" ./cmd/spinachbot
 "$dir/spinachbot" sandbox --addr 127.0.0.1:0 --data-dir "$dir/data" > "$dir/settings" & server=$!

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// help plays the program: it has the commands run and serve.
+// help stands in for the program, with the commands run and serve.
 func help(command string) (string, error) {
 	switch command {
 	case "run":

@@ -23,7 +23,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// profiles are the rates of mistakes of four readers.
+// profiles has the rates of mistakes of four readers.
 var profiles = map[string]noisy.Rates{
 	"perfect":  {},
 	"steady":   {Reading: 0.3, Memory: 0.1, ID: 0.02, Format: 0.01, Stop: 0.01, Loop: 0.01},
@@ -31,7 +31,7 @@ var profiles = map[string]noisy.Rates{
 	"confused": {Reading: 0.4, Memory: 0.3, ID: 0.2, Format: 0.15, Stop: 0.03, Loop: 0.15},
 }
 
-// limit is what a run may use; for zero fields the preset's limit applies.
+// limit is the maximum that a run may use; for zero fields, the preset's limit applies.
 type limit struct {
 	calls int
 	usd   float64
@@ -337,6 +337,6 @@ func (b *bench) mistaken(ctx context.Context, property string) string {
 	return other
 }
 
-// endings are the valid reasons for the end of a run; others are errors of this program.
+// endings lists the valid reasons for the end of a run; others are errors of this program.
 var endings = []agent.Reason{agent.Answered, agent.NotFound, agent.OutOfActions, agent.Loop, agent.OutOfTokens,
 	agent.RequestMoney, agent.ModelFailed, agent.CannotPublish}

@@ -1,15 +1,15 @@
 // Command noisy measures presets and policies with a reader that makes mistakes at known rates (package
 // internal/noisy), on a benchmark over a graph that fits into memory.
 //
-//	noisy table  [flags] GRAPH QUESTIONS    a table: F1, EM, answers that are wrong, none, calls, tokens
-//	noisy runs   -out DIR [flags] GRAPH QUESTIONS    the same runs with all that was seen, as folders of `eval run`
-//	noisy report -docs DIR [flags] GRAPH QUESTIONS   the tables and figures of docs/noisy.md
+//	noisy table [flags] GRAPH QUESTIONS a table: F1, EM, answers that are wrong, none, calls, tokens noisy runs -out DIR
+//	[flags] GRAPH QUESTIONS the same runs with everything that was seen, as folders of `eval run` noisy report -docs DIR
+//	[flags] GRAPH QUESTIONS the tables and figures of docs/noisy.md
 //
 // GRAPH is a file with triples, QUESTIONS a benchmark in any form that package dataset reads. Questions in the lists of
 // -except are never asked. Every question is asked with each seed. The same flags result in the same table: it does not
 // depend on the clock, or on any randomness other than the seeds.
 //
-// A system is a preset, or a preset without (~) or with (+) some parts, and perhaps a policy with its parameters:
+// A system is a preset, or a preset without (~) or with (+) some parts, and optionally a policy with its parameters:
 // grasp, best~probes+feedback, grasp/vote, grasp/mcts:n=2;k=3. See system.go.
 //
 //	reserve='reserved.json:best,trees'
@@ -53,7 +53,7 @@ func command(ctx context.Context, w io.Writer, args []string) error {
 	var s settings
 	f := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	f.StringVar(&s.systems, "systems", "bare,spinach,grasp,grasp-f,interactive-kbqa,sparql-llm",
-		"presets, each perhaps with /POLICY, separated by commas")
+		"presets, each optionally with /POLICY, separated by commas")
 	f.StringVar(&s.profiles, "profiles", "perfect,steady,hasty,confused", "profiles of mistakes, separated by commas")
 	f.StringVar(&s.right, "right", "0.8", "probabilities of a correct choice, separated by commas")
 	f.StringVar(&s.except, "except", "", "questions never to ask: a JSON file with lists of IDs, a colon, names of lists")
@@ -62,9 +62,9 @@ func command(ctx context.Context, w io.Writer, args []string) error {
 	f.IntVar(&s.rows, "rows", 1, "only questions whose gold query returns at least this number of rows")
 	f.IntVar(&s.limit.calls, "calls", 0, "maximum number of model calls in a run; 0: the preset's")
 	f.Float64Var(&s.limit.usd, "usd", 0, "maximum cost of a run in US dollars; 0: no limit")
-	f.StringVar(&s.out, "out", "", "of runs: the folder for the runs' folders")
-	f.StringVar(&s.docs, "docs", "docs", "of report: the folder with the report and figures")
-	f.StringVar(&s.only, "only", "", "of report: the tables to make, separated by commas; empty: all")
+	f.StringVar(&s.out, "out", "", "for runs: the folder for the runs' folders")
+	f.StringVar(&s.docs, "docs", "docs", "for report: the folder with the report and figures")
+	f.StringVar(&s.only, "only", "", "for report: the tables to make, separated by commas (default: all)")
 	if err := f.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func command(ctx context.Context, w io.Writer, args []string) error {
 	return do(ctx, w, s, b)
 }
 
-// cells are the combinations that the flags ask for.
+// cells returns the combinations that the flags specify.
 func (s settings) cells() ([]*cell, error) {
 	var out []*cell
 	for _, profile := range strings.Split(s.profiles, ",") {

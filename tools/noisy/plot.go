@@ -14,7 +14,7 @@ type line struct {
 
 type dot struct{ x, y, low, high float64 }
 
-// colors of the lines, which color-blind people can also distinguish.
+// colors of the lines, chosen so that color-blind people can distinguish them.
 var colors = []string{"#1b6ca8", "#d1495b", "#2f6f4f", "#b07c0c", "#6a4c93", "#5b6773", "#0f8b8d", "#000000"}
 
 // plot draws lines over x from 0.5 to 1, F1 from low to 100, each with its name at its right end.

@@ -15,14 +15,14 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
 )
 
-// experiment is a table of the report, perhaps with a figure of the same name. Its systems must all run on the same
+// experiment is a table of the report, optionally with a figure of the same name. Its systems must all run on the same
 // questions and seeds, so that they can be compared in pairs.
 type experiment struct {
 	name     string
 	systems  []string
 	profiles []string
 	right    []float64
-	limits   []limit // none: the presets' own
+	limits   []limit // if empty, the presets' own
 	rows     int     // only questions whose gold query returns at least this many
 	write    func(w io.Writer, e experiment, cells []*cell)
 	figure   string // title of the figure, or ""
@@ -33,10 +33,10 @@ var range5 = []float64{0.5, 0.6, 0.7, 0.8, 0.9, 1}
 var searches = []string{"grasp", "grasp/vote", "grasp/bfs", "grasp/dfs", "grasp/random", "grasp/direct", "grasp/mcts",
 	"grasp/auto"}
 
-// usual are the policies that the default preset may use.
+// usual lists the policies that the default preset may use.
 var usual = []string{"best", "best/vote", "best/auto", "best/mcts:n=2;k=2;judgments=1"}
 
-// experiments are those of docs/noisy.md.
+// experiments returns the experiments of docs/noisy.md.
 func experiments() []experiment {
 	without := []string{"best"}
 	for _, p := range parts() {
@@ -78,7 +78,7 @@ func experiments() []experiment {
 	}
 }
 
-// cells are the combinations of an experiment.
+// cells returns the combinations of an experiment.
 func (e experiment) cells() ([]*cell, error) {
 	var out []*cell
 	limits := e.limits

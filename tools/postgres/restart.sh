@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Restarts the server that start.sh started in a folder, at once: all connections end as in a crash.
+# Restarts the server that start.sh started in a folder, without a clean shutdown: all connections end as in a crash.
 set -euo pipefail
 dir=$(realpath -m "$1")
 bin=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -1)

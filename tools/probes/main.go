@@ -4,13 +4,14 @@
 //
 //	probes [-queries 8] [-off kind,…] [-answers LOG] [-skip FILE] GRAPH QUESTIONS
 //
-// QUESTIONS is a benchmark in any form that package dataset reads; its gold queries are the right ones. LOG holds the
-// queries of a system: SPINACH's log, or a JSON array of {"question", "final_sparql": {"sparql"}}. FILE is a JSON
-// object whose lists hold IDs of questions that are left out.
+// QUESTIONS is a benchmark in any form that package dataset reads; its gold queries are the right ones. LOG contains
+// the queries of a system: it is SPINACH's log, or a JSON array of {"question", "final_sparql": {"sparql"}}. FILE is a
+// JSON object whose lists contain the IDs of questions to leave out.
 //
-// The same is measured of the check of an answer's shape (step.ShapeFaults): of how many right and wrong queries the
-// model would be told something, as if it had announced as many columns as the gold query has, and how often the result
-// would be better by our fair measure, which counts surplus columns: without the surplus, or with items for names.
+// The check of an answer's shape (step.ShapeFaults) is measured in the same way: for how many right and wrong queries
+// the model would be told something, if it had announced as many columns as the gold query has, and how often the
+// result would then be better. A better result lacks the surplus columns or has items instead of names; the measure is
+// our fair one, which counts surplus columns.
 package main
 
 import (
@@ -39,8 +40,8 @@ import (
 )
 
 func main() {
-	queries := flag.Int("queries", 8, "queries of one probing")
-	off := flag.String("off", "", "kinds that are left out, separated by commas")
+	queries := flag.Int("queries", 8, "maximum number of queries to probe one query")
+	off := flag.String("off", "", "kinds to leave out, separated by commas")
 	answers := flag.String("answers", "", "queries of a system")
 	skip := flag.String("skip", "", "questions that are left out")
 	verbose := flag.Bool("v", false, "list every change")
@@ -60,7 +61,7 @@ func main() {
 	}
 }
 
-// bench is what is measured with.
+// bench has what all measurements share.
 type bench struct {
 	settings probe.Settings
 	verbose  bool
@@ -117,11 +118,11 @@ func readItems(questions, skip string) ([]dataset.Item, error) {
 	var ids []string
 	for _, raw := range lists {
 		var list []string
-		if json.Unmarshal(raw, &list) == nil { // a text about the lists is none
+		if json.Unmarshal(raw, &list) == nil { // a text about the lists is not a list
 			ids = append(ids, list...)
 		}
 	}
-	words := map[string]bool{} // a question may be there twice
+	words := map[string]bool{} // a question may occur twice
 	for _, it := range items {
 		words[it.Question] = words[it.Question] || slices.Contains(ids, it.ID)
 	}
@@ -147,7 +148,7 @@ func readAnswers(file string, gold map[string]string) (map[string]string, error)
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("none of the answers is to one of the questions")
+		return nil, errors.New("no answer belongs to any of the questions")
 	}
 	return out, nil
 }
@@ -223,7 +224,7 @@ func (b *bench) report(ctx context.Context, gold, queries map[string]string) err
 			continue
 		}
 		name := map[bool]string{true: "right", false: "wrong"}[right]
-		fmt.Fprintf(b.out, "\n%d %s queries: the model is told something on %d (%.1f %%); one of it is better on %d; "+
+		fmt.Fprintf(b.out, "\n%d %s queries: the model is told something on %d (%.1f %%); a probe is better on %d; "+
 			"%.1f queries each\n\n", count[right], name, disturbed[right], 100*float64(disturbed[right])/float64(count[right]),
 			helped[right], float64(asked[right])/float64(count[right]))
 		if err := errors.Join(b.table(kinds[right]), b.shapeTable(right)); err != nil {

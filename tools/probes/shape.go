@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// shape looks at the columns of an answer as the agent does, and at what would come of doing what the model is told.
+// shape checks the columns of an answer as the agent does, and measures the results of doing what the model is told.
 func (b *bench) shape(ctx context.Context, question, query string, want, got *kg.Table, right bool) error {
 	if got.Ask || want.Ask {
 		return nil
@@ -46,7 +46,7 @@ func (b *bench) shape(ctx context.Context, question, query string, want, got *kg
 	return nil
 }
 
-// reshaped are the results that a model may come to that does what it is told about its columns.
+// reshaped returns the results that a model may reach by doing what it is told about its columns.
 func (b *bench) reshaped(ctx context.Context, query string, got *kg.Table, f step.ShapeFault, n int) []*kg.Table {
 	var out []*kg.Table
 	switch f.Kind {
@@ -54,7 +54,7 @@ func (b *bench) reshaped(ctx context.Context, query string, got *kg.Table, f ste
 		for _, list := range choices(f.Columns, n) {
 			out = append(out, (&step.Answer{Table: got, Columns: list}).Answers())
 		}
-	case step.ShapeLabel: // the item for its name
+	case step.ShapeLabel: // the item instead of its name
 		q, err := sparql.Parse(query)
 		if err != nil {
 			return nil
@@ -67,7 +67,7 @@ func (b *bench) reshaped(ctx context.Context, query string, got *kg.Table, f ste
 		if t, err := b.graph.Query(ctx, sparql.Print(q, sparql.PrintOptions{NoComments: true})); err == nil {
 			out = append(out, t)
 		}
-	case step.ShapeFewer, step.ShapeNumber: // what is missing cannot be made up
+	case step.ShapeFewer, step.ShapeNumber: // what is missing cannot be invented
 	}
 	return out
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Unpacks the MediaWiki of Debian's next release, without installing it, and prints the folder for start.sh:
 #
-#   export REALWIKI_MW=$(tools/realwiki/next.sh [FOLDER])     # FOLDER: kept and used again; default: in the temporary folder
+#   export REALWIKI_MW=$(tools/realwiki/next.sh [FOLDER])     # FOLDER: kept and reused (default: in the temporary folder)
 #   eval "$(tools/realwiki/start.sh)"
 #
 # It has DiscussionTools, Echo, Linter, VisualEditor, Thanks and AbuseFilter, which the packages of the older release lack.
@@ -15,7 +15,7 @@ exec 9>"$dir/lock" && flock 9
 if [ ! -f "$dir/mediawiki/api.php" ]; then
 	work=$(mktemp -d "$dir/work.XXXXXX")
 	trap 'rm -rf "$work"' EXIT
-	# The mirror of this machine; deb822 files and one-line files are both in use.
+	# The mirror that this machine uses, from a deb822 file or a one-line file.
 	mirror=$({ cat /etc/apt/sources.list.d/*.sources /etc/apt/sources.list 2>/dev/null || true; } |
 		sed -n -E 's/^URIs: *([^ ]+).*/\1/p; s/^deb (\[[^]]*\] )?([^ ]+).*/\2/p' | grep -m 1 debian || true)
 	[ -n "$mirror" ] || { echo "no mirror in /etc/apt: Debian's packages cannot be fetched"; exit 1; }
@@ -29,7 +29,7 @@ if [ ! -f "$dir/mediawiki/api.php" ]; then
 	for p in "$work"/packages/*.deb; do dpkg-deb -x "$p" "$work/root"; done
 	tree=$work/mediawiki
 	cp -R "$work/root/usr/share/mediawiki" "$tree"
-	# Debian's tree points to /etc and /var with links; this one needs neither.
+	# Debian's tree has links to /etc and /var; this one needs neither.
 	(cd "$tree" && rm -rf LocalSettings.php config images extensions && mv extensions-core extensions && mkdir config images)
 	mv "$tree" "$dir/mediawiki"
 fi

@@ -4,11 +4,12 @@
 #   eval "$(tools/realwiki/start.sh [DIR [PORT]])"     # DIR: a new temporary directory, PORT: a free one
 #   tools/realwiki/stop.sh "$REALWIKI_DIR"             # ends the server; the directory stays
 #
-# REALWIKI_MW names another MediaWiki than the installed one: see next.sh. Its discussion tools and skins are used where it has them.
-# Needs Debian's packages (installed when missing, which needs root). Everything else goes to standard error.
-# The wiki: project namespace "Wikidata", SyntaxHighlight, ParserFunctions, SpamBlacklist; users Admin (sysop), Alice, Bob and SpinachBot (bot), each with
-# a bot password; the forum page and the templates in pages/. Creating the file REALWIKI_DIR/readonly makes the wiki read-only;
-# REALWIKI_DIR/captcha has it ask for a captcha (ConfirmEdit) at every edit.
+# REALWIKI_MW names a MediaWiki other than the installed one: see next.sh. Its discussion tools and skins are used if it
+# has them. Needs Debian's packages (installed if missing, which needs root). Everything else goes to standard error.
+# The wiki has the project namespace "Wikidata", SyntaxHighlight, ParserFunctions and SpamBlacklist; the users Admin
+# (sysop), Alice, Bob and SpinachBot (bot), each with a bot password; the forum page and the templates in pages/. The
+# file REALWIKI_DIR/readonly makes the wiki read-only; with REALWIKI_DIR/captcha it asks for a captcha (ConfirmEdit) at
+# every edit.
 set -euo pipefail
 exec 3>&1 1>&2
 
@@ -30,7 +31,7 @@ fi
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 if [ -f "$dir/pid" ] && kill -0 "$(cat "$dir/pid")" 2>/dev/null; then
-	echo "a wiki is running in $dir already: stop it with $here/stop.sh $dir"
+	echo "a wiki is already running in $dir: stop it with $here/stop.sh $dir"
 	exit 1
 fi
 if [ -z "$port" ]; then
@@ -40,7 +41,7 @@ secret() { head -c 20 /dev/urandom | od -An -tx1 | tr -d ' \n'; }
 run() { MW_CONFIG_FILE="$dir/LocalSettings.php" php "$mw/maintenance/$1.php" "${@:2}"; }
 
 mkdir -p "$dir/data"
-# The installer refuses to run where a configuration exists already, and Debian's copy may hold one.
+# The installer refuses to run if a configuration already exists, and Debian's copy may have one.
 php "$mw/maintenance/install.php" --confpath "$dir" --dbtype=sqlite --dbpath="$dir/data" --dbname=wiki --pass "$(secret)" \
 	--server "http://127.0.0.1:$port" --scriptpath "" Wikidata Admin >"$dir/install.log" 2>&1 || { cat "$dir/install.log"; exit 1; }
 cat >>"$dir/LocalSettings.php" <<PHP

@@ -19,7 +19,8 @@ import (
 // program is the package that is built.
 const program = "./cmd/spinachbot"
 
-// compile builds the program for a platform from dir/src and returns the file. An empty cache is the user's.
+// compile builds the program for a platform from dir/src and returns the file. If cache is empty, the user's own cache
+// is used.
 func compile(dir, cache string, v version, target string) (string, error) {
 	system, arch, _ := strings.Cut(target, "/")
 	bin := filepath.Join(dir, "spinachbot-"+system+"-"+arch)
@@ -28,7 +29,7 @@ func compile(dir, cache string, v version, target string) (string, error) {
 		return "", err
 	}
 	const info = "github.com/spinachbot/spinachbot/internal/buildinfo"
-	// An empty build ID, and no stamp of the version control, which an unpacked archive has not.
+	// The build ID is empty, and there is no stamp of the version control, which an unpacked archive would lack.
 	link := fmt.Sprintf("-s -w -buildid= -X %s.tag=%s -X %s.commit=%s -X %s.date=%s",
 		info, v.tag, info, v.commit, info, v.date.Format(time.RFC3339))
 	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", link, "-o", abs, program)
@@ -75,7 +76,7 @@ func same(a, b string) error {
 	return nil
 }
 
-// packed are the files that go with the program.
+// packed lists the files that are packed with the program.
 var packed = []string{"LICENSE", "NOTICE", "README.md", "CHANGELOG.md", ".env.example"}
 
 type entry struct {
@@ -84,8 +85,8 @@ type entry struct {
 	data []byte
 }
 
-// pack writes the archive of one platform: zip for Windows, else tar.gz. Its bytes depend on the files and the commit's
-// date only.
+// pack writes the archive of one platform: zip for Windows, otherwise tar.gz. Its bytes depend only on the files and
+// the commit's date.
 func pack(src, bin, out, name, target string, v version) error {
 	windows := strings.HasPrefix(target, "windows/")
 	exe := "spinachbot"

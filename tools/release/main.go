@@ -1,11 +1,11 @@
-// Release builds what a release consists of: for each platform an archive with the program, its license and the licenses
-// of its dependencies, and a bill of materials; then the notes, the checksums and, with a key, their signature.
+// Release builds a release: for each platform, an archive with the program, its license and the licenses of its
+// dependencies, and a bill of materials; then the notes, the checksums and, with a key, their signature.
 //
-// Usage, in this folder or by `make release`:
+// Usage, in this folder or through `make release`:
 //
 //	go run . [-out dist] [-targets linux/amd64,...] [-key KEY] [-once]
 //
-// The sources are those of the last commit, or of the folder when it is an archive made by `git archive`. They are built
+// The sources are those of the last commit, or of the folder if it is an archive made by `git archive`. They are built
 // twice, in two folders of different names and with two empty build caches, and the bytes are compared. Anyone with the
 // same version of Go gets the same bytes from the same commit.
 //
@@ -22,18 +22,18 @@ import (
 	"strings"
 )
 
-// platforms are those that a release is built for.
+// platforms lists the platforms that a release is built for.
 const platforms = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
 
 func main() {
 	o := options{}
 	flag.StringVar(&o.sources, "sources", "../..", "`folder` of the sources")
-	flag.StringVar(&o.out, "out", "", "`folder` for the release, made new (default: dist in the sources)")
+	flag.StringVar(&o.out, "out", "", "`folder` for the release, which must not exist yet (default: dist in the sources)")
 	targets := flag.String("targets", platforms, "comma-separated `platforms`, each system/architecture")
 	flag.StringVar(&o.key, "key", os.Getenv("RELEASE_KEY"),
 		"`file` of an SSH key that signs the checksums (default: RELEASE_KEY in the environment)")
-	flag.BoolVar(&o.signed, "signed", false, "fail when there is no key")
-	flag.BoolVar(&o.once, "once", false, "build once, with the usual cache: quicker, but nobody has shown that a second build is the same")
+	flag.BoolVar(&o.signed, "signed", false, "fail if there is no key")
+	flag.BoolVar(&o.once, "once", false, "build once, with the usual cache: faster, but without the check that a second build is the same")
 	flag.Parse()
 	o.targets = strings.Split(*targets, ",")
 	if flag.NArg() > 0 {
@@ -72,7 +72,7 @@ func (o options) check() error {
 	return nil
 }
 
-// release makes the whole release. It leaves nothing behind when a part fails.
+// release makes the whole release. If a part fails, nothing is left behind.
 func release(o options) (err error) {
 	if err := o.check(); err != nil {
 		return err
@@ -131,7 +131,7 @@ func buildTarget(o options, v version, dirs []string, target string) error {
 	for i, d := range dirs {
 		cache := ""
 		if len(dirs) > 1 {
-			cache = filepath.Join(d, "cache") // a shared one would give the second build the first one's work
+			cache = filepath.Join(d, "cache") // a shared cache would give the second build the results of the first
 		}
 		bin, err := compile(d, cache, v, target)
 		if err != nil {

@@ -33,7 +33,8 @@ func notesOf(changelog, tag string) (string, error) {
 	return text, nil
 }
 
-// writeNotes writes NOTES.txt: what changed, and how to check what was loaded. Only with a key it speaks of a signature.
+// writeNotes writes NOTES.txt: what changed, and how to check a download. It mentions a signature only if there is a
+// key.
 func writeNotes(src string, o options, v version) error {
 	changelog, err := os.ReadFile(filepath.Join(src, "CHANGELOG.md"))
 	if err != nil {
@@ -45,12 +46,12 @@ func writeNotes(src string, o options, v version) error {
 	}
 	check := "    sha256sum -c --ignore-missing SHA256SUMS\n"
 	if o.key == "" {
-		check += "\nThis release is not signed. The same files come out of `make release` at this commit.\n"
+		check += "\nThis release is not signed. `make release` at this commit produces the same files.\n"
 	} else {
 		check += fmt.Sprintf("    ssh-keygen -Y verify -n %s -I %s -f allowed_signers -s SHA256SUMS.sig < SHA256SUMS\n\n"+
 			"Compare `allowed_signers` with the one that you know from earlier releases.\n", namespace, signer)
 	}
-	notes := fmt.Sprintf("# SpinachBot %s\n\nCommit %s of %s.\n\n%s\n\n## Checking what you loaded\n\n%s",
+	notes := fmt.Sprintf("# SpinachBot %s\n\nCommit %s of %s.\n\n%s\n\n## Checking your download\n\n%s",
 		v, v.commit, v.date.Format("2006-01-02"), text, check)
 	return os.WriteFile(filepath.Join(o.out, "NOTES.txt"), []byte(notes), 0o644)
 }

@@ -145,7 +145,7 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// TestSign signs with a key of its own, checks as the notes say, and sees that a changed file is noticed.
+// TestSign signs with a key of its own, and verifies the signature as the notes describe. A changed file is noticed.
 func TestSign(t *testing.T) {
 	dir, keys := t.TempDir(), t.TempDir()
 	key := filepath.Join(keys, "key")
@@ -175,7 +175,7 @@ func TestSign(t *testing.T) {
 		t.Error("changed checksums verify")
 	}
 	if sign(dir, filepath.Join(dir, "a")) == nil {
-		t.Error("a text is taken for a key")
+		t.Error("a text is accepted as a key")
 	}
 }
 
@@ -186,7 +186,7 @@ func TestNoKey(t *testing.T) {
 	}
 	o = options{key: filepath.Join(t.TempDir(), "none"), targets: o.targets}
 	if o.check() == nil {
-		t.Error("a key that is not there is accepted")
+		t.Error("a missing key is accepted")
 	}
 	if (options{targets: []string{"plan9/amd64"}}).check() == nil {
 		t.Error("a platform that is not released is accepted")

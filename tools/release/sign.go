@@ -12,7 +12,7 @@ import (
 // sums is the file that is signed.
 const sums = "SHA256SUMS"
 
-// signer and namespace identify whom and what a signature is for; see ALLOWED SIGNERS in ssh-keygen(1).
+// signer and namespace identify who signs and what a signature is for; see ALLOWED SIGNERS in ssh-keygen(1).
 const signer, namespace = "spinachbot", "spinachbot-release"
 
 // sign signs the checksums with an SSH key and checks the signature with its public half, as a user will: the folder gets

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// version says what is released.
+// version identifies what is released.
 type version struct {
-	tag    string    // such as v1.2.0; empty when the commit has none
-	commit string    // full
+	tag    string    // such as v1.2.0; empty if the commit has none
+	commit string    // the full hash
 	date   time.Time // of the commit
 	git    bool      // the sources are a clone
 }
 
-// String is the version's name in file names and notes.
+// String returns the version's name in file names and notes.
 func (v version) String() string {
 	if v.tag != "" {
 		return v.tag
@@ -27,7 +27,7 @@ func (v version) String() string {
 	return "unreleased-" + v.commit[:12]
 }
 
-// file is the name of what is released for a platform, without its ending.
+// file returns the name of a platform's files, without the extension.
 func (v version) file(target string) string {
 	return "spinachbot_" + v.String() + "_" + strings.ReplaceAll(target, "/", "_")
 }
@@ -50,7 +50,7 @@ func gitVersion(dir string) (version, error) {
 		return version{}, err
 	}
 	if dirty != "" {
-		return version{}, fmt.Errorf("the files differ from the last commit, which is what a release is made of: "+
+		return version{}, fmt.Errorf("a release is made from the last commit, but the files differ from it: "+
 			"commit or stash\n%s", dirty)
 	}
 	line, err := git(dir, "log", "-1", "--format=%H %cI")
@@ -88,7 +88,7 @@ func parseVersion(s string) (v version, err error) {
 	return v, nil
 }
 
-// export puts the sources into a new folder: the last commit's, or the archive's.
+// export copies the sources to a new folder: those of the last commit, or of the archive.
 func export(sources, dir string, v version) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 //   - glossLeftOut: the explanation in parentheses after some data types is left out.
 //   - a line says that labels and aliases are searched; if there are more hits, it says so; if nothing is found, it
 //     says what to try (in short from the second time on). The record is empty there.
-//   - the alias by which a hit was found is added, and a data type that the description repeats appears once [not
+//   - the alias by which a hit was found is added, and a data type that the description repeats appears only once [not
 //     in the record].
 //   - noDescription: the colon is left out if there is no description.
 //   - lineBreaks: a description is one line, and any kind of space one space.
@@ -29,21 +29,21 @@ import (
 //   - prunedShape: the record's page was written by the pruning model, ours is always in the page's own shape: a single
 //     value is not in a list, a property or qualifier object that was left empty is omitted, and a value that is listed
 //     twice appears once.
-//   - the model is told that an argument is not one number; the record shows an empty page.
+//   - the model is told that an argument is not one ID; the record shows an empty page.
 //   - values of a property beyond 200 are only counted, and a page is cut after 16,000 characters [not in the record].
 //
 // Examples
 //   - lineBreaks, as above.
-//   - propertyName: the property appears with its label and number (the replay has no labels: the number).
-//   - subject and value have their numbers [not in the record].
+//   - propertyName: the property appears with its label and ID (in the replay, which has no labels, with its ID).
+//   - subject and value have their IDs [not in the record].
 //   - firstTwenty: if there are more than 20, the first 20 are shown, with the total.
 //
 // Queries
-//   - limitReached: a last line says when the query's own limit was reached.
+//   - limitReached: if the query's own limit was reached, a last line reports it.
 //   - a first line has the number of rows, a third the kinds of the values and how many are unbound; columns are
 //     separated by " | " and not padded.
-//   - gapCounted: the line between the first and the last five says how many are left out.
-//   - labels of items are added where there is no label column [not in the record: it has no labels].
+//   - gapCounted: the line between the first and the last five reports how many are left out.
+//   - labels of items are added if there is no label column [not in the record: it has no labels].
 //   - unknownValue: "unknown value" replaces the name of a blank node.
 //   - prefixedName: an IRI of a known namespace has its prefix ("wdt:P31" for P31, "schema:version"), so that wdt:,
 //     p: and ps: differ.

@@ -5,9 +5,9 @@
 //
 //	replay path/to/qald10-log.json
 //
-// The model is answered by run and position: the n-th call for an action gets the record's n-th thought and action. The
-// graph is answered from what was observed at that position. It exits with 1 when a run or an observation differs in a
-// way that is not listed, with 2 on wrong usage.
+// The recorded model answers by run and position: the n-th call for an action gets the record's n-th thought and
+// action. The graph answers with what was observed at that position. The command exits with 1 if a run or an
+// observation differs in a way that is not listed, and with 2 on wrong usage.
 package main
 
 import (
@@ -87,7 +87,7 @@ func (s *summary) print(w io.Writer) {
 	}
 }
 
-// replayAll plays every run; what differs is described on w, the first few in full.
+// replayAll plays every run and describes differences on w, the first few in full.
 func replayAll(ctx context.Context, runs []agent.RecordedRun, w io.Writer) (*summary, error) {
 	sum := &summary{runs: len(runs), actions: counts{}, observations: counts{}}
 	for i, run := range runs {
@@ -111,8 +111,8 @@ func replayAll(ctx context.Context, runs []agent.RecordedRun, w io.Writer) (*sum
 	return sum, nil
 }
 
-// published is the preset as the published system worked: every page is pruned by the model, and no query is tried
-// without its conditions.
+// published returns the preset that works as the published system did: every page is pruned by the model, and no query
+// is tried without its conditions.
 func published() *preset.Preset {
 	p := preset.Default()
 	p.Show.PruneOver, p.Diagnose = -1, false

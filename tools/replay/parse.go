@@ -53,7 +53,7 @@ func parseExamples(text string) (property string, out []kg.Example) {
 	return property, out
 }
 
-// parseEntity builds an entity whose page is a recorded one: every value a text.
+// parseEntity builds an entity whose page is a recorded one, with every value as a text.
 func parseEntity(id, text string) (*kg.Entity, error) {
 	e := &kg.Entity{ID: id, Type: kg.Item}
 	if text == "" {
@@ -156,7 +156,7 @@ type member struct {
 }
 
 // reshape rewrites a page's JSON in the shape of our pages: single values without a list, values without qualifiers as
-// a list, no empty objects. Anything that is not a page stays as it is.
+// a list, no empty objects. Anything that is not a page is returned unchanged.
 func reshape(text string) string {
 	ms, err := orderedObject([]byte(text))
 	if err != nil {

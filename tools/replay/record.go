@@ -67,8 +67,8 @@ func mustJSON(v any) string {
 	return string(b)
 }
 
-// recordPlayer is model and graph of one recorded run: the model is answered by position, the graph from what was
-// observed at that position.
+// recordPlayer is the model and the graph of one recorded run: the model answers by position, and the graph with what
+// was observed at that position.
 type recordPlayer struct {
 	*agent.RecordedModel
 	run   agent.RecordedRun

@@ -7,8 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// expectation is the result of applying the rule to a sequence of actions, worked out without the engine's
-// code.
+// expectation is the result of applying the rule on repetitions and early stops to a sequence of actions, computed
+// without the engine's code.
 type expectation struct {
 	steps []string // every step carried out, in order: name and argument
 	rolls []int    // To of every rollback

@@ -1,4 +1,4 @@
-// Over 500 lines: one play, from the posts to the figures; its processes share the state of the simulated clock.
+// Over 500 lines: one play, from the posts to the figures. Its processes share the state of the simulated clock.
 
 package scale
 
@@ -25,9 +25,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Setting is one column of the tables: how much is asked of what.
+// Setting is one row of the tables: the load, and what it meets.
 type Setting struct {
-	Load    float64 // times the requests of the archive's months
+	Load    float64 // a multiple of the requests of the archive's months
 	Workers int     // ten in a process
 	Wikis   int     // forums that share the load
 	Own     bool    // a query service of our own: no budget, and four times as fast
@@ -41,8 +41,8 @@ type Setting struct {
 type Result struct {
 	Requests, Answered, GivenUp, Open int
 	Median, P95                       time.Duration // from a post to its reply, of those that were answered
-	USD                               float64       // an answer
-	Waits                             []Wait        // by what, longest first
+	USD                               float64       // per answer
+	Waits                             []Wait        // by cause, longest first
 	Deaths                            int           // of processes
 }
 
@@ -53,9 +53,9 @@ type Wait struct {
 }
 
 const (
-	longLease  = 10 * time.Minute // longer than in operation, where nothing dies: fewer renewals to play
+	longLease  = 10 * time.Minute // longer than in production if nothing dies: there are fewer renewals to play
 	shortLease = time.Minute
-	restart    = 30 * time.Second // until a service manager has started a process that died again
+	restart    = 30 * time.Second // until a service manager restarts a process that died
 	dailyUSD   = 5.0
 	notice     = "their delay and the schedule"
 	workers    = "a worker"
@@ -120,8 +120,8 @@ func Play(ctx context.Context, s Setting) (*Result, error) {
 	return sys.result()
 }
 
-// people ask for as long as the setting says, and archive what was answered. Each day is as busy as a month drawn from
-// the archive.
+// people post requests for as long as the setting specifies, and archive answered threads. Each day is as busy as a
+// month drawn from the archive.
 func (s *system) people(ctx context.Context, n int, w *wiki) {
 	rng := seeded(s.Seed, "people", fmt.Sprint(n))
 	keep := min(24*time.Hour, time.Duration(float64(7*24*time.Hour)/s.Load))
@@ -150,7 +150,7 @@ func (s *system) people(ctx context.Context, n int, w *wiki) {
 	}
 }
 
-// keep runs the nth process, which a service manager starts again when it was killed.
+// keep runs the nth process, and restarts it when it was killed, as a service manager does.
 func (s *system) keep(ctx context.Context, n int) error {
 	rng := seeded(s.Seed, "deaths", fmt.Sprint(n))
 	solver, err := s.solver(slog.New(slog.DiscardHandler), n)
@@ -182,8 +182,8 @@ func (s *system) keep(ctx context.Context, n int) error {
 	}
 }
 
-// process is one process as the ledger and the leases see it. Once it is dead, nothing that it still does changes
-// anything.
+// process is one process as the ledger and the leases see it. Once it is dead, nothing that it still does has any
+// effect.
 type process struct {
 	*system
 	dead atomic.Bool
@@ -223,7 +223,7 @@ func (p *process) crew(holder string, workers int, solver *solver) *crew.Crew {
 		Schedule: func(ctx context.Context, _ leader.Lease) error {
 			b, err := bots(holder+", scheduler", time.Time{})
 			for err == nil && ctx.Err() == nil { // WATCH_SCHEDULE: every ten minutes
-				_ = b.Notice(ctx) // an error is for the next time
+				_ = b.Notice(ctx) // after an error, the next round tries again
 				_ = sleep(ctx, time.Until(time.Now().Truncate(10*time.Minute).Add(10*time.Minute)))
 			}
 			return err
@@ -238,7 +238,7 @@ func (p *process) crew(holder string, workers int, solver *solver) *crew.Crew {
 		}}
 }
 
-// more is how much higher than their defaults the limits are.
+// more returns the factor by which the limits exceed their defaults.
 func (s *system) more() float64 {
 	if s.Raised {
 		return max(1, s.Load)
@@ -258,7 +258,7 @@ func (s *system) wait(what string, d time.Duration) {
 	s.waits[what] += d
 }
 
-// clock is the bubble's.
+// clock is the clock of the bubble.
 type clock struct{}
 
 func (clock) Now() time.Time                                   { return time.Now() }
@@ -357,7 +357,7 @@ func (p *process) Release(_ context.Context, l leader.Lease) error {
 	return nil
 }
 
-// bells wake who waits for work when it is due, as package bell does.
+// bells wakes those that wait for work when it is due, as package bell does.
 type bells struct {
 	mu   sync.Mutex
 	wake map[string][]chan<- struct{}
@@ -422,7 +422,7 @@ func (s *system) result() (*Result, error) {
 		if drafted.IsZero() {
 			drafted = cmp.Or(drafted, e.Updated)
 		}
-		s.waits[workers] += drafted.Sub(e.Created) // less what it was worked on, below
+		s.waits[workers] += drafted.Sub(e.Created) // the time of the work itself is subtracted below
 		switch {
 		case e.State == bot.Posted:
 			r.Answered++
@@ -454,7 +454,7 @@ func (s *system) result() (*Result, error) {
 	return r, nil
 }
 
-// publisher names what holds drafts up: the limit that the gate met most often.
+// publisher names what holds up drafts: the limit that the gate met most often.
 func (s *system) publisher() string {
 	switch hour, day := s.held["hour"], s.held["day"]; {
 	case day > hour:

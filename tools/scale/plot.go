@@ -15,7 +15,7 @@ type curve struct {
 
 type point struct{ x, y float64 }
 
-// colors of curves, which differ also for people who do not see all colors.
+// colors of the curves, chosen so that color-blind people can distinguish them.
 var colors = []string{"#d1495b", "#1b6ca8", "#2f6f4f", "#6a4c93"}
 
 // logPlot draws curves on logarithmic axes, each with its name at its right end.
@@ -57,5 +57,5 @@ func logPlot(title, subtitle, under string, curves []curve) string {
 	return s.String()
 }
 
-// tenth is the power of ten that is at most v.
+// tenth returns the largest power of ten that is at most v.
 func tenth(v float64) float64 { return math.Pow(10, math.Floor(math.Log10(v))) }

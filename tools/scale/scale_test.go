@@ -23,7 +23,7 @@ func play(t *testing.T, s Setting) (r *Result) {
 func TestScale(t *testing.T) {
 	s := Setting{Load: 20, Workers: 3, Wikis: 1, Days: 1, Seed: 1}
 	r := play(t, s)
-	// 27 queries a month are 18 in a day at twenty times, and the months differ.
+	// 27 queries a month are 18 a day at twenty times the load, and the months differ.
 	if r.Requests < 5 || r.Requests > 80 || r.Answered+r.GivenUp+r.Open != r.Requests || r.Answered < r.Requests*9/10 {
 		t.Errorf("%+v", r)
 	}
@@ -39,8 +39,8 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// Processes that are killed every half hour lose and duplicate nothing: others do their work when its lease has
-// expired. [Play] fails when a request has two replies.
+// Processes that are killed every half hour lose and duplicate nothing: others do their work once its lease has
+// expired. [Play] fails if a request has two replies.
 func TestDeaths(t *testing.T) {
 	s := Setting{Load: 100, Workers: 30, Wikis: 1, Raised: true, Deaths: 0.5, Days: 1, Seed: 3}
 	r := play(t, s)
@@ -64,8 +64,8 @@ func TestPlot(t *testing.T) {
 }
 
 // A service with 50 seconds of query time per minute answers no more than that, however many ask. A question has three
-// queries of 1.2 s * exp(1.3²/2) = 2.8 s on average, cut at 60 s: some 8 s, so some six are answered a minute, and a
-// few more from what the account holds at the start.
+// queries of 1.2 s * exp(1.3²/2) = 2.8 s on average, cut at 60 s. That is about 8 s, so about six are answered a
+// minute, and a few more from the account's balance at the start.
 func TestBench(t *testing.T) {
 	rate := func(s Setting) float64 {
 		var took time.Duration

@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// solver asks the model four times on average, and queries after all calls but the last.
+// solver calls the model four times on average, and runs a query after every call but the last.
 type solver struct {
 	s     *system
 	model *llm.Client
@@ -111,7 +111,7 @@ func Bench(ctx context.Context, s Setting, questions int) (took time.Duration, u
 	return time.Since(began), sys.spent() / float64(questions), float64(sys.held["failed"]) / float64(questions), nil
 }
 
-// taken reads how long a query takes from its comment.
+// taken returns how long a query takes, which it reads from the query's comment.
 func taken(form url.Values) float64 {
 	_, text, _ := strings.Cut(form.Get("query"), "# ")
 	var took float64

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 )
 
-// rows are the settings of the first table, in its order; seed and days are filled in.
+// rows returns the settings of the first table, in its order; seed and days are filled in.
 func rows() (all []Setting) {
 	for _, load := range []float64{1, 10, 100, 1000} {
 		for _, workers := range []int{1, 3, 30} {

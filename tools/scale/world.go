@@ -1,5 +1,6 @@
 // Package scale plays the bot on a simulated clock: the real scheduler, publisher, workers, queue, limits and accounts,
-// against a wiki, a query service and a model that are random numbers. `make scale` prints what docs/scale.md shows.
+// against a wiki, a query service and a model that random numbers simulate. `make scale` prints what docs/scale.md
+// shows.
 //
 // What is real: internal/crew, internal/leader, package bot with its gate and limits, internal/job, the account of a
 // query service (internal/kg/remote) and the client and budget of the model (internal/llm). The clock is that of a
@@ -26,8 +27,8 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// perMonth is how many queries each month of the forum's archive has, July 2016 to September 2024: the arrivals of a
-// month are drawn from it.
+// perMonth is the number of queries in each month of the forum's archive, from July 2016 to September 2024. The
+// arrivals of a month are drawn from it.
 var perMonth = []int{
 	1, 8, 12, 15, 18, 15, 21, 18, 27, 20, 31, 30, 22, 13, 24, 19, 11, 20, 31, 28, 26, 12, 26, 48,
 	34, 60, 26, 51, 25, 35, 50, 60, 56, 24, 28, 45, 28, 35, 25, 29, 50, 26, 26, 34, 42, 64, 54, 49,
@@ -36,19 +37,19 @@ var perMonth = []int{
 	8, 15, 9,
 }
 
-// What the parts outside take and how often they fail.
+// How long external services take, what they cost, and how often they fail.
 const (
 	queryMedian  = 1.2 // seconds, log-normal
 	querySigma   = 1.3
 	queryLimit   = 60  // seconds: longer queries time out
-	modelMedian  = 4.0 // seconds a call, log-normal
+	modelMedian  = 4.0 // seconds per call, log-normal
 	modelSigma   = 0.6
-	callTokens   = 2250 // input tokens a call: with four calls, what docs/best.md aims at
+	callTokens   = 2250 // input tokens per call: four calls are the target of docs/best.md
 	answerTokens = 150
-	inputUSD     = 2.50 // a million tokens
+	inputUSD     = 2.50 // per million tokens
 	outputUSD    = 10.0
-	lagShare     = 0.05 // saves that the wiki does not take, for its databases lag
-	outageShare  = 0.1  // of the days have an outage of each part
+	lagShare     = 0.05 // share of saves that the wiki refuses because its databases lag
+	outageShare  = 0.1  // share of days on which a part has an outage
 	outageMean   = time.Hour
 )
 
@@ -57,7 +58,7 @@ const (
 	account   = "SpinachBot"
 )
 
-// seeded returns random numbers that depend on a seed and on names only.
+// seeded returns random numbers that depend only on a seed and on names.
 func seeded(seed uint64, names ...string) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, strings.Join(names, "\x00"))
@@ -70,7 +71,7 @@ func logNormal(r *rand.Rand, median, sigma float64) float64 {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// outages are when a part does not answer.
+// outages are the times during which a part does not answer.
 type outages [][2]time.Time
 
 func newOutages(r *rand.Rand, days int) (out outages) {
@@ -97,7 +98,7 @@ type section struct {
 	replies     int
 }
 
-// wiki is one forum page that takes section edits.
+// wiki is one forum page that accepts section edits.
 type wiki struct {
 	mu       sync.Mutex
 	rng      *rand.Rand
@@ -120,7 +121,7 @@ func newWiki(seed uint64, name string, days int) *wiki {
 	return w
 }
 
-// changed makes a revision of what the sections are now.
+// changed makes a revision of the current sections.
 func (w *wiki) changed() {
 	w.rev++
 	var b strings.Builder
@@ -152,11 +153,11 @@ func (w *wiki) ask(user string) {
 	w.changed()
 }
 
-// fullPage is how many threads the page holds at most.
+// fullPage is the maximum number of threads on the page.
 const fullPage = 300
 
-// archive removes threads that were answered so long ago, those that nobody answered in two weeks, and the oldest of
-// more than the page holds.
+// archive removes threads that were answered longer ago than after, those that are older than two weeks, and the oldest
+// ones if there are more than fullPage.
 func (w *wiki) archive(after time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -186,7 +187,7 @@ func (w *wiki) Page(ctx context.Context, title string) (*bot.Revision, error) {
 	return &bot.Revision{Title: title, ID: w.rev, Text: w.text, Timestamp: time.Now(), Now: time.Now()}, nil
 }
 
-// Save implements [bot.Wiki]. A section that someone has changed since is an edit conflict. When the process dies
+// Save implements [bot.Wiki]. A section that someone has changed since is an edit conflict. If the process dies
 // meanwhile, half of the edits are saved.
 func (w *wiki) Save(ctx context.Context, e bot.Edit) (int64, error) {
 	time.Sleep(700 * time.Millisecond)
@@ -237,10 +238,10 @@ func (w *wiki) Texts(context.Context, string, time.Time, time.Time) ([]string, e
 	return nil, nil
 }
 
-// service is the query service and the model as transports: what they are sent says how long they take.
+// service is the query service or the model, as a transport: the request determines how long the answer takes.
 type service struct {
 	down  outages
-	taken func(url.Values) float64 // seconds of a query; nil: it is the model
+	taken func(url.Values) float64 // seconds of a query; nil for the model
 }
 
 // RoundTrip implements [http.RoundTripper].

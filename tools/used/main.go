@@ -1,17 +1,18 @@
-// Command used measures what of the observations of preset best is used later: which IDs that a line, a list or a row
-// shows occur in a later call or in the final query, and which of these nothing else has shown. What is never used is
-// what an observation can do without.
+// Command used measures which parts of the observations of preset best are used later: which of the IDs that a line, a
+// list or a row shows occur in a later call or in the final query, and which of these nothing else has shown. An
+// observation can do without what is never used.
 //
 //	used [-without ACTIONS] PATH...
 //
 // Each PATH is a trajectory or a folder; in folders, files *.jsonl that begin with a trajectory's first event are read,
-// at any depth. IDs of the question do not count, nor those that the preset's rules name: every reader knows them.
+// at any depth. IDs in the question do not count, and neither do those that the preset's rules name, since every reader
+// knows them.
 //
-// With -without, what the actions show does not count, as if they had not been called: the noisy reader looks at every
-// first thing, also where all of it was shown before.
+// With -without, what the actions show does not count, as if they had not been called. This is for the noisy reader,
+// which looks up every first thing even if everything about it was shown before.
 //
-// A list is looked at by places. "Needed at" says for how many used IDs that nothing else shows the place is in a
-// range: cut the list there, and these are lost.
+// A list is measured by position. "Needed at" counts the used IDs that nothing else shows and whose position is in a
+// range: if the list is cut before the range, they are lost.
 package main
 
 import (
@@ -77,14 +78,14 @@ type measure struct {
 	parts       map[string]*sum
 }
 
-// places are the ends of the ranges of places that are distinguished.
+// places are the upper ends of the ranges of positions that are distinguished.
 var places = []int{1, 2, 4, 6, 8, 10, 12, 14, 20}
 
-// sum is what is known of a part of observations.
+// sum has the figures of one part of the observations.
 type sum struct {
 	times, entries, bytes int
 	shown, used, only     int   // IDs
-	at                    []int // of only, by place
+	at                    []int // of only, by position
 	longest               int
 }
 
@@ -96,7 +97,7 @@ type entry struct {
 	ids   []string
 }
 
-// file measures a trajectory. Other files, and runs of other presets, are passed over.
+// file measures a trajectory. Other files, and runs of other presets, are skipped.
 func (m *measure) file(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -113,7 +114,7 @@ func (m *measure) file(name string) error {
 		known[id] = true
 	}
 	var seen []entry
-	var later []string // what came after each step
+	var later []string // the calls after each step
 	for i, e := range events {
 		if e.Step == nil || e.Event != "step" || e.Step.Observation == "" {
 			continue
@@ -131,7 +132,7 @@ func (m *measure) file(name string) error {
 	return nil
 }
 
-// after is what later calls and the final query say.
+// after returns the arguments of later calls, and the final query.
 func after(events []event.Event) string {
 	var s strings.Builder
 	for _, e := range events {
@@ -145,7 +146,7 @@ func after(events []event.Event) string {
 	return s.String()
 }
 
-// count adds the entries of a run: later holds for each what came after it.
+// count adds the entries of a run. For each entry, later has the calls after it.
 func (m *measure) count(seen []entry, later []string, known map[string]bool) {
 	shownIn := map[string][]int{} // entries by ID
 	for i, x := range seen {
@@ -213,15 +214,15 @@ func has(text, id string) bool {
 	}
 }
 
-// taking is an observation of the preset best that is taken apart.
+// taking is an observation of the preset best that is being split into entries.
 type taking struct {
 	step  *event.Step
 	lines []string
 	out   []entry
-	count map[string]int // the last place of each part
+	count map[string]int // the last position in each part
 }
 
-// entriesOf takes an observation apart.
+// entriesOf splits an observation into entries.
 func entriesOf(s *event.Step) []entry {
 	t := &taking{step: s, lines: strings.Split(s.Observation, "\n"), count: map[string]int{}}
 	for i, line := range t.lines {
@@ -266,7 +267,7 @@ func (t *taking) list(part, text, sep string) {
 	}
 }
 
-// beforehand takes a line of what was looked up before the first turn.
+// beforehand adds a line of what was looked up before the first turn.
 func (t *taking) beforehand(i int, line, inner string) {
 	name, _, _ := strings.Cut(inner, ": ")
 	switch {

@@ -11,7 +11,7 @@ import (
 )
 
 // A run whose use of IDs was determined by hand: P37 is on the line of the thing and in the list of properties, Q41
-// only in a row, P1083 only at the second place of the list, Q7 never; P17 is known, Q40 is in the question.
+// only in a row, P1083 only at the second position in the list, Q7 never; P17 is known, Q40 is in the question.
 func TestUsed(t *testing.T) {
 	dir := t.TempDir()
 	f, err := event.Create(filepath.Join(dir, "run.jsonl"))
@@ -54,7 +54,7 @@ func TestUsed(t *testing.T) {
 			rows[strings.TrimSpace(name)] = fields[i:]
 		}
 	}
-	// runs, entries, longest place, share of bytes, IDs, used, only here, needed at 1, at 2
+	// runs, entries, longest list, share of bytes, IDs, used, only here, needed at 1, at 2
 	for part, want := range map[string]string{
 		"look_up_question properties": "1 2 2 * 2 2 1 0 1", "query rows": "1 2 1 * 1 1 1 1 0",
 		"look_up_question values of things": "1 1 1 * 2 1 0 0 0",

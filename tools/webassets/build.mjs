@@ -1,5 +1,5 @@
-// Writes what the web pages use of other projects into the folder that is its argument: Leaflet, and the land of
-// world-atlas as GeoJSON with as many decimals as a small map shows. make web-assets runs it.
+// Writes the files of other projects that the web pages use into the folder that is its argument: Leaflet, and the land
+// of world-atlas as GeoJSON, with as many decimals as a small map shows. make web-assets runs it.
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { feature } from "topojson-client";

@@ -26,14 +26,17 @@ import org.openrdf.query.resultio.sparqljson.SPARQLResultsJSONWriter;
 import org.openrdf.rio.RDFFormat;
 import org.openrdf.rio.helpers.BasicParserSettings;
 
-/** Serves files through Blazegraph at http://127.0.0.1:PORT/sparql: a POST's body is a query, the answer SPARQL JSON. Arguments: PORT PREFIXES FILE... */
+/**
+ * Serves files through Blazegraph at http://127.0.0.1:PORT/sparql. The body of a POST is a query, and the answer is
+ * SPARQL JSON. Arguments: PORT PREFIXES FILE...
+ */
 public class Server {
   static final int SECONDS = 10; // per query, as the harness allows
 
   public static void main(String[] args) throws Exception {
     org.apache.log4j.BasicConfigurator.configure();
     org.apache.log4j.Logger.getRootLogger().setLevel(org.apache.log4j.Level.FATAL);
-    // The query service declares its prefixes in the engine, name and namespace separated by a tab.
+    // The query service declares its prefixes in the engine. Name and namespace are separated by a tab.
     for (String line : Files.readAllLines(Path.of(args[1]))) {
       String[] p = line.split("\t");
       PrefixDeclProcessor.defaultDecls.put(p[0], p[1]);
@@ -61,7 +64,7 @@ public class Server {
         in = new GZIPInputStream(in, 1 << 16);
         name = name.substring(0, name.length() - 3);
       }
-      // A reader, since its parser of N-Triples takes bytes for ASCII.
+      // A reader, because the parser of N-Triples reads bytes as ASCII.
       c.add(new InputStreamReader(in, StandardCharsets.UTF_8), "http://base.example/", name.endsWith(".nt") ? RDFFormat.NTRIPLES : RDFFormat.TURTLE);
       in.close();
     }

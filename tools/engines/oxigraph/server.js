@@ -1,6 +1,8 @@
-// Serves files through Oxigraph at http://127.0.0.1:PORT/sparql: the query of a GET or of a form, or a POST's body; the answer is SPARQL JSON. Arguments: PORT MODULES FILE...
-// A query cannot be stopped inside the engine: the harness kills the process and starts it again. The time of each query inside the engine is in the header
-// Server-Timing; that of loading is written to the file $LOADED, in milliseconds.
+// Serves files through Oxigraph at http://127.0.0.1:PORT/sparql. A query comes in a GET request, in a form, or as the
+// body of a POST; the answer is SPARQL JSON. Arguments: PORT MODULES FILE...
+// A query cannot be stopped inside the engine: the harness kills the process and starts it again. The header
+// Server-Timing has the time of each query inside the engine; the loading time is written to the file $LOADED, in
+// milliseconds.
 'use strict';
 const fs = require('fs');
 const http = require('http');

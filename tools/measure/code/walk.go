@@ -13,7 +13,7 @@ type Walk struct {
 }
 
 // starts are the starting points of three walks that a reader follows first: a request's text, a query, a candidate for
-// a benchmark. Among several places, the first that exists counts.
+// a benchmark. If there are several places, the first that exists counts.
 var starts = []struct {
 	what   string
 	places [][2]string // package and function

@@ -1,10 +1,10 @@
 // Licenses lists the licenses of everything that is compiled into the program, on any platform of a release, and fails
-// when one is missing, is not recognized, or asks for more than its text being passed on and its source being named.
+// if one is missing, is not recognized, or requires more than that its text is passed on and its source is named.
 //
-// Usage, in the folder above or by `make licenses`: go run ./licenses [-check]
+// Usage, in the parent folder or through `make licenses`: go run ./licenses [-check]
 //
-// It writes docs/licenses.md, a table, and NOTICE, the texts, which go with every release. With -check it compares them
-// with what it would write.
+// It writes docs/licenses.md, which has a table, and NOTICE, which has the texts and is part of every release. With
+// -check it compares both files with what it would write.
 package main
 
 import (
@@ -28,28 +28,29 @@ import (
 	"github.com/google/licenseclassifier/v2/assets"
 )
 
-// sourceToo is a license that also asks to say where the source of its files is, which NOTICE does. Files of ours that use
-// them stay under our license (its sections 3.2 and 3.3).
+// sourceToo is a license that also requires a notice of where the source of its files is, which NOTICE contains. Our
+// files that use them stay under our license (its sections 3.2 and 3.3).
 const sourceToo = "MPL-2.0"
 
-// allowed are the licenses under which a dependency may be: they ask that their text be passed on, and no more, except
-// for sourceToo.
+// allowed lists the licenses that a dependency may have: they require that their text be passed on, and nothing else,
+// except for sourceToo.
 var allowed = []string{sourceToo, "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "0BSD", "Unlicense", "CC0-1.0"}
 
-// platforms are those whose modules are listed. The architecture makes no difference that go list would not show here.
+// platforms lists the platforms of a release, whose modules are listed.
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
 
-// licenseFile matches the files that hold a license or what must be passed on with it.
+// licenseFile matches the files that contain a license or what must be passed on with it.
 var licenseFile = regexp.MustCompile(`(?i)^(\w+[-_])?(licen[cs]e|copying|copyright|notice)([-_.].*)?$`)
 
-// listings are files, without their ending, that list the licenses of other modules, with the reason why they are passed on but not judged.
+// listings maps files that list the licenses of other modules, without their extensions, to the reason why they are
+// passed on but not judged.
 var listings = map[string]string{
-	"modernc.org/sqlite LICENSE-3RD-PARTY": "says itself which of its modules only tests use; the others are judged here",
+	"modernc.org/sqlite LICENSE-3RD-PARTY": "it names the modules that only tests use; the others are judged here",
 }
 
 func main() {
 	sources := flag.String("sources", "../..", "`folder` of the sources")
-	check := flag.Bool("check", false, "write nothing; fail when a file is not up to date")
+	check := flag.Bool("check", false, "write nothing; fail if a file is not up to date")
 	flag.Parse()
 	if err := run(*sources, *check); err != nil {
 		fmt.Fprintln(os.Stderr, "licenses:", err)
@@ -98,7 +99,7 @@ type module struct {
 	Main               bool
 
 	folders map[string]bool // of its packages that are compiled in, and those above them
-	names   []string        // of its licenses, by SPDX
+	names   []string        // SPDX names of its licenses
 	texts   []text
 }
 
@@ -146,7 +147,7 @@ func list(sources string) ([]*module, error) {
 		return nil, fmt.Errorf("go env: %w", err)
 	}
 	words := strings.Fields(string(root))
-	// A system's package of Go may keep the license elsewhere; the text is the same as in golang.org/x.
+	// An operating system's Go package may keep the license elsewhere; the text is the same as in golang.org/x.
 	std := &module{Path: "std", Version: "", Dir: words[0], folders: map[string]bool{words[0]: true}}
 	if len(licenseFiles(words[0])) == 0 && found["golang.org/x/sys"] != nil {
 		std.folders = map[string]bool{found["golang.org/x/sys"].Dir: true}
@@ -166,8 +167,8 @@ func licenseFiles(dir string) (out []string) {
 	return out
 }
 
-// webAssets are the projects from npm whose files the web pages use; make web-assets keeps the license of each next to
-// them.
+// webAssets returns the npm projects whose files the web pages use; make web-assets stores the license of each with its
+// files.
 func webAssets(sources string) ([]*module, error) {
 	b, err := os.ReadFile(filepath.Join(sources, "tools", "webassets", "package.json"))
 	if err != nil {
@@ -191,7 +192,7 @@ func webAssets(sources string) ([]*module, error) {
 	return out, nil
 }
 
-// read finds the module's license files, what they say, and whether that is allowed.
+// read finds the module's license files, recognizes the licenses, and checks that they are allowed.
 func (m *module) read(c *classifier.Classifier) error {
 	names := map[string]bool{}
 	for _, t := range m.texts {
@@ -234,7 +235,7 @@ func (m *module) read(c *classifier.Classifier) error {
 	return nil
 }
 
-// notice is the texts of all licenses, each once.
+// notice returns the texts of all licenses, each once.
 func notice(modules []*module) string {
 	type group struct {
 		content string
@@ -268,14 +269,14 @@ func notice(modules []*module) string {
 	return b.String()
 }
 
-// table is the page of the documentation.
+// table returns the page of the documentation.
 func table(modules []*module) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Licenses
 
-Everything that is compiled into the program, on any platform of a release. `+"`make licenses`"+` writes this page and
-[NOTICE](../NOTICE), the texts, which go with every release; the gate fails when they are not up to date or when a
-license is not one of %s. SpinachBot itself is under Apache-2.0.
+This page lists everything that is compiled into the program on any platform of a release. `+"`make licenses`"+` writes
+it and [NOTICE](../NOTICE), which has the texts and is part of every release. The gate fails if they are not up to date
+or if a license is not one of %s. SpinachBot itself is under Apache-2.0.
 
 | module | version | license |
 | --- | --- | --- |
@@ -288,6 +289,6 @@ license is not one of %s. SpinachBot itself is under Apache-2.0.
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", m.Path, version, strings.Join(m.names, ", "))
 	}
 	b.WriteString("\nThe facts of the built-in slice of Wikidata are CC0-1.0. Tools that only tests and the gate use are not part of a\n" +
-		"release and not listed.\n")
+		"release and are not listed.\n")
 	return b.String()
 }
