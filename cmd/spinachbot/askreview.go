@@ -25,7 +25,7 @@ type reviewFlags struct {
 	gold     string
 	by       *string
 	terminal people.Terminal
-	label    agent.Labeler // of the items in the right answer; may be nil
+	label    agent.Labeler // labels the items in the right answer; may be nil
 }
 
 func (f *reviewFlags) declare(c *cmdline) {

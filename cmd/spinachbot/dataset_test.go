@@ -281,7 +281,7 @@ func TestDatasetMisuse(t *testing.T) {
 	}
 }
 
-// The page is served until the program is told to stop, which then shuts down cleanly.
+// The page is served until the program is told to stop. The program then shuts down cleanly.
 func TestDatasetAnnotate(t *testing.T) {
 	dir := annotated(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -115,7 +115,7 @@ func verifyChecks(ctx context.Context, e *env, path string, flags *goldFlags) ([
 type verification struct {
 	w      io.Writer
 	json   *json.Encoder
-	file   *json.Encoder // of --report, or nil
+	file   *json.Encoder // writes to the file of --report; nil if there is none
 	asJSON bool
 	total  int
 	sum    release.Summary

@@ -158,7 +158,7 @@ func (d *demo) notice() string {
 			d.cfg.OpenAIModel +
 			", about the small part of Wikidata that comes with the demo."
 	}
-	return "The bot reads this page every few seconds. Its language model is a script, which knows the requests on this page and the replies marked “Try” " +
+	return "The bot reads this page every few seconds. Its language model is a script that can answer only the requests on this page and the replies marked “Try” " +
 		"below the bot’s answers. For your own questions, set OPENAI_API_KEY or OPENAI_BASE_URL and start the demo again."
 }
 

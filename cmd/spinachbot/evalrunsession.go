@@ -44,11 +44,11 @@ type evalSession struct {
 	opts   agent.Options
 	items  []dataset.Item
 	chosen map[string]bool
-	hash   string // of the benchmark
+	hash   string // hash of the benchmark
 
 	settings evalrun.Settings
 	store    *store.Store // nil if nothing outside this machine is called
-	shared   *store.Store // set with --workers, else nil
+	shared   *store.Store // set with --workers, otherwise nil
 
 	sharedRun string // name of the run in the queue
 

@@ -98,7 +98,7 @@ func listed(ids []string) string {
 	return out
 }
 
-// missed warns if a preset shows solved questions and there are none.
+// missed warns if a preset shows solved questions but there are none.
 func missed(e *env, p *preset.Preset, pool *examples.Pool) {
 	if pool == nil && (p.Examples.N > 0 && p.Examples.Force != "" || p.Generate.Examples > 0) {
 		fmt.Fprintf(e.stderr, "spinachbot: warning: the preset %s shows solved questions, but there are none: name a file with --examples\n",

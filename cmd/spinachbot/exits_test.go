@@ -63,7 +63,8 @@ func TestFileStatuses(t *testing.T) {
 	}
 }
 
-// If nothing listens at the wiki's address, the command says so at once, and ends with the status of a failed service.
+// If nothing listens at the wiki's address, the command reports it at once, and ends with the status of a failed
+// service.
 func TestNoWiki(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -177,7 +177,7 @@ func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func
 	return wireHarvest(lg, cfg, wiki, graph, model, st, now)
 }
 
-// htmlTimeout is how long the wiki may take to render an archive page. A busy month has a megabyte of wikitext; when it
+// htmlTimeout is how long the wiki may take to render an archive page. A busy month has a megabyte of wikitext; if it
 // is not cached, Parsoid needs a minute for it.
 const htmlTimeout = 3 * time.Minute
 

@@ -101,7 +101,7 @@ func newShortLinks(cfg *config.Config) (*adapter.ShortLinks, error) {
 // per page.
 type harvestProgress struct {
 	screen *console.Screen
-	pages  int // of the last printed line
+	pages  int // number of pages in the last printed line
 }
 
 func (p *harvestProgress) show(x harvest.Progress) {

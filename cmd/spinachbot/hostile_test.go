@@ -84,8 +84,8 @@ func newHostileWorld(t *testing.T) *hostileWorld {
 	return w
 }
 
-// quoting is a model service that refuses side tasks and every step of one request with a text that quotes the key, as
-// careless services do.
+// quoting is a model service that refuses side tasks, and every step of one request, with a text that quotes the key,
+// as careless services do.
 func (w *hostileWorld) quoting(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

@@ -272,7 +272,7 @@ func stateNames() string {
 	return strings.Join(names, ", ")
 }
 
-// completeStates offers states, also after a comma.
+// completeStates offers states, even after a comma.
 func completeStates(_ *cobra.Command, _ []string, given string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	before := given[:strings.LastIndexByte(given, ',')+1]
 	var out []cobra.Completion

@@ -149,7 +149,7 @@ func TestLedgerReview(t *testing.T) {
 		"no reply waits for approval") {
 		t.Errorf("nothing to review: %d %s", code, errs)
 	}
-	// The end of the input ends the review. If something cannot be done, the command says so and asks again.
+	// The end of the input ends the review. If something cannot be done, the command reports it and asks again.
 	code, out, errs = ledgerCall(t, dir, "a\nq\n", nil, "review", "sb-3")
 	if code != exitOK || !strings.Contains(errs, "it is skipped") || !strings.Contains(out,
 		"0 approved, 0 rejected, 1 left") {

@@ -261,7 +261,7 @@ func (l *ledger) revise(ctx context.Context, en *bot.Entry, given, by string) (*
 	return bot.ReviseShown(ctx, l.st, l.e.now(), en.Key, en.Draft.Name(), given, by)
 }
 
-// inEditor lets an editor change the text of a draft. Query and rows are shown below a line, for reading only.
+// inEditor lets an editor change the text of a draft. The query and its rows are shown below a line, only to be read.
 func (l *ledger) inEditor(ctx context.Context, editor string, en *bot.Entry) (string, error) {
 	below := `Change only the text above this line. Wiki markup in it is shown on the page, not used.
 For another query, leave and use: spinachbot ledger retry ` + en.Key + `

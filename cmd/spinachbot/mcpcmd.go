@@ -27,7 +27,7 @@ configured there is also ask, which lets SpinachBot's own agent answer a questio
 The tools take kg, the name of a graph that kg list shows; without it the graph is that of --kg. Queries reach these
 graphs only.
 
-spinachbot serve offers the same at /mcp. docs/serving.md says how to register it.`,
+spinachbot serve offers the same at /mcp. docs/serving.md explains how to register it.`,
 		config.Data, config.Model, config.Limits, config.Graph)
 	var preset presetFlags
 	var graph string

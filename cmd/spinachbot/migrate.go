@@ -16,7 +16,7 @@ import (
 func migrateCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "migrate [flags]", "move the ledger from a file to a PostgreSQL database",
 		`Copies the ledger, the notes and the daily totals from DATA_DIR to the empty database at DATABASE_URL, compares both
-row by row, and marks the file, so that no bot uses it any more. Stop the bot first. Trajectories and harvests stay
+row by row, and marks the file, so that bots no longer use it. Stop the bot first. Trajectories and harvests stay
 where they are. If it fails, nothing is lost: run it again.`, config.Data)
 	return c.command(func(ctx context.Context, rest []string) int {
 		if !c.noArguments(rest) {

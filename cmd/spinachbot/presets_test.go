@@ -28,7 +28,8 @@ func TestPresetFileUnknownPolicy(t *testing.T) {
 	}
 }
 
-// The preset that answers is that of a file, the first of several, that of --preset, or otherwise the setting's.
+// The preset that answers comes from a file, from the first of several presets, from --preset, or otherwise from the
+// setting.
 func TestPresetUsed(t *testing.T) {
 	for _, c := range []struct {
 		flags       presetFlags

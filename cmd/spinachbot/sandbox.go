@@ -97,7 +97,7 @@ type sandboxOptions struct {
 	data         []string
 	script, page string
 	timeout      time.Duration
-	title        string // of the forum page
+	title        string // title of the forum page
 	// prefix of the titles of archive pages; together with the seeded forum page, one archive page is seeded
 	archive  string
 	wikiFile string

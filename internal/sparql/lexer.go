@@ -34,7 +34,7 @@ type token struct {
 	kind       kind
 	kw         keyword
 	start, end int32 // bytes
-	colon      int32 // of tName: offset of the colon
+	colon      int32 // for tName: the offset of the colon
 	comments   int32 // number of comments that end before this token
 }
 

@@ -70,14 +70,14 @@ type Query struct {
 	Text      string         // what was parsed
 	Prologue  []*Declaration // BASE and PREFIX, in the order written
 	Form      Form
-	Template  []*Triples   // of CONSTRUCT
+	Template  []*Triples   // for CONSTRUCT
 	Braces    [2][]Comment // comments after the opening and before the closing brace of the template
 	Short     bool         // CONSTRUCT WHERE { … }: the template is the pattern
-	Resources []*Term      // of DESCRIBE: variables and IRIs; empty with Body.Star
+	Resources []*Term      // for DESCRIBE: variables and IRIs; empty with Body.Star
 	Datasets  []*Dataset
 	Named     []*NamedSubquery
 	Body      *SelectQuery
-	Operation string    // of Update: its first keyword, such as INSERT
+	Operation string    // for Update: its first keyword, such as INSERT
 	Header    []Comment // comments before the first token, such as #title: and #defaultView:
 	Tail      []Comment // comments after everything
 }
@@ -395,7 +395,7 @@ type Expr struct {
 	Op        string
 	Term      *Term
 	Args      []*Expr
-	Separator *string // of GROUP_CONCAT; nil means one space
+	Separator *string // for GROUP_CONCAT; nil means one space
 	Group     *Group
 }
 

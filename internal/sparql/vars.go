@@ -20,8 +20,8 @@ func (s *SelectQuery) Columns() []string {
 	return v.names
 }
 
-// Visible returns the variables that are in scope after the group (SPARQL 1.1, section 18.2.1), in order of
-// appearance. The variables of an INCLUDE are not known to the group alone and are left out.
+// Visible returns the variables that are in scope after the group (SPARQL 1.1, section 18.2.1), in order of appearance.
+// The variables of an INCLUDE are left out, because the group alone does not determine them.
 func (g *Group) Visible() []string {
 	v := VarSet{}
 	v.AddGroup(g)

@@ -6,8 +6,8 @@
 //	benchharvest path/to/spinachbot
 //
 // The archive is the same each time. A discussion has a request of a few sentences, two to five replies, and one or two
-// of some two hundred kinds of queries that the built-in slice answers. One discussion in eight has no query, one query
-// in twenty is broken, and one in forty finds nothing.
+// of about two hundred kinds of queries that the built-in slice answers. One discussion in eight has no query, one
+// query in twenty is broken, and one in forty finds nothing.
 package main
 
 import (

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The TEXT2SPARQL challenge's own client (PyPI: text2sparql-client) asks spinachbot serve, runs the queries and measures
 # them. The model is the sandbox's script, so the figures are known: all answers are right, except to the question that
-# has no answer. Installs the client into a folder of its own. Needs Python 3.11 or later with venv. Usage:
-# tools/challenge/run.sh
+# has no answer. Installs the client into a folder of its own. Needs Python 3.11 or later with venv.
+# Usage: tools/challenge/run.sh
 set -euo pipefail
 cd "$(dirname "$0")"
 here=$PWD

@@ -19,7 +19,7 @@ const (
 // question is a request that the scripted model answers.
 type question struct {
 	words    string
-	parts    []string // of a reply with the answer
+	parts    []string // texts in a reply with the answer
 	followUp *question
 }
 

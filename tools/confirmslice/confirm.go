@@ -106,7 +106,7 @@ func (j *judge) all(ts []triple) {
 	}
 }
 
-// modelPredicates follow from the statement or value that they belong to.
+// modelPredicates are predicates that follow from the statement or value to which they belong.
 var modelPredicates = map[string]bool{"rdf:type": true, "wikibase:timeTimezone": true,
 	"wikibase:timeCalendarModel": true, "wikibase:timePrecision": true,
 	"wikibase:timeValue": true, "wikibase:quantityAmount": true, "wikibase:quantityUnit": true,
@@ -256,7 +256,7 @@ func (j *judge) qualifier(t triple) (string, verdict) {
 	return "qualifier", unconfirmed
 }
 
-// rankReasons are the qualifiers that imply a rank.
+// rankReasons maps ranks to the qualifiers that imply them.
 var rankReasons = map[string]string{"wikibase:PreferredRank": "P7452", "wikibase:DeprecatedRank": "P2241"}
 
 func (j *judge) rank(t triple) (string, verdict) {

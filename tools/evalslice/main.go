@@ -44,7 +44,7 @@ func main() {
 type runs struct {
 	out    io.Writer
 	binary string
-	args   []string // of both, without the folder
+	args   []string // arguments of both runs, without the folder
 	dir    string
 }
 

@@ -57,12 +57,12 @@ type result struct {
 // bench has the data that all runs share.
 type bench struct {
 	graph *embedded.Graph
-	all   []dataset.Item             // that may be asked
-	items []dataset.Item             // that are asked
+	all   []dataset.Item             // items that may be asked
+	items []dataset.Item             // items that are asked
 	most  int                        // the maximum number of these
 	gold  map[string]string          // query by question
-	rows  map[string]json.RawMessage // of the gold query, by question
-	count map[string]int             // of these rows
+	rows  map[string]json.RawMessage // rows of the gold query, by question
+	count map[string]int             // the number of these rows
 	// the wrong readings, shared by all readers
 	readings noisy.Readings
 	scores   sync.Map // by question and query

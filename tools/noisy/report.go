@@ -290,7 +290,7 @@ func writeProfile(w io.Writer, e experiment, profile string, cells []*cell) {
 	}
 }
 
-// difference returns the difference of two cells, in bold if its interval excludes 0.
+// difference returns the difference between two cells, in bold if its interval excludes 0.
 func difference(c, o *cell) string {
 	diff, in := c.against(o)
 	text := fmt.Sprintf("%+.1f (%+.1f to %+.1f)", diff, in.Low, in.High)

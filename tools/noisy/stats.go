@@ -12,7 +12,7 @@ import (
 // figures are the means of a cell, over questions and seeds; F1, EM and the shares are in percent.
 type figures struct {
 	f1, em, wrong, silent, calls, tokens, usd float64
-	interval                                  evalrun.Interval // of F1
+	interval                                  evalrun.Interval // interval of F1
 }
 
 // figures adds up a cell. A wrong answer is one with an F1 under one half.
@@ -62,7 +62,7 @@ func interval(values []float64) evalrun.Interval {
 	return evalrun.Bootstrap(values, rand.New(rand.NewPCG(1, 2)))
 }
 
-// against returns the difference of two cells' F1 with its interval, paired by questions.
+// against returns the difference between two cells' F1 with its interval, paired by questions.
 func (c *cell) against(o *cell) (mean float64, in evalrun.Interval) {
 	a, b := c.f1(), o.f1()
 	for i := range a {

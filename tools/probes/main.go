@@ -67,7 +67,7 @@ type bench struct {
 	verbose  bool
 	out      io.Writer
 	graph    *embedded.Graph
-	shapes   map[bool]map[step.ShapeKind]*sum // of right and wrong queries
+	shapes   map[bool]map[step.ShapeKind]*sum // for right and wrong queries
 }
 
 // sum adds up the probes of one kind.

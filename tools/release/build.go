@@ -155,7 +155,7 @@ func writeZip(w io.Writer, files []entry, date time.Time) error {
 
 // writeSums writes SHA256SUMS, which `sha256sum -c` reads.
 func writeSums(dir string) error {
-	entries, err := os.ReadDir(dir) // in order
+	entries, err := os.ReadDir(dir) // sorted by name
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 type version struct {
 	tag    string    // such as v1.2.0; empty if the commit has none
 	commit string    // the full hash
-	date   time.Time // of the commit
+	date   time.Time // date of the commit
 	git    bool      // the sources are a clone
 }
 

@@ -14,8 +14,8 @@ import (
 //
 // Searches
 //   - glossLeftOut: the explanation in parentheses after some data types is left out.
-//   - a line says that labels and aliases are searched; if there are more hits, it says so; if nothing is found, it
-//     says what to try (in short from the second time on). The record is empty there.
+//   - a line states that labels and aliases are searched and whether there are more hits. If nothing is found, it
+//     suggests what to try (briefly from the second time on); the record is empty there.
 //   - the alias by which a hit was found is added, and a data type that the description repeats appears only once [not
 //     in the record].
 //   - noDescription: the colon is left out if there is no description.
@@ -47,7 +47,7 @@ import (
 //   - unknownValue: "unknown value" replaces the name of a blank node.
 //   - prefixedName: an IRI of a known namespace has its prefix ("wdt:P31" for P31, "schema:version"), so that wdt:,
 //     p: and ps: differ.
-//   - unboundRows: rows in which nothing is bound show "-" under each column; the record says that its table is
+//   - unboundRows: rows in which nothing is bound show "-" under each column; the record states that its table is
 //     empty.
 //   - longCell: a cell is cut after 200 characters.
 //   - an empty result, a syntax error and every other failure each have their own text.

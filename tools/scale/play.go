@@ -43,10 +43,10 @@ type Result struct {
 	Median, P95                       time.Duration // from a post to its reply, of those that were answered
 	USD                               float64       // per answer
 	Waits                             []Wait        // by cause, longest first
-	Deaths                            int           // of processes
+	Deaths                            int           // processes that were killed
 }
 
-// Wait is how long requests waited for one thing, on average over all requests.
+// Wait is the time that requests waited for one thing, on average over all requests.
 type Wait struct {
 	For  string
 	Mean time.Duration
@@ -78,7 +78,7 @@ type system struct {
 
 	mu     sync.Mutex
 	leases map[string]leader.Lease
-	ends   map[string]time.Time // of leases
+	ends   map[string]time.Time // when each lease expires
 	waits  map[string]time.Duration
 	held   map[string]int
 	died   int

@@ -4,9 +4,9 @@
 //
 //	used [-without ACTIONS] PATH...
 //
-// Each PATH is a trajectory or a folder; in folders, files *.jsonl that begin with a trajectory's first event are read,
-// at any depth. IDs in the question do not count, and neither do those that the preset's rules name, since every reader
-// knows them.
+// Each PATH is a trajectory or a folder. In a folder, files *.jsonl that begin with a trajectory's first event are
+// read, at any depth. IDs in the question do not count, and neither do those that the preset's rules name, since every
+// reader knows them.
 //
 // With -without, what the actions show does not count, as if they had not been called. This is for the noisy reader,
 // which looks up every first thing even if everything about it was shown before.

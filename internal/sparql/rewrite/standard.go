@@ -53,7 +53,7 @@ func (r *rewriter) dropHints() {
 	}
 }
 
-// columns writes SELECT * out, so that variables added by the rewrite are not part of the result.
+// columns writes out SELECT *, so that variables added by the rewrite are not part of the result.
 func (r *rewriter) columns(s *sparql.SelectQuery) {
 	if !s.Star || s == r.q.Body && r.q.Form != sparql.Select {
 		return

@@ -30,7 +30,7 @@ type Run struct {
 	JSON     bool   // JSON lines in and out
 	Labels   string // for format: comment, replace or none
 	Language string // of the labels
-	OneLine  bool   // of format
+	OneLine  bool   // for format: print everything on one line
 	URL      bool   // for format: a link to the query service's page
 	Posting  bool   // for format: the posting form
 	To       string // for rewrite: the engine

@@ -58,10 +58,10 @@ type Variant struct {
 	What   string // the change in a few words, entities as prefixed names: "with subclasses of wd:Q515"
 	Effect Effect
 	SPARQL string
-	Key    string // of [Ties]: the column by which the rows are ordered
-	// of [Class]: the variable whose class was left out, or "" if the class was replaced
+	Key    string // for [Ties]: the column by which the rows are ordered
+	// for [Class]: the variable whose class was left out, or "" if the class was replaced
 	Var string
-	N   int64    // of [Limit] and [Ties]: the LIMIT
+	N   int64    // for [Limit] and [Ties]: the LIMIT
 	IRI []string // the entities that the variant is about: the class, the properties
 }
 

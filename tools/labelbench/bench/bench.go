@@ -41,7 +41,7 @@ func Peak() float64 {
 	return float64(u.Maxrss) / 1e3
 }
 
-// processorTime returns the processor time of this thread; on a busy machine more time passes on the clock.
+// processorTime returns the processor time of this thread; on a busy machine, more time passes on the clock.
 func processorTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
