@@ -113,7 +113,7 @@ func TestDatasetExportAndVerify(t *testing.T) {
 	}
 	if code, out, _ := call(t, "dataset", "verify", "--kg", "embedded", file); code != exitFailed || !strings.Contains(out,
 		"empty    no rows, had 17") || !strings.Contains(out, "2 items: 1 same, 1 empty") {
-		t.Errorf("verify of an empty item: %d %s", code, out)
+		t.Errorf("verify an empty item: %d %s", code, out)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestDatasetVerifyResumes(t *testing.T) {
 			t.Errorf("cut at %d: %d %s %s %s", cut, code, out, errs, again)
 		}
 		if cut >= first && (!strings.Contains(errs, "1 of 2") || strings.Count(out, "\n") != 2) {
-			t.Errorf("cut at %d, done again: %s %s", cut, out, errs)
+			t.Errorf("cut at %d, run again: %s %s", cut, out, errs)
 		}
 	}
 	for text, want := range map[string]string{"hello\n": "not a report", `{"id":"x","status":"same"}` +
@@ -158,7 +158,7 @@ func TestDatasetVerifyResumes(t *testing.T) {
 			t.Errorf("%s: %d %s", text, code, errs)
 		}
 		if now, _ := os.ReadFile(name); string(now) != text {
-			t.Errorf("a foreign file was changed to %s", now)
+			t.Errorf("a file of something else was changed to %s", now)
 		}
 	}
 }
@@ -197,7 +197,7 @@ func TestDatasetSplitAndCard(t *testing.T) {
 			t.Errorf("%q: %d %s, want %q", c.args, code, errs, c.want)
 		}
 		if after, err := os.ReadFile(filepath.Join(dir, "dev.json")); err != nil || !bytes.Equal(before, after) {
-			t.Fatalf("%q changed the split that was there: %v", c.args, err)
+			t.Fatalf("%q changed the existing split: %v", c.args, err)
 		}
 	}
 	if code, _, errs := call(t, "dataset", "split", "--state", "included", "--dev", "1", dir); code != exitOK {
@@ -330,6 +330,6 @@ func TestDatasetAnnotate(t *testing.T) {
 	}
 	cancel()
 	if code := <-done; code != exitOK {
-		t.Errorf("the end: status %d", code)
+		t.Errorf("after the stop: status %d", code)
 	}
 }

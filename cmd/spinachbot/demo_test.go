@@ -245,7 +245,7 @@ func TestRunWantsItsSettings(t *testing.T) {
 	}
 	if _, errs, code := invoke(t, []string{"DAILY_USD_LIMIT=5"}, "ask", "Anything?"); code != exitUsage ||
 		!strings.Contains(errs, "PER_MTOK") {
-		t.Errorf("a limit in money without prices: exit %d: %s", code, errs)
+		t.Errorf("a cost limit without prices: exit %d: %s", code, errs)
 	}
 }
 

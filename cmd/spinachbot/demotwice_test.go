@@ -137,7 +137,7 @@ func TestLedgerUndoOnAnotherWiki(t *testing.T) {
 	other := httptest.NewServer(wiki.NewHandler(w))
 	defer other.Close()
 	main := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		t.Errorf("the main wiki was asked: %s", r.URL)
+		t.Errorf("the main wiki was called: %s", r.URL)
 		rw.WriteHeader(http.StatusForbidden)
 	}))
 	defer main.Close()

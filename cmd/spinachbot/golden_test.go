@@ -303,12 +303,12 @@ func mistake(t *testing.T, line string) string {
 		t.Errorf("%s: exit %d, no message", line, code)
 	}
 	if strings.Contains(errs, "secret@") || strings.Contains(errs, "key=secret") {
-		t.Errorf("%s: the answer contains a secret: %s", line, errs)
+		t.Errorf("%s: the message contains a secret: %s", line, errs)
 	}
 	for _, word := range []string{"strconv", " json: ", "invalid character", "unexpected end of JSON", "EOF", "pflag",
 		"%!", "runtime error", "item 0", "goroutine"} {
 		if strings.Contains(errs, word) {
-			t.Errorf("%s: the answer says %q: %s", line, word, errs)
+			t.Errorf("%s: the message contains %q: %s", line, word, errs)
 		}
 	}
 	for _, made := range []string{"data", "run", "harvest"} {

@@ -226,6 +226,6 @@ func TestShortLinkTargets(t *testing.T) {
 		t.Error("a redirect was followed")
 	}
 	if _, err := s.Target(t.Context(), "http://127.0.0.1:1/x"); err == nil {
-		t.Error("a host that the settings do not name was asked")
+		t.Error("a host that the settings do not name was called")
 	}
 }

@@ -118,7 +118,7 @@ func (w *hostileWorld) demo() (page, log string) {
 	}}
 	if code := run(context.Background(), e, []string{"demo", "--once", "-v", "--page", w.page, "--env-file",
 		os.DevNull}); code != exitOK {
-		w.t.Fatalf("demo ends with %d:\n%s", code, tail(stderr.String()))
+		w.t.Fatalf("demo exits with %d:\n%s", code, tail(stderr.String()))
 	}
 	return stdout.String(), stderr.String()
 }
@@ -161,7 +161,7 @@ func (w *hostileWorld) checkThreads(text string) {
 	w.t.Helper()
 	before, after := forum.Parse("P", w.before, forum.Options{}), forum.Parse("P", text, forum.Options{})
 	if len(before.Threads) != len(after.Threads) {
-		w.t.Fatalf("%d threads, were %d", len(after.Threads), len(before.Threads))
+		w.t.Fatalf("%d threads, want %d", len(after.Threads), len(before.Threads))
 	}
 	for i := range after.Threads {
 		old, now := &before.Threads[i], &after.Threads[i]
@@ -231,7 +231,7 @@ func (w *hostileWorld) checkTerminal(log string) {
 		filepath.Join(w.dir, "data")}}
 	none := os.DevNull
 	if code := run(context.Background(), e, []string{"ledger", "list", "--env-file", none}); code != exitOK {
-		w.t.Fatalf("ledger list ends with %d: %s", code, out.String())
+		w.t.Fatalf("ledger list exits with %d: %s", code, out.String())
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if len(lines) < 10 {
@@ -240,7 +240,7 @@ func (w *hostileWorld) checkTerminal(log string) {
 	for _, l := range lines[1:] { // below the header
 		id, _, _ := strings.Cut(l, " ")
 		if code := run(context.Background(), e, []string{"ledger", "show", "--env-file", none, id}); code != exitOK {
-			w.t.Errorf("ledger show %s ends with %d", id, code)
+			w.t.Errorf("ledger show %s exits with %d", id, code)
 		}
 	}
 	for what, text := range map[string]string{"log": log, "ledger": out.String()} {

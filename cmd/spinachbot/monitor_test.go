@@ -69,7 +69,7 @@ func TestMetricsAreThere(t *testing.T) {
 		`spinachbot_http_requests_total{method="POST",path="/run",status="200"} 1`,
 		`spinachbot_http_seconds_bucket{path="/run",le="1"} 1`, `spinachbot_ledger_entries{state="skipped"} 1`} {
 		if !strings.Contains(text, want+"\n") {
-			t.Errorf("%s is missing in\n%s", want, text)
+			t.Errorf("%s is missing from\n%s", want, text)
 		}
 	}
 	served := map[string]bool{}

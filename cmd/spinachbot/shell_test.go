@@ -56,7 +56,7 @@ func TestManual(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(dir, "spinachbot-ask.1"))
 	for _, want := range []string{".TH", "ask one question", "--kg", "--data-dir", "OPENAI_API_KEY"} {
 		if err != nil || !strings.Contains(string(page), want) {
-			t.Errorf("%q is missing in the page of ask: %v\n%s", want, err, page)
+			t.Errorf("%q is missing from the page of ask: %v\n%s", want, err, page)
 		}
 	}
 	if code, _, errs := call(t, "man", "/dev/null/x"); code != exitUsage || !strings.Contains(errs,

@@ -74,7 +74,7 @@ func TestPostingFormIsInNormalFormC(t *testing.T) {
 			continue
 		}
 		if !strings.Contains(got, tt.want) || !norm.NFC.IsNormalString(got) {
-			t.Errorf("%q gives %q, want %q in it", tt.query, got, tt.want)
+			t.Errorf("%q becomes %q, want %q in it, in normal form C", tt.query, got, tt.want)
 		}
 		if again, err := PostingForm(got, nil); err != nil || again != got {
 			t.Errorf("not a fixed point: %q, %v", again, err)

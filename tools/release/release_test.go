@@ -29,7 +29,7 @@ func TestParseVersion(t *testing.T) {
 	}
 	for _, in := range []string{"$Format:%H %cI %D$\n", "", "v1.2.0", commit + " yesterday", "2cc30a5 2026-11-22T09:10:33Z"} {
 		if v, err := parseVersion(in); err == nil {
-			t.Errorf("%q is taken for %v", in, v)
+			t.Errorf("%q is parsed as %v", in, v)
 		}
 	}
 }
@@ -182,7 +182,7 @@ func TestSign(t *testing.T) {
 func TestNoKey(t *testing.T) {
 	o := options{signed: true, targets: []string{"linux/amd64"}}
 	if o.check() == nil {
-		t.Error("a signature is promised without a key")
+		t.Error("a signature is mentioned without a key")
 	}
 	o = options{key: filepath.Join(t.TempDir(), "none"), targets: o.targets}
 	if o.check() == nil {

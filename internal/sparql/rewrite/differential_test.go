@@ -100,12 +100,12 @@ func compare(t *testing.T, g *embedded.Graph, q *sparql.Query, query string, wan
 	}
 	d := difference(want, got)
 	if d != "" && (name == "standard" || name == "qlever") && difference(unlabeled(want, q), unlabeled(got, q)) == "" {
-		count[name+" same but for items with two labels in one language"]++
+		count[name+" same except for items with two labels in one language"]++
 		return
 	}
 	if d != "" {
 		count[name+" differs"]++
-		t.Errorf("%s: other rows: %s\n%s\n---\n%s", name, d, query, text)
+		t.Errorf("%s: the rows differ: %s\n%s\n---\n%s", name, d, query, text)
 		return
 	}
 	count[name+" same"]++

@@ -144,7 +144,7 @@ func TestFiltersSeeOutside(t *testing.T) {
 			t.Errorf("%s: as QLever evaluates\n%s\n%d bytes of rows, want %d", c.where, r.Text, len(got), len(want))
 		}
 		if rowsOf(t, g, r.Text) != want {
-			t.Errorf("%s: other rows by the standard", c.where)
+			t.Errorf("%s: the rows differ by the standard", c.where)
 		}
 		if rowsOf(t, g, asQLever(t, query)) != want {
 			differs++

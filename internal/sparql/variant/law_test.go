@@ -76,7 +76,7 @@ func law(t *testing.T, g *embedded.Graph, query string, before *kg.Table, v vari
 		t.Errorf("printed again it is\n%s\nnot\n%s", again, v.SPARQL)
 	}
 	if strings.TrimSpace(v.What) == "" || strings.Contains(v.What, "\n") {
-		t.Errorf("%s: what it changes is %q", v.Kind, v.What)
+		t.Errorf("%s: the described change is %q", v.Kind, v.What)
 	}
 	after, err := g.Query(t.Context(), v.SPARQL)
 	if err != nil {
@@ -148,7 +148,7 @@ func inside(t *testing.T, small, large map[string]bool, v variant.Variant, query
 	t.Helper()
 	for r := range small {
 		if !large[r] {
-			t.Errorf("%s (effect %d): %s is in one result alone\n%s\n%s", v.What, v.Effect, r, query, v.SPARQL)
+			t.Errorf("%s (effect %d): %s is in only one result\n%s\n%s", v.What, v.Effect, r, query, v.SPARQL)
 			return
 		}
 	}
