@@ -41,7 +41,7 @@ fuzz() { # package target
   return 1
 }
 
-# targets lists package and target of each.
+# targets lists each target after its package.
 targets() {
   local file
   for file in $(grep -rlE '^func Fuzz[A-Z]' --include='*_test.go' . | sort); do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Ends the server that start.sh started in DIR. The directory stays for a look at its database and log.
+# Ends the server that start.sh started in DIR. The directory stays, so that its database and log can be examined.
 set -euo pipefail
 dir=${1:?usage: stop.sh DIR}
 pid=$(cat "$dir/pid")

@@ -16,7 +16,7 @@ var functionWords = map[string]string{
 	"NOW":   "now",
 	"ISIRI": "%1 is a thing", "ISLITERAL": "%1 is a value", "ISBLANK": "%1 is unknown",
 	"LANGMATCHES": "%1 is the language %2",
-	"COUNT":       "the number of %1", "SUM": "the sum of %1", "MIN": "the least %1", "MAX": "the greatest %1",
+	"COUNT":       "the number of %1", "SUM": "the sum of %1", "MIN": "the minimum of %1", "MAX": "the maximum of %1",
 	"AVG":    "the average of %1",
 	"SAMPLE": "any one of %1", "GROUP_CONCAT": "all %1 in one text",
 }
