@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spinachbot/spinachbot/bot/title"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
@@ -343,7 +344,7 @@ func (b *Bot) mayAnswerOn(ctx context.Context, s PageState) (bool, error) {
 	switch {
 	case s.Title == b.cfg.Page:
 		return true, nil
-	case archived(s.Title) != "":
+	case title.Archived(s.Title) != "":
 		return false, nil
 	case b.cfg.mentionable(s):
 		return true, nil
@@ -368,7 +369,7 @@ func (b *Bot) noticePage(ctx context.Context, s PageState) (said string, rev int
 		return "on the forum page, which is read anyway", s.Rev, nil
 	}
 	allowed := b.cfg.mentionable(s)
-	if why := archived(s.Title); why != "" {
+	if why := title.Archived(s.Title); why != "" {
 		return why, s.Rev, nil
 	}
 	_, err = guard("reading the page", func() (struct{}, error) {

@@ -3,9 +3,9 @@ package bot
 import (
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/bot/title"
 	"github.com/spinachbot/spinachbot/forum"
 )
 
@@ -42,7 +42,7 @@ func (b *Bot) at(page string) *Bot {
 	_, there.title = SplitPage(page)
 	there.visit = nil
 	if page != PageName(b.cfg.Wiki, b.cfg.Page) {
-		there.visit = &visit{own: b.cfg.ownTalk(there.title)}
+		there.visit = &visit{own: title.OwnTalk(there.title, b.cfg.Account)}
 	}
 	return &there
 }
@@ -101,48 +101,9 @@ func (b *Bot) recoverVisit(ctx context.Context) error {
 	return b.recover(ctx, v)
 }
 
-// ownTalk reports whether a title is that of the account's talk page, under the names of its namespace that package
-// forum knows.
-func (c *Config) ownTalk(title string) bool {
-	ns, name, _ := strings.Cut(title, ":")
-	switch strings.ToLower(ns) {
-	case "user talk", "benutzer diskussion", "discussion utilisateur":
-		return forum.UserName(name) == forum.UserName(c.Account)
-	}
-	return false
-}
-
 // mentionable reports whether the bot answers on a page when it is called there: see [Config].MentionPages.
 func (c *Config) mentionable(s PageState) bool {
-	if c.ownTalk(s.Title) {
-		return true
-	}
-	for _, want := range c.MentionPages {
-		prefix, any := strings.CutSuffix(want, "*")
-		switch n, err := strconv.Atoi(want); {
-		case err == nil:
-			if s.Namespace == n {
-				return true
-			}
-		case want == "talk":
-			if s.Namespace > 0 && s.Namespace%2 == 1 {
-				return true
-			}
-		case any && strings.HasPrefix(s.Title, prefix), s.Title == want:
-			return true
-		}
-	}
-	return false
-}
-
-// archived returns a reason if a page's title shows that it is an archive, else "".
-func archived(title string) string {
-	for _, part := range strings.Split(title, "/")[1:] {
-		if strings.HasPrefix(strings.ToLower(part), "archiv") {
-			return "an archive page"
-		}
-	}
-	return ""
+	return title.OwnTalk(s.Title, c.Account) || title.Listed(c.MentionPages, s.Title, s.Namespace)
 }
 
 // welcome reports whether the page itself invites us, by {{bots|allow=…}} with our name before the first heading.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spinachbot/spinachbot/bot/limit"
 	"github.com/spinachbot/spinachbot/bot/phrase"
 	"github.com/spinachbot/spinachbot/forum"
 )
@@ -43,7 +44,7 @@ func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 		return verdict{reason: "the thread does not allow bots"}, nil
 	case b.visit != nil && b.saysNothing(p):
 		return verdict{reason: "it mentions us and says nothing else"}, nil
-	case b.prompt(p):
+	case limit.Prompt(p.thread.Comments[:p.index+1], b.cfg.Account):
 		return verdict{reason: "its author answers like a program"}, nil
 	}
 	if why := b.leaveAlone(p); why != "" {

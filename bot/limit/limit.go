@@ -1,0 +1,102 @@
+// Package limit has the bot's limits as rules: how many replies may be posted, which requests are worked on when more
+// people ask than that, how many requests of one person are accepted, and who answers like a program. It uses neither
+// the ledger nor the wiki.
+package limit
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+// Day is the period of the limits on a day's replies and requests.
+const Day = 24 * time.Hour
+
+// slack is the maximum difference between clocks that is not taken for one that was set back.
+const slack = 5 * time.Minute
+
+// Within reports whether a time is in the last d. A time in the future was recorded before the clock was set back.
+func Within(now, at time.Time, d time.Duration) bool {
+	age := now.Sub(at)
+	return age < d && age > -slack
+}
+
+func count(now time.Time, times []time.Time, d time.Duration) (n int) {
+	for _, at := range times {
+		if Within(now, at, d) {
+			n++
+		}
+	}
+	return n
+}
+
+// Replies are the limits on replies in any 60 minutes and in any 24 hours.
+type Replies struct {
+	PerHour int
+	PerDay  int // 0: no limit but the hourly one
+}
+
+// Reached returns why no reply may be posted now, and which limit forbids it, "hour" or "day". posted are the times at
+// which replies were posted.
+func (r Replies) Reached(now time.Time, posted []time.Time) (why, limit string) {
+	if n := count(now, posted, time.Hour); n >= r.PerHour {
+		return fmt.Sprintf("%d replies in the last hour, %d are allowed", n, r.PerHour), "hour"
+	}
+	if n := count(now, posted, Day); r.PerDay > 0 && n >= r.PerDay {
+		return fmt.Sprintf("%d replies in the last 24 hours, %d are allowed", n, r.PerDay), "day"
+	}
+	return "", ""
+}
+
+// Next returns when the limit on one person's requests lets the next one through: once the oldest of those that count
+// is a day old. times are when the person's requests of the last day were accepted, at least as many as the limit.
+func Next(times []time.Time, limit int) time.Time {
+	slices.SortFunc(times, time.Time.Compare)
+	return times[len(times)-limit].Add(Day)
+}
+
+// Book enters a request into the book of its author: the times at which requests of the last day were accepted, by
+// key. If the book is full, next is when there is room, and the book is nil.
+func Book(old []byte, key string, now time.Time, limit int) (book []byte, next time.Time, err error) {
+	times := map[string]time.Time{}
+	if json.Unmarshal(old, &times) != nil {
+		times = map[string]time.Time{} // what is in the ledger was counted before
+	}
+	maps.DeleteFunc(times, func(_ string, at time.Time) bool { return !Within(now, at, Day) })
+	if _, known := times[key]; !known && len(times) >= limit {
+		return nil, Next(slices.Collect(maps.Values(times)), limit), nil
+	}
+	times[key] = now
+	book, err = json.Marshal(times)
+	return book, time.Time{}, err
+}
+
+// maxPrompt is the maximum number of our replies in a row that someone may answer within a minute before we consider
+// them a program.
+const maxPrompt = 3
+
+// Prompt reports whether the author of the last of a thread's comments answers an account the way programs do: again
+// and again within a minute. So two bots that answer each other stop after a few rounds, even if the other one's name
+// does not show that it is a bot.
+func Prompt(comments []forum.Comment, account string) bool {
+	byID := map[string]*forum.Comment{}
+	for i := range comments {
+		byID[comments[i].ID] = &comments[i]
+	}
+	last, n := &comments[len(comments)-1], 0
+	for c := last; c != nil && c.Author != nil && c.By(*last.Author) && c.Time != nil && n < maxPrompt; n++ {
+		ours := byID[c.Parent]
+		if ours == nil || !ours.By(account) || ours.Time == nil {
+			return false
+		}
+		if wait := c.Time.Sub(*ours.Time); wait < 0 || wait > time.Minute {
+			return false
+		}
+		c = byID[ours.Parent]
+	}
+	return n >= maxPrompt
+}

@@ -1,0 +1,73 @@
+// Package title has what the bot knows by a page's title alone: whether it answers there, and the page's address.
+package title
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// OwnTalk reports whether a title is that of an account's talk page, under the names of its namespace that package
+// forum knows.
+func OwnTalk(title, account string) bool {
+	ns, name, _ := strings.Cut(title, ":")
+	switch strings.ToLower(ns) {
+	case "user talk", "benutzer diskussion", "discussion utilisateur":
+		return forum.UserName(name) == forum.UserName(account)
+	}
+	return false
+}
+
+// Listed reports whether a page is among those that a list names: "talk" for every talk page, the number of a
+// namespace, a title, or the beginning of one followed by "*".
+func Listed(list []string, title string, namespace int) bool {
+	for _, want := range list {
+		prefix, any := strings.CutSuffix(want, "*")
+		switch n, err := strconv.Atoi(want); {
+		case err == nil:
+			if namespace == n {
+				return true
+			}
+		case want == "talk":
+			if namespace > 0 && namespace%2 == 1 {
+				return true
+			}
+		case any && strings.HasPrefix(title, prefix), title == want:
+			return true
+		}
+	}
+	return false
+}
+
+// Archived returns a reason if a page's title shows that it is an archive, else "".
+func Archived(title string) string {
+	for _, part := range strings.Split(title, "/")[1:] {
+		if strings.HasPrefix(strings.ToLower(part), "archiv") {
+			return "an archive page"
+		}
+	}
+	return ""
+}
+
+// Link returns the address of a section or comment of a page, on the wiki with the given address of api.php: /wiki/PAGE
+// where api.php is in /w/, as on Wikimedia's wikis, else index.php next to api.php. Without an address it returns "".
+func Link(api, title, anchor string) string {
+	if api == "" {
+		return ""
+	}
+	base := strings.TrimSuffix(api, "api.php")
+	if root, ok := strings.CutSuffix(base, "/w/"); ok {
+		base = root + "/wiki/"
+	} else {
+		base += "index.php?title="
+	}
+	page := strings.NewReplacer("%3A", ":", "%2F", "/").Replace(url.PathEscape(strings.ReplaceAll(title, " ", "_")))
+	if strings.HasSuffix(base, "=") {
+		page = strings.ReplaceAll(page, "&", "%26")
+	}
+	fragment := &url.URL{Fragment: strings.ReplaceAll(text.OneLine(anchor), " ", "_")}
+	return base + page + "#" + fragment.EscapedFragment()
+}
