@@ -74,7 +74,7 @@ soak: ## ROUNDS rounds of the bot, every fourth with a request: memory, files, g
 	SOAK=$(or $(ROUNDS),20000) go test -count 1 -timeout 24h -run '^TestSoak$$' -v ./cmd/spinachbot
 
 scale: ## the bot at 1 to 1,000 times today's requests, on a simulated clock: the tables and plots of docs/scale.md
-	SCALE=1 SCALE_FIGURES=$(CURDIR)/docs/figures go test -count 1 -timeout 2h -run '^TestTables$$' -v ./tools/scale
+	SCALE=$(or $(SCALE),1) SCALE_FIGURES=$(CURDIR)/docs/figures go test -count 1 -timeout 2h -run '^(TestOverload|TestTables)$$' -v ./tools/scale
 
 bench-harvest: ## ten years of a busy forum harvested from a local wiki: time and memory
 	go build -o "$${TMPDIR:-/tmp}/spinachbot-bench" ./cmd/spinachbot

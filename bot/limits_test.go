@@ -133,37 +133,49 @@ func TestRepliesPerDay(t *testing.T) {
 	}
 	w.clock.pass(time.Hour)
 	w.round()
-	w.want("Cats 0:posted Cats 1:posted Cats 2:approved")
+	w.want("Cats 0:noticed Cats 1:posted Cats 2:posted")
 	w.clock.pass(23 * time.Hour)
 	w.round()
-	w.want("Cats 0:posted Cats 1:posted Cats 2:approved")
+	w.want("Cats 0:approved Cats 1:posted Cats 2:posted")
 	w.clock.pass(time.Hour)
 	w.round()
 	w.want("Cats 0:posted Cats 1:posted Cats 2:posted")
 }
 
-// While the replies of the day are used up, a round checks only one of the waiting replies: with a thousand of them,
-// checking each would be thousands of reads of the wiki every ten minutes.
+// While the replies of the day are used up, a round reads nothing for requests that wait, and checks only one of the
+// waiting replies: with a thousand of them, checking each would be thousands of reads of the wiki every ten minutes.
 func TestManyWait(t *testing.T) {
-	w := newWorld(t)
-	w.cfg.RepliesPerDay = 1
-	w.round()
-	for i := range 20 {
-		w.wiki.post(fmt.Sprint("Cats ", i), "Which cats are there?", fmt.Sprint("User", i))
-	}
-	w.clock.pass(time.Hour)
-	w.round()
-	reads := 0
-	w.wiki.onRead = func(string) { reads++ }
-	w.clock.pass(time.Hour)
-	w.round()
-	if reads == 0 || reads > 20 {
-		t.Errorf("%d reads in a round in which nothing may be posted", reads)
-	}
-	w.clock.pass(23 * time.Hour)
-	w.round()
-	if got := w.states(); strings.Count(got, ":posted") != 2 || strings.Count(got, ":approved") != 18 {
-		t.Error(got)
+	for _, drafted := range []bool{false, true} {
+		w := newWorld(t)
+		w.cfg.RepliesPerDay = 1
+		if drafted { // and then the limit is lowered
+			w.cfg.RepliesPerDay, w.cfg.Posting = 0, bot.Off
+		}
+		w.round()
+		for i := range 20 {
+			w.wiki.post(fmt.Sprint("Cats ", i), "Which cats are there?", fmt.Sprint("User", i))
+		}
+		w.clock.pass(time.Hour)
+		w.round()
+		if drafted {
+			w.cfg.RepliesPerDay, w.cfg.Posting = 1, bot.On
+			w.round()
+		}
+		reads := 0
+		w.wiki.onRead = func(string) { reads++ }
+		w.clock.pass(time.Hour)
+		w.round()
+		if reads == 0 || reads > 20 {
+			t.Errorf("%d reads in a round in which nothing may be posted", reads)
+		}
+		w.clock.pass(22 * time.Hour)
+		w.round()
+		w.clock.pass(time.Hour)
+		w.round()
+		if got := w.states(); strings.Count(got, ":posted") != 2 || strings.Count(got, ":") != 20 ||
+			strings.Contains(got, ":gave_up") {
+			t.Error(got)
+		}
 	}
 }
 

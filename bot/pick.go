@@ -205,6 +205,9 @@ func (b *Bot) notice(ctx context.Context, v *view) error {
 	if err := b.receive(ctx, v); err != nil {
 		return err
 	}
+	if err := b.checkWaiting(ctx, v); err != nil {
+		return err
+	}
 	for _, p := range v.order {
 		verdict, err := b.consider(ctx, v, p)
 		if err != nil {

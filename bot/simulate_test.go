@@ -409,6 +409,9 @@ func simulate(t *testing.T, seed uint64, loud bool) (posts int, rounds int64, br
 	w.store.(*bottest.Memory).Strict = seed%128 == 0
 	w.cfg.FollowupLimit, w.cfg.RepliesPerHour, w.cfg.MaxStarts, w.cfg.MaxFailures = 1000, 10000, 1000, 1000
 	w.cfg.MaxSaves = 1000
+	if seed%4 == 1 { // some requests wait until replies may be posted
+		w.cfg.RepliesPerHour = 1 + int(seed%3)
+	}
 	w.cfg.AnswerDelay = []time.Duration{0, 15 * time.Minute}[rng.IntN(2)]
 	w.wiki.skew = []time.Duration{0, 0, -time.Hour, time.Hour}[rng.IntN(4)]
 	w.solver.echo, w.solver.brief = true, true

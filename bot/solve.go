@@ -158,8 +158,15 @@ func guard[T any](what string, call func() (T, error)) (out T, err error) {
 	return call()
 }
 
-// judge asks the model whether a noticed comment is a request for us.
+// judge asks the model whether a noticed comment is a request for us, unless the comment waits for its turn.
 func (b *Bot) judge(ctx context.Context, e *Entry) error {
+	if waits, err := b.waits(ctx, e); err != nil || waits {
+		return err
+	}
+	return b.judgeNow(ctx, e)
+}
+
+func (b *Bot) judgeNow(ctx context.Context, e *Entry) error {
 	p, ok, err := b.look(ctx, e)
 	if err != nil || !ok {
 		return err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/bot/limit"
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
@@ -26,6 +27,7 @@ type Digest struct {
 	GaveUp    []*bot.Entry
 	Skipped   int          // comments that were judged not to be requests
 	Waiting   []*bot.Entry // for the operator, at the end of the period
+	Queued    int          // requests on which no work begins while the day's replies are spoken for
 	Open      int          // other requests in progress
 }
 
@@ -37,6 +39,8 @@ func New(entries []*bot.Entry, from, to time.Time) *Digest {
 		switch {
 		case e.State == bot.Proposed:
 			d.Waiting = append(d.Waiting, e)
+		case e.State == bot.Noticed && limit.Waits(e.Reason):
+			d.Queued++
 		case e.State.Open():
 			d.Open++
 		}
@@ -95,9 +99,13 @@ func (d *Digest) received(e *bot.Entry, within func(time.Time) bool) {
 
 // counts is the digest in one line.
 func (d *Digest) counts() string {
-	return fmt.Sprintf("%d posted, %d thanked, %d corrected, %d refused, %d taken back, %d came back, %d rejected, "+
+	text := fmt.Sprintf("%d posted, %d thanked, %d corrected, %d refused, %d taken back, %d came back, %d rejected, "+
 		"%d given up, %d skipped, %d waiting", len(d.Posted), len(d.Thanked), len(d.Corrected), len(d.Refused),
 		len(d.Undone), len(d.Returned), len(d.Rejected), len(d.GaveUp), d.Skipped, len(d.Waiting))
+	if d.Queued > 0 {
+		text += fmt.Sprintf(", %d not begun (today's replies are spoken for)", d.Queued)
+	}
+	return text
 }
 
 // groups returns the digest's lists with their titles.

@@ -22,6 +22,10 @@ func TestDigest(t *testing.T) {
 		entry("waits", bot.Proposed, 70, 60, "waits for approval"), entry("no", bot.Rejected, 9, 8, "wrong ~~~~ <b>"),
 		entry("gone", bot.GaveUp, 9, 7, "removed"), entry("chat", bot.Skipped, 5, 5, "not a request"),
 		entry("new", bot.Noticed, 1, 1, "")}
+	for _, why := range []string{"waits: today's replies are spoken for",
+		"waits: today's replies are spoken for by drafts that nobody has approved yet"} {
+		entries = append(entries, entry("later", bot.Noticed, 1, 1, why))
+	}
 	entries[0].Kind = bot.FollowUp // noticed before the period, so it did not come back within it
 	back := entry("back", bot.Accepted, 2, 2, "")
 	back.Kind = bot.FollowUp
@@ -45,12 +49,12 @@ func TestDigest(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got[0], got[1])
 		}
 	}
-	if d.Skipped != 1 || d.Open != 2 {
-		t.Errorf("%d skipped, %d under way", d.Skipped, d.Open)
+	if d.Skipped != 1 || d.Open != 2 || d.Queued != 2 {
+		t.Errorf("%d skipped, %d under way, %d not begun", d.Skipped, d.Open, d.Queued)
 	}
 	text := d.Text("$1.25 of $5.00", func(e *bot.Entry) string { return e.Link("https://wiki.example/w/api.php") })
 	for _, want := range []string{"2026-11-21 20:00 to 2026-11-22 20:00 UTC", "1 posted, 1 thanked, 1 corrected, 1 refused, " +
-		"1 taken back, 1 came back, 1 rejected, 1 given up, 1 skipped, 1 waiting, 2 under way; spent: $1.25 of $5.00", "\nWaiting for you\n  waits  Ann: About waits [[x]]",
+		"1 taken back, 1 came back, 1 rejected, 1 given up, 1 skipped, 1 waiting, 2 not begun (today's replies are spoken for), 2 under way; spent: $1.25 of $5.00", "\nWaiting for you\n  waits  Ann: About waits [[x]]",
 		"    wrong ~~~~ <b>\n    https://wiki.example/wiki/Forum#About_no"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, text)

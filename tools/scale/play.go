@@ -17,6 +17,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/bot/bottest"
+	"github.com/spinachbot/spinachbot/bot/limit"
 	"github.com/spinachbot/spinachbot/bot/several"
 	"github.com/spinachbot/spinachbot/internal/crew"
 	"github.com/spinachbot/spinachbot/internal/job"
@@ -42,6 +43,7 @@ type Result struct {
 	Requests, Answered, GivenUp, Open int
 	Median, P95                       time.Duration // from a post to its reply, of those that were answered
 	USD                               float64       // per answer
+	Spent, Unanswered                 float64       // USD: in all, and on requests without a reply at the end
 	Waits                             []Wait        // by cause, longest first
 	Deaths                            int           // processes that were killed
 }
@@ -61,6 +63,7 @@ const (
 	workers    = "a worker"
 	endpoint   = "the query service's budget"
 	money      = "the day's money"
+	replies    = "the limits on replies"
 	publishing = "the wiki and the publisher"
 	work       = "model and queries"
 )
@@ -81,6 +84,7 @@ type system struct {
 	ends   map[string]time.Time // when each lease expires
 	waits  map[string]time.Duration
 	held   map[string]int
+	calls  map[string]int // of the model, by entry
 	died   int
 }
 
@@ -89,7 +93,7 @@ func Play(ctx context.Context, s Setting) (*Result, error) {
 	days := s.Days + 3
 	sys := &system{Setting: s, ledger: bottest.NewMemory(), days: llm.NewMemoryDays(), pace: remote.NewMemoryStore(),
 		leases: map[string]leader.Lease{}, ends: map[string]time.Time{}, waits: map[string]time.Duration{},
-		held:  map[string]int{},
+		held: map[string]int{}, calls: map[string]int{},
 		model: &service{down: newOutages(seeded(s.Seed, "model"), days)},
 		graph: &service{down: newOutages(seeded(s.Seed, "graph"), days), taken: taken},
 		bells: &bells{wake: map[string][]chan<- struct{}{}}}
@@ -422,7 +426,12 @@ func (s *system) result() (*Result, error) {
 		if drafted.IsZero() {
 			drafted = cmp.Or(drafted, e.Updated)
 		}
-		s.waits[workers] += drafted.Sub(e.Created) // the time of the work itself is subtracted below
+		turn := inTurn(e)
+		s.waits[replies] += turn
+		s.waits[workers] += drafted.Sub(e.Created) - turn // the time of the work itself is subtracted below
+		if e.State != bot.Posted {
+			r.Unanswered += float64(s.calls[e.Key]) * callUSD
+		}
 		switch {
 		case e.State == bot.Posted:
 			r.Answered++
@@ -441,9 +450,10 @@ func (s *system) result() (*Result, error) {
 	s.waits[workers] = max(0, s.waits[workers]-s.waits[work]-s.waits[money])
 	s.waits[work] -= s.waits[endpoint]
 	slices.Sort(delays)
+	r.Spent = s.spent()
 	if n := len(delays); n > 0 {
 		r.Median, r.P95 = delays[n/2], delays[min(n-1, n*95/100)]
-		r.USD = s.spent() / float64(n)
+		r.USD = r.Spent / float64(n)
 	}
 	for what, d := range s.waits {
 		r.Waits = append(r.Waits, Wait{what, d / time.Duration(max(1, r.Requests))})
@@ -454,13 +464,24 @@ func (s *system) result() (*Result, error) {
 	return r, nil
 }
 
-// publisher names what holds up drafts: the limit that the gate met most often.
+// inTurn returns how long a request waited because the replies that may be posted were spoken for.
+func inTurn(e *bot.Entry) (d time.Duration) {
+	for i, c := range e.History {
+		if limit.Waits(c.Reason) {
+			until := e.Updated
+			if i+1 < len(e.History) {
+				until = e.History[i+1].At
+			}
+			d += until.Sub(c.At)
+		}
+	}
+	return d
+}
+
+// publisher names what holds up drafts: the limits on replies if the gate met them.
 func (s *system) publisher() string {
-	switch hour, day := s.held["hour"], s.held["day"]; {
-	case day > hour:
-		return "REPLIES_PER_DAY"
-	case hour > 0:
-		return "REPLIES_PER_HOUR"
+	if s.held["hour"]+s.held["day"] > 0 {
+		return replies
 	}
 	return publishing
 }

@@ -24,10 +24,13 @@ type solver struct {
 	graph *remote.Service
 }
 
-func (v *solver) call(ctx context.Context, purpose string, rng *rand.Rand) error {
+func (v *solver) call(ctx context.Context, key, purpose string, rng *rand.Rand) error {
 	took := logNormal(rng, modelMedian, modelSigma)
 	_, err := v.model.Complete(ctx, llm.Request{Purpose: purpose, MaxTokens: 500,
 		Messages: []llm.Message{{Role: "user", Content: fmt.Sprint(took) + strings.Repeat(" cat", callTokens)}}})
+	if err == nil {
+		v.s.called(key)
+	}
 	if agent.EndingOf(err).Reason == agent.DayMoney {
 		now := time.Now().UTC()
 		v.s.wait(money, now.Truncate(24*time.Hour).Add(24*time.Hour).Sub(now))
@@ -37,7 +40,7 @@ func (v *solver) call(ctx context.Context, purpose string, rng *rand.Rand) error
 
 func (v *solver) Triage(ctx context.Context, key, _ string, posts []agent.Post) (*agent.Triage, error) {
 	defer v.working(time.Now())
-	if err := v.call(ctx, "triage", seeded(v.s.Seed, key, "triage")); err != nil {
+	if err := v.call(ctx, key, "triage", seeded(v.s.Seed, key, "triage")); err != nil {
 		return nil, err
 	}
 	return &agent.Triage{Request: true, Question: posts[len(posts)-1].Text, Language: "en", Why: "simulated"}, nil
@@ -48,7 +51,7 @@ func (v *solver) Solve(ctx context.Context, key string, _ agent.Question) (*agen
 	rng := seeded(v.s.Seed, key, "solve")
 	calls := 2 + rng.IntN(5)
 	for n := range calls {
-		if err := v.call(ctx, "act", rng); err != nil {
+		if err := v.call(ctx, key, "act", rng); err != nil {
 			return nil, err
 		}
 		if n == calls-1 {
@@ -74,12 +77,18 @@ func (v *solver) Solve(ctx context.Context, key string, _ agent.Question) (*agen
 
 func (v *solver) working(began time.Time) { v.s.wait(work, time.Since(began)) }
 
+func (s *system) called(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls[key]++
+}
+
 // Bench has the workers answer questions of a benchmark and returns how long that takes, and the share of questions
 // that a service refused.
 func Bench(ctx context.Context, s Setting, questions int) (took time.Duration, usd, failed float64, err error) {
 	s.Raised, s.Load = true, 1e6
 	sys := &system{Setting: s, days: llm.NewMemoryDays(), pace: remote.NewMemoryStore(),
-		waits: map[string]time.Duration{}, held: map[string]int{}, model: &service{}, graph: &service{taken: taken}}
+		waits: map[string]time.Duration{}, held: map[string]int{}, calls: map[string]int{}, model: &service{}, graph: &service{taken: taken}}
 	jobs := make(chan int)
 	var all sync.WaitGroup
 	began := time.Now()

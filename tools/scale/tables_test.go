@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 )
@@ -35,15 +36,24 @@ func rows() (all []Setting) {
 	return all
 }
 
-// tables prints both tables and, if figures is a folder, draws them there.
-func tables(t *testing.T, w io.Writer, figures string) {
+// tables prints the tables and, if figures is a folder, draws them there. only is "default" for the rows with default
+// limits alone, or anything else for all.
+func tables(t *testing.T, w io.Writer, only, figures string) {
 	fmt.Fprintln(w, "| load | workers | wikis | queries | limits | deaths | requests | median | p95 | an answer | given up | "+
 		"still waiting | longest wait for |")
 	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	waits := []curve{{name: "default limits"}, {name: "limits raised"}}
+	var paid []string
 	for _, s := range rows() {
+		if only == "default" && s.Raised {
+			continue
+		}
 		r := play(t, s)
 		r.Print(w, s)
+		if !s.Raised {
+			paid = append(paid, fmt.Sprintf("| %g | %d | %d | %d of %d | $%.2f | $%.2f |", s.Load, s.Workers, s.Wikis, r.Answered,
+				r.Requests, r.Spent, r.Unanswered))
+		}
 		if s.Workers != 3 || s.Wikis != 1 || s.Own || s.Deaths > 0 {
 			continue
 		}
@@ -54,6 +64,11 @@ func tables(t *testing.T, w io.Writer, figures string) {
 		if s.Raised || s.Load < 100 { // at a low load no limit is reached
 			waits[1].points = append(waits[1].points, p)
 		}
+	}
+	fmt.Fprintln(w, "\n| load | workers | wikis | answered | spent | of that on requests without a reply |")
+	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- |\n"+strings.Join(paid, "\n"))
+	if only == "default" {
+		return
 	}
 	fmt.Fprintln(w, "\n| workers | queries | a minute | a million takes | costs | refused |")
 	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- |")

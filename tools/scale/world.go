@@ -48,6 +48,7 @@ const (
 	answerTokens = 150
 	inputUSD     = 2.50 // per million tokens
 	outputUSD    = 10.0
+	callUSD      = (callTokens*inputUSD + answerTokens*outputUSD) / 1e6
 	lagShare     = 0.05 // share of saves that the wiki refuses because its databases lag
 	outageShare  = 0.1  // share of days on which a part has an outage
 	outageMean   = time.Hour

@@ -1,0 +1,91 @@
+package bot
+
+import (
+	"context"
+
+	"github.com/spinachbot/spinachbot/bot/limit"
+)
+
+// waits postpones a new request while the replies that may be posted soon are spoken for by drafts and by requests that
+// come before it, on all wikis: see [limit.Replies.Wait]. This is checked before the model is asked. Follow-ups, what
+// the operator wants, and requests that were accepted before do not wait.
+func (b *Bot) waits(ctx context.Context, e *Entry) (bool, error) {
+	if b.cfg.Posting == Off || !e.queues() {
+		return false, nil
+	}
+	open, err := b.store.Entries(ctx, Filter{States: openStates})
+	if err != nil {
+		return false, err
+	}
+	recent, err := b.recent(ctx)
+	if err != nil {
+		return false, err
+	}
+	var work []limit.Work
+	for _, o := range open {
+		if w := b.work(o); !w.Since.IsZero() {
+			work = append(work, w)
+		}
+	}
+	wait, why := b.replies().Wait(b.now(), e.turn(), work, recent, b.cfg.Posting == Propose)
+	if why == "" {
+		return false, nil
+	}
+	e.NotBefore = b.now().Add(wait)
+	return true, b.set(ctx, e, Noticed, why)
+}
+
+// queues reports whether an entry is a new request, on which no work has begun.
+func (e *Entry) queues() bool { return e.Kind == Request && !e.Forced && e.acceptedAt().IsZero() }
+
+func (e *Entry) turn() limit.Turn {
+	t := limit.Turn{Asked: e.Created, Noticed: e.Created, Key: e.Key}
+	if e.Time != nil {
+		t.Asked = *e.Time
+	}
+	return t
+}
+
+// work describes an open entry that may come before others. Since is zero for any other.
+func (b *Bot) work(e *Entry) limit.Work {
+	w := limit.Work{Stage: limit.Begun, Turn: e.turn()}
+	switch {
+	case e.State == Noticed && (limit.Waits(e.Reason) || b.due(e)):
+		if e.queues() {
+			w.Stage = limit.New
+		}
+		w.Since = e.Updated
+		if !limit.Waits(e.Reason) && e.NotBefore.After(w.Since) {
+			w.Since = e.NotBefore
+		}
+	case e.State == Accepted:
+		w.Since = e.acceptedAt()
+	case (e.State == Proposed || e.State == Approved) && e.Draft != nil:
+		w.Stage, w.Since = limit.Drafted, e.Draft.Made
+		if b.needsApproval(e) != "" {
+			w.Stage = limit.Held
+		}
+	}
+	return w
+}
+
+// checkWaiting ends the waiting of requests that need no answer anymore: they are gone, or others have answered.
+func (b *Bot) checkWaiting(ctx context.Context, v *view) error {
+	noticed, err := b.store.Entries(ctx, Filter{Page: b.page, States: []State{Noticed}})
+	for _, e := range noticed {
+		if !limit.Waits(e.Reason) {
+			continue
+		}
+		p, _, present, err := b.find(ctx, v, e)
+		if err == nil && (!present || b.threadDenied(p) || b.leaveAlone(p) != "") {
+			err = b.ifUnchanged(b.claimed(ctx, e, func(ctx context.Context, e *Entry) error {
+				_, _, err := b.look(ctx, e)
+				return err
+			}))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return err
+}
