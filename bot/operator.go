@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/spinachbot/spinachbot/bot/limit"
 )
 
 // Act is an action of an operator on an entry.
@@ -99,8 +101,8 @@ func Reject(ctx context.Context, ledger Ledger, now time.Time, key, why string) 
 }
 
 // Retry lets an entry be judged and solved again: one that was given up, skipped or rejected, or a draft that the
-// operator does not like. A skipped entry is then answered although triage said no. It fails for replies that are
-// posted or about to be.
+// operator does not like, or a request that waits for its turn. A skipped entry is then answered although triage said
+// no. It fails for replies that are posted or about to be.
 func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entry, error) {
 	return change(ctx, ledger, key, ActRetry, func(e *Entry) error {
 		e.Starts, e.Failures, e.Saves, e.Edits, e.NotBefore, e.Draft, e.ApprovedBy, e.Lapsed = 0, 0, 0, 0,
@@ -110,7 +112,7 @@ func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entr
 		if e.Save != nil {
 			e.Save.Cleared = e.Save.Unclear
 		}
-		e.Forced = e.Forced || e.State == Skipped || e.State == Rejected || e.State == GaveUp
+		e.Forced = e.Forced || e.State == Skipped || e.State == Rejected || e.State == GaveUp || limit.Waits(e.Reason)
 		return e.move(now, Noticed, "the operator asked to try again")
 	})
 }

@@ -107,9 +107,6 @@ func TestDoNotWait(t *testing.T) {
 	w.clock.pass(time.Minute)
 	w.round()
 	w.want("Cats:posted Dogs:noticed Cats:approved")
-	if _, err := bot.Reject(t.Context(), w.store, w.clock.now(), w.entries()[1].Key, "no"); err != nil {
-		t.Fatal(err)
-	}
 	if _, err := bot.Retry(t.Context(), w.store, w.clock.now(), w.entries()[1].Key); err != nil {
 		t.Fatal(err)
 	}
