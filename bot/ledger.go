@@ -146,6 +146,7 @@ type Entry struct {
 	// closed only because of the page (gone, resolved, answered by others); it reopens when that ends
 	Lapsed bool `json:"lapsed,omitempty"`
 	Forced bool `json:"forced,omitempty"` // the operator wants an answer: no triage, never skipped
+	Queued bool `json:"queued,omitempty"` // noticed, and waits until its reply may be posted soon
 
 	Heading string     `json:"heading"` // of the thread, for people
 	Author  string     `json:"author"`  // of the comment; "" when unsigned
@@ -330,6 +331,7 @@ func (e *Entry) move(now time.Time, to State, reason string) error {
 		return fmt.Errorf("ledger entry %s is %s and cannot become %s", e.Key, e.State, to)
 	}
 	e.State, e.Reason, e.Updated = to, reason, now
+	e.Queued = e.Queued && to == Noticed
 	e.record(now, to, reason)
 	return nil
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/spinachbot/spinachbot/bot/limit"
 )
 
 // Act is an action of an operator on an entry.
@@ -112,7 +110,7 @@ func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entr
 		if e.Save != nil {
 			e.Save.Cleared = e.Save.Unclear
 		}
-		e.Forced = e.Forced || e.State == Skipped || e.State == Rejected || e.State == GaveUp || limit.Waits(e.Reason)
+		e.Forced = e.Forced || e.State == Skipped || e.State == Rejected || e.State == GaveUp || e.Queued
 		return e.move(now, Noticed, "the operator asked to try again")
 	})
 }

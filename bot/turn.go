@@ -28,7 +28,7 @@ func (b *Bot) waits(ctx context.Context, e *Entry) (bool, error) {
 		}
 	}
 	wait, why := b.replies().Wait(b.now(), e.turn(), work, recent, b.cfg.Posting == Propose)
-	if why == "" {
+	if e.Queued = why != ""; !e.Queued {
 		return false, nil
 	}
 	e.NotBefore = b.now().Add(wait)
@@ -50,12 +50,12 @@ func (e *Entry) turn() limit.Turn {
 func (b *Bot) work(e *Entry) limit.Work {
 	w := limit.Work{Stage: limit.Begun, Turn: e.turn()}
 	switch {
-	case e.State == Noticed && (limit.Waits(e.Reason) || b.due(e)):
+	case e.State == Noticed && (e.Queued || b.due(e)):
 		if e.queues() {
 			w.Stage = limit.New
 		}
 		w.Since = e.Updated
-		if !limit.Waits(e.Reason) && e.NotBefore.After(w.Since) {
+		if !e.Queued && e.NotBefore.After(w.Since) {
 			w.Since = e.NotBefore
 		}
 	case e.State == Accepted:
@@ -73,7 +73,7 @@ func (b *Bot) work(e *Entry) limit.Work {
 func (b *Bot) checkWaiting(ctx context.Context, v *view) error {
 	noticed, err := b.store.Entries(ctx, Filter{Page: b.page, States: []State{Noticed}})
 	for _, e := range noticed {
-		if !limit.Waits(e.Reason) {
+		if !e.Queued {
 			continue
 		}
 		p, _, present, err := b.find(ctx, v, e)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/bot"
-	"github.com/spinachbot/spinachbot/bot/limit"
 	"github.com/spinachbot/spinachbot/bot/several"
 )
 
@@ -26,7 +25,7 @@ func (w *world) tally() (n map[bot.State]int, wait int) {
 	n = map[bot.State]int{}
 	for _, e := range w.entries() {
 		n[e.State]++
-		if e.State == bot.Noticed && limit.Waits(e.Reason) {
+		if e.State == bot.Noticed && e.Queued {
 			wait++
 		}
 	}

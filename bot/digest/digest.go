@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/bot"
-	"github.com/spinachbot/spinachbot/bot/limit"
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
@@ -39,7 +38,7 @@ func New(entries []*bot.Entry, from, to time.Time) *Digest {
 		switch {
 		case e.State == bot.Proposed:
 			d.Waiting = append(d.Waiting, e)
-		case e.State == bot.Noticed && limit.Waits(e.Reason):
+		case e.State == bot.Noticed && e.Queued:
 			d.Queued++
 		case e.State.Open():
 			d.Open++

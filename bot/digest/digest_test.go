@@ -24,7 +24,9 @@ func TestDigest(t *testing.T) {
 		entry("new", bot.Noticed, 1, 1, "")}
 	for _, why := range []string{"waits: today's replies are spoken for",
 		"waits: today's replies are spoken for by drafts that nobody has approved yet"} {
-		entries = append(entries, entry("later", bot.Noticed, 1, 1, why))
+		later := entry("later", bot.Noticed, 1, 1, why)
+		later.Queued = true
+		entries = append(entries, later)
 	}
 	entries[0].Kind = bot.FollowUp // noticed before the period, so it did not come back within it
 	back := entry("back", bot.Accepted, 2, 2, "")

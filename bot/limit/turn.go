@@ -2,7 +2,6 @@ package limit
 
 import (
 	"cmp"
-	"strings"
 	"time"
 )
 
@@ -11,9 +10,6 @@ const (
 	Spoken     = "waits: today's replies are spoken for"
 	Unapproved = Spoken + " by drafts that nobody has approved yet"
 )
-
-// Waits reports whether a reason is one of these.
-func Waits(reason string) bool { return strings.HasPrefix(reason, Spoken) }
 
 // spare is how many more drafts are made than an hour's replies: some cannot be posted at once, because a save failed
 // or there was a reply in their thread.

@@ -116,7 +116,7 @@ var rules = []struct {
 	{"bot/phrase", "forum", "what posts say by their words alone; user names are the forum's"},
 	{"bot/figures", "agent bot bot/reply internal/kg internal/rdf internal/sparql", "units and dates of an answer's numbers; the graph is a function"},
 	{"bot/reply", "agent agent/faithful forum internal/rdf internal/sparql", "what the agent found, for people; it is independent of wikis and ledgers"},
-	{"bot/digest", "bot bot/limit forum", "what the ledger says of a day, as text; it reads no wiki and no store"},
+	{"bot/digest", "bot forum", "what the ledger says of a day, as text; it reads no wiki and no store"},
 	{"bot/bottest", "bot internal/job", "a ledger in memory for tests and simulations"},
 	{"bot/limit", "forum", "limits on replies and requests, as rules; they are independent of ledgers and wikis"},
 	{"bot/title", "forum", "what a page's title says by itself"},

@@ -467,7 +467,7 @@ func (s *system) result() (*Result, error) {
 // inTurn returns how long a request waited because the replies that may be posted were spoken for.
 func inTurn(e *bot.Entry) (d time.Duration) {
 	for i, c := range e.History {
-		if limit.Waits(c.Reason) {
+		if c.Reason == limit.Spoken {
 			until := e.Updated
 			if i+1 < len(e.History) {
 				until = e.History[i+1].At
