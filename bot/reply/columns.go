@@ -19,7 +19,7 @@ func headers(a *agent.Answer, vars []string, language string) []string {
 	q, err := sparql.Parse(a.SPARQL)
 	if err != nil { // a query in the dialect of another graph
 		for i, v := range vars {
-			out[i] = words(v)
+			out[i] = words(v, language)
 		}
 		return out
 	}
@@ -34,7 +34,7 @@ func headers(a *agent.Answer, vars []string, language string) []string {
 		case counted(q, v):
 			out[i] = number
 		case language == "en" && n.items[v] && len(v) > 2 && !generic[strings.ToLower(v)]:
-			out[i] = words(v) // "person" rather than "human"
+			out[i] = words(v, language) // "person" rather than "human"
 		case n.classes[v] != "":
 			out[i] = n.classes[v]
 		case n.values[v] != "":
@@ -47,10 +47,7 @@ func headers(a *agent.Answer, vars []string, language string) []string {
 	}
 	for i, v := range vars {
 		if out[i] == "" || times[out[i]] > 1 {
-			out[i] = words(v)
-			if language == "de" && counted(q, v) { // a noun
-				out[i] = capital(out[i])
-			}
+			out[i] = words(v, language)
 		}
 	}
 	return out
@@ -128,8 +125,9 @@ func counted(q *sparql.Query, name string) bool {
 	return false
 }
 
-// words returns a variable's name as words: birthDate and birth_date are "birth date".
-func words(name string) string {
+// words returns a variable's name as words: birthDate and birth_date are "birth date". In German, where most names of
+// things have a capital letter, the first word and the last one get one, and others keep theirs: "Anzahl Kinder".
+func words(name, language string) string {
 	if stem := strings.TrimSuffix(name, "Label"); stem != "" {
 		name = stem
 	}
@@ -141,11 +139,21 @@ func words(name string) string {
 			r = ' '
 		case i > 0 && unicode.IsUpper(r) && unicode.IsLower(letters[i-1]):
 			b.WriteByte(' ')
-			r = unicode.ToLower(r)
+			if language != "de" {
+				r = unicode.ToLower(r)
+			}
 		}
 		b.WriteRune(r)
 	}
-	return strings.TrimSpace(b.String())
+	out := strings.Fields(b.String())
+	if language == "de" && len(letters) > 1 { // a single letter is not a word
+		for _, i := range []int{0, len(out) - 1} {
+			if i >= 0 && i < len(out) {
+				out[i] = capital(out[i])
+			}
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // tree returns a result of two columns of entities, one of which is the parent of the other, as a tree. Each thing must

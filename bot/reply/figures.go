@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -102,32 +103,67 @@ func filled(r *forum.Reply, column int) (n int) {
 // minWord is the minimum number of letters in a variable's name that may be a word of the question.
 const minWord = 4
 
-// AskersWords names columns with the asker's words, if the query's variable is a word of the question or its beginning:
-// ?land for "welche Länder"; also if it has letters that only the asker's language has, as ?año. A class or a property
-// may have no label in that language. Counts keep their word. English replies name items so anyway.
-func AskersWords(r *forum.Reply, question string) {
+// AskersWords names columns with the asker's words: with the name of a variable that the asker's own queries have too,
+// or that is a word of the question or its beginning, as ?land for "welche Länder", or that has letters that only the
+// asker's language has, as ?año. A class or a property may have no label in that language. Counts keep their word.
+// Names that are copied from the examples in English, such as ?country, are no words of other languages.
+func AskersWords(r *forum.Reply, question string, queries ...string) {
 	t := forum.Texts(r.Language)
-	if r.Language == "en" || len(r.Headers) != len(r.Vars) || t == nil {
+	if len(r.Headers) != len(r.Vars) || t == nil || len(r.Rows) == 0 {
 		return
 	}
 	asked := strings.FieldsFunc(fold(question), func(c rune) bool { return !unicode.IsLetter(c) })
 	for i, v := range r.Vars {
 		name := strings.TrimSuffix(v, "Label")
-		theirs := utf8.RuneCountInString(name) >= minWord && slices.ContainsFunc(asked, func(w string) bool {
-			return strings.HasPrefix(w, stem(fold(name)))
-		})
-		special := strings.ContainsFunc(name, func(c rune) bool { return c > unicode.MaxASCII })
-		if len(r.Rows) == 0 || !theirs && !special || r.Headers[i] == t.Text("number") {
+		theirs := own(name, r.Language, queries)
+		if r.Language != "en" { // replies in English name items so anyway
+			theirs = theirs || strings.ContainsFunc(name, func(c rune) bool { return c > unicode.MaxASCII }) ||
+				utf8.RuneCountInString(name) >= minWord && slices.ContainsFunc(asked, func(w string) bool {
+					return strings.HasPrefix(w, stem(fold(name)))
+				})
+		}
+		if !theirs || r.Headers[i] == t.Text("number") {
 			continue
 		}
-		word := words(v)
-		if r.Language == "de" {
-			word = capital(word)
-		}
-		if !slices.Contains(r.Headers, word) {
+		if word := words(v, r.Language); !slices.Contains(r.Headers, word) {
 			r.Headers[i] = word
 		}
 	}
+}
+
+// own reports whether a variable is one of the poster's queries, with a name that is a word.
+func own(name, language string, queries []string) bool {
+	if generic[strings.ToLower(name)] || strings.ContainsAny(name, "0123456789") || utf8.RuneCountInString(name) < minOwn {
+		return false
+	}
+	if slices.ContainsFunc(strings.Fields(words(name, "en")), func(w string) bool {
+		w = strings.ToLower(w)
+		return shortened[w] || language != "en" && english[w]
+	}) {
+		return false
+	}
+	variable := regexp.MustCompile(`[?$]` + regexp.QuoteMeta(name) + `(Label)?(?:[^\pL\d_]|$)`)
+	return slices.ContainsFunc(queries, variable.MatchString)
+}
+
+const minOwn = 3 // letters in the name of a variable of the poster's that may be a word
+
+// english lists the words of variables that people copy from examples, whatever their own language is.
+var english = wordSet(`age area author award birth birthday book born building capital category cause child children city
+	class coordinate coordinates count country creator date day death died director elevation end event father
+	film gender given height human husband image inception instance length link location mother mountain movie name
+	number occupation office party people person picture place population position property river school sex site sitelink
+	spouse start state statement string sum title total town university website who wife work writer year`)
+
+// shortened lists words of variables that nobody would write above a column.
+var shortened = wordSet(`cnt coord coords desc dob dod img lat loc lon long nb num pic pob pod pop qid val`)
+
+func wordSet(list string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		out[w] = true
+	}
+	return out
 }
 
 // capital returns a word with a capital first letter, as nouns have in German.

@@ -68,3 +68,20 @@ func TestAskersWords(t *testing.T) {
 		}
 	}
 }
+
+// A variable that the poster's own query has is the poster's word for the column, unless it is copied from an example in
+// another language.
+func TestOwnVariables(t *testing.T) {
+	const theirs = "SELECT ?komponist ?country ?staatLabel ?x1 ?ort WHERE { ?komponist wdt:P19 ?ort ; wdt:P569 ?dob }"
+	for _, tt := range []struct{ language, variable, want string }{
+		{"de", "komponist", "Komponist"}, {"de", "staatLabel", "Staat"}, {"de", "staat", "Staat"}, {"de", "ort", "Ort"},
+		{"de", "country", "P47"}, {"en", "country", "country"}, {"de", "kompon", "P47"}, {"de", "x1", "P47"},
+		{"en", "komponist", "komponist"}, {"de", "werk", "P47"}, {"en", "dob", "P47"},
+	} {
+		r := &forum.Reply{Language: tt.language, Vars: []string{tt.variable}, Headers: []string{"P47"},
+			Rows: [][]forum.Cell{{{ID: "Q1"}}}}
+		if AskersWords(r, "Was stimmt hier nicht?", "ASK {}", theirs); r.Headers[0] != tt.want {
+			t.Errorf("%+v: %q", tt, r.Headers[0])
+		}
+	}
+}
