@@ -156,3 +156,16 @@ func TestSteps(t *testing.T) {
 		}
 	}
 }
+
+// The step that ran the answer's query has as many rows as the table, which shows equal rows once.
+func TestStepsCountEqualRowsOnce(t *testing.T) {
+	row := []rdf.Term{rdf.IRI(rdf.Entity + "Q584")}
+	out := &agent.Outcome{Answer: &agent.Answer{SPARQL: "#defaultView:Map\nSELECT ?r WHERE {\n  ?r wdt:P31 wd:Q4022 . # river\n}",
+		Table: &kg.Table{Vars: []string{"r"}, Rows: [][]rdf.Term{row, row, {rdf.IRI(rdf.Entity + "Q1653")}}}}, Steps: []agent.Step{
+		{Action: "query", Argument: `{"sparql": "SELECT ?r { ?r wdt:P31 wd:Q4022 }"}`, Rows: 3},
+		{Action: "query", Argument: `{"sparql": "SELECT ?r { ?r wdt:P31 wd:Q12284 }"}`, Rows: 3},
+	}}
+	if got := steps(out); got[0].Rows != 2 || got[1].Rows != 3 {
+		t.Errorf("%+v", got)
+	}
+}

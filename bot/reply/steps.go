@@ -56,6 +56,9 @@ func steps(out *agent.Outcome) []forum.Step {
 		step := forum.Step{Kind: kind, Rows: s.Rows, Failed: s.Failure != ""}
 		if kind == forum.StepQuery {
 			step.Query, step.Ask = queryOf(s.Argument)
+			if a := out.Answer; a != nil && a.Table != nil && s.Rows == len(a.Table.Rows) && sameQuery(plain(s.Argument), a.SPARQL) {
+				step.Rows = len(Distinct(a.Table.Rows)) // as in the table
+			}
 		}
 		switch kind {
 		case "":
@@ -134,6 +137,17 @@ func queryOf(argument string) (query string, ask bool) {
 		text = ""
 	}
 	return text, q.Form == sparql.Ask
+}
+
+// sameQuery reports whether two queries differ at most in layout and comments.
+func sameQuery(a, b string) bool {
+	x, err := sparql.Parse(a)
+	y, also := sparql.Parse(b)
+	if err != nil || also != nil {
+		return false
+	}
+	bare := sparql.PrintOptions{OneLine: true}
+	return sparql.Print(x, bare) == sparql.Print(y, bare)
 }
 
 // plain returns the content of a call, for people: from the JSON of a native call, the query or the texts. Texts for
