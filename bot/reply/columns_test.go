@@ -17,18 +17,18 @@ func TestHeaders(t *testing.T) {
 	labels := map[string]string{"P2044": "Höhe über dem Meeresspiegel", "P36": "Hauptstadt", "Q8502": "Berg", "P279": "Unterklasse von",
 		"P580": "Startzeitpunkt", "P31": "ist ein(e)", "P22": "Vater", "P25": "Mutter"}
 	for query, want := range map[string]string{
-		`SELECT ?m ?h { ?m wdt:P31 wd:Q8502 ; wdt:P2044 ?h }`:                             "Berg, Höhe über dem Meeresspiegel",
-		`SELECT ?m ?h { ?m wdt:P31/wdt:P279* wd:Q8502 . OPTIONAL { ?m wdt:P2044 ?h } }`:   "Berg, Höhe über dem Meeresspiegel",
-		`SELECT (COUNT(DISTINCT ?m) AS ?c) { ?m wdt:P31 wd:Q8502 }`:                       "Anzahl",
-		`SELECT (COUNT(DISTINCT ?m) AS ?anzahl) (COUNT(?l) AS ?länder) { ?m wdt:P17 ?l }`: "Anzahl, Länder",
-		`SELECT ?birthPlace ?start_time { ?birthPlace p:P39 [ pq:P580 ?s ] }`:             "Birth Place, Start Time",
-		`SELECT ?p ?from { ?p p:P39 ?s . ?s pq:P580 ?from }`:                              "p, Startzeitpunkt",
-		`SELECT ?ancestor { wd:Q1 (wdt:P22|wdt:P25)+ ?ancestor }`:                         "Ancestor",
-		`SELECT ?a ?b { ?a wdt:P36 ?b . ?b wdt:P36 ?a }`:                                  "a, b", // both would be called "Hauptstadt"
-		`SELECT ?x ?y { { SELECT ?x { wd:Q1 wdt:P36 ?x } } wd:Q1 wdt:P999 ?y }`:           "Hauptstadt, y",
-		`SELECT ?itemLabel { ?item rdfs:label ?itemLabel }`:                               "Item",
+		`SELECT ?m ?h { ?m wdt:P31 wd:Q8502 ; wdt:P2044 ?h }`:                              "Berg, Höhe über dem Meeresspiegel",
+		`SELECT ?m ?h { ?m wdt:P31/wdt:P279* wd:Q8502 . OPTIONAL { ?m wdt:P2044 ?h } }`:    "Berg, Höhe über dem Meeresspiegel",
+		`SELECT (COUNT(DISTINCT ?m) AS ?c) { ?m wdt:P31 wd:Q8502 }`:                        "Anzahl",
+		`SELECT (COUNT(DISTINCT ?m) AS ?anzahl) (COUNT(?l) AS ?länder) { ?m wdt:P17 ?l }`:  "Anzahl, Länder",
+		`SELECT ?birthPlace ?start_time { ?birthPlace p:P39 [ pq:P580 ?s ] }`:              "Birth Place, Start Time",
+		`SELECT ?p ?from { ?p p:P39 ?s . ?s pq:P580 ?from }`:                               "p, Startzeitpunkt",
+		`SELECT ?ancestor { wd:Q1 (wdt:P22|wdt:P25)+ ?ancestor }`:                          "Ancestor",
+		`SELECT ?a ?b { ?a wdt:P36 ?b . ?b wdt:P36 ?a }`:                                   "a, b", // both would be called "Hauptstadt"
+		`SELECT ?x ?y { { SELECT ?x { wd:Q1 wdt:P36 ?x } } wd:Q1 wdt:P999 ?y }`:            "Hauptstadt, y",
+		`SELECT ?itemLabel { ?item rdfs:label ?itemLabel }`:                                "Item",
 		`SELECT ?anzahlKinder ?letzte_wahl { wd:Q1 wdt:P999 ?anzahlKinder, ?letzte_wahl }`: "Anzahl Kinder, Letzte Wahl",
-		`SELECT ?x { not a query`:                                                         "x",
+		`SELECT ?x { not a query`: "x",
 	} {
 		_, projection, _ := strings.Cut(query, "SELECT ")
 		projection, _, _ = strings.Cut(projection, "{")
