@@ -416,6 +416,9 @@ func (c *composer) close() error {
 	if model := encode(c.r.Model, maxModel); model != "" {
 		notice = c.t.Text("notice", "model", model)
 	}
+	if c.r.NoAnswer == "no_model" {
+		notice = c.t.Text("notice_bot")
+	}
 	if op := strings.TrimSpace(c.r.Operator); op != "" {
 		if err := CheckUserName(op); err != nil {
 			return fmt.Errorf("compose reply: operator: %w", err)

@@ -109,6 +109,7 @@ type Reply struct {
 	Vars     []string   // result header
 	Headers  []string   // the same in words, with units; the variable is shown if there are fewer, or one is ""
 	Rows     [][]Cell   // first rows of the result
+	NoValues []string   // names of columns of the query that are not in Vars because no row has a value there
 	Total    int        // rows in all
 	Tree     []TreeItem // the result as a tree, shown instead of the table
 	Several  bool       // some items have several rows, one for each of their values

@@ -61,6 +61,7 @@ var slots = map[string]func(r *Reply, s string){
 	"endpoint":   func(r *Reply, s string) { r.Endpoint = s },
 	"searched":   func(r *Reply, s string) { r.Steps[0].Text = s },
 	"thing":      func(r *Reply, s string) { r.Steps[0].Things[0].Label = s },
+	"no values":  func(r *Reply, s string) { r.NoValues = []string{s} },
 	"header":     func(r *Reply, s string) { r.Headers = []string{s} },
 	"assumed":    func(r *Reply, s string) { r.Assumed = s },
 	"left open":  func(r *Reply, s string) { r.LeftOpen = s },

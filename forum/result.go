@@ -57,13 +57,10 @@ func (c *composer) result() error {
 		}
 		if hidden := len(c.r.Vars) - columns; hidden > 0 {
 			var names []string
-			for i := range min(hidden, maxNamed) {
-				names = append(names, encode(c.header(columns+i), 60))
+			for i := range hidden {
+				names = append(names, c.header(columns+i))
 			}
-			if hidden > maxNamed {
-				names = append(names, "…")
-			}
-			below = append(below, c.t.Text("columns", "count", hidden, "names", strings.Join(names, c.t.Text("comma"))))
+			below = append(below, c.t.Text("columns", "count", hidden, "names", c.list(names)))
 		}
 	}
 	if err := c.struck(); err != nil {
@@ -76,6 +73,18 @@ func (c *composer) result() error {
 	return nil
 }
 
+// list returns the names of columns as a list, of which the first are shown.
+func (c *composer) list(columns []string) string {
+	var names []string
+	for _, name := range columns[:min(len(columns), maxNamed)] {
+		names = append(names, encode(name, 60))
+	}
+	if len(columns) > maxNamed {
+		names = append(names, "…")
+	}
+	return strings.Join(names, c.t.Text("comma"))
+}
+
 // below returns the sentences below a result of which so many rows are shown, around those about its columns: how many
 // rows are not shown, what else the query shows, and when and where it ran.
 func (c *composer) below(columns []string, rows int) []string {
@@ -84,6 +93,9 @@ func (c *composer) below(columns []string, rows int) []string {
 		said = append(said, c.t.Text("more", "count", more, "link", c.queryLink()))
 	}
 	said = append(said, columns...)
+	if names := c.list(c.r.NoValues); names != "" && rows > 0 {
+		said = append(said, c.t.Text("no_values", "names", names))
+	}
 	if c.r.Equal && rows > 0 {
 		said = append(said, c.t.Text("equal_rows"))
 	}

@@ -1,6 +1,9 @@
 package forum
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestOnlySignature(t *testing.T) {
 	const own = "[[User:Our bot|Our bot]] ([[User talk:Our bot|talk]]) "
@@ -42,6 +45,16 @@ func TestWithout(t *testing.T) {
 	for _, c := range [][2]int{{0, 12}, {12, 40}, {13, 12}, {24, 32}} {
 		if got, err := Without(page, &th[0], c[0], c[1]); err == nil {
 			t.Errorf("%v: %q", c, got)
+		}
+	}
+}
+
+// A reply without a model does not say that one had a part in it.
+func TestNoticeWithoutModel(t *testing.T) {
+	for reason, want := range map[string]bool{"no_model": false, "not_found": true} {
+		w, err := Compose(Reply{To: "Ann", NoAnswer: reason, Operator: "Olga", Signature: "~~~~"}, ":")
+		if err != nil || strings.Contains(w, "language model had a part") != want || !strings.Contains(w, "I am a bot") {
+			t.Errorf("%s: %v\n%s", reason, err, w)
 		}
 	}
 }

@@ -129,3 +129,22 @@ func TestToldInWords(t *testing.T) {
 		}
 	}
 }
+
+// A column in which no row has a value is named below the table instead of being shown.
+func TestEmptyColumns(t *testing.T) {
+	rhine, danube := rdf.IRI(rdf.Entity+"Q584"), rdf.IRI(rdf.Entity+"Q1653")
+	table := &kg.Table{Vars: []string{"river", "mouth", "mouthLabel", "length"}, Rows: [][]rdf.Term{{rhine, {}, {}, {}},
+		{danube, {}, {}, rdf.Typed("2850", rdf.XSDDecimal)}}}
+	out := &agent.Outcome{Short: "Two.", Language: "en", Answer: &agent.Answer{SPARQL: "SELECT ?river ?mouth ?mouthLabel ?length { }", Table: table,
+		Labels: map[string]string{"Q584": "Rhine", "Q1653": "Danube"}}}
+	r := New(out, "Ada", "Op", "sb-1")
+	text, err := forum.Compose(r, ":")
+	if want := "! river !! length\n|-\n| [[Q584|Rhine]] ||\n|-\n| [[Q1653|Danube]] || 2850\n|}\n:No row has a value for: mouth.\n"; err != nil ||
+		!strings.Contains(text, want) {
+		t.Errorf("%v\n%s", err, text)
+	}
+	table.Rows = [][]rdf.Term{{{}, {}, {}, {}}}
+	if r := New(out, "Ada", "Op", "sb-1"); len(r.Vars) == 0 || len(r.NoValues) > 0 {
+		t.Errorf("a result without any value: %+v", r)
+	}
+}

@@ -21,6 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/faithful"
 	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 
 	"golang.org/x/text/language"
@@ -95,7 +96,9 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	r.Several = several(table)
 	r.Told = len(table) == 1 && len(r.Vars) == 1 && len(r.Rows[0]) == 1 &&
 		r.Rows[0][0].Kind == "number" && faithful.Says(r.Short, lang, r.Rows[0][0].Text)
-	r.Headers, r.Tree = headers(a, r.Vars, lang), tree(&r)
+	r.Headers = headers(a, r.Vars, lang)
+	withoutEmptyColumns(&r, t)
+	r.Tree = tree(&r)
 	return r
 }
 
@@ -222,21 +225,46 @@ func withoutLabelColumns(r *forum.Reply) {
 			keep = append(keep, i)
 		}
 	}
-	if len(keep) == len(r.Vars) {
+	keepColumns(r, keep)
+}
+
+// withoutEmptyColumns drops the columns in which no row of the whole result has a value, and names them.
+func withoutEmptyColumns(r *forum.Reply, t *kg.Table) {
+	var keep []int
+	for i, v := range r.Vars {
+		at := slices.Index(t.Vars, v)
+		if slices.ContainsFunc(t.Rows, func(row []rdf.Term) bool { return at < len(row) && row[at].Bound() }) {
+			keep = append(keep, i)
+		}
+	}
+	if len(keep) == 0 || len(keep) == len(r.Vars) {
 		return
 	}
-	vars := make([]string, len(keep))
-	for n, i := range keep {
-		vars[n] = r.Vars[i]
-	}
-	for k, row := range r.Rows {
-		cells := make([]forum.Cell, len(keep))
-		for n, i := range keep {
-			cells[n] = row[i]
+	for i, name := range r.Headers {
+		if !slices.Contains(keep, i) && !slices.Contains(r.NoValues, name) {
+			r.NoValues = append(r.NoValues, name)
 		}
-		r.Rows[k] = cells
 	}
-	r.Vars = vars
+	keepColumns(r, keep)
+}
+
+// keepColumns drops all columns of a reply but those with the given indexes.
+func keepColumns(r *forum.Reply, keep []int) {
+	r.Vars, r.Headers = at(r.Vars, keep), at(r.Headers, keep)
+	for k, row := range r.Rows {
+		r.Rows[k] = at(row, keep)
+	}
+}
+
+// at returns the elements with the given indexes, if they exist.
+func at[T any](list []T, indexes []int) []T {
+	var out []T
+	for _, i := range indexes {
+		if i < len(list) {
+			out = append(out, list[i])
+		}
+	}
+	return out
 }
 
 // cell prepares a term for people: an entity with its label, a point as latitude and longitude, a web address without

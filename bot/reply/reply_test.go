@@ -30,7 +30,7 @@ func TestLabelColumns(t *testing.T) {
 			[]forum.Cell{entity}},
 		{"no label", []string{"river", "riverLabel"}, [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q99"), rdf.String("Q99")}},
 			[]string{"river"}, []forum.Cell{{ID: "Q99"}}},
-		{"nothing in an optional column", []string{"river", "mouth", "mouthLabel"}, [][]rdf.Term{{rhine, {}, {}}},
+		{"nothing in an optional column", []string{"river", "mouth", "mouthLabel"}, [][]rdf.Term{{rhine, {}, {}}, {rdf.IRI(rdf.Entity + "Q1653"), rhine, label}},
 			[]string{"river", "mouth"}, []forum.Cell{entity, {}}},
 		{"another label", []string{"river", "riverLabel"}, [][]rdf.Term{{rhine, rdf.LangString("Rhein", "de")}},
 			[]string{"river", "riverLabel"}, []forum.Cell{entity, {Text: "Rhein"}}},
