@@ -14,8 +14,8 @@ var (
 )
 
 // WithView adds the comment #defaultView before a query whose columns are better shown as a map or as pictures; its
-// rows stay the same. A map has no order, so a query that ranks its rows does not get one; a grid of pictures keeps the
-// order. A query that already has such a comment, or is not a SELECT over Wikidata's properties, stays as it is.
+// rows stay the same. A map has no order and hides all other values, so a query that ranks its rows or has many columns
+// of them does not get one; a grid of pictures keeps the order. A query that already has such a comment, or is not a SELECT over Wikidata's properties, stays as it is.
 // Source: mediawiki.org, Wikidata Query Service/User Manual, "Default views".
 func WithView(query string) string {
 	q, err := Parse(query)
@@ -43,12 +43,34 @@ func WithView(query string) string {
 		}
 	}
 	switch {
-	case place && !ranks(q, values):
+	case place && !ranks(q, values) && len(otherColumns(q, values)) <= maxBesidesPlaces:
 		return "#defaultView:Map\n" + query
 	case picture:
 		return "#defaultView:ImageGrid\n" + query
 	}
 	return query
+}
+
+// maxBesidesPlaces is the maximum number of columns besides names, places and pictures with which places are shown as a
+// map. With more of them, the table was asked for, and the places are a part of it.
+const maxBesidesPlaces = 2
+
+// otherColumns returns the columns that are not names, places or pictures.
+func otherColumns(q *Query, values map[string]string) []*SelectItem {
+	named := namesIn(q)
+	var out []*SelectItem
+	for _, item := range q.Body.Items {
+		if named[item.Var] || item.Expr != nil && item.Expr.Op == "GROUP_CONCAT" {
+			continue
+		}
+		sample := item.Expr != nil && item.Expr.Op == "SAMPLE"
+		if !slices.ContainsFunc(valuesIn(item), func(name string) bool {
+			return sample && named[name] || places[values[name]] || pictures[values[name]]
+		}) {
+			out = append(out, item)
+		}
+	}
+	return out
 }
 
 // valuesIn returns the variables whose values a column shows: its own variable, or those that it aggregates without
@@ -95,15 +117,7 @@ func ranks(q *Query, values map[string]string) bool {
 		counts := k.Expr.Kind == ExprAggregate && k.Expr.Op == "COUNT"
 		return counts || slices.ContainsFunc(names, func(name string) bool { return !named[name] })
 	})
-	return ranking && slices.ContainsFunc(q.Body.Items, func(item *SelectItem) bool {
-		if named[item.Var] || item.Expr != nil && item.Expr.Op == "GROUP_CONCAT" {
-			return false
-		}
-		return !slices.ContainsFunc(valuesIn(item), func(name string) bool {
-			sample := item.Expr != nil && item.Expr.Op == "SAMPLE"
-			return sample && named[name] || places[values[name]] || pictures[values[name]]
-		})
-	})
+	return ranking && len(otherColumns(q, values)) > 0
 }
 
 // namesIn returns the variables of a query that are items or names of items: the subjects of its triples, variables
