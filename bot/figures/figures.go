@@ -181,7 +181,7 @@ func match(t *kg.Table, subject, value, language string) (fig reply.Figure, ok b
 		}
 		return rdf.Term{}
 	}
-	units, dates, symbols := map[string]bool{}, map[string]bool{}, map[string]string{}
+	units, dates, names := map[string]bool{}, map[string]bool{}, map[string]string{}
 	for _, row := range t.Rows {
 		if rdf.EntityID(at(row, "s").Value) != subject || !equal(at(row, "v").Value, value) {
 			continue
@@ -193,16 +193,19 @@ func match(t *kg.Table, subject, value, language string) (fig reply.Figure, ok b
 		}
 		dates[when] = true
 		if s := at(row, "symbol"); s.Value != "" {
-			symbols[s.Lang] = s.Value
+			names[s.Lang] = s.Value
 		}
 		if s := at(row, "name"); s.Value != "" {
-			symbols["name "+s.Lang] = s.Value
+			names["name "+s.Lang] = s.Value
 		}
 	}
 	delete(units, "") // a statement whose unit is not in the graph
-	if len(units) == 1 && !units[noUnit] {
-		fig.Unit = unitName(symbols, language)
+	for id := range units {
+		if len(units) == 1 && id != noUnit {
+			fig.Unit = unitName(id, names, language)
+		}
 	}
+	fig.Unlike = len(units) > 1 || units[noUnit]
 	if len(dates) == 1 {
 		for d := range dates {
 			if year, _, ok := strings.Cut(d, "-"); ok && len(year) == 4 {
@@ -210,18 +213,7 @@ func match(t *kg.Table, subject, value, language string) (fig reply.Figure, ok b
 			}
 		}
 	}
-	return fig, fig.Unit != "" || fig.Year != ""
-}
-
-// unitName returns the symbol of a unit or, without one, its name. names has symbols by language, and names by "name " and
-// the language.
-func unitName(names map[string]string, language string) string {
-	for _, kind := range []string{"", "name "} {
-		if s := cmp.Or(names[kind+language], names[kind+"mul"], names[kind+"en"]); s != "" {
-			return s
-		}
-	}
-	return ""
+	return fig, fig.Unit != "" || fig.Year != "" || fig.Unlike
 }
 
 func equal(a, b string) bool {

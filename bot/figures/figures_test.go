@@ -54,11 +54,11 @@ func TestFind(t *testing.T) {
 		{"rows", answer("SELECT ?m ?h { ?m wdt:P2044 ?h }", []string{"m", "h"}, []rdf.Term{item(1), num("8611")},
 			[]rdf.Term{item(2), num("100")}, []rdf.Term{item(3), num("7")}, []rdf.Term{item(4), num("5")},
 			[]rdf.Term{item(5), num("6")}, []rdf.Term{item(1), num("1")}),
-			"[{h 0 m } {h 1 m } {h 2  2020} {h 3 Fuß }]", 1},
+			"[{h 0 m  false} {h 1 m  false} {h 2  2020 true} {h 3 ft  false} {h 4   true}]", 1},
 		{"a decade", answer("SELECT ?m ?h { ?m wdt:P2044 ?h }", []string{"m", "h"}, []rdf.Term{item(1), num("1")},
-			[]rdf.Term{item(6), num("9")}, []rdf.Term{item(7), num("9")}), "[{h 2  1791}]", 1},
+			[]rdf.Term{item(6), num("9")}, []rdf.Term{item(7), num("9")}), "[{h 1   true} {h 2  1791 true}]", 1},
 		{"an item of the query", answer("SELECT ?h { wd:Q1 wdt:P2044 ?h }", []string{"h"}, []rdf.Term{num("8611")}),
-			"[{h 0 m }]", 1},
+			"[{h 0 m  false}]", 1},
 		{"a count", answer("SELECT (COUNT(?m) AS ?h) { ?m wdt:P2044 ?x }", []string{"h"}, []rdf.Term{num("8611")}), "[]", 0},
 		{"an item that is not shown", answer("SELECT ?h { ?m wdt:P2044 ?h }", []string{"h"}, []rdf.Term{num("8611")}), "[]", 1},
 		{"items", answer("SELECT ?m ?h { ?m wdt:P17 ?h }", []string{"m", "h"}, []rdf.Term{item(1), item(2)}), "[]", 0},
@@ -96,22 +96,49 @@ func TestSharedUnit(t *testing.T) {
 		{"SELECT ?c (SUM(?l) AS ?x) { ?r wdt:P17 ?c ; wdt:P2043 ?l } GROUP BY ?c", unit([]rdf.Term{km, said("km", "mul"), {}}), "km",
 			"?r p:P2043 [ ps:P2043 ?l ; psv:P2043 [ wikibase:quantityUnit ?unit_"},
 		{"SELECT ?c (ROUND(AVG(?l)) AS ?x) { ?r wdt:P17 ?c ; p:P2043 ?st . ?st ps:P2043 ?l } GROUP BY ?c ORDER BY ?x LIMIT 3",
-			unit([]rdf.Term{km, {}, said("Kilometer", "de")}), "Kilometer", "?st psv:P2043 [ wikibase:quantityUnit ?unit_"},
+			unit([]rdf.Term{km, {}, said("Kilometer", "de")}), "km", "?st psv:P2043 [ wikibase:quantityUnit ?unit_"},
 		{"SELECT ?c (SUM(?l) AS ?x) { ?r wdt:P17 ?c ; wdt:P2043 ?l } GROUP BY ?c",
 			unit([]rdf.Term{km, said("km", "mul"), {}}, []rdf.Term{mile, said("mi", "mul"), {}}), "", "P2043"},
-		{"SELECT ?c (MAX(?l) AS ?x) { ?r wdt:P17 ?c ; wdt:P2043 ?l } GROUP BY ?c", unit([]rdf.Term{km, {}, said("kilometre", "en")}), "kilometre", "P2043"},
+		{"SELECT ?c (MAX(?l) AS ?x) { ?r wdt:P17 ?c ; wdt:P2043 ?l } GROUP BY ?c", unit([]rdf.Term{km, {}, said("kilometre", "en")}), "km", "P2043"},
 		{"SELECT ?c (SUM(?l) AS ?x) { ?r wdt:P17 ?c ; wdt:P1082 ?l } GROUP BY ?c", unit([]rdf.Term{item(199), {}, {}}), "", "P1082"},
 		{"SELECT ?c (SUM(?l * ?l) AS ?x) { ?r wdt:P17 ?c ; wdt:P2043 ?l } GROUP BY ?c", unit(), "", ""},
 		{"SELECT ?c ?x { { SELECT ?c (SUM(?l) AS ?x) { ?r wdt:P17 ?c ; wdt:P2043 ?l } GROUP BY ?c } }", unit(), "", ""},
 	} {
 		a := &agent.Answer{SPARQL: tt.query, Table: &kg.Table{Vars: []string{"c", "x"}, Rows: [][]rdf.Term{{item(183), num("1233")}}}}
 		got, err := Finder{tt.g}.Find(t.Context(), a, 20, "de")
-		if want := fmt.Sprintf("[{x 0 %s }]", tt.want); err != nil || tt.want != "" && fmt.Sprint(got) != want || tt.want == "" && len(got) > 0 {
+		if want := fmt.Sprintf("[{x 0 %s  false}]", tt.want); err != nil || tt.want != "" && fmt.Sprint(got) != want || tt.want == "" && len(got) > 0 {
 			t.Errorf("%s: %v, %v", tt.query, got, err)
 		}
 		if asked := strings.Join(strings.Fields(strings.Join(tt.g.asked, "")), " "); (asked == "") != (tt.has == "") ||
 			!strings.Contains(strings.NewReplacer("[ ", "[", " ]", "]").Replace(asked), strings.NewReplacer("[ ", "[", " ]", "]").Replace(tt.has)) {
 			t.Errorf("%s asked %s", tt.query, asked)
+		}
+	}
+}
+
+// The symbol of a unit is preferred to its name, which may be known in English only. Years have words.
+func TestUnitNames(t *testing.T) {
+	for _, tt := range []struct {
+		id       string
+		names    map[string]string
+		language string
+		want     string
+	}{
+		{"Q712226", map[string]string{"name en": "square kilometre"}, "it", "km²"},
+		{"Q828224", map[string]string{"ru": "км", "mul": "km", "name en": "kilometre"}, "ru", "км"},
+		{"Q4917", map[string]string{"en": "$", "name de": "US-Dollar"}, "de", "$"},
+		{"Q577", map[string]string{"mul": "a", "name en": "year"}, "de", "Jahre"},
+		{"Q577", map[string]string{"mul": "a", "name en": "year"}, "sv", "a"},
+		{"Q37732658", map[string]string{"name en": "degree", "name fr": "degré"}, "fr", "degré"},
+		{"Q37732658", map[string]string{"name en": "degree"}, "fr", "degree"},
+	} {
+		if got := unitName(tt.id, tt.names, tt.language); got != tt.want {
+			t.Errorf("%+v: %q", tt, got)
+		}
+	}
+	for id, names := range calendar {
+		if len(names) != 12 {
+			t.Errorf("%s: %d languages", id, len(names))
 		}
 	}
 }

@@ -23,20 +23,23 @@ func (f Finder) sharedUnit(ctx context.Context, query, name, language string) (s
 	if err != nil || t == nil {
 		return "", err
 	}
-	units, symbols := map[string]bool{}, map[string]string{}
+	units, names := map[string]bool{}, map[string]string{}
 	for i := range t.Rows {
 		units[rdf.EntityID(field(t, i, "unit_").Value)] = true
 		if s := field(t, i, "symbol_"); s.Value != "" {
-			symbols[s.Lang] = s.Value
+			names[s.Lang] = s.Value
 		}
 		if s := field(t, i, "name_"); s.Value != "" {
-			symbols["name "+s.Lang] = s.Value
+			names["name "+s.Lang] = s.Value
 		}
 	}
 	if len(units) != 1 || units[""] || units[noUnit] || len(t.Rows) >= maxUnits {
 		return "", nil
 	}
-	return unitName(symbols, language), nil
+	for id := range units {
+		return unitName(id, names, language), nil
+	}
+	return "", nil
 }
 
 func field(t *kg.Table, row int, name string) rdf.Term {

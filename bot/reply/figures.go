@@ -19,17 +19,18 @@ type Figure struct {
 	Row    int
 	Unit   string // symbol or name: "km"
 	Year   string // when it was true
+	Unlike bool   // it is certain that it does not share a unit with others: it has none, or it is unclear which one
 }
 
 // maxUnit is the maximum number of characters of a unit that are shown.
 const maxUnit = 20
 
 // AddFigures adds units and years to the numbers of a reply. A unit or year shared by all numbers of a table's column goes
-// into its heading. If less than most of them have a year, none is shown, since a single dated number looks like an
+// into its heading, also if the graph lacks the unit of less than half of them. If less than most of them have a year, none is shown, since a single dated number looks like an
 // exception; but years are what tells several rows of an item apart.
 func AddFigures(r *forum.Reply, figures []Figure) {
 	for i, name := range r.Vars {
-		units, years, dated := map[string]int{}, map[string]int{}, 0
+		units, years, dated, unlike := map[string]int{}, map[string]int{}, 0, false
 		for _, f := range figures {
 			if f.Column == name && f.Row < len(r.Rows) && i < len(r.Rows[f.Row]) {
 				c := &r.Rows[f.Row][i]
@@ -37,7 +38,10 @@ func AddFigures(r *forum.Reply, figures []Figure) {
 					continue
 				}
 				c.Unit, c.Year = text.Clip(f.Unit, maxUnit), f.Year
-				units[c.Unit]++
+				unlike = unlike || f.Unlike
+				if c.Unit != "" {
+					units[c.Unit]++
+				}
 				years[c.Year]++
 				if c.Year != "" {
 					dated++
@@ -49,7 +53,7 @@ func AddFigures(r *forum.Reply, figures []Figure) {
 		}
 		n := filled(r, i)
 		var shared []string
-		if unit := only(units, n); unit != "" {
+		if unit := common(units, n); unit != "" && !unlike {
 			shared = append(shared, unit)
 			for _, row := range r.Rows {
 				row[i].Unit = ""
@@ -74,6 +78,16 @@ func AddFigures(r *forum.Reply, figures []Figure) {
 func only(counts map[string]int, n int) string {
 	for k, have := range counts {
 		if have == n {
+			return k
+		}
+	}
+	return ""
+}
+
+// common returns the only key, if more than half of n things have it, or "".
+func common(counts map[string]int, n int) string {
+	for k, have := range counts {
+		if len(counts) == 1 && 2*have > n {
 			return k
 		}
 	}

@@ -17,13 +17,13 @@ func TestAddFigures(t *testing.T) {
 		figures []Figure
 		want    string
 	}{
-		{[]Figure{{"h", 0, "m", ""}, {"h", 1, "m", "2020"}}, "height (m) [8611   100  ]"}, // only one has a date
-		{[]Figure{{"h", 0, "m", "2020"}, {"h", 1, "m", "2021"}}, "height (m) [8611  2020 100  2021]"},
-		{[]Figure{{"h", 0, "m", "2020"}, {"h", 1, "m", "2020"}}, "height (m, 2020) [8611   100  ]"},
-		{[]Figure{{"h", 0, "", "2020"}, {"h", 1, "", "2020"}}, "height (2020) [8611   100  ]"},
-		{[]Figure{{"h", 0, "m", ""}, {"h", 1, "ft", ""}}, "height [8611 m  100 ft ]"},
-		{[]Figure{{"h", 0, "m", ""}}, "height [8611 m  100  ]"},
-		{[]Figure{{"h", 5, "m", ""}, {"x", 0, "m", ""}, {"m", 0, "m", ""}}, "height [8611   100  ]"},
+		{[]Figure{{Column: "h", Unit: "m"}, {"h", 1, "m", "2020", false}}, "height (m) [8611   100  ]"}, // only one has a date
+		{[]Figure{{"h", 0, "m", "2020", false}, {"h", 1, "m", "2021", false}}, "height (m) [8611  2020 100  2021]"},
+		{[]Figure{{"h", 0, "m", "2020", false}, {"h", 1, "m", "2020", false}}, "height (m, 2020) [8611   100  ]"},
+		{[]Figure{{"h", 0, "", "2020", false}, {"h", 1, "", "2020", false}}, "height (2020) [8611   100  ]"},
+		{[]Figure{{Column: "h", Unit: "m"}, {"h", 1, "ft", "", false}}, "height [8611 m  100 ft ]"},
+		{[]Figure{{Column: "h", Unit: "m"}}, "height [8611 m  100  ]"},
+		{[]Figure{{"h", 5, "m", "", false}, {"x", 0, "m", "", false}, {"m", 0, "m", "", false}}, "height [8611   100  ]"},
 	} {
 		r := table()
 		AddFigures(r, tt.figures)
@@ -33,13 +33,23 @@ func TestAddFigures(t *testing.T) {
 			t.Errorf("%v: %q, want %q", tt.figures, got, tt.want)
 		}
 	}
+	three := table()
+	three.Rows = append(three.Rows, []forum.Cell{{ID: "Q3"}, number("200")})
+	known := []Figure{{Column: "h", Row: 0, Unit: "m"}, {Column: "h", Row: 2, Unit: "m"}}
+	if AddFigures(three, known); three.Headers[1] != "height (m)" || three.Rows[0][1].Unit+three.Rows[2][1].Unit != "" {
+		t.Errorf("the graph lacks one unit: %+v", three)
+	}
+	three.Headers[1] = "height"
+	if AddFigures(three, append(known, Figure{Column: "h", Row: 1, Unlike: true})); three.Headers[1] != "height" || three.Rows[0][1].Unit != "m" {
+		t.Errorf("one number has no unit: %+v", three)
+	}
 	several := table()
 	several.Rows = append(several.Rows, []forum.Cell{{ID: "Q2"}, number("200")})
-	if AddFigures(several, []Figure{{"h", 1, "", "2020"}}); several.Rows[1][1].Year != "2020" {
+	if AddFigures(several, []Figure{{"h", 1, "", "2020", false}}); several.Rows[1][1].Year != "2020" {
 		t.Errorf("several rows of an item: %+v", several)
 	}
 	one := &forum.Reply{Vars: []string{"h"}, Headers: []string{"height"}, Rows: [][]forum.Cell{{number("8611")}}}
-	if AddFigures(one, []Figure{{"h", 0, "m", ""}}); one.Headers[0] != "height" || one.Rows[0][0].Unit != "m" {
+	if AddFigures(one, []Figure{{Column: "h", Unit: "m"}}); one.Headers[0] != "height" || one.Rows[0][0].Unit != "m" {
 		t.Errorf("a single value: %+v", one)
 	}
 }
