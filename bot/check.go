@@ -32,7 +32,11 @@ func (b *Bot) check(r forum.Reply, wikitext string, e *Entry, out *agent.Outcome
 	if out.Answer != nil {
 		question := e.Question + "\n" + e.Heading
 		for _, f := range agent.Checker(question, out.Answer, out.Language).Faults(r.Short) {
-			if f.Kind != faithful.Word {
+			switch f.Kind {
+			case faithful.Word:
+			case faithful.Order:
+				add("%q is said of a row that is not, by the result's figures or order", text.Clip(f.Piece, 60))
+			default:
 				add("the %s %q is neither in the result nor in the query", f.Kind, text.Clip(f.Piece, 60))
 			}
 		}

@@ -41,6 +41,7 @@ const (
 	Figure Kind = "figure"
 	Name   Kind = "name"
 	Word   Kind = "word"
+	Order  Kind = "order" // "highest" of something that is not
 )
 
 // Checker compares texts with one answer's evidence.
@@ -54,6 +55,11 @@ type Checker struct {
 	values   []value
 	free     map[float64]bool // figures that need no name next to them: counts, and those in the question and the query
 	rows     int
+	arabic   arabicWords // see arabicKnown
+	labels   vocabulary  // words of the labels of what the query names
+	columns  []column
+	byOrder  bool // the query orders its rows by one thing
+	falling  bool // the first row has the most of it
 }
 
 // rowName is a name in the result, as folded words, with the rows that it is in.
@@ -61,6 +67,7 @@ type rowName struct {
 	words []string
 	rows  map[int]bool
 	value bool // in a column other than the first: its rows can be counted
+	head  bool // in the first column that has names
 }
 
 // value is a figure in the result.
@@ -75,7 +82,7 @@ type value struct {
 // New reads the evidence.
 func New(e Evidence) *Checker {
 	base, _, _ := strings.Cut(strings.ToLower(e.Language), "-")
-	c := &Checker{language: base, ids: map[string]bool{}, known: vocabulary{}, parts: vocabulary{},
+	c := &Checker{language: base, ids: map[string]bool{}, known: vocabulary{}, parts: vocabulary{}, labels: vocabulary{},
 		free: map[float64]bool{}}
 	for i, s := range []string{e.Question, e.Query} {
 		for _, id := range anyID.FindAllString(s, -1) {
@@ -96,12 +103,14 @@ func New(e Evidence) *Checker {
 	for id, label := range e.Labels {
 		if c.ids[id] {
 			c.known.add(label)
+			c.labels.add(label)
 		} else {
 			c.parts.add(label)
 		}
 		c.ids[id] = true
 	}
 	c.read(e.Table, e.Labels)
+	c.compare(e.Table, e.Query)
 	c.stock = stockOf(base, c.known)
 	return c
 }
@@ -173,6 +182,9 @@ func (c *Checker) sentence(s string) []Fault {
 	for _, f := range c.figures(toks, named) {
 		add(f, Figure)
 	}
+	for _, w := range c.order(toks, named) {
+		add(w, Order)
+	}
 	covered := map[int]bool{}
 	for _, n := range named {
 		for i := n.from; i < n.to; i++ {
@@ -188,9 +200,9 @@ func (c *Checker) sentence(s string) []Fault {
 					add(id, Name)
 				}
 			}
-		case c.known.has(t.folded) || c.stock.has(t.folded) || c.part(t):
+		case c.supported(t):
 		case unicase(t.text):
-			if !c.covers(t.folded) {
+			if c.language == "ar" || !c.covers(t.folded) {
 				add(t.text, Word)
 			}
 		case i > 0 && c.language != "de" && startsUpper(t.text):
@@ -200,6 +212,11 @@ func (c *Checker) sentence(s string) []Fault {
 		}
 	}
 	return out
+}
+
+// supported reports whether a word is known, or a plain word, or part of a name.
+func (c *Checker) supported(t token) bool {
+	return c.known.has(t.folded) || c.stock.has(t.folded) || c.part(t) || c.language == "ar" && c.arabicKnown().has(t.folded)
 }
 
 // plain reports whether a word is the name of a Wikimedia project or of a language of queries. In every language such a
@@ -253,6 +270,7 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 		c.known.add(splitWords(v))
 	}
 	names := map[string]*rowName{}
+	head := -1 // the first column that has names
 	for col := range t.Vars {
 		distinct := map[string]bool{}
 		var column []*value
@@ -284,12 +302,16 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 				continue
 			}
 			c.parts.add(text)
+			if head < 0 {
+				head = col
+			}
 			for _, name := range written(text, term) {
 				if names[name] == nil {
 					names[name] = &rowName{words: nameWords(name), rows: map[int]bool{}}
 				}
 				names[name].rows[i] = true
 				names[name].value = names[name].value || col > 0
+				names[name].head = names[name].head || col == head
 			}
 		}
 		if len(distinct) > 0 {

@@ -161,7 +161,8 @@ func (c *Checker) figures(toks []token, named []found) []string {
 			open = append(open, i)
 		}
 	}
-	if !c.paired(toks, named, open, years, true) && !c.paired(toks, named, open, years, false) {
+	if !c.paired(toks, named, open, years, true) && !c.paired(toks, named, open, years, false) &&
+		!c.respectively(toks, named, open, years) {
 		for _, i := range open {
 			bad = append(bad, toks[i].text)
 		}
@@ -240,6 +241,21 @@ func (c *Checker) paired(toks []token, named []found, open []int, years map[int]
 			rows = named[0].rows
 		}
 		if rows == nil || !c.inResult(c.numbers(toks[i]), years, rows) {
+			return false
+		}
+	}
+	return true
+}
+
+// respectively reports whether a sentence has all its names before its figures, or after them, as many of them, and in
+// the same order: Germany and France have 84 and 68 million people.
+func (c *Checker) respectively(toks []token, named []found, open []int, years map[int]bool) bool {
+	if len(named) < 2 || len(named) != len(open) ||
+		named[len(named)-1].from > open[0] && named[0].from < open[len(open)-1] {
+		return false
+	}
+	for i, at := range open {
+		if !c.inResult(c.numbers(toks[at]), years, named[i].rows) {
 			return false
 		}
 	}

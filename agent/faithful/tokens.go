@@ -105,6 +105,7 @@ type found struct {
 	from, to int
 	rows     map[int]bool
 	value    bool // see rowName
+	head     bool
 }
 
 // find finds the names of the result in a sentence, the longest first; for a person the last word is enough. A name
@@ -113,27 +114,27 @@ func (c *Checker) find(toks []token) []found {
 	same := c.same
 	var out []found
 	for i := 0; i < len(toks); {
-		length, rows, value := 0, map[int]bool{}, false
+		length, rows, value, head := 0, map[int]bool{}, false, false
 		for _, n := range c.names {
 			k := c.matches(toks[i:], n.words)
 			if last := len(n.words) - 1; k == 0 && last > 0 && last < 5 && startsUpper(toks[i].text) &&
-				same(toks[i].folded, n.words[last]) {
+				(same(toks[i].folded, n.words[last]) || transliterated(toks[i:i+1], n.words[last:]) > 0) {
 				k = 1
 			}
 			switch {
 			case k == 0 || k < length:
 			case k > length:
-				length, rows, value = k, map[int]bool{}, false
+				length, rows, value, head = k, map[int]bool{}, false, false
 				fallthrough
 			default:
-				value = value || n.value
+				value, head = value || n.value, head || n.head
 				for r := range n.rows {
 					rows[r] = true
 				}
 			}
 		}
 		if length > 0 {
-			out = append(out, found{i, i + length, rows, value})
+			out = append(out, found{i, i + length, rows, value, head})
 		}
 		i += max(length, 1)
 	}
@@ -148,7 +149,7 @@ func (c *Checker) matches(toks []token, words []string) int {
 	for i, w := range words {
 		inflected := i == len(words)-1 || endings[c.language] != ""
 		if toks[i].folded != w && (!inflected || !c.same(toks[i].folded, w)) {
-			return 0
+			return transliterated(toks, words)
 		}
 	}
 	return len(words)
@@ -162,6 +163,9 @@ func (c *Checker) same(word, name string) bool {
 	}
 	if rest, ok := strings.CutPrefix(word, name); ok && len(name) >= 4 && len(rest) <= 2 {
 		return true
+	}
+	if c.language == "ar" {
+		return slices.Contains(arabicStems(word), arabicLetters.Replace(name))
 	}
 	vowels := endings[c.language]
 	if vowels == "" {
@@ -324,8 +328,14 @@ func stockOf(language string, known vocabulary) stock {
 	if s.list == nil {
 		return s
 	}
+	stems := arabicWords{}
+	for w := range known {
+		if language == "ar" && len([]rune(w)) >= minArabic {
+			stems.add(w)
+		}
+	}
 	for _, line := range s.list.lines {
-		if !slices.ContainsFunc(line.when, func(w string) bool { return known[w] }) {
+		if !slices.ContainsFunc(line.when, func(w string) bool { return known[w] || stems[arabicLetters.Replace(w)] }) {
 			continue
 		}
 		if s.more == nil {

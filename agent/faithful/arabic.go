@@ -1,0 +1,73 @@
+package faithful
+
+import "strings"
+
+// arabicLetters writes letters of Arabic that are often confused as one, and removes the marks of vowels.
+var arabicLetters = strings.NewReplacer("أ", "ا", "إ", "ا", "آ", "ا", "ٱ", "ا", "ى", "ي", "ة", "ه", "ؤ", "و", "ئ", "ي", "ـ", "",
+	"\u064b", "", "\u064c", "", "\u064d", "", "\u064e", "", "\u064f", "", "\u0650", "", "\u0651", "", "\u0652", "", "\u0670", "")
+
+// Articles, prepositions and conjunctions are written together with the word, and so are possessives and plurals.
+var (
+	arabicBefore = []string{"", "ال", "و", "ف", "ب", "ل", "ك", "س", "وال", "فال", "بال", "كال", "لل", "ولل", "وب", "ول", "وس"}
+	arabicAfter  = []string{"", "ها", "هم", "هن", "هما", "نا", "ات", "ان", "ين", "ون", "وا", "يه", "ه", "ي", "ا", "ت", "تها", "ته", "اتها", "يا"}
+)
+
+const minArabic = 3 // letters of a word without what is written together with it
+
+// arabicStems returns a word without each of the things that may be written together with it.
+func arabicStems(word string) []string {
+	word = arabicLetters.Replace(word)
+	var out []string
+	for _, before := range arabicBefore {
+		bare, ok := strings.CutPrefix(word, before)
+		if !ok {
+			continue
+		}
+		for _, after := range arabicAfter {
+			stem, ok := strings.CutSuffix(bare, after)
+			if ok && (len([]rune(stem)) >= minArabic || before+after == "") {
+				out = append(out, stem)
+			}
+		}
+	}
+	return out
+}
+
+// arabicWords is a set of words by their stems.
+type arabicWords map[string]bool
+
+func (a arabicWords) add(word string) {
+	for _, s := range arabicStems(word) {
+		a[s] = true
+	}
+}
+
+func (a arabicWords) has(word string) bool {
+	for _, s := range arabicStems(word) {
+		if a[s] {
+			return true
+		}
+	}
+	return false
+}
+
+// arabicKnown returns the words that an Arabic text may have: those of the question, the query, the names and the list.
+func (c *Checker) arabicKnown() arabicWords {
+	if c.arabic != nil {
+		return c.arabic
+	}
+	c.arabic = arabicWords{}
+	for _, v := range []map[string]bool{c.known, c.parts, c.stock.more} {
+		for w := range v {
+			if len([]rune(w)) > 2 || !unicase(w) { // not the pairs of letters of scripts without spaces
+				c.arabic.add(w)
+			}
+		}
+	}
+	if c.stock.list != nil {
+		for w := range c.stock.list.words {
+			c.arabic.add(w)
+		}
+	}
+	return c.arabic
+}
