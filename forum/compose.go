@@ -24,6 +24,7 @@ const MaxRows = 20
 
 const (
 	maxCell    = 200
+	maxFile    = 40 // characters of the name of a file, which is a link
 	maxColumns = 8
 	maxSteps   = 10
 	maxThings  = 4    // of a step
@@ -246,6 +247,7 @@ func (c *composer) yours() {
 	switch f := c.r.Yours; {
 	case yourQuery.MatchString(c.r.Short) || f.ID != "" && strings.Contains(c.r.Short, f.ID):
 	case (f.Kind == FaultEmpty || f.Kind == FaultSlow) && explains.MatchString(c.r.Short): // why it is so was said
+	case f.Kind == FaultSyntax && brackets.MatchString(c.r.Short): // which one is missing was said
 	case f.Kind == FaultSyntax:
 		c.block(c.line(c.t.Text("yours_syntax", "line", strconv.Itoa(f.Line))))
 	case f.Kind == FaultStatement && entityID(f.ID):
@@ -268,6 +270,11 @@ var yourQuery = regexp.MustCompile(`(?i)\byour (own )?query|\bdeine[rn]? (eigene
 
 // explains matches an answer that speaks of a query's text, as only one does that says what is wrong with a query.
 var explains = regexp.MustCompile(`\b(wdt|p|ps|pq):P?\d*\b|\b(FILTER|OPTIONAL|UNION|LIMIT|MINUS|GROUP BY)\b`)
+
+// brackets matches an answer that says which sign is missing or wrong, in the languages of the messages.
+var brackets = regexp.MustCompile(`(?i)\b(curly|bracket|brace|parenthes[ie]s|semicolon|comma|syntax)|klammer|semikolon|strichpunkt|komma\b|syntax|accolade|parenthèse|` +
+	`point-virgule|virgule|llave|corchete|paréntesis|punto y coma|sintaxis|graffa|parentesi|punto e virgola|sintassi|chave|chaveta|colchete|parêntese|ponto e vírgula|` +
+	`sintaxe|haakje|puntkomma|klamr|nawias|średnik|składni|скобк|запят|синтакси|括弧|カッコ|かっこ|構文|括号|分号|语法|قوس|أقواس|فاصلة`)
 
 // isoTime writes a time in a form that no signature parser takes for a signature.
 func isoTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" }
@@ -432,6 +439,8 @@ func (c *composer) close() error {
 		invite = c.t.Text("invite_asks")
 	case c.r.Last || c.r.NoAnswer == "no_model":
 		invite = ""
+	case c.r.NoAnswer == "not_found" && c.r.Short != "": // it was said why: more details would not help
+		invite = c.t.Text("invite_unclear")
 	case c.r.NoAnswer != "":
 		invite = c.t.Text("invite_failed")
 	}

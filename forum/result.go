@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // maxNamed is the maximum number of left-out columns that are named below a table.
@@ -120,6 +122,10 @@ func (c *composer) view() []string {
 		return []string{c.t.Text("view_map")}
 	case m[1] == "ImageGrid":
 		return []string{c.t.Text("view_pictures")}
+	case m[1] == "Timeline":
+		return []string{c.t.Text("view_timeline")}
+	case strings.HasSuffix(m[1], "Chart"):
+		return []string{c.t.Text("view_chart")}
 	}
 	return nil
 }
@@ -181,6 +187,7 @@ const (
 	maxLevels = 4  // deeper tables are narrow anyway
 	padding   = 14 // of a cell
 	character = 8
+	bold      = 9 // of a header
 )
 
 // columns returns how many columns are shown: as many as a phone has room for, at least two, at most eight.
@@ -206,14 +213,21 @@ func TableWidth(r Reply, indent string) int {
 // BreakWords is the attribute of a table whose words may be broken, so that it always fits a phone.
 const BreakWords = `style="overflow-wrap:anywhere"`
 
+// keepWords is the attribute of a table that fits a phone if its lines are broken between words only. Mobile skins break
+// words anywhere, and would make columns narrow that have room.
+const keepWords = `style="word-break:normal;overflow-wrap:normal"`
+
 // width returns the minimum width of a table with the first n columns.
-func (c *composer) width(n int) int {
+func (c *composer) width(n int) int { return c.measure(n, longestWord) }
+
+// measure returns the width of a table with the first n columns, of each cell as many characters as letters returns.
+func (c *composer) measure(n int, letters func(string) int) int {
 	px := margin * (1 + min(len(c.indent), maxLevels))
 	for i := range n {
-		longest := longestWord(c.header(i))
+		longest := letters(c.header(i)) * bold / character
 		for _, row := range c.r.Rows[:min(len(c.r.Rows), MaxRows)] {
 			if i < len(row) {
-				longest = max(longest, longestWord(c.plain(row[i])))
+				longest = max(longest, letters(c.plain(row[i])))
 			}
 		}
 		px += padding + character*min(longest, maxCell)
@@ -224,7 +238,7 @@ func (c *composer) width(n int) int {
 // longestWord returns the number of characters in the longest word.
 func longestWord(s string) int {
 	n := 0
-	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" -/\u00a0\u200b", r) }) {
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" -/\u200b", r) }) {
 		n = max(n, utf8.RuneCountInString(w))
 	}
 	return n
@@ -245,6 +259,8 @@ func (c *composer) table(rows, columns int) (written int, err error) {
 	b.WriteString("{| class=\"wikitable\"" + c.tableDirection())
 	if c.width(columns) > PhoneWidth {
 		b.WriteString(" " + BreakWords)
+	} else if c.measure(columns, utf8.RuneCountInString) > PhoneWidth {
+		b.WriteString(" " + keepWords)
 	}
 	b.WriteString("\n!")
 	for i := range columns {
@@ -310,6 +326,7 @@ func (c *composer) cell(v Cell) (string, error) {
 	if v.ID == "" {
 		text := encode(c.plain(v), maxCell)
 		if v.Kind == "file" && plainTitle(v.Text) && len(v.Text) <= maxCell {
+			text = encode(v.Text, maxFile)
 			return "[[:commons:File:" + v.Text + "|" + text + "]]", nil
 		}
 		if v.Kind == "number" && strings.Trim(text, "0123456789 ") == "" {
@@ -363,6 +380,8 @@ func (c *composer) plain(v Cell) string {
 		}
 	case "unknown":
 		return c.t.Text("unknown")
+	case "file":
+		return text.Clip(v.Text, maxFile)
 	}
 	switch {
 	case v.ID != "" && (c.r.Templates || c.r.Numbers):

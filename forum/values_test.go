@@ -18,6 +18,8 @@ func TestValues(t *testing.T) {
 		{"en", Cell{Text: "1952", Kind: "year"}, "1952"},
 		{"de", Cell{Kind: "unknown"}, "unbekannter Wert"},
 		{"en", Cell{Text: "Schön a b.jpg", Kind: "file"}, "[[:commons:File:Schön a b.jpg|Schön a b.jpg]]"},
+		{"en", Cell{Text: "Mount Everest as seen from Drukair2 PLW edit.jpg", Kind: "file"},
+			"[[:commons:File:Mount Everest as seen from Drukair2 PLW edit.jpg|Mount Everest as seen from Drukair2 PLW …]]"},
 		{"en", Cell{Text: "a]] {{x}}.jpg", Kind: "file"}, "a&#93;&#93; &#123;&#123;x&#125;&#125;.jpg"},
 		{"en", Cell{ID: "L1883"}, "[[Lexeme:L1883|L1883]]"},
 	} {
@@ -52,6 +54,12 @@ func TestBelowTheTable(t *testing.T) {
 		r.Language = language
 		if w, err := Compose(r, ":"); err != nil || !strings.Contains(w, want) {
 			t.Errorf("%s: %v\n%s", language, err, w)
+		}
+	}
+	for view, want := range map[string]string{"Timeline": "a timeline", "BarChart": "a chart", "LineChart": "a chart"} {
+		r.Query, r.Language = "#defaultView:"+view+"\nSELECT ?a ?b WHERE { }", "en"
+		if w, err := Compose(r, ":"); err != nil || !strings.Contains(w, "When you run the query, it shows "+want+".") {
+			t.Errorf("%s: %v\n%s", view, err, w)
 		}
 	}
 	r.Query, r.Total, r.Several, r.Language = "#defaultView:ImageGrid\nSELECT ?a ?b WHERE { }", 1, false, "en"
@@ -94,5 +102,21 @@ func TestStepsOnce(t *testing.T) {
 	w, err := Compose(r, ":")
 	if err != nil || !strings.Contains(w, "(4 steps)</th>") || !strings.Contains(w, "<li>Ran a query: no rows (×3)</li><li>Ran a query: 2 rows</li>") {
 		t.Errorf("%v\n%s", err, w)
+	}
+}
+
+// Words stay whole in a table that fits a phone if its lines are broken between words.
+func TestWordsOfTables(t *testing.T) {
+	for _, tt := range []struct{ cell, want string }{
+		{"x", "{| class=\"wikitable\"\n"},
+		{"a sentence of many short words that breaks on a phone", "{| class=\"wikitable\" style=\"word-break:normal;overflow-wrap:normal\"\n"},
+		{strings.Repeat("x", 40), "{| class=\"wikitable\" style=\"overflow-wrap:anywhere\"\n"},
+	} {
+		r := Reply{Language: "en", Short: "S.", Query: "SELECT ?a ?b { }", Vars: []string{"a", "b"}, Total: 1, Signature: "~~~~",
+			Rows: [][]Cell{{{Text: tt.cell}, {Text: "A mountain.jpg", Kind: "file"}}}}
+		w, err := Compose(r, ":")
+		if err != nil || !strings.Contains(w, tt.want) {
+			t.Errorf("%s: %v\n%s", tt.cell, err, w)
+		}
 	}
 }

@@ -58,3 +58,13 @@ func TestNoticeWithoutModel(t *testing.T) {
 		}
 	}
 }
+
+// After an explanation why there is no answer, nobody is asked for more details.
+func TestInviteAfterExplanation(t *testing.T) {
+	for short, want := range map[string]string{"Wikidata has no page views.": "If I have misunderstood you, just reply here.", "": "I will try again"} {
+		w, err := Compose(Reply{Language: "en", Short: short, NoAnswer: "not_found", Signature: "~~~~"}, ":")
+		if err != nil || !strings.Contains(w, want) {
+			t.Errorf("%q: %v\n%s", short, err, w)
+		}
+	}
+}

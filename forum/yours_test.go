@@ -114,3 +114,13 @@ func TestAskStep(t *testing.T) {
 		t.Errorf("%v\n%s", err, w)
 	}
 }
+
+// An answer that says which bracket is missing says what was wrong.
+func TestSyntaxSaidByTheAnswer(t *testing.T) {
+	for short, want := range map[string]bool{"Faltava fechar uma chaveta.": false, "A closing brace was missing.": false, "Here are the countries.": true} {
+		w, err := Compose(Reply{Language: "en", Short: short, Query: "ASK {}", Yours: Fault{Kind: FaultSyntax, Line: 6}, Signature: "~~~~"}, ":")
+		if err != nil || strings.Contains(w, "line 6") != want {
+			t.Errorf("%s: %v\n%s", short, err, w)
+		}
+	}
+}

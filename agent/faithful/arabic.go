@@ -37,18 +37,59 @@ func arabicStems(word string) []string {
 type arabicWords map[string]bool
 
 func (a arabicWords) add(word string) {
-	for _, s := range arabicStems(word) {
+	for _, s := range append(arabicStems(word), arabicRoots(word)...) {
 		a[s] = true
 	}
 }
 
 func (a arabicWords) has(word string) bool {
-	for _, s := range arabicStems(word) {
+	for _, s := range append(arabicStems(word), arabicRoots(word)...) {
 		if a[s] {
 			return true
 		}
 	}
 	return false
+}
+
+// arabicRoots returns what may be the root of a word: the stems without the letters that verbs and participles begin
+// with, and without vowels. So تجاور and المجاورة are one word, and عاصمة and عواصم.
+func arabicRoots(word string) []string {
+	var out []string
+	for _, stem := range arabicStems(word) {
+		for _, before := range []string{"", "ت", "ي", "م", "ن", "است", "مت", "يست"} {
+			bare, ok := strings.CutPrefix(stem, before)
+			if !ok {
+				continue
+			}
+			bare = strings.TrimSuffix(bare, "ه")
+			for _, root := range []string{strings.ReplaceAll(bare, "ا", ""), arabicVowels.Replace(bare)} { // و and ي may be either
+				if len([]rune(root)) >= minArabic {
+					out = append(out, "√"+root)
+				}
+			}
+		}
+	}
+	return out
+}
+
+var arabicVowels = strings.NewReplacer("ا", "", "و", "", "ي", "")
+
+// arabicNumber joins a unit and what follows it: إحدى عشرة is 11, خمسة وأربعون is 45. It returns 0 if they are not a number.
+func (c *Checker) arabicNumber(unit, next string) int {
+	n := c.numeral(unit)
+	if one := arabicLetters.Replace(unit); one == "احد" || one == "احدي" || one == "واحد" || one == "واحده" {
+		n = 1
+	}
+	if n < 1 || n > 9 {
+		return 0
+	}
+	if c.numeral(next) == 10 {
+		return 10 + n
+	}
+	if tens, ok := strings.CutPrefix(next, "و"); ok && c.numeral(tens) >= 20 && c.numeral(tens) < 100 {
+		return c.numeral(tens) + n
+	}
+	return 0
 }
 
 // arabicKnown returns the words that an Arabic text may have: those of the question, the query, the names and the list.

@@ -295,6 +295,18 @@ func TestTrueInOtherLanguages(t *testing.T) {
 	}
 }
 
+// A name may have the accents of the text's language.
+func TestAccents(t *testing.T) {
+	e := Evidence{Language: "pt", Question: "Quais países?", Query: "SELECT ?pais {}", Labels: map[string]string{"Q1033": "Nigeria", "Q912": "Mali"},
+		Table: &kg.Table{Vars: []string{"pais", "n"}, Rows: [][]rdf.Term{{item("Q1033"), integer("211400708")}, {item("Q912"), integer("20250833")}}}}
+	for text, ok := range map[string]bool{"O primeiro país é a Nigéria, com 211.400.708.": true, "O primeiro país é a Nigéria, com 20.250.833.": false,
+		"O primeiro país é a Argélia.": false} {
+		if faults := New(e).Faults(text); (len(faults) == 0) != ok {
+			t.Errorf("%s: %+v", text, faults)
+		}
+	}
+}
+
 // Sentences about the table or the query's text make no claim about the world.
 func TestPlainSentences(t *testing.T) {
 	for language, text := range map[string]string{

@@ -12,6 +12,13 @@ func (c *Checker) numerals(toks []token) []token {
 	for i := 0; i < len(toks); i++ {
 		t := toks[i]
 		t.number = c.numeral(t.folded)
+		if c.language == "ar" && i+1 < len(toks) {
+			if n := c.arabicNumber(t.folded, toks[i+1].folded); n > 0 {
+				t.text += " " + toks[i+1].text
+				t.folded, t.number = fold(t.text), n
+				i++
+			}
+		}
 		if t.number >= 20 && t.number < 100 && t.number%10 == 0 {
 			next := i + 1
 			if next < len(toks) && slices.Contains([]string{"y", "e", "et", "i"}, toks[next].folded) {

@@ -131,3 +131,18 @@ func TestArabicWords(t *testing.T) {
 		}
 	}
 }
+
+// Numbers in Arabic words, and words with the same root as one of the question.
+func TestArabicNumbers(t *testing.T) {
+	e := Evidence{Language: "ar", Question: "ما هي الدول المجاورة لفرنسا وما عواصمها؟", Query: "SELECT ?country {}", Labels: map[string]string{},
+		Table: &kg.Table{Vars: []string{"country"}}}
+	for i := range 11 {
+		e.Table.Rows = append(e.Table.Rows, []rdf.Term{item([]string{"Q31", "Q39", "Q183", "Q29", "Q38", "Q155", "Q228", "Q235", "Q29999", "Q32", "Q730"}[i])})
+	}
+	for text, ok := range map[string]bool{"تجاور فرنسا إحدى عشرة دولة، ويعرض الجدول عاصمة كل منها.": true, "تجاور فرنسا خمس عشرة دولة.": false,
+		"تجاور فرنسا خمسة وأربعون دولة.": false, "تجاور فرنسا تسع دول.": false} {
+		if faults := New(e).Faults(text); (len(faults) == 0) != ok {
+			t.Errorf("%s: %+v", text, faults)
+		}
+	}
+}

@@ -164,6 +164,9 @@ func (c *Checker) same(word, name string) bool {
 	if rest, ok := strings.CutPrefix(word, name); ok && len(name) >= 4 && len(rest) <= 2 {
 		return true
 	}
+	if len(name) >= minAccents && withoutMarks(word) == withoutMarks(name) { // Nigéria for a label Nigeria
+		return true
+	}
 	if c.language == "ar" {
 		return slices.Contains(arabicStems(word), arabicLetters.Replace(name))
 	}
@@ -183,6 +186,8 @@ func (c *Checker) same(word, name string) bool {
 var endings = map[string]string{"ru": "аеёиоуыэюяйь", "pl": "aąeęioóuy"}
 
 const (
+	minAccents = 5 // letters of a name whose accents may differ
+
 	minStem   = 3 // letters of a name without its ending
 	maxEnding = 4 // letters of another ending
 )

@@ -126,23 +126,62 @@ func AskersWords(r *forum.Reply, question string, queries ...string) {
 	if len(r.Headers) != len(r.Vars) || t == nil || len(r.Rows) == 0 {
 		return
 	}
-	asked := strings.FieldsFunc(fold(question), func(c rune) bool { return !unicode.IsLetter(c) })
-	for i, v := range r.Vars {
-		name := strings.TrimSuffix(v, "Label")
-		theirs := own(name, r.Language, queries)
-		if r.Language != "en" { // replies in English name items so anyway
-			theirs = theirs || strings.ContainsFunc(name, func(c rune) bool { return c > unicode.MaxASCII }) ||
-				utf8.RuneCountInString(name) >= minWord && slices.ContainsFunc(asked, func(w string) bool {
-					return strings.HasPrefix(w, stem(fold(name)))
-				})
+	asked := strings.FieldsFunc(strings.ToLower(norm.NFC.String(question)), func(c rune) bool { return !unicode.IsLetter(c) })
+	for _, any := range []bool{false, true} { // with one of the asker's words, the other names are in that language too
+		found := false
+		for i, v := range r.Vars {
+			name := strings.TrimSuffix(v, "Label")
+			spelled, inQuestion := wordOf(name, asked, r.Language)
+			theirs := own(name, r.Language, queries)
+			if r.Language != "en" { // replies in English name items so anyway
+				theirs = theirs || inQuestion || strings.ContainsFunc(name, func(c rune) bool { return c > unicode.MaxASCII })
+			}
+			found = found || theirs
+			if !theirs && !(any && utf8.RuneCountInString(name) >= minOwn && foreign(name)) || r.Headers[i] == t.Text("number") {
+				continue
+			}
+			word := words(spelled, r.Language)
+			if fold(word) != fold(r.Headers[i]) && !slices.Contains(r.Headers, word) {
+				r.Headers[i] = word
+			}
 		}
-		if !theirs || r.Headers[i] == t.Text("number") {
-			continue
-		}
-		if word := words(v, r.Language); !slices.Contains(r.Headers, word) {
-			r.Headers[i] = word
+		if !found || r.Language == "en" {
+			return
 		}
 	}
+}
+
+// wordOf returns a variable's name as it is spelled in the question, if a word there begins with it, and whether one does:
+// país for ?pais, Präsident for ?praesident. The last letter may differ in longer words. In German an umlaut may be of the
+// plural only.
+func wordOf(name string, asked []string, language string) (spelled string, ok bool) {
+	if utf8.RuneCountInString(name) < minWord {
+		return name, false
+	}
+	for _, n := range []string{name, strings.NewReplacer("ae", "ä", "oe", "ö", "ue", "ü", "Ae", "Ä", "Oe", "Ö", "Ue", "Ü").Replace(name)} {
+		for _, w := range asked {
+			if !strings.HasPrefix(fold(w), stem(fold(n))) {
+				continue
+			}
+			letters, theirs := []rune(n), []rune(w)
+			for i := range min(len(letters), len(theirs)) {
+				if language != "de" && fold(string(letters[i])) == fold(string(theirs[i])) && !unicode.IsUpper(letters[i]) {
+					letters[i] = theirs[i]
+				}
+			}
+			return string(letters), true
+		}
+	}
+	return name, false
+}
+
+// foreign reports whether a variable's name has no word that people copy from English examples.
+func foreign(name string) bool {
+	return !generic[strings.ToLower(name)] && !strings.ContainsAny(name, "0123456789") &&
+		!slices.ContainsFunc(strings.Fields(words(name, "en")), func(w string) bool {
+			w = strings.ToLower(w)
+			return shortened[w] || english[w]
+		})
 }
 
 // own reports whether a variable is one of the poster's queries, with a name that is a word.

@@ -2,6 +2,7 @@ package reply
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/spinachbot/spinachbot/forum"
@@ -75,6 +76,27 @@ func TestAskersWords(t *testing.T) {
 		}
 		if AskersWords(r, tt.question); r.Headers[0] != tt.want {
 			t.Errorf("%+v: %q", tt, r.Headers[0])
+		}
+	}
+}
+
+// If one variable is the asker's word, the others are in the same language, unless they are English. Accents come from the
+// question.
+func TestNamesInOneLanguage(t *testing.T) {
+	for _, tt := range []struct{ language, vars, question, want string }{
+		{"pl", "mąż ślub koniec", "kto był mężem i do końca czego?", "mąż ślub koniec"},
+		{"pl", "mąż start", "kto był mężem?", "mąż end time"},
+		{"pl", "x koniec", "kto?", "spouse end time"}, // nothing shows that this is Polish
+		{"pt", "pais habitantes", "quais países, com os habitantes?", "país habitantes"},
+		{"de", "praesident ende", "die Präsidenten der USA", "Präsident Ende"},
+		{"de", "fluss lange", "Flüsse mit Länge", "Fluss Lange"},
+	} {
+		r := &forum.Reply{Language: tt.language, Vars: strings.Fields(tt.vars), Headers: []string{"spouse", "start time", "end time"},
+			Rows: [][]forum.Cell{{{ID: "Q1"}}}}
+		r.Headers = r.Headers[:len(r.Vars)]
+		r.Headers[len(r.Vars)-1] = "end time"
+		if AskersWords(r, tt.question); strings.Join(r.Headers, " ") != tt.want {
+			t.Errorf("%+v: %q", tt, r.Headers)
 		}
 	}
 }
