@@ -66,8 +66,9 @@ type Checker struct {
 type rowName struct {
 	words []string
 	rows  map[int]bool
-	value bool // in a column other than the first: its rows can be counted
-	head  bool // in the first column that has names
+	// the rows in which it is in a column other than the first, which can be counted
+	counts map[int]bool
+	head   bool // in the first column that has names
 }
 
 // value is a figure in the result.
@@ -307,10 +308,12 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 			}
 			for _, name := range written(text, term) {
 				if names[name] == nil {
-					names[name] = &rowName{words: nameWords(name), rows: map[int]bool{}}
+					names[name] = &rowName{words: nameWords(name), rows: map[int]bool{}, counts: map[int]bool{}}
 				}
 				names[name].rows[i] = true
-				names[name].value = names[name].value || col > 0
+				if col > 0 {
+					names[name].counts[i] = true
+				}
 				names[name].head = names[name].head || col == head
 			}
 		}

@@ -322,3 +322,26 @@ func TestPlainSentences(t *testing.T) {
 		}
 	}
 }
+
+// A decade stands for its years. What is counted is in how many rows a name is a value.
+func TestDecadesAndCounts(t *testing.T) {
+	taxa := Evidence{Language: "nl", Question: "Welke taxa zijn er onder Physeteridae?", Query: "SELECT ?taxon ?hoger {}", Labels: map[string]string{"Q1": "Physeteridae",
+		"Q2": "Physeter", "Q3": "Physeter simus", "Q4": "Physeter mular"}, Table: &kg.Table{Vars: []string{"taxon", "hoger"},
+		Rows: [][]rdf.Term{{item("Q2"), item("Q1")}, {item("Q3"), item("Q2")}, {item("Q4"), item("Q2")}}}}
+	decades := Evidence{Language: "en", Question: "How many films are there per decade?", Query: "SELECT ?decade ?films {}", Table: &kg.Table{
+		Vars: []string{"decade", "films"}, Rows: [][]rdf.Term{{decimal("1980"), integer("12")}, {decimal("1990"), integer("13")}}}}
+	for _, tt := range []struct {
+		e    Evidence
+		text string
+		ok   bool
+	}{
+		{taxa, "Onder Physeter staan twee taxa.", true}, {taxa, "Onder Physeter staan vier taxa.", false},
+		{decades, "Most films are from the 1990s.", true}, {decades, "Most films are from the 1970s.", false},
+		{films, "Les années 1970 comptent un film.", false}, {chancellors, "Konrad Adenauer started in the 1940s.", true},
+		{chancellors, "Konrad Adenauer started in the 1950s.", false},
+	} {
+		if faults := New(tt.e).Faults(tt.text); (len(faults) == 0) != tt.ok {
+			t.Errorf("%s: %+v", tt.text, faults)
+		}
+	}
+}

@@ -14,7 +14,8 @@ import (
 // number is a figure as read: its value, and how far the true value may be from it, since figures are rounded.
 type number struct {
 	value, slack float64
-	word         bool // written as a word, as days of a date never are
+	word         bool    // written as a word, as days of a date never are
+	decade       float64 // its first year, or 0
 }
 
 // numbers returns the ways to read a token as a figure: "8.848" is 8848 in German and 8.848 in English.
@@ -28,6 +29,10 @@ func (c *Checker) numbers(t token) []number {
 	scale := t.scale
 	if scale == 0 {
 		scale = 1
+	}
+	if t.decade {
+		first, _ := strconv.ParseFloat(t.folded, 64)
+		return []number{{value: first + 4.5, slack: 4.5, decade: first}}
 	}
 	s := strings.NewReplacer("\u00a0", "", "\u202f", "", " ", "", "’", "", "'", "", "−", "-").Replace(t.text)
 	s = strings.TrimRight(s, ".,")
@@ -57,6 +62,9 @@ var grouped = regexp.MustCompile(`^-?\d{1,3}(,\d{3})+$`)
 
 // is reports whether a figure may represent a true one.
 func (n number) is(v float64) bool {
+	if n.decade > 0 {
+		return v >= n.decade && v < n.decade+10
+	}
 	d := math.Abs(n.value - v)
 	return d == 0 || d <= n.slack && (n.slack != 0.5 || v != math.Trunc(v))
 }
@@ -121,7 +129,9 @@ func (c *Checker) figures(toks []token, named []found) []string {
 	var bad []string
 	counted := map[float64]bool{} // five of them lie in Pakistan
 	for _, n := range named {
-		counted[float64(len(n.rows))] = counted[float64(len(n.rows))] || n.value
+		if len(n.counts) > 0 {
+			counted[float64(len(n.rows))], counted[float64(len(n.counts))] = true, true
+		}
 	}
 	years := map[int]bool{}
 	for _, t := range toks {

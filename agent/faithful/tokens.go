@@ -15,11 +15,14 @@ import (
 type token struct {
 	text, folded string
 	figure       bool
+	decade       bool    // it names the years that begin with its first three digits
 	scale        float64 // of a figure before "million" and the like
 	number       int     // of a number in words: 45 for "cuarenta y cinco"; 0 for other words
 }
 
 var tokenPattern = regexp.MustCompile(`[-−]?\d+(?:[ \x{00a0}\x{202f}.,'’]\d{3})*(?:[.,]\d+)?(?:\pL[\pL\pM\d]*)?|[\pL\pM][\pL\pM\d_]*(?:[-:.][\pL\d][\pL\pM\d]*)*`)
+
+var decade = regexp.MustCompile(`^[12]\d\d0(s|er|ern|ér)$`)
 
 // letterDigit matches where a figure follows a letter of a script without spaces.
 var letterDigit = regexp.MustCompile(`(\p{Lo})(\d)`)
@@ -38,6 +41,8 @@ func tokens(s string) []token {
 		digits := strings.TrimRightFunc(t, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) })
 		rest := t[len(digits):]
 		switch {
+		case decade.MatchString(t): // the 1990s
+			out = append(out, token{text: t, folded: t[:4], figure: true, decade: true})
 		case digits != "" && (rest == "" || unicase(rest)):
 			f := token{text: digits, folded: digits, figure: strings.Trim(digits, "0123456789.,'’ \u00a0\u202f-−") == ""}
 			if !f.figure {
@@ -104,7 +109,7 @@ func nameWords(name string) []string {
 type found struct {
 	from, to int
 	rows     map[int]bool
-	value    bool // see rowName
+	counts   map[int]bool // see rowName
 	head     bool
 }
 
@@ -114,7 +119,7 @@ func (c *Checker) find(toks []token) []found {
 	same := c.same
 	var out []found
 	for i := 0; i < len(toks); {
-		length, rows, value, head := 0, map[int]bool{}, false, false
+		length, rows, counts, head := 0, map[int]bool{}, map[int]bool{}, false
 		for _, n := range c.names {
 			k := c.matches(toks[i:], n.words)
 			if last := len(n.words) - 1; k == 0 && last > 0 && last < 5 && startsUpper(toks[i].text) &&
@@ -124,17 +129,20 @@ func (c *Checker) find(toks []token) []found {
 			switch {
 			case k == 0 || k < length:
 			case k > length:
-				length, rows, value, head = k, map[int]bool{}, false, false
+				length, rows, counts, head = k, map[int]bool{}, map[int]bool{}, false
 				fallthrough
 			default:
-				value, head = value || n.value, head || n.head
+				head = head || n.head
+				for r := range n.counts {
+					counts[r] = true
+				}
 				for r := range n.rows {
 					rows[r] = true
 				}
 			}
 		}
 		if length > 0 {
-			out = append(out, found{i, i + length, rows, value, head})
+			out = append(out, found{i, i + length, rows, counts, head})
 		}
 		i += max(length, 1)
 	}

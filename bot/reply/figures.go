@@ -127,7 +127,7 @@ func AskersWords(r *forum.Reply, question string, queries ...string) {
 		return
 	}
 	asked := strings.FieldsFunc(strings.ToLower(norm.NFC.String(question)), func(c rune) bool { return !unicode.IsLetter(c) })
-	for _, any := range []bool{false, true} { // with one of the asker's words, the other names are in that language too
+	for _, any := range []bool{false, true} { // with one of the asker's words, the others are better than English labels
 		found := false
 		for i, v := range r.Vars {
 			name := strings.TrimSuffix(v, "Label")
@@ -137,7 +137,7 @@ func AskersWords(r *forum.Reply, question string, queries ...string) {
 				theirs = theirs || inQuestion || strings.ContainsFunc(name, func(c rune) bool { return c > unicode.MaxASCII })
 			}
 			found = found || theirs
-			if !theirs && !(any && utf8.RuneCountInString(name) >= minOwn && foreign(name)) || r.Headers[i] == t.Text("number") {
+			if !theirs && !(any && utf8.RuneCountInString(name) >= minOwn && foreign(name) && !foreign(r.Headers[i])) || r.Headers[i] == t.Text("number") {
 				continue
 			}
 			word := words(spelled, r.Language)
@@ -175,7 +175,7 @@ func wordOf(name string, asked []string, language string) (spelled string, ok bo
 	return name, false
 }
 
-// foreign reports whether a variable's name has no word that people copy from English examples.
+// foreign reports whether a variable's name or a label has none of the English words that are frequent in them.
 func foreign(name string) bool {
 	return !generic[strings.ToLower(name)] && !strings.ContainsAny(name, "0123456789") &&
 		!slices.ContainsFunc(strings.Fields(words(name, "en")), func(w string) bool {
@@ -201,11 +201,12 @@ func own(name, language string, queries []string) bool {
 
 const minOwn = 3 // letters in the name of a variable of the poster's that may be a word
 
-// english lists the words of variables that people copy from examples, whatever their own language is.
+// english lists the words of variables that people copy from examples, whatever their own language is, and of labels.
 var english = wordSet(`age area author award birth birthday book born building capital category cause child children city
 	class coordinate coordinates count country creator date day death died director elevation end event father
 	film gender given height human husband image inception instance length link location mother mountain movie name
 	number occupation office party people person picture place population position property river school sex site sitelink
+	by end has of parent shares taxon time to with
 	spouse start state statement string sum title total town university website who wife work writer year`)
 
 // shortened lists words of variables that nobody would write above a column.
@@ -227,7 +228,7 @@ func capital(word string) string {
 
 // stem returns a word without its last letter, which often marks the plural. It returns short words as they are.
 func stem(word string) string {
-	if r := []rune(word); len(r) > minWord+1 {
+	if r := []rune(word); len(r) > minWord {
 		return string(r[:len(r)-1])
 	}
 	return word

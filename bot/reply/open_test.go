@@ -148,3 +148,13 @@ func TestEmptyColumns(t *testing.T) {
 		t.Errorf("a result without any value: %+v", r)
 	}
 }
+
+// In a result of groups, another reading changes figures: rows with other figures are not more or fewer rows.
+func TestOtherFigures(t *testing.T) {
+	for query, want := range map[string]int{"SELECT ?d (COUNT(?f) AS ?n) { ?f wdt:P577 ?d } GROUP BY ?d": 0, "SELECT ?d { ?f wdt:P577 ?d }": 9} {
+		out := &agent.Outcome{Answer: &agent.Answer{SPARQL: query}}
+		if o := Point(out, agent.Probe{Kind: "condition", Before: 9, Come: 13, Gone: 9}); o.Gone != want {
+			t.Errorf("%s: %+v", query, o)
+		}
+	}
+}

@@ -23,6 +23,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
 
 	"golang.org/x/text/language"
 )
@@ -134,7 +135,7 @@ func Point(out *agent.Outcome, p agent.Probe) forum.Open {
 		o.Kind = "ranks_best"
 	}
 	yesOrNo := out.Answer != nil && out.Answer.Table != nil && out.Answer.Table.Ask
-	if p.Before == 1 && p.Come == 1 && p.Gone == 1 || yesOrNo { // another number or answer, not more rows
+	if p.Before == 1 && p.Come == 1 && p.Gone == 1 || yesOrNo || p.Gone > 0 && grouped(out.Answer) { // other numbers, not more rows
 		o.Come, o.Gone = 0, 0
 	}
 	o.Name, o.ID = nameOf(out, p, rdf.EntityID(p.About))
@@ -142,6 +143,15 @@ func Point(out *agent.Outcome, p agent.Probe) forum.Open {
 		o.Other, o.OtherID = nameOf(out, p, m[1])
 	}
 	return o
+}
+
+// grouped reports whether an answer's rows are groups with a figure for each, such as a count.
+func grouped(a *agent.Answer) bool {
+	if a == nil {
+		return false
+	}
+	q, err := sparql.Parse(a.SPARQL)
+	return err == nil && q.Body != nil && q.Body.GroupBy != nil
 }
 
 // nameOf returns the label of an entity that a variant is about, or "" if there is none, and its ID. The label comes from
