@@ -60,9 +60,9 @@ func (b *Bot) besides(ctx context.Context, e *Entry, p place, out *agent.Outcome
 func (b *Bot) yours(ctx context.Context, query, answer string) forum.Fault {
 	f := reply.Yours(query)
 	if f == (forum.Fault{}) {
-		f = reply.TextForItem(query, answer)
+		f = reply.Instead(query, answer)
 	}
-	if f.Kind == forum.FaultStatement || f.Kind == forum.FaultText || b.cfg.Compare == nil || query == "" {
+	if f.ID != "" || b.cfg.Compare == nil || query == "" {
 		return f
 	}
 	c, err := guard("the run of the poster's query", func() (Comparison, error) {

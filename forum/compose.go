@@ -252,6 +252,8 @@ func (c *composer) yours() {
 		c.block(c.line(c.t.Text("yours_syntax", "line", strconv.Itoa(f.Line))))
 	case f.Kind == FaultStatement && entityID(f.ID):
 		c.block(c.line(c.t.Text("yours_statement", "id", f.ID)))
+	case f.Kind == FaultQualifier && entityID(f.ID):
+		c.block(c.line(c.t.Text("yours_qualifier", "id", f.ID)))
 	case f.Kind == FaultText && entityID(f.ID) && entityID(f.Item):
 		c.block(c.line(c.t.Text("yours_text", "text", encode(f.Text, 60), "id", f.ID, "item", f.Item)))
 	case f.Kind == FaultEmpty:

@@ -157,6 +157,7 @@ type Cell struct {
 const (
 	FaultSyntax    = "syntax"    // Line cannot be read
 	FaultStatement = "statement" // it uses statements of the property ID as values
+	FaultQualifier = "qualifier" // it asks items for the property ID, which is a qualifier of their statements
 	FaultText      = "text"      // it has Text as a value of the property ID, whose values are items: Item
 	FaultEmpty     = "empty"     // it returns no rows
 	FaultSlow      = "slow"      // it does not finish in time

@@ -124,3 +124,11 @@ func TestSyntaxSaidByTheAnswer(t *testing.T) {
 		}
 	}
 }
+
+func TestQualifierFault(t *testing.T) {
+	w, err := Compose(Reply{Language: "en", Short: "Here they are.", Query: "ASK {}", Yours: Fault{Kind: FaultQualifier, ID: "P453"}, Signature: "~~~~"}, ":")
+	if want := ":In your query, wdt:P453 looks for the value at the item, but here it is a qualifier of a statement: pq:P453 leads to it.\n"; err != nil ||
+		!strings.Contains(w, want) {
+		t.Errorf("%v\n%s", err, w)
+	}
+}

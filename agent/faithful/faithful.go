@@ -77,6 +77,7 @@ type value struct {
 	rows   map[int]bool
 	edge   bool // the smallest or the largest of its column, and too large to be mistaken for a count
 	year   int  // for a date's day: the year that must be named with it
+	key    bool // in the first column
 	bc     bool // for a date before the year 1: the sentence must say so
 }
 
@@ -238,6 +239,9 @@ func (c *Checker) part(t token) bool {
 		return true
 	}
 	for w := range c.parts {
+		if n, ok := spelled(t.folded, w); ok && n >= minSounds {
+			return true
+		}
 		if endings[c.language] != "" && c.same(t.folded, w) {
 			return true
 		}
@@ -291,6 +295,7 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 				c.scheme(term.Value)
 			}
 			for _, v := range figuresOf(term) {
+				v.key = col == 0
 				k := key{v.number, v.year, v.bc}
 				if byNumber[k] == nil {
 					byNumber[k] = &v
@@ -311,8 +316,10 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 					names[name] = &rowName{words: nameWords(name), rows: map[int]bool{}, counts: map[int]bool{}}
 				}
 				names[name].rows[i] = true
-				if col > 0 {
+				if of := labelled(t.Vars, col); of > 0 {
 					names[name].counts[i] = true
+				} else if of == head {
+					names[name].head = true
 				}
 				names[name].head = names[name].head || col == head
 			}
@@ -330,6 +337,14 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 			c.names = append(c.names, *n)
 		}
 	}
+}
+
+// labelled returns the index of the column whose labels a column ?xLabel contains, or else its own.
+func labelled(vars []string, col int) int {
+	if of, ok := strings.CutSuffix(vars[col], "Label"); ok && slices.Contains(vars, of) {
+		return slices.Index(vars, of)
+	}
+	return col
 }
 
 // scheme adds the https of an address to the known words.

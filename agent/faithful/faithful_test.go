@@ -328,6 +328,14 @@ func TestDecadesAndCounts(t *testing.T) {
 	taxa := Evidence{Language: "nl", Question: "Welke taxa zijn er onder Physeteridae?", Query: "SELECT ?taxon ?hoger {}", Labels: map[string]string{"Q1": "Physeteridae",
 		"Q2": "Physeter", "Q3": "Physeter simus", "Q4": "Physeter mular"}, Table: &kg.Table{Vars: []string{"taxon", "hoger"},
 		Rows: [][]rdf.Term{{item("Q2"), item("Q1")}, {item("Q3"), item("Q2")}, {item("Q4"), item("Q2")}}}}
+	labelled := taxa
+	labelled.Table = &kg.Table{Vars: []string{"taxon", "taxonLabel", "hoger", "hogerLabel"}}
+	for _, row := range taxa.Table.Rows {
+		name := func(t rdf.Term) rdf.Term { return rdf.LangString(taxa.Labels[rdf.EntityID(t.Value)], "en") }
+		labelled.Table.Rows = append(labelled.Table.Rows, []rdf.Term{row[0], name(row[0]), row[1], name(row[1])})
+	}
+	labelled.Table.Rows = append(labelled.Table.Rows, labelled.Table.Rows[2], labelled.Table.Rows[2])
+	labelled.Table.Rows[3], labelled.Table.Rows[4] = labelled.Table.Rows[0], labelled.Table.Rows[0]
 	decades := Evidence{Language: "en", Question: "How many films are there per decade?", Query: "SELECT ?decade ?films {}", Table: &kg.Table{
 		Vars: []string{"decade", "films"}, Rows: [][]rdf.Term{{decimal("1980"), integer("12")}, {decimal("1990"), integer("13")}}}}
 	for _, tt := range []struct {
@@ -336,6 +344,8 @@ func TestDecadesAndCounts(t *testing.T) {
 		ok   bool
 	}{
 		{taxa, "Onder Physeter staan twee taxa.", true}, {taxa, "Onder Physeter staan vier taxa.", false},
+		{decades, "13 films are from the 1990s.", true}, {decades, "13 films are from the 1980s.", false}, {decades, "1990 has 12 films.", false},
+		{labelled, "Onder Physeter staan twee taxa.", true}, {labelled, "Onder Physeter staan drie taxa.", true}, {labelled, "Onder Physeter staan vier taxa.", false}, // of all rows
 		{decades, "Most films are from the 1990s.", true}, {decades, "Most films are from the 1970s.", false},
 		{films, "Les années 1970 comptent un film.", false}, {chancellors, "Konrad Adenauer started in the 1940s.", true},
 		{chancellors, "Konrad Adenauer started in the 1950s.", false},

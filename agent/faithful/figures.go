@@ -145,6 +145,7 @@ func (c *Checker) figures(toks []token, named []found) []string {
 			}
 		}
 	}
+	keys := c.keys(toks, years)
 	var open []int // figures that must be paired with a name
 	for i, t := range toks {
 		readings := c.numbers(t)
@@ -163,6 +164,10 @@ func (c *Checker) figures(toks []token, named []found) []string {
 		case !c.inResult(readings, years, nil):
 			bad = append(bad, t.text)
 		case c.rows == 1:
+		case len(named) == 0 && len(keys) > 0: // the rows are about years or other figures
+			if !c.inResult(readings, years, keys) {
+				bad = append(bad, t.text)
+			}
 		case len(named) == 0:
 			if !c.edge(readings) {
 				bad = append(bad, t.text)
@@ -178,6 +183,26 @@ func (c *Checker) figures(toks []token, named []found) []string {
 		}
 	}
 	return bad
+}
+
+// keys returns the rows whose figure in the first column is in a sentence, if the result has no names.
+func (c *Checker) keys(toks []token, years map[int]bool) map[int]bool {
+	if len(c.names) > 0 {
+		return nil
+	}
+	rows := map[int]bool{}
+	for _, v := range c.values {
+		for _, t := range toks {
+			for _, n := range c.numbers(t) {
+				if v.key && v.year == 0 && (!v.bc || years[0]) && n.is(v.number) {
+					for r := range v.rows {
+						rows[r] = true
+					}
+				}
+			}
+		}
+	}
+	return rows
 }
 
 // more lists words that follow the number of items that a sentence does not name.

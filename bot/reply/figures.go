@@ -119,8 +119,9 @@ const minWord = 4
 
 // AskersWords names columns with the asker's words: with the name of a variable that the asker's own queries have too,
 // or that is a word of the question or its beginning, as ?land for "welche Länder", or that has letters that only the
-// asker's language has, as ?año. A class or a property may have no label in that language. Counts keep their word.
-// Names that are copied from the examples in English, such as ?country, are no words of other languages.
+// asker's language has, as ?año. A class or a property may have no label in that language. Counts are named by
+// what they count, if the question has that word: ?films. Names that are copied from the examples in English, such as
+// ?country, are no words of other languages.
 func AskersWords(r *forum.Reply, question string, queries ...string) {
 	t := forum.Texts(r.Language)
 	if len(r.Headers) != len(r.Vars) || t == nil || len(r.Rows) == 0 {
@@ -133,11 +134,11 @@ func AskersWords(r *forum.Reply, question string, queries ...string) {
 			name := strings.TrimSuffix(v, "Label")
 			spelled, inQuestion := wordOf(name, asked, r.Language)
 			theirs := own(name, r.Language, queries)
-			if r.Language != "en" { // replies in English name items so anyway
+			if r.Language != "en" || r.Headers[i] == t.Text("number") { // replies in English name items so anyway
 				theirs = theirs || inQuestion || strings.ContainsFunc(name, func(c rune) bool { return c > unicode.MaxASCII })
 			}
 			found = found || theirs
-			if !theirs && !(any && utf8.RuneCountInString(name) >= minOwn && foreign(name) && !foreign(r.Headers[i])) || r.Headers[i] == t.Text("number") {
+			if !theirs && !(any && utf8.RuneCountInString(name) >= minOwn && foreign(name) && !foreign(r.Headers[i])) || r.Headers[i] == t.Text("number") && (!inQuestion || counts[strings.ToLower(name)]) {
 				continue
 			}
 			word := words(spelled, r.Language)
@@ -208,6 +209,9 @@ var english = wordSet(`age area author award birth birthday book born building c
 	number occupation office party people person picture place population position property river school sex site sitelink
 	by end has of parent shares taxon time to with
 	spouse start state statement string sum title total town university website who wife work writer year`)
+
+// counts lists names of counts that do not say what is counted.
+var counts = wordSet(`number count total amount sum n anzahl zahl nombre número numero cantidad total numer liczba aantal quantità quantidade число количество`)
 
 // shortened lists words of variables that nobody would write above a column.
 var shortened = wordSet(`cnt coord coords desc dob dod img lat loc lon long nb num pic pob pod pop qid val`)

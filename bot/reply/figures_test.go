@@ -2,6 +2,7 @@ package reply
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,11 +69,14 @@ func TestAskersWords(t *testing.T) {
 		{"de", "ort", "welche Orte", "P47"}, // too short to be sure
 		{"es", "año", "¿cuándo se fundó?", "año"},
 		{"es", "number", "cuántos number", "cantidad"},
+		{"es", "hijos", "el número de hijos", "hijos"},
+		{"en", "films", "How many films per decade?", "films"},
+		{"en", "cities", "How many films per decade?", "number"},
 	} {
 		r := &forum.Reply{Language: tt.language, Vars: []string{tt.variable}, Headers: []string{"P47"},
 			Rows: [][]forum.Cell{{{ID: "Q1"}}}}
-		if tt.variable == "number" { // a count
-			r.Headers[0] = "cantidad"
+		if i := slices.Index([]string{"number", "hijos", "films", "cities"}, tt.variable); i >= 0 { // a count
+			r.Headers[0] = forum.Texts(tt.language).Text("number")
 		}
 		if AskersWords(r, tt.question); r.Headers[0] != tt.want {
 			t.Errorf("%+v: %q", tt, r.Headers[0])

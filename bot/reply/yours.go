@@ -111,6 +111,47 @@ func written(e *sparql.Expr) bool {
 		!strings.HasPrefix(e.Term.Value().Value, rdf.Entity+"statement/")
 }
 
+// Instead returns the fault of a query that the answer's query does not have: a text instead of an item, or wdt: for a
+// qualifier. The zero Fault means that there is none.
+func Instead(query, answer string) forum.Fault {
+	if f := TextForItem(query, answer); f != (forum.Fault{}) {
+		return f
+	}
+	theirs, ours := properties(query), properties(answer)
+	for _, id := range slices.Sorted(maps.Keys(ours)) {
+		if ours[id]["qualifier/"] && !ours[id]["direct/"] && theirs[id]["direct/"] && !theirs[id]["qualifier/"] {
+			return forum.Fault{Kind: forum.FaultQualifier, ID: id}
+		}
+	}
+	return forum.Fault{}
+}
+
+// properties returns the properties that a query uses, with their kinds: direct/ for wdt:, qualifier/ for pq:.
+func properties(query string) map[string]map[string]bool {
+	q, err := sparql.Parse(query)
+	if err != nil {
+		return nil
+	}
+	out := map[string]map[string]bool{}
+	sparql.Inspect(q, func(n sparql.Node) bool {
+		p, ok := n.(*sparql.Path)
+		if !ok {
+			return true
+		}
+		for _, kind := range []string{"direct/", "qualifier/"} {
+			id, ok := strings.CutPrefix(p.IRI(), rdf.Prop+kind)
+			if ok && strings.HasPrefix(id, "P") {
+				if out[id] == nil {
+					out[id] = map[string]bool{}
+				}
+				out[id][kind] = true
+			}
+		}
+		return true
+	})
+	return out
+}
+
 // TextForItem returns the fault of a query that has a text as the value of a property if the answer's query has an item
 // there: wdt:P30 "Africa" instead of wdt:P30 wd:Q15. The zero Fault means that it does not, or that the item is not
 // certain.

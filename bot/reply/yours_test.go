@@ -80,3 +80,17 @@ func TestKnown(t *testing.T) {
 		}
 	}
 }
+
+// A qualifier belongs to a statement: wdt: at the item does not find it.
+func TestQualifierAsProperty(t *testing.T) {
+	const answer = "SELECT ?a ?r { wd:Q213081 p:P161 ?st . ?st ps:P161 ?a ; pq:P453 ?r }"
+	for query, want := range map[string]string{"SELECT ?a ?r { wd:Q213081 wdt:P161 ?a . ?a wdt:P453 ?r }": "P453", "SELECT ?a { wd:Q213081 wdt:P161 ?a }": "",
+		answer: "", "SELECT ?a ?r { wd:Q213081 wdt:P161 ?a . ?a wdt:P453/wdt:P31 ?r }": "P453", "not a query": ""} {
+		if f := Instead(query, answer); f.ID != want || want != "" && f.Kind != forum.FaultQualifier {
+			t.Errorf("%s: %+v", query, f)
+		}
+	}
+	if f := Instead(`SELECT ?c { ?c wdt:P30 "Africa" }`, "SELECT ?c { ?c wdt:P30 wd:Q15 }"); f.Kind != forum.FaultText {
+		t.Errorf("%+v", f)
+	}
+}
