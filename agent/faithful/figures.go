@@ -152,28 +152,11 @@ func (c *Checker) figures(toks []token, named []found) []string {
 		if len(readings) == 0 || covered(named, i) {
 			continue
 		}
-		free := false
-		for _, n := range readings {
-			for v := range c.free {
-				free = free || n.is(v)
-			}
-			free = free || counted[n.value]
-		}
-		switch {
-		case free:
-		case !c.inResult(readings, years, nil):
-			bad = append(bad, t.text)
-		case c.rows == 1:
-		case len(named) == 0 && len(keys) > 0: // the rows are about years or other figures
-			if !c.inResult(readings, years, keys) {
-				bad = append(bad, t.text)
-			}
-		case len(named) == 0:
-			if !c.edge(readings) {
-				bad = append(bad, t.text)
-			}
-		default:
+		switch ok, pair := c.supports(readings, counted, years, keys, len(named)); {
+		case pair:
 			open = append(open, i)
+		case !ok:
+			bad = append(bad, t.text)
 		}
 	}
 	if !c.paired(toks, named, open, years, true) && !c.paired(toks, named, open, years, false) &&
@@ -183,6 +166,28 @@ func (c *Checker) figures(toks []token, named []found) []string {
 		}
 	}
 	return bad
+}
+
+// supports reports whether the result has a figure of a sentence with so many names, and whether it must be compared
+// with the rows of a name. counted are counts of the sentence's names, and keys the rows that it is about.
+func (c *Checker) supports(readings []number, counted map[float64]bool, years map[int]bool, keys map[int]bool, names int) (ok, pair bool) {
+	for _, n := range readings {
+		for v := range c.free {
+			ok = ok || n.is(v)
+		}
+		ok = ok || counted[n.value]
+	}
+	switch {
+	case ok || !c.inResult(readings, years, nil):
+		return ok, false
+	case c.rows == 1:
+		return true, false
+	case names > 0:
+		return true, true
+	case len(keys) > 0: // the rows are about years or other figures
+		return c.inResult(readings, years, keys), false
+	}
+	return c.edge(readings), false
 }
 
 // keys returns the rows whose figure in the first column is in a sentence, if the result has no names.
