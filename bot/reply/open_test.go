@@ -143,6 +143,10 @@ func TestEmptyColumns(t *testing.T) {
 		!strings.Contains(text, want) {
 		t.Errorf("%v\n%s", err, text)
 	}
+	table.Vars = []string{"river", "riverLabel", "mouth", "length"} // without the label service
+	if r := New(out, "Ada", "Op", "sb-1"); strings.Join(r.NoValues, ",") != "mouth" {
+		t.Errorf("an empty label column: %q", r.NoValues)
+	}
 	table.Rows = [][]rdf.Term{{{}, {}, {}, {}}}
 	if r := New(out, "Ada", "Op", "sb-1"); len(r.Vars) == 0 || len(r.NoValues) > 0 {
 		t.Errorf("a result without any value: %+v", r)

@@ -251,7 +251,8 @@ func withoutEmptyColumns(r *forum.Reply, t *kg.Table) {
 		return
 	}
 	for i, name := range r.Headers {
-		if !slices.Contains(keep, i) && !slices.Contains(r.NoValues, name) {
+		of, label := strings.CutSuffix(r.Vars[i], "Label") // a label that nothing in the query fills
+		if !slices.Contains(keep, i) && !slices.Contains(r.NoValues, name) && !(label && slices.Contains(r.Vars, of)) {
 			r.NoValues = append(r.NoValues, name)
 		}
 	}
