@@ -53,6 +53,8 @@ func TestRender(t *testing.T) {
 		{"{|\n! a !! b\n|-\n| 1 || [[x|y]]\n| colspan=2 class=x | z\n|}",
 			`<div class="table"><table class="wikitable"><tr><th scope="col">a</th><th scope="col">b</th></tr>` + "\n" +
 				`<tr><td>1</td><td><a href="/wiki/X">y</a></td><td colspan="2">z</td></tr>` + "\n</table></div>\n"},
+		{"{| style=\"word-break:normal;overflow-wrap:normal\"\n| a || b\n|}",
+			`<div class="table"><table class="wikitable whole"><tr><td>a</td><td>b</td></tr>` + "\n</table></div>\n"},
 		{"{|\n| unclosed", "<p>{|\n| unclosed</p>\n"},
 		{"<b onclick=x>a</b> <script>x</script> </b> <i>open",
 			"<p><b>a</b> &lt;script&gt;x&lt;/script&gt; &lt;/b&gt; <i>open</i></p>\n"},

@@ -158,6 +158,9 @@ func (r *renderer) table(ls []line, depth int) string {
 		summary, rows = r.summary(rows)
 	}
 	out := r.rows(rows, caption, depth)
+	if strings.Contains(class, "word-break:normal") { // the only style of a table that is kept
+		out = strings.Replace(out, `<table class="wikitable">`, `<table class="wikitable whole">`, 1)
+	}
 	if summary == "" {
 		return out
 	}
