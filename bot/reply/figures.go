@@ -25,9 +25,10 @@ type Figure struct {
 // maxUnit is the maximum number of characters of a unit that are shown.
 const maxUnit = 20
 
-// AddFigures adds units and years to the numbers of a reply. A unit or year shared by all numbers of a table's column goes
-// into its heading, also if the graph lacks the unit of less than half of them. If less than most of them have a year, none is shown, since a single dated number looks like an
-// exception; but years are what tells several rows of an item apart.
+// AddFigures adds units and years to the numbers of a reply. A unit or year shared by all numbers of a table's column
+// goes into its heading, also if the graph lacks the unit of less than half of them. If less than most of them have a
+// year, none is shown, since a single dated number looks like an exception; but years are what tells several rows of an
+// item apart.
 func AddFigures(r *forum.Reply, figures []Figure) {
 	for i, name := range r.Vars {
 		units, years, dated, unlike := map[string]int{}, map[string]int{}, 0, false
@@ -127,23 +128,26 @@ func AskersWords(r *forum.Reply, question string, queries ...string) {
 	if len(r.Headers) != len(r.Vars) || t == nil || len(r.Rows) == 0 {
 		return
 	}
-	asked := strings.FieldsFunc(strings.ToLower(norm.NFC.String(question)), func(c rune) bool { return !unicode.IsLetter(c) })
-	for _, any := range []bool{false, true} { // with one of the asker's words, the others are better than English labels
+	asked := askedWords(question)
+	theirVars := variables(queries)
+	for _, relaxed := range []bool{false, true} { // with one of the asker's words, the others are better than English labels
 		found := false
 		for i, v := range r.Vars {
 			name := strings.TrimSuffix(v, "Label")
 			spelled, inQuestion := wordOf(name, asked, r.Language)
-			theirs := own(name, r.Language, queries)
+			theirs := theirVars[name] && word(name, r.Language)
 			if r.Language != "en" || r.Headers[i] == t.Text("number") { // replies in English name items so anyway
 				theirs = theirs || inQuestion || strings.ContainsFunc(name, func(c rune) bool { return c > unicode.MaxASCII })
 			}
 			found = found || theirs
-			if !theirs && !(any && utf8.RuneCountInString(name) >= minOwn && foreign(name) && !foreign(r.Headers[i])) || r.Headers[i] == t.Text("number") && (!inQuestion || counts[strings.ToLower(name)]) {
+			better := relaxed && utf8.RuneCountInString(name) >= minOwn && foreign(name) && !foreign(r.Headers[i])
+			if !theirs && !better ||
+				r.Headers[i] == t.Text("number") && (!inQuestion || counts[strings.ToLower(name)]) {
 				continue
 			}
-			word := words(spelled, r.Language)
-			if fold(word) != fold(r.Headers[i]) && !slices.Contains(r.Headers, word) {
-				r.Headers[i] = word
+			header := words(spelled, r.Language)
+			if fold(header) != fold(r.Headers[i]) && !slices.Contains(r.Headers, header) {
+				r.Headers[i] = header
 			}
 		}
 		if !found || r.Language == "en" {
@@ -152,22 +156,46 @@ func AskersWords(r *forum.Reply, question string, queries ...string) {
 	}
 }
 
-// wordOf returns a variable's name as it is spelled in the question, if a word there begins with it, and whether one does:
-// país for ?pais, Präsident for ?praesident. The last letter may differ in longer words. In German an umlaut may be of the
-// plural only.
-func wordOf(name string, asked []string, language string) (spelled string, ok bool) {
+// asked is a word of a question, in lower case, and without accents.
+type asked struct {
+	word   []rune
+	folded string
+}
+
+// askedWords returns the different words of a question in their order.
+func askedWords(question string) (out []asked) {
+	known := map[string]bool{}
+	for w := range strings.FieldsFuncSeq(strings.ToLower(norm.NFC.String(question)), func(c rune) bool {
+		return !unicode.IsLetter(c)
+	}) {
+		if !known[w] {
+			known[w] = true
+			out = append(out, asked{[]rune(w), fold(w)})
+		}
+	}
+	return out
+}
+
+// umlauts writes umlauts as German does.
+var umlauts = strings.NewReplacer("ae", "ä", "oe", "ö", "ue", "ü", "Ae", "Ä", "Oe", "Ö", "Ue", "Ü")
+
+// wordOf returns a variable's name as it is spelled in the question, if a word there begins with it, and whether one
+// does: país for ?pais, Präsident for ?praesident. The last letter may differ in longer words. In German an umlaut may
+// be of the plural only.
+func wordOf(name string, question []asked, language string) (spelled string, ok bool) {
 	if utf8.RuneCountInString(name) < minWord {
 		return name, false
 	}
-	for _, n := range []string{name, strings.NewReplacer("ae", "ä", "oe", "ö", "ue", "ü", "Ae", "Ä", "Oe", "Ö", "Ue", "Ü").Replace(name)} {
-		for _, w := range asked {
-			if !strings.HasPrefix(fold(w), stem(fold(n))) {
+	for _, n := range []string{name, umlauts.Replace(name)} {
+		beginning := stem(fold(n))
+		for _, w := range question {
+			if !strings.HasPrefix(w.folded, beginning) {
 				continue
 			}
-			letters, theirs := []rune(n), []rune(w)
-			for i := range min(len(letters), len(theirs)) {
-				if language != "de" && fold(string(letters[i])) == fold(string(theirs[i])) && !unicode.IsUpper(letters[i]) {
-					letters[i] = theirs[i]
+			letters := []rune(n)
+			for i := range min(len(letters), len(w.word)) {
+				if language != "de" && fold(string(letters[i])) == fold(string(w.word[i])) && !unicode.IsUpper(letters[i]) {
+					letters[i] = w.word[i]
 				}
 			}
 			return string(letters), true
@@ -185,19 +213,28 @@ func foreign(name string) bool {
 		})
 }
 
-// own reports whether a variable is one of the poster's queries, with a name that is a word.
-func own(name, language string, queries []string) bool {
+// word reports whether a variable's name is a word that the poster may have chosen.
+func word(name, language string) bool {
 	if generic[strings.ToLower(name)] || strings.ContainsAny(name, "0123456789") || utf8.RuneCountInString(name) < minOwn {
 		return false
 	}
-	if slices.ContainsFunc(strings.Fields(words(name, "en")), func(w string) bool {
+	return !slices.ContainsFunc(strings.Fields(words(name, "en")), func(w string) bool {
 		w = strings.ToLower(w)
 		return shortened[w] || language != "en" && english[w]
-	}) {
-		return false
+	})
+}
+
+var variable = regexp.MustCompile(`[?$]([\pL\d_]+)`)
+
+// variables returns the names of the variables in queries, without "Label" at the end.
+func variables(queries []string) map[string]bool {
+	out := map[string]bool{}
+	for _, q := range queries {
+		for _, m := range variable.FindAllStringSubmatch(q, -1) {
+			out[strings.TrimSuffix(m[1], "Label")] = true
+		}
 	}
-	variable := regexp.MustCompile(`[?$]` + regexp.QuoteMeta(name) + `(Label)?(?:[^\pL\d_]|$)`)
-	return slices.ContainsFunc(queries, variable.MatchString)
+	return out
 }
 
 const minOwn = 3 // letters in the name of a variable of the poster's that may be a word

@@ -108,7 +108,7 @@ func pieces(account, operator string) []piece {
 		{"mark", regexp.MustCompile(`<!-- spinachbot:[a-z0-9-]+ -->`), 1},
 		{"operator", regexp.MustCompile(`\[\[User talk:` + o + `\|` + o + `\]\]`), 1},
 		{"earlier discussion", regexp.MustCompile(`\[\[:[^\[\]{}|<>\n]+#[^\[\]{}|<>\n]+\|[\p{L}\d .]{4,30}\]\]`), 2},
-		{"table start", regexp.MustCompile(`(?m)^:+\{\| class="wikitable(?: mw-collapsible mw-collapsed)?"(?: style="overflow-wrap:anywhere")?$`), 2},
+		{"table start", regexp.MustCompile(`(?m)^:+\{\| class="wikitable(?: mw-collapsible mw-collapsed)?"(?: style="(?:overflow-wrap:anywhere|word-break:normal;overflow-wrap:normal)")?$`), 2},
 		{"list start", regexp.MustCompile(`<table class="wikitable mw-collapsible mw-collapsed"><tr><th>`), 1},
 		{"list middle", regexp.MustCompile(`</th></tr><tr><td><ol><li>`), 1},
 		{"list item", regexp.MustCompile(`</li><li>`), 10},
