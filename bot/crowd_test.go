@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/bot/identity"
 	"github.com/spinachbot/spinachbot/forum"
 )
 
@@ -244,7 +245,7 @@ func (c *crowd) learn() {
 			}
 			c.known[x.Text] = true
 			if word := postWord.FindString(x.Text); word != "" {
-				c.words[bot.TextHash(x)] = word
+				c.words[identity.TextHash(x)] = word
 			}
 		}
 	}

@@ -21,11 +21,7 @@ func (b *Bot) draft(p place, e *Entry, out *agent.Outcome, more besides) (*Draft
 	if len(b.cfg.Languages) > 0 {
 		r.Language = forum.Texts(append([]string{r.Language}, b.cfg.Languages...)...).Tag().String()
 	}
-	var theirs []string
-	for _, q := range p.comment.Queries {
-		theirs = append(theirs, q.SPARQL)
-	}
-	reply.AskersWords(&r, e.Question, theirs...)
+	reply.AskersWords(&r, e.Question, p.comment.SPARQL()...)
 	reply.AddFigures(&r, more.figures)
 	b.cfg.Reply.apply(&r, e)
 	edit, err := b.compose(p, r)

@@ -68,7 +68,7 @@ func (p place) spot() string {
 	}
 	for i := range p.thread.Comments {
 		if c := &p.thread.Comments[i]; c.ID == p.comment.Parent {
-			return TextHash(c)
+			return identity.TextHash(c)
 		}
 	}
 	return "level 1"
@@ -79,7 +79,7 @@ func (p place) twins() []string {
 	var out []string
 	for _, q := range p.view.origins[p.origin()] {
 		if q.comment != p.comment {
-			out = append(out, TextHash(q.comment))
+			out = append(out, identity.TextHash(q.comment))
 		}
 	}
 	slices.Sort(out)
@@ -90,7 +90,7 @@ func (p place) twins() []string {
 func (e *Entry) follow(p place) {
 	c := p.comment
 	e.Comment, e.Thread, e.Heading, e.Place = c.ID, p.root(), p.thread.Heading, p.spot()
-	e.Text, e.Time = TextHash(c), c.Time
+	e.Text, e.Time = identity.TextHash(c), c.Time
 	if c.Author != nil {
 		e.Author = *c.Author
 	}
@@ -151,7 +151,7 @@ func (b *Bot) ownersOf(ctx context.Context, v *view, o Origin) (*owners, error) 
 	}
 	posts := make([]identity.Post, len(places))
 	for i, p := range places {
-		posts[i] = identity.Post{Thread: p.thread, Comment: p.comment, Text: TextHash(p.comment), Place: p.spot()}
+		posts[i] = identity.Post{Thread: p.thread, Comment: p.comment, Text: identity.TextHash(p.comment), Place: p.spot()}
 	}
 	found := identity.Assign(posts, claims)
 	for i, m := range found {
@@ -210,7 +210,7 @@ func countPosts(page *forum.Page, o Origin, text string) (n int) {
 	for i := range page.Threads {
 		for j := range page.Threads[i].Comments {
 			c := &page.Threads[i].Comments[j]
-			if c.Author != nil && newOrigin(*c.Author, c.Time) == o && TextHash(c) == text {
+			if c.Author != nil && newOrigin(*c.Author, c.Time) == o && identity.TextHash(c) == text {
 				n++
 			}
 		}
@@ -236,7 +236,7 @@ func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	if len(strings.Fields(p.comment.Text)) < 3 && len(p.comment.Queries) == 0 {
 		return nil, nil
 	}
-	same, err := b.store.Entries(ctx, Filter{Page: b.page, Text: TextHash(p.comment)})
+	same, err := b.store.Entries(ctx, Filter{Page: b.page, Text: identity.TextHash(p.comment)})
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +272,7 @@ func (b *Bot) find(ctx context.Context, v *view, e *Entry) (p place, edited, ok 
 		return place{}, false, false, err
 	}
 	if p, ok := o.place[e.Key]; ok {
-		return p, TextHash(p.comment) != e.Text, true, nil
+		return p, identity.TextHash(p.comment) != e.Text, true, nil
 	}
 	for _, p := range v.texts[e.Text] {
 		owner, err := b.entryOf(ctx, p)
@@ -293,7 +293,7 @@ func (b *Bot) newKey(ctx context.Context, p place) (key string, answered bool, e
 		return "", answered, err
 	}
 	for n := -1; ; n++ {
-		key := Key(b.page, p.origin(), TextHash(p.comment), n)
+		key := Key(b.page, p.origin(), identity.TextHash(p.comment), n)
 		if n < 0 {
 			key = oldKey(b.page, p.comment.ID)
 		}

@@ -151,11 +151,11 @@ type Entry struct {
 	Heading string     `json:"heading"` // of the thread, for people
 	Author  string     `json:"author"`  // of the comment; "" when unsigned
 	Time    *time.Time `json:"time"`    // of the comment; nil when unsigned
-	Text    string     `json:"text"`    // [TextHash] of the comment as it was judged
-	// Place is what the comment answers: "top" for the first of a thread, otherwise the parent's [TextHash]; "" in old
+	Text    string     `json:"text"`    // [identity.TextHash] of the comment as it was judged
+	// Place is what the comment answers: "top" for the first of a thread, otherwise the parent's [identity.TextHash]; "" in old
 	// entries.
 	Place string `json:"place,omitempty"`
-	// Others holds the [TextHash] of other comments with its [Origin] that were on the page together with it.
+	// Others holds the [identity.TextHash] of other comments with its [Origin] that were on the page together with it.
 	Others []string `json:"others,omitempty"`
 
 	Chosen   string `json:"chosen,omitempty"`   // query of the reading that the poster chose when we asked
@@ -312,17 +312,6 @@ func oldKey(page, comment string) string { return hashKey(page, comment) }
 func hashKey(parts ...string) string {
 	h := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return "sb-" + hex.EncodeToString(h[:8])
-}
-
-// TextHash is the fingerprint of a comment's words and queries, with white space collapsed. Moving, re-indenting or
-// archiving a comment does not change it.
-func TextHash(c *forum.Comment) string {
-	h := sha256.New()
-	h.Write([]byte(strings.Join(strings.Fields(c.Text), " ")))
-	for _, q := range c.Queries {
-		h.Write([]byte("\x00" + strings.Join(strings.Fields(q.SPARQL), " ")))
-	}
-	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
 // move changes the state with a reason and records the change, or returns an error if it is not allowed.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/bot/identity"
 	"github.com/spinachbot/spinachbot/forum"
 )
 
@@ -322,7 +323,7 @@ func TestTalkPageCallsAreToldApart(t *testing.T) {
 			w.round()
 			if earlier {
 				c := &forum.Parse(talk, before, forum.Options{}).Threads[0].Comments[0]
-				err := w.store.Put(t.Context(), "bot/talk/"+talk, []byte(`{"old":["`+bot.TextHash(c)+`"]}`))
+				err := w.store.Put(t.Context(), "bot/talk/"+talk, []byte(`{"old":["`+identity.TextHash(c)+`"]}`))
 				if err != nil {
 					t.Fatal(err)
 				}

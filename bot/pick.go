@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spinachbot/spinachbot/bot/identity"
 	"github.com/spinachbot/spinachbot/bot/limit"
 	"github.com/spinachbot/spinachbot/bot/phrase"
 	"github.com/spinachbot/spinachbot/forum"
@@ -282,7 +283,7 @@ func (b *Bot) add(ctx context.Context, p place, key string, v verdict) error {
 // and so is one that was closed only because of the page's state, such as a comment that had vanished through
 // vandalism.
 func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
-	edited := TextHash(p.comment) != e.Text
+	edited := identity.TextHash(p.comment) != e.Text
 	if !edited && e.Heading != p.thread.Heading && !p.unsure() {
 		e.Heading = p.thread.Heading
 		if err := b.note(ctx, e); err != nil {

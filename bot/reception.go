@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/spinachbot/spinachbot/bot/identity"
 	"github.com/spinachbot/spinachbot/bot/phrase"
 	"github.com/spinachbot/spinachbot/forum"
 )
@@ -17,7 +18,7 @@ import (
 type Reception struct {
 	Verdict Verdict   `json:"verdict"`
 	By      string    `json:"by,omitempty"`   // who said so; "" if the page does not show it
-	Text    string    `json:"text,omitempty"` // [TextHash] of the comment that says so
+	Text    string    `json:"text,omitempty"` // [identity.TextHash] of the comment that says so
 	At      time.Time `json:"at"`             // when it was seen
 }
 
@@ -118,9 +119,9 @@ func (b *Bot) receiveReply(e *Entry, p place) (changed bool) {
 		no, _ := phrase.Refuses(c.Text)
 		switch {
 		case len(c.Queries) == 0 && phrase.IsChatter(c.Text) && c.Text != "":
-			changed = b.received(e, Thanked, *c.Author, TextHash(c)) || changed
+			changed = b.received(e, Thanked, *c.Author, identity.TextHash(c)) || changed
 		case no:
-			changed = b.received(e, Refused, *c.Author, TextHash(c)) || changed
+			changed = b.received(e, Refused, *c.Author, identity.TextHash(c)) || changed
 		}
 	}
 	return changed

@@ -264,8 +264,8 @@ func (b *Bot) triage(ctx context.Context, e *Entry, p place) (t *agent.Triage, e
 		if c.Author != nil {
 			post.Author = *c.Author
 		}
-		for _, q := range c.Queries {
-			post.Queries = append(post.Queries, text.Clip(q.SPARQL, maxPostRunes))
+		for _, q := range c.SPARQL() {
+			post.Queries = append(post.Queries, text.Clip(q, maxPostRunes))
 		}
 		posts = append(posts, post)
 	}
@@ -356,9 +356,7 @@ func thread(p place) *agent.Thread {
 	for i := 0; i <= p.index; i++ {
 		c := &p.thread.Comments[i]
 		t.Posts = append(t.Posts, c.Text)
-		for _, q := range c.Queries {
-			t.Queries = append(t.Queries, q.SPARQL)
-		}
+		t.Queries = append(t.Queries, c.SPARQL()...)
 	}
 	return t
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spinachbot/spinachbot/bot/identity"
 	"github.com/spinachbot/spinachbot/bot/phrase"
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/text"
@@ -15,7 +16,7 @@ import (
 // earlier bot.
 type talkNote struct {
 	Calls []string `json:"calls"`         // see [callName]
-	Old   []string `json:"old,omitempty"` // [TextHash], of an earlier version
+	Old   []string `json:"old,omitempty"` // [identity.TextHash], of an earlier version
 }
 
 // callName distinguishes a call from another one with the same words.
@@ -25,13 +26,13 @@ func callName(c *forum.Comment) string {
 		by = *c.Author
 	}
 	o := newOrigin(by, c.Time)
-	return TextHash(c) + " " + o.Time.Format(time.RFC3339) + " " + o.Author
+	return identity.TextHash(c) + " " + o.Time.Format(time.RFC3339) + " " + o.Author
 }
 
 // adopt updates the note of an earlier version. Each of its hashes is assigned to the first such call on the page.
 func (n *talkNote) adopt(calls []*forum.Comment) {
 	for _, c := range calls {
-		if i := slices.Index(n.Old, TextHash(c)); i >= 0 {
+		if i := slices.Index(n.Old, identity.TextHash(c)); i >= 0 {
 			n.Old = slices.Delete(n.Old, i, i+1)
 			n.Calls = append(n.Calls, callName(c))
 		}

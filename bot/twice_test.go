@@ -9,6 +9,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/bot/bottest"
+	"github.com/spinachbot/spinachbot/bot/identity"
 	"github.com/spinachbot/spinachbot/forum"
 )
 
@@ -363,7 +364,7 @@ func (w *world) oldStart() {
 	}
 }
 
-func textHash(text string) string { return bot.TextHash(&forum.Comment{Text: text}) }
+func textHash(text string) string { return identity.TextHash(&forum.Comment{Text: text}) }
 
 func sha16(s string) string {
 	h := sha256.Sum256([]byte(s))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spinachbot/spinachbot/bot/identity"
 	"github.com/spinachbot/spinachbot/forum"
 )
 
@@ -83,7 +84,7 @@ func (b *Bot) read(ctx context.Context) (*view, error) {
 			p := place{v, t, j, &t.Comments[j]}
 			v.order = append(v.order, p)
 			v.origins[p.origin()] = append(v.origins[p.origin()], p)
-			hash := TextHash(p.comment)
+			hash := identity.TextHash(p.comment)
 			v.texts[hash] = append(v.texts[hash], p)
 		}
 	}
@@ -143,7 +144,7 @@ type start struct {
 type seen struct {
 	Author  string     `json:"author"`
 	Time    *time.Time `json:"time"`
-	Text    string     `json:"text"` // [TextHash]
+	Text    string     `json:"text"` // [identity.TextHash]
 	Heading string     `json:"heading"`
 	Place   string     `json:"place"`
 }
@@ -158,9 +159,9 @@ func (b *Bot) remember(ctx context.Context, v *view) error {
 		s := start{Revision: v.rev.ID, Time: v.now, Comments: make(map[string]string, len(v.order))}
 		for _, p := range v.order {
 			c := p.comment
-			s.Comments[c.ID] = TextHash(c)
+			s.Comments[c.ID] = identity.TextHash(c)
 			if c.Time == nil || !c.Time.Before(v.now.Truncate(time.Minute)) {
-				s.Seen = append(s.Seen, seen{p.origin().Author, c.Time, TextHash(c), p.thread.Heading, p.spot()})
+				s.Seen = append(s.Seen, seen{p.origin().Author, c.Time, identity.TextHash(c), p.thread.Heading, p.spot()})
 			}
 		}
 		if err := putNote(ctx, b.store, b.startKey(), s); err != nil {

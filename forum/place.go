@@ -257,6 +257,14 @@ func FindReply(p *Page, text, marker, account string) (*Thread, *Comment) {
 	return nil, nil
 }
 
+// SPARQL returns the texts of the comment's queries.
+func (c *Comment) SPARQL() (out []string) {
+	for _, q := range c.Queries {
+		out = append(out, q.SPARQL)
+	}
+	return out
+}
+
 // By reports whether the comment was written by the user. Names are compared as MediaWiki compares them (first letter,
 // underscores).
 func (c *Comment) By(user string) bool {

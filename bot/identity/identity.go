@@ -4,7 +4,10 @@
 package identity
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
+	"strings"
 
 	"github.com/spinachbot/spinachbot/forum"
 )
@@ -16,8 +19,19 @@ const Top = "top"
 type Post struct {
 	Thread  *forum.Thread
 	Comment *forum.Comment
-	Text    string // the hash of its words
+	Text    string // [TextHash]
 	Place   string // [Top], or the words of its parent
+}
+
+// TextHash is the fingerprint of a comment's words and queries, with white space collapsed. Moving, re-indenting or
+// archiving a comment does not change it.
+func TextHash(c *forum.Comment) string {
+	h := sha256.New()
+	h.Write([]byte(strings.Join(strings.Fields(c.Text), " ")))
+	for _, q := range c.SPARQL() {
+		h.Write([]byte("\x00" + strings.Join(strings.Fields(q), " ")))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
 // Claim is an entry, or a comment from before the first start, that claims a comment among those with its signature.

@@ -170,7 +170,7 @@ var rules = []struct {
 		"annotators' work and what a question must say; it is independent of pages and a database"},
 	{"internal/chart", "", "drawing concerns no noun of ours"},
 	{"internal/httpjson", "", "answering in JSON concerns no noun of ours"},
-	{"internal/retain", "bot forum", "what is kept no longer, of the bot's nouns; wiki and store are interfaces it owns"},
+	{"internal/retain", "bot bot/identity forum", "what is kept no longer, of the bot's nouns; wiki and store are interfaces it owns"},
 	{"internal/harden", "", "core files and permissions concern no noun of ours"},
 	{"internal/safe", "", "catching panics concerns no noun of ours"},
 	{"internal/text", "", "helpers for texts concern no noun of ours"},

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/bot/identity"
 	"github.com/spinachbot/spinachbot/forum"
 )
 
@@ -228,7 +229,7 @@ func (p posts) add(rev *bot.Revision) {
 	for i := range page.Threads {
 		for j := range page.Threads[i].Comments {
 			c := &page.Threads[i].Comments[j]
-			p[bot.TextHash(c)] = true
+			p[identity.TextHash(c)] = true
 			if c.Author != nil && c.Time != nil {
 				p[bot.Origin{Author: *c.Author, Time: c.Time.UTC()}] = true
 			}

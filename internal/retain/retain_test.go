@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/bot/identity"
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/lesson"
 )
@@ -86,7 +87,7 @@ func thread(word string, hour string) string {
 func entry(key, word, hour string, state bot.State) *bot.Entry {
 	c := &forum.Parse(page, thread(word, hour), forum.Options{}).Threads[0].Comments[0]
 	e := &bot.Entry{Key: key, Page: page, State: state, Reason: "about " + word, Heading: "About " + word, Author: "Ann",
-		Time: c.Time, Text: bot.TextHash(c), Question: "Which " + word, Created: time.Date(2026, 10, 1, 10, 0, 0, 0, time.UTC),
+		Time: c.Time, Text: identity.TextHash(c), Question: "Which " + word, Created: time.Date(2026, 10, 1, 10, 0, 0, 0, time.UTC),
 		Draft:   &bot.Draft{Wikitext: "The largest " + word, Diff: "+" + word, Drafted: word, USD: 0.25},
 		History: []bot.Change{{At: day, To: bot.Accepted, Reason: "asks for " + word}}}
 	e.Draft.Reply.Query = "# " + word
