@@ -94,6 +94,8 @@ func (b *Bot) needsApproval(e *Entry) string {
 		return e.Draft.held()
 	case b.cfg.Posting != On:
 		return "waits for approval"
+	case e.Draft != nil && e.Draft.EditedBy != "":
+		return editedBy + e.Draft.EditedBy + ": waits for approval"
 	case e.Draft != nil && e.Draft.Dry && b.now().Sub(e.Draft.Made) > b.cfg.DraftMaxAge:
 		return "an old draft from when posting was off: waits for approval"
 	}

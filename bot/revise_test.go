@@ -60,6 +60,22 @@ func TestRevise(t *testing.T) {
 	}
 }
 
+// An edited draft waits for approval even when replies are posted without it: nothing checks an operator's words.
+func TestRevisedWaits(t *testing.T) {
+	w, e := proposed(t)
+	if _, err := bot.Revise(t.Context(), w.store, w.clock.now(), e.Key, "There are 9000 kinds of cats.", "Olga"); err != nil {
+		t.Fatal(err)
+	}
+	w.cfg.Posting = bot.On
+	w.round()
+	w.want("Cats:proposed")
+	if _, err := bot.Approve(t.Context(), w.store, w.clock.now(), e.Key, "Olga"); err != nil {
+		t.Fatal(err)
+	}
+	w.round()
+	w.want("Cats:posted")
+}
+
 // An operator's text is made as harmless as the model's: the markup of the reply is the bot's own, and the query is the
 // one that was run.
 func TestReviseIsHarmless(t *testing.T) {
