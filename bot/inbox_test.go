@@ -172,6 +172,29 @@ func TestAnswersWhereItIsCalled(t *testing.T) {
 	}
 }
 
+// A call to stop on the bot's own talk page is not a request, also once it no longer stops the bot.
+func TestStopIsNoRequest(t *testing.T) {
+	const talk = "User talk:SpinachBot"
+	w, inbox := called(t, "")
+	inbox.call(talk, "Please stop", "You answer too quickly.", "Bob")
+	inbox.call(talk, "Dogs", "Stop for a moment. How many dogs are there in Hamburg?", "Bob")
+	w.round()
+	w.wiki.postOn(talk, "Birds", "Which birds are there?", "Bob")
+	w.wiki.put(talk, strings.NewReplacer("too quickly.", "too quickly. {{Section resolved}}",
+		"in Hamburg?", "in Hamburg? {{Section resolved}}").Replace(w.wiki.textOf(talk)))
+	w.clock.pass(time.Hour)
+	w.round()
+	w.wiki.put(talk, strings.ReplaceAll(w.wiki.textOf(talk), " {{Section resolved}}", ""))
+	for _, e := range w.entries() {
+		if e.Heading != "Birds" {
+			t.Errorf("noticed as a request: %q (%s)", e.Heading, e.State)
+		}
+	}
+	if got := w.ours(talk); len(got) != 1 || !strings.HasPrefix(got[0], "Birds") {
+		t.Errorf("our comments: %q", got)
+	}
+}
+
 func TestCallsThatAreNotAnswered(t *testing.T) {
 	tests := []struct {
 		name, title, text string

@@ -45,6 +45,8 @@ func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 		return verdict{reason: "the thread does not allow bots"}, nil
 	case b.visit != nil && b.saysNothing(p):
 		return verdict{reason: "it mentions us and says nothing else"}, nil
+	case b.visit != nil && b.visit.own && (phrase.SaysStop(p.opens()) || phrase.SaysStop(c.Text)):
+		return verdict{reason: "it tells the bot to stop"}, nil
 	case limit.Prompt(p.thread.Comments[:p.index+1], b.cfg.Account):
 		return verdict{reason: "its author answers like a program"}, nil
 	}
