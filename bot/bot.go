@@ -12,6 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/job"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Solver is the agent as used by the bot, with a trajectory and limits for each key. internal/ask implements it.
@@ -241,13 +242,13 @@ type Summary struct {
 
 // String returns the counts in one line.
 func (s Summary) String() string {
-	text := fmt.Sprintf("%d threads, %d comments: "+
-		"%d noticed, %d accepted, %d skipped, %d proposed, %d posted, %d given up, %d waiting",
-		s.Threads, s.Comments, s.Noticed, s.Accepted, s.Skipped, s.Proposed, s.Posted, s.GaveUp, s.Waiting)
+	line := fmt.Sprintf("%s, %s: %d noticed, %d accepted, %d skipped, %d proposed, %d posted, %d given up, %d waiting",
+		text.Count(s.Threads, "thread"), text.Count(s.Comments, "comment"), s.Noticed, s.Accepted, s.Skipped,
+		s.Proposed, s.Posted, s.GaveUp, s.Waiting)
 	if note := s.unposted(); note != "" {
-		text += "; " + note
+		line += "; " + note
 	}
-	return text
+	return line
 }
 
 // unposted returns a text on how many approved replies are not posted, and why, or "" if there are none.

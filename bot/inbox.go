@@ -111,7 +111,7 @@ func (b *Bot) firstCalls(ctx context.Context, book *callBook) error {
 	if book.Since = rev.Now; book.Since.IsZero() {
 		book.Since = b.now()
 	}
-	b.lg.Info("first start: earlier mentions are ignored", "since", book.Since, "answer_since", b.cfg.AnswerSince)
+	b.lg.Info("first start: earlier mentions are not answered, unless ANSWER_SINCE says so", "since", book.Since, "answer_since", b.cfg.AnswerSince)
 	return putNote(ctx, b.store, callKey(b.cfg.Wiki), book)
 }
 

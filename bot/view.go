@@ -168,7 +168,7 @@ func (b *Bot) remember(ctx context.Context, v *view) error {
 			return err
 		}
 		v.start = s
-		b.lg.Info("first start: existing comments are marked seen", "page", b.page, "revision", v.rev.ID,
+		b.lg.Info("first start: earlier comments are not answered, unless ANSWER_SINCE says so", "page", b.page, "revision", v.rev.ID,
 			"comments", len(v.order), "answer_since", b.cfg.AnswerSince)
 	}
 	return nil

@@ -10,6 +10,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
+// A time that is not set, such as an empty ANSWER_SINCE, is not written as the year 1.
+func TestUnsetTime(t *testing.T) {
+	var b bytes.Buffer
+	c := &cmdline{e: &env{stderr: &b}}
+	lg := c.logger(slog.LevelInfo)
+	lg.Info("first start", "answer_since", time.Time{}, "since", time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	if out := b.String(); !strings.Contains(out, `answer_since="not set" since=2026-01-02T03:04:05`) {
+		t.Error(out)
+	}
+}
+
 // Retried failures are counted but not shown. Other warnings are shown. -v shows everything.
 func TestRetriesAreCounted(t *testing.T) {
 	log := func(lg *slog.Logger) {
