@@ -123,6 +123,14 @@ type Config struct {
 
 	origin map[string]string // by key: see Origin
 	raw    map[string]string // by key: the value as given
+
+	passwords map[string]password // by name: those of the wikis in WIKIS that the file of settings has
+}
+
+// password is a password with the position of its line.
+type password struct {
+	value Secret
+	at    string
 }
 
 // Origin returns where a key's value came from: "default", the name of the file of settings, "environment" or "flag".
@@ -153,6 +161,9 @@ func (c *Config) Secrets() []string {
 		if k.Secret && c.raw[k.Name] != "" {
 			out = append(out, c.raw[k.Name])
 		}
+	}
+	for _, p := range c.passwords {
+		out = append(out, p.value.Reveal())
 	}
 	return out
 }
@@ -195,11 +206,7 @@ func Load(src Source) (c *Config, warnings []string, err error) {
 	for _, k := range keys {
 		known[k.Name] = true
 	}
-	for _, name := range byLine(file) {
-		if !known[name] {
-			problems = append(problems, fmt.Errorf("%s: unknown key %s%s", file.at(name), name, suggestion(name, keys)))
-		}
-	}
+	first := len(problems)
 	env := map[string]string{}
 	for _, kv := range src.Environ {
 		name, v, _ := strings.Cut(kv, "=")
@@ -222,7 +229,7 @@ func Load(src Source) (c *Config, warnings []string, err error) {
 			value, origin, at = v, "flag", k.Name+" (flag)"
 		}
 		value = strings.TrimSpace(value)
-		if value == "" && k.Default != "" && origin != "flag" {
+		if value == "" && origin != "flag" {
 			value, origin = k.Default, "default"
 		}
 		if serr := k.set(c, value); serr != nil {
@@ -232,11 +239,28 @@ func Load(src Source) (c *Config, warnings []string, err error) {
 		}
 		c.raw[k.Name], c.origin[k.Name] = value, origin
 	}
+	problems = slices.Insert(problems, first, c.others(file, known, keys)...)
 	problems = append(problems, c.check()...)
 	if len(problems) > 0 {
 		return c, warnings, problems
 	}
 	return c, warnings, nil
+}
+
+// others keeps the file's passwords of the wikis in WIKIS, and returns a problem for every other key that is not a
+// setting. [Config.ReadWikis] checks whether the passwords are needed.
+func (c *Config) others(file *dotEnv, known map[string]bool, keys []Key) (p Problems) {
+	c.passwords = map[string]password{}
+	for _, name := range byLine(file) {
+		switch {
+		case known[name]:
+		case c.Wikis != "" && strings.HasSuffix(name, "_PASSWORD"):
+			c.passwords[name] = password{Secret(file.values[name]), file.at(name)}
+		default:
+			p = append(p, fmt.Errorf("%s: unknown key %s%s", file.at(name), name, suggestion(name, keys)))
+		}
+	}
+	return p
 }
 
 // byLine returns the file's keys in the order of their lines.

@@ -48,6 +48,14 @@ func TestFlagsOverEnvironmentOverDotEnv(t *testing.T) {
 	}
 }
 
+// An empty line of the file of settings, as in .env.example, sets nothing.
+func TestEmptyIsDefault(t *testing.T) {
+	c, _, err := load(t, "OPT_OUT_PAGE=\nCONTACT=file\n", nil, nil)
+	if err != nil || c.Origin("OPT_OUT_PAGE") != "default" || c.Origin("CONTACT") != ".env" {
+		t.Errorf("%v: OPT_OUT_PAGE from %s, CONTACT from %s", err, c.Origin("OPT_OUT_PAGE"), c.Origin("CONTACT"))
+	}
+}
+
 func TestAllProblemsAtOnce(t *testing.T) {
 	_, _, err := load(t, "POSTNG=on\nANSWER_DELAY=soon\nDAILY_USD_LIMIT=5\n",
 		[]string{"POSTING=yes", "WIKI_API=ftp://x"}, nil)

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +19,7 @@ import (
 type WikiEntry struct {
 	API      string   `yaml:"api"`
 	User     string   `yaml:"user"`
-	Password string   `yaml:"password"` // name of the environment variable that holds the bot password
+	Password string   `yaml:"password"` // name of the bot password in the environment or in the file of settings
 	Forum    string   `yaml:"forum"`
 	Archive  string   `yaml:"archive"` // like FORUM_ARCHIVE_PREFIX; empty: no archive
 	Stop     string   `yaml:"stop_page"`
@@ -64,8 +65,9 @@ var languageCode = regexp.MustCompile(`^[a-z]{2,3}(-[a-z0-9]{2,8})*$`)
 
 var wikiName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
 
-// ReadWikis reads the file of more wikis: a map "wikis" from a name to an entry. getenv returns the secrets. It returns
-// the names in order and, for each, the settings of the bot on that wiki. The error is a [Problems].
+// ReadWikis reads the file of more wikis: a map "wikis" from a name to an entry. getenv returns the secrets; those that
+// it does not have come from the file of settings, whose passwords must all be needed. ReadWikis returns the names in
+// order and, for each, the settings of the bot on that wiki. The error is a [Problems].
 func (c *Config) ReadWikis(file string, data []byte, getenv func(string) string) ([]string, map[string]*Config, error) {
 	var doc struct {
 		Wikis map[string]WikiEntry `yaml:"wikis"`
@@ -78,8 +80,13 @@ func (c *Config) ReadWikis(file string, data []byte, getenv func(string) string)
 	var problems Problems
 	out := map[string]*Config{}
 	names := slices.Sorted(maps.Keys(doc.Wikis))
+	unused := maps.Clone(c.passwords)
+	secret := func(name string) string {
+		delete(unused, name)
+		return cmp.Or(getenv(name), c.passwords[name].value.Reveal())
+	}
 	for _, name := range names {
-		w, errs := c.with(doc.Wikis[name], getenv)
+		w, errs := c.with(doc.Wikis[name], secret)
 		if !wikiName.MatchString(name) {
 			errs = append(errs, errors.New("a name has small letters, digits and hyphens, and begins with a letter"))
 		}
@@ -88,6 +95,10 @@ func (c *Config) ReadWikis(file string, data []byte, getenv func(string) string)
 		}
 		out[name] = w
 	}
+	for _, name := range slices.Sorted(maps.Keys(unused)) {
+		problems = append(problems, fmt.Errorf("%s: unknown key %s: no wiki in %s has it as its password", unused[name].at, name,
+			file))
+	}
 	if len(problems) > 0 {
 		return nil, nil, problems
 	}
@@ -95,7 +106,7 @@ func (c *Config) ReadWikis(file string, data []byte, getenv func(string) string)
 }
 
 // with returns the settings for another wiki, and all problems with them.
-func (c *Config) with(w WikiEntry, getenv func(string) string) (*Config, []error) {
+func (c *Config) with(w WikiEntry, secret func(string) string) (*Config, []error) {
 	var problems []error
 	one := *c
 	one.OAuth, one.OAuth2Token = OAuth{}, ""
@@ -148,8 +159,9 @@ func (c *Config) with(w WikiEntry, getenv func(string) string) (*Config, []error
 		one.Mentions = "on"
 	}
 	if w.Password != "" {
-		if one.WikiPassword = Secret(getenv(w.Password)); one.WikiPassword == "" {
-			problems = append(problems, fmt.Errorf("the environment variable %s, which holds the password, is not set", w.Password))
+		if one.WikiPassword = Secret(secret(w.Password)); one.WikiPassword == "" {
+			problems = append(problems, fmt.Errorf("password: %s is not set: put it into the environment or, if its name ends in "+
+				"_PASSWORD, into .env", w.Password))
 		}
 	}
 	one.QueryTemplates, one.ResolvedTemplates = w.Templates.Query, w.Templates.Resolved

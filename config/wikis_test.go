@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -50,7 +51,7 @@ func TestReadWikis(t *testing.T) {
 		{"wikis: {a: {graph: {sparkle: x}}}", `line 1: graph has the keys name, sparql and entity_api, not "sparkle"`},
 		{"wikis: {a: {graph: {name: x, sparql: 'https://x/'}}}", "leave out sparql and entity_api"},
 		{"wikis: {'A b': {}}", "a name has small letters"},
-		{"wikis: {a: {password: NOWHERE}}", "NOWHERE, which holds the password, is not set"},
+		{"wikis: {a: {password: NOWHERE}}", "password: NOWHERE is not set"},
 		{"- x", "cannot unmarshal"},
 	} {
 		_, _, err := base.ReadWikis("w.yaml", []byte(tt.text), getenv)
@@ -68,5 +69,42 @@ func TestReadWikis(t *testing.T) {
 	}
 	if names, _, err := base.ReadWikis("w.yaml", nil, getenv); err != nil || len(names) != 0 {
 		t.Errorf("an empty file: %v, %v", names, err)
+	}
+}
+
+// The passwords of the other wikis may be in the file of settings, like those of the main one. Each must be needed, so
+// that a misspelled key is noticed.
+func TestWikiPasswordsInDotEnv(t *testing.T) {
+	const file = "WIKIS=w.yaml\nCOMMONS_PASSWORD=from-file\nTOOLS_PASSWORD=unused\nOPERATOR=Olga\n"
+	load := func(env ...string) (*Config, error) {
+		c, _, err := Load(Source{DotEnv: strings.NewReader(file), Environ: env})
+		return c, err
+	}
+	c, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Secrets(); !slices.Contains(got, "from-file") {
+		t.Errorf("the secrets are %q", got)
+	}
+	const wiki = "{api: 'https://x/api.php', user: B, forum: F, stop_page: S, password: "
+	one, two := "commons: "+wiki+"COMMONS_PASSWORD}", "tools: "+wiki+"TOOLS_PASSWORD}"
+	env := map[string]string{}
+	getenv := func(name string) string { return env[name] }
+	_, _, err = c.ReadWikis("w.yaml", []byte("wikis:\n  "+one), getenv)
+	if err == nil || !strings.Contains(err.Error(), ".env:3: unknown key TOOLS_PASSWORD") {
+		t.Errorf("a password that no wiki needs: %v", err)
+	}
+	both := []byte("wikis:\n  " + one + "\n  " + two)
+	_, wikis, err := c.ReadWikis("w.yaml", both, getenv)
+	if err != nil || wikis["commons"].WikiPassword != "from-file" || wikis["tools"].WikiPassword != "unused" {
+		t.Errorf("%v %+v", err, wikis)
+	}
+	env["COMMONS_PASSWORD"] = "from-env"
+	if _, wikis, err = c.ReadWikis("w.yaml", both, getenv); err != nil || wikis["commons"].WikiPassword != "from-env" {
+		t.Errorf("%v: the environment does not override the file", err)
+	}
+	if _, err = load("WIKIS="); err == nil || !strings.Contains(err.Error(), ".env:2: unknown key COMMONS_PASSWORD") {
+		t.Errorf("without WIKIS: %v", err)
 	}
 }

@@ -37,6 +37,9 @@ func configCheckCommand(e *env) *cobra.Command {
 				return misuse(e, "the bot cannot run yet:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
 			}
 		}
+		if _, _, err := moreWikis(e, cfg); err != nil {
+			return misuse(e, "config check: %v", err)
+		}
 		if cfg.DatabaseURL != "" {
 			if err := store.CheckAddress(cfg.DatabaseURL.Reveal()); err != nil {
 				return misuse(e, "config check: %v", err)

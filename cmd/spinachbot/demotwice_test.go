@@ -141,7 +141,6 @@ func TestLedgerUndoOnAnotherWiki(t *testing.T) {
 		rw.WriteHeader(http.StatusForbidden)
 	}))
 	defer main.Close()
-	t.Setenv("OTHER_PASSWORD", "pass")
 	wikis := filepath.Join(t.TempDir(), "wikis.yaml")
 	if err := os.WriteFile(wikis, fmt.Appendf(nil, `wikis:
   other:
@@ -159,7 +158,7 @@ func TestLedgerUndoOnAnotherWiki(t *testing.T) {
 	if code == exitOK || !strings.Contains(errs, `on the wiki "other", which WIKIS does not name`) {
 		t.Errorf("without WIKIS: exit %d: %s", code, errs)
 	}
-	out, errs, code := invoke(t, append(settings, "WIKIS="+wikis), "ledger", "undo", "--yes", key)
+	out, errs, code := invoke(t, append(settings, "WIKIS="+wikis, "OTHER_PASSWORD=pass"), "ledger", "undo", "--yes", key)
 	if code != exitOK || !strings.Contains(out, "removed in revision") ||
 		slices.Contains(forum.Markers(w.Page(title).Text), key) {
 		t.Errorf("with WIKIS: exit %d: %s%s", code, out, errs)

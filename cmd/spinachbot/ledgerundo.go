@@ -91,7 +91,7 @@ func (l *ledger) undo(ctx context.Context, lg *slog.Logger, ids []string, by str
 func (l *ledger) undoer(lg *slog.Logger, wiki string) (*bot.Bot, error) {
 	cfg := l.cfg
 	if wiki != "" {
-		_, others, err := moreWikis(cfg)
+		_, others, err := moreWikis(l.e, cfg)
 		if err != nil {
 			return nil, err
 		}

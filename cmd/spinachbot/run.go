@@ -157,7 +157,7 @@ func (r *running) wire(ctx context.Context) (err error) {
 	if r.parts, err = wireParts(ctx, r.lg, r.cfg, r.st, r.e, modelSettings(r.cfg), r.counts); err != nil {
 		return err
 	}
-	names, wikis, err := moreWikis(r.cfg)
+	names, wikis, err := moreWikis(r.e, r.cfg)
 	if err != nil {
 		return usageError{err}
 	}
@@ -174,8 +174,8 @@ func (r *running) wire(ctx context.Context) (err error) {
 }
 
 // moreWikis reads the file that WIKIS names.
-func moreWikis(cfg *config.Config) ([]string, map[string]*config.Config, error) {
-	return readWikis(cfg, os.Getenv)
+func moreWikis(e *env, cfg *config.Config) ([]string, map[string]*config.Config, error) {
+	return readWikis(cfg, e.variable)
 }
 
 // wikisToRead reads the same file for commands that only read the wikis and need none of the secrets that it names.
