@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -107,7 +108,16 @@ func setupPages(e *env, cfg *config.Config, dir string) int {
 	if cfg.OptOutPage == "" {
 		fmt.Fprintln(e.stderr, "OPT_OUT_PAGE is not set: set it, or the list of people who want no replies has no effect.")
 	}
+	if of, _, ok := strings.Cut(strings.TrimPrefix(cfg.StopPage, "User:"), "/"); ok && strings.HasPrefix(cfg.StopPage, "User:") &&
+		of != account(cfg.WikiUser) {
+		fmt.Fprintf(e.stderr, "STOP_PAGE is a page of User:%s: set it to User:%s/run, or another page where people can stop this bot.\n",
+			of, account(cfg.WikiUser))
+	}
 	fmt.Fprintln(e.stderr, "Read them, correct what is not true, fill in what is in parentheses, and paste them into these pages of the wiki.\n"+
 		"The bot does not write them.")
+	if cfg.Posting != "on" {
+		fmt.Fprintf(e.stderr, "They describe the settings as they are, POSTING=%s. If you ask for approval of replies without review, make\n"+
+			"them again: spinachbot run --setup FOLDER --posting on\n", cfg.Posting)
+	}
 	return exitOK
 }

@@ -43,6 +43,20 @@ func TestDrafts(t *testing.T) {
 	if !strings.Contains(request, "approves each reply before") || !strings.HasSuffix(request, "~~~~\n") {
 		t.Errorf("the request:\n%s", request)
 	}
+	for _, d := range drafts {
+		if strings.Contains(d.Text, "..") {
+			t.Errorf("%s has two full stops:\n%s", d.Title, d.Text)
+		}
+	}
+	for _, text := range []string{user, request} {
+		if !strings.Contains(text, "[[User talk:SpinachBot") {
+			t.Errorf("the talk page, where people can stop the bot, is missing:\n%s", text)
+		}
+	}
+	// The request names the account, which is how people call the bot: it must not answer there.
+	if !forum.Denied(forum.Head(request), "SpinachBot") || forum.Denied(user, "SpinachBot") {
+		t.Errorf("the bot may answer on the request, or not on its user page:\n%s\n%s", request, user)
+	}
 	a := about()
 	a.Posting = "on"
 	if drafts, err = Drafts(a); err != nil || !strings.Contains(drafts[0].Text, "without a person reading them first") {
