@@ -111,16 +111,19 @@ func (d *Digest) counts() string {
 func (d *Digest) groups() []struct {
 	Title string
 	List  []*bot.Entry
-	Why   bool // with the reason
+	Why   bool   // with the reason
+	Next  string // what to do with them
 } {
 	return []struct {
 		Title string
 		List  []*bot.Entry
 		Why   bool
-	}{{"Waiting for you", d.Waiting, true}, {"Posted", d.Posted, false}, {"Thanked", d.Thanked, false},
-		{"Corrected by another query", d.Corrected, false}, {"Refused, struck out or removed", d.Refused, false},
-		{"Taken back by the operator", d.Undone, false}, {"Came back to a reply", d.Returned, false}, {"Rejected by the operator", d.Rejected, true},
-		{"Given up", d.GaveUp, true}}
+		Next  string
+	}{{"Waiting for you", d.Waiting, true, " (spinachbot ledger review)"}, {"Posted", d.Posted, false, ""},
+		{"Thanked", d.Thanked, false, ""}, {"Corrected by another query", d.Corrected, false, ""},
+		{"Refused, struck out or removed", d.Refused, false, ""}, {"Taken back by the operator", d.Undone, false, ""},
+		{"Came back to a reply", d.Returned, false, ""}, {"Rejected by the operator", d.Rejected, true, ""},
+		{"Given up", d.GaveUp, true, " (spinachbot ledger retry ID)"}}
 }
 
 // dayFormat is how a digest names its times.
@@ -134,7 +137,7 @@ func (d *Digest) Text(spent string, link func(*bot.Entry) string) string {
 	for _, g := range d.groups() {
 		for i, e := range g.List {
 			if i == 0 {
-				fmt.Fprintf(&b, "\n%s\n", g.Title)
+				fmt.Fprintf(&b, "\n%s%s\n", g.Title, g.Next)
 			}
 			fmt.Fprintf(&b, "  %s  %s\n", e.Key, text.OneLine(text.Clean(e.Author+": "+e.Heading)))
 			if g.Why && e.Reason != "" {

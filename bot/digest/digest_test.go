@@ -56,7 +56,7 @@ func TestDigest(t *testing.T) {
 	}
 	text := d.Text("$1.25 of $5.00", func(e *bot.Entry) string { return e.Link("https://wiki.example/w/api.php") })
 	for _, want := range []string{"2026-11-21 20:00 to 2026-11-22 20:00 UTC", "1 posted, 1 thanked, 1 corrected, 1 refused, " +
-		"1 taken back, 1 came back, 1 rejected, 1 given up, 1 skipped, 1 waiting, 2 not begun (today's replies are spoken for), 2 under way; spent: $1.25 of $5.00", "\nWaiting for you\n  waits  Ann: About waits [[x]]",
+		"1 taken back, 1 came back, 1 rejected, 1 given up, 1 skipped, 1 waiting, 2 not begun (today's replies are spoken for), 2 under way; spent: $1.25 of $5.00", "\nWaiting for you (spinachbot ledger review)\n  waits  Ann: About waits [[x]]",
 		"    wrong ~~~~ <b>\n    https://wiki.example/wiki/Forum#About_no"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
