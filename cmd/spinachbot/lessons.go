@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/bot/earlier"
@@ -270,7 +271,8 @@ func lessonsLearnCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "learn [flags] FILE|FOLDER...", "propose notes from finished runs",
 		`Has the model read runs, check on the graph what it suspects, and propose notes. A FOLDER contains
 trajectories or is that of eval run; for the latter, the model is told which answers are right, and the right query.
-No model is shown the notes until a person approves them.`, config.Data, config.Model,
+Runs that ended because the graph failed or no model was configured are left out. No model is shown the notes until a
+person approves them.`, config.Data, config.Model,
 		config.Limits, config.Graph)
 	var graph string
 	c.graphFlag(&graph, graphs.Main, graphUsage)
@@ -305,6 +307,7 @@ func learnLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Conf
 	if err != nil {
 		return 0, err
 	}
+	runs = slices.DeleteFunc(runs, func(r transcript.FileRun) bool { return saysNothing(r.Run) })
 	dir, err := trajectoryDir(cfg.DataDir)
 	if err != nil {
 		return 0, err
@@ -356,6 +359,11 @@ func learnLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Conf
 	}
 	after, err := book.List()
 	return len(after) - len(before), err
+}
+
+// saysNothing reports whether a run says nothing about the graph: the graph failed, or there was no model.
+func saysNothing(r *transcript.Run) bool {
+	return r.End != nil && (r.End.Reason == string(event.NoModel) || r.End.Reason == string(event.GraphFailed))
 }
 
 // worstFirst sorts runs by how correct their answers are, if that is known. Among the others, those without an answer
