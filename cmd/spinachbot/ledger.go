@@ -95,15 +95,21 @@ func ledgerApproveCommand(e *env) *cobra.Command {
 	})
 }
 
-// rejected is the reason recorded for a rejection when none was given.
-const rejected = "rejected by the operator"
+// rejection returns the reason that is recorded for a rejection, with the operator's name.
+func rejection(why, by string) string {
+	if why == "" {
+		return "rejected by " + by
+	}
+	return why + " (" + by + ")"
+}
 
 func ledgerRejectCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "reject [flags] ID...", "make sure that nothing is posted",
 		"Makes sure that nothing is posted for these requests.", config.Data)
-	why := c.fs.String("why", rejected, "the `reason`, for the record")
+	why := c.fs.String("why", "", "the `reason`, for the record")
+	by := byFlag(c)
 	return c.change(bot.ActReject, func(ctx context.Context, l *ledger, id string) (*bot.Entry, error) {
-		return bot.Reject(ctx, l.st, e.now(), id, *why)
+		return bot.Reject(ctx, l.st, e.now(), id, rejection(*why, l.operator(*by)))
 	})
 }
 

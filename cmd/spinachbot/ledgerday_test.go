@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/dataset/transcript"
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
@@ -67,7 +69,7 @@ func TestLedgerDigest(t *testing.T) {
 	dir := drafted(t)
 	code, out, errs := ledgerCall(t, dir, "", nil, "digest", "--days", "3")
 	if code != exitOK || !strings.Contains(out, "2 waiting") || !strings.Contains(out, "spent: $0.00") ||
-		!strings.Contains(out, "\nWaiting for you\n  sb-1") {
+		!strings.Contains(out, "\nWaiting for you (spinachbot ledger review)\n  sb-1") {
 		t.Errorf("%d %s\n%s", code, errs, out)
 	}
 	if code, out, _ := ledgerCall(t, dir, "", nil, "digest", "--wiki"); code != exitOK || !strings.HasPrefix(out, "== 20") {
@@ -87,6 +89,15 @@ func TestRunSetup(t *testing.T) {
 	}
 	if b, err := os.ReadFile(filepath.Join(dir, "user-page.wikitext")); err != nil || !strings.Contains(string(b), "gpt-x") {
 		t.Errorf("%v %s", err, b)
+	}
+	if !strings.Contains(errs, "STOP_PAGE is a page of User:SpinachBot: set it to User:Bo/run") ||
+		!strings.Contains(errs, "POSTING=off") {
+		t.Errorf("no word about STOP_PAGE of another account, or about POSTING:\n%s", errs)
+	}
+	own := append(environ, "STOP_PAGE=User:Bo/run", "POSTING=on")
+	if _, errs, code = invoke(t, own, "run", "--setup", dir+"2"); code != exitOK || strings.Contains(errs, "STOP_PAGE") ||
+		strings.Contains(errs, "POSTING") {
+		t.Errorf("with a stop page of its own and POSTING=on: %d %s", code, errs)
 	}
 	if _, errs, code = invoke(t, environ, "run", "--setup", dir); code != exitFailed || !strings.Contains(errs, "already exists") {
 		t.Errorf("again: %d %s", code, errs)
@@ -130,5 +141,61 @@ func TestLedgerLinksOtherWikis(t *testing.T) {
 	if code, out, errs := ledgerCall(t, dir, "", []string{"WIKIS=" + file + "x"}, "list"); code != exitOK ||
 		!strings.Contains(errs, "have no links") || strings.Contains(out, "wiki/Agora") {
 		t.Errorf("without the file: %d %s\n%s", code, errs, out)
+	}
+}
+
+// A rejection is recorded with the operator's name, like an approval.
+func TestRejectNames(t *testing.T) {
+	dir := drafted(t)
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"sb-1"}, "rejected: rejected by Olga"},
+		{[]string{"--by", "Ben", "--why", "not asked for", "sb-2"}, "rejected: not asked for (Ben)"},
+	} {
+		code, out, errs := ledgerCall(t, dir, "", nil, append([]string{"reject"}, tt.args...)...)
+		if code != exitOK || !strings.Contains(out, tt.want) {
+			t.Errorf("%v: %d %s\n%s", tt.args, code, errs, out)
+		}
+	}
+}
+
+// config check also reads the file that WIKIS names: what it says must not come to light when the bot starts.
+func TestConfigCheckReadsWikis(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "wikis.yaml")
+	check := func(environ ...string) (string, int) {
+		_, errs, code := invoke(t, append(environ, "WIKIS="+file), "config", "check")
+		return errs, code
+	}
+	if errs, code := check(); code != exitUsage || !strings.Contains(errs, "WIKIS") {
+		t.Errorf("no file: %d %s", code, errs)
+	}
+	if err := os.WriteFile(file, []byte(`wikis: {commons: {api: "https://commons.example/w/api.php", user: Bo@x,
+  password: COMMONS_PASSWORD, forum: Agora, stop_page: "User:Bo/stop"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if errs, code := check(); code != exitUsage || !strings.Contains(errs, "COMMONS_PASSWORD is not set") {
+		t.Errorf("no password: %d %s", code, errs)
+	}
+	if errs, code := check("COMMONS_PASSWORD=x"); code != exitOK {
+		t.Errorf("complete: %d %s", code, errs)
+	}
+}
+
+// Runs that could not be worked on say nothing about the graph, so no notes are made from them.
+func TestRunsWithoutAWord(t *testing.T) {
+	ended := func(reason event.Reason) *transcript.Run {
+		return &transcript.Run{End: &event.Event{Reason: string(reason)}}
+	}
+	for reason, want := range map[event.Reason]bool{event.NoModel: true, event.GraphFailed: true, event.NotFound: false,
+		event.OutOfActions: false, event.Answered: false} {
+		if got := saysNothing(ended(reason)); got != want {
+			t.Errorf("%q: %v", reason, got)
+		}
+	}
+	if saysNothing(&transcript.Run{}) {
+		t.Error("a run that was cut off")
 	}
 }

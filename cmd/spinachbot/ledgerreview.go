@@ -97,10 +97,7 @@ func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bo
 		case "r", "reject":
 			var why string
 			if why, err = r.ask(ctx, "reason (Enter for none): "); err == nil {
-				if why == "" {
-					why = rejected
-				}
-				count, err = &r.rejected, r.changed(bot.Reject(ctx, r.st, r.e.now(), en.Key, why))
+				count, err = &r.rejected, r.changed(bot.Reject(ctx, r.st, r.e.now(), en.Key, rejection(why, r.by)))
 			}
 		case "s", "several":
 			done, err = r.several(ctx)
@@ -114,7 +111,8 @@ func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bo
 		case "q", "quit":
 			return false, nil
 		default:
-			fmt.Fprintf(r.Out, "%q is none of these; type the word or its first letter\n", text.Clean(answer))
+			fmt.Fprintf(r.Out, "%q is none of these: type the word or its first letter; several lists the rest and "+
+				"approves by number\n", text.Clean(answer))
 			continue
 		}
 		switch {

@@ -37,7 +37,7 @@ func ledgerTracesCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t := &console.Table{Header: []string{"state", "since", "page", "why"}}
+			t := &console.Table{Header: []string{"STATE", "SINCE", "PAGE", "WHY"}}
 			n := 0
 			for _, p := range tracepage.List(entries) {
 				if *state != "" && p.State != *state {

@@ -118,7 +118,8 @@ func (c *cmdline) usage(w io.Writer) {
 		if f.Value.Type() != "bool" {
 			term += " " + valueOf(f)
 		}
-		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" && f.DefValue != "[]" {
+		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" && f.DefValue != "0s" &&
+			f.DefValue != "[]" {
 			text += " (default " + f.DefValue + ")"
 		}
 		definition(w, term, text)

@@ -13,7 +13,7 @@ import (
 
 // Lessons lists notes, one per row.
 func Lessons(s *console.Screen, notes []lesson.Note) {
-	t := &console.Table{Header: []string{"ID", "kind", "graph", "state", "made", "effect", "note"},
+	t := &console.Table{Header: []string{"ID", "KIND", "GRAPH", "STATE", "MADE", "EFFECT", "NOTE"},
 		Fixed: map[int]bool{0: true}}
 	for _, n := range notes {
 		t.Rows = append(t.Rows, []string{text.Clean(n.ID), kindName(n.Kind), graphName(n.KG), string(n.State),
