@@ -168,6 +168,13 @@ func (l *Ledger) Entry(en *bot.Entry) {
 		}
 		row("posted", posted)
 	}
+	if u := en.Undone; u != nil {
+		removed := minute(u.At) + " by " + u.By
+		if u.Rev != 0 {
+			removed += fmt.Sprintf(", revision %d", u.Rev)
+		}
+		row("removed", removed)
+	}
 	if en.Starts+en.Failures+en.Saves+en.Edits > 0 {
 		row("trouble", fmt.Sprintf("%d interrupted runs, %d failures, %d lost saves, %d edits by the poster", en.Starts,
 			en.Failures, en.Saves, en.Edits))
