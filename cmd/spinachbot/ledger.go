@@ -130,9 +130,21 @@ func (c *cmdline) change(verb bot.Act, do func(context.Context, *ledger, string)
 				verb, verb)
 		}
 		return c.withLedger(ctx, false, func(l *ledger) error {
-			return each(args, func(id string) error { return l.changed(do(ctx, l, id)) })
+			return each(args, func(id string) error { return l.orRetry(ctx, verb, id, l.changed(do(ctx, l, id))) })
 		})
 	})
+}
+
+// orRetry adds to the error of a change that ledger retry reopens the entry, if it is closed.
+func (l *ledger) orRetry(ctx context.Context, verb bot.Act, id string, err error) error {
+	if err == nil || verb == bot.ActRetry {
+		return err
+	}
+	en, missing := bot.Find(ctx, l.st, id)
+	if missing != nil || en.State.Open() || !slices.Contains(bot.ActRetry.On(), en.State) {
+		return err
+	}
+	return fmt.Errorf("%w; spinachbot ledger retry %s has it answered again", err, en.Key)
 }
 
 // each calls do for all IDs, even after one has failed, and returns all errors.

@@ -161,6 +161,23 @@ func TestRejectNames(t *testing.T) {
 	}
 }
 
+// What cannot be done with a closed entry says how to open it again.
+func TestClosedEntryNamesRetry(t *testing.T) {
+	dir := drafted(t)
+	if code, _, errs := ledgerCall(t, dir, "", nil, "reject", "sb-1"); code != exitOK {
+		t.Fatal(errs)
+	}
+	for _, args := range [][]string{{"approve", "sb-1"}, {"reject", "sb-1"}, {"approve", "sb-3"}} {
+		code, _, errs := ledgerCall(t, dir, "", nil, args...)
+		if code != exitFailed || !strings.Contains(errs, "; spinachbot ledger retry "+args[1]) {
+			t.Errorf("%v: %d %s", args, code, errs)
+		}
+	}
+	if _, _, errs := ledgerCall(t, dir, "", nil, "approve", "sb-9"); strings.Contains(errs, "ledger retry") {
+		t.Errorf("no such entry: %s", errs)
+	}
+}
+
 // config check also reads the file that WIKIS names: what it says must not come to light when the bot starts.
 func TestConfigCheckReadsWikis(t *testing.T) {
 	dir := t.TempDir()
