@@ -36,7 +36,7 @@ var seeded = map[string]struct {
 	"Vice presidents who became president [SOLVED]": {0, false, ""}, // resolved
 	"Seat of government of Côte d'Ivoire":           {1, true, "\n:Result: [[Q3768|Yamoussoukro]] (Q3768)\n"},
 	"How many countries without a coast?":           {1, true, ": There are 16 landlocked countries"},
-	"Top of Q843":                                   {1, true, "! mountain !! elevation above sea level (metre)\n"},
+	"Top of Q843":                                   {1, true, "! mountain !! elevation above sea level (m)\n"},
 	"Chancellors with their dates":                  {1, true, "|| 15 September 1949 || 15 October 1963\n"},
 	"Queen Victoria's heirs":                        {1, true, "! monarch\n"},
 	"Egypt and Germany compared":                    {1, true, "|| 114,535,772\n"},
