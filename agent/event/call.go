@@ -8,10 +8,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Call is a call to a graph as stored in a trajectory, so that a run can be replayed without the graph. Op is search,
-// entity, examples (of a property), query, labels, find, shape, classes, among, triples or solved (earlier questions).
-// KG is the graph's name, or "" for the question's first one. For a table with more than 1,000 rows only the first and
-// last 500 are kept, since the agent reads no others; Total is the number of all rows.
+// Call is a call to a graph in the form stored in a trajectory, so that a run can be replayed without the graph. Op is
+// search, entity, examples (of a property), query, labels, find, shape, classes, among, triples or solved (earlier
+// questions). KG is the graph's name, or "" for the question's first one. Of a table with more than 1,000 rows, only
+// the first and last 500 rows are kept, since the agent reads no others; Total is then the number of rows in the whole
+// table.
 type Call struct {
 	Op      string          `json:"op"`
 	KG      string          `json:"kg,omitempty"`
@@ -19,13 +20,14 @@ type Call struct {
 	Result  json.RawMessage `json:"result,omitempty"`
 	Source  string          `json:"source,omitempty"` // for a query: the endpoint that answered
 	Asked   string          `json:"asked,omitempty"`  // for a query: what was sent to that endpoint in another dialect
-	Total   int             `json:"total,omitempty"`  // rows, when the table was cut
-	At      time.Time       `json:"at,omitzero"`      // for a result from the cache: when the endpoint was asked
-	AgeMS   int64           `json:"age_ms,omitempty"` // how old it was
+	Total   int             `json:"total,omitempty"`  // number of all rows, if the table was cut
+	At      time.Time       `json:"at,omitzero"`      // for a cached result: when the endpoint was asked
+	AgeMS   int64           `json:"age_ms,omitempty"` // for a cached result: its age
 	Failure *CallFailure    `json:"failure,omitempty"`
 }
 
-// CallFailure is a failed call: the kind and the other fields of a *kg.Error. Kind is empty if the failure had none.
+// CallFailure describes why a call failed: the kind and the other fields of a *kg.Error. Kind is empty if the error was
+// of another type.
 type CallFailure struct {
 	Kind    kg.Kind `json:"kind,omitempty"`
 	Message string  `json:"message"`

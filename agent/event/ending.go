@@ -10,19 +10,19 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Ending is how a run ended. The zero Ending is the one of a run that found an answer. Callers distinguish endings by
+// Ending describes how a run ended. The zero Ending means that the run found an answer. Callers distinguish endings by
 // Reason and Cause; Detail is for people.
 type Ending struct {
 	Reason Reason
 	Detail string // one line for logs
-	// the error that stopped the run, if one did: a *llm.BudgetError, *llm.Error, *kg.Error, the context's cause, …
+	// the error that stopped the run, if any: a *llm.BudgetError, *llm.Error, *kg.Error, the context's cause, …
 	Cause error
 }
 
-// Reason says why a run ended without an answer.
+// Reason is why a run ended without an answer.
 type Reason string
 
-// The reasons. Files of older versions also say "money" for other accounts and for tokens.
+// The reasons. Files of older versions also use "money" for other accounts and for tokens.
 const (
 	Answered Reason = ""         // there is an answer
 	NoModel  Reason = "no_model" // no model is configured for this question
@@ -31,37 +31,37 @@ const (
 	OutOfActions Reason = "actions"   // the limit of actions, or of messages, was reached
 	Loop         Reason = "loop"      // the model kept repeating itself
 	OutOfTime    Reason = "time"      // the run's time limit was reached
-	OutOfTokens  Reason = "tokens"    // the request's limit of tokens or of calls to the model was reached
-	RequestMoney Reason = "money"     // the request's limit of money was reached
+	OutOfTokens  Reason = "tokens"    // the request's limit on tokens or on calls to the model was reached
+	RequestMoney Reason = "money"     // the request's limit on money was reached
 	RunMoney     Reason = "run_money" // the limit of the benchmark run was reached
 	DayMoney     Reason = "day_money" // the limit of the UTC day was reached
-	// the model's service failed for good, or the model wrote nothing that could be read
+	// the model's service failed for good, or the model wrote nothing readable
 	ModelFailed Reason = "model_failed"
 	GraphFailed Reason = "graph_failed" // the graph failed for good
-	// the final query could not be put into its posting form, or did not run again
+	// the final query could not be converted to its posting form, or failed when it was run again
 	CannotPublish Reason = "cannot_publish"
 	Canceled      Reason = "cancelled" // the caller canceled the run
-	GivenUp       Reason = "given_up"  // a person who reviewed the run gave up the question
+	GivenUp       Reason = "given_up"  // the person who reviewed the run gave up on the question
 	Broken        Reason = "internal"  // a bug in this program
 )
 
 // Transient reports whether it is worth asking the same question again later.
 func (r Reason) Transient() bool { return r == ModelFailed || r == GraphFailed }
 
-// Budget reports whether a limit of calls, tokens or money ended the run.
+// Budget reports whether a limit on calls, tokens or money ended the run.
 func (r Reason) Budget() bool {
 	return r == OutOfTokens || r == RequestMoney || r == RunMoney || r == DayMoney
 }
 
-// ErrUnreadable is the cause when turns that cannot be read end a run: the model answered, but not in a way that the
-// agent understands.
+// ErrUnreadable is the cause when unreadable turns end a run: the model answered, but not in a form that the agent
+// understands.
 var ErrUnreadable = errors.New("the model wrote nothing that could be read")
 
 // ErrOutOfTime is the cause of a context that was canceled by the run's own time limit.
 var ErrOutOfTime = errors.New("the time limit of the run has passed")
 
 // ServiceFailed reports whether the service of the model or of the graph failed, as opposed to a model that writes
-// nothing readable or that cannot take a conversation of this length.
+// nothing readable or cannot accept a conversation of this length.
 func (e Ending) ServiceFailed() bool {
 	switch e.Reason {
 	case GraphFailed:
@@ -81,16 +81,16 @@ func (e Ending) Pause() time.Duration {
 	return asks.RetryIn()
 }
 
-// Said returns Detail with the pause that the service requests.
+// Said returns Detail, followed by the pause that the service requests, if any.
 func (e Ending) Said() string {
 	if wait := e.Pause().Round(time.Second); wait > 0 {
-		return fmt.Sprintf("%s; the service wants no requests for %s", e.Detail, wait)
+		return fmt.Sprintf("%s; the service requested a pause of %s", e.Detail, wait)
 	}
 	return e.Detail
 }
 
 // EndingOf returns the ending of a run that was stopped by a failed call to the model. For a nil error it returns the
-// zero Ending. An [llm.ErrBudget] that does not name its account counts toward the request's.
+// zero Ending. An [llm.ErrBudget] that does not name its account is attributed to the request's account.
 func EndingOf(err error) Ending {
 	if err == nil {
 		return Ending{}
@@ -132,8 +132,8 @@ func reasonOfBudget(e *llm.BudgetError) Reason {
 	return OutOfTokens
 }
 
-// Cause is an error as stored in a trajectory: what a program needs to know about it, so that no reader has to parse
-// its text.
+// Cause is an error in the form stored in a trajectory. It contains what a program needs to know about the error, so
+// that no reader has to parse its text.
 type Cause struct {
 	Kind      CauseKind        `json:"kind"`
 	Message   string           `json:"message"`
@@ -164,7 +164,7 @@ const (
 	CauseOther         CauseKind = "other"
 )
 
-// CauseOf returns err in the form stored in a trajectory, or nil for nil.
+// CauseOf returns err in the form stored in a trajectory. It returns nil if err is nil.
 func CauseOf(err error) *Cause {
 	if err == nil {
 		return nil
@@ -199,8 +199,8 @@ func CauseOf(err error) *Cause {
 	return c
 }
 
-// Err returns the error that c was made from, as far as its kind is known: errors.Is and errors.As give the same
-// results. It returns nil for nil.
+// Err returns an error that is equivalent to the one that c was made from: errors.Is and errors.As return the same
+// results, as far as its kind is known. Err returns nil if c is nil.
 func (c *Cause) Err() error {
 	if c == nil {
 		return nil
@@ -231,7 +231,8 @@ type recordedCause struct {
 func (e *recordedCause) Error() string { return e.text }
 func (e *recordedCause) Unwrap() error { return e.kind }
 
-// Halt ends a run in an orderly way: it becomes the ending of an outcome. Every other error is returned to the caller.
+// Halt is an error that ends a run in an orderly way: it becomes the ending of the outcome. Every other error is
+// returned to the caller.
 type Halt struct{ Ending }
 
 // Error describes the ending.

@@ -29,7 +29,7 @@ func retryIn(err error) time.Duration {
 	return asks.RetryIn()
 }
 
-// What a program can learn from an error survives writing the error to a file and reading it back.
+// Everything that a program can learn from an error survives writing it to a file and reading it back.
 func TestCauseSurvivesTheFile(t *testing.T) {
 	for _, err := range []error{
 		llm.ErrNoModel, llm.ErrContextLength, llm.ErrNoTools, llm.ErrNoStrict, llm.ErrBudget, ErrUnreadable, ErrOutOfTime, context.Canceled,
@@ -51,10 +51,10 @@ func TestCauseSurvivesTheFile(t *testing.T) {
 			t.Errorf("%v: %s", err, d)
 		}
 		if a, b := retryIn(err), retryIn(back); a != b {
-			t.Errorf("%v: to be tried in %s, read as %s", err, a, b)
+			t.Errorf("%v: to be retried in %s, read back as %s", err, a, b)
 		}
 		if a, b := EndingOf(err).Reason, EndingOf(back).Reason; a != b {
-			t.Errorf("%v: ends with %s, read as %s", err, a, b)
+			t.Errorf("%v: ends with %s, read back as %s", err, a, b)
 		}
 	}
 	if CauseOf(nil) != nil || (*Cause)(nil).Err() != nil {
@@ -62,7 +62,7 @@ func TestCauseSurvivesTheFile(t *testing.T) {
 	}
 }
 
-// The end events of the first version had a reason and a text.
+// The end events of the first version had only a reason and a text.
 func TestOldEndings(t *testing.T) {
 	const budget = "the budget for the language model is used up: the next call could bring "
 	for _, tt := range []struct {

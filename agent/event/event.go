@@ -1,10 +1,10 @@
-// Package event implements the log of a run: everything that the model saw and said, every call to the graph, every
-// step, as a tree of events. It is the replay fixture, the web page's data and a benchmark's raw result.
+// Package event implements the log of a run: everything that the model saw and said, every call to the graph, and every
+// step, as a tree of events. Replays, the web page and benchmarks all read it.
 //
-//	nouns.go         the input: the question, its limits; the work: steps
+//	nouns.go         the input, which is the question and its limits, and the work, which is the steps
 //	ending.go        how a run ended, and why
-//	event.go log.go tree.go    events, their places in the tree, and paths in it
-//	file.go pack.go  the file, which stores only the new parts of a prompt
+//	event.go log.go tree.go    events, their positions in the tree, and paths in it
+//	file.go pack.go  the file, which stores only the new parts of each prompt
 //	search.go        searches that branch, and votes
 //	features.go      signs of how likely an answer is to be right
 //	review.go        people's decisions on turns
@@ -20,49 +20,49 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// The formats of a trajectory file, as named in its first event. A reader rejects unknown ones.
+// The formats of a trajectory file, as named in its first event. A reader rejects unknown formats.
 const (
-	Format    = "spinachbot-trajectory-2" // is written
-	oldFormat = "spinachbot-trajectory-1" // is still read
+	Format    = "spinachbot-trajectory-2" // the format that is written
+	oldFormat = "spinachbot-trajectory-1" // a format that can still be read
 )
 
-// Listener is a [Recorder] that also receives the model's messages while they are written.
+// Listener is a [Recorder] that also receives the model's messages while the model writes them.
 type Listener interface {
-	// Live is called often and must not block.
+	// Live receives the next part of a message. It is called often and must not block.
 	Live(d llm.Delta)
 }
 
-// Event is what happened at one moment of a run. The events of a run are a tree: Parent is the event that this one
-// came from, 0 for the first. A run without branches is a line; a rollback that abandons steps grows from the step
-// that it returns to. Which other fields are set depends on Event:
+// Event is one thing that happened in a run. The events of a run form a tree: Parent is the ID of the event that this
+// one followed, or 0 for the first one. A run without branches is a line; a rollback that abandons steps branches off
+// at the step that it returns to. Which other fields are set depends on Event:
 //
 //	start     Format, Question (with History), Preset, Policy, Graphs, Limits
 //	model     Request and Response (or Error and Cause) of one call to the model
-//	graph     Call: one call to the graph or the labeler with its result
+//	graph     Call: one call to the graph or the labeler, with its result
 //	step      Step: one action with its observation; Reason, repeat or stop, of one that was refused in a conversation
 //	          that only grows
 //	rollback  To (number of the last step kept; 0 for none), Reason: repeat or stop, Step: the action that was
 //	          refused, without a number
-//	feedback  Reason (done, refine or retry), Detail: what a judge says about the answer of the step before it
+//	feedback  Reason (done, refine or retry), Detail: what a judge says about the answer of the previous step
 //	probe     Probes: the variants of a finished query that were run, and what they would change; Detail: what the
-//	          model was told of them, empty for nothing
+//	          model was told about them, or "" if nothing
 //	tree      Tree: a search that branches begins, with these parameters
-//	score     Value, Values, Detail: what a judge thinks of the state whose last step is the parent
+//	score     Value, Values, Detail: a judge's opinion of the state whose last step is the parent
 //	visit     Path, Value: a simulation of a search passed this reward up
 //	leaf      Reason: why the branch ends at the parent
 //	searched  Reason, Detail: why the search ended
-//	try       Preset, Detail: the next of several independent tries begins, and how it differs; Reason for one that
-//	          is left out
+//	try       Preset, Detail: the next of several independent tries begins, and how it differs; Reason if it is
+//	          skipped
 //	vote      Groups, Reason, Detail: answers were compared by their results, and one was chosen
-//	review    Review: what a person decided on a turn before it was carried out; Reason of a skip, To (the first step
-//	          that is done again) of a way back
+//	review    Review: what a person decided on a turn before it was carried out; Reason for a skip, To (the first step
+//	          that is redone) for a return to an earlier turn
 //	final     SPARQL, Ran, KG, Table, Endpoint of the last run
 //	end       Reason (empty for an answer), Detail, Cause, Report, Asks, Language, Confidence, Features,
 //	          Usage, Repairs; see [Event.Ending]
-//	live Detail: what the model has written so far of a message that is not complete; only sent to listeners, never
-//	written
+//	live Detail: what the model has written so far of an incomplete message; only sent to listeners,
+//	never written
 //
-// In the current format, a file stores only the new parts of a model event's request, see pack.go; [Read] returns the
+// In the current format, a file stores only the new parts of a model event's request (see pack.go); [Read] returns the
 // whole request.
 type Event struct {
 	ID         int            `json:"id,omitempty"`
@@ -78,7 +78,7 @@ type Event struct {
 	Request    *llm.Request   `json:"request,omitempty"`
 	Response   *llm.Response  `json:"response,omitempty"`
 	Error      string         `json:"error,omitempty"`
-	Cause      *Cause         `json:"cause,omitempty"` // of Error or Reason; files of older versions have none
+	Cause      *Cause         `json:"cause,omitempty"` // of Error or Reason; missing in files of older versions
 	Call       *Call          `json:"call,omitempty"`
 	Step       *Step          `json:"step,omitempty"`
 	To         *int           `json:"to,omitempty"`
@@ -88,20 +88,20 @@ type Event struct {
 	KG         string         `json:"kg,omitempty"` // name of the graph
 	Table      *kg.Table      `json:"table,omitempty"`
 	Endpoint   string         `json:"endpoint,omitempty"`
-	Columns    []string       `json:"columns,omitempty"` // columns of Table that answer; none: unknown
-	Assumed    string         `json:"assumed,omitempty"` // the reading that was chosen
+	Columns    []string       `json:"columns,omitempty"` // columns of Table that answer the question; nil: unknown
+	Assumed    string         `json:"assumed,omitempty"` // the reading of the question that was chosen
 	Open       string         `json:"open,omitempty"`    // what was left open
 	Detail     string         `json:"detail,omitempty"`
 	Report     string         `json:"report,omitempty"`
 	Asks       string         `json:"asks,omitempty"` // a question to the asker
 	Language   string         `json:"language,omitempty"`
 	Confidence float64        `json:"confidence,omitempty"`
-	Features   *Features      `json:"features,omitempty"` // of an answer
+	Features   *Features      `json:"features,omitempty"` // for an answer
 	Usage      *llm.Usage     `json:"usage,omitempty"`
 	Repairs    map[string]int `json:"repairs,omitempty"` // turns that the model had to repair, by problem
 	Tree       *Tree          `json:"tree,omitempty"`
 	Value      *float64       `json:"value,omitempty"`  // 0 to 1
-	Values     []float64      `json:"values,omitempty"` // of the judge's samples, of which Value is the mean
+	Values     []float64      `json:"values,omitempty"` // the judge's samples; Value is their mean
 	Path       []int          `json:"path,omitempty"`   // IDs of step events, from the first step to the state's last
 	Groups     []Group        `json:"groups,omitempty"`
 	Review     *Review        `json:"review,omitempty"`

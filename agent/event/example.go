@@ -7,24 +7,23 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Example is an earlier question with a query that answered it. Its texts are untrusted. It was answered in the past;
-// whether the query still runs is not checked.
+// Example is an earlier question with a query that answered it. Its texts are untrusted. The query may no longer run.
 type Example struct {
 	ID       string    `json:"id"`               // unique in its source
 	Source   string    `json:"source,omitempty"` // its source, for people: the name of a file or of the archive
 	Question string    `json:"question"`         // as it was asked
 	SPARQL   string    `json:"sparql"`
-	Page     string    `json:"page,omitempty"`    // title of the wiki page, or ""
+	Page     string    `json:"page,omitempty"`    // the wiki page's title, or ""
 	Heading  string    `json:"heading,omitempty"` // of the discussion
 	Month    time.Time `json:"month,omitzero"`    // when it was asked; zero: unknown
 	// similarity to the text of the query, above 0 and at most 1; 0 if it was not ranked
 	Score float64 `json:"score,omitempty"`
 }
 
-// ExamplesOp is the Op of a [Call] that asked for examples.
+// ExamplesOp is the Op of a [Call] that searched for examples.
 const ExamplesOp = "solved"
 
-// Examples returns the examples that a call found; a call with another Op has none.
+// Examples returns the examples that a call found, or nil if its Op is not [ExamplesOp].
 func (c *Call) Examples() (out []Example) {
 	if c == nil || c.Op != ExamplesOp || json.Unmarshal(c.Result, &out) != nil {
 		return nil
@@ -32,15 +31,15 @@ func (c *Call) Examples() (out []Example) {
 	return out
 }
 
-// ExampleQuery asks for earlier questions.
+// ExampleQuery is a search for earlier questions.
 type ExampleQuery struct {
-	Text   string `json:"text,omitempty"` // text that they should resemble; "": any, in an order determined by Seed
+	Text   string `json:"text,omitempty"` // text the questions should resemble; "": any, in an order determined by Seed
 	Seed   uint64 `json:"seed,omitempty"`
 	Limit  int    `json:"limit"`
 	Offset int    `json:"offset,omitempty"` // how many to skip
 }
 
-// Graph is a graph of a run: what is known about it, what it could do, and the notes on it.
+// Graph describes one of a run's graphs: what is known about it, what it could do, and the notes on it.
 type Graph struct {
 	Explain kg.Description `json:"explain"`
 	// besides running queries and searching: label, find, shape, examples, explore

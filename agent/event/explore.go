@@ -5,19 +5,19 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// AmongQuery asks for entities, properties and literals by words among the terms that a query returns.
+// AmongQuery is a search by words for entities, properties and literals, among the terms that a query returns.
 type AmongQuery struct {
-	kg.FindQuery        // Among is nil
-	From         string `json:"from"` // SELECT with one column, without LIMIT
+	kg.FindQuery        // its Among is nil
+	From         string `json:"from"` // a SELECT query with one column and without LIMIT
 }
 
-// Among is the answer to an [AmongQuery].
+// Among is the result of an [AmongQuery].
 type Among struct {
 	kg.SearchResult
 	Candidates int `json:"candidates"` // distinct terms that were searched
 }
 
-// TriplesQuery asks for the triples that fit a pattern, the most useful first.
+// TriplesQuery is a search for the triples that match a pattern, the most useful ones first.
 type TriplesQuery struct {
 	Subject  rdf.Term `json:"subject"` // the zero term: any
 	Property rdf.Term `json:"property"`
@@ -26,9 +26,9 @@ type TriplesQuery struct {
 	Offset   int      `json:"offset,omitempty"`
 }
 
-// Triples is the answer to a [TriplesQuery].
+// Triples is the result of a [TriplesQuery].
 type Triples struct {
 	Rows  [][3]rdf.Term `json:"rows"`  // subject, property, object
-	Total int           `json:"total"` // triples that fit
-	More  bool          `json:"more"`  // there are more, which were not examined
+	Total int           `json:"total"` // triples that match
+	More  bool          `json:"more"`  // there are more triples, which were not examined
 }

@@ -1,10 +1,10 @@
 package event
 
-// Features are the signs of how likely an answer is to be right that are known when a run ends with one. They are in
-// the end event, so that a confidence model can be fitted to finished runs. A zero field means that nothing of the kind
+// Features are signs of how likely an answer is to be right, as known at the end of the run. They are stored in the end
+// event, so that a confidence model can be fitted to finished runs. A zero field means that nothing of the kind
 // happened, or that the preset does not check for it.
 type Features struct {
-	Preset    string `json:"preset"`              // that found the answer
+	Preset    string `json:"preset"`              // the preset that found the answer
 	Steps     int    `json:"steps"`               // in the state, without those that the model did not request
 	Refusals  int    `json:"refusals,omitempty"`  // actions that were refused
 	Repairs   int    `json:"repairs,omitempty"`   // turns and calls that the model had to repair
@@ -12,7 +12,7 @@ type Features struct {
 	Empties   int    `json:"empties,omitempty"`   // queries in the state that ran and returned nothing
 	Unseen    bool   `json:"unseen,omitempty"`    // the query contains IDs that no observation has shown
 	Extracted bool   `json:"extracted,omitempty"` // the query was taken from the run after a limit ended it
-	Verdict   string `json:"verdict,omitempty"`   // of the judge on the first answer: done, refine or retry
+	Verdict   string `json:"verdict,omitempty"`   // the judge's verdict on the first answer: done, refine or retry
 	Feedbacks int    `json:"feedbacks,omitempty"` // answers that the judge sent back
 
 	Rows    int  `json:"rows"`            // of the result
@@ -25,12 +25,12 @@ type Features struct {
 
 	Probes int `json:"probes,omitempty"` // variants of the query that were run before the end
 	Moved  int `json:"moved,omitempty"`  // those that changed the result
-	Open   int `json:"open,omitempty"`   // those of these whose change the answer does not have
-	// whether the result has the columns that the model had announced: kept, broken; "" if none were announced
+	Open   int `json:"open,omitempty"`   // those whose change is not in the final answer
+	// whether the result has the columns that the model announced: kept or broken; "" if it announced none
 	Shape string `json:"shape,omitempty"`
 
-	Tries    int  `json:"tries,omitempty"`    // independent tries at the question, of a vote
-	Answers  int  `json:"answers,omitempty"`  // number of these with an answer
-	Agree    int  `json:"agree,omitempty"`    // number of these with this result
-	Compared bool `json:"compared,omitempty"` // a comparison chose among different results
+	Tries    int  `json:"tries,omitempty"`    // in a vote: independent tries at the question
+	Answers  int  `json:"answers,omitempty"`  // those with an answer
+	Agree    int  `json:"agree,omitempty"`    // those with this result
+	Compared bool `json:"compared,omitempty"` // a comparison chose between different results
 }

@@ -25,8 +25,7 @@ type File struct {
 	bad  error
 }
 
-// Create creates the file at path for one run. It is an error if the file exists, so that no trajectory is ever
-// overwritten.
+// Create creates the file at path for one run. It fails if the file exists, so that no trajectory is ever overwritten.
 func Create(path string) (*File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -39,16 +38,15 @@ func Create(path string) (*File, error) {
 // line is an event in the form stored in a file.
 type line struct {
 	Event
-	// of a model event: the messages and tools of Request, which is stored without them
+	// for a model event: the messages and tools of Request, which is stored without them
 	Prompt *packedPrompt `json:"prompt,omitempty"`
 }
 
-// durable lists the events at which everything so far must be synced to disk: once per step, and before anything is
-// published.
+// durable lists the events after which the file is synced to disk: once per step, and before anything is published.
 var durable = []string{"step", "rollback", "review", "final", "end"}
 
-// Record writes an event, and syncs the file with the last event of a step. If the disk is full or fails, the torn line
-// is cut off, so that the file stays readable, and this and every later Record returns the error.
+// Record writes an event, and syncs the file after the last event of a step. If the disk is full or fails, Record cuts
+// off the torn line, so that the file stays readable. This and every later call then return the error.
 func (t *File) Record(_ context.Context, e Event) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -84,7 +82,7 @@ func (t *File) Record(_ context.Context, e Event) error {
 	return nil
 }
 
-// Name is the file's name, as it was opened.
+// Name returns the file's name as it was opened.
 func (t *File) Name() string { return t.f.Name() }
 
 // Close closes the file.
@@ -98,21 +96,21 @@ func (t *File) Close() error {
 // are valid.
 var ErrTorn = errors.New("the trajectory's last line is torn: the events before it are complete")
 
-// Read reads the events of a trajectory file, in either format. With a torn last line it returns the events before it
-// and [ErrTorn]. A file of an unknown format, one that does not begin with a start event, and a broken line in the
-// middle are errors that name the line.
+// Read reads the events of a trajectory file, in either format. If the last line is torn, it returns the events before
+// that line and [ErrTorn]. An unknown format, a first event that is not a start event, and a broken line in the middle
+// are errors that name the line.
 func Read(r io.Reader) ([]Event, error) {
 	events, _, err := read(r)
 	return events, err
 }
 
-// reading is a file that is being read.
+// reading is the state of reading a file.
 type reading struct {
 	events []Event
 	pack   *packer
-	old    *oldTree // of a file in the first format
+	old    *oldTree // for a file in the first format
 	size   int64    // bytes of valid lines
-	open   bool     // the last line has no end
+	open   bool     // the last line does not end in a newline
 }
 
 func read(r io.Reader) ([]Event, *reading, error) {
@@ -176,8 +174,8 @@ func (in *reading) line(text []byte) error {
 	return nil
 }
 
-// Append opens a file from [Create] in order to continue it after a crash. It returns its events; a torn last line is
-// cut off.
+// Append opens a file that [Create] made, to continue it after a crash, and returns the events in it. It cuts off a
+// torn last line.
 func Append(path string) (*File, []Event, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0o600)
 	if err != nil {

@@ -51,8 +51,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// FuzzReadTrajectory checks that no file breaks the reader, and that whatever it reads begins with a start event in one
-// of our formats.
+// FuzzRead checks that no file breaks the reader, and that whatever it reads begins with a start event in one of our
+// formats.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"id":1,"event":"start","format":"` + Format + `","question":{"Text":"x"}}` +
 		"\n{\"event\":\"step\"}\n{"))
@@ -73,23 +73,23 @@ func TestFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Create(path); err == nil {
-		t.Error("a file that is there was opened again")
+		t.Error("an existing file was opened again")
 	}
 	if err := f.Record(t.Context(), Event{Event: "start", Format: Format}); err != nil {
 		t.Fatal(err)
 	}
 	if b, _ := os.ReadFile(path); !bytes.HasSuffix(b, []byte("\n")) {
-		t.Errorf("not on the disk when Record returned: %q", b)
+		t.Errorf("not on disk when Record returned: %q", b)
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
 	err = f.Record(t.Context(), Event{Event: "end"})
 	if err == nil || !strings.Contains(err.Error(), "event end") {
-		t.Errorf("a failed write gives %v", err)
+		t.Errorf("after a failed write: error %v", err)
 	}
 	if again := f.Record(t.Context(), Event{Event: "end"}); again == nil {
-		t.Error("recording went on after a failure")
+		t.Error("recording continued after a failure")
 	}
 	if _, err := Create(filepath.Join(dir, "missing", "t.jsonl")); err == nil {
 		t.Error("no error for a missing directory")
@@ -100,7 +100,7 @@ func TestFile(t *testing.T) {
 func TestRecordedErrorKinds(t *testing.T) {
 	for _, err := range []error{llm.ErrNoModel, llm.ErrBudget, llm.ErrContextLength} {
 		err = fmt.Errorf("call: %w", err)
-		// now, and as the first version wrote it
+		// in the current form, and as the first version wrote it
 		for _, e := range []Event{{Error: err.Error(), Cause: CauseOf(err)}, {Error: err.Error()}} {
 			if got := recordedError(e); !errors.Is(got, errors.Unwrap(err)) {
 				t.Errorf("%v is lost: %v", err, got)
@@ -114,7 +114,8 @@ func TestRecordedErrorKinds(t *testing.T) {
 }
 
 // TestOldTree reads a file in the first format, in which events have only an order. After a rollback that abandons
-// steps, the tree grows from the step that it returns to; after one that only refuses an action, the line continues.
+// steps, the tree branches off at the step that it returns to; after one that only refuses an action, the line
+// continues.
 func TestOldTree(t *testing.T) {
 	file := `{"event":"start","format":"spinachbot-trajectory-1","question":{"text":"x"}}
 {"event":"model","request":{"purpose":"act","messages":[]}}
@@ -162,7 +163,7 @@ func TestBadReferences(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	dev, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Skip("no /dev/full here")
+		t.Skip("this system has no /dev/full")
 	}
 	l := NewLog(&File{f: dev, pack: newPacker()}, time.Now, 0)
 	for range 2 {

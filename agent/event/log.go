@@ -17,16 +17,15 @@ type Log struct {
 	err  error
 
 	lane bool
-	held []Event // of a lane, until it is joined
+	held []Event // a lane's events, until it is joined
 }
 
-// NewLog returns a log whose first event has the ID after last, which is 0 for a new run. rec may be nil: then
-// nothing is kept.
+// NewLog returns a log whose first event gets the ID last+1; last is 0 for a new run. If rec is nil, nothing is kept.
 func NewLog(rec Recorder, now func() time.Time, last int) *Log {
 	return &Log{rec: rec, now: now, last: last}
 }
 
-// WriteError is the failure to write an event. Nothing of the run may be published after it.
+// WriteError is a failure to write an event. Nothing from the run may be published after it.
 type WriteError struct{ Err error }
 
 // Error describes the failure.
@@ -42,7 +41,8 @@ func IsWriteError(err error) bool {
 }
 
 // add writes an event below parent and returns its ID. It does so even if ctx is done, so that the log ends properly on
-// every exit path. After a failure nothing more is written: the log ends where it could no longer be trusted.
+// every exit path. After a failure, nothing more is written: the log ends at the point from which it can no longer be
+// trusted.
 func (l *Log) add(ctx context.Context, parent int, e Event) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,8 +73,8 @@ func (l *Log) write(ctx context.Context, parent int, e Event) (int, error) {
 // firstOfLane is the first ID of a lane's events. No log has that many.
 const firstOfLane = 1 << 40
 
-// Lane returns a log for a line of work that runs in parallel with others. It keeps its events until [Log.Join] writes
-// them, so that the order of the events in the file does not depend on which line was faster.
+// Lane returns a log for a line of work that runs in parallel with others. The lane keeps its events until [Log.Join]
+// writes them, so that their order in the file does not depend on which line of work was faster.
 func (l *Log) Lane() *Log { return &Log{now: l.now, last: firstOfLane, lane: true} }
 
 // Join writes the events of a lane. It returns a function that maps the IDs of the lane's events to those in this log
@@ -100,14 +100,14 @@ func (l *Log) Join(ctx context.Context, lane *Log) (id func(int) int, err error)
 	return id, nil
 }
 
-// Branch is a line of work that grows from a place in the tree of events. Its methods must not be called concurrently;
-// parallel lines of work need separate branches.
+// Branch is a line of work that starts at an event of the tree. Its methods must not be called concurrently; parallel
+// lines of work need separate branches.
 type Branch struct {
 	log *Log
 	at  int
 }
 
-// Branch returns a branch that grows from the event with the ID at, 0 for the root.
+// Branch returns a branch that starts at the event with the ID at, or at the root if at is 0.
 func (l *Log) Branch(at int) *Branch { return &Branch{l, at} }
 
 // Record writes an event below the branch's last one.
@@ -122,7 +122,7 @@ func (b *Branch) Record(ctx context.Context, e Event) error {
 // At returns the ID of the branch's last event.
 func (b *Branch) At() int { return b.at }
 
-// Fork returns a branch that grows from the same event.
+// Fork returns a new branch that continues from the same event.
 func (b *Branch) Fork() *Branch { return &Branch{b.log, b.at} }
 
 // Back makes the branch continue from an earlier event.

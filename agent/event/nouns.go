@@ -9,29 +9,30 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Recorder keeps the log: one call per event, in the order of their IDs. When it returns from a step, a rollback, a
-// final or an end event, that event and all before it are durable: a crash loses at most the step in flight.
+// Recorder stores the log: it is called once per event, in the order of their IDs. When the call for a step, rollback,
+// final or end event returns, that event and all earlier ones are durable: a crash loses at most the step in progress.
 type Recorder interface {
 	Record(ctx context.Context, e Event) error
 }
 
-// Question is a question in the poster's own words, with anything that came with it, such as a half-working query.
+// Question is a question in the poster's own words, including anything that came with it, such as a query that only
+// half works.
 type Question struct {
 	ID       string `json:"id,omitempty"` // for the trajectory and the log; may be empty
 	Text     string `json:"text"`
-	Language string `json:"language,omitempty"` // language code when known; detected by the model otherwise
-	// Language is to be written, whatever language the question is in
+	Language string `json:"language,omitempty"` // language code if known; otherwise the model detects it
+	// the answer must be in Language, whatever language the question is in
 	Firm    bool   `json:"firm,omitempty"`
 	History []Turn `json:"history,omitempty"` // earlier turns of the conversation, oldest first
 
-	// things mentioned in it that the model is told about, as the prompt names them: "Berlin (wd:Q64)"; used by
-	// experiments with golden entities, otherwise nil
+	// entities in the question that the model is told about, as the prompt names them: "Berlin (wd:Q64)"; used by
+	// experiments with gold entities, otherwise nil
 	Entities []string `json:"entities,omitempty"`
 
-	// the conversation that began when the post was judged and that the work continues; nil if there is none
+	// the conversation that began when the post was judged, which the run continues; nil if there is none
 	Opening *Opening `json:"opening,omitempty"`
 
-	// where it was asked, so that copies of it can be withheld from the model; never shown
+	// where the question was asked, so that copies of it can be withheld from the model; never shown
 	Thread *Thread `json:"-"`
 }
 
@@ -39,24 +40,24 @@ type Question struct {
 type Thread struct {
 	Heading string
 	Posts   []string // texts of the comments up to the question
-	Queries []string // those in the comments
+	Queries []string // queries in those comments
 }
 
-// Post is one post of a thread: who said what.
+// Post is one post of a thread.
 type Post struct {
 	Author  string   `json:"author,omitempty"`
-	Text    string   `json:"text"`              // as read, queries replaced by [query]
+	Text    string   `json:"text"`              // as read, with queries replaced by [query]
 	Queries []string `json:"queries,omitempty"` // the queries in it, in order
 	Ours    bool     `json:"ours,omitempty"`    // posted by the bot
 }
 
-// Whole is a post's text with its queries.
+// Whole returns a post's text with its queries.
 func (p Post) Whole() string {
 	return strings.Join(append([]string{p.Text}, p.Queries...), "\n[query]\n")
 }
 
-// Opening is a conversation that began with the judgment of a post: what the model was shown, and what it did first,
-// in the same turn.
+// Opening is a conversation that began with the judgment of a post: what the model was shown, and what it first did in
+// the same turn.
 type Opening struct {
 	Heading string      `json:"heading,omitempty"`
 	Posts   []Post      `json:"posts"`            // of the thread; the last one is judged
@@ -64,7 +65,7 @@ type Opening struct {
 	Turn    *llm.Choice `json:"turn,omitempty"`   // the turn without its judgment; nil if it contained nothing else
 }
 
-// Turn is an earlier question of the same conversation and what was done and said.
+// Turn is an earlier question of the same conversation, with the work on it and the answer.
 type Turn struct {
 	Question string `json:"question"`
 	Steps    []Step `json:"steps,omitempty"`
@@ -74,7 +75,7 @@ type Turn struct {
 
 // Step is one action with its observation. It is part of the trajectory and of the reply's list of steps.
 type Step struct {
-	N           int           `json:"n"` // 1-based number within the run, rolled-back steps included
+	N           int           `json:"n"` // number within the run from 1, counting rolled-back steps
 	Thought     string        `json:"thought"`
 	Action      string        `json:"action"`   // name of the tool
 	Argument    string        `json:"argument"` // as the model wrote it: text, or JSON for a native call
@@ -86,23 +87,24 @@ type Step struct {
 	MS          int64         `json:"ms"`
 }
 
-// Limits bound one run. A zero field takes its default, which for calls, tokens, money and time is "no limit".
+// Limits are the limits of one run. A zero field means the default, which is "no limit" for calls, tokens, money and
+// time.
 //
 // Actions are counted as in the SPINACH paper (section 4.2 and footnote 7): Counted is the maximum number of steps in a
-// state, Total the maximum number of requested actions. The difference is for refused actions and for steps that a
-// rollback abandons. If no spare action is left, a refusal uses up a counted one, so that a run never takes more than
-// Total actions.
+// state, Total the maximum number of requested actions. The difference is spare actions, for refused actions and for
+// steps that a rollback abandons. If no spare action is left, a refusal uses up a counted one, so that a run never
+// takes more than Total actions.
 type Limits struct {
 	Counted      int           // actions in the state, default 15
-	Total        int           // actions requested in all, including refused and abandoned ones; default 30
-	FormatErrors int           // unreadable turns in a row that end the run, default 4
+	Total        int           // all requested actions, including refused and abandoned ones; default 30
+	FormatErrors int           // number of unreadable turns in a row that ends the run, default 4
 	Calls        int           // calls to the model
 	Tokens       int           // input and output tokens of all calls
-	USD          float64       // money of all calls
+	USD          float64       // cost of all calls
 	Time         time.Duration // wall time from start to end
 }
 
-// The paper's defaults, and ours for what it does not specify.
+// The paper's defaults, and our own for what the paper does not specify.
 const (
 	defaultCounted      = 15
 	defaultTotal        = 30

@@ -8,7 +8,7 @@ import (
 )
 
 // Trajectories of the first version have no causes: only an event's text shows what kind of failure it was. These are
-// the texts that version wrote; they are read only here.
+// the texts that the first version wrote. Only this file reads them.
 const (
 	oldNoModel       = "no language model is configured for this request"
 	oldBudget        = "the budget for the language model is used up"
@@ -31,7 +31,8 @@ func oldError(text string) error {
 	return &llm.Error{Message: text}
 }
 
-// oldLimit returns the account and the measure of a budget that an old text names. Money is written with a dollar sign.
+// oldLimit returns the account and the measure of the budget that an old text names. Amounts of money have a dollar
+// sign.
 func oldLimit(text string) *llm.BudgetError {
 	e := &llm.BudgetError{Account: llm.RequestAccount, Measure: llm.OutputTokens}
 	if strings.Contains(text, "$") || strings.Contains(text, oldMoney) {
@@ -46,8 +47,8 @@ func oldLimit(text string) *llm.BudgetError {
 	return e
 }
 
-// Ending returns how the run ended; e is its end event. For a file of the first version, in which the reason "money"
-// meant all tokens and money and an interrupted run had no reason, it follows the texts.
+// Ending returns how the run ended; e is its end event. In files of the first version, the reason "money" covered all
+// limits of tokens and money, and an interrupted run had no reason. For these, Ending relies on the texts.
 func (e Event) Ending() Ending {
 	end := Ending{Reason: Reason(e.Reason), Detail: e.Detail, Cause: e.Cause.Err()}
 	switch {
@@ -65,10 +66,10 @@ func (e Event) Ending() Ending {
 	return end
 }
 
-// oldTree places the events of a file in the first format in a tree: that format had only their order.
+// oldTree arranges the events of a file in the first format in a tree, since that format had only their order.
 type oldTree struct {
-	steps map[int]int // event of a step's number
-	root  int         // event from which the exploration started
+	steps map[int]int // step number → ID of its event
+	root  int         // ID of the event from which the exploration started
 	last  int
 }
 

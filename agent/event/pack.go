@@ -19,10 +19,10 @@ import (
 type packedPrompt struct {
 	From     []int           `json:"from,omitempty"` // the events that the prompt came from
 	Messages []packedMessage `json:"messages"`
-	Tools    int             `json:"tools,omitempty"` // the tools are those of this event
+	Tools    int             `json:"tools,omitempty"` // ID of the event that has the same tools
 }
 
-// packedMessage is one message, or Count messages of the event Like, starting at position At.
+// packedMessage is one message, or Count messages of the event Like, starting at index At.
 type packedMessage struct {
 	Like  int `json:"like,omitempty"`
 	At    int `json:"at,omitempty"`
@@ -32,8 +32,8 @@ type packedMessage struct {
 	Parts   []part       `json:"parts,omitempty"`
 }
 
-// part is a piece of a message's content: new text, an event's text, or the first Bytes bytes of the message At of
-// the event's request.
+// part is a piece of a message's content: new text, an event's text, or the first Bytes bytes of message At in the
+// event's request.
 type part struct {
 	Text  string `json:"text,omitempty"`
 	Event int    `json:"event,omitempty"`
@@ -41,13 +41,13 @@ type part struct {
 	Bytes int    `json:"bytes,omitempty"`
 }
 
-// leastShared is the minimum length in bytes of a text that is worth a reference.
+// leastShared is the minimum length, in bytes, of a text that is worth a reference.
 const leastShared = 64
 
-// packer turns requests into packed prompts and back. It has all events before the current one.
+// packer converts requests to packed prompts and back. It keeps what it needs of all events before the current one.
 type packer struct {
 	parent map[int]int
-	text   map[int]string // of the events that have one
+	text   map[int]string // texts of the events that have one
 	asked  map[int]*llm.Request
 	place  map[string]place // of messages, by their JSON
 }
@@ -89,8 +89,8 @@ func messageKey(m llm.Message) string {
 	return string(b)
 }
 
-// pack returns the request without messages and tools, and these as a packed prompt. e must have its ID and parent, and
-// must not have been learned yet.
+// pack returns e's request without messages and tools, and the messages and tools as a packed prompt. e must have its
+// ID and parent, and must not have been learned yet.
 func (p *packer) pack(e Event) (*llm.Request, *packedPrompt) {
 	req, out := *e.Request, &packedPrompt{Messages: []packedMessage{}}
 	before, asked := p.before(e)
@@ -126,7 +126,7 @@ func sameTool(a, b llm.Tool) bool {
 		string(a.Parameters) == string(b.Parameters)
 }
 
-// before finds the nearest event above e that asked the model for the same purpose.
+// before finds e's nearest ancestor that called the model for the same purpose.
 func (p *packer) before(e Event) (id int, asked *llm.Request) {
 	for id = e.Parent; id > 0; id = p.parent[id] {
 		if asked = p.asked[id]; asked != nil && asked.Purpose == e.Request.Purpose {
@@ -169,8 +169,8 @@ func (p *packer) split(e Event, before int, asked *llm.Request, i int, m llm.Mes
 	return parts
 }
 
-// commonPrefix returns the length of the common prefix of a and b, in whole characters. It ends before bytes that are
-// not UTF-8, since those change when the file is read.
+// commonPrefix returns the length of the common prefix of a and b, in whole characters. The prefix ends before bytes
+// that are not UTF-8, since those change when the file is read.
 func commonPrefix(a, b string) int {
 	n := 0
 	for n < len(b) {

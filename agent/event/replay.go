@@ -14,11 +14,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Replay answers an agent from a recorded trajectory: it acts as the model and as the first graph; [Replay.On] returns
-// another graph. Every call must be the next one of its kind in the record, with the same content; the first that
-// differs fails with a message that names it. A run of the same code therefore reaches the same answer without any
-// service. A branching search makes calls in parallel, in any order: there, a call need only be in the record. A
-// Replay serves one run; only that of a branching search is safe for concurrent use.
+// Replay answers an agent from a recorded trajectory. It acts as the model and as the first graph; [Replay.On] returns
+// the others. Every call must be the next one of its kind in the record, with the same content; the first call that
+// differs fails with a message that names it. The same code therefore reaches the same answer without any service. A
+// branching search makes calls in parallel, in any order, so its calls only need to be in the record. A Replay serves
+// one run. It is safe for concurrent use only if that run is a branching search.
 type Replay struct {
 	question Question
 	sources  []Graph
@@ -26,14 +26,14 @@ type Replay struct {
 	model    []Event
 	calls    []*Call
 	*progress
-	kg      string   // the graph that this is, "" for the first one
-	earlier *Earlier // of a branching search, else nil
+	kg      string   // name of the graph that it acts as, "" for the first one
+	earlier *Earlier // for a branching search, otherwise nil
 }
 
 // progress is the state of a replay.
 type progress struct {
-	models int // used
-	graphs int // used
+	models int // calls to the model that were used
+	graphs int // calls to graphs that were used
 }
 
 // NewReplay prepares the replay of the events that [Read] returned.
@@ -67,10 +67,10 @@ func NewReplay(events []Event) (*Replay, error) {
 // Question returns the recorded question.
 func (r *Replay) Question() Question { return r.question }
 
-// Graphs returns the recorded graphs, the main one first; none in files of older versions.
+// Graphs returns the recorded graphs, the main one first. Files of older versions have none.
 func (r *Replay) Graphs() []Graph { return r.sources }
 
-// On returns the replay as the graph with a name, for a run that uses several.
+// On returns the replay acting as the named graph, for a run that uses several graphs.
 func (r *Replay) On(name string) *Replay {
 	other := *r
 	other.kg = name
@@ -97,7 +97,7 @@ func (r *Replay) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 	}
 	e := r.model[r.models]
 	if len(req.Tools) > 0 && e.Request != nil && len(e.Request.Tools) == 0 && e.Request.Purpose == req.Purpose {
-		return nil, llm.ErrNoTools // which was known about the server when the run began
+		return nil, llm.ErrNoTools // the server was known not to support tools when the run began
 	}
 	r.models++
 	if e.Request == nil || !sameRequest(*e.Request, req) {
@@ -203,7 +203,7 @@ func (r *Replay) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return replayed[*kg.Table](ctx, r, "query", query)
 }
 
-// replayed returns the result of the next recorded call if it is this call.
+// replayed returns the result of the next recorded call, which must be this call.
 func replayed[T any](ctx context.Context, r *Replay, op string, args any) (T, error) {
 	var zero T
 	if err := ctx.Err(); err != nil {
@@ -238,7 +238,7 @@ func replayed[T any](ctx context.Context, r *Replay, op string, args any) (T, er
 	return Returned[T](c)
 }
 
-// Returned is the result of a recorded call. The rows that were left out of a long table are returned unbound.
+// Returned returns the result of a recorded call. The rows that were left out of a long table are returned unbound.
 func Returned[T any](c *Call) (T, error) {
 	var out T
 	if c.Failure != nil {

@@ -16,8 +16,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Earlier has the responses of the model and the graphs in a run that was cut off, for continuing that run: each
-// recorded call answers one call with the same content, in any order. It is safe for concurrent use.
+// Earlier contains the responses of the model and the graphs in a run that was cut off, so that the run can be
+// continued. Each recorded call answers one call with the same content, in any order. An Earlier is safe for concurrent
+// use.
 type Earlier struct {
 	mu     sync.Mutex
 	models map[string][]Event
@@ -40,7 +41,7 @@ func NewEarlier(events []Event) *Earlier {
 	return x
 }
 
-// modelKey is the form in which requests are compared.
+// modelKey returns the form in which requests are compared.
 func modelKey(req llm.Request) string {
 	h := sha256.New()
 	write := func(parts ...string) {
@@ -66,7 +67,7 @@ func callKey(kg, op string, args json.RawMessage) string {
 	return kg + "\x00" + op + "\x00" + b.String()
 }
 
-// Complete returns what the model answered; ok is false if the record has no such call, or no more of them.
+// Complete returns what the model answered to req; ok is false if the record has no such call, or no more of them.
 func (x *Earlier) Complete(req llm.Request) (resp *llm.Response, err error, ok bool) { //nolint:revive // ok is last
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -83,7 +84,8 @@ func (x *Earlier) Complete(req llm.Request) (resp *llm.Response, err error, ok b
 	return e.Response, err, true
 }
 
-// Call returns a recorded call to the graph with the name kg, "" for the first one; nil if there is none, or no more.
+// Call returns a recorded call to the graph named kg, where "" is the first graph. It returns nil if the record has no
+// such call, or no more of them.
 func (x *Earlier) Call(kg, op string, args json.RawMessage) *Call {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -96,12 +98,12 @@ func (x *Earlier) Call(kg, op string, args json.RawMessage) *Call {
 	return of[0]
 }
 
-// ErrChanged means that a run cannot be continued because it does not do what it did before.
+// ErrChanged means that a run cannot be continued because it no longer does what it did before.
 var ErrChanged = errors.New("the run cannot be continued")
 
-// Continued is the file of a run that was cut off and is continued. The run is repeated from its beginning, with the
-// results in the file instead of new calls ([Earlier]). Its events must be those in the file as far as these go; later
-// ones are written to the file.
+// Continued is the file of a run that was cut off and is being continued. The run is repeated from its beginning, with
+// the results in the file instead of new calls ([Earlier]). Its events must match those in the file; events after the
+// last of these are written to the file.
 type Continued struct {
 	file    *File
 	earlier []Event
@@ -111,11 +113,11 @@ type Continued struct {
 // finished lists the reasons after which a run has nothing left to do.
 var finished = []Reason{Answered, GivenUp, NotFound, OutOfActions, Loop, CannotPublish}
 
-// Finished reports whether a run that ended for the reason has nothing left to do: all other reasons interrupt a run.
+// Finished reports whether a run that ended for this reason has nothing left to do. All other reasons interrupt a run.
 func Finished(reason Reason) bool { return slices.Contains(finished, reason) }
 
-// Continue opens the file of a run that was cut off. A run that has ended cannot be continued, unless it was stopped or
-// a service failed: then its end is cut off, with the failed calls that led to it.
+// Continue opens the file of a run that was cut off. A run that ended cannot be continued, unless it was stopped or a
+// service failed. In that case, Continue removes its end event and the failed calls that led to it.
 func Continue(path string) (*Continued, []Event, error) {
 	f, events, err := Append(path)
 	if err != nil {
@@ -145,7 +147,7 @@ func Continue(path string) (*Continued, []Event, error) {
 	return &Continued{file: f, earlier: events}, events, nil
 }
 
-// underway returns how many events of a run are kept when it is continued.
+// underway returns how many of a run's events are kept when it is continued.
 func underway(events []Event) int {
 	n := len(events)
 	if n == 0 || events[n-1].Event != "end" || Finished(Reason(events[n-1].Reason)) {
@@ -178,19 +180,19 @@ func cutLines(path string, n int) error {
 	return nil
 }
 
-// Record compares an event with the one in the file, or writes it after the last one.
+// Record compares an event with the one in the file, or appends it if the file has no more events.
 func (c *Continued) Record(ctx context.Context, e Event) error {
 	if c.next == len(c.earlier) {
 		return c.file.Record(ctx, e)
 	}
 	was := c.earlier[c.next]
-	if e.Event == "end" { // a limit was reached before the run was back at its earlier state
+	if e.Event == "end" { // the run reached a limit before it was back where it was cut off
 		e.ID = c.earlier[len(c.earlier)-1].ID + 1
 		c.next = len(c.earlier)
 		return c.file.Record(ctx, e)
 	}
 	if !sameEvent(was, e) {
-		return fmt.Errorf("%w: its event %d was %s and is now %s; program, settings and graph must be as they were",
+		return fmt.Errorf("%w: its event %d was %s and is now %s; the program, the settings and the graph must be the same",
 			ErrChanged, was.ID, named(was), named(e))
 	}
 	c.next++
@@ -219,7 +221,7 @@ func named(e Event) string {
 	return s
 }
 
-// Spent returns what the calls to the model in a trajectory cost, and the time that they and the rest took.
+// Spent returns what the calls to the model in a trajectory cost, and how long the run took.
 func Spent(events []Event) (u llm.Usage, took time.Duration) {
 	var last time.Time
 	for _, e := range events {

@@ -2,39 +2,39 @@ package event
 
 import "github.com/spinachbot/spinachbot/internal/llm"
 
-// The verdicts of a person on a turn.
+// A person's verdicts on a turn.
 const (
-	Accepted = "accepted" // it is carried out as the model wrote it
-	Edited   = "edited"   // it is carried out as the person wrote it
+	Accepted = "accepted" // the turn is carried out as the model wrote it
+	Edited   = "edited"   // the turn is carried out as the person wrote it
 	Skipped  = "skipped"  // the question is given up
-	WentBack = "back"     // an earlier turn is decided again
+	WentBack = "back"     // an earlier turn is reviewed again
 )
 
-// Review is a person's decision on a turn of the model before it was carried out.
+// Review is a person's decision on one of the model's turns before it was carried out.
 type Review struct {
 	Verdict string       `json:"verdict"`
-	By      string       `json:"by,omitempty"`     // who
+	By      string       `json:"by,omitempty"`     // the person's name
 	Before  *llm.Message `json:"before,omitempty"` // what the model wrote
-	After   *llm.Message `json:"after,omitempty"`  // for an edited turn: what the model reads as its own
+	After   *llm.Message `json:"after,omitempty"`  // for an edited turn: the message that the model sees as its own
 	Text    string       `json:"text,omitempty"`   // for an edited turn: what the person wrote
 }
 
-// ReviewCount is the effort of a review, counted as in the paper of Interactive-KBQA (appendix A.5): on the path that
-// was kept, without what was abandoned.
+// ReviewCount is the effort of a review, counted as in the Interactive-KBQA paper (appendix A.5): only on the path that
+// was kept, without abandoned turns.
 type ReviewCount struct {
-	Turns         int       `json:"turns"` // utterances after the question: turns of the model, and observations
+	Turns         int       `json:"turns"` // utterances after the question: the model's turns, and observations
 	Interventions int       `json:"interventions"`
-	Back          int       `json:"back"`    // ways back to an earlier turn; the paper does not count them
+	Back          int       `json:"back"`    // returns to an earlier turn; the paper does not count them
 	Skipped       bool      `json:"skipped"` // the question was given up
 	By            []string  `json:"by,omitempty"`
-	Usage         llm.Usage `json:"usage"` // of all calls to the model, including abandoned ones
+	Usage         llm.Usage `json:"usage"` // by all calls to the model, including abandoned ones
 }
 
-// CountReview counts the review of a run; ok is false if it was not reviewed.
+// CountReview counts the effort of a run's review; ok is false if the run was not reviewed.
 func CountReview(events []Event) (c ReviewCount, ok bool) {
 	kept := map[int]bool{}
 	at := 0
-	for _, e := range events { // the work is at the last event before the end
+	for _, e := range events { // the path that was kept leads to the last event before the end
 		if e.Event != "end" {
 			at = e.ID
 		}

@@ -1,18 +1,18 @@
 package event
 
-// Tree has the parameters of a branching search. A zero field is not used by its policy.
+// Tree contains the parameters of a branching search. The policy does not use fields that are zero.
 type Tree struct {
 	Policy      string  `json:"policy"`
-	Samples     int     `json:"samples,omitempty"`     // of the next action, for each expansion
-	Judgments   int     `json:"judgments,omitempty"`   // of each new state
-	Simulations int     `json:"simulations,omitempty"` // at most
-	Depth       int     `json:"depth,omitempty"`       // steps of a branch, at most
-	Answers     int     `json:"answers,omitempty"`     // the search ends after this many
+	Samples     int     `json:"samples,omitempty"`     // sampled next actions per expansion
+	Judgments   int     `json:"judgments,omitempty"`   // judgments per new state
+	Simulations int     `json:"simulations,omitempty"` // maximum number of simulations
+	Depth       int     `json:"depth,omitempty"`       // maximum number of steps in a branch
+	Answers     int     `json:"answers,omitempty"`     // number of answers after which the search ends
 	Explore     float64 `json:"explore,omitempty"`     // UCT's weight for rarely visited nodes
-	Decay       float64 `json:"decay,omitempty"`       // what a reward loses for each step beyond Expected, 0 to 1
-	Expected    int     `json:"expected,omitempty"`    // steps of a branch, as expected
+	Decay       float64 `json:"decay,omitempty"`       // fraction of a reward that is lost for each step beyond Expected
+	Expected    int     `json:"expected,omitempty"`    // expected number of steps in a branch
 	Seed        uint64  `json:"seed,omitempty"`
-	Gold        bool    `json:"gold,omitempty"` // the search ends when an answer is right by gold, whatever Answers is
+	Gold        bool    `json:"gold,omitempty"` // the search ends when an answer matches the gold answer, despite Answers
 }
 
 // The reasons why a search ends, besides limits and failures.
@@ -20,10 +20,10 @@ const (
 	SearchedAnswers     = "answers"     // enough branches ended with an answer
 	SearchedSimulations = "simulations" // the maximum number of expansions was made
 	SearchedAll         = "all"         // nothing is left to expand
-	SearchedRight       = "right"       // an answer is right by gold
+	SearchedRight       = "right"       // an answer matches the gold answer
 )
 
-// Searched reports whether a search ended for one of these reasons, not for a limit or a failure.
+// Searched reports whether a search ended for one of these reasons, not because of a limit or a failure.
 func Searched(reason string) bool {
 	switch reason {
 	case SearchedAnswers, SearchedSimulations, SearchedAll, SearchedRight:
@@ -35,10 +35,10 @@ func Searched(reason string) bool {
 // The reasons why a branch ends.
 const (
 	LeafAnswered = "answered" // with a query that has a result
-	LeafEmpty    = "empty"    // the work was ended without one
+	LeafEmpty    = "empty"    // it ended without such a query
 	LeafFailed   = "failed"   // the turn could not be read, or the model or the graph failed
-	LeafRepeated = "repeated" // the same state was met before
-	LeafDeep     = "deep"     // the branch has no steps left
+	LeafRepeated = "repeated" // the same state was reached before
+	LeafDeep     = "deep"     // the branch reached its maximum number of steps
 )
 
 // Group is a group of answers with the same result.
@@ -46,7 +46,7 @@ type Group struct {
 	Ends   []int   `json:"ends"` // IDs of the events at which the answers were reached
 	SPARQL string  `json:"sparql"`
 	Rows   int     `json:"rows"`
-	Weight float64 `json:"weight"` // votes
+	Weight float64 `json:"weight"` // number of votes
 	Chosen bool    `json:"chosen,omitempty"`
-	Why    string  `json:"why,omitempty"` // why it was or was not chosen
+	Why    string  `json:"why,omitempty"` // why the group was or was not chosen
 }

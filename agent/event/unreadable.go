@@ -6,8 +6,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Turns finds the model's messages that could not be read: the log has no events for them, since the next call of the
-// model has the text about them. The zero value is ready for a run's first event.
+// Turns finds the model's messages that could not be read. The log has no events for them; the request of the next call
+// to the model explains what was wrong. The zero value is ready for a run's first event.
 type Turns struct {
 	last *Event // the last message
 }
@@ -31,7 +31,7 @@ func (t *Turns) Unreadable(e Event) (said llm.Choice, why string, bad bool) {
 	return said, why, bad
 }
 
-// told returns what follows the last message of the model.
+// told returns the text that follows the model's last message.
 func told(ms []llm.Message) string {
 	for i, m := range slices.Backward(ms) {
 		if m.Role == llm.Assistant && i+1 < len(ms) {
