@@ -1,13 +1,13 @@
-// Package confidence estimates how likely an answer is to be right from what is known when a run ends, with a logistic
-// model over the features in the end event of a trajectory ([event.Features]).
+// Package confidence estimates how likely an answer is to be right from what is known when a run ends. It uses a
+// logistic model over the features in a trajectory's end event ([event.Features]).
 //
 //	confidence.go   the terms of the model, its weights, and the probability
 //	fit.go          weights fitted to finished runs
-//	measure.go      how good probabilities are: Brier score, reliability, wrong answers at a share answered
+//	measure.go      how good probabilities are: Brier score, reliability, and wrong answers by share of runs answered
 //	weights.json    the weights that the program uses, and what they were fitted to
 //
-// The weights are pulled toward priors, which come from published runs. So a term that never occurred in the fitted
-// runs keeps its prior weight.
+// The weights are pulled toward priors, most of which come from published runs. A term that never occurs in the fitted
+// runs therefore keeps its prior weight.
 package confidence
 
 import (
@@ -27,19 +27,20 @@ import (
 type Term struct {
 	Name  string
 	About string
-	Prior float64 // weight before any fit: change of the log odds
-	// the prior is a figure of published runs: a fit does not weaken it
+	Prior float64 // weight before any fit: the change in log odds
+	// the prior is a figure from published runs: a fit does not weaken it
 	Published bool
 	value     func(f *event.Features) float64
 }
 
-// priorBias are the log odds of an answer without any of the terms.
+// priorBias is the log odds of an answer without any of the terms.
 const priorBias = 1.52
 
-// Terms lists the terms. The priors are log odds of mean F1 scores of published runs. Those of steps and refusals are
-// from SPINACH's QALD-10 runs: up to 5 steps 0.82, up to 8 0.68, up to 14 0.51, more 0.18; with a refused action 0.488
-// instead of 0.695; runs without a final query 0.26. Those of unseen IDs come from GRASP's QALD-7 and WWQ runs: 65.5
-// instead of 86.7, and 56.2 instead of 77.6. The others are our own guesses.
+// Terms returns the terms. The priors are log odds of mean F1 scores in published runs. The priors for steps and
+// refusals come from SPINACH's QALD-10 runs: F1 was 0.82 with up to 5 steps, 0.68 with up to 8, 0.51 with up to 14 and
+// 0.18 with more; 0.488 with a refused action and 0.695 without; and 0.26 for runs without a final query. The priors
+// for unseen IDs come from GRASP's QALD-7 and WWQ runs: 65.5 instead of 86.7, and 56.2 instead of 77.6. The others are
+// our own guesses.
 func Terms() []Term { return terms }
 
 var terms = []Term{
@@ -59,7 +60,7 @@ var terms = []Term{
 	{"retry", "first verdict: retry", -1.5, false, func(f *event.Features) float64 { return one(f.Verdict == "retry") }},
 	{"zero", "the result is 0", -0.9, false, func(f *event.Features) float64 { return one(f.Zero) }},
 	{"huge", "more than 10,000 rows", -0.9, false, func(f *event.Features) float64 { return one(f.Rows > 10_000) }},
-	{"log_rows", "decimal logarithm of the rows, up to 4", 0, false,
+	{"log_rows", "decimal logarithm of the number of rows, up to 4", 0, false,
 		func(f *event.Features) float64 { return math.Log10(float64(min(max(f.Rows, 1), 10_000))) }},
 	{"columns", "columns beyond the first, up to 3", -0.3, false,
 		func(f *event.Features) float64 { return upTo3(f.Columns - 1) }},
@@ -69,14 +70,14 @@ var terms = []Term{
 	{"probed", "variants of the query were run", 0, false, func(f *event.Features) float64 { return one(f.Probes > 0) }},
 	{"moved", "variants that changed the result, up to 3", -0.1, false,
 		func(f *event.Features) float64 { return upTo3(f.Moved) }},
-	{"open", "of these, not taken up, up to 3", -0.3, false, func(f *event.Features) float64 { return upTo3(f.Open) }},
+	{"open", "of these, not adopted, up to 3", -0.3, false, func(f *event.Features) float64 { return upTo3(f.Open) }},
 	{"shape_kept", "the columns are those announced", 0.3, false,
 		func(f *event.Features) float64 { return one(f.Shape == "kept") }},
 	{"shape_broken", "the columns are not those announced", -0.5, false,
 		func(f *event.Features) float64 { return one(f.Shape == "broken") }},
 	{"voted", "several tries were made", -1, false, func(f *event.Features) float64 { return one(f.Tries > 1) }},
-	{"agreement", "share of the tries with this result, where there were several", 2.5, false, agreement},
-	{"compared", "a comparison chose", 0, false, func(f *event.Features) float64 { return one(f.Compared) }},
+	{"agreement", "share of tries with this result, if there were several", 2.5, false, agreement},
+	{"compared", "a comparison chose the answer", 0, false, func(f *event.Features) float64 { return one(f.Compared) }},
 }
 
 func one(yes bool) float64 {
@@ -104,8 +105,8 @@ func vector(f *event.Features) []float64 {
 	return out
 }
 
-// Weights are the weights of one model: the log odds of an answer without any of the terms, and what each unit of a
-// term adds.
+// Weights are the weights of one model: the log odds of an answer without any of the terms, and the change in log odds
+// for each unit of a term.
 type Weights struct {
 	Bias  float64            `json:"bias"`
 	Terms map[string]float64 `json:"terms"`
@@ -120,7 +121,7 @@ func Prior() Weights {
 	return w
 }
 
-// Probability returns how likely an answer with these features is to be right, 0 to 1.
+// Probability returns how likely an answer with these features is to be right, from 0 to 1.
 func (w Weights) Probability(f *event.Features) float64 {
 	z := w.Bias
 	for i, x := range vector(f) {
@@ -129,21 +130,21 @@ func (w Weights) Probability(f *event.Features) float64 {
 	return 1 / (1 + math.Exp(-z))
 }
 
-// Model is a file of weights: general ones, and those of presets that had enough runs of their own.
+// Model is a file of weights: general ones, and separate ones for presets that had enough runs of their own.
 type Model struct {
-	Fitted  *Fitted            `json:"fitted,omitempty"` // nil: the prior
+	Fitted  *Fitted            `json:"fitted,omitempty"` // nil: these are the priors
 	General Weights            `json:"general"`
 	Presets map[string]Weights `json:"presets,omitempty"`
 }
 
-// Read reads a file of weights. It is an error if the file lacks a term or has an unknown one: then it belongs to
-// another version.
+// Read reads a file of weights. It returns an error if the file lacks a term or has an unknown one, since the file then
+// belongs to another version.
 func Read(r io.Reader) (*Model, error) {
 	var m Model
 	dec := json.NewDecoder(r)
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&m); err != nil {
-		return nil, fmt.Errorf("these are not weights of the confidence: %w", text.JSON(err))
+		return nil, fmt.Errorf("this file does not contain confidence weights: %w", text.JSON(err))
 	}
 	all := map[string]Weights{"general": m.General}
 	for name, w := range m.Presets {
@@ -163,8 +164,8 @@ func Read(r io.Reader) (*Model, error) {
 	return &m, nil
 }
 
-// Of returns how likely an answer with these features is to be right, 0 to 1, in hundredths. A preset without its own
-// weights uses the general ones.
+// Of returns how likely an answer with these features is to be right, from 0 to 1, rounded to hundredths. A preset
+// without its own weights uses the general ones.
 func (m *Model) Of(f *event.Features) float64 {
 	w, ok := m.Presets[f.Preset]
 	if !ok {
@@ -180,7 +181,7 @@ var embedded string
 var Usual = sync.OnceValue(func() *Model {
 	m, err := Read(strings.NewReader(embedded))
 	if err != nil {
-		panic(err) // it is part of the program, and a test reads it
+		panic(err) // cannot happen: the file is part of the program, and a test reads it
 	}
 	return m
 })

@@ -17,9 +17,9 @@ func near(t *testing.T, what string, got, want, within float64) {
 	}
 }
 
-// TestFitOneTerm checks that with one term that is 0 or 1 and a negligible prior, the fit has a closed form: the log
-// odds of each half. 800 of 1,000 answers without refusals are right (log odds 1.386), and 200 of 1,000 with one
-// (-1.386).
+// TestFitOneTerm checks a fit that has a closed form: with a single term that is 0 or 1 and a negligible prior, the
+// result is the log odds of each half. Without refusals, 800 of 1,000 answers are right (log odds 1.386); with one, 200
+// of 1,000 (-1.386).
 func TestFitOneTerm(t *testing.T) {
 	var examples []Example
 	for i := range 2000 {
@@ -36,13 +36,13 @@ func TestFitOneTerm(t *testing.T) {
 	near(t, "bias", w.Bias, math.Log(4), 1e-3)
 	near(t, "refused", w.Terms["refused"], -2*math.Log(4), 1e-3)
 	near(t, "probability", w.Probability(&event.Features{Refusals: 1, Rows: 1}), 0.2, 1e-3)
-	// The usual prior counts as 4 examples against 2,000, so it moves the fit a little towards -0.87.
+	// The usual prior counts as 4 examples against 2,000, so it moves the fit slightly toward -0.87.
 	if w, err = Fit(examples, Prior()); err != nil {
 		t.Fatal(err)
 	}
 	near(t, "refused, pulled", w.Terms["refused"], -2*math.Log(4), 0.05)
 	if got := w.Terms["refused"]; got <= -2*math.Log(4) {
-		t.Errorf("refused: %g is not pulled towards the prior", got)
+		t.Errorf("refused: %g is not pulled toward the prior", got)
 	}
 	// A term that never varies keeps the prior's weight.
 	for _, name := range []string{"unseen", "retry", "agreement", "extracted"} {
@@ -51,7 +51,7 @@ func TestFitOneTerm(t *testing.T) {
 }
 
 // TestFitKeepsSigns checks that weights keep their signs even if every truncated list is wrong and every extracted
-// query right, which happens only in a simulation.
+// query is right, which happens only in a simulation.
 func TestFitKeepsSigns(t *testing.T) {
 	var examples []Example
 	for i := range 600 {
@@ -66,7 +66,7 @@ func TestFitKeepsSigns(t *testing.T) {
 	near(t, "extracted", w.Terms["extracted"], -2.57, 1e-3)
 }
 
-// made returns answers, each of which is right with a known probability that depends on three terms.
+// made generates answers. Each is right with a known probability, which depends on three terms.
 func made(n int, seed uint64) (examples []Example, truth []float64) {
 	rnd := rand.New(rand.NewPCG(seed, 3))
 	for i := range n {
@@ -85,8 +85,8 @@ func made(n int, seed uint64) (examples []Example, truth []float64) {
 	return examples, truth
 }
 
-// TestCrossvalidate checks that on generated data with known probabilities, held-out probabilities are near the true
-// ones, and their Brier score is near that of the truth and below that of the mean.
+// TestCrossvalidate uses generated data with known probabilities. It checks that held-out probabilities are near the
+// true ones, and that their Brier score is near that of the truth and below that of the mean.
 func TestCrossvalidate(t *testing.T) {
 	examples, truth := made(8000, 1)
 	p, err := Crossvalidate(examples, 5)
@@ -103,20 +103,20 @@ func TestCrossvalidate(t *testing.T) {
 	got, best := Measure(p, right, 0), Measure(truth, right, 0)
 	near(t, "Brier", got.Brier, best.Brier, 0.003)
 	if got.Brier >= got.Base-0.02 {
-		t.Errorf("Brier %g is not under the mean's %g", got.Brier, got.Base)
+		t.Errorf("the Brier score %g is not below the mean's %g", got.Brier, got.Base)
 	}
 	near(t, "calibration error", got.ECE, 0, 0.03)
 	for i, e := range examples { // each question is in only one part
 		for j := range 3 {
 			if k := (i + (j+1)*2000) % len(examples); fold(e.Question, 5) != fold(examples[k].Question, 5) {
-				t.Fatal("runs of one question are in two parts")
+				t.Fatal("the runs of one question are in two parts")
 			}
 		}
 	}
 }
 
-// TestMeasure compares with figures worked out by hand for four answers and one run without an answer. Brier: (0.1² +
-// 0.4² + 0.6² + 0.2²) / 4 = 0.1425; the mean is 0.5, hence 0.25.
+// TestMeasure compares the results with figures calculated by hand for four answers and one run without an answer.
+// Brier: (0.1² + 0.4² + 0.6² + 0.2²) / 4 = 0.1425; with the mean, 0.5, it is 0.25.
 func TestMeasure(t *testing.T) {
 	q := Measure([]float64{0.9, 0.6, 0.6, 0.2}, []bool{true, true, false, false}, 1)
 	near(t, "Brier", q.Brier, 0.1425, 1e-12)
@@ -124,8 +124,8 @@ func TestMeasure(t *testing.T) {
 	near(t, "right", q.Right, 0.5, 1e-12)
 	// Bins: 0.9 (right 1), twice 0.6 (right 0.5), 0.2 (right 0): (0.1 + 2 x 0.1 + 0.2) / 4.
 	near(t, "ECE", q.ECE, 0.125, 1e-12)
-	// Half of 5 runs is 3 runs, those with 0.9 and 0.6, one of which is wrong. 70 % is 4 runs, two of which are wrong. 90
-	// % is more runs than have an answer.
+	// Half of 5 runs, rounded up, is 3 runs: those with 0.9 and 0.6, one of which is wrong. 70% is 4 runs, two of which
+	// are wrong. 90% is more runs than have an answer.
 	if len(q.Cuts) != 2 {
 		t.Fatalf("cuts %+v", q.Cuts)
 	}
@@ -140,7 +140,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// TestPrior checks that without a fit, each published figure is reproduced.
+// TestPrior checks that the weights before any fit reproduce each published figure.
 func TestPrior(t *testing.T) {
 	for _, tt := range []struct {
 		f    event.Features
@@ -172,13 +172,14 @@ func TestUsual(t *testing.T) {
 	}
 }
 
-// TestRead checks that a file that does not contain weights, or has another version, is refused with a helpful message.
+// TestRead checks that a file that does not contain weights, or is from another version, is rejected with a helpful
+// message.
 func TestRead(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                       "not weights",
-		"[]":                                     "not weights",
+		"":                                       "does not contain confidence weights",
+		"[]":                                     "does not contain confidence weights",
 		`{"general": {"bias": 1, "terms": {}}}`:  "fit them again",
-		`{"generell": {"bias": 1, "terms": {}}}`: "not weights",
+		`{"generell": {"bias": 1, "terms": {}}}`: "does not contain confidence weights",
 		strings.Replace(embedded, `"zero"`, `"nil"`, 1): "lack the term",
 	} {
 		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
@@ -186,6 +187,6 @@ func TestRead(t *testing.T) {
 		}
 	}
 	if _, err := Fit([]Example{{Right: true}}, Prior()); err == nil {
-		t.Error("a fit to right answers only")
+		t.Error("no error for a fit to right answers only")
 	}
 }

@@ -11,26 +11,26 @@ import (
 
 // Example is a finished run: its features, and whether its answer was right.
 type Example struct {
-	Question string // runs of one question are never on both sides of a cross-validation
+	Question string // a cross-validation keeps all runs of one question on the same side
 	Features event.Features
 	Right    bool
 }
 
-// Penalty is how strongly the weights are pulled to the prior (L2, on standardized terms), in examples.
+// Penalty is how strongly the weights are pulled toward the prior (L2, on standardized terms), measured in examples.
 const Penalty = 4.0
 
-// ErrOneSided means that a fit is impossible.
+// ErrOneSided means that a fit is impossible because all answers are right, or all are wrong.
 var ErrOneSided = errors.New("the runs have no right answer, or no wrong one: nothing can be fitted to them")
 
-// most is the maximum change of the log odds by a single term: a factor of 55 in the odds. Weights may be fitted to the
-// runs of a simulation, in which a sign can be certain; in reality none is.
+// most is the maximum change in the log odds caused by a single term: a factor of 55 in the odds. Weights may be fitted
+// to runs of a simulation, in which a sign can be certain. In reality, none is.
 const most = 4.0
 
-// Fit returns the weights that make the examples likely: logistic regression over terms standardized to mean 0 and
-// deviation 1, with a quadratic penalty on the distance from the prior, by Newton's method. Weights have bounds, since
-// the examples may come from a simulation: each keeps the sign of its prior, a prior that comes from published runs is
-// not weakened, and none is beyond 4. A weight that would exceed its bound is set to it, the farthest first, and the
-// others are fitted again.
+// Fit returns the weights that make the examples most likely. It uses logistic regression by Newton's method, over
+// terms standardized to mean 0 and deviation 1, with a quadratic penalty on the distance from the prior. Weights have
+// bounds, since the examples may come from a simulation: each weight keeps the sign of its prior, a prior that comes
+// from published runs is not weakened, and no weight is beyond 4. A weight that would exceed its bound is set to it,
+// the farthest one first, and the others are fitted again.
 func Fit(examples []Example, prior Weights) (Weights, error) {
 	right := 0
 	for _, e := range examples {
@@ -62,14 +62,15 @@ func (d *design) minimize() error {
 	return nil
 }
 
-// bound sets the weight that is farthest out of its bounds to its bound. It reports whether there was one.
+// bound finds the weight that is farthest outside its bounds and sets it to its bound. It reports whether there was
+// one.
 func (d *design) bound(prior Weights) bool {
 	worst, at, far := -1, 0.0, 1e-6
 	for j, t := range terms {
 		w := d.w[j+1]
 		low, high := -most*d.sd[j], most*d.sd[j]
 		switch p := prior.Terms[t.Name] * d.sd[j]; {
-		case t.Published: // all are below 0
+		case t.Published: // all published priors are below 0
 			low, high = min(low, p), t.Prior*d.sd[j]
 		case t.Prior < 0:
 			low, high = min(low, p), 0
@@ -90,7 +91,7 @@ func (d *design) bound(prior Weights) bool {
 
 // design is a fit in progress. Index 0 of its vectors is the bias.
 type design struct {
-	x              [][]float64 // standardized, with 1 in front
+	x              [][]float64 // standardized, with a leading 1
 	y              []float64
 	mean, sd       []float64 // of the terms
 	w, prior, pull []float64
@@ -115,7 +116,7 @@ func newDesign(examples []Example, prior Weights) *design {
 	d.prior, d.pull, d.fixed = make([]float64, k+1), make([]float64, k+1), make([]bool, k+1)
 	d.prior[0] = prior.Bias
 	for j, t := range terms {
-		if d.sd[j] = math.Sqrt(d.sd[j]); d.sd[j] < 1e-9 { // the runs contain nothing about it
+		if d.sd[j] = math.Sqrt(d.sd[j]); d.sd[j] < 1e-9 { // the term never varies in these runs
 			d.sd[j] = 1
 		}
 		d.prior[j+1], d.pull[j+1] = prior.Terms[t.Name]*d.sd[j], Penalty
@@ -130,7 +131,7 @@ func newDesign(examples []Example, prior Weights) *design {
 	return d
 }
 
-// loss is the negative log-likelihood with the penalty.
+// loss returns the negative log-likelihood with the penalty.
 func (d *design) loss(w []float64) (sum float64) {
 	for i, row := range d.x {
 		z := dot(w, row)
@@ -142,7 +143,7 @@ func (d *design) loss(w []float64) (sum float64) {
 	return sum
 }
 
-// newton takes a step and returns how much the loss fell.
+// newton takes one step of Newton's method and returns how much the loss fell.
 func (d *design) newton() (float64, error) {
 	k := len(d.w)
 	gradient, hessian := make([]float64, k), make([][]float64, k)
@@ -208,7 +209,7 @@ func dot(a, b []float64) (sum float64) {
 	return sum
 }
 
-// solve solves a x = b by elimination with pivots; a and b are used up.
+// solve solves a x = b by elimination with pivoting. It overwrites a and b.
 func solve(a [][]float64, b []float64) ([]float64, error) {
 	n := len(b)
 	for c := range n {
@@ -238,7 +239,7 @@ func solve(a [][]float64, b []float64) ([]float64, error) {
 	return b, nil
 }
 
-// fold returns the part of a cross-validation that a question belongs to.
+// fold returns the index of the cross-validation part that a question belongs to.
 func fold(question string, folds int) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(question))
@@ -248,7 +249,8 @@ func fold(question string, folds int) int {
 // enough is the minimum number of examples for a preset's own weights.
 const enough = 400
 
-// FitModel fits general weights, and those of each preset with enough examples, pulled to the general ones.
+// FitModel fits general weights and, for each preset with enough examples, weights of its own, which are pulled toward
+// the general ones.
 func FitModel(examples []Example) (*Model, error) {
 	m := &Model{Presets: map[string]Weights{}}
 	var err error
@@ -279,8 +281,8 @@ func byPreset(examples []Example) map[string][]Example {
 	return out
 }
 
-// Crossvalidate returns for each example the probability by a model that was fitted without its question, in the given
-// number of parts.
+// Crossvalidate returns each example's probability according to a model that was fitted without the example's question.
+// The questions are divided into the given number of parts.
 func Crossvalidate(examples []Example, folds int) ([]float64, error) {
 	out := make([]float64, len(examples))
 	for f := range folds {

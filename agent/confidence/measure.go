@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Fitted records the runs to which weights were fitted, and how well they do on held-out questions.
+// Fitted describes the runs to which weights were fitted, and how well the weights do on held-out questions.
 type Fitted struct {
 	On        string  `json:"on"` // description of the runs
 	Runs      int     `json:"runs"`
@@ -18,9 +18,9 @@ type Fitted struct {
 type Quality struct {
 	N     int     `json:"n"`
 	Right float64 `json:"right"`             // share of right answers
-	Brier float64 `json:"brier"`             // mean squared distance of probability and being right (Brier 1950)
-	Base  float64 `json:"brier_of_the_mean"` // the same when every probability is the share of right answers
-	ECE   float64 `json:"ece"`               // mean distance of probability and share of right answers over the bins
+	Brier float64 `json:"brier"`             // mean squared error of the probabilities (Brier 1950)
+	Base  float64 `json:"brier_of_the_mean"` // the same if every probability is the share of right answers
+	ECE   float64 `json:"ece"`               // mean difference between probability and share of right answers over bins
 	Bins  []Bin   `json:"reliability"`
 	Cuts  []Cut   `json:"cuts"`
 }
@@ -29,21 +29,21 @@ type Quality struct {
 type Bin struct {
 	Low, High float64
 	N         int
-	Mean      float64 // of the probabilities
-	Right     float64 // share
+	Mean      float64 // mean of the probabilities
+	Right     float64 // share of right answers
 }
 
 // Cut is the effect of answering only above a threshold.
 type Cut struct {
-	Answered  float64 `json:"answered"` // share of all runs, those without an answer included
+	Answered  float64 `json:"answered"` // share of all runs, including those without an answer
 	Threshold float64 `json:"threshold"`
 	Wrong     float64 `json:"wrong"`     // share of all runs that are answered wrongly
 	WrongOf   float64 `json:"wrong_of"`  // share of the answers given that are wrong
-	AtRandom  float64 `json:"at_random"` // the share that is wrong when as many answers are drawn at random
+	AtRandom  float64 `json:"at_random"` // the share that would be wrong if as many answers were drawn at random
 }
 
-// Shares are the shares of answered runs for which the share of wrong answers is reported; if fewer runs have an
-// answer, all that have one are used.
+// Shares are the shares of answered runs for which the share of wrong answers is reported. If fewer runs have an
+// answer, all of those are used.
 var Shares = []float64{0.5, 0.7, 0.9}
 
 // Measure compares probabilities with the outcomes. silent is the number of additional runs without an answer.
@@ -77,7 +77,7 @@ func Measure(p []float64, right []bool, silent int) Quality {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { // ties: wrong answers first, so that luck does not count
+	slices.SortStableFunc(order, func(a, b int) int { // wrong answers first among ties, so that luck does not count
 		switch {
 		case p[a] != p[b]:
 			return cmpDown(p[a], p[b])

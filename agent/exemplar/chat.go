@@ -10,7 +10,7 @@ import (
 )
 
 // Chat is a dialogue as Interactive-KBQA's program stores it, in one JSON file per question: the result of a run, or a
-// run whose turns a person has accepted or changed. Members of the data set that are not listed here are ignored.
+// run whose turns a person has accepted or changed. Members that are not listed here are ignored.
 type Chat struct {
 	ID         string        `json:"id"`
 	Type       string        `json:"qtype,omitempty"` // kind of the question
@@ -22,7 +22,7 @@ type Chat struct {
 	Completion []int         `json:"completion_tokens"`
 	Prompt     []int         `json:"prompt_tokens"`
 
-	// Of annotated dialogues only.
+	// The following are only in annotated dialogues.
 	Rejects []Reject `json:"rejects,omitzero"`
 	Done    *bool    `json:"done,omitempty"` // the work on the question is finished
 	Skip    string   `json:"skip_reason,omitempty"`
@@ -34,9 +34,9 @@ type ChatMessage struct {
 	Content string `json:"content"`
 }
 
-// Reject is a turn of the model that a person rejected: in the file a pair of index and text.
+// Reject is a turn of the model that a person rejected. In the file it is a pair of index and text.
 type Reject struct {
-	Index int // index of the message in Dialog that replaced it
+	Index int // index in Dialog of the message that replaced it
 	Text  string
 }
 
@@ -52,10 +52,10 @@ func (r *Reject) UnmarshalJSON(b []byte) error {
 	return errors.Join(json.Unmarshal(pair[0], &r.Index), json.Unmarshal(pair[1], &r.Text))
 }
 
-// ReadChat reads a file of Interactive-KBQA.
+// ReadChat reads a dialogue file of Interactive-KBQA.
 func ReadChat(b []byte) (*Chat, error) {
 	type known Chat
-	c := struct { // the outer members of the parts that differ between data sets
+	c := struct { // the outer members hide the embedded ones, whose types differ between data sets
 		known
 		ID      any    `json:"id"` // or a number
 		Answers any    `json:"answers"`
@@ -97,7 +97,7 @@ func texts(v any) []string {
 	}
 }
 
-// Stopped is the message that ends a finished dialogue. Other programs use other words.
+// Stopped is the message that ends a finished dialogue. Other programs word it differently.
 const Stopped = "Stop condition detected."
 
 // finished reports whether the last message shows that the model ended the work.
@@ -108,9 +108,9 @@ func (c *Chat) finished() bool {
 		!strings.Contains(s, "repe") // repeated, repetition
 }
 
-// Check returns why a dialogue cannot be learned from, or nil if it can: the question is finished and was not skipped,
-// the system message is first, then the user and the model take turns, each turn of the model begins with a thought,
-// and the last message says that it ended the work.
+// Check returns nil if a dialogue can be used as an example, or the reason why it cannot. The question must be finished
+// and not skipped. The system message must come first, then the user and the model must take turns, each of the model's
+// turns must begin with a thought, and the last message must say that the model ended the work.
 func (c *Chat) Check() error {
 	switch {
 	case c.Skip != "":
@@ -118,11 +118,11 @@ func (c *Chat) Check() error {
 	case c.Done != nil && !*c.Done:
 		return errors.New("the annotation is not finished")
 	case len(c.Dialog) < 4 || c.Dialog[0].Role != "system":
-		return errors.New("want a system message, the question, a turn of the model and the notice of the end")
+		return errors.New("want a system message, the question, a turn of the model and the message that ends the dialogue")
 	}
 	for i, m := range c.Dialog[1:] {
 		if want := []string{"user", "assistant"}[i%2]; m.Role != want {
-			return fmt.Errorf("message %d is of the role %q, want %q", i+1, m.Role, want)
+			return fmt.Errorf("message %d has the role %q, want %q", i+1, m.Role, want)
 		}
 		if m.Role == "assistant" && !strings.HasPrefix(m.Content, "Thought: ") {
 			return fmt.Errorf("message %d does not begin with \"Thought: \"", i+1)
@@ -142,7 +142,7 @@ func (c *Chat) Dialogue() (Dialogue, error) {
 	}
 	d := Dialogue{ID: oneLine(c.ID), Type: oneLine(c.Type), Query: oneLine(c.SPARQL),
 		Answer: oneLine(strings.Join(c.Answers, "; ")), Question: plain(c.Question)}
-	if asked, ok := strings.CutPrefix(c.Dialog[1].Content, "Q:"); ok { // may name the golden entities, too
+	if asked, ok := strings.CutPrefix(c.Dialog[1].Content, "Q:"); ok { // the message may also name the gold entities
 		d.Question = plain(asked)
 	}
 	for i := 2; i+1 < len(c.Dialog); i += 2 {

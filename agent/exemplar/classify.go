@@ -8,14 +8,14 @@ import (
 )
 
 // classes is a naive Bayes classifier over words and pairs of words (multinomial, as in Manning, Raghavan and Schütze,
-// Introduction to Information Retrieval, section 13.2), in which a word weighs less, the more kinds have it. Names and
-// numbers are masked, since a question's topic does not determine its kind.
+// Introduction to Information Retrieval, section 13.2), in which a word counts less the more kinds it occurs in. Names
+// and numbers are masked, since a question's topic does not determine its kind.
 type classes struct {
 	names  []string
-	prior  map[string]int            // questions of a kind
-	counts map[string]map[string]int // features of a kind
+	prior  map[string]int            // number of questions of each kind
+	counts map[string]map[string]int // features of each kind
 	totals map[string]int
-	kinds  map[string]int // in how many kinds a feature occurs
+	kinds  map[string]int // number of kinds in which a feature occurs
 }
 
 // smooth is added to each count, so that no kind is impossible.
@@ -40,7 +40,7 @@ func learn(questions []Labelled) *classes {
 	return c
 }
 
-// of returns the most likely kind; among equally likely ones, the first in alphabetical order.
+// of returns the most likely kind. Among equally likely kinds, it returns the first in alphabetical order.
 func (c *classes) of(question string) string {
 	best, name := math.Inf(-1), ""
 	all := 0
@@ -51,7 +51,7 @@ func (c *classes) of(question string) string {
 	for _, k := range c.names {
 		score := math.Log(float64(c.prior[k]) / float64(all))
 		for _, f := range fs {
-			if n := c.kinds[f]; n > 0 { // a word that is in no question is ignored
+			if n := c.kinds[f]; n > 0 { // words that do not occur in any question are ignored
 				weight := math.Log(float64(len(c.names)+1) / float64(n))
 				score += weight * math.Log((float64(c.counts[k][f])+smooth)/(float64(c.totals[k])+smooth*float64(len(c.kinds))))
 			}
@@ -63,8 +63,8 @@ func (c *classes) of(question string) string {
 	return name
 }
 
-// features returns the words of a question and every pair of adjacent words. A number is "0"; a word with a capital
-// letter that does not begin the question is a name, "X", and names in a row are one.
+// features returns the words of a question and every pair of adjacent words. Every number becomes "0". A capitalized
+// word that is not the first one counts as a name and becomes "X"; consecutive names become a single "X".
 func features(question string) []string {
 	words := []string{"^"}
 	for i, w := range strings.FieldsFunc(question, func(r rune) bool {

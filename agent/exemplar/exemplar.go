@@ -13,9 +13,9 @@
 // Lines that begin with # are not shown to the model. Dialogues are separated by a blank line. A thought or an action
 // may span several lines.
 //
-// Dialogues are also read from the files of Interactive-KBQA's program, see [Chat].
+// Dialogues are also read from the files of Interactive-KBQA's program; see [Chat].
 //
-// A question's kind is found by [Set.Classify] from its words, or by a model that is shown [Set.Examples].
+// [Set.Classify] determines a question's kind from its words. Alternatively, a model determines it from [Set.Examples].
 package exemplar
 
 import (
@@ -32,18 +32,18 @@ type Dialogue struct {
 	ID       string
 	Type     string // kind of the question: Count, Verify, …
 	Query    string // the final query from the data set; may be empty
-	Answer   string // likewise
+	Answer   string // the answer from the data set; may be empty
 	Question string
 	Rounds   []Round
 }
 
-// Round is a turn of the model with the observation after it. The last one has no observation.
+// Round is one of the model's turns with the observation after it. The last round has no observation.
 type Round struct{ Thought, Action, Observation string }
 
 // labels are the beginnings of a dialogue's lines.
 var labels = []string{"Q:", "Thought:", "Action:", "Observation:"}
 
-// Parse reads the dialogues of a file. The error names the line of name in which something is missing.
+// Parse reads the dialogues of a file. The error names the file, as name, and the line where something is missing.
 func Parse(name, text string) ([]Dialogue, error) {
 	var out []Dialogue
 	var d *Dialogue
@@ -80,7 +80,7 @@ func Parse(name, text string) ([]Dialogue, error) {
 		last := len(d.Rounds) - 1
 		switch {
 		case label == "" && field == nil:
-			return nil, wrong(n, "the line begins with none of %s", strings.Join(labels, " "))
+			return nil, wrong(n, "the line does not begin with any of %s", strings.Join(labels, " "))
 		case label == "":
 			*field += "\n" + line
 			continue
@@ -129,7 +129,7 @@ func (d *Dialogue) note(s string) {
 	}
 }
 
-// complete returns what is missing in a dialogue.
+// complete returns an error that names what is missing in a dialogue, or nil.
 func (d *Dialogue) complete() error {
 	if len(d.Rounds) == 0 {
 		return fmt.Errorf("the dialogue %q has no turn", d.Question)
@@ -142,7 +142,7 @@ func (d *Dialogue) complete() error {
 	return nil
 }
 
-// String writes the dialogue as a model sees it: without the lines that begin with #.
+// String returns the dialogue as a model sees it: without the lines that begin with #.
 func (d *Dialogue) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Q: %s\n", d.Question)
@@ -155,7 +155,7 @@ func (d *Dialogue) String() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// Text writes the dialogue as in its file.
+// Text returns the dialogue as it is stored in its file.
 func (d *Dialogue) Text() string {
 	var b strings.Builder
 	for _, x := range [][2]string{{"ID", d.ID}, {"Type", d.Type}, {"SPARQL", d.Query}, {"Answer", d.Answer}} {
@@ -169,15 +169,16 @@ func (d *Dialogue) Text() string {
 // Labelled is a question whose kind is known.
 type Labelled struct{ Type, Question string }
 
-// Set has the dialogues for one graph, and questions whose kind is known.
+// Set is a set of dialogues for one graph, and of questions whose kind is known.
 type Set struct {
 	Dialogues []Dialogue
 	Labelled  []Labelled // including those of the dialogues
 	classes   *classes
 }
 
-// Load reads the files of a folder: dialogues from NAME.txt, from NAME.json as Interactive-KBQA's program keeps them
-// ([Chat]), and from questions.tsv, if there is one, more questions, each preceded by its kind and a tab.
+// Load reads the files of a folder: dialogues from NAME.txt, and from NAME.json in the form of Interactive-KBQA's
+// program ([Chat]). If the folder contains questions.tsv, Load reads more questions from it, each preceded by its kind
+// and a tab.
 func Load(fsys fs.FS, dir string) (*Set, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
@@ -217,7 +218,7 @@ func Load(fsys fs.FS, dir string) (*Set, error) {
 	return s, nil
 }
 
-// Types lists the kinds that have dialogues, sorted.
+// Types returns the kinds that have dialogues, sorted.
 func (s *Set) Types() []string {
 	var out []string
 	for _, d := range s.Dialogues {
@@ -240,7 +241,7 @@ func (s *Set) Of(kind string, n int) []Dialogue {
 	return out
 }
 
-// Examples returns the first n questions of each kind that has dialogues, in the order of the kinds.
+// Examples returns the first n questions of each kind that has dialogues, ordered by kind.
 func (s *Set) Examples(n int) (out []Labelled) {
 	for _, k := range s.Types() {
 		left := n
@@ -259,7 +260,7 @@ func (s *Set) Named(answer string) (kind string) {
 	if len(answer) > maxAnswer {
 		return ""
 	}
-	const edge = `(?:^|$|[^\pL\pN_-])` // of a word
+	const edge = `(?:^|$|[^\pL\pN_-])` // the edge of a word
 	for _, k := range s.Types() {
 		if !regexp.MustCompile(`(?i)` + edge + regexp.QuoteMeta(k) + edge).MatchString(answer) {
 			continue
@@ -275,5 +276,5 @@ func (s *Set) Named(answer string) (kind string) {
 // maxAnswer is the maximum length in bytes of a sentence that names a kind.
 const maxAnswer = 200
 
-// Classify returns the kind of a question according to its words, or "" if the set has no kinds.
+// Classify determines the kind of a question from its words. It returns "" if the set has no kinds.
 func (s *Set) Classify(question string) string { return s.classes.of(question) }

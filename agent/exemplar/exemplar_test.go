@@ -46,7 +46,7 @@ func TestParse(t *testing.T) {
 	}
 	again, err := Parse("x.txt", got[0].Text()+"\n"+got[1].Text())
 	if d := cmp.Diff(got, again); d != "" || err != nil {
-		t.Errorf("what was written is read as something else: %v %s", err, d)
+		t.Errorf("the written dialogue is read back differently: %v %s", err, d)
 	}
 	if s := got[0].String(); strings.Contains(s, "#") || !strings.HasPrefix(s, "Q: ") {
 		t.Errorf("the model is shown %q", s)
@@ -55,7 +55,7 @@ func TestParse(t *testing.T) {
 		"Q: x\nAction: Done\n":                        "x.txt:2: Action: without a thought",
 		"Q: x\n\nThought: y\n":                        `the dialogue "x" has no turn`,
 		"Q: x\nThought: y\n":                          "turn 1 of",
-		"Question: x\n":                               "x.txt:1: the line begins with none of",
+		"Question: x\n":                               "x.txt:1: the line does not begin with any of",
 		"Q: x\nThought: y\nAction: Done\nQ: second\n": "x.txt:4: a second question",
 	} {
 		if _, err := Parse("x.txt", text); err == nil || !strings.Contains(err.Error(), want) {
@@ -73,13 +73,13 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, d := range ds {
 			if d.Question == "" && len(d.Rounds) == 0 {
-				t.Errorf("an empty dialogue of %q", text)
+				t.Errorf("an empty dialogue from %q", text)
 			}
 		}
 	})
 }
 
-// TestClassify checks that the form of a question decides its kind, not its subject.
+// TestClassify checks that a question's kind depends on its form, not its subject.
 func TestClassify(t *testing.T) {
 	s, err := Load(fstest.MapFS{"d/a.txt": {Data: []byte(two)}, "d/questions.tsv": {Data: []byte(
 		"Count\tHow many people live in Rome?\nVerify\tIs Rome older than Athens?\nVerify\tDoes it rain?\nBetween\tWhich is older, Rome or Athens?\n")}}, "d")
@@ -90,7 +90,7 @@ func TestClassify(t *testing.T) {
 		"How many bridges cross the Rhine?":  "Count",
 		"Is Cologne larger than Bonn?":       "Verify",
 		"Which is larger, Cologne or Bonn?":  "Between",
-		"xyzzy":                              "Verify", // the most frequent
+		"xyzzy":                              "Verify", // the most frequent kind
 		"":                                   "Verify",
 		"how many BRIDGES cross the rhine??": "Count",
 	} {
@@ -106,7 +106,7 @@ func TestClassify(t *testing.T) {
 	}
 	for _, bad := range []string{"Count How many?", "\tHow many?", "Count\t "} {
 		if _, err := Load(fstest.MapFS{"d/questions.tsv": {Data: []byte(bad)}}, "d"); err == nil {
-			t.Errorf("%q is read", bad)
+			t.Errorf("no error for %q", bad)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestLoadChats(t *testing.T) {
 		strings.Replace(chat, `"done": true`, `"done": false`, 1):                 "d/a.json: the annotation is not finished",
 		strings.Replace(chat, "\\n\\nAction: Exec", " Exec", 1):                   "d/a.json: turn 1 of",
 		strings.Replace(chat, `"role": "system"`, `"role": "user"`, 1):            "d/a.json: want a system message",
-		strings.Replace(chat, `"role": "assistant"`, `"role": "user"`, 1):         `message 2 is of the role "user"`,
+		strings.Replace(chat, `"role": "assistant"`, `"role": "user"`, 1):         `message 2 has the role "user"`,
 		strings.Replace(chat, "Stop condition detected.", "Observation: stop", 1): "the last message does not say",
 		"[]": "not a dialogue file",
 	} {
@@ -153,7 +153,7 @@ func FuzzReadChat(f *testing.F) {
 			return
 		}
 		if ds, err := Parse("x", d.Text()); err != nil || !cmp.Equal(ds, []Dialogue{d}) {
-			t.Errorf("the text of %q is read as something else: %v %s", text, err, cmp.Diff([]Dialogue{d}, ds))
+			t.Errorf("the text of %q is read back differently: %v %s", text, err, cmp.Diff([]Dialogue{d}, ds))
 		}
 	})
 }

@@ -1,8 +1,10 @@
-// Package faithful compares what a model says about a result with the result: figures and names must be in the rows, in
-// the query or in the question, or be counts of rows. In languages with a word list, so must the words.
+// Package faithful compares what a model says about a result with the result itself. Figures and names must occur in
+// the rows, the query or the question, or be counts of rows. In languages with a word list, other words must be
+// supported, too.
 //
-// It does not parse grammar. A sentence that pairs a row's value with another row's name is found if both are in one
-// sentence; a true name in a wrong role ("the highest is X") is not. docs/replies.md has the figures.
+// The package does not parse grammar. It detects a value that is paired with another row's name if both are in the same
+// sentence. It does not detect a true name in a wrong role ("the highest is X"). See docs/replies.md for how well it
+// works.
 package faithful
 
 import (
@@ -20,10 +22,10 @@ import (
 // Evidence is everything that may support a text about a result.
 type Evidence struct {
 	Question string // the request, with the poster's query
-	Query    string // of the answer
+	Query    string // the answer's query
 	Table    *kg.Table
-	Labels   map[string]string // of the entities in query and table, by ID
-	Language string            // of the text: en, de, fr …
+	Labels   map[string]string // labels of the entities in the query and the table, by ID
+	Language string            // the text's language: en, de, fr …
 }
 
 // Fault is a piece of a text that nothing supports.
@@ -33,10 +35,10 @@ type Fault struct {
 	Kind     Kind
 }
 
-// Kind is the kind of a piece.
+// Kind is the kind of an unsupported piece.
 type Kind string
 
-// The kinds of pieces.
+// The kinds of unsupported pieces.
 const (
 	Figure Kind = "figure"
 	Name   Kind = "name"
@@ -44,16 +46,16 @@ const (
 	Order  Kind = "order" // "highest" of something that is not
 )
 
-// Checker compares texts with one answer's evidence.
+// Checker compares texts with the evidence for one answer.
 type Checker struct {
 	language string
 	stock    stock // plain words of the language
 	ids      map[string]bool
-	known    vocabulary // words of the question, of the query and of what the query names
+	known    vocabulary // words of the question, of the query and of the entities in the query
 	parts    vocabulary // words of the names in the rows, which only support names
 	names    []rowName
 	values   []value
-	free     map[float64]bool // figures that need no name next to them: counts, and those in the question and the query
+	free     map[float64]bool // figures that do not need a name: counts, and those in the question and the query
 	rows     int
 	arabic   arabicWords // see arabicKnown
 	labels   vocabulary  // words of the labels of what the query names
@@ -62,7 +64,7 @@ type Checker struct {
 	falling  bool // the first row has the most of it
 }
 
-// rowName is a name in the result, as folded words, with the rows that it is in.
+// rowName is a name in the result, as folded words, with the rows that contain it.
 type rowName struct {
 	words []string
 	rows  map[int]bool
@@ -75,13 +77,13 @@ type rowName struct {
 type value struct {
 	number float64
 	rows   map[int]bool
-	edge   bool // the smallest or the largest of its column, and too large to be mistaken for a count
+	edge   bool // the smallest or largest figure in its column, if too large to be mistaken for a count
 	year   int  // for a date's day: the year that must be named with it
 	key    bool // in the first column
 	bc     bool // for a date before the year 1: the sentence must say so
 }
 
-// New reads the evidence.
+// New returns a Checker for the evidence.
 func New(e Evidence) *Checker {
 	base, _, _ := strings.Cut(strings.ToLower(e.Language), "-")
 	c := &Checker{language: base, ids: map[string]bool{}, known: vocabulary{}, parts: vocabulary{}, labels: vocabulary{},
@@ -98,7 +100,7 @@ func New(e Evidence) *Checker {
 		}
 		if m := window.FindStringSubmatch(e.Query); i == 0 && m != nil && e.Table != nil {
 			if limit, err := strconv.Atoi(m[2]); err == nil && limit > len(e.Table.Rows) {
-				delete(c.free, float64(limit)) // ten were asked for, and there are fewer
+				delete(c.free, float64(limit)) // ten were requested, and there are fewer
 			}
 		}
 	}
@@ -117,12 +119,12 @@ func New(e Evidence) *Checker {
 	return c
 }
 
-// window describes which part of the rows is shown: its figures are not counts.
+// window matches the clauses that select a range of rows; their figures are not counts.
 var window = regexp.MustCompile(`(?i)\b(LIMIT|OFFSET)\s+(\d+)`)
 
 var anyID = regexp.MustCompile(`\b[QPL][1-9]\d*\b`)
 
-// Faults lists what is not supported, sentence by sentence. It returns nothing for a text without faults.
+// Faults returns the unsupported pieces of a text, sentence by sentence, or nil if there are none.
 func (c *Checker) Faults(text string) []Fault {
 	var out []Fault
 	for _, s := range Sentences(text) {
@@ -142,7 +144,7 @@ func (c *Checker) Keep(text string) string {
 	return strings.Join(kept, " ")
 }
 
-// Sentences cuts a text at the ends of its sentences.
+// Sentences splits a text into its sentences.
 func Sentences(text string) []string {
 	var out []string
 	runes := []rune(strings.Join(strings.Fields(text), " "))
@@ -164,8 +166,8 @@ func Sentences(text string) []string {
 	return out
 }
 
-// abbreviated reports whether a period after these letters does not end a sentence: after "St", "J", the 3 of a date or
-// the VII of a king.
+// abbreviated reports whether a period after these letters does not end a sentence, as after "St", "J", the 3 of a date
+// or the VII of a king.
 func abbreviated(before []rune) bool {
 	n, roman := 0, true
 	for i := len(before) - 1; i >= 0 && (unicode.IsLetter(before[i]) || unicode.IsDigit(before[i])); i-- {
@@ -221,8 +223,8 @@ func (c *Checker) supported(t token) bool {
 	return c.known.has(t.folded) || c.stock.has(t.folded) || c.part(t) || c.language == "ar" && c.arabicKnown().has(t.folded)
 }
 
-// plain reports whether a word is the name of a Wikimedia project or of a language of queries. In every language such a
-// name claims nothing about the world.
+// plain reports whether a word is the name of a Wikimedia project or of a query language. In any language, such a name
+// makes no claim about the world.
 func plain(word string) bool {
 	return slices.ContainsFunc(projects, func(p string) bool { return strings.HasPrefix(word, p) })
 }
@@ -230,7 +232,8 @@ func plain(word string) bool {
 var projects = []string{"wikidat", "wikidan", "wikipedi", "wikipédi", "wikimedi", "wikimédi", "wikibase", "wikisource", "sparql",
 	"викидан", "википеди", "викимеди"}
 
-// part reports whether a word is part of a name in the rows, except for one letter at its end: Asia in Central Asian.
+// part reports whether a word, except perhaps for one letter at its end, is part of a name in the rows: Asia in Central
+// Asian.
 func (c *Checker) part(t token) bool {
 	if !startsUpper(t.text) && !unicase(t.text) {
 		return false
@@ -266,7 +269,7 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 		return
 	}
 	c.rows = len(t.Rows)
-	// A single row with a figure is an answer, not a count of one.
+	// A single row without an entity is an answer, not something to be counted.
 	single := c.rows == 1 && !slices.ContainsFunc(t.Rows[0], rdf.Term.IsIRI)
 	if !single {
 		c.free[float64(c.rows)] = true
@@ -347,14 +350,14 @@ func labelled(vars []string, col int) int {
 	return col
 }
 
-// scheme adds the https of an address to the known words.
+// scheme adds the scheme of an address, such as https, to the known words.
 func (c *Checker) scheme(iri string) {
 	if scheme, _, ok := strings.Cut(iri, "://"); ok && rdf.EntityID(iri) == "" {
 		c.known.add(scheme)
 	}
 }
 
-// written returns the ways to write a name; for an address, also with www.
+// written returns the ways to write a name. For an address, these include the form with www.
 func written(name string, t rdf.Term) []string {
 	if long := "www." + name; t.IsIRI() && strings.Contains(t.Value, "://"+long) {
 		return []string{name, long}
@@ -362,7 +365,7 @@ func written(name string, t rdf.Term) []string {
 	return []string{name}
 }
 
-// edges keeps the figures of a column, and marks the smallest and the largest.
+// edges stores the figures of a column and marks the smallest and the largest.
 func (c *Checker) edges(column []*value) {
 	if len(column) == 0 {
 		return
@@ -380,8 +383,8 @@ func (c *Checker) edges(column []*value) {
 	}
 }
 
-// nameOf returns a term as a name: an entity's label, another address as people write it, or the text of a literal that
-// is not a figure.
+// nameOf returns a term as a name: the label of an entity, any other address as people write it, or the text of a
+// literal that is not a figure.
 func nameOf(t rdf.Term, labels map[string]string) string {
 	if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" {
 		return labels[id]

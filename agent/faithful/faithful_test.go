@@ -68,17 +68,17 @@ func TestBeforeChrist(t *testing.T) {
 		{"en", "Augustus was born in 63 BC and died in 14 AD.", ""},
 		{"en", "Augustus was born on 23 September 63 BC.", ""},
 		{"en", "Augustus was born in 62 BC.", "62"},
-		{"en", "Augustus was born in 63.", "63"}, // another year
+		{"en", "Augustus was born in 63.", "63"}, // the year means AD 63
 		{"en", "Seneca was born in 63 BC.", "63"},
-		{"en", "Augustus died at 75.", ""},                         // years between
-		{"en", "They were born between 106 BC and 4 BC.", "106 4"}, // no name
+		{"en", "Augustus died at 75.", ""},                         // the years between two dates
+		{"en", "They were born between 106 BC and 4 BC.", "106 4"}, // the figures do not belong to a name
 		{"de", "Augustus: 63 v. Chr. bis 14 n. Chr.", ""},
 		{"fr", "Cicero, le 3 janvier 106 av. J.-C.", ""},
 		{"es", "Augustus nació en el 63 a. C. y Cicero en el 106 a. C.", ""},
 		{"it", "Augustus nacque nel 63 a.C. e Cicero nel 106 a.C.", ""},
 		{"pl", "Augustus urodził się w 63 p.n.e.", ""},
 		{"ru", "Augustus родился в 63 году до н. э.", ""},
-		{"ja", "紀元前63年です。", "63"}, // the result has three people: whose is it?
+		{"ja", "紀元前63年です。", "63"}, // the result has three people: whose year is it?
 		{"zh", "公元前63年。", "63"},
 		{"ar", "Augustus 63 ق.م.", ""},
 	} {
@@ -110,7 +110,7 @@ func TestFewerThanTheLimit(t *testing.T) {
 	}
 }
 
-// An address in the result may be written as people write it; any other address may not appear.
+// An address in the result may be written the way people write it. Any other address must not appear.
 func TestAddresses(t *testing.T) {
 	c := New(Evidence{Language: "en", Question: "What is the website of the Tiny Desk Concert series?", Query: "SELECT ?website {}",
 		Labels: map[string]string{"P856": "official website"},
@@ -155,13 +155,13 @@ func TestTrue(t *testing.T) {
 func TestFaults(t *testing.T) {
 	for _, tt := range []struct {
 		e          Evidence
-		text, want string // pieces
+		text, want string // want: the unsupported pieces
 	}{
 		{mountains, "The highest is Mount Everest with 8,884 metres.", "8,884"},
-		{mountains, "K2 is 8848.86 metres high.", "8848.86"},                    // another row's
+		{mountains, "K2 is 8848.86 metres high.", "8848.86"},                    // another row's figure
 		{mountains, "Everest is 8611 metres high, K2 8848.86.", "8611 8848.86"}, // swapped
-		{mountains, "It finds fourteen mountains.", "fourteen"},                 // three rows
-		{mountains, "The highest is Makalu.", "Makalu"},                         // no row
+		{mountains, "It finds fourteen mountains.", "fourteen"},                 // there are three rows
+		{mountains, "The highest is Makalu.", "Makalu"},                         // in no row
 		{mountains, "The highest is Mount Everest in Nepal.", "Nepal"},          // true, but in no row
 		{mountains, "K2 is the deadliest of them.", "deadliest"},                // an added claim
 		{mountains, "All of them were climbed by Reinhold Messner.", "climbed Reinhold Messner"},
@@ -198,9 +198,9 @@ func TestKeep(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if c.Keep("") != "" || c.Faults("  ") != nil {
-		t.Error("something in nothing")
+		t.Error("faults in an empty text")
 	}
-	// Without a result, only facts in the question are known.
+	// Without a result, only what the question says is known.
 	if got := New(Evidence{Language: "en", Question: "Shoe sizes of presidents?"}).Keep("There are 44 of them. No shoe sizes are known."); got != "No shoe sizes are known." {
 		t.Errorf("%q", got)
 	}
@@ -224,7 +224,7 @@ func TestSentences(t *testing.T) {
 func TestWordLists(t *testing.T) {
 	for _, language := range []string{"en", "de", "fr", "es", "it", "pt", "nl", "pl", "ru"} {
 		if n := len(numberWords[language]); n < 10 {
-			t.Errorf("%s has %d number words", language, n)
+			t.Errorf("%s has %d words for numbers", language, n)
 		}
 	}
 	for _, language := range []string{"en", "de", "fr", "ar", "ja", "zh"} {
@@ -238,7 +238,7 @@ func TestWordLists(t *testing.T) {
 		}
 	}
 	if wordListOf("../x") != nil || wordListOf("sw") != nil {
-		t.Error("a list for no language")
+		t.Error("a word list for no language")
 	}
 }
 
@@ -249,13 +249,13 @@ func FuzzFaults(f *testing.F) {
 	c := New(mountains)
 	f.Fuzz(func(t *testing.T, s string) {
 		if kept := c.Keep(s); len(c.Faults(kept)) > 0 {
-			t.Errorf("%q keeps %q, which has faults", s, kept)
+			t.Errorf("from %q, Keep returns %q, which has faults", s, kept)
 		}
 	})
 }
 
-// In languages without a word list, a capitalized word is a name, but the word Wikidata must not count as one. Names
-// have cases in Polish and Russian.
+// In languages without a word list, a capitalized word is a name, except that the word Wikidata must not count as one.
+// In Polish and Russian, names are inflected.
 func TestTrueInOtherLanguages(t *testing.T) {
 	table := &kg.Table{Vars: []string{"pais", "poblacion"}}
 	for i := range 45 {

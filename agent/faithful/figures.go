@@ -11,10 +11,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// number is a figure as read: its value, and how far the true value may be from it, since figures are rounded.
+// number is one reading of a figure: its value, and how far the true value may be from it, since figures are rounded.
 type number struct {
 	value, slack float64
-	word         bool    // written as a word, as days of a date never are
+	word         bool    // written as a word, which the day of a date never is
 	decade       float64 // its first year, or 0
 }
 
@@ -37,7 +37,7 @@ func (c *Checker) numbers(t token) []number {
 	s := strings.NewReplacer("\u00a0", "", "\u202f", "", " ", "", "’", "", "'", "", "−", "-").Replace(t.text)
 	s = strings.TrimRight(s, ".,")
 	var out []number
-	for _, marks := range []string{",.", ".,"} { // group, decimal
+	for _, marks := range []string{",.", ".,"} { // group separator, decimal separator
 		whole := strings.ReplaceAll(s, marks[:1], "")
 		if strings.Contains(s, marks[:1]) && !grouped.MatchString(strings.ReplaceAll(strings.Split(s, marks[1:])[0], marks[:1], ",")) {
 			continue
@@ -60,7 +60,7 @@ func (c *Checker) numbers(t token) []number {
 
 var grouped = regexp.MustCompile(`^-?\d{1,3}(,\d{3})+$`)
 
-// is reports whether a figure may represent a true one.
+// is reports whether a figure may represent the true value v.
 func (n number) is(v float64) bool {
 	if n.decade > 0 {
 		return v >= n.decade && v < n.decade+10
@@ -69,7 +69,7 @@ func (n number) is(v float64) bool {
 	return d == 0 || d <= n.slack && (n.slack != 0.5 || v != math.Trunc(v))
 }
 
-// figuresOf returns the figures of a value: a number, or the year and the day of a date.
+// figuresOf returns the figures in a value: a number, or the year and the day of a date.
 func figuresOf(t rdf.Term) []value {
 	if !t.IsLiteral() {
 		return nil
@@ -107,7 +107,7 @@ func dateOf(t rdf.Term) (time.Time, bool) {
 	return at, err == nil
 }
 
-// between returns the days and the years between the two dates of a row.
+// between returns the numbers of days and years between two dates in a row.
 func between(row []rdf.Term, i int) []value {
 	var dates []time.Time
 	for _, t := range row {
@@ -123,8 +123,8 @@ func between(row []rdf.Term, i int) []value {
 	return []value{{number: days, rows: rows}, {number: math.Floor(days / 365.25), rows: rows}}
 }
 
-// figures returns the figures of a sentence that nothing supports. A count does not need a name; any other figure of
-// the result must belong to the name before it or after it, consistently in the whole sentence.
+// figures returns the figures in a sentence that nothing supports. A count does not need a name. Any other figure from
+// the result must belong to the name before it or after it, consistently throughout the sentence.
 func (c *Checker) figures(toks []token, named []found) []string {
 	var bad []string
 	counted := map[float64]bool{} // five of them lie in Pakistan
@@ -136,7 +136,7 @@ func (c *Checker) figures(toks []token, named []found) []string {
 	years := map[int]bool{}
 	for _, t := range toks {
 		years[0] = years[0] || eras[t.folded] || ancient.MatchString(t.text)
-		if more[t.folded] { // K2 and thirteen others
+		if more[t.folded] { // as in "K2 and thirteen others"
 			counted[float64(c.rows-len(named))] = len(named) > 0
 		}
 		for _, n := range c.numbers(t) {
@@ -235,11 +235,11 @@ func (c *Checker) era(toks []token, i int) bool {
 	return known && slices.ContainsFunc(toks[max(i-3, 0):i], func(t token) bool { return t.figure })
 }
 
-// ancient matches the same in words that are written without spaces.
+// ancient matches the same in scripts without spaces.
 var ancient = regexp.MustCompile(`元前`)
 
-// inResult reports whether a figure is in one of the rows; in any, when rows is nil. years are those of the sentence,
-// with 0 if it speaks of dates before the year 1.
+// inResult reports whether a figure is in one of the given rows, or in any row if rows is nil. years contains the years
+// in the sentence, and 0 if the sentence is about dates before the year 1.
 func (c *Checker) inResult(readings []number, years map[int]bool, rows map[int]bool) bool {
 	for _, v := range c.values {
 		if v.year != 0 && !years[v.year] || v.bc && !years[0] {
@@ -268,7 +268,7 @@ func (c *Checker) edge(readings []number) bool {
 	return false
 }
 
-// paired reports whether every figure belongs to the name before it, or after it.
+// paired reports whether every figure belongs to the name before it or, if before is false, after it.
 func (c *Checker) paired(toks []token, named []found, open []int, years map[int]bool, before bool) bool {
 	for _, i := range open {
 		var rows map[int]bool

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// numerals marks the numbers that are written as words, and joins those of several words: cuarenta y cinco, сорок пять.
+// numerals marks the numbers that are written as words, and joins those that consist of several words: cuarenta y
+// cinco, сорок пять.
 func (c *Checker) numerals(toks []token) []token {
 	out := make([]token, 0, len(toks))
 	for i := 0; i < len(toks); i++ {
@@ -59,7 +60,7 @@ func (c *Checker) numeral(word string) int {
 func (c *Checker) sum(tens, unit string) int {
 	list := numberWords[c.language]
 	n, m := list[tens], list[unit]
-	if slices.Contains(ones[c.language], unit) { // which is not a number by itself
+	if slices.Contains(ones[c.language], unit) { // such a word is not a number on its own
 		m = 1
 	}
 	if n < 20 || n >= 100 || n%10 != 0 || m < 1 || m > 9 {
@@ -68,7 +69,7 @@ func (c *Checker) sum(tens, unit string) int {
 	return n + m
 }
 
-// unitFirst reads zevenenzestig and siebenundsechzig, of which the unit is the first part.
+// unitFirst reads numbers such as zevenenzestig and siebenundsechzig, in which the unit comes first.
 func (c *Checker) unitFirst(word string) int {
 	for i := range word {
 		for _, and := range []string{"und", "en", "ën"} {
@@ -82,7 +83,7 @@ func (c *Checker) unitFirst(word string) int {
 	return 0
 }
 
-// joined reads ventidue; before another vowel the tens lose theirs: ventuno.
+// joined reads numbers such as ventidue. Before a vowel, the tens lose their final vowel: ventuno.
 func (c *Checker) joined(word string) int {
 	word = strings.ReplaceAll(word, "é", "e")
 	for tens := range numberWords[c.language] {
@@ -96,10 +97,10 @@ func (c *Checker) joined(word string) int {
 	return 0
 }
 
-// ones are the words for one at the end of a number of two digits.
+// ones are the forms of "one" that are used inside a two-digit number.
 var ones = map[string][]string{"en": {"one"}, "de": {"ein"}, "nl": {"een", "eenen"}, "it": {"uno", "un"}}
 
-// Says reports whether a text in a language has a number of at least two that is written in words.
+// Says reports whether a text in a language contains the number, which must be at least two, written in words.
 func Says(text, language, number string) bool {
 	base, _, _ := strings.Cut(strings.ToLower(language), "-")
 	want, err := strconv.Atoi(number)

@@ -16,15 +16,15 @@ type token struct {
 	text, folded string
 	figure       bool
 	decade       bool    // it names the years that begin with its first three digits
-	scale        float64 // of a figure before "million" and the like
-	number       int     // of a number in words: 45 for "cuarenta y cinco"; 0 for other words
+	scale        float64 // factor of a figure before "million" and the like
+	number       int     // value of a number in words: 45 for "cuarenta y cinco"; 0 for other words
 }
 
 var tokenPattern = regexp.MustCompile(`[-−]?\d+(?:[ \x{00a0}\x{202f}.,'’]\d{3})*(?:[.,]\d+)?(?:\pL[\pL\pM\d]*)?|[\pL\pM][\pL\pM\d_]*(?:[-:.][\pL\d][\pL\pM\d]*)*`)
 
 var decade = regexp.MustCompile(`^[12]\d\d0(s|er|ern|ér)$`)
 
-// letterDigit matches where a figure follows a letter of a script without spaces.
+// letterDigit matches a figure that directly follows a letter of a script without spaces.
 var letterDigit = regexp.MustCompile(`(\p{Lo})(\d)`)
 
 // scales are words that multiply the figure before them.
@@ -33,8 +33,8 @@ var scales = map[string]float64{"thousand": 1e3, "tausend": 1e3, "mille": 1e3, "
 	"mln": 1e6, "млн": 1e6, "miljoner": 1e6, "mld": 1e9, "млрд": 1e9, "тыс": 1e3, "tys": 1e3,
 	"billion": 1e9, "milliarden": 1e9, "milliarde": 1e9, "milliards": 1e9, "milliard": 1e9, "mrd": 1e9, "万": 1e4, "億": 1e8, "亿": 1e8}
 
-// tokens cuts a text into words and figures. A letter after a digit makes both one word (1st, 4x4), except in scripts
-// without spaces.
+// tokens splits a text into words and figures. A letter after a digit makes both of them one word (1st, 4x4), except in
+// scripts without spaces.
 func tokens(s string) []token {
 	var out []token
 	for _, t := range tokenPattern.FindAllString(letterDigit.ReplaceAllString(s, "$1 $2"), -1) {
@@ -76,7 +76,7 @@ func unicase(s string) bool {
 	return unicode.Is(unicode.Lo, r)
 }
 
-// splitWords writes a variable's name as words.
+// splitWords splits a variable's name into words.
 func splitWords(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ReplaceAll(s, "_", " ") {
@@ -88,7 +88,7 @@ func splitWords(s string) string {
 	return b.String()
 }
 
-// articles may be left out at the beginning of a name, and are not names by themselves.
+// articles may be left out at the beginning of a name, and are not names on their own.
 var articles = map[string]bool{"the": true, "a": true, "an": true, "der": true, "die": true, "das": true, "le": true, "la": true,
 	"les": true, "l": true, "el": true, "los": true, "las": true, "il": true, "lo": true, "gli": true, "i": true, "o": true, "os": true,
 	"as": true, "de": true, "het": true}
@@ -105,7 +105,7 @@ func nameWords(name string) []string {
 	return out
 }
 
-// found is a name of the result in a sentence: tokens from ≤ i < to.
+// found is a name from the result that occurs in a sentence, in the tokens from ≤ i < to.
 type found struct {
 	from, to int
 	rows     map[int]bool
@@ -113,8 +113,8 @@ type found struct {
 	head     bool
 }
 
-// find finds the names of the result in a sentence, the longest first; for a person the last word is enough. A name
-// that occurs in several rows in different forms matches all of them.
+// find finds names from the result in a sentence, the longest first. For a person, the last word of the name is enough.
+// A name that occurs in several rows in different forms matches all of them.
 func (c *Checker) find(toks []token) []found {
 	same := c.same
 	var out []found
@@ -149,7 +149,7 @@ func (c *Checker) find(toks []token) []found {
 	return out
 }
 
-// matches returns how many tokens at the beginning form the name, or 0 if they do not.
+// matches returns how many tokens at the beginning of toks form the name, or 0 if they do not.
 func (c *Checker) matches(toks []token, words []string) int {
 	if len(toks) < len(words) {
 		return 0
@@ -163,8 +163,8 @@ func (c *Checker) matches(toks []token, words []string) int {
 	return len(words)
 }
 
-// same reports whether a word is a name, perhaps with an ending: Deutschlands, Poland's; in languages with cases also
-// with another one: Франции for Франция.
+// same reports whether a word is a name, perhaps with an ending: Deutschlands, Poland's. In languages that inflect
+// names, the ending may differ: Франции for Франция.
 func (c *Checker) same(word, name string) bool {
 	if word == name {
 		return true
@@ -190,17 +190,17 @@ func (c *Checker) same(word, name string) bool {
 	return ok && len(stem) >= minStem && utf8.RuneCountInString(rest) <= maxEnding
 }
 
-// endings lists, for languages in which names have cases, the letters that a name's ending may consist of.
+// endings lists, for languages that inflect names, the letters that a name's ending may consist of.
 var endings = map[string]string{"ru": "аеёиоуыэюяйь", "pl": "aąeęioóuy"}
 
 const (
-	minAccents = 5 // letters of a name whose accents may differ
+	minAccents = 5 // minimum number of letters in a name whose accents may differ
 
-	minStem   = 3 // letters of a name without its ending
-	maxEnding = 4 // letters of another ending
+	minStem   = 3 // minimum number of letters in a name without its ending
+	maxEnding = 4 // maximum number of letters in a different ending
 )
 
-// vocabulary is a set of folded words, and of pairs of letters of scripts without spaces.
+// vocabulary is a set of folded words and, for scripts without spaces, of pairs of letters.
 type vocabulary map[string]bool
 
 func (v vocabulary) add(s string) {
@@ -226,8 +226,8 @@ func (v vocabulary) add(s string) {
 	}
 }
 
-// has reports whether a word, or one with the same stem, is known: they share at least four letters at the beginning,
-// and all but four letters of the longer word.
+// has reports whether a word, or one with the same stem, is known. Two words have the same stem if they begin with the
+// same letters: at least four of them, and all but four of the longer word.
 func (v vocabulary) has(word string) bool {
 	if v[word] {
 		return true
@@ -252,8 +252,8 @@ func common(a, b []rune) int {
 	return n
 }
 
-// covers reports whether every letter of a word of a script without spaces is in a known pair of letters, or in a plain
-// word of the language. Hiragana, which is used for endings, does not need support.
+// covers reports whether every letter of a word in a script without spaces is part of a known pair of letters, or of a
+// plain word of the language. Hiragana, which is used for endings, does not need support.
 func (c *Checker) covers(word string) bool {
 	letters := []rune(word)
 	ok := make([]bool, len(letters))
@@ -278,20 +278,20 @@ func (c *Checker) covers(word string) bool {
 //go:embed words/*.txt words/numbers.json
 var wordFiles embed.FS
 
-// numberWords are the words for numbers, beginning with two, by language.
+// numberWords are the words for numbers from two on, by language.
 var numberWords = readNumbers()
 
 func readNumbers() map[string]map[string]int {
 	out := map[string]map[string]int{}
 	b, err := wordFiles.ReadFile("words/numbers.json")
 	if err != nil || json.Unmarshal(b, &out) != nil {
-		return nil // a test looks
+		return nil // a test checks that there is no error
 	}
 	return out
 }
 
-// wordList has the plain words of a language that claim nothing about the world. A line such as "height elevation: high
-// highest" adds the words after the colon if one of those before it is known.
+// wordList contains the plain words of a language, which make no claim about the world. A line such as "height
+// elevation: high highest" adds the words after the colon if one of those before it is known.
 type wordList struct {
 	words map[string]bool
 	lines []conditional
@@ -299,8 +299,8 @@ type wordList struct {
 
 type conditional struct{ when, words []string }
 
-// wordLists caches the lists: a list is much longer than the text that is compared with it.
-var wordLists sync.Map // of *wordList by language
+// wordLists caches the lists, since a list is much longer than the text that is compared with it.
+var wordLists sync.Map // *wordList by language
 
 func wordListOf(language string) *wordList {
 	if l, ok := wordLists.Load(language); ok {
@@ -332,7 +332,7 @@ func wordListOf(language string) *wordList {
 // stock is a word list applied to what is known.
 type stock struct {
 	list *wordList       // nil: the language has none
-	more map[string]bool // the words of the conditional lines that hold
+	more map[string]bool // the words from conditional lines whose condition is met
 }
 
 // stockOf returns the plain words of a language.

@@ -1,5 +1,5 @@
-// Package probe tries variants of a query that has a result, within a budget, and finds those that change the result.
-// The variants are those of package variant; the graph is a function.
+// Package probe runs variants of a query that has a result, within a budget, and finds those that change the result.
+// Package variant makes the variants. The graph is passed as a function.
 package probe
 
 import (
@@ -15,11 +15,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/variant"
 )
 
-// Settings are a preset's. The zero value probes nothing.
+// Settings are a preset's settings for probes. The zero value means that nothing is probed.
 type Settings struct {
-	Queries int            `json:"queries"` // how many may be run; 0: none
-	Seconds int            `json:"seconds"` // how long all of them may take
-	Off     []variant.Kind `json:"off"`     // kinds that are left out
+	Queries int            `json:"queries"` // maximum number of variants to run; 0: none
+	Seconds int            `json:"seconds"` // maximum time for all of them
+	Off     []variant.Kind `json:"off"`     // kinds of variants that are not run
 }
 
 // On reports whether anything is probed.
@@ -27,40 +27,41 @@ func (s Settings) On() bool { return s.Queries > 0 && s.Seconds > 0 }
 
 // Limits of a probe.
 const (
-	oneTime  = 6 * time.Second // of one query
-	mostRows = 900             // a larger result is not compared
-	// rows that a probe may return: as many as a trajectory keeps, so that a replayed run sees the same
+	oneTime  = 6 * time.Second // maximum time for one query
+	mostRows = 900             // larger results are not compared
+	// maximum number of rows that a probe fetches: as many as a trajectory keeps, so that a replayed run sees the same
+	// rows
 	mostFetched = 2 * render.TypedRows
-	examples    = 5  // rows shown of those that would be added or removed
+	examples    = 5  // of the rows that would be added or removed, how many are shown
 	classes     = 4  // classes shown for the rows that would be added
-	named       = 50 // things whose classes are requested
+	named       = 50 // maximum number of entities whose classes are requested
 )
 
-// Task is a query with its result, and what is needed to probe it.
+// Task is a query with its result, and everything needed to probe it.
 type Task struct {
 	Settings
-	Query   string    // as it was run
+	Query   string    // the query as it was run
 	Table   *kg.Table // its result
-	Columns []string  // of the answer, by which rows are compared; empty: all
+	Columns []string  // the answer's columns, by which rows are compared; empty: all
 	Options variant.Options
-	Time    time.Duration // minimum that must be left of the run; 0: any
+	Time    time.Duration // how much of the run's remaining time the probes may take; 0: no limit
 	Now     func() time.Time
 	Run     func(ctx context.Context, query string) (*kg.Table, error)
-	Labels  func(ctx context.Context, ids []string) map[string]string // of the IDs that have one
-	ID      func(rdf.Term) string                                     // ID of a node, or ""
+	Labels  func(ctx context.Context, ids []string) map[string]string // returns the labels of the IDs that have one
+	ID      func(rdf.Term) string                                     // returns the ID of a node, or ""
 }
 
-// prober is a task in progress.
+// prober is the state of a task in progress.
 type prober struct {
 	Task
-	left  int       // queries
-	until time.Time // when the time budget is used up
+	left  int       // number of queries left
+	until time.Time // when the time budget ends
 	out   []event.Probe
 }
 
-// Run runs the variants of a query until they or the budget are used up. A variant that fails is left out; after one
-// that took too long, or if the service is down, no more are tried. An error, such as a log that cannot be written,
-// ends the run.
+// Run runs the variants of a query until there are no more or the budget is used up. A variant that fails is left out.
+// After a variant that takes too long, or if the service is down, no more are tried. An error, such as a log that
+// cannot be written, ends the run.
 func Run(ctx context.Context, t Task) ([]event.Probe, error) {
 	if !t.On() || t.Table == nil || len(t.Table.Rows) > mostRows {
 		return nil, nil
@@ -68,7 +69,7 @@ func Run(ctx context.Context, t Task) ([]event.Probe, error) {
 	t.Options.Off = append(slices.Clip(t.Options.Off), t.Off...)
 	variants, err := variant.Of(t.Query, t.Options)
 	if err != nil {
-		return nil, nil // it ran, so the graph understands what we do not
+		return nil, nil // the query ran, so the graph supports something that our parser does not
 	}
 	budget := time.Duration(t.Seconds) * time.Second
 	if t.Time > 0 {
@@ -94,7 +95,7 @@ func Run(ctx context.Context, t Task) ([]event.Probe, error) {
 }
 
 // ask runs a query within the budget. If no time is left, it fails without sending the query, so that a replayed run
-// ends its probes at the same point as the recorded one.
+// stops probing at the same point as the recorded run.
 func (p *prober) ask(ctx context.Context, query string) (*kg.Table, error) {
 	p.left--
 	ctx, cancel := context.WithTimeout(ctx, max(0, min(oneTime, p.until.Sub(p.Now()))))
@@ -118,7 +119,7 @@ func (p *prober) try(ctx context.Context, v variant.Variant) (event.Probe, error
 	out.MS = p.Now().Sub(began).Milliseconds()
 	if err != nil {
 		if out.Failure = kg.KindOf(err); out.Failure == "" {
-			out.Failure = kg.Timeout // of ours
+			out.Failure = kg.Timeout // our own time limit
 		}
 		return out, err
 	}
@@ -129,8 +130,8 @@ func (p *prober) try(ctx context.Context, v variant.Variant) (event.Probe, error
 	return out, nil
 }
 
-// compare finds what a variant's result t has that the query's result does not, and the reverse. cut means that t may
-// be incomplete.
+// compare finds the rows that are only in a variant's result t, and those that are only in the query's result. cut
+// means that t may be incomplete.
 func (p *prober) compare(v variant.Variant, t *kg.Table, cut bool, out *event.Probe) {
 	if t.Ask || p.Table.Ask {
 		if t.Ask && p.Table.Ask && t.Boolean != p.Table.Boolean {
@@ -162,7 +163,8 @@ func (p *prober) compare(v variant.Variant, t *kg.Table, cut bool, out *event.Pr
 	}
 }
 
-// nothing reports whether a result is empty: no rows, or a count of 0. Then the graph lacks what the variant asks for.
+// nothing reports whether a result is empty, that is, has no rows or is a count of 0. In that case, the graph lacks
+// what the variant needs.
 func nothing(t *kg.Table) bool {
 	return len(t.Rows) == 0 || len(t.Rows) == 1 && len(t.Vars) == 1 && t.Rows[0][0].Value == "0"
 }
@@ -178,7 +180,7 @@ func (p *prober) columns(t *kg.Table) (now, was []int) {
 	return now, was
 }
 
-// key returns the form in which a row is compared: its cells in some columns.
+// key returns the form in which a row is compared: its cells in the given columns.
 func key(row []rdf.Term, cols []int) string {
 	var b strings.Builder
 	for _, j := range cols {
@@ -198,7 +200,7 @@ func set(rows [][]rdf.Term, cols []int) map[string]bool {
 	return out
 }
 
-// without returns the different rows that are not in a set.
+// without returns the distinct rows that are not in a set.
 func without(rows [][]rdf.Term, cols []int, have map[string]bool) [][]rdf.Term {
 	var out [][]rdf.Term
 	seen := map[string]bool{}
@@ -211,7 +213,7 @@ func without(rows [][]rdf.Term, cols []int, have map[string]bool) [][]rdf.Term {
 	return out
 }
 
-// some returns the columns of the first rows.
+// some returns the given columns of the first rows.
 func some(rows [][]rdf.Term, cols []int) [][]rdf.Term {
 	var out [][]rdf.Term
 	for _, r := range rows[:min(len(rows), examples)] {
@@ -237,7 +239,7 @@ func tied(t *kg.Table, v variant.Variant) [][]rdf.Term {
 	return t.Rows[n:end]
 }
 
-// repeated returns a probe if the result has duplicate rows. It does not need a query.
+// repeated adds a probe if the result has duplicate rows. It does not run a query.
 func (p *prober) repeated() {
 	if p.Table.Ask || slices.Contains(p.Options.Off, variant.Joins) {
 		return
@@ -253,17 +255,17 @@ func (p *prober) repeated() {
 }
 
 // matters reports whether the model should see a change. It should not if the change only shows that the graph lacks a
-// structure, that a condition is what the question is about, or that a single value is the best of several. The figures
-// were found with tools/probes, see docs/probes.md.
+// structure, that a condition is essential to the question, or that a single value is the best of several. The
+// thresholds were determined with tools/probes; see docs/probes.md.
 func matters(v variant.Variant, p *event.Probe) bool {
 	switch {
 	case p.Come+p.Gone == 0:
 		return false
-	case v.Effect == variant.Fewer && p.Gone == p.Before: // the graph has no ranks, or no precision
+	case v.Effect == variant.Fewer && p.Gone == p.Before: // the graph does not use ranks or precisions
 		return false
 	case v.Kind == variant.Ranks && v.Effect == variant.More && p.Before == 1:
 		return false
-	case v.Kind == variant.Class && v.Var != "": // of many, few are lost
+	case v.Kind == variant.Class && v.Var != "": // the class condition loses only a few of many rows
 		return 5*p.Come <= p.Before
 	case v.Effect == variant.More && v.Kind != variant.Limit:
 		return p.Come <= max(10, 2*p.Before)
@@ -271,7 +273,7 @@ func matters(v variant.Variant, p *event.Probe) bool {
 	return true
 }
 
-// classesOf queries the classes of the things that would be added.
+// classesOf queries the classes of the entities that would be added.
 func (p *prober) classesOf(ctx context.Context, v variant.Variant, t *kg.Table, out *event.Probe) {
 	j := slices.Index(t.Vars, v.Var)
 	now, was := p.columns(t)
@@ -300,7 +302,7 @@ func (p *prober) classesOf(ctx context.Context, v variant.Variant, t *kg.Table, 
 	}
 }
 
-// IDs returns the IDs shown with probes, for looking up their labels.
+// IDs returns the IDs that are shown with the probes, so that their labels can be looked up.
 func IDs(probes []event.Probe, id func(rdf.Term) string) []string {
 	var out []string
 	add := func(t rdf.Term) {

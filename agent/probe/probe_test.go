@@ -17,7 +17,7 @@ import (
 
 var wikidata = variant.Options{Wikidata: true, Types: []string{rdf.Direct + "P31"}, Subclass: rdf.Direct + "P279"}
 
-// table returns a result with the items in one column ?x.
+// table returns a result with the items in a single column ?x.
 func table(ids ...string) *kg.Table {
 	t := &kg.Table{Vars: []string{"x"}}
 	for _, id := range ids {
@@ -26,14 +26,14 @@ func table(ids ...string) *kg.Table {
 	return t
 }
 
-// task returns a query with several variants: for class, ranks, places and country.
+// task returns a task whose query has several variants: for class, ranks, places and country.
 func task(run func(ctx context.Context, query string) (*kg.Table, error)) Task {
 	return Task{Settings: Settings{Queries: 8, Seconds: 15}, Query: "SELECT ?x { ?x wdt:P31 wd:Q515 ; wdt:P17 wd:Q183 ; wdt:P131 wd:Q1 }",
 		Table: table("Q1", "Q2"), Options: wikidata, Run: run, Now: func() time.Time { return time.Unix(0, 0) }}
 }
 
-// TestBudget checks that probes use neither more queries nor more time than allowed, whatever the graph does, and that
-// the run's remaining time takes precedence over the settings.
+// TestBudget checks that probes never use more queries or more time than allowed, whatever the graph does, and that the
+// run's remaining time takes precedence over the settings.
 func TestBudget(t *testing.T) {
 	for queries := range 7 {
 		for _, took := range []time.Duration{0, time.Second, 4 * time.Second, time.Hour} {
@@ -52,14 +52,14 @@ func TestBudget(t *testing.T) {
 				t.Fatalf("%d of %d queries, %v", sent, queries, err)
 			}
 			if spent := now.Sub(time.Unix(0, 0)); spent > 9*time.Second+min(took, oneTime) {
-				t.Errorf("%v spent with %v a query", spent, took)
+				t.Errorf("spent %v, with %v per query", spent, took)
 			}
 		}
 	}
 }
 
-// TestFailures checks that a variant that fails is left out, that a service that is slow or down is not asked again,
-// and that a log that cannot be written ends the run.
+// TestFailures checks that a failing variant is left out, that a slow or broken service is not queried again, and that
+// a log that cannot be written ends the run.
 func TestFailures(t *testing.T) {
 	for kind, want := range map[kg.Kind]int{kg.QueryFailed: 5, kg.TooGreedy: 5, kg.Timeout: 1, kg.Down: 1, kg.Banned: 1, "": 1} {
 		sent := 0
@@ -79,7 +79,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestCompare covers which differences of a variant's result count as a change.
+// TestCompare checks which differences in a variant's result count as a change.
 func TestCompare(t *testing.T) {
 	number := func(n string) *kg.Table {
 		return &kg.Table{Vars: []string{"n"}, Rows: [][]rdf.Term{{rdf.Typed(n, rdf.XSD+"integer")}}}
@@ -98,7 +98,7 @@ func TestCompare(t *testing.T) {
 		come, gone int
 		moved      bool
 	}{
-		{"the same rows in another order", "SELECT ?x { ?x wdt:P31 wd:Q515 }", table("Q1", "Q2"), table("Q2", "Q1"),
+		{"the same rows in a different order", "SELECT ?x { ?x wdt:P31 wd:Q515 }", table("Q1", "Q2"), table("Q2", "Q1"),
 			variant.Subclasses, 0, 0, false},
 		{"more rows", "SELECT ?x { ?x wdt:P31 wd:Q515 }", table("Q1", "Q2"), table("Q2", "Q1", "Q3"), variant.Subclasses, 1,
 			0, true},

@@ -10,16 +10,16 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Shown is a probe as shown to the model.
+// Shown is a probe in the form in which the model sees it.
 type Shown struct {
 	What    string
 	Come    int
 	Gone    int
-	More    bool     // there may be more than Come
-	Swap    bool     // the only row would be different
+	More    bool     // there may be more rows than Come
+	Swap    bool     // the only row would change
 	New     []string // the first rows that would be added
 	Old     []string
-	Classes []string // of what would be added: "9 film (Q11424)"
+	Classes []string // classes of the rows that would be added: "9 film (Q11424)"
 }
 
 // Moved returns the probes that change the result.
@@ -27,7 +27,7 @@ func Moved(probes []event.Probe) []event.Probe {
 	return slices.DeleteFunc(slices.Clone(probes), func(p event.Probe) bool { return !p.Moved })
 }
 
-// Show writes the probes that change the result. names has the labels of [IDs].
+// Show converts the probes that change the result to their shown form. names contains the labels for [IDs].
 func Show(probes []event.Probe, id func(rdf.Term) string, names render.Names) []Shown {
 	labels := names.Labels
 	var out []Shown
@@ -48,7 +48,7 @@ func Show(probes []event.Probe, id func(rdf.Term) string, names render.Names) []
 	return out
 }
 
-// labelled puts the labels of the IDs in a text before their prefixed names: "city (wd:Q515)".
+// labelled inserts the label of each ID in a text before its prefixed name: "city (wd:Q515)".
 func labelled(what string, labels map[string]string) string {
 	words := strings.Split(what, " ")
 	for i, w := range words {
@@ -61,8 +61,8 @@ func labelled(what string, labels map[string]string) string {
 	return strings.Join(words, " ")
 }
 
-// Open returns the probes whose change is not in the answer: the model saw them and kept its reading. before is the
-// query that was probed, now is that of the answer.
+// Open returns the probes whose change is not in the answer: the model saw them and did not adopt them. before is the
+// query that was probed, and now is the answer's query.
 func Open(probes []event.Probe, same bool, has func(vars []string, row []rdf.Term) bool) []event.Probe {
 	return slices.DeleteFunc(Moved(probes), func(p event.Probe) bool {
 		switch {
