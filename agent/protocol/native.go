@@ -9,7 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Native is the protocol of models that call tools through the chat interface: calls and results are separate messages.
+// Native is the protocol for models that call tools through the chat interface, in which calls and results are separate
+// messages.
 type Native struct {
 	words
 	Parallel bool // a turn may contain several calls
@@ -25,8 +26,8 @@ func (n Native) Prepare(req *llm.Request, tools tool.Set, show tool.Show) {
 	req.OneToolCall = !n.Parallel
 }
 
-// Messages writes each turn as a message with its calls, followed by their results. Notes are added to the result
-// before them.
+// Messages returns a message for each turn, with its calls, followed by their results. A note is appended to the
+// preceding result.
 func (n Native) Messages(c Conversation) []llm.Message {
 	ms := []llm.Message{{Role: llm.System, Content: c.System}, {Role: llm.User, Content: withNotes(c.Question,
 		c.Notes)}}
@@ -81,8 +82,8 @@ func withNotes(s string, notes []string) string {
 	return strings.TrimSpace(strings.Join(append([]string{s}, notes...), "\n\n"))
 }
 
-// Read takes the message's calls. A message without one is a problem, not an end; so are an unknown tool and arguments
-// that do not fit its schema.
+// Read extracts the message's calls. A message without a call is a problem, not an end; so are an unknown tool and
+// arguments that do not match its schema.
 func (n Native) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 	t := Turn{Thought: strings.TrimSpace(render.Clean(ch.Content)), Reasoning: ch.Reasoning}
 	calls := ch.ToolCalls
@@ -108,7 +109,7 @@ func (n Native) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 	return t, nil
 }
 
-// call reads one call.
+// call converts one call.
 func (n Native) call(call llm.ToolCall, tools tool.Set) Call {
 	found, args := tools.Find(call.Name), json.RawMessage(call.Arguments)
 	if strings.TrimSpace(call.Arguments) == "" {

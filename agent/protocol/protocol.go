@@ -1,6 +1,6 @@
-// Package protocol turns a conversation into messages and a model's message into tool calls. There are three: text, in
-// which the model writes a thought and an action; native, in which it calls tools through the chat interface; fenced,
-// in which it writes a query.
+// Package protocol converts a conversation to messages, and a model's message to tool calls. There are three protocols:
+// text, in which the model writes a thought and an action; native, in which it calls tools through the chat interface;
+// and fenced, in which it writes a query.
 package protocol
 
 import (
@@ -14,26 +14,26 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Call is a call to a tool that can be carried out.
+// Call is a call to a tool.
 type Call struct {
 	ID    string // for a native call; the result repeats it
 	Tool  *tool.Tool
 	Args  json.RawMessage
 	Shown string // what a person reads between the parentheses
-	// why it cannot be carried out although other calls of the turn can; nil for a valid call. If it is set, Tool has only
-	// a name.
+	// why this call cannot be carried out although other calls of the turn can; nil for a valid call. If it is set, Tool
+	// has only a name.
 	Problem *Problem
 }
 
-// Turn is a message of the model, read.
+// Turn is one of the model's messages in parsed form.
 type Turn struct {
 	Thought   string
-	Reasoning string // what a reasoning model thought before it wrote
-	Calls     []Call // at least one, in order
-	More      bool   // there were more calls, which are ignored
+	Reasoning string // what a reasoning model thought before writing
+	Calls     []Call // at least one, in the order of the message
+	More      bool   // there were more calls, which were ignored
 }
 
-// Exchange is a finished step in the conversation.
+// Exchange is one finished step of the conversation.
 type Exchange struct {
 	Turn                 int // steps of one turn have the same number
 	Thought, Reasoning   string
@@ -41,7 +41,7 @@ type Exchange struct {
 	Args                 json.RawMessage
 	Observation          string
 	Notes                []string // what the model was told after it
-	Given                bool     // it was done before the model's first turn, without a request
+	Given                bool     // it was done before the model's first turn, without the model's request
 	// a message that could not be read, instead of a step; Notes are the replies to it
 	Bad *llm.Choice
 }
@@ -56,32 +56,32 @@ type Conversation struct {
 	BadNotes []string    // the reply to it
 }
 
-// Protocol is a way to talk with a model about tools.
+// Protocol is a way for the model to use tools.
 type Protocol interface {
-	// Prepare adds to a request what the protocol needs besides messages.
+	// Prepare adds what the protocol needs besides messages to a request.
 	Prepare(req *llm.Request, tools tool.Set, show tool.Show)
 	// Messages returns the conversation as messages.
 	Messages(c Conversation) []llm.Message
-	// Read reads a message of the model. The Problem says what the model must repair; it is nil if the turn has at
+	// Read parses a message from the model. The Problem describes what the model must repair; it is nil if the turn has at
 	// least one call.
 	Read(ch llm.Choice, tools tool.Set) (Turn, *Problem)
 }
 
-// Options choose a protocol.
+// Options selects a protocol.
 type Options struct {
 	Name     string        // text, native or fenced
 	Parallel bool          // a native turn may contain several calls
 	Strict   bool          // the server must enforce the schemas on native calls
-	Own      *render.Texts // texts that replace those of texts.tmpl by their names; nil: none
+	Own      *render.Texts // texts that replace those with the same names in texts.tmpl; nil: none
 }
 
-// WithoutTools returns the protocol for native tools on a server without tool calls: the calls are text, and their
-// arguments JSON.
+// WithoutTools returns the protocol for native tools on a server that does not support tool calls: the calls are
+// written as text, with arguments in JSON.
 func WithoutTools(own *render.Texts, tools tool.Set, show tool.Show) Protocol {
 	return Text{words{own}, &listing{tools, show}}
 }
 
-// Named returns the protocol with a name.
+// Named returns the protocol that o selects.
 func Named(o Options) (Protocol, error) {
 	w, name := words{o.Own}, o.Name
 	switch name {
@@ -100,15 +100,15 @@ type Kind string
 
 // The kinds of problems. They are the names of the texts that the model reads.
 const (
-	Empty      Kind = "bad_empty"     // there is no text and no call
-	Cut        Kind = "bad_cut"       // it ended at the limit of its length
-	NoAction   Kind = "bad_no_action" // there is no call
+	Empty      Kind = "bad_empty"     // the message has no text and no call
+	Cut        Kind = "bad_cut"       // the message was cut off at the length limit
+	NoAction   Kind = "bad_no_action" // the message has no call
 	NoTool     Kind = "bad_name"      // the tool does not exist
 	NoArgument Kind = "bad_argument"  // the argument is missing
 	BadJSON    Kind = "bad_json"      // the arguments of a native call are not JSON, or do not fit the tool
 )
 
-// Problem is the reason why a message cannot be read.
+// Problem describes why a message cannot be read.
 type Problem struct {
 	Kind    Kind
 	Message string // for the model
@@ -125,7 +125,7 @@ var textFiles embed.FS
 
 var texts = render.MustTexts(textFiles, "texts.tmpl")
 
-// words are a protocol's texts: its own, or a preset's replacements.
+// words are a protocol's texts: the default ones, or a preset's replacements.
 type words struct{ own *render.Texts }
 
 func (w words) say(name string, data any) string {
@@ -141,10 +141,11 @@ func (w words) unknownTool(name string, tools tool.Set) *Problem {
 	return w.problem(NoTool, map[string]any{"Name": render.Clip(name, 60), "Names": tools.List()})
 }
 
-// maxBad is the maximum number of characters of an unreadable message that are shown to the model again.
+// maxBad is the maximum number of characters of an unreadable message that the model is shown again.
 const maxBad = 3000
 
-// Limits on showing calls that could not be read again: how many, and how many characters of their names.
+// Limits on the unreadable calls that the model is shown again: the number of calls, and the number of characters of
+// their names.
 const (
 	maxBadCalls = 20
 	maxName     = 60

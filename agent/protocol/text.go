@@ -14,10 +14,10 @@ import (
 // Text is the protocol of the SPINACH paper: the model writes a thought and one action as text.
 type Text struct {
 	words
-	listed *listing // tools that the system message must explain; nil: it does
+	listed *listing // tools to be added to the system message; nil if it already explains them
 }
 
-// listing is the part of the system message about tools that were made for native calls.
+// listing is the part of the system message that explains tools designed for native calls.
 type listing struct {
 	tools tool.Set
 	show  tool.Show
@@ -39,7 +39,7 @@ func (p Text) system(s string) string {
 // Prepare adds nothing: the tools are described in the system message.
 func (Text) Prepare(*llm.Request, tool.Set, tool.Show) {}
 
-// Messages writes each step as a turn of the model with its observation.
+// Messages returns one of the model's turns for each step, followed by its observation.
 func (p Text) Messages(c Conversation) []llm.Message {
 	ms := []llm.Message{{Role: llm.System, Content: p.system(c.System)},
 		{Role: llm.User, Content: p.say("first", map[string]any{"Question": c.Question, "Notes": c.Notes, "Next": 1})}}
@@ -60,7 +60,7 @@ func (p Text) Messages(c Conversation) []llm.Message {
 	return ms
 }
 
-// badTurn returns a message that could not be read, and the reply to it.
+// badTurn returns the message that could not be read, and the reply to it.
 func (p Text) badTurn(bad *llm.Choice, notes []string, next int) []llm.Message {
 	content := bad.Content
 	if content == "" {
@@ -70,12 +70,12 @@ func (p Text) badTurn(bad *llm.Choice, notes []string, next int) []llm.Message {
 		{Role: llm.User, Content: p.say("again", map[string]any{"Notes": notes, "Next": next})}}
 }
 
-// Read reads a turn the way models really write it, see [textReader.parse].
+// Read parses a turn the way models really write it; see [textReader.parse].
 func (x Text) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 	r := newTextReader(tools, x.words)
 	t, p := r.parse(ch.Content)
 	cut := ch.FinishReason == finishLength
-	if p == nil && cut && t.Calls[0].Tool.Query && !t.More { // half a query
+	if p == nil && cut && t.Calls[0].Tool.Query && !t.More { // an incomplete query
 		p = x.problem(Cut, nil)
 	}
 	if p != nil && cut {
@@ -92,7 +92,7 @@ var (
 	iriRef     = regexp.MustCompile("^<[^<>\"{}|^`\\\\\\s]*>")
 )
 
-// textReader reads turns that are written as text.
+// textReader parses turns that are written as text.
 type textReader struct {
 	words
 	tools tool.Set
@@ -107,9 +107,9 @@ func newTextReader(tools tool.Set, w words) *textReader {
 }
 
 // parse reads "Thought: … Action: name(argument)" the way models really write it: with code fences, quotes around the
-// argument, missing parentheses or markdown around the labels. If there are several actions, the first counts, and an
-// invented observation after it is cut off. A JSON object with the keys thought, action and argument (also action_name,
-// action_argument, action_input) is read, too.
+// argument, missing parentheses or markdown around the labels. If there are several actions, the first one counts, and
+// an invented observation after it is cut off. parse also reads a JSON object with the keys thought, action and
+// argument (or action_name, action_argument, action_input).
 func (r *textReader) parse(text string) (Turn, *Problem) {
 	if i := strings.LastIndex(text, "</think>"); i >= 0 { // a reasoning model's notes to itself
 		text = text[i+len("</think>"):]
@@ -137,7 +137,7 @@ func (r *textReader) noAction() *Problem {
 	return r.problem(NoAction, nudge(r.tools))
 }
 
-// written is a turn as text.
+// written is a turn that was written as text, split into its parts.
 type written struct {
 	thought, name, argument string
 	more                    bool // there are further actions
@@ -160,8 +160,8 @@ func (r *textReader) turn(w written) (Turn, *Problem) {
 	return Turn{Thought: w.thought, Calls: []Call{{Tool: t, Args: args, Shown: t.Shown(args)}}, More: w.more}, nil
 }
 
-// split cuts a turn into its thought and the text of its first action. What follows the next label is left out: a
-// second action, or an observation that the model made up.
+// split splits a turn into its thought and the text of its first action. It drops what follows the next label: a second
+// action, or an observation that the model made up.
 func (r *textReader) split(text string) (thought, body string, more, ok bool) {
 	start, end := -1, len(text)
 	for _, m := range labelLine.FindAllStringSubmatchIndex(text, -1) {
@@ -240,7 +240,7 @@ func rawArgument(s string) (argument, rest string) {
 func parseArgument(s string, query bool) (argument, rest string) {
 	if !strings.HasPrefix(s, "(") {
 		s = strings.TrimLeft(s, ": \t\n")
-		if !query { // bare: the first line
+		if !query { // without parentheses or fence, the argument is the first line
 			s, rest, _ = strings.Cut(s, "\n")
 		}
 		return render.Unquote(render.CloseFence(s)), rest
@@ -300,8 +300,8 @@ func closing(s string, query bool) int {
 	return -1
 }
 
-// lastParen is the fallback for a query whose parentheses do not match: the last one, when nothing but a fence
-// follows it.
+// lastParen is the fallback for a query whose parentheses do not match. It returns the offset of the last one if only a
+// fence follows it.
 func lastParen(s string) int {
 	i := strings.LastIndexByte(s, ')')
 	if i >= 0 && strings.Trim(s[i+1:], " \t\n`.;") == "" {
@@ -310,7 +310,7 @@ func lastParen(s string) int {
 	return -1
 }
 
-// quotedEnd returns the offset of the parenthesis after a quoted argument, or -1 when s does not start with one.
+// quotedEnd returns the offset of the parenthesis after a quoted argument, or -1 if s does not start with one.
 func quotedEnd(s string) int {
 	t := strings.TrimLeft(s, " \t\n")
 	for _, q := range []string{`"""`, "'''", `"`, "'", "“", "`"} {
@@ -336,7 +336,8 @@ func quotedEnd(s string) int {
 	return -1
 }
 
-// skipString returns the offset of the last byte of the SPARQL string that starts at i, or -1 when it never ends.
+// skipString returns the offset of the last byte of the SPARQL string that starts at i, or -1 if the string does not
+// end.
 func skipString(s string, i int) int {
 	q := s[i : i+1]
 	if long := strings.Repeat(q, 3); strings.HasPrefix(s[i:], long) {

@@ -31,13 +31,13 @@ func TestReadText(t *testing.T) {
 			false},
 		{"curly quotes", "Thought: x\nAction: search_wikidata(“Danube”)", "x", tool.SearchName, "Danube", false},
 		{"triple quotes", "Thought: x\nAction: execute_sparql(\"\"\"" + q + "\"\"\")", "x", tool.ExecuteName, q, false},
-		{"brackets inside", "Thought: x\nAction: search_wikidata(Mercury (planet))", "x", tool.SearchName, "Mercury (planet)",
+		{"parentheses", "Thought: x\nAction: search_wikidata(Mercury (planet))", "x", tool.SearchName, "Mercury (planet)",
 			false},
-		{"bracket closed in quotes", `Thought: x` + "\n" + `Action: search_wikidata("smile :)")`, "x", tool.SearchName,
+		{"parenthesis closed in quotes", `Thought: x` + "\n" + `Action: search_wikidata("smile :)")`, "x", tool.SearchName,
 			"smile :)", false},
-		{"closing bracket missing", "Thought: x\nAction: search_wikidata(Danube", "x", tool.SearchName, "Danube", false},
-		{"no brackets", "Thought: x\nAction: search_wikidata Danube", "x", tool.SearchName, "Danube", false},
-		{"colon instead of brackets", "Thought: x\nAction: get_wikidata_entry: Q1653", "x", tool.EntryName, "Q1653", false},
+		{"closing parenthesis missing", "Thought: x\nAction: search_wikidata(Danube", "x", tool.SearchName, "Danube", false},
+		{"no parentheses", "Thought: x\nAction: search_wikidata Danube", "x", tool.SearchName, "Danube", false},
+		{"colon, no parentheses", "Thought: x\nAction: get_wikidata_entry: Q1653", "x", tool.EntryName, "Q1653", false},
 		{"query", "Thought: x\nAction: execute_sparql(" + q + ")", "x", tool.ExecuteName, q, false},
 		{"query on many lines", "Thought: x\nAction: execute_sparql(\n" + q + "\nLIMIT 5\n)", "x", tool.ExecuteName, q +
 			"\nLIMIT 5", false},
@@ -54,7 +54,7 @@ func TestReadText(t *testing.T) {
 			tool.ExecuteName, "SELECT ?x { ?x ?p \")\" }", false},
 		{"hash in an address of the query", "Thought: x\nAction: execute_sparql(SELECT ?x { ?x a <http://a/b#c> })", "x",
 			tool.ExecuteName, "SELECT ?x { ?x a <http://a/b#c> }", false},
-		{"words behind it", "Thought: x\nAction: search_wikidata(Danube)\n\nI will wait for the result.", "x",
+		{"text after it", "Thought: x\nAction: search_wikidata(Danube)\n\nI will wait for the result.", "x",
 			tool.SearchName, "Danube", false},
 		{"invented observation", "Thought: x\nAction: search_wikidata(Danube)\nObservation: Danube (Q1653)\nThought: done\nAction: stop()", "x", tool.SearchName, "Danube", true},
 		{"several actions", "Thought: x\nAction: search_wikidata(a)\nAction: search_wikidata(b)", "x", tool.SearchName, "a",
@@ -66,11 +66,11 @@ func TestReadText(t *testing.T) {
 		{"label on its own line", "Thought: x\nAction:\n  get_wikidata_entry(Q1)", "x", tool.EntryName, "Q1", false},
 		{"no labels", "I should look.\nsearch_wikidata(\"a\")", "I should look.", tool.SearchName, "a", false},
 		{"action in backticks", "Thought: x\nAction: `search_wikidata(a)`", "x", tool.SearchName, "a", false},
-		{"thought of many lines", "Thought: one\ntwo\n\nAction: stop()", "one\ntwo", tool.StopName, "", false},
+		{"thought with many lines", "Thought: one\ntwo\n\nAction: stop()", "one\ntwo", tool.StopName, "", false},
 		{"an observation recalled in the thought", "Thought: x\nObservation: nothing so far\nAction: stop()",
 			"x\nnothing so far", tool.StopName, "", false},
 		{"upper-case name", "Thought: x\nAction: Search_Wikidata(a)", "x", tool.SearchName, "a", false},
-		{"stop without brackets", "Thought: x\nAction: stop", "x", tool.StopName, "", false},
+		{"stop without parentheses", "Thought: x\nAction: stop", "x", tool.StopName, "", false},
 		{"stop with a word", "Thought: x\nAction: stop(done)", "x", tool.StopName, "", false},
 		{"stop on a step", "Thought: x\nAction: stop(step 5)", "x", tool.StopName, "step 5", false},
 		{"stop on a step, in words", "Thought: x\nAction: stop(\"Step #12: the count\")", "x", tool.StopName, "step 12",
@@ -88,7 +88,7 @@ func TestReadText(t *testing.T) {
 		{"JSON with a call", `{"thought": "x", "action": "search_wikidata(a)"}`, "x", tool.SearchName, "a", false},
 		{"a reasoning model's notes", "<think>Action: stop()\n</think>\nThought: x\nAction: search_wikidata(a)", "x",
 			tool.SearchName, "a", false},
-		{"windows line ends", "Thought: x\r\nAction: search_wikidata(a)\r\n", "x", tool.SearchName, "a", false},
+		{"Windows line endings", "Thought: x\r\nAction: search_wikidata(a)\r\n", "x", tool.SearchName, "a", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -128,8 +128,8 @@ func TestReadTextUnreadable(t *testing.T) {
 	}
 }
 
-// FuzzReadText checks that no text breaks the reader, that it reads one of the five actions, with an argument if one is
-// needed, as valid text, and that an action in the required form is read back unchanged.
+// FuzzReadText checks that no text breaks the reader, and that whatever it reads is one of the five actions, in valid
+// text, with an argument if one is needed. An action in the required form must be read back unchanged.
 func FuzzReadText(f *testing.F) {
 	f.Add("Thought: x\nAction: execute_sparql(SELECT ?x { ?x ?p \"a)\" } # )\n)")
 	f.Add("Action: ((((```'''\"\"\"")
