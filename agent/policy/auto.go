@@ -11,16 +11,16 @@ import (
 const (
 	// goodEnough is the minimum confidence at which the answer of a single try is accepted.
 	goodEnough = 0.75
-	// doubtful is the confidence of a vote's answer below which a tree is searched.
+	// doubtful is the confidence below which a vote's answer leads to a tree search.
 	doubtful = 0.4
 	// treePrice is the minimum remaining budget for a tree, as a multiple of the cost of the most expensive try.
 	treePrice = 3
 	treeName  = "mcts"
 )
 
-// Auto spends more the less certain an answer is. It begins with one try by the usual policy of the preset. Below a
-// confidence of 0.75 it continues as [Vote]. If the vote's answer stays below 0.4, and the remaining budget is at least
-// three times the cost of the most expensive try, it searches a tree, whose answer is one more vote.
+// Auto spends more when an answer is less certain. It begins with one try by the preset's usual policy. If the
+// confidence is below 0.75, it continues like [Vote]. If the vote's answer is below 0.4, and the remaining budget is at
+// least three times the cost of the most expensive try, it also searches a tree, whose answer counts as one more vote.
 func Auto(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	v := newVote(r, s)
 	if err := v.upTo(ctx, 1); err != nil {
@@ -43,7 +43,7 @@ func Auto(ctx context.Context, r *step.Runner, s step.State) (step.State, step.F
 	return v.end(ctx)
 }
 
-// sure returns the confidence of the leading group according to the votes.
+// sure returns the confidence in the leading group, based on the votes.
 func (v *vote) sure() float64 {
 	groups := v.groups()
 	if len(groups) == 0 {

@@ -8,15 +8,15 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// Consistent is the loop of Interactive-KBQA: of the preset's samples of each action, the one that most of them ask for
-// is carried out first, then the next, until one shows something; that one is kept. If none does, the first is kept.
-// The others stay in the log, on separate branches.
+// Consistent is the loop of Interactive-KBQA. The model writes several samples of each action, as many as the preset
+// specifies. The most frequent action is carried out first, then the next, until one shows something; that one is kept.
+// If none does, the first one is kept. The others remain in the log, on separate branches.
 //
-// The released program differs in two points, which are bugs (in its function self_consistency_for_action). There, the
-// end of the work is not a candidate: it is taken only when no sample asks for anything else. And a result without
-// rows, or an error that begins with "Error!", counts as something shown. Here the end is voted on like every action,
-// and an action that fails or shows nothing is skipped; so are an end without an answer and a reply that repeats the
-// last one, as long as another sample has more.
+// The released program differs in two ways, which are bugs in its function self_consistency_for_action. First, it does
+// not treat the end of the work as a candidate: it ends the work only if no sample requests anything else. Second, it
+// counts a result without rows, or an error that begins with "Error!", as something shown. Here, the end is voted on
+// like every action, and an action that fails or shows nothing is skipped. So are an end without an answer and a reply
+// that repeats the last one, as long as another sample has more to offer.
 func Consistent(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	for {
 		if h := r.Check(s); h != nil {
@@ -37,7 +37,7 @@ func Consistent(ctx context.Context, r *step.Runner, s step.State) (step.State, 
 	}
 }
 
-// samples asks for the preset's number of samples. A server that returns fewer is asked again for the others.
+// samples requests the preset's number of samples. If the server returns fewer, samples requests the rest again.
 func samples(ctx context.Context, r *step.Runner, s step.State) ([]step.Proposal, error) {
 	n := max(1, r.Preset.Sampling.N)
 	var out []step.Proposal
@@ -58,7 +58,7 @@ func samples(ctx context.Context, r *step.Runner, s step.State) ([]step.Proposal
 func elect(ctx context.Context, r *step.Runner, proposals []step.Proposal) (step.Child, error) {
 	var first *step.Child
 	for i, p := range byFrequency(proposals) {
-		if i > 0 && r.Check(first.State) != nil { // the run's limits
+		if i > 0 && r.Check(first.State) != nil { // a limit of the run was reached
 			break
 		}
 		c, err := r.Carry(ctx, p)
@@ -75,8 +75,8 @@ func elect(ctx context.Context, r *step.Runner, proposals []step.Proposal) (step
 	return *first, nil
 }
 
-// byFrequency returns one proposal for each action, those that most samples ask for first; among equally frequent ones,
-// the earlier first. Turns that cannot be read count as one action, which comes last.
+// byFrequency returns one proposal for each action, the most frequent first and, among equally frequent ones, the
+// earliest first. All unreadable turns count as one action, which comes last.
 func byFrequency(proposals []step.Proposal) []step.Proposal {
 	votes := map[string]int{}
 	var out []step.Proposal

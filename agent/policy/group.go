@@ -11,10 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf/equal"
 )
 
-// ResultKey returns a text that is equal for answers with the same result. Rows are a set, and cells are compared by
-// value ([equal.Key]). Only answer columns count; their names and
-// order, the order of rows, and columns that only hold labels do not.
-// It is "" for an answer without a result.
+// ResultKey returns a text that is the same for answers with the same result. Rows are compared as a set, and cells by
+// value ([equal.Key]). Only answer columns count; their names and order, the order of rows, and columns that contain
+// only labels do not. The key is "" for an answer without a result.
 func ResultKey(a *step.Answer) string {
 	if a == nil || a.Table == nil {
 		return ""
@@ -25,8 +24,8 @@ func ResultKey(a *step.Answer) string {
 	return digest(canonical(cells(a)))
 }
 
-// RowKeys returns a text for each row of the answer columns that is equal for rows with the same values in any order. A
-// truth value counts as a row.
+// RowKeys returns a text for each row of the answer columns. The texts are the same for rows with the same values, in
+// any order. A truth value counts as a row.
 func RowKeys(a *step.Answer) []string {
 	if a.Table.Ask {
 		return []string{truthKey(a.Table.Boolean)}
@@ -47,7 +46,7 @@ func truthKey(b bool) string {
 	return equal.Key(rdf.Typed("false", rdf.XSD+"boolean"))
 }
 
-// cells returns the keys of the cells of the answer columns, without the columns that only hold labels.
+// cells returns the keys of the cells of the answer columns, without the columns that contain only labels.
 func cells(a *step.Answer) [][]string {
 	t := a.Answers()
 	keep := make([]int, 0, len(t.Vars))
@@ -69,8 +68,8 @@ func cells(a *step.Answer) [][]string {
 	return rows
 }
 
-// repeatsLabels reports whether a column only has the labels of entities in its rows, as far as these are known,
-// whatever the name of the column.
+// repeatsLabels reports whether a column contains only labels of entities in the same rows, as far as the labels are
+// known. The column's name does not matter.
 func repeatsLabels(t *kg.Table, labels map[string]string, column int) bool {
 	repeats := false
 	for _, row := range t.Rows {
@@ -91,8 +90,8 @@ func repeatsLabels(t *kg.Table, labels map[string]string, column int) bool {
 	return repeats
 }
 
-// canonical writes rows in a form that does not depend on the order of columns or rows. Columns are sorted by their
-// values; if two have the same values, the cells of a row are sorted among them.
+// canonical returns the rows in a form that does not depend on the order of columns or rows. Columns are sorted by
+// their values. If several have the same values, each row's cells are sorted among these columns.
 func canonical(rows [][]string) []string {
 	rows = distinct(rows)
 	if len(rows) == 0 {

@@ -17,7 +17,7 @@ func table(vars []string, rows ...[]rdf.Term) *step.Answer {
 	return &step.Answer{Table: &kg.Table{Vars: vars, Rows: rows}}
 }
 
-// TestResultKey covers which results count as the same.
+// TestResultKey checks which results count as the same.
 func TestResultKey(t *testing.T) {
 	one := func(c rdf.Term) *step.Answer { return table([]string{"x"}, []rdf.Term{c}) }
 	pair := func(a, b string) *step.Answer {
@@ -41,13 +41,13 @@ func TestResultKey(t *testing.T) {
 			one(rdf.Typed("1990-10-03T00:00:00Z", rdf.XSD+"dateTime")), true},
 		{"with labels and without", berlin, one(entity("Q64")), true},
 		{"labels under another name", named, one(entity("Q64")), true},
-		{"a text that is no label", motto, one(entity("Q64")), false},
+		{"a text that is not a label", motto, one(entity("Q64")), false},
 		{"another column", pair("Q1", "Q2"), one(entity("Q1")), false},
-		{"columns in another order", pair("Q1", "Q2"), pair("Q2", "Q1"), true},
+		{"columns in a different order", pair("Q1", "Q2"), pair("Q2", "Q1"), true},
 		{"which belongs to which", table([]string{"a", "b"}, []rdf.Term{entity("Q1"), entity("Q2")}, []rdf.Term{entity("Q3"),
 			entity("Q4")}), table([]string{"a", "b"}, []rdf.Term{entity("Q1"), entity("Q4")},
 			[]rdf.Term{entity("Q3"), entity("Q2")}), false},
-		{"a row twice", table([]string{"x"}, []rdf.Term{entity("Q1")}, []rdf.Term{entity("Q1")}), one(entity("Q1")), true},
+		{"duplicate row", table([]string{"x"}, []rdf.Term{entity("Q1")}, []rdf.Term{entity("Q1")}), one(entity("Q1")), true},
 		{"yes and no", yes, no, false},
 		{"an unbound cell", table([]string{"a", "b"}, []rdf.Term{entity("Q1"), {}}), pair("Q1", "Q2"), false},
 	} {
@@ -60,8 +60,8 @@ func TestResultKey(t *testing.T) {
 	}
 }
 
-// TestResultKeyLaw checks that neither the names or order of columns nor the order of rows affect a result's key, but
-// that changing a cell to a value that the result does not contain does.
+// TestResultKeyLaw checks that a result's key does not depend on the names or order of columns or on the order of rows,
+// but that it changes if a cell is changed to a value that the result does not contain.
 func TestResultKeyLaw(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(13, 5))
 	for range 500 {

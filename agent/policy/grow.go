@@ -11,12 +11,12 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// maxFailed is the maximum number of expansions in a row that may fail because of the model before the search ends.
+// maxFailed is the number of consecutive expansions that must fail because of the model for the search to end.
 const maxFailed = 3
 
 // grow expands nodes until enough branches have ended with an answer, nothing is left to expand, or a limit is reached.
-// If the right answer is known, the search ends with one right answer, and never because of the number of wrong ones.
-// If it returns an error, the run must end at once.
+// If the right answer is known, the search ends as soon as one answer is right, and never because of the number of
+// wrong answers. If grow returns an error, the run must end at once.
 func (t *tree) grow(ctx context.Context) error {
 	enough := func() bool {
 		if t.Right != nil {
@@ -51,12 +51,12 @@ func (t *tree) grow(ctx context.Context) error {
 	return nil
 }
 
-// ofBranch reports whether a limit only applies to one branch.
+// ofBranch reports whether a limit applies only to one branch.
 func ofBranch(e event.Ending) bool {
 	return e.Reason == event.OutOfActions || e.Reason == event.ModelFailed && errors.Is(e.Cause, event.ErrUnreadable)
 }
 
-// stopped keeps a limit or a failure for the end of the search; every other error is returned.
+// stopped stores a limit or a failure for the end of the search. It returns every other error.
 func (t *tree) stopped(ctx context.Context, err error) error {
 	h := halted(ctx, err)
 	if h == nil {
@@ -66,8 +66,8 @@ func (t *tree) stopped(ctx context.Context, err error) error {
 	return nil
 }
 
-// expand samples what may follow a node, carries it out, makes a child of everything that led to a different state, and
-// scores each child.
+// expand samples the actions that may follow a node and carries them out. It makes a child for each different state
+// that they lead to, and scores each child.
 func (t *tree) expand(ctx context.Context, x *node) error {
 	proposals, err := samples(ctx, t.Runner, x.child.State)
 	var h *event.Halt
@@ -94,7 +94,7 @@ func (t *tree) expand(ctx context.Context, x *node) error {
 		return err
 	}
 	for _, c := range x.children {
-		c.child.Table = nil // it was compared
+		c.child.Table = nil // no longer needed: it was compared
 		if err := t.close(ctx, c); err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (t *tree) expand(ctx context.Context, x *node) error {
 	return nil
 }
 
-// unlike returns one proposal for each action, and at most one that cannot be read.
+// unlike returns one proposal for each distinct action, and at most one that cannot be read.
 func unlike(proposals []step.Proposal) (out []step.Proposal) {
 	seen := map[string]bool{}
 	for _, p := range proposals {
@@ -114,7 +114,7 @@ func unlike(proposals []step.Proposal) (out []step.Proposal) {
 	return out
 }
 
-// add makes a child of x, unless nothing was carried out or an earlier child showed the same.
+// add makes c a child of x, unless nothing was carried out or an earlier child showed the same result.
 func (t *tree) add(ctx context.Context, x *node, c step.Child) error {
 	n := x.child.State.Len()
 	if c.Outcome == step.Refused || c.Outcome == step.Unreadable || c.State.Len() == n {
@@ -131,7 +131,7 @@ func (t *tree) add(ctx context.Context, x *node, c step.Child) error {
 	return nil
 }
 
-// showed returns the result of the turn that led to x from a state with n steps.
+// showed returns the result of the turn that led from a state with n steps to x.
 func showed(x *node, n int) string {
 	if x.child.Outcome == step.Ended {
 		if a := x.child.Final.Answer; a != nil {
@@ -145,8 +145,8 @@ func showed(x *node, n int) string {
 	return x.child.State.Observed(n)
 }
 
-// repair tells the model what was wrong with its first sample, at the node's next turn; a node that stays without
-// children is given up.
+// repair arranges for the model to be told, at the node's next turn, what was wrong with its first bad sample. If a
+// node still has no children after several attempts, its branch ends.
 func (t *tree) repair(ctx context.Context, x *node, made []step.Child) error {
 	x.repairs++
 	i := slices.IndexFunc(made, func(c step.Child) bool {
@@ -168,7 +168,7 @@ func (t *tree) repair(ctx context.Context, x *node, made []step.Child) error {
 	return t.pass(ctx, x, 0)
 }
 
-// score scores the new children of x, and passes their rewards up.
+// score scores the new children of x and passes their rewards up.
 func (t *tree) score(ctx context.Context, x *node) error {
 	if t.way.scorer == unscored {
 		return nil
@@ -200,8 +200,8 @@ func (t *tree) score(ctx context.Context, x *node) error {
 	return err
 }
 
-// twin returns the earlier node, on another branch, at which the same was done as at x, or nil. Ends are never twins:
-// each is a vote.
+// twin returns the earlier node, on another branch, with the same actions as x, or nil if there is none. Ends are never
+// twins, since each is a vote.
 func (t *tree) twin(x *node) *node {
 	if x.child.Outcome == step.Ended {
 		return nil
@@ -212,7 +212,7 @@ func (t *tree) twin(x *node) *node {
 	return nil
 }
 
-// close ends a new branch that cannot continue, and counts it if it has an answer.
+// close ends a new branch if it cannot continue, and counts its answer, if any.
 func (t *tree) close(ctx context.Context, x *node) error {
 	c := x.child
 	switch {
@@ -240,9 +240,9 @@ func (t *tree) close(ctx context.Context, x *node) error {
 	return nil
 }
 
-// atOnce does n pieces of work in parallel, as many as the search allows, each in its own lane. Their results go to
-// done in the order of the pieces, as soon as those before them are done, so that the log does not depend on which was
-// faster. After a failure the rest is still written, and the first error returned.
+// atOnce does n pieces of work, as many in parallel as the search allows, each in its own lane. The results are passed
+// to done in the order of the pieces, each as soon as those before it are finished, so that the log does not depend on
+// which piece was faster. After a failure, the rest is still written, and the first error is returned.
 func (t *tree) atOnce(ctx context.Context, n int, work func(context.Context, *step.Runner, int) (step.Child, error),
 	done func(i int, c step.Child) error) ([]step.Child, error) {
 	type result struct {
@@ -277,7 +277,7 @@ func (t *tree) atOnce(ctx context.Context, n int, work func(context.Context, *st
 		<-ready[i]
 		res := &results[i]
 		if res.panic != nil {
-			panic(res.panic) // where it is recovered and logged
+			panic(res.panic) // in this goroutine, it is recovered and logged
 		}
 		c, err := t.Join(ctx, res.lane, res.child)
 		err = errors.Join(res.err, err)

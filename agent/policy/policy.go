@@ -1,12 +1,13 @@
-// Package policy searches the steps of a question: it decides which state is expanded next, and when the search ends.
+// Package policy implements the searches for the steps that answer a question: a policy decides which state is expanded
+// next, and when the search ends.
 //
-//	policy.go       the policies by name; one action after the other
-//	consistent.go   several samples of each action, the most frequent first
-//	tree.go         searches that branch: nodes, selection, rewards
+//	policy.go       the policies by name; one action after another
+//	consistent.go   several samples of each action, the most frequent one first
+//	tree.go         branching searches: nodes, selection, rewards
 //	grow.go         their expansions, in parallel and with a log in a fixed order
-//	settle.go       their end: a vote over results
+//	settle.go       their end: a vote on results
 //	vote.go auto.go several independent tries, and a choice among their answers
-//	group.go        when two results are the same
+//	group.go        whether two results are the same
 package policy
 
 import (
@@ -18,25 +19,25 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// Policy searches from s until the work ends. It returns the state and how it ended. An error ends the run: a
-// *event.Halt, ctx's error, or a log that cannot be written; the state is then the last one reached.
+// Policy searches from s until the work ends. It returns the final state and how the work ended. An error ends the run:
+// it is a *event.Halt, ctx's error, or a failure to write the log. The state is then the last one reached.
 type Policy func(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error)
 
 // named is a policy with its name.
 type named struct {
 	name   string
 	policy Policy
-	many   bool // it makes several tries, each with another policy, and works with every preset
+	many   bool // it makes several tries, each by another policy, and works with every preset
 }
 
-// policies lists every policy.
+// policies returns all policies except the branching searches.
 func policies() []named {
 	return []named{{name: "linear", policy: Linear}, {name: "consistent", policy: Consistent},
 		{name: "generate", policy: Generate}, {name: "vote", policy: Vote, many: true},
 		{name: "auto", policy: Auto, many: true}}
 }
 
-// ManyTries reports whether a policy makes several tries at a question, each with another policy.
+// ManyTries reports whether a policy makes several tries at a question, each by another policy.
 func ManyTries(name string) bool {
 	return slices.ContainsFunc(policies(), func(p named) bool { return p.name == name && p.many })
 }
@@ -57,14 +58,14 @@ func searches() (names []string) {
 	return names
 }
 
-// Branches reports whether a policy is a search that branches.
+// Branches reports whether a policy is a branching search.
 func Branches(name string) bool { return slices.Contains(searches(), name) }
 
-// Trees reports whether a policy is a search that branches, or may end with one.
+// Trees reports whether a policy is a branching search or may end with one.
 func Trees(name string) bool { return Branches(name) || name == "auto" }
 
-// For returns the policies that can be used with a preset that names its own: these first, then the linear policy,
-// those that make several tries, and the searches that branch.
+// For returns the policies that can be used with a preset whose own policies are given: these first, then the linear
+// policy, those that make several tries, and the branching searches.
 func For(own []string) []string {
 	own = slices.Clone(own)
 	for _, p := range policies() {
@@ -75,7 +76,7 @@ func For(own []string) []string {
 	return slices.Concat(own, slices.DeleteFunc(searches(), func(s string) bool { return slices.Contains(own, s) }))
 }
 
-// Named returns the policy with a name.
+// Named returns the policy with this name.
 func Named(name string) (Policy, error) {
 	for _, p := range policies() {
 		if p.name == name {
@@ -90,9 +91,9 @@ func Named(name string) (Policy, error) {
 	return nil, fmt.Errorf("there is no policy %q; the policies are %s", name, strings.Join(Names(), ", "))
 }
 
-// Linear is the loop of the SPINACH paper (section 4.2): one action after the other, until the model stops or a limit
-// is reached. After a second refusal in a row the work goes back to before the action that was done twice. A preset
-// that looks things up first works as described for [Generate].
+// Linear is the loop of the SPINACH paper (section 4.2): one action after another, until the model stops or a limit is
+// reached. After a second consecutive refusal, the work returns to the state before the repeated action. A preset that
+// looks things up first works as described for [Generate].
 func Linear(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	if generates(r) {
 		return Generate(ctx, r, s)
@@ -100,7 +101,7 @@ func Linear(ctx context.Context, r *step.Runner, s step.State) (step.State, step
 	return line(ctx, r, s)
 }
 
-// generates reports whether the preset writes its queries from what is looked up first.
+// generates reports whether the preset first looks things up and then writes queries based on them.
 func generates(r *step.Runner) bool { return slices.Contains(r.Preset.Policies, "generate") }
 
 func line(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
@@ -119,9 +120,9 @@ func line(ctx context.Context, r *step.Runner, s step.State) (step.State, step.F
 	}
 }
 
-// follow returns the state after a turn in a line of states. At its end, f is not nil.
+// follow returns the state after a turn of a search that does not branch. If the turn ends the search, f is not nil.
 func follow(ctx context.Context, r *step.Runner, c step.Child) (s step.State, f *step.Final, err error) {
-	again := c.State.Refused() // before this turn, or before the call of this turn that was refused
+	again := c.State.Refused() // whether the turn before, or the call before the refused one in this turn, was refused
 	switch c.Outcome {
 	case step.Ended:
 		return c.State, c.Final, nil
@@ -141,9 +142,9 @@ func ended(f *step.Final) step.Final {
 	return *f
 }
 
-// Generate is SPARQL-LLM's way: the material for the query is looked up first, then the model writes whole queries,
-// each of which is checked and run, until one returns something or the tries are used up. An end without an answer is
-// always the same.
+// Generate works like SPARQL-LLM: the material for the query is looked up first. Then the model writes whole queries,
+// each of which is checked and run, until one returns something or the tries are used up. A run without an answer
+// always ends in the same way.
 func Generate(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	s, err := r.Retrieve(ctx, s)
 	if err != nil {

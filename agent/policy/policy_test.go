@@ -45,7 +45,7 @@ func (m *calls) Complete(context.Context, llm.Request) (*llm.Response, error) {
 	return &llm.Response{Choices: []llm.Choice{{ToolCalls: turn}}}, nil
 }
 
-// oneRow is a graph in which searches find nothing and queries have one row.
+// oneRow is a graph in which searches find nothing and queries return one row.
 type oneRow struct{ tool.Graph }
 
 func (oneRow) Search(context.Context, kg.SearchQuery) (*kg.SearchResult, error) {
@@ -116,7 +116,7 @@ func TestLinear(t *testing.T) {
 	}
 	steps, _, err := search(t, event.Limits{}, "search_wikidata(a)")
 	if err == nil || len(steps) != 1 {
-		t.Errorf("a model that fails: %q, %v; want the steps so far and the failure", steps, err)
+		t.Errorf("with a failing model: %q, %v; want the steps so far and the failure", steps, err)
 	}
 	if _, err := Named("dijkstra"); err == nil {
 		t.Error("an unknown policy was found")

@@ -10,31 +10,30 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// Reviewer is a person who checks each turn of the model before it is carried out. It is asked for one turn at a time.
-// Tests use a list of decisions as a fake.
+// Reviewer is a person who checks each turn of the model before it is carried out. The reviewer is asked about one turn
+// at a time. Tests use a list of decisions as a fake.
 type Reviewer interface {
 	// Review waits for the person's decision. [ErrLeft] means that the person stops for now; any other error also ends the
-	// run. Either way the run can be continued with the same turn.
+	// run. In either case, the run can be continued later with the same turn.
 	Review(ctx context.Context, l Look) (Decision, error)
 }
 
-// Watcher is a [Reviewer] who is shown the result of a turn before the model is asked for the next one, which takes a
-// while.
+// Watcher is a [Reviewer] who sees the result of a turn before the model writes the next one, which takes a while.
 type Watcher interface {
-	// Carried gets the steps of the conversation so far and, if the turn was refused or could not be read, what the model
-	// is told about it; told is "" otherwise.
+	// Carried receives the steps of the conversation so far. If the turn was refused or could not be read, told is what
+	// the model is told about it; otherwise told is "".
 	Carried(steps []event.Step, told string)
 }
 
-// ErrLeft is returned by a [Reviewer] whose person stops for now.
+// ErrLeft is returned by a [Reviewer] who stops for now.
 var ErrLeft = errors.New("the reviewer stopped")
 
-// Look is a turn as it is shown to a person.
+// Look is a turn in the form in which a person sees it.
 type Look struct {
-	Place      int          // of the turn's first step in the conversation, from 1
-	Steps      []event.Step // of the conversation so far
+	Place      int          // position of the turn's first step in the conversation, from 1
+	Steps      []event.Step // the conversation so far
 	Turn       string       // thought and actions as text; see [step.Proposal.Text]
-	Unreadable string       // why the turn cannot be read, or "": accepting such a turn tells the model so
+	Unreadable string       // why the turn cannot be read, or ""; accepting such a turn tells the model so
 	Problem    string       // why the last decision on this turn cannot be carried out, or ""; Turn is then its text
 	Unseen     []string     // IDs in the turn that the model has not been shown, as written in it
 	Mentions   func(text string) []step.Mention
@@ -42,17 +41,17 @@ type Look struct {
 
 // Decision is a person's decision on a turn.
 type Decision struct {
-	Verdict string // see [event.Accepted] and those after it
+	Verdict string // [event.Accepted] or one of the constants after it
 	Text    string // for an edited turn: thought and actions in the form of [Look.Turn]
-	To      int    // for a way back: the position of the step that is decided again
-	Reason  string // of a skip
-	By      string // who
+	To      int    // for a return to an earlier turn: the position of its step
+	Reason  string // reason for a skip
+	By      string // the person's name
 }
 
 // Review is the loop in which a person decides on each turn before it is carried out, as in Interactive-KBQA's
 // annotation: the turn is accepted, or edited and then treated as if the model had written it, or the question is given
-// up. On a way back the turn that was proposed there is decided again, and a new branch grows from it. Every decision
-// is in the log before it is carried out.
+// up. If the person goes back, the turn that was proposed there is reviewed again, and a new branch starts from it.
+// Every decision is written to the log before it is carried out.
 func Review(who Reviewer) Policy {
 	return func(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 		if generates(r) {
@@ -111,13 +110,13 @@ func (v *review) run(ctx context.Context, s step.State) (step.State, step.Final,
 		if w, ok := v.who.(Watcher); ok {
 			w.Carried(s.Steps(), s.Told())
 		}
-		for n := len(s.Steps()); len(v.turns) > 0 && v.turns[len(v.turns)-1].before >= n; { // nothing was done, or undone
+		for n := len(s.Steps()); len(v.turns) > 0 && v.turns[len(v.turns)-1].before >= n; { // nothing done, or undone
 			v.turns = v.turns[:len(v.turns)-1]
 		}
 	}
 }
 
-// next returns the turn to decide on: one that was proposed before, or a new one.
+// next returns the turn to be reviewed: one that was proposed before, or a new one.
 func (v *review) next(ctx context.Context, s step.State, again *step.Proposal) (step.Proposal, *event.Halt, error) {
 	if again != nil {
 		return *again, nil, nil
@@ -139,8 +138,8 @@ func endingOf(h *event.Halt) event.Ending {
 	return h.Ending
 }
 
-// decide asks until the decision can be carried out, and writes it to the log. In a continued run, earlier decisions
-// are not asked for again.
+// decide asks the reviewer until a decision can be carried out, and writes that decision to the log. In a continued
+// run, earlier decisions are not requested again.
 func (v *review) decide(ctx context.Context, p step.Proposal) (step.Proposal, Decision, error) {
 	look := Look{Steps: p.State().Steps(), Turn: p.Text(), Unseen: v.Unseen(p), Mentions: v.Mentions}
 	look.Place = len(look.Steps) + 1
@@ -166,7 +165,8 @@ func (v *review) decide(ctx context.Context, p step.Proposal) (step.Proposal, De
 	}
 }
 
-// check returns the turn as decided, or why the decision cannot be carried out. An edit that changes nothing accepts.
+// check returns the turn as decided, or why the decision cannot be carried out. An edit that changes nothing counts as
+// acceptance.
 func (v *review) check(p step.Proposal, d *Decision) (step.Proposal, string) {
 	switch d.Verdict {
 	case event.Accepted, event.Skipped:
@@ -190,7 +190,7 @@ func (v *review) check(p step.Proposal, d *Decision) (step.Proposal, string) {
 	return p, fmt.Sprintf("%q is not a decision", d.Verdict)
 }
 
-// turnAt finds the turn with the step at a position, or -1.
+// turnAt returns the index of the turn that contains the step at a position, or -1 if there is none.
 func (v *review) turnAt(place int) int {
 	for i, t := range slices.Backward(v.turns) {
 		if t.before < place {
@@ -212,8 +212,8 @@ func (v *review) record(ctx context.Context, p, changed step.Proposal, d Decisio
 	return v.Reviewed(ctx, changed, e)
 }
 
-// Recalled is a reviewer who repeats the decisions of the earlier run with these events, as long as they last; after
-// that, it asks who.
+// Recalled returns a reviewer that repeats the decisions of the earlier run with these events. When there are no more
+// of them, it asks who.
 func Recalled(earlier []event.Event, who Reviewer) Reviewer {
 	r := &recalled{who: who}
 	for _, e := range earlier {
@@ -234,7 +234,7 @@ func (r *recalled) Review(ctx context.Context, l Look) (Decision, error) {
 		return r.who.Review(ctx, l)
 	}
 	if l.Problem != "" {
-		return Decision{}, fmt.Errorf("%w: what was decided then cannot be carried out: %s", event.ErrChanged, l.Problem)
+		return Decision{}, fmt.Errorf("%w: an earlier decision cannot be carried out: %s", event.ErrChanged, l.Problem)
 	}
 	e := r.decided[0]
 	r.decided = r.decided[1:]
@@ -245,7 +245,7 @@ func (r *recalled) Review(ctx context.Context, l Look) (Decision, error) {
 	return d, ctx.Err()
 }
 
-// Carried implements [Watcher]: what was done before is not shown again.
+// Carried implements [Watcher]. It does not show again what was done in the earlier run.
 func (r *recalled) Carried(steps []event.Step, told string) {
 	if w, ok := r.who.(Watcher); ok && len(r.decided) == 0 {
 		w.Carried(steps, told)

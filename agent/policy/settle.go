@@ -44,14 +44,14 @@ func (t *tree) settle(ctx context.Context) (step.State, step.Final, error) {
 	return s.Ended(b.At()), f, err
 }
 
-// over returns the reason why the search ends, in words too: event.SearchedAnswers, one of the constants after it, or
-// the limit or failure that the search ran into.
+// over returns why the search ends: event.SearchedAnswers, one of the constants after it, or the limit or failure that
+// the search ran into. detail says the same in words.
 func (t *tree) over() (reason, detail string) {
 	switch {
 	case t.halted != nil:
 		return string(t.halted.Reason), t.halted.Detail
 	case t.right != nil:
-		return event.SearchedRight, "an answer is right by gold"
+		return event.SearchedRight, "an answer matches the gold answer"
 	case t.Right == nil && len(t.found) >= t.p.Answers:
 		return event.SearchedAnswers, fmt.Sprintf("%d branches ended with an answer", len(t.found))
 	case t.way.next(t) == nil:
@@ -61,8 +61,8 @@ func (t *tree) over() (reason, detail string) {
 }
 
 // groups returns the branches with answers, grouped by their results. The group whose answer is known to be right comes
-// first, then the larger groups, then those with the higher mean value, then those found earlier. Within a group, the
-// branches with the better scores come first.
+// first. The others are ordered by size, then by mean value, then by when they were found. Within a group, the branches
+// with the better scores come first.
 func (t *tree) groups() (out [][]*node) {
 	at := map[string]int{}
 	for _, x := range t.found {
@@ -102,9 +102,9 @@ func (t *tree) why(groups [][]*node, i int) string {
 	first, g := groups[0], groups[i]
 	switch {
 	case t.right != nil && i == 0:
-		return "right by gold"
+		return "matches the gold answer"
 	case t.right != nil:
-		return "not right by gold"
+		return "does not match the gold answer"
 	case i == 0 && (len(groups) == 1 || len(groups[1]) < len(first)):
 		return "most branches"
 	case i == 0 && mean(groups[1]) < mean(first):
@@ -119,10 +119,10 @@ func (t *tree) why(groups [][]*node, i int) string {
 	return "as many branches, found later"
 }
 
-// maxTried is the maximum number of executed queries that are tried if no branch ended with an answer.
+// maxTried is the maximum number of executed queries that are considered if no branch ended with an answer.
 const maxTried = 3
 
-// fallBack takes the executed query with the best score, if one returned something.
+// fallBack returns the executed query with the best score as the answer, if any query returned something.
 func (t *tree) fallBack(ctx context.Context) (step.State, step.Final, error) {
 	f := step.Final{Ending: t.ending()}
 	tried := slices.SortedFunc(slices.Values(t.nodes), better)

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// way is how a branching search visits its nodes, and how they are scored.
+// way describes a branching search: in what order it visits its nodes, and how they are scored.
 type way struct {
 	name   string
 	next   func(t *tree) *node
@@ -24,11 +24,11 @@ type scorer int
 const (
 	unscored scorer = iota // all nodes are equal
 	byRules                // the judge has a checklist
-	directly               // the judge has none
-	byChance               // random figures
+	directly               // the judge has no checklist
+	byChance               // scores are random
 )
 
-// The searches of the MCTS-KBQA paper: its own, and those it is compared with (sections 4.3 and 4.6.1).
+// The searches of the MCTS-KBQA paper: its own, and those it is compared to (sections 4.3 and 4.6.1).
 var ways = []way{
 	{"bfs", (*tree).broad, unscored},
 	{"dfs", (*tree).deep, unscored},
@@ -37,31 +37,31 @@ var ways = []way{
 	{"mcts", (*tree).promising, byRules},
 }
 
-// node is a state of a search, with what is known about it. The root's state is the one that the search began with.
+// node is one state of a search, with what is known about it. The root's state is the one in which the search began.
 type node struct {
 	parent   *node
 	children []*node
 	child    step.Child
-	number   int // in the order of creation, 0 for the root
-	depth    int // actions from the root
-	at       int // ID of the event of its last step; for the root, of the tree event
+	number   int // in order of creation, 0 for the root
+	depth    int // number of actions from the root
+	at       int // ID of its last step's event; for the root, of the tree event
 
 	w     float64 // total reward
-	n     int     // visits
-	value float64 // its score
+	n     int     // number of visits
+	value float64 // the node's score
 
 	expanded bool
-	closed   string // why the branch ends here, see event.LeafAnswered; "" if it has not ended
-	repairs  int    // expansions without a child
+	closed   string // why the branch ends here, such as event.LeafAnswered; "" if it has not ended
+	repairs  int    // number of expansions that made no child
 }
 
-// uct is the upper confidence bound of a node that is not the root (the paper's formula 1).
+// uct returns the upper confidence bound of a node that is not the root (the paper's formula 1).
 func (x *node) uct(explore float64) float64 {
 	visits := float64(x.n)
 	return x.w/visits + explore*math.Sqrt(math.Log(float64(x.parent.n))/visits)
 }
 
-// open reports whether there is a node to expand in the branch.
+// open reports whether the branch has a node that can be expanded.
 func (x *node) open() bool {
 	if x.closed != "" {
 		return false
@@ -74,19 +74,19 @@ type tree struct {
 	*step.Runner
 	way    way
 	p      preset.Search
-	prompt string // of the judge
+	prompt string // the judge's prompt
 	root   *node
-	nodes  []*node          // in the order of creation
-	states map[string]*node // by what was done
-	found  []*node          // with answers that count
-	right  *node            // the first one known to be right, if any
+	nodes  []*node          // in order of creation
+	states map[string]*node // by the actions that led to them
+	found  []*node          // nodes with answers that count
+	right  *node            // the first node whose answer is known to be right, or nil
 	rnd    *rand.Rand
-	failed int           // expansions in a row that failed because of the model
+	failed int           // consecutive expansions that failed because of the model
 	halted *event.Ending // what ended the search early
-	lost   *event.Ending // a service that failed a branch
+	lost   *event.Ending // a failure of a service that ended a branch
 }
 
-// search returns the policy that searches this way. No matter what stops it, the best result so far is the answer.
+// search is the [Policy] that searches in this way. No matter what stops it, the best result so far is the answer.
 func (w way) search(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	if generates(r) {
 		var err error
@@ -108,7 +108,7 @@ func (w way) search(ctx context.Context, r *step.Runner, s step.State) (step.Sta
 func (w way) begin(ctx context.Context, r *step.Runner, s step.State) (*tree, error) {
 	p := *r.Preset
 	p.Sampling.N, p.Sampling.Temperature = p.Search.Samples, p.Search.Temperature
-	p.Sampling.Seed = nil // with one, a server that returns a sample at a time would always return the same
+	p.Sampling.Seed = nil // with a seed, a server that returns one sample at a time would always return the same one
 	r = r.Shared()
 	r.Preset, r.Live = &p, nil
 	t := &tree{Runner: r, way: w, p: p.Search, states: map[string]*node{}, rnd: rand.New(rand.NewPCG(p.Search.Seed, 1))}
@@ -124,7 +124,7 @@ func (w way) begin(ctx context.Context, r *step.Runner, s step.State) (*tree, er
 	return t, nil
 }
 
-// says returns the log's description of the search.
+// says returns the search's description for the log.
 func (t *tree) says() *event.Tree {
 	p := t.p
 	out := &event.Tree{Policy: t.way.name, Samples: p.Samples, Simulations: p.Simulations, Depth: p.Depth,
@@ -141,7 +141,7 @@ func (t *tree) says() *event.Tree {
 	return out
 }
 
-// broad returns the first expandable node among those nearest to the root, or nil.
+// broad returns the first of the expandable nodes nearest to the root, or nil if there are none.
 func (t *tree) broad() *node {
 	var out *node
 	for _, x := range t.nodes {
@@ -152,7 +152,7 @@ func (t *tree) broad() *node {
 	return out
 }
 
-// deep returns the node to expand if each branch is followed to its end before the next, or nil.
+// deep returns the node to expand if each branch is followed to its end before the next one, or nil if there is none.
 func (t *tree) deep() *node { return firstOpen(t.root) }
 
 func firstOpen(x *node) *node {
@@ -170,8 +170,8 @@ func firstOpen(x *node) *node {
 	return nil
 }
 
-// promising returns the leaf that is reached from the root by always taking the child with the highest UCT, the first
-// among equals, where branches have not ended; or nil.
+// promising returns the leaf that is reached from the root by always choosing, among children whose branches have not
+// ended, the one with the highest UCT, or the first of several. It returns nil if there is none.
 func (t *tree) promising() *node {
 	x := t.root
 	if !x.open() {
@@ -189,12 +189,12 @@ func (t *tree) promising() *node {
 	return x
 }
 
-// decayed returns the value of a reward for a state at a depth (the paper's formula 5).
+// decayed returns the value of a reward for a state at this depth (the paper's formula 5).
 func decayed(reward float64, depth int, p preset.Search) float64 {
 	return max(0, reward*(1-p.Decay*float64(max(0, depth-p.Expected))))
 }
 
-// pass passes a node's reward up to the root: the node and everything above it was visited once more.
+// pass passes a node's reward up to the root, and counts one more visit for the node and all its ancestors.
 func (t *tree) pass(ctx context.Context, x *node, reward float64) error {
 	value := decayed(reward, x.depth, t.p)
 	for y := x; y != nil; y = y.parent {
@@ -212,7 +212,7 @@ func (t *tree) end(ctx context.Context, x *node, reason, detail string) error {
 	return t.Events.Branch(x.at).Record(ctx, event.Event{Event: "leaf", Reason: reason, Detail: detail})
 }
 
-// better orders nodes: by score, then the earlier first.
+// better orders nodes by score and, if the scores are equal, by age.
 func better(a, b *node) int {
 	return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.number, b.number))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// wide is a model whose samples all differ, so that a search makes all simulations that it is allowed.
+// wide is a model whose samples all differ, so that a search makes as many simulations as it is allowed to.
 type wide struct{ n int }
 
 func (m *wide) Complete(_ context.Context, req llm.Request) (*llm.Response, error) {
@@ -29,7 +29,7 @@ func (m *wide) Complete(_ context.Context, req llm.Request) (*llm.Response, erro
 	return resp, nil
 }
 
-// wideSearch makes 50 simulations, each with 5 samples and 10 judgments.
+// wideSearch runs a search of 50 simulations, each with 5 samples and 10 judgments.
 func wideSearch(tb testing.TB) *tree {
 	w := &world{}
 	r := w.runner(tb, nil, event.Limits{Counted: 12, Total: 30}, "n=5")
@@ -45,7 +45,7 @@ func wideSearch(tb testing.TB) *tree {
 	return t
 }
 
-// BenchmarkTree measures the cost of a search without the model and the graph.
+// BenchmarkTree measures the cost of a search, excluding the model and the graph.
 func BenchmarkTree(b *testing.B) {
 	for b.Loop() {
 		wideSearch(b)
@@ -72,7 +72,7 @@ func BenchmarkHundredTrees(b *testing.B) {
 	}
 }
 
-// numbered is a graph in which each query returns another item.
+// numbered is a graph in which each query returns a different item.
 type numbered struct{ *world }
 
 func (g numbered) Query(_ context.Context, query string) (*kg.Table, error) {

@@ -23,14 +23,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// world is a model and a graph for trees that are worked out by hand. Actions have short names: "a" searches for a,
-// "q1" runs the query for item Q1, "end" stops. The actions so far form a path such as "a/q1".
+// world is a model and a graph for trees that are calculated by hand. Actions have short names: "a" searches for a,
+// "q1" runs the query for item Q1, and "end" stops. The actions so far form a path such as "a/q1".
 type world struct {
 	tool.Graph
 	acts   map[string][]string // by path: the samples
 	scores map[string][]string // by path: the judgments, one per line "Score: …"
-	fails  map[string]error    // errors: of samples by path, of judgments by "judge " and path
-	pause  func()              // before the model or the graph answers
+	fails  map[string]error    // errors, by path for samples, by "judge " and path for judgments
+	pause  func()              // called before the model or the graph answers
 
 	mu       sync.Mutex
 	asked    []string // paths at which samples were requested
@@ -39,12 +39,12 @@ type world struct {
 	graph    []string // calls to the graph
 }
 
-// none is a name that searches do not find.
+// none is a name for which searches find nothing.
 const none = "none"
 
 var done = regexp.MustCompile(`(?m)^Action: (\w+)\((.*)\)$`)
 
-// path reads the actions so far from the model's prompt.
+// path extracts the actions so far from the model's prompt.
 func path(text string) string {
 	var out []string
 	for _, m := range done.FindAllStringSubmatch(text, -1) {
@@ -135,7 +135,7 @@ func (w *world) Search(_ context.Context, q kg.SearchQuery) (*kg.SearchResult, e
 
 var asked = regexp.MustCompile(`wd:Q(\d+)`)
 
-// Query returns the item that the query is about; queries for Q9 return nothing, and those for Q8 fail.
+// Query returns the item that the query is about. Queries for Q9 return nothing, and those for Q8 fail.
 func (w *world) Query(_ context.Context, query string) (*kg.Table, error) {
 	w.called("query " + query)
 	switch id := asked.FindStringSubmatch(query)[1]; id {
@@ -143,16 +143,16 @@ func (w *world) Query(_ context.Context, query string) (*kg.Table, error) {
 		return &kg.Table{Vars: []string{"x"}}, nil
 	case "8":
 		return nil, kg.Errorf(kg.Timeout, "too slow")
-	default: // Q11 is another way to Q1
+	default: // Q11 is another query that returns Q1
 		return &kg.Table{Vars: []string{"x"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q" + id[:1])}}}, nil
 	}
 }
 
-// log keeps events.
+// log is a recorder that keeps the events.
 type log struct {
 	mu     sync.Mutex
 	events []event.Event
-	then   func(n int) error // after n events
+	then   func(n int) error // called after n events
 }
 
 func (l *log) Record(_ context.Context, e event.Event) error {
@@ -178,7 +178,7 @@ func (l *log) of(kind string) (out []event.Event) {
 
 var usualPreset = sync.OnceValue(preset.Default)
 
-// runner returns a runner in the world, with parameters for the search.
+// runner returns a runner for the world, with the given parameters of the search.
 func (w *world) runner(t testing.TB, l event.Recorder, limits event.Limits, parameters string) *step.Runner {
 	t.Helper()
 	p := *usualPreset()
@@ -193,7 +193,7 @@ func (w *world) runner(t testing.TB, l event.Recorder, limits event.Limits, para
 		Meter: step.NewMeter(limits.WithDefaults(), time.Now)}
 }
 
-// wayOf returns a way by its name.
+// wayOf returns the way with this name.
 func wayOf(name string) way {
 	return ways[slices.IndexFunc(ways, func(w way) bool { return w.name == name })]
 }
@@ -230,7 +230,7 @@ func (g *grown) name(x *node) string {
 	return path(b.String())
 }
 
-// byHand returns the world of a question with three actions, which TestByHand works out.
+// byHand returns the world of a question with three actions, for which TestByHand has the calculation.
 func byHand() *world {
 	return &world{
 		acts: map[string][]string{
@@ -246,7 +246,7 @@ func byHand() *world {
 
 const handParameters = "n=2,k=2,judgments=2,expected=2,decay=0.5"
 
-// TestByHand follows a search in which every number was worked out by hand. Rewards of the third action lose a half
+// TestByHand follows a search in which every number was calculated by hand. The third action loses half its reward
 // (decay 0.5 beyond 2 actions). After each expansion, with U = UCT:
 //
 //	1 root: a 0.5, b 0.2                                  U(a) = 0.5 + √(2 ln 2 / 1) = 1.6774    U(b) = 1.3774
@@ -292,7 +292,7 @@ func TestByHand(t *testing.T) {
 	if d := cmp.Diff([]float64{0.5, 0.2, 0.8, 0.3, 0.3, 0.6, 0.5, 0.2, 0.35, 0}, visits, near); d != "" {
 		t.Errorf("rewards (-want +got):\n%s", d)
 	}
-	// a repeated state is not judged twice, and one that showed nothing is not judged at all
+	// A repeated state is not judged twice, and one that showed nothing is not judged at all.
 	if d := cmp.Diff([]string{"a", "a/b", "a/b/q2", "a/q1", "a/q1/end", "b", "b/q2", "b/q2/end"},
 		slices.Sorted(slices.Values(w.judged))); d != "" {
 		t.Errorf("judged (-want +got):\n%s", d)
@@ -307,7 +307,7 @@ func TestByHand(t *testing.T) {
 
 var near = cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })
 
-// TestUCT compares the formula with the values that were worked out for TestByHand.
+// TestUCT compares the formula with the values that were calculated for TestByHand.
 func TestUCT(t *testing.T) {
 	c := preset.Default().Search.Explore
 	for _, tt := range []struct {

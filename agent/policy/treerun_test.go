@@ -32,7 +32,7 @@ func dawdle(seed uint64) func() {
 	}
 }
 
-// timeless writes events one per line, without times and other data that differ from run to run.
+// timeless returns one line per event, without times and other data that differ from run to run.
 func timeless(t *testing.T, events []event.Event) (out []string) {
 	t.Helper()
 	for _, e := range events {
@@ -50,7 +50,7 @@ func timeless(t *testing.T, events []event.Event) (out []string) {
 	return out
 }
 
-// The log does not depend on concurrency or on which branch is faster.
+// The log does not depend on the degree of concurrency or on which branch is faster.
 func TestSameTreeInParallel(t *testing.T) {
 	var want []string
 	for i, parallel := range []string{"1", "5", "2", "5"} {
@@ -75,7 +75,7 @@ func TestSameTreeInParallel(t *testing.T) {
 	}
 }
 
-// searched runs a whole search into a recorder and returns its end.
+// searched runs a whole search, with its events going to a recorder, and returns its end.
 func (w *world) searched(t *testing.T, rec event.Recorder, sources tool.Sources, model step.Model) (step.Final, error) {
 	t.Helper()
 	r := w.runner(t, rec, event.Limits{}, handParameters)
@@ -94,7 +94,7 @@ func (w *world) searched(t *testing.T, rec event.Recorder, sources tool.Sources,
 	return f, err
 }
 
-// recorded returns a world's model with a record in front of it.
+// recorded is a world's model with a record in front of it.
 type recorded struct {
 	earlier *event.Earlier
 	live    step.Model
@@ -121,8 +121,8 @@ func readAll(t *testing.T, path string) []event.Event {
 	return events
 }
 
-// A run continued from a file that is cut off anywhere builds the same tree as the uninterrupted run. Nothing in the
-// file is requested again.
+// A run that is continued from a file cut off at any point builds the same tree as the uninterrupted run. Nothing in
+// the file is requested again.
 func TestKilledAndContinued(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "whole.jsonl")
@@ -177,7 +177,7 @@ func TestKilledAndContinued(t *testing.T) {
 		}
 	}
 	if _, _, err := event.Continue(path); err == nil || !strings.Contains(err.Error(), "has ended") {
-		t.Errorf("a run that has ended goes on: %v", err)
+		t.Errorf("a run that has ended is continued: %v", err)
 	}
 }
 
@@ -211,14 +211,14 @@ func TestContinuedOtherwise(t *testing.T) {
 	w.acts["a"] = []string{"c", "d"}
 	_, err = w.searched(t, c, nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "cannot be continued") {
-		t.Errorf("another run goes on: %v", err)
+		t.Errorf("a different run is continued: %v", err)
 	}
 	if d := cmp.Diff(timeless(t, before), timeless(t, readAll(t, path))); d != "" {
 		t.Errorf("the file was changed:\n%s", d)
 	}
 }
 
-// both is two recorders.
+// both passes events to two recorders.
 type both struct{ a, b event.Recorder }
 
 func (r both) Record(ctx context.Context, e event.Event) error {
@@ -228,7 +228,7 @@ func (r both) Record(ctx context.Context, e event.Event) error {
 	return r.b.Record(ctx, e)
 }
 
-// A finished search can be replayed from its log, whatever the order of its requests.
+// A finished search can be replayed from its log, in whatever order it makes its requests.
 func TestReplayOfTree(t *testing.T) {
 	rec := &log{}
 	w := byHand()

@@ -24,7 +24,7 @@ func (g *grown) closed() map[string]string {
 	return out
 }
 
-// The baselines visit the same tree in their own order (rows G.6 of docs/trees.md).
+// Each baseline visits the same tree in its own order (rows G.6 of docs/trees.md).
 func TestOrders(t *testing.T) {
 	acts := map[string][]string{"": {"a", "b"}, "a": {"c", "d"}, "b": {"e", "f"}, "a/c": {"q1"}, "a/c/q1": {"end"}}
 	for _, tt := range []struct {
@@ -48,7 +48,7 @@ func TestOrders(t *testing.T) {
 		(&world{acts: acts}).search(t, "random", event.Limits{}, "n=2,k=1,seed=8")
 	if a := timeless(t, first.log.events); !slices.Equal(a, timeless(t, again.log.events)) ||
 		slices.Equal(a, timeless(t, other.log.events)) {
-		t.Error("the seed does not decide on random scores alone")
+		t.Error("random scores do not depend on the seed alone")
 	}
 	rules, direct := &world{acts: acts}, &world{acts: acts}
 	rules.search(t, "mcts", event.Limits{}, "n=2,k=1")
@@ -59,11 +59,11 @@ func TestOrders(t *testing.T) {
 	}
 	if !strings.Contains(system(rules), "Example:") || strings.Contains(system(direct), "Example:") ||
 		!strings.Contains(system(direct), "execute_sparql") {
-		t.Error("the direct judge has rules, or no tools")
+		t.Error("the direct judge's prompt has rules, or lacks the tools")
 	}
 }
 
-// The test covers how samples are treated (rows M3, G.2 and G.3 of docs/trees.md).
+// The test checks how samples are treated (rows M3, G.2 and G.3 of docs/trees.md).
 func TestChildren(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -74,10 +74,10 @@ func TestChildren(t *testing.T) {
 		{"equal results are one child", map[string][]string{"": {"q1", "q11"}, "q1": {"end"}},
 			map[string]string{"q1/end": event.LeafAnswered}, true},
 		{"an end after a search does not count", map[string][]string{"": {"q1"}, "q1": {"a"}, "q1/a": {"end"}},
-			map[string]string{"q1/a/end": event.LeafEmpty}, true}, // the best executed query is taken
+			map[string]string{"q1/a/end": event.LeafEmpty}, true}, // the answer is the best executed query
 		{"a branch that is as deep as allowed ends", map[string][]string{"": {"a"}, "a": {"b"}, "b": {"c"}, "a/b": {"c"}},
 			map[string]string{"a/b/c": event.LeafDeep}, false},
-		{"nothing readable ever", map[string][]string{"": {"?"}}, map[string]string{"": event.LeafFailed}, false},
+		{"never anything readable", map[string][]string{"": {"?"}}, map[string]string{"": event.LeafFailed}, false},
 		{"an unreadable turn is repaired", map[string][]string{"": {"q1"}, "q1": {"?", "end"}},
 			map[string]string{"q1/end": event.LeafAnswered}, true},
 		{"an end after no rows is refused", map[string][]string{"": {"q9"}, "q9": {"end"}},
@@ -92,7 +92,7 @@ func TestChildren(t *testing.T) {
 	}
 }
 
-// A step that failed or showed nothing is worth nothing and is not judged.
+// A step that failed or showed nothing has no value and is not judged.
 func TestWorthless(t *testing.T) {
 	w := &world{acts: map[string][]string{"": {"q8", "q9", none, "q1"}}}
 	g := w.search(t, "mcts", event.Limits{}, "n=4,simulations=1")
@@ -118,10 +118,10 @@ func TestLimits(t *testing.T) {
 		over       string // why the search ended
 	}{
 		{"simulations", event.Limits{}, "n=2,simulations=2", true, event.Answered, "simulations"},
-		// act, two judgments, act: the end is not judged
+		// The calls are act, two judgments, act: the end is not judged.
 		{"calls", event.Limits{Calls: 4}, "n=2", true, event.Answered, "tokens"},
 		{"money", event.Limits{USD: 0.04}, "n=2", true, event.Answered, "money"},
-		// the executed query
+		// The answer is the executed query.
 		{"calls, before a branch has ended", event.Limits{Calls: 1}, "n=2", true, event.Answered, "tokens"},
 		{"k", event.Limits{}, "n=2,k=1", true, event.Answered, "answers"},
 		{"everything", event.Limits{}, "n=1,k=2,depth=2", true, event.Answered, "all"},
@@ -157,7 +157,7 @@ func TestMajority(t *testing.T) {
 	}
 }
 
-// Unreadable judgments are requested once more, and then left out.
+// Unreadable judgments are requested once more and then left out.
 func TestJudgments(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -189,7 +189,7 @@ func TestJudgments(t *testing.T) {
 }
 
 // If the right answer is known, a search continues beyond k until it finds that answer, and ends with it, whatever the
-// judge and the votes say: MCTS-KBQA's distant supervision (section 3.4 of the paper; G.7).
+// judge and the votes say. This is MCTS-KBQA's distant supervision (section 3.4 of the paper; G.7).
 func TestUntilRight(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -199,8 +199,9 @@ func TestUntilRight(t *testing.T) {
 		why   []string
 		asked int
 	}{
-		{"the second answer", "wd:Q2", "k=1", "wd:Q2", []string{"right by gold", "not right by gold"}, 6},
-		{"the first answer", "wd:Q1", "k=5", "wd:Q1", []string{"right by gold"}, 4},
+		{"the second answer", "wd:Q2", "k=1", "wd:Q2", []string{"matches the gold answer",
+			"does not match the gold answer"}, 6},
+		{"the first answer", "wd:Q1", "k=5", "wd:Q1", []string{"matches the gold answer"}, 4},
 		{"none", "wd:Q7", "k=1", "wd:Q1", []string{"as many branches as another result, judged better",
 			"as many branches, judged worse: 0.70, not 1.00"}, 6},
 	} {

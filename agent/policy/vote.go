@@ -13,25 +13,25 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// Thresholds that save further tries.
+// Limits that save further tries.
 const (
 	// usualTries is the maximum number of tries in a vote unless the run sets it.
 	usualTries = 3
-	// sureAlone is the minimum confidence at which a single answer that a judge called done needs no second try.
+	// sureAlone is the minimum confidence at which an answer that a judge called done makes a second try unnecessary.
 	sureAlone = 0.9
-	// sureTogether is the confidence that each of two equal answers needs so that no third try is made.
+	// sureTogether is the minimum confidence that each of two equal answers must have to make a third try unnecessary.
 	sureTogether = 0.5
 )
 
 // Vote makes independent tries at the question, each by the usual policy of its preset, and groups the answers by their
-// results. If all tries agree, that is the answer; else a comparison chooses among the groups. If the comparison cannot
-// be read, the group with the most tries wins, then the one with the highest confidence. The comparison may also find
-// that no answer is right. No further try is made if it could not change the choice, or if the answers so far agree and
-// are certain.
+// results. If all tries agree, their answer is the vote's. Otherwise, a comparison chooses among the groups. If the
+// comparison cannot be read, the group with the most tries wins and, among several of these, the one with the highest
+// confidence. The comparison may also find that no answer is right. No further try is made if it could not change the
+// choice, or if the answers so far agree and are certain enough.
 //
-// The run's limits of money, tokens, calls and time cover all tries together: a try begins only if what is left would
-// pay for the most expensive try so far. The limits on actions apply to each try. What ends a try ends the vote if it
-// would also end every other try; the vote is then among the answers so far.
+// The run's limits on money, tokens, calls and time cover all tries together: a try begins only if what is left is
+// enough for another try as expensive as the most expensive one so far. The limits on actions apply to each try. If
+// what ended a try would also end every other try, the vote ends, with the answers so far.
 func Vote(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	v := newVote(r, s)
 	if err := v.upTo(ctx, v.most); err != nil {
@@ -45,18 +45,18 @@ type try struct {
 	r          *step.Runner
 	s          step.State
 	f          step.Final
-	key        string // of the result, "" without an answer
+	key        string // key of the result, "" without an answer
 	confidence float64
 }
 
-// vote is a search in progress.
+// vote is a vote in progress.
 type vote struct {
 	r       *step.Runner
 	start   step.State
-	most    int // tries
+	most    int // maximum number of tries
 	tries   []try
-	dearest step.Spent  // try
-	halt    *event.Halt // ends every further try
+	dearest step.Spent  // cost of the most expensive try so far
+	halt    *event.Halt // what would end every further try, or nil
 	enough  string      // why no further try is made, for people
 }
 
@@ -68,7 +68,7 @@ func newVote(r *step.Runner, s step.State) *vote {
 	return v
 }
 
-// upTo makes tries until there are n, or no more are needed or possible. An error ends the run.
+// upTo makes tries until n were made, or no more are needed or possible. An error ends the run.
 func (v *vote) upTo(ctx context.Context, n int) error {
 	for len(v.tries) < n && v.halt == nil {
 		if v.enough = spared(v.groups(), len(v.tries), v.most); v.enough != "" {
@@ -85,7 +85,7 @@ func (v *vote) upTo(ctx context.Context, n int) error {
 	return nil
 }
 
-// try makes the next try, by a policy other than the usual one of its preset when search is not nil.
+// try makes the next try, by search if it is not nil, otherwise by the usual policy of the preset.
 func (v *vote) try(ctx context.Context, search Policy) error {
 	t, how := v.r.Try(len(v.tries))
 	if len(v.tries) == 0 {
@@ -124,7 +124,7 @@ func (v *vote) try(ctx context.Context, search Policy) error {
 	return nil
 }
 
-// usual is the first policy of the preset that makes one try.
+// usual returns the preset's first policy that makes only one try.
 func usual(r *step.Runner) Policy {
 	for _, name := range r.Preset.Policies {
 		if !ManyTries(name) {
@@ -136,7 +136,7 @@ func usual(r *step.Runner) Policy {
 	return Linear
 }
 
-// halted returns err as an orderly end, or nil for an error that must end the run.
+// halted returns err as an orderly end, or nil if the error must end the run.
 func halted(ctx context.Context, err error) *event.Halt {
 	var h *event.Halt
 	switch {
@@ -159,7 +159,7 @@ type answers struct {
 // lead returns the try that represents the group.
 func (g answers) lead() *try { return g.tries[0] }
 
-// groups returns the distinct results, those with the most tries first, then those with the highest confidence. Their
+// groups returns the tries grouped by result. The groups are ordered by number of tries, then by confidence. Their
 // order and their leading tries do not depend on the order of the tries.
 func (v *vote) groups() []answers {
 	by := map[string]*answers{}
@@ -247,7 +247,7 @@ func (v *vote) end(ctx context.Context) (step.State, step.Final, error) {
 	return s.Ended(b.At()), f, nil
 }
 
-// nothing returns the end of a vote without any answer: that of the first try, or what stopped the vote.
+// nothing returns the end of a vote without any answer: the first try's end, or what stopped the vote.
 func (v *vote) nothing() (step.State, step.Final, error) {
 	first := v.tries[0]
 	if v.halt != nil && len(v.tries) == 1 {
@@ -257,12 +257,12 @@ func (v *vote) nothing() (step.State, step.Final, error) {
 	return first.s, first.f, nil
 }
 
-// The reasons of a vote event.
+// The reasons in vote events.
 const (
 	byAgreement  = "agreement"  // every answer has this result
-	byComparison = "comparison" // the comparison chose it, or none
-	byMajority   = "majority"   // most tries found it, and the comparison could not be read
-	byConfidence = "confidence" // as many tries found another, and the comparison could not be read
+	byComparison = "comparison" // the comparison chose this result, or none
+	byMajority   = "majority"   // most tries found this result, and the comparison could not be read
+	byConfidence = "confidence" // as many tries found another result, and the comparison could not be read
 )
 
 // choose returns the index of the group that is the answer, or -1.
@@ -284,7 +284,7 @@ func (v *vote) choose(ctx context.Context, groups []answers, options []step.Opti
 	return 0, byConfidence, "there was no readable comparison", nil
 }
 
-// optionsOf returns the groups as shown to a comparison.
+// optionsOf returns the groups in the form in which a comparison sees them.
 func optionsOf(groups []answers) []step.Option {
 	options := make([]step.Option, len(groups))
 	has := make([]map[string]bool, len(groups))
@@ -309,7 +309,7 @@ func optionsOf(groups []answers) []step.Option {
 	return options
 }
 
-// compare asks for a choice among the groups. It returns nil if there was no readable one.
+// compare asks the model to choose among the groups. It returns nil if no choice could be read.
 func (v *vote) compare(ctx context.Context, options []step.Option) (*step.Choice, error) {
 	b := v.r.Events.Branch(v.start.At())
 	c, err := v.r.Compare(ctx, b, options, len(v.tries))
@@ -319,7 +319,7 @@ func (v *vote) compare(ctx context.Context, options []step.Option) (*step.Choice
 	return c, err
 }
 
-// event returns the group as logged.
+// event returns the group in the form in which it is logged.
 func (g answers) event(chosen bool) event.Group {
 	a := g.lead().f.Answer
 	out := event.Group{SPARQL: a.SPARQL, Rows: len(a.Table.Rows), Weight: float64(len(g.tries)), Chosen: chosen}

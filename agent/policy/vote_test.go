@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// TestGroupsLaw checks that the leading result, and the try that represents it, do not depend on the order of the
+// TestGroupsLaw checks that neither the leading result nor the try that represents it depends on the order of the
 // tries.
 func TestGroupsLaw(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 13))
@@ -38,13 +38,14 @@ func TestGroupsLaw(t *testing.T) {
 			w := &vote{tries: slices.Clone(v.tries)}
 			rnd.Shuffle(len(w.tries), func(i, j int) { w.tries[i], w.tries[j] = w.tries[j], w.tries[i] })
 			if got := shown(w); got != want {
-				t.Fatalf("in another order %q instead of %q", got, want)
+				t.Fatalf("in a different order, %q instead of %q", got, want)
 			}
 		}
 	}
 }
 
-// TestSpared checks that no further try is made if it could not change the choice or the answers are sure.
+// TestSpared checks that no further try is made if it could not change the choice, or if the answers are certain
+// enough.
 func TestSpared(t *testing.T) {
 	group := func(n int, sure float64) answers {
 		g := answers{}
@@ -59,7 +60,7 @@ func TestSpared(t *testing.T) {
 		spared     bool
 	}{
 		{nil, 1, 3, false},
-		{[]answers{group(1, 1)}, 1, 3, false}, // no judge has called it done
+		{[]answers{group(1, 1)}, 1, 3, false}, // no judge called it done
 		{[]answers{group(1, 0)}, 1, 1, true},
 		{[]answers{group(2, 0.5)}, 2, 5, true},
 		{[]answers{group(2, 0.4)}, 2, 5, false},
@@ -75,7 +76,8 @@ func TestSpared(t *testing.T) {
 	}
 }
 
-// TestUsual checks that a try is made by a policy that makes one try, even if the preset's first policy makes several.
+// TestUsual checks that each try is made by a policy that makes only one try, even if the preset's first policy makes
+// several.
 func TestUsual(t *testing.T) {
 	p := *preset.Default()
 	for _, tt := range []struct {
@@ -84,7 +86,7 @@ func TestUsual(t *testing.T) {
 	}{{[]string{"auto", "consistent"}, Consistent}, {[]string{"vote"}, Linear}, {[]string{"generate"}, Generate}} {
 		p.Policies = tt.policies
 		if got := usual(&step.Runner{Preset: &p}); fmt.Sprintf("%p", got) != fmt.Sprintf("%p", tt.want) {
-			t.Errorf("%v: another policy", tt.policies)
+			t.Errorf("%v: wrong policy", tt.policies)
 		}
 	}
 }
