@@ -12,20 +12,20 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Exemplars are worked dialogues in the prompt. They are in the preset's folder, under exemplars/ in a folder named
-// after the dialect: wikidata for entities by IRI.
+// Exemplars are the settings for worked dialogues in the prompt. The dialogues are in the preset's folder exemplars, in
+// a subfolder named after the dialect. For graphs that name entities by IRI, that is wikidata.
 type Exemplars struct {
-	N    int    `json:"n"`    // dialogues of the question's kind; 0: none
-	Kind string `json:"kind"` // how the kind is found, see [KindByWords]
+	N    int    `json:"n"`    // number of dialogues of the question's kind; 0: none
+	Kind string `json:"kind"` // how the kind is determined, see [KindByWords]
 }
 
-// How a question's kind is found.
+// How a question's kind is determined.
 const (
-	KindByWords = "words" // by its words, compared with questions whose kind is known
-	KindByModel = "model" // the model is asked and shown a few of those questions; if it fails, by words
+	KindByWords = "words" // from its words, compared with questions whose kind is known
+	KindByModel = "model" // by the model, which is shown a few of those questions; from the words if that fails
 )
 
-// Labelled is the number of questions of each kind that the model is shown: few, so that the call is cheap.
+// Labelled is the number of questions of each kind that the model is shown. It is small, so that the call is cheap.
 const Labelled = 4
 
 // load reads the dialogues of a dialect, or returns nil if none are wanted.
@@ -42,12 +42,12 @@ func (x *Exemplars) load(fsys fs.FS, dialect string) (*exemplar.Set, error) {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	case err != nil || len(set.Dialogues) == 0:
-		return nil, fmt.Errorf("there are no dialogues in %s, and \"exemplars\" asks for %d", dir, x.N)
+		return nil, fmt.Errorf("there are no dialogues in %s, but \"exemplars\" requests %d", dir, x.N)
 	}
 	return set, nil
 }
 
-// dialects returns the names of a built-in preset with each dialect that it has dialogues for.
+// dialects returns the names of a built-in preset, one for each dialect for which it has dialogues.
 func dialects(name string) []string {
 	files, err := fs.Glob(builtin, name+"/exemplars/*")
 	if err != nil {
@@ -65,19 +65,19 @@ func dialects(name string) []string {
 // byIRI is the folder of the dialogues for graphs like Wikidata.
 const byIRI = "wikidata"
 
-// Dialogues returns the worked dialogues for a graph, or nil if none fit it.
+// Dialogues returns the worked dialogues for a graph, or nil if none are suitable.
 func (p *Preset) Dialogues(g *kg.Description) *exemplar.Set {
 	if p.Show.Dialect == kbqa.ByIRI && !g.IsWikibase() {
-		return nil // they contain IDs of Wikidata
+		return nil // the dialogues contain Wikidata's IDs
 	}
 	return p.dialogues
 }
 
-// few is the maximum number of kinds for which the dialogues of all kinds are shown (as Interactive-KBQA does for
-// WebQSP and MetaQA).
+// few is the maximum number of kinds in a set whose dialogues are all shown, as Interactive-KBQA does for WebQSP and
+// MetaQA.
 const few = 3
 
-// AsksKind reports whether the model is asked for the kind of a question. It is not asked if the kind makes no
+// AsksKind reports whether the model is asked for the kind of a question. This is not done if the kind makes no
 // difference.
 func (p *Preset) AsksKind(set *exemplar.Set) bool {
 	return p.Exemplars.Kind == KindByModel && len(set.Types()) > few

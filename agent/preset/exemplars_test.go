@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "write the observations into the dialogues")
 
-// graphFor returns the graph on which a dialect's dialogues were made.
+// graphFor returns the graph with which a dialect's dialogues were made.
 func graphFor(t *testing.T, dialect string) tool.Sources {
 	t.Helper()
 	build := map[string]func(uint64, kbqagraph.Add){"kqapro": kbqagraph.KQAPro, "metaqa": kbqagraph.MetaQA,
@@ -44,8 +44,8 @@ func graphFor(t *testing.T, dialect string) tool.Sources {
 	return tool.Sources{{Graph: b.Graph(embedded.Options{})}}
 }
 
-// TestDialogues reruns every action of every worked dialogue. Each observation must equal what the tools show today,
-// and the last query must have a result.
+// TestDialogues reruns every action of every worked dialogue. Each observation must be what the tools show today, and
+// the last query must have a result.
 func TestDialogues(t *testing.T) {
 	root := "interactive-kbqa/exemplars"
 	folders, err := os.ReadDir(root)
@@ -89,13 +89,13 @@ func TestDialogues(t *testing.T) {
 				continue
 			}
 			if now != string(text) {
-				t.Errorf("%s is not what the tools show; run the test with -update and read the difference", file)
+				t.Errorf("%s is not what the tools show; run the test with -update and examine the difference", file)
 			}
 		}
 	}
 }
 
-// played carries a dialogue's actions out.
+// played carries out a dialogue's actions.
 func played(t *testing.T, p *Preset, sources tool.Sources, d *exemplar.Dialogue) {
 	t.Helper()
 	found := false
@@ -108,7 +108,7 @@ func played(t *testing.T, p *Preset, sources tool.Sources, d *exemplar.Dialogue)
 		call := turn.Calls[0]
 		if call.Tool.Ends() {
 			if i != len(d.Rounds)-1 || !found {
-				t.Errorf("%s ends at turn %d of %d, after a query with result: %v", d.ID, i+1, len(d.Rounds), found)
+				t.Errorf("%s ends at turn %d of %d, after a query with a result: %v", d.ID, i+1, len(d.Rounds), found)
 			}
 			continue
 		}
@@ -132,7 +132,7 @@ func played(t *testing.T, p *Preset, sources tool.Sources, d *exemplar.Dialogue)
 }
 
 // TestKinds checks that every kind has two dialogues, and that words distinguish its questions from those of other
-// kinds: each question is classified by a set learned only from the others.
+// kinds: each question is classified by a set that learned only from the others.
 func TestKinds(t *testing.T) {
 	for name, want := range map[string]struct {
 		kinds int
@@ -171,13 +171,13 @@ func TestKinds(t *testing.T) {
 		share := float64(right) / float64(len(all))
 		t.Logf("%s: %d of %d questions", name, right, len(all))
 		if share < want.right {
-			t.Errorf("%s: only %d of %d questions are classified as they are labeled", name, right, len(all))
+			t.Errorf("%s: only %d of %d questions are classified according to their labels", name, right, len(all))
 		}
 	}
 }
 
-// TestDialectNames checks that a dialect after a colon changes tools, prompt and dialogues, and that an unknown one is
-// refused with a list of those that exist.
+// TestDialectNames checks that a dialect after a colon changes the tools, the prompt and the dialogues, and that an
+// unknown dialect is rejected with a list of the known ones.
 func TestDialectNames(t *testing.T) {
 	for name, want := range map[string]string{"interactive-kbqa:sparkql": "kqapro", "spinach:kqapro": "there is no preset",
 		"interactive-kbqx": "interactive-kbqa"} {
@@ -191,6 +191,6 @@ func TestDialectNames(t *testing.T) {
 	}
 	if p.Dialogues(&kg.Description{Name: "dbpedia", Statements: kg.Plain}) != nil ||
 		p.Dialogues(&kg.Description{Statements: kg.Wikibase}) == nil {
-		t.Error("dialogues with the IDs of Wikidata are for graphs of its kind only")
+		t.Error("dialogues with Wikidata's IDs are used for another kind of graph")
 	}
 }

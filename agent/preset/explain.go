@@ -10,25 +10,25 @@ import (
 // Fact is one line of a preset's description, for people.
 type Fact struct{ Name, Text string }
 
-// descriptions of the rules, for people. Every value of a rule has a text.
+// ruleTexts are the descriptions of the rules, for people. Every value of a rule has a text.
 var ruleTexts = map[string]map[string]string{
 	"repeat": {
-		RepeatRestore: "an action done before is refused; the second time, the state before it is restored",
+		RepeatRestore: "a repeated action is refused; the second time, the state before it is restored",
 		RepeatNone:    "an action may be repeated",
 		RepeatLoop:    "a reply that repeats the last one is not carried out; the next one ends the run",
 		RepeatEnd:     "a reply that repeats the last one ends the run",
 	},
 	"stop": {
-		StopRestore: "a stop without result is refused; the second time, the state before the query is restored",
-		StopRefuse:  "a stop without result is refused",
-		StopAccept:  "a stop without result ends the run without an answer",
+		StopRestore: "a stop without a result is refused; the second time, the state before the query is restored",
+		StopRefuse:  "a stop without a result is refused",
+		StopAccept:  "a stop without a result ends the run without an answer",
 	},
 	"no_action": {"nudge": "", "end": "a turn without an action ends the run"},
 	"guard": {
 		GuardOff:    "",
-		GuardName:   "IDs that were not shown are named with their labels",
-		GuardLookUp: "IDs that were not shown are looked up, and explained after the query has run",
-		GuardRefuse: "a query with IDs that were not shown is not run until they have been looked up",
+		GuardName:   "the model is told the labels of IDs that have not been shown",
+		GuardLookUp: "IDs that have not been shown are looked up, and explained after the query was run",
+		GuardRefuse: "a query with IDs that have not been shown is not run until they have been looked up",
 		GuardKnown:  "a query with IRIs that no result has shown is not run",
 	},
 }
@@ -43,7 +43,7 @@ func (p *Preset) Explain() []Fact {
 	}
 	protocol := p.Protocol
 	if p.Parallel {
-		protocol += ", several calls a turn"
+		protocol += ", several calls per turn"
 	}
 	if p.Strict {
 		protocol += ", strict schemas"
@@ -51,7 +51,7 @@ func (p *Preset) Explain() []Fact {
 	add("protocol", "%s", protocol)
 	add("policies", "%s", strings.Join(p.Policies, ", "))
 	add("tools", "%s", strings.Join(p.Tools, ", "))
-	limits := fmt.Sprintf("%d actions counted, %d in all", p.Limits.Counted, p.Limits.Total)
+	limits := fmt.Sprintf("%d counted actions, %d in total", p.Limits.Counted, p.Limits.Total)
 	if n := p.Rules.Messages; n > 0 {
 		limits += fmt.Sprintf(", %d messages", n)
 	}
@@ -60,25 +60,25 @@ func (p *Preset) Explain() []Fact {
 	add("sampling", "%s", p.Sampling.String())
 	add("shown", "%s", shown(p.Show))
 	if n := p.Feedback.Rounds; n > 0 {
-		add("feedback", "a judge looks at each answer and may send it back, %d times at most", n)
+		add("feedback", "a judge examines each answer and may send it back, at most %d times", n)
 	}
 	if p.Probe.On() {
-		add("probe", "variants of the final query are run, %d at most, within %d s", p.Probe.Queries, p.Probe.Seconds)
+		add("probe", "at most %d variants of the final query are run, within %d s", p.Probe.Queries, p.Probe.Seconds)
 	}
 	if x := p.Examples; x.N > 0 && x.Force != "" {
 		add("examples", "%d solved questions before the first turn", x.N)
 	} else if x.N > 0 {
-		add("examples", "%d solved questions when asked for", x.N)
+		add("examples", "%d solved questions on request", x.N)
 	}
 	if n := p.Notes.N; n > 0 {
-		add("notes", "up to %d lessons on a graph, once approved", n)
+		add("notes", "up to %d approved lessons about a graph", n)
 	}
 	var extras []string
 	for _, e := range []struct {
 		on   bool
 		text string
-	}{{p.Diagnose, "tells which condition of an empty query loses the rows"},
-		{p.Extract, "asks for a query when the actions are used up"},
+	}{{p.Diagnose, "tells the model which condition of an empty query loses the rows"},
+		{p.Extract, "asks the model for a query when the actions are used up"},
 		{p.Report, "writes a report"}} {
 		if e.on {
 			extras = append(extras, e.text)
@@ -109,7 +109,7 @@ func (p *Preset) rules() []string {
 
 // String describes the sampling for people.
 func (s Sampling) String() string {
-	out := fmt.Sprintf("temperature %g, top_p %g, up to %d tokens an action", s.Temperature, s.TopP, s.MaxTokens)
+	out := fmt.Sprintf("temperature %g, top_p %g, up to %d tokens per action", s.Temperature, s.TopP, s.MaxTokens)
 	if s.N > 1 {
 		out += fmt.Sprintf(", %d samples", s.N)
 	}
@@ -126,18 +126,18 @@ func (s Sampling) String() string {
 func shown(s tool.Show) string {
 	var out []string
 	if s.Items+s.Properties > 0 {
-		out = append(out, fmt.Sprintf("%d items and %d properties of a search", s.Items, s.Properties))
+		out = append(out, fmt.Sprintf("%d items and %d properties per search", s.Items, s.Properties))
 	}
 	if s.Hits > 0 {
-		out = append(out, fmt.Sprintf("%d hits of a search or list", s.Hits))
+		out = append(out, fmt.Sprintf("%d hits per search or list", s.Hits))
 	}
-	out = append(out, fmt.Sprintf("up to %d rows of a result whole, of more the first %d and the last %d", s.Rows.Whole,
+	out = append(out, fmt.Sprintf("up to %d rows of a result, or else the first %d and the last %d", s.Rows.Whole,
 		s.Rows.Head, s.Rows.Tail))
 	if s.Columns > 0 {
 		out = append(out, fmt.Sprintf("%d columns", s.Columns))
 	}
 	if s.Chars > 0 {
-		out = append(out, fmt.Sprintf("%d characters of an observation", s.Chars))
+		out = append(out, fmt.Sprintf("up to %d characters per observation", s.Chars))
 	}
 	return strings.Join(out, ", ")
 }

@@ -37,8 +37,8 @@ func TestExplain(t *testing.T) {
 	}
 	for _, want := range []string{"77 messages", "the next one ends the run", "is refused",
 		"a turn without an action ends", "no result has shown",
-		"the last query at a limit", "6 samples", `"\nObservation"`, "seed 42", "2 times at most", "16 lessons", "11 hits",
-		"several calls a turn"} {
+		"the last query at a limit", "6 samples", `"\nObservation"`, "seed 42", "at most 2 times",
+		"16 approved lessons", "11 hits", "several calls per turn"} {
 		if !strings.Contains(all.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, all.String())
 		}
@@ -48,7 +48,7 @@ func TestExplain(t *testing.T) {
 		"no_action": {"nudge", "end"}, "guard": {GuardOff, GuardName, GuardLookUp, GuardRefuse, GuardKnown}} {
 		for _, v := range texts {
 			if _, ok := ruleTexts[rule][v]; !ok || len(ruleTexts[rule]) != len(texts) {
-				t.Errorf("rule %s has no words for %q", rule, v)
+				t.Errorf("rule %s has no text for %q", rule, v)
 			}
 		}
 	}

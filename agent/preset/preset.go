@@ -1,10 +1,10 @@
-// Package preset has the agent's presets, one folder each: tools, protocol, prompts, limits, sampling and what is shown
-// are data. A preset can also be read from a user's folder.
+// Package preset contains the agent's presets, each in its own folder: tools, protocol, prompts, limits, sampling and
+// what is shown are data. A preset can also be read from a user's folder.
 //
-// A folder holds preset.json, which is a [Preset], and the prompts as templates: act.tmpl, the system message, and
-// prune.tmpl, extract.tmpl and report.tmpl if they are used. shared/ has what all presets share: how a question and its
-// earlier turns are written, and the statement that material is not an instruction. A prompt file may also define a
-// text of packages protocol and step (their texts.tmpl) by its name, which then replaces that text.
+// A folder contains preset.json, which is a [Preset], and the prompts as templates: act.tmpl, the system message, and
+// prune.tmpl, extract.tmpl and report.tmpl if they are used. The folder shared contains what all presets share: how a
+// question and its earlier turns are written, and the statement that material is not an instruction. A prompt file may
+// also define a text by a name from the texts.tmpl of packages protocol and step. It then replaces that text.
 package preset
 
 import (
@@ -32,16 +32,16 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Preset is the data that defines one way of working. A copy may be changed.
+// Preset is the data that defines one way of working. Changing a copy is safe.
 type Preset struct {
 	Name     string        `json:"name"`
-	About    string        `json:"about"`    // one line for help
-	Long     string        `json:"long"`     // what it is, with its source
-	Protocol string        `json:"protocol"` // text or native
+	About    string        `json:"about"`    // one line for the help
+	Long     string        `json:"long"`     // what the preset is, with its source
+	Protocol string        `json:"protocol"` // text, native or fenced
 	Parallel bool          `json:"parallel"` // a native turn may contain several calls
 	Strict   bool          `json:"strict"`   // the server must enforce the tools' schemas on native calls
-	Policies []string      `json:"policies"` // ways to search its steps, the usual one first
-	Tools    []string      `json:"tools"`    // names, in the order in which the model reads them
+	Policies []string      `json:"policies"` // policies that it can be used with, the usual one first
+	Tools    []string      `json:"tools"`    // names, in the order in which the model sees them
 	Limits   Limits        `json:"limits"`
 	Rules    Rules         `json:"rules"`
 	Sampling Sampling      `json:"sampling"`
@@ -49,19 +49,19 @@ type Preset struct {
 	Search   Search        `json:"search"`   // for policies that branch
 	Generate tool.Generate `json:"generate"` // for the policy of that name
 	Feedback Feedback      `json:"feedback"`
-	// try variants of the query that the model stops on, and tell it which of them change the result
+	// run variants of the model's final query, and tell it which of them change the result
 	Probe    probe.Settings `json:"probe"`
 	Examples Examples       `json:"examples"`
 	Notes    Notes          `json:"notes"`
-	// code of the labels' language if the question's is unknown; "": the model is asked for the question's language;
-	// "detect": the program guesses it from the question's words
+	// language code of the labels if the question's language is unknown; "": the model is asked for the question's
+	// language; "detect": the program guesses it from the question's words
 	Language string `json:"language"`
 
 	Exemplars Exemplars `json:"exemplars"`
-	// try an empty query without each of its conditions, so that the model learns which one loses the rows: up to 6
-	// more queries
+	// run an empty query again without each of its conditions in turn, so that the model learns which one loses the rows:
+	// up to 6 more queries
 	Diagnose bool `json:"diagnose"`
-	Extract  bool `json:"extract"` // when the actions are used up, ask for the query that the steps support
+	Extract  bool `json:"extract"` // when the actions are used up, ask for the best query supported by the steps
 	Report   bool `json:"report"`  // ask for a short answer in the asker's language
 
 	texts     *render.Texts
@@ -74,16 +74,16 @@ type Preset struct {
 // Limits are the published limits of a run. The caller's limits take precedence.
 type Limits struct {
 	Counted      int `json:"counted"`       // actions in the state
-	Total        int `json:"total"`         // actions requested in all
-	FormatErrors int `json:"format_errors"` // unreadable turns in a row that end the run
+	Total        int `json:"total"`         // all requested actions
+	FormatErrors int `json:"format_errors"` // number of unreadable turns in a row that ends the run
 }
 
-// Sampling is how the model is asked for actions. Side tasks use temperature 0.
+// Sampling contains the parameters for sampling actions. Side tasks use temperature 0.
 type Sampling struct {
 	Temperature float64  `json:"temperature"`
 	TopP        float64  `json:"top_p"`
-	MaxTokens   int      `json:"max_tokens"` // of an action
-	N           int      `json:"n"`          // samples of an action, for policies that choose among them; 0 is 1
+	MaxTokens   int      `json:"max_tokens"` // maximum length of an action
+	N           int      `json:"n"`          // samples of an action, for policies that choose among them; 0 means 1
 	Stop        []string `json:"stop"`       // texts at which the server ends an action
 	Seed        *int     `json:"seed"`       // for servers that can repeat a sample
 }
@@ -97,7 +97,8 @@ var builtin embed.FS
 //go:embed tasks
 var tasks embed.FS
 
-// NoteTaker is the preset that learns notes from finished runs. It answers no questions, so it is not in [Names].
+// NoteTaker returns the preset that learns notes from finished runs. It does not answer questions, so it is not in
+// [Names].
 func NoteTaker() *Preset {
 	sub, err := fs.Sub(tasks, "tasks/note-taker")
 	if err != nil {
@@ -117,7 +118,7 @@ const Detect = "detect"
 func Names() []string {
 	files, err := fs.Glob(builtin, "*/preset.json")
 	if err != nil {
-		panic(err) // the pattern is right
+		panic(err) // the pattern is valid
 	}
 	out := []string{Usual}
 	for _, f := range files {
@@ -128,10 +129,10 @@ func Names() []string {
 	return out
 }
 
-// Usual is the preset that is used when none is named.
+// Usual is the name of the preset that is used if none is named.
 const Usual = "spinach"
 
-// Default is the preset that is used when none is named.
+// Default returns the preset that is used if none is named.
 func Default() *Preset {
 	p, err := Named(Usual)
 	if err != nil {
@@ -140,8 +141,8 @@ func Default() *Preset {
 	return p
 }
 
-// Named returns a built-in preset. The name may be followed by a colon and the dialect in which its graph names
-// entities: interactive-kbqa:kqapro.
+// Named returns a built-in preset. The name may be followed by a colon and a dialect, which determines how the graph
+// names entities: interactive-kbqa:kqapro.
 func Named(name string) (*Preset, error) {
 	if names := Names(); !slices.Contains(names, name) {
 		return nil, fmt.Errorf("there is no preset %q; the presets are %s", name, strings.Join(names, ", "))
@@ -162,7 +163,7 @@ func Named(name string) (*Preset, error) {
 	return p, err
 }
 
-// Open reads a preset from a file named preset.json or another, with the prompts in the same folder.
+// Open reads a preset from a file, which need not be named preset.json, with the prompts in the same folder.
 func Open(file string) (*Preset, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -184,7 +185,7 @@ func Load(fsys fs.FS) (*Preset, error) {
 	return parse(data, fsys, "")
 }
 
-// parse reads a preset. dialect, unless it is "", overrides the preset's own.
+// parse reads a preset. Unless it is "", dialect overrides the preset's own dialect.
 func parse(data []byte, fsys fs.FS, dialect string) (*Preset, error) {
 	p := &Preset{Search: usualSearch()}
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -193,7 +194,7 @@ func parse(data []byte, fsys fs.FS, dialect string) (*Preset, error) {
 		return nil, fmt.Errorf("this is not a preset: %w", text.JSON(err))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("this is not a preset: there is text after its end")
+		return nil, errors.New("this is not a preset: there is text after the JSON object")
 	}
 	var err error
 	if p.texts, err = Texts(fsys, "*.tmpl"); err != nil {
@@ -227,14 +228,14 @@ func (p *Preset) speak(dialect string) error {
 		return fmt.Errorf("the preset %s has no tools for the dialect %q", p.Name, dialect)
 	}
 	p.Show.Dialect = dialect
-	p.Rules.Guard = GuardOff // there are no IDs
+	p.Rules.Guard = GuardOff // a graph in a dialect has no IDs
 	if dialect == "kqapro" && p.Search.Expected == expectedDepth {
 		p.Search.Expected = expectedDepthKQA
 	}
 	return kbqa.CheckDialect(dialect)
 }
 
-// check returns what is missing.
+// check returns an error that lists what is missing, or nil.
 func (p *Preset) check() error {
 	var missing []error
 	want := func(ok bool, what string) {
@@ -243,11 +244,11 @@ func (p *Preset) check() error {
 		}
 	}
 	want(p.Name != "", `"name" is empty`)
-	want(len(p.Policies) > 0, `"policies" names none, such as "linear"`)
+	want(len(p.Policies) > 0, `"policies" must name at least one policy, such as "linear"`)
 	want(slices.ContainsFunc(p.tools, func(t *tool.Tool) bool { return t.Ends() || t.Final }),
-		`"tools" has none that ends the work, such as "stop"`)
+		`"tools" lacks a tool that ends the work, such as "stop"`)
 	want(slices.ContainsFunc(p.tools, func(t *tool.Tool) bool { return t.Query }),
-		`"tools" has none that runs a query, such as "execute_sparql"`)
+		`"tools" lacks a tool that runs a query, such as "execute_sparql"`)
 	want(p.Show.Rows.Whole >= p.Show.Rows.Head+p.Show.Rows.Tail && p.Show.Rows.Head > 0,
 		`"show.rows": "whole" must be at least "head" and "tail" together`)
 	want(min(p.Limits.Counted, p.Limits.Total, p.Limits.FormatErrors) >= 0, `a number in "limits" is below 0`)
@@ -321,7 +322,7 @@ func (p *Preset) Toolset() tool.Set { return p.tools }
 // Speak returns the preset's protocol.
 func (p *Preset) Speak() protocol.Protocol { return p.proto }
 
-// WithProtocol returns a copy of the preset that speaks another protocol.
+// WithProtocol returns a copy of the preset that uses another protocol.
 func (p *Preset) WithProtocol(name string, parallel bool) (*Preset, error) {
 	out := *p
 	out.Protocol, out.Parallel = name, parallel
@@ -330,7 +331,7 @@ func (p *Preset) WithProtocol(name string, parallel bool) (*Preset, error) {
 	return &out, err
 }
 
-// SpeakWithoutTools returns the protocol for a server without tool calls.
+// SpeakWithoutTools returns the protocol for a server that does not support tool calls.
 func (p *Preset) SpeakWithoutTools() protocol.Protocol {
 	if p.Protocol == "text" {
 		return p.proto
@@ -338,7 +339,7 @@ func (p *Preset) SpeakWithoutTools() protocol.Protocol {
 	return protocol.WithoutTools(p.texts, p.tools, p.Show)
 }
 
-// Own returns the preset's text with a name if it has one, otherwise the given text.
+// Own renders the preset's own text with this name if it has one. Otherwise it uses usual.
 func (p *Preset) Own(name string, data any, usual func(name string, data any) string) string {
 	if p.texts.Has(name) {
 		return p.texts.Say(name, data)
@@ -346,8 +347,8 @@ func (p *Preset) Own(name string, data any, usual func(name string, data any) st
 	return usual(name, data)
 }
 
-// Situation is what a system message may contain besides the rules: the number of steps, how many of them were done
-// before the model's first turn, the graphs, the main one first, notes on them, and worked dialogues.
+// Situation is what a system message may contain besides the rules: the number of steps, and how many of them were done
+// before the model's first turn; the graphs, the main one first; notes on them; and worked dialogues.
 type Situation struct {
 	Counted, Given int
 	Graphs         []kg.Description
@@ -355,8 +356,8 @@ type Situation struct {
 	Exemplars      string // worked dialogues
 }
 
-// System renders the system message for actions. Its prompt also has the tools' texts and, as Tries, how many steps are
-// the model's own.
+// System renders the system message for actions. The template also has access to the tools' texts and, as Tries, to the
+// number of steps left to the model itself.
 func (p *Preset) System(s Situation) string {
 	return p.Say("act.tmpl", p.systemData(s))
 }
@@ -367,8 +368,8 @@ func (p *Preset) systemData(s Situation) map[string]any {
 		"Dialect": p.Show.Dialect, "Exemplars": s.Exemplars}
 }
 
-// Judging returns a copy of the preset for work that begins with the judgment of a post: it has the tool for that, and
-// the prompt says so.
+// Judging returns a copy of the preset for work that begins with the judgment of a post: it includes the tool for that,
+// and the prompt says so.
 func (p *Preset) Judging() *Preset {
 	out := *p
 	out.tools, out.judging = append(slices.Clone(p.tools), tool.TriageTool), true
@@ -378,11 +379,12 @@ func (p *Preset) Judging() *Preset {
 // Judges reports whether the work begins with the judgment of a post.
 func (p *Preset) Judges() bool { return p.judging }
 
-// leastVaried is the lowest temperature of a varied preset: below it, most models' samples hardly differ.
+// leastVaried is the minimum temperature of a varied preset: below it, most models' samples hardly differ.
 const leastVaried = 0.7
 
-// Varied returns a copy of the preset for the n-th further try at a question, n being at least 1: with its own seed, a
-// temperature of at least 0.7, and the tools in another order, since models prefer what they read first.
+// Varied returns a copy of the preset for the n-th further try at a question; n must be at least 1. The copy has its
+// own seed, a temperature of at least 0.7, and the tools in a different order, since models prefer what they read
+// first.
 func (p *Preset) Varied(n int) *Preset {
 	out := *p
 	seed := n

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/render"
 )
 
-// TestBuiltin checks that every built-in preset can be read and has a one-line and a long help text.
+// TestBuiltin checks that every built-in preset can be read and has both a one-line and a long help text.
 func TestBuiltin(t *testing.T) {
 	for _, name := range Names() {
 		p, err := Named(name)
@@ -27,8 +27,8 @@ func TestBuiltin(t *testing.T) {
 	}
 }
 
-// TestSpinach contains the published figures: the SPINACH paper, sections 4.1 and 4.2, appendix D. They must not be
-// changed.
+// TestSpinach compares the preset with the published figures, from the SPINACH paper, sections 4.1 and 4.2 and appendix
+// D. They must not be changed.
 func TestSpinach(t *testing.T) {
 	p := Default()
 	if p.Limits != (Limits{15, 30, 4}) || p.Sampling.Temperature != 1 ||
@@ -41,7 +41,7 @@ func TestSpinach(t *testing.T) {
 	}
 }
 
-// TestTextsKnowTheNumbers checks that the numbers in the prompts are those of the preset.
+// TestTextsKnowTheNumbers checks that the numbers in the prompts are the preset's.
 func TestTextsKnowTheNumbers(t *testing.T) {
 	p := Default()
 	p.Show.Items, p.Show.Properties, p.Show.Rows = 71, 72, render.Window{Whole: 75, Head: 73, Tail: 74}
@@ -55,7 +55,7 @@ func TestTextsKnowTheNumbers(t *testing.T) {
 	}
 }
 
-// TestOpen checks that a user's own preset is read from its file and that mistakes in it are reported.
+// TestOpen checks that a user's own preset can be read from its file and that mistakes in it are reported.
 func TestOpen(t *testing.T) {
 	good, err := builtin.ReadFile("spinach/preset.json")
 	if err != nil {
@@ -74,7 +74,7 @@ func TestOpen(t *testing.T) {
 		{"a limit below 0", `"counted": 15`, `"counted": -15`, `"limits" is below 0`},
 		{"a rule that does not exist", `"repeat": "restore"`, `"repeat": "shout"`, `"repeat" is "shout"`},
 		{"a temperature below 0", `"temperature": 1.0`, `"temperature": -4`, `"sampling" is below 0`},
-		{"more after the end", "\"report\": true\n}", "\"report\": true\n} x", "after its end"},
+		{"more after the end", "\"report\": true\n}", "\"report\": true\n} x", "after the JSON object"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -98,7 +98,7 @@ func TestOpen(t *testing.T) {
 		})
 	}
 	if _, err := Open(filepath.Join(t.TempDir(), "none.json")); err == nil {
-		t.Error("no file, no error")
+		t.Error("no error for a missing file")
 	}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "p.json"), good, 0o600); err != nil {
@@ -114,12 +114,12 @@ func TestOpen(t *testing.T) {
 		}
 	}
 	if _, err := Open(filepath.Join(dir, "p.json")); err == nil || !strings.Contains(err.Error(), "act.tmpl") {
-		t.Errorf("a prompt that cannot be written: %v", err)
+		t.Errorf("for a prompt that cannot be rendered: %v", err)
 	}
 }
 
-// TestGrasp contains the figures of the GRASP paper, sections 3.2, 3.3 (table 1) and 4.1, and of its program: the sets
-// of functions, sampling, 200 messages, ten rows, columns, hits and examples.
+// TestGrasp compares the presets with the figures of the GRASP paper, sections 3.2, 3.3 (table 1) and 4.1, and of its
+// program: the sets of functions, the sampling, 200 messages, and ten rows, columns, hits and examples.
 func TestGrasp(t *testing.T) {
 	base := "answer cancel execute"
 	search := base + " list search_entity search_property"

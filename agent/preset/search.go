@@ -8,31 +8,31 @@ import (
 	"strings"
 )
 
-// Search has the parameters of a branching policy. The defaults are those of the MCTS-KBQA paper (section 4.2, table
-// 11).
+// Search contains the parameters of a branching policy. The defaults are those of the MCTS-KBQA paper (section 4.2,
+// table 11).
 type Search struct {
-	Samples     int     `json:"n"`           // of the next action, for each expansion
-	Answers     int     `json:"k"`           // branches with an answer that end the search
-	Simulations int     `json:"simulations"` // expansions, at most
-	Depth       int     `json:"depth"`       // actions of a branch, the end included, at most
-	Judgments   int     `json:"judgments"`   // of each new state
+	Samples     int     `json:"n"`           // sampled next actions per expansion
+	Answers     int     `json:"k"`           // number of branches with an answer that ends the search
+	Simulations int     `json:"simulations"` // maximum number of expansions
+	Depth       int     `json:"depth"`       // maximum number of actions in a branch, including the end
+	Judgments   int     `json:"judgments"`   // judgments per new state
 	Explore     float64 `json:"c"`           // UCT's weight for rarely visited nodes; the paper's √2
-	Decay       float64 `json:"decay"`       // what a reward loses for each action beyond Expected, 0 to 1
-	Expected    int     `json:"expected"`    // actions of a branch, as expected
-	Temperature float64 `json:"temperature"` // of samples
+	Decay       float64 `json:"decay"`       // fraction of a reward that is lost for each action beyond Expected
+	Expected    int     `json:"expected"`    // expected number of actions in a branch
+	Temperature float64 `json:"temperature"` // temperature of samples
 	Judging     float64 `json:"judging"`     // temperature of judgments
-	Parallel    int     `json:"parallel"`    // samples carried out, and states judged, at the same time
-	Seed        uint64  `json:"seed"`        // of random scores
-	Calls       int     `json:"calls"`       // of the model in the whole run, at most; 0: any number
+	Parallel    int     `json:"parallel"`    // number of samples carried out, or states judged, at the same time
+	Seed        uint64  `json:"seed"`        // seed of random scores
+	Calls       int     `json:"calls"`       // maximum number of calls to the model in the whole run; 0: no limit
 }
 
-// The paper's expected depths, for its questions on Freebase and on KQA Pro's part of Wikidata.
+// The expected depths from the paper, for its questions about Freebase and about KQA Pro's part of Wikidata.
 const (
 	expectedDepth    = 5
 	expectedDepthKQA = 7
 )
 
-// usualSearch returns the paper's parameters.
+// usualSearch returns the parameters from the paper.
 func usualSearch() Search {
 	return Search{Samples: 5, Answers: 5, Simulations: 50, Depth: 12, Judgments: 10, Explore: 1.4142135623730951,
 		Decay: 0.1, Expected: expectedDepth, Temperature: 1, Judging: 0.7, Parallel: 5}
@@ -42,7 +42,7 @@ func usualSearch() Search {
 var searchKeys = []string{"n", "k", "simulations", "depth", "judgments", "c", "decay", "expected", "temperature",
 	"judging", "parallel", "seed", "calls"}
 
-// With returns the parameters with those in text changed: "n=2,k=2". The error is for people.
+// With returns the parameters with the changes in text, such as "n=2,k=2". The error is for people.
 func (s Search) With(text string) (Search, error) {
 	var seen []string
 	for part := range strings.SplitSeq(text, ",") {
@@ -55,7 +55,7 @@ func (s Search) With(text string) (Search, error) {
 		case !slices.Contains(searchKeys, key):
 			return s, fmt.Errorf("there is no parameter %q; the parameters are %s", key, strings.Join(searchKeys, ", "))
 		case slices.Contains(seen, key):
-			return s, fmt.Errorf("%s is given twice", key)
+			return s, fmt.Errorf("%s is set twice", key)
 		case !json.Valid([]byte(value)) || json.Unmarshal([]byte(`{"`+key+`":`+value+`}`), &s) != nil:
 			return s, fmt.Errorf("%s is %q; want a number, such as %s=2", key, value, key)
 		}
@@ -64,7 +64,7 @@ func (s Search) With(text string) (Search, error) {
 	return s, s.check()
 }
 
-// check finds impossible values.
+// check returns an error that lists impossible values, or nil.
 func (s Search) check() error {
 	var wrong []error
 	for _, n := range []struct {
@@ -74,7 +74,7 @@ func (s Search) check() error {
 	}{{"n", s.Samples, 100}, {"k", s.Answers, 1000}, {"simulations", s.Simulations, 10_000}, {"depth", s.Depth, 100},
 		{"judgments", s.Judgments, 100}, {"parallel", s.Parallel, 100}} {
 		if n.n < 1 || n.n > n.most {
-			wrong = append(wrong, fmt.Errorf("%q is %d; it must be 1 to %d", n.name, n.n, n.most))
+			wrong = append(wrong, fmt.Errorf("%q is %d; it must be from 1 to %d", n.name, n.n, n.most))
 		}
 	}
 	if s.Calls < 0 {
@@ -84,16 +84,16 @@ func (s Search) check() error {
 		wrong = append(wrong, errors.New(`"c", "expected", "temperature" or "judging" is below 0`))
 	}
 	if s.Decay < 0 || s.Decay > 1 {
-		wrong = append(wrong, fmt.Errorf(`"decay" is %g; it must be 0 to 1`, s.Decay))
+		wrong = append(wrong, fmt.Errorf(`"decay" is %g; it must be from 0 to 1`, s.Decay))
 	}
 	return errors.Join(wrong...)
 }
 
-// String writes the parameters in the form that [Search.With] reads.
+// String returns the parameters in the form that [Search.With] reads.
 func (s Search) String() string {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // numbers
+		panic(err) // cannot happen: all fields are numbers
 	}
 	return strings.NewReplacer("{", "", "}", "", `"`, "", ":", "=").Replace(string(b))
 }
