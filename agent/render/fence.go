@@ -2,7 +2,7 @@ package render
 
 import "strings"
 
-// Unquote strips fences, quotation marks of any kind around the whole, and space.
+// Unquote strips code fences, quotation marks of any kind and white space that surround the whole text.
 func Unquote(s string) string {
 	for range 6 { // at most this many layers
 		t := strings.TrimSpace(s)
@@ -22,7 +22,7 @@ func Unquote(s string) string {
 	return s
 }
 
-// OpenFence drops a code fence's opening line ("```sparql") at the start.
+// OpenFence removes a code fence's opening line ("```sparql") from the start of a text.
 func OpenFence(s string) string {
 	t := strings.TrimLeft(s, " \t\n")
 	if !strings.HasPrefix(t, "```") {
@@ -39,7 +39,7 @@ func OpenFence(s string) string {
 	return strings.TrimLeft(t, "\n")
 }
 
-// CloseFence cuts at a closing code fence.
+// CloseFence cuts a text off at a closing code fence.
 func CloseFence(s string) string {
 	if i := strings.Index(s, "```"); i >= 0 && strings.TrimSpace(s[:i]) != "" {
 		return s[:i]

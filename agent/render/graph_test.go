@@ -22,7 +22,8 @@ func TestLacks(t *testing.T) {
 	}
 }
 
-// TestRoomy checks that 25 rows are shown in full, and that of more rows at least five are hidden.
+// TestRoomy checks that up to 25 rows are shown in full, and that rows are hidden only if there are at least five of
+// them.
 func TestRoomy(t *testing.T) {
 	for n := 1; n < 60; n++ {
 		table := &kg.Table{Vars: []string{"x"}}
@@ -35,12 +36,12 @@ func TestRoomy(t *testing.T) {
 		}
 		hidden := n - shown
 		if n <= 25 && hidden > 0 || hidden > 0 && hidden < 5 || hidden < 0 {
-			t.Errorf("of %d rows %d are hidden", n, hidden)
+			t.Errorf("of %d rows, %d are hidden", n, hidden)
 		}
 	}
 }
 
-// TestFirst checks that a long list is cut and its total shown.
+// TestFirst checks that a long list is cut and that its total is shown.
 func TestFirst(t *testing.T) {
 	e := &kg.Entity{ID: "Q1", Claims: []kg.PropertyStatements{{Property: kg.PropertyRef{ID: "P1"}},
 		{Property: kg.PropertyRef{ID: "P2"}}}}

@@ -12,23 +12,23 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Limits of what GRASP's tools show (its paper, section 3.2, and its code).
+// Limits on what GRASP's tools show (section 3.2 of its paper, and its code).
 const (
-	graspCell    = 64  // characters of a label, an alias or a cell; both ends are kept
-	graspInfo    = 128 // characters of a hit's description or other fact
+	graspCell    = 64  // maximum length of a label, an alias or a cell; both ends are kept
+	graspInfo    = 128 // maximum length of a hit's description or other fact
 	graspAliases = 5
 	graspInfos   = 4
 )
 
-// midnight is the end of a time that is only a date.
+// midnight is the end of a time that represents only a date.
 const midnight = "T00:00:00Z"
 
-// Names writes a graph's terms the way GRASP shows them: "Norway (wd:Q20)", "point in time (pq:P585)".
+// Names formats a graph's terms the way GRASP shows them: "Norway (wd:Q20)", "point in time (pq:P585)".
 type Names struct {
 	Graph  *kg.Description
-	Labels map[string]string // by [Names.ID]
-	All    bool              // Labels is complete: an item that is not in it has no label
-	Cell   int               // characters of a term; 0: as in GRASP
+	Labels map[string]string // labels by [Names.ID]
+	All    bool              // Labels is complete: items that are not in it have no label
+	Cell   int               // maximum length of a term; 0: as in GRASP
 }
 
 // clip shortens a label or value.
@@ -39,8 +39,8 @@ func (n Names) clip(s string) string {
 	return ClipMiddle(Fold(s), graspCell)
 }
 
-// ID returns the key for looking up an IRI's label: the number on a Wikibase, otherwise the prefixed name or <IRI>. It
-// returns "" for anything that is not an entity of a Wikibase.
+// ID returns the key for looking up an IRI's label. On a Wikibase this is the ID, or "" for anything that is not an
+// entity. On other graphs it is the prefixed name or <IRI>.
 func (n Names) ID(iri string) string {
 	if n.Graph.IsWikibase() {
 		return rdf.EntityID(iri)
@@ -48,10 +48,10 @@ func (n Names) ID(iri string) string {
 	return n.Short(iri)
 }
 
-// Short writes an IRI for use in a query: with a prefix if one fits.
+// Short formats an IRI for use in a query: with a prefix if one fits.
 func (n Names) Short(iri string) string { return n.Graph.Compact(iri) }
 
-// Term writes a term: an IRI with its label, a literal with its language or datatype.
+// Term formats a term: an IRI with its label, a literal with its language or datatype.
 func (n Names) Term(t rdf.Term) string {
 	text, kind := n.parts(t, true)
 	if kind != "" {
@@ -60,7 +60,8 @@ func (n Names) Term(t rdf.Term) string {
 	return text
 }
 
-// Plain writes a term like [Names.Term], a literal without its language or datatype, and a time at midnight as a date.
+// Plain formats a term like [Names.Term], but a literal without its language or datatype, and a time at midnight as a
+// date.
 func (n Names) Plain(t rdf.Term) string {
 	text, _ := n.parts(t, true)
 	if t.Datatype == rdf.XSDDateTime {
@@ -69,7 +70,7 @@ func (n Names) Plain(t rdf.Term) string {
 	return text
 }
 
-// parts writes a term and, separately, the language or datatype of a literal.
+// parts formats a term and, separately, the language or datatype of a literal.
 func (n Names) parts(t rdf.Term, labels bool) (text, kind string) {
 	switch {
 	case !t.Bound():
@@ -95,7 +96,7 @@ func (n Names) parts(t rdf.Term, labels bool) (text, kind string) {
 	return n.clip(t.Value), ""
 }
 
-// ClipMiddle shortens a text to n characters: its beginning, "…" and its end.
+// ClipMiddle shortens a text to n characters, consisting of its beginning, "…" and its end.
 func ClipMiddle(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -105,8 +106,9 @@ func ClipMiddle(s string, n int) string {
 	return string(r[:head]) + "…" + string(r[len(r)-(n-1-head):])
 }
 
-// Pick returns the indexes of the rows or columns to show, out of n: all of them if there are at most w.Whole,
-// otherwise the first and the last ones. A page, counted from 1, has w.Whole rows.
+// Pick returns the indexes of the rows or columns to show, out of n. If page is 0, these are all of them if there are
+// at most w.Whole, and otherwise the first and the last ones. If page is positive, they are those of that page of
+// w.Whole rows.
 func (w Window) Pick(n, page int) []int {
 	from, to := 0, n
 	if page > 0 {
@@ -122,14 +124,14 @@ func (w Window) Pick(n, page int) []int {
 	return out
 }
 
-// Frame determines which rows and columns of a result are shown. If there are more than fit the window, these are the
-// first and the last ones or, with a page, counted from 1, the rows of that page.
+// Frame determines which rows and columns of a result are shown. If there are too many for the window, these are the
+// first and the last ones. If Page is positive, they are the rows of that page, counted from 1.
 type Frame struct {
 	Rows, Columns Window
 	Page          int
 }
 
-// Places returns the rows and the columns that are shown.
+// Places returns the indexes of the rows and columns that are shown.
 func (f Frame) Places(t *kg.Table) (rows, columns []int) {
 	return f.Rows.Pick(len(t.Rows), f.Page), f.Columns.Pick(len(t.Vars), 0)
 }
@@ -148,7 +150,7 @@ func (f Frame) Terms(t *kg.Table) []rdf.Term {
 	return out
 }
 
-// Grid writes a result as a table in Markdown, with its size on a line above it.
+// Grid formats a result as a Markdown table, with its size on a line above it.
 func (n Names) Grid(t *kg.Table, f Frame) string {
 	if t.Ask {
 		if t.Boolean {
@@ -162,8 +164,8 @@ func (n Names) Grid(t *kg.Table, f Frame) string {
 	return head + "\n" + n.Body(t, f, nil)
 }
 
-// Body writes the table of [Names.Grid]. A language or datatype that all literals of a column share is shown in its
-// heading. after (may be nil) returns what follows a cell of t.
+// Body formats the table of [Names.Grid]. If all literals in a column have the same language or datatype, it is shown
+// in the column's heading. after (may be nil) returns what follows a cell of t.
 func (n Names) Body(t *kg.Table, f Frame, after func(row, column int) string) string {
 	rows, columns := f.Places(t)
 	cells := make([][]string, len(columns))
@@ -197,7 +199,7 @@ func (n Names) Body(t *kg.Table, f Frame, after func(row, column int) string) st
 	return strings.Join(lines, "\n")
 }
 
-// column writes the head of a column and its cells in some rows.
+// column formats the heading of a column and its cells in the given rows.
 func (n Names) column(t *kg.Table, j int, rows []int) []string {
 	label := slices.Index(t.Vars, t.Vars[j]+"Label")
 	texts, kinds := make([]string, len(rows)), make([]string, len(rows))
@@ -237,7 +239,7 @@ func (n Names) column(t *kg.Table, j int, rows []int) []string {
 
 func escapeCell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
-// places writes which of n positions are shown, as in "1 to 5 and 8 to 12", or "" if all are.
+// places describes which of n positions are shown, as in "1 to 5 and 8 to 12". It returns "" if all are shown.
 func places(shown []int, n int) string {
 	if len(shown) == n {
 		return ""
@@ -258,7 +260,7 @@ func places(shown []int, n int) string {
 	return strings.Join(out, " and ")
 }
 
-// HitName writes the name of what a search found: "Norway (wd:Q20)". A property of Wikidata is shown with the prefixes
+// HitName formats the name of what a search found: "Norway (wd:Q20)". A property of Wikidata is shown with the prefixes
 // it is used with: "capital (wdt:P36, p, ps)".
 func (n Names) HitName(h kg.Hit) string { return n.hitName(h, "") }
 
@@ -285,7 +287,7 @@ func (n Names) hitName(h kg.Hit, also string) string {
 	return s + " (" + name + ")"
 }
 
-// Hit writes what a search found: "Norway, also Norge (wd:Q20): country in Northern Europe; 5211 uses".
+// Hit formats what a search found: "Norway, also Norge (wd:Q20): country in Northern Europe; 5211 uses".
 func (n Names) Hit(h kg.Hit) string {
 	s := n.hitName(h, aliases(h))
 	if h.Term != nil && h.Term.IsLiteral() {
@@ -297,7 +299,7 @@ func (n Names) Hit(h kg.Hit) string {
 	return s
 }
 
-// Literal writes a literal for use in a query, shortened.
+// Literal formats a literal for use in a query and shortens it.
 func (n Names) Literal(t rdf.Term) string {
 	s := rdf.Quote(ClipMiddle(Fold(t.Value), graspCell))
 	switch {
@@ -309,8 +311,8 @@ func (n Names) Literal(t rdf.Term) string {
 	return s
 }
 
-// aliases lists a hit's other names, the one that was found first. Names that differ only in spaces, punctuation or
-// case count as one.
+// aliases returns a hit's other names, beginning with the one that the search matched. Names that differ only in
+// spaces, punctuation or case count as one.
 func aliases(h kg.Hit) string {
 	var out []string
 	seen := map[string]bool{bare(h.Label): true}
@@ -323,7 +325,7 @@ func aliases(h kg.Hit) string {
 	return strings.Join(out, ", ")
 }
 
-// bare returns a name's letters and digits in lower case. Names that differ only in other characters count as the same.
+// bare returns a name's letters and digits in lower case, so that names that differ only in other characters are equal.
 func bare(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -333,11 +335,11 @@ func bare(s string) string {
 	}, s)
 }
 
-// facts lists what else is known about a hit.
+// facts returns what else is known about a hit.
 func facts(h kg.Hit) []string {
 	var out []string
 	for _, f := range append([]string{h.Description}, h.Info...) {
-		if h.Datatype != "" { // some descriptions end with it
+		if h.Datatype != "" { // some descriptions end with the datatype
 			f = strings.TrimSuffix(Fold(f), "Data Type: "+h.Datatype)
 		}
 		f = ClipMiddle(strings.TrimRight(Fold(f), "."), graspInfo)

@@ -9,9 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Page is an entity's page as shown to the model, in SPINACH's form: an object of "property (P number)", whose
-// values are one text, a list of texts, or, if any of them has a qualifier, an object from value to {"Qualifiers": [one
-// object per statement]}. We add "rank": "preferred" or "deprecated" to a statement's object.
+// Page is an entity's page as shown to the model, in SPINACH's form: a JSON object with keys such as "instance of
+// (P31)". Each member is one text, a list of texts or, if any value has a qualifier, an object that maps each value to
+// {"Qualifiers": [one object per statement]}. We add "rank": "preferred" or "deprecated" to a statement's object.
 type Page struct {
 	props []pageProp
 }
@@ -19,8 +19,8 @@ type Page struct {
 type pageProp struct {
 	id, key string // "P31", "instance of (P31)"
 	values  []pageValue
-	more    int  // values cut off
-	total   bool // say how many there are in all
+	more    int  // number of values cut off
+	total   bool // state the total number of values
 }
 
 type pageValue struct {
@@ -36,11 +36,11 @@ type pageQualifier struct {
 // rankKey is the key of a statement's rank among its qualifiers.
 const rankKey = "rank"
 
-// maxPageValues is the maximum number of values of one property that are read. More are only counted.
+// maxPageValues is the maximum number of values of one property that are read. Further values are only counted.
 const maxPageValues = 200
 
-// NewPage builds the page of an entity. Statements with the same value share an entry, as in SPINACH. If labels is set,
-// labels were looked up, and an entity without one is marked as such.
+// NewPage builds the page of an entity. Statements with the same value share an entry, as in SPINACH. If labels is
+// true, labels were looked up, and an entity without one is marked as such.
 func NewPage(e *kg.Entity, labels bool) Page {
 	var p Page
 	valueText := func(v kg.Value) string {
@@ -129,7 +129,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// EncodeJSON appends v to b as JSON without the escapes for HTML, which would hide < and & from the model.
+// EncodeJSON appends v to b as JSON without HTML escapes, which would hide < and & from the model.
 func EncodeJSON(b *bytes.Buffer, v any) error {
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
@@ -140,7 +140,7 @@ func EncodeJSON(b *bytes.Buffer, v any) error {
 	return nil
 }
 
-// JSON is json.Marshal without the escapes for HTML.
+// JSON is json.Marshal without HTML escapes.
 func JSON(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	err := EncodeJSON(&b, v)
@@ -150,7 +150,7 @@ func JSON(v any) (json.RawMessage, error) {
 // Empty reports whether the page has no statements.
 func (p Page) Empty() bool { return len(p.props) == 0 }
 
-// String writes the page as JSON indented by two spaces.
+// String returns the page as JSON indented by two spaces.
 func (p Page) String() string {
 	var b, out bytes.Buffer
 	if EncodeJSON(&b, p.tree()) != nil || json.Indent(&out, b.Bytes(), "", "  ") != nil {
@@ -220,7 +220,7 @@ func (v pageValue) tree() object {
 	return object{{"Qualifiers", groups}}
 }
 
-// LeftOut names the properties of whole that are not in p.
+// LeftOut returns the names of the properties of whole that are not in p.
 func (p Page) LeftOut(whole Page) []string {
 	have := map[string]bool{}
 	for _, prop := range p.props {
@@ -235,8 +235,8 @@ func (p Page) LeftOut(whole Page) []string {
 	return out
 }
 
-// Cut lists the properties in p that lack values of the whole page, and the values that lack statements. What the page
-// itself counts as left out is not repeated.
+// Cut lists the properties in p that lack values of the whole page, and the values that lack statements. It does not
+// repeat what the page itself counts as left out.
 func (p Page) Cut(whole Page) []string {
 	at := map[string]pageProp{}
 	for _, prop := range whole.props {
@@ -263,7 +263,7 @@ func (p Page) Cut(whole Page) []string {
 	return out
 }
 
-// words splits a text into lower-case words of at least three letters, for the comparison of labels with a question.
+// words splits a text into lower-case words of at least three letters, for comparing labels with a question.
 func words(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !isWordRune(r) })
 }

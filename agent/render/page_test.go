@@ -21,8 +21,8 @@ func date(s string, precision int) kg.Value {
 	return kg.Value{Term: rdf.Typed(s, rdf.XSDDateTime), Precision: precision}
 }
 
-// merkel is a page with all shapes: a single value, a list, qualifiers, ranks, unknown and no value, dates,
-// quantities, texts.
+// merkel returns a page with values of all forms: a single value, a list, qualifiers, ranks, unknown value and no
+// value, dates, quantities, and texts.
 func merkel() *kg.Entity {
 	return &kg.Entity{ID: "Q567", Label: "Angela Merkel", Description: "Chancellor of Germany from 2005 to 2021",
 		Claims: []kg.PropertyStatements{
@@ -108,11 +108,11 @@ func TestPruneByAnswer(t *testing.T) {
 			`{"languages spoken (P1412)": "Russian (Q7737)"}`, 0, true},
 		{"a qualifier of several", `{"spouse (P26)": {"Ulrich Merkel (Q97)": {"Qualifiers": [{"end time (P582)": "1982"}]}}}`,
 			`{"spouse (P26)": {"Ulrich Merkel (Q97)": {"Qualifiers": [{"end time (P582)": "1982"}]}}}`, 0, true},
-		{"another label for a number that is there", `{"type (P31)": "person (Q5)"}`, `{"instance of (P31)": "human (Q5)"}`,
+		{"another label for an existing ID", `{"type (P31)": "person (Q5)"}`, `{"instance of (P31)": "human (Q5)"}`,
 			0, true},
 		{"what is not on the page is left out", `{"instance of (P31)": ["human (Q5)", "robot (Q11012)"], "salary (P3618)": "1 euro"}`, `{"instance of (P31)": "human (Q5)"}`, 2, true},
 		{"a changed qualifier is left out", `{"spouse (P26)": {"Joachim Sauer (Q96)": {"Qualifiers": [{"start time (P580)": "1 April 1999"}]}}}`, `{"spouse (P26)": "Joachim Sauer (Q96)"}`, 0, true},
-		{"nothing of the page", `{"salary (P3618)": "1 euro"}`, ``, 1, false},
+		{"nothing on the page", `{"salary (P3618)": "1 euro"}`, ``, 1, false},
 		{"an empty object", `{}`, ``, 0, false},
 		{"no JSON", `I would keep the spouse.`, ``, 0, false},
 		{"half a JSON", `{"spouse (P26)": {`, ``, 0, false},
@@ -140,8 +140,8 @@ func indent(t *testing.T, s string) string {
 	return b.String()
 }
 
-// TestNoLabel checks that once labels have been looked up, an entity without one is marked: as a value, in a qualifier,
-// and whether or not the model that prunes copies the mark.
+// TestNoLabel checks that once labels have been looked up, an entity without one is marked, both as a value and in a
+// qualifier, and whether or not the pruning model copies the mark.
 func TestNoLabel(t *testing.T) {
 	e := &kg.Entity{ID: "Q1", Claims: []kg.PropertyStatements{{Property: kg.PropertyRef{ID: "P39", Label: "position held"},
 		Statements: []kg.Statement{
@@ -153,7 +153,7 @@ func TestNoLabel(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	if d := cmp.Diff(indent(t, strings.ReplaceAll(want, " (no label)", "")), NewPage(e, false).String()); d != "" {
-		t.Errorf("labels were not looked for (-want +got):\n%s", d)
+		t.Errorf("labels were not looked up (-want +got):\n%s", d)
 	}
 	for _, answer := range []string{`{"P39": ["Q652965"]}`, `{"P39": ["Q652965 (no label)"]}`,
 		`{"P39": "Q652965  (no label)"}`} {
@@ -164,7 +164,7 @@ func TestNoLabel(t *testing.T) {
 	}
 }
 
-// FuzzPruneByAnswer checks that whatever the model answers, every line of the result is on the page.
+// FuzzPruneByAnswer checks that every line of the result is on the page, whatever the model answers.
 func FuzzPruneByAnswer(f *testing.F) {
 	f.Add(`{"spouse (P26)": {"Joachim Sauer (Q96)": {"Qualifiers": [{"rank": "x"}, 3]}}}`)
 	f.Add(`{"P26": [1, null, {}], "P31": {"": ""}}`)
@@ -184,7 +184,7 @@ func FuzzPruneByAnswer(f *testing.F) {
 			return
 		}
 		if !json.Valid([]byte(got.String())) {
-			t.Errorf("no JSON: %s", got)
+			t.Errorf("not JSON: %s", got)
 		}
 		for line := range strings.SplitSeq(got.String(), "\n") {
 			for part := range strings.SplitSeq(line, ": ") {
@@ -220,7 +220,7 @@ func TestPruneByWords(t *testing.T) {
 		t.Errorf("%d values: %s", strings.Count(text, "prize"), text)
 	}
 	if again := PruneByWords(NewPage(e, true), "Which awards has Angela Merkel received?").String(); again != text {
-		t.Error("not the same twice")
+		t.Error("two calls return different results")
 	}
 }
 

@@ -9,22 +9,22 @@ import (
 	"unicode"
 )
 
-// Our limits for the deterministic pruning.
+// Our own limits for deterministic pruning.
 const (
-	prunedProps       = 25 // properties kept
-	prunedValues      = 8  // values of a property that has nothing in common with the question
-	prunedValuesMatch = 25 // values of one that has
-	prunedGroups      = 4  // statements shown for one value
+	prunedProps       = 25 // number of properties kept
+	prunedValues      = 8  // number of values of a property that has nothing in common with the question
+	prunedValuesMatch = 25 // number of values of one that has
+	prunedGroups      = 4  // number of statements shown for one value
 )
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// basicProps are kept by the deterministic pruning for every question, since they show what kind of thing an item is:
-// instance of, subclass of, part of, has part, facet of, Wikidata property, inverse property.
+// basicProps are the properties that deterministic pruning keeps for every question, since they show what kind of thing
+// an item is: instance of, subclass of, part of, has part, facet of, Wikidata property, inverse property.
 var basicProps = []string{"P31", "P279", "P361", "P527", "P1269", "P1687", "P1696"}
 
-// PruneByWords is the fallback when the model's pruning fails: it keeps the properties whose label, values or
-// qualifiers share most words with the question, the basic ones, then as many others as fit, in the page's order. It
+// PruneByWords is the fallback if the model's pruning fails. It keeps the properties whose label, values or qualifiers
+// share the most words with the question, the basic properties, and then as many others as fit, in the page's order. It
 // does not need a model and is deterministic.
 func PruneByWords(whole Page, question string) Page {
 	q := words(question)
@@ -72,7 +72,7 @@ func PruneByWords(whole Page, question string) Page {
 	return out
 }
 
-// mostCommon keeps n values, those that share words with the question before the others, in the page's order.
+// mostCommon keeps n values in the page's order, preferring those that share words with the question.
 func mostCommon(values []pageValue, q []string, n int) []pageValue {
 	idx := make([]int, len(values))
 	for i := range idx {
@@ -133,7 +133,8 @@ func PruneByAnswer(whole Page, answer string) (pruned Page, unknown int, ok bool
 	return pruned, unknown, len(pruned.props) > 0
 }
 
-// properties are an answer's keys, as written and by ID. byID has the last one in key order if several have the same ID
+// properties contains an answer's keys, as written and by ID. If several have the same ID, byID contains the last one
+// in key order.
 type properties struct{ exact, byID map[string]any }
 
 func byProperty(m map[string]any) properties {
@@ -144,7 +145,7 @@ func byProperty(m map[string]any) properties {
 	return p
 }
 
-// find looks up a property as written or else by its ID. name distinguishes keys.
+// find looks up a property as written or, failing that, by its ID. name distinguishes keys.
 func (p properties) find(key string) (v any, name string, ok bool) {
 	if v, ok = p.exact[key]; ok {
 		return v, key, true
@@ -166,8 +167,8 @@ func propKey(key string) string {
 	return strings.ToLower(Fold(key))
 }
 
-// keep applies the model's value for a property: true, null, an empty text or object keep everything; texts, lists
-// and objects keep what they name.
+// keep applies the model's value for a property. The values true and null, an empty text and an empty object keep
+// everything; other texts, lists and objects keep what they name.
 func (p pageProp) keep(v any) (kept pageProp, unknown int) {
 	wanted, all := wantedValues(v)
 	if all {
@@ -187,8 +188,8 @@ func (p pageProp) keep(v any) (kept pageProp, unknown int) {
 	return kept, len(wanted) - used
 }
 
-// wantedValues reads the model's value for a property: a map from the text of a value to what is wanted of its
-// qualifiers.
+// wantedValues reads the model's value for a property. It returns a map from the text of a value to the qualifiers
+// wanted for it.
 func wantedValues(v any) (wanted map[string]any, all bool) {
 	wanted = map[string]any{}
 	switch v := v.(type) {
@@ -219,7 +220,7 @@ func wantedValues(v any) (wanted map[string]any, all bool) {
 	return wanted, false
 }
 
-// valueKey returns the Q ID of an entity value, otherwise the text.
+// valueKey returns the ID of an entity value, or the text of any other value.
 func valueKey(s string) string {
 	s = strings.TrimSuffix(Fold(s), noLabel)
 	if i := strings.LastIndexByte(s, '('); i >= 0 && strings.HasSuffix(s, ")") {
@@ -230,8 +231,8 @@ func valueKey(s string) string {
 	return s
 }
 
-// keep applies the model's selection for one value: without qualifiers if it names none, otherwise with the statements
-// and qualifiers that it names.
+// keep applies the model's selection for one value. It returns the value with the statements and qualifiers that the
+// selection names, if any.
 func (v pageValue) keep(w any) pageValue {
 	out := pageValue{text: v.text}
 	m, ok := w.(map[string]any)
@@ -259,8 +260,8 @@ func (v pageValue) keep(w any) pageValue {
 	return out
 }
 
-// groupSubset returns the qualifiers of g that want names, or nothing if want names one that g does not have with that
-// value: then it refers to another statement.
+// groupSubset returns the qualifiers of g that want names. It returns nil if want names one that g does not have with
+// that value, since want then refers to another statement.
 func groupSubset(g []pageQualifier, want map[string]any) []pageQualifier {
 	wanted := byProperty(want)
 	found := map[string]bool{}
@@ -289,7 +290,7 @@ func groupSubset(g []pageQualifier, want map[string]any) []pageQualifier {
 	return out
 }
 
-// JSONObject finds the first JSON object in a text, past code fences and words around it.
+// JSONObject finds the first JSON object in a text, ignoring code fences and words around it.
 func JSONObject(text string) (map[string]any, bool) {
 	for i := strings.IndexByte(text, '{'); i >= 0; {
 		var m map[string]any

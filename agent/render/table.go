@@ -9,11 +9,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// maxCell is the maximum number of characters of a cell that are shown.
+// maxCell is the maximum number of a cell's characters that are shown.
 const maxCell = 200
 
-// TypedRows is the number of rows at each end that are examined to determine the kinds of a column's values. The
-// recorded trajectory keeps as many.
+// TypedRows is the number of rows at each end that are examined to determine the kinds of a column's values. A
+// trajectory keeps just as many.
 const TypedRows = 500
 
 // Window determines which rows of a result are shown: all of them if there are at most Whole, otherwise the first Head
@@ -22,18 +22,18 @@ type Window struct {
 	Whole int `json:"whole"`
 	Head  int `json:"head"`
 	Tail  int `json:"tail"`
-	Least int `json:"least"` // fewer rows than this are not hidden
+	Least int `json:"least"` // minimum number of rows that are hidden, if any are
 }
 
-// Roomy shows up to 25 rows whole, and hides none unless they are five or more.
+// Roomy shows up to 25 rows in full, and hides rows only if there are at least five to hide.
 var Roomy = Window{Whole: 25, Head: 12, Tail: 8, Least: 5}
 
-// cut reports whether rows of a result with n are hidden.
+// cut reports whether some rows of a result with n rows are hidden.
 func (w Window) cut(n int) bool { return n > w.Whole && n-w.Head-w.Tail >= w.Least }
 
-// Table writes a result for the model: the number of rows, the columns, the kinds of their values, and the rows. If
-// there are more than w.Whole rows, it shows the first and the last ones. An ASK is True or False. names has the labels
-// of the IDs in the shown rows.
+// Table formats a result for the model: the number of rows, the columns, the kinds of their values, and the rows. If
+// there are more than w.Whole rows, it shows the first and the last ones. The result of an ASK query is written as True
+// or False. names contains the labels of the IDs in the shown rows.
 func (w Window) Table(t *kg.Table, names Names) string {
 	if t.Ask {
 		if t.Boolean {
@@ -65,7 +65,7 @@ func (w Window) Table(t *kg.Table, names Names) string {
 	return strings.Join(lines, "\n")
 }
 
-// Row writes the cells of one row on one line.
+// Row formats the cells of one row on one line.
 func Row(vars []string, row []rdf.Term, names Names) string {
 	var cells []string
 	for j := range vars {
@@ -82,8 +82,8 @@ const (
 	shortLength  = 200 // characters
 )
 
-// Short writes a truth value, or the only row of a result with few columns, on one line: "True", "n = 16, place =
-// Bonn (Q586)". For anything else it returns "".
+// Short formats a truth value, or the only row of a result with few columns, on one line: "True", or "n = 16, place =
+// Bonn (Q586)". It returns "" for anything else.
 func Short(t *kg.Table, names Names) string {
 	switch {
 	case t.Ask && t.Boolean:
@@ -102,7 +102,7 @@ func Short(t *kg.Table, names Names) string {
 	return Clip(strings.Join(cells, ", "), shortLength)
 }
 
-// labelFor returns the names for a column, without labels if the query has the label in a separate column.
+// labelFor returns the names for a column, without labels if the result has the label in a separate column.
 func (n Names) labelFor(vars []string, j int) Names {
 	if slices.Contains(vars, vars[j]+"Label") {
 		n.Labels = nil
@@ -110,12 +110,12 @@ func (n Names) labelFor(vars []string, j int) Names {
 	return n
 }
 
-// Wikibase reports whether nodes are named by IDs such as Q42. Without a graph, it returns true.
+// Wikibase reports whether nodes are named by IDs such as Q42. If there is no graph, it returns true.
 func (n Names) Wikibase() bool {
 	return n.Graph == nil || n.Graph.Statements == "" || n.Graph.IsWikibase()
 }
 
-// cell writes one value of a result.
+// cell formats one value of a result.
 func (n Names) cell(c rdf.Term) string {
 	switch {
 	case !c.Bound():
@@ -132,9 +132,9 @@ func (n Names) cell(c rdf.Term) string {
 	return Clip(Fold(c.Value), maxCell)
 }
 
-// entity writes an IRI of a Wikibase: an entity by its ID, another IRI of a known namespace by its prefixed name
-// ("p:P39", "wds:Q42-…"), which can be used in a query as is, and any other in full. It adds the label of the ID when
-// that is known.
+// entity formats an IRI of a Wikibase: an entity by its ID, any other IRI in a known namespace by its prefixed name
+// ("p:P39", "wds:Q42-…"), which can be used in a query as is, and all others in full. It adds the label of the ID if it
+// is known.
 func (n Names) entity(iri string) string {
 	id := rdf.EntityID(iri)
 	name := strings.Trim(rdf.Shorten(iri), "<>")
@@ -144,7 +144,8 @@ func (n Names) entity(iri string) string {
 	return n.labelled(name, id)
 }
 
-// labelled writes a name with the label of an ID, or says that it has none in any language. Addresses have none.
+// labelled formats a name with the label of an ID, or with a note that it has no label in any language. Addresses never
+// have labels.
 func (n Names) labelled(name, id string) string {
 	label, asked := n.Labels[id]
 	switch {
@@ -156,14 +157,14 @@ func (n Names) labelled(name, id string) string {
 	return Clip(name, maxCell)
 }
 
-// unknownValue reports whether a term is Wikidata's "somevalue": a blank node, or the IRI that the query
+// unknownValue reports whether a term is Wikidata's "somevalue", that is, a blank node or the IRI that the query
 // service uses instead.
 func unknownValue(c rdf.Term) bool {
 	return c.Kind == rdf.BlankKind || strings.HasPrefix(c.Value, "http://www.wikidata.org/.well-known/genid/")
 }
 
-// kinds returns for each column which kinds of values it has: item, property, statement, IRI, the datatype of literals,
-// text with its language; and how many rows have none.
+// kinds describes, for each column, the kinds of values in it: item, property, statement, IRI, the datatype of
+// literals, or text with its language. It also reports how many rows have no value.
 func (n Names) kinds(t *kg.Table) []string {
 	out := make([]string, len(t.Vars))
 	for j := range t.Vars {
@@ -223,7 +224,7 @@ func (n Names) kind(c rdf.Term) string {
 	return c.Datatype[strings.LastIndexAny(c.Datatype, "#/")+1:]
 }
 
-// IDs returns the IDs in the rows that [Window.Table] shows; id is the ID of a node, or "".
+// IDs returns the IDs in the rows that [Window.Table] shows; id returns the ID of a node, or "".
 func (w Window) IDs(t *kg.Table, id func(rdf.Term) string) []string {
 	var out []string
 	for i, row := range t.Rows {

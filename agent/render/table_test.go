@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// ten5 is the window of the SPINACH paper.
+// ten5 is the window from the SPINACH paper.
 var ten5 = Window{Whole: 10, Head: 5, Tail: 5}
 
 func items(ids ...string) *kg.Table {
@@ -20,10 +20,10 @@ func items(ids ...string) *kg.Table {
 	return t
 }
 
-// numbers recognizes the IDs of a Wikibase.
+// numbers returns the ID of a Wikibase entity, or "".
 func numbers(t rdf.Term) string { return rdf.EntityID(t.Value) }
 
-// TestUnboundCells checks that the header counts the rows in which a column has no value, if all rows were examined.
+// TestUnboundCells checks that, if all rows were examined, the header shows how many rows have no value in a column.
 func TestUnboundCells(t *testing.T) {
 	for n, want := range map[int]string{12: "[item, 3 unbound]", 1000: "[item, 3 unbound]", 1001: "[item, some unbound]"} {
 		table := items("Q1")

@@ -1,5 +1,5 @@
-// Package render writes what a model reads: pages of entities, result tables, values, and untrusted text made safe.
-// It also cuts pages down, with or without a model's help. It uses no graph and no model.
+// Package render writes what a model reads: pages of entities, result tables, values, and untrusted text made safe. It
+// also shortens pages, with or without a model's answer. It does not call a graph or a model itself.
 package render
 
 import (
@@ -13,10 +13,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Texts are named texts for a model, each a template.
+// Texts is a set of named texts for a model. Each is a template.
 type Texts struct{ t *template.Template }
 
-// NewTexts parses the files of fsys that match patterns. They may use escape, attribute, guard, clip, fold and inc.
+// NewTexts parses the files of fsys that match patterns. They may use the functions escape, attribute, guard, clip,
+// fold and inc.
 func NewTexts(fsys fs.FS, patterns ...string) (*Texts, error) {
 	t, err := template.New("").Funcs(template.FuncMap{
 		"escape": Escape, "attribute": Attribute, "guard": Guard, "clip": Clip, "fold": Fold,
@@ -34,7 +35,7 @@ func (t *Texts) Add(fsys fs.FS, patterns ...string) error {
 	return err
 }
 
-// Has reports whether there is a text with a name.
+// Has reports whether there is a text with this name.
 func (t *Texts) Has(name string) bool { return t.t.Lookup(name) != nil }
 
 // MustTexts is [NewTexts] for files that are embedded in the program.
@@ -46,8 +47,8 @@ func MustTexts(fsys fs.FS, patterns ...string) *Texts {
 	return t
 }
 
-// Say renders a text by its name. A template that fails is a bug in the program: the text then says so instead of
-// hiding it.
+// Say renders the text with this name. A template that fails is a bug in the program; the result then says so instead
+// of hiding it.
 func (t *Texts) Say(name string, data any) string {
 	s, err := t.Write(name, data)
 	if err != nil {
@@ -56,7 +57,7 @@ func (t *Texts) Say(name string, data any) string {
 	return s
 }
 
-// Write renders a text by its name. The error is from a template that fails with this data.
+// Write renders the text with this name. It returns an error if the template fails with this data.
 func (t *Texts) Write(name string, data any) (string, error) {
 	var b strings.Builder
 	if err := t.t.ExecuteTemplate(&b, name, data); err != nil {
@@ -71,7 +72,7 @@ func Clip(s string, n int) string { return text.Clip(s, n) }
 // Fold is [text.Fold].
 func Fold(s string) string { return text.Fold(s) }
 
-// Escape makes untrusted text safe inside one of our tags. Line breaks stay.
+// Escape makes untrusted text safe inside one of our tags. It keeps line breaks.
 func Escape(s string) string { return text.EscapeTags(s) }
 
 // Attribute makes untrusted text safe as the value of a tag's attribute.
@@ -80,10 +81,10 @@ func Attribute(s string) string { return text.EscapeAttribute(s) }
 var ourTag = regexp.MustCompile(`(?i)<(/?\s*(?:question|earlier|post|heading|entity|observation|notes)\b)`)
 
 // Guard makes untrusted text safe inside an observation: what looks like one of our tags loses its angle bracket. All
-// others stay, since queries and error messages need them.
+// other angle brackets remain, since queries and error messages need them.
 func Guard(s string) string { return ourTag.ReplaceAllString(Clean(s), "&lt;$1") }
 
-// Clean drops control characters, bidirectional overrides and invalid UTF-8.
+// Clean removes control characters, bidirectional overrides and invalid UTF-8.
 func Clean(s string) string { return text.Clean(s) }
 
 // ID returns the entity or property ID that a text such as "Q42", "wd:q42", "<http://www.wikidata.org/entity/Q42>" or
@@ -96,7 +97,7 @@ func ID(s string) string {
 	return ids[0]
 }
 
-// IDs returns the distinct Q and P IDs in a text, in order. There is no letter or digit on either side of one.
+// IDs returns the distinct Q and P IDs in a text, in order. An ID must not have a letter or digit on either side.
 func IDs(s string) []string {
 	var out []string
 	for i := 0; i < len(s); i++ {

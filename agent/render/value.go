@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Labelled writes "label (Q42)", or only the ID if there is no label.
+// Labelled returns "label (Q42)", or only the ID if there is no label.
 func Labelled(id, label string) string {
 	if label == "" || label == id {
 		return id
@@ -17,12 +17,12 @@ func Labelled(id, label string) string {
 	return Fold(label) + " (" + id + ")"
 }
 
-// noLabel follows the ID of an entity that has no label in the requested languages, so that it is clear that the label
-// was not left out.
+// noLabel follows the ID of an entity that has no label in the requested languages. It makes clear that the label was
+// not left out by mistake.
 const noLabel = " (no label)"
 
-// Value writes a statement's value for the model: an entity as label and number or ID, a date by its precision, a
-// quantity with its unit, a text with its language as text@en, anything else unchanged.
+// Value formats a statement's value for the model: an entity as its label and ID, a date according to its precision, a
+// quantity with its unit, a text with its language as text@en, and anything else unchanged.
 func Value(v kg.Value) string {
 	switch {
 	case v.Unknown:
@@ -63,8 +63,9 @@ const (
 	precisionMonth   = 10
 )
 
-// dateText writes an xsd:dateTime by its Wikibase precision; 0 means unknown and returns the full date. Years before
-// the common era follow XSD 1.1: year 0 is 1 BCE. Anything else is returned unchanged.
+// dateText formats an xsd:dateTime according to its Wikibase precision. If the precision is 0, it is unknown, and the
+// full date is returned. Years before the common era follow XSD 1.1: year 0 is 1 BCE. Anything else is returned
+// unchanged.
 func dateText(lexical string, precision int) string {
 	date, _, _ := strings.Cut(lexical, "T")
 	negative := strings.HasPrefix(date, "-")
