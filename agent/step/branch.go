@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Lane returns a runner for work that runs in parallel with other work on the same question. Its events are kept until
-// [Runner.Join] writes them.
+// Lane returns a runner for work that runs in parallel with other work on the same question. The lane keeps its events
+// until [Runner.Join] writes them.
 func (r *Runner) Lane() *Runner {
 	lane := *r
 	lane.Events = r.Events.Lane()
 	return &lane
 }
 
-// Join writes the events of a lane, and returns the child that was made in it with the IDs of r's log.
+// Join writes the events of a lane and returns the child that was made in it, with the event IDs of r's log.
 func (r *Runner) Join(ctx context.Context, lane *Runner, c Child) (Child, error) {
 	id, err := r.Events.Join(ctx, lane.Events)
 	if err != nil {
@@ -42,7 +42,7 @@ func (r *Runner) Shared() *Runner {
 // Len returns how many steps the state has.
 func (s State) Len() int { return len(s.steps) }
 
-// Events returns the IDs of the events of the state's steps, without its first n.
+// Events returns the event IDs of the state's steps, except the first n.
 func (s State) Events(n int) []int {
 	var out []int
 	for _, k := range s.steps[min(n, len(s.steps)):] {
@@ -51,7 +51,7 @@ func (s State) Events(n int) []int {
 	return out
 }
 
-// Key returns the form in which states are compared: two states with the same key have the same actions behind them, in
+// Key returns the form in which states are compared: two states with the same key were reached by the same actions, in
 // any order.
 func (s State) Key() string {
 	keys := make([]string, len(s.steps))
@@ -63,7 +63,7 @@ func (s State) Key() string {
 	return string(sum[:])
 }
 
-// Observed returns what the steps of the state after its first n showed.
+// Observed returns the observations of the state's steps, except the first n.
 func (s State) Observed(n int) string {
 	var b strings.Builder
 	for _, k := range s.steps[min(n, len(s.steps)):] {
@@ -72,7 +72,7 @@ func (s State) Observed(n int) string {
 	return b.String()
 }
 
-// Why a turn earns nothing, whatever a judge's score.
+// The reasons why a turn earns nothing, whatever a judge's score.
 const (
 	Failed   = "the action failed"
 	Empty    = "the action showed nothing"
@@ -81,8 +81,8 @@ const (
 )
 
 // Worthless returns why the turn that led from a state with n steps to c earns nothing, or "" if it may earn something.
-// A turn earns nothing if everything it did failed, showed nothing or was done before, or if it ended the work without
-// an answer.
+// A turn earns nothing if each of its actions failed, showed nothing or was done before, or if it ended the work
+// without an answer.
 func (c Child) Worthless(n int) string {
 	if c.Outcome == Ended {
 		if c.Final.Answer == nil {
@@ -105,7 +105,7 @@ func (c Child) Worthless(n int) string {
 	return why
 }
 
-// EndsByWord reports whether the last step of the state only declares the end.
+// EndsByWord reports whether the last step of the state is one that only declares the end.
 func (s State) EndsByWord() bool {
 	if len(s.steps) == 0 {
 		return false
@@ -114,8 +114,8 @@ func (s State) EndsByWord() bool {
 	return last != nil && last.Ends()
 }
 
-// EndsOnQuery reports whether the state ends with a declared end right after a query that returned something, or with
-// an end that names its query.
+// EndsOnQuery reports whether the state ends with an end that names its query, or with a declared end right after a
+// query that returned something.
 func (s State) EndsOnQuery() bool {
 	if !s.EndsByWord() {
 		return false

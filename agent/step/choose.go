@@ -4,7 +4,8 @@ import (
 	"strings"
 )
 
-// Key returns the form in which proposals are compared: that of its calls, or "" for a turn that cannot be read.
+// Key returns the form in which proposals are compared. It depends on the proposal's calls, and is "" for a turn that
+// cannot be read.
 func (p Proposal) Key() string {
 	if p.Problem != nil {
 		return ""
@@ -16,7 +17,7 @@ func (p Proposal) Key() string {
 	return strings.Join(keys, "\n")
 }
 
-// Fruitful reports whether a proposal led to something: a call of its turn found something, or the work ended with an
+// Fruitful reports whether a proposal led to something: a call in its turn found something, or the work ended with an
 // answer or with the statement that there is none.
 func (c Child) Fruitful() bool {
 	switch c.Outcome {

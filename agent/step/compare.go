@@ -13,8 +13,8 @@ import (
 // Option is one of several different answers to a question.
 type Option struct {
 	Answer *Answer
-	Votes  int   // tries that found it
-	Own    []int // rows of its answer columns that no other option has
+	Votes  int   // number of tries that found it
+	Own    []int // indexes of the rows that no other option has
 }
 
 // Choice is the result of a comparison of options.
@@ -23,17 +23,17 @@ type Choice struct {
 	Why    string
 }
 
-// maxOwn is the maximum number of shown rows that only one option has.
+// maxOwn is the maximum number of rows shown that only one option has.
 const maxOwn = 10
 
-// shownOption is an option as shown in prompts.
+// shownOption is an option in the form shown in prompts.
 type shownOption struct {
 	N, Votes, OwnCount int
 	KG, SPARQL, Result string
-	Names, Own         []string // IDs with labels; rows that no other option has, the first of them
+	Names, Own         []string // IDs with labels; the first rows that no other option has
 }
 
-// shownOptions writes options for prompts.
+// shownOptions returns the options in the form shown in prompts.
 func (r *Runner) shownOptions(options []Option) []shownOption {
 	var out []shownOption
 	for i, o := range options {
@@ -44,7 +44,7 @@ func (r *Runner) shownOptions(options []Option) []shownOption {
 			x.KG = a.KG
 		}
 		for _, n := range o.Own[:min(len(o.Own), maxOwn)] {
-			if t.Ask { // its truth value counts as a row
+			if t.Ask { // a truth value counts as a row
 				x.Own = append(x.Own, strconv.FormatBool(t.Boolean))
 				break
 			}
@@ -56,7 +56,7 @@ func (r *Runner) shownOptions(options []Option) []shownOption {
 }
 
 // Compare asks the model which of several options answers the question. It returns nil if the model failed or its
-// answer cannot be read; an error ends the run.
+// answer cannot be read. An error ends the run.
 func (r *Runner) Compare(ctx context.Context, b *event.Branch, options []Option, tries int) (*Choice, error) {
 	facts := &llm.Facts{}
 	for _, o := range options {
@@ -87,5 +87,5 @@ func (r *Runner) Compare(ctx context.Context, b *event.Branch, options []Option,
 // Limits on a comparison.
 const (
 	compareTokens = 2000
-	maxReason     = 600 // characters of its reason
+	maxReason     = 600 // maximum number of characters of its reason
 )

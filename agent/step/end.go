@@ -19,7 +19,7 @@ import (
 func (r *Runner) end(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
 	call protocol.Call) (Child, error) {
 	end, err := call.Tool.End(call.Args)
-	if err != nil { // a person changed the arguments
+	if err != nil { // can happen if a person changed the arguments
 		s.hint = r.say("bad_end", map[string]any{"Name": call.Tool.Name, "Why": err.Error()})
 		return Child{State: s, Outcome: Unreadable}, nil
 	}
@@ -40,11 +40,11 @@ func (r *Runner) end(ctx context.Context, b *event.Branch, s State, turn protoco
 	return r.stop(ctx, b, s, turn, call, end)
 }
 
-// maxStuck is how often a model may repeat an end that is refused each time.
+// maxStuck is the number of times a model may repeat an end that is refused each time.
 const maxStuck = 2
 
-// refuseEnd refuses an end. A model that insists on it is not asked again, and neither is one whose query the graph
-// repeatedly failed to answer.
+// refuseEnd refuses an end. If the model insists on it, or if the graph repeatedly failed to answer its query, the
+// model is not asked again.
 func (r *Runner) refuseEnd(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	ref *Refusal) (Child, error) {
 	if ref.Why == unanswered {
@@ -63,8 +63,8 @@ func (r *Runner) refuseEnd(ctx context.Context, b *event.Branch, s State, turn p
 	return c, err
 }
 
-// meant resolves an end that names an earlier end, which was not accepted because the model was told something first:
-// it refers to the query of that one.
+// meant resolves an end that names an earlier end. That one was not accepted because the model was told something
+// first; the new end refers to its query.
 func (s State) meant(end tool.End) tool.End {
 	for i := end.Step - 1; end.AtStep && i >= 0 && i < len(s.steps); i = end.Step - 1 {
 		call := s.steps[i].call
@@ -84,8 +84,8 @@ func (s State) meant(end tool.End) tool.End {
 	return end
 }
 
-// stop publishes the query of an accepted end. If it turns out to be unfit, the end is refused after all and the model
-// is told why; if the rules accept every end, the run ends without an answer.
+// stop publishes the query of an accepted end. If the query turns out to be unfit, the end is refused after all, and
+// the model is told why; but if the rules accept every end, the run ends without an answer.
 func (r *Runner) stop(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	end tool.End) (Child, error) {
 	query, name, i := end.SPARQL, end.KG, -1
@@ -148,7 +148,7 @@ func (r *Runner) attempt(ctx context.Context, b *event.Branch, s State, best *to
 	return a, err
 }
 
-// answered probes the answer of an end, and ends the work with it unless the model has to decide first.
+// answered probes the answer of an end and ends the work with it, unless the model has a decision to make first.
 func (r *Runner) answered(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	f Final) (Child, error) {
 	s, text, err := r.probed(ctx, b, s, f.Answer)
@@ -164,7 +164,7 @@ func (r *Runner) answered(ctx context.Context, b *event.Branch, s State, turn pr
 	return r.told(s, text), nil
 }
 
-// ended adds the end to the steps and to the log, and lets it be judged.
+// ended adds the end to the steps and to the log, and has it judged.
 func (r *Runner) ended(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	f Final) (Child, error) {
 	s, err := r.endStep(ctx, b, s, turn, call)
@@ -193,8 +193,8 @@ var (
 	queryFence  = regexp.MustCompile("(?is)```sparql\\s*\\n(.*?)(?:```|$)")
 )
 
-// salvage reads an answer out of a message without a call (GRASP's fallback): a call in a <tool_call> tag, a JSON
-// object that is a call or the arguments of one, otherwise the last fenced query.
+// salvage extracts an answer from a message without a call (GRASP's fallback): a call in a <tool_call> tag, a JSON
+// object that is a call or the arguments of one or, failing that, the last fenced query.
 func salvage(text string, tools tool.Set) (call protocol.Call, ok bool) {
 	candidates := []string{text}
 	for _, re := range []*regexp.Regexp{toolCallTag, jsonFence} {
@@ -213,7 +213,8 @@ func salvage(text string, tools tool.Set) (call protocol.Call, ok bool) {
 	return protocol.Call{}, false
 }
 
-// callIn reads a JSON object as a call to a tool that ends the work: {"name", "arguments"}, or the arguments alone.
+// callIn reads a JSON object as a call to a tool that ends the work. The object has the keys "name" and "arguments", or
+// is the arguments alone.
 func callIn(text string, tools tool.Set) (protocol.Call, bool) {
 	if !strings.HasPrefix(text, "{") {
 		return protocol.Call{}, false
@@ -223,7 +224,7 @@ func callIn(text string, tools tool.Set) (protocol.Call, bool) {
 		Type      string          `json:"type"` // as in GRASP's output
 		Arguments json.RawMessage `json:"arguments"`
 	}
-	_ = json.Unmarshal([]byte(text), &named) // not an object: no tool accepts it
+	_ = json.Unmarshal([]byte(text), &named) // if it is not an object, no tool accepts it
 	for _, t := range tools.Ending() {
 		args := json.RawMessage(text)
 		if named.Name == t.Name && len(named.Arguments) > 0 {
@@ -240,7 +241,7 @@ func callIn(text string, tools tool.Set) (protocol.Call, bool) {
 	return protocol.Call{}, false
 }
 
-// callOn makes a call of the first tool that can end the work with a query that was written but not run.
+// callOn returns a call of the first tool that can end the work with a query that was written but not run.
 func callOn(query string, tools tool.Set) (protocol.Call, bool) {
 	for _, t := range tools.Ending() {
 		if t.OnQuery == nil || query == "" {
@@ -254,8 +255,8 @@ func callOn(query string, tools tool.Set) (protocol.Call, bool) {
 	return protocol.Call{}, false
 }
 
-// Salvage uses the last executed query as the answer of a run that f ended without one, if that query returned
-// something (GRASP's fallback).
+// Salvage uses the last executed query as the answer if f ended the run without one and that query returned something
+// (GRASP's fallback).
 func (r *Runner) Salvage(ctx context.Context, s State, f Final) (State, Final, bool, error) {
 	i := s.stoppedOn(tool.End{})
 	if i < 0 {

@@ -1,12 +1,12 @@
-// Package step makes one step of an exploration: a state goes in, the model is asked, its action is carried out, and
-// the states that result go out. It does not loop, and it does not decide what happens to several children; that is up
+// Package step makes one step of an exploration: given a state, it asks the model, carries out the action, and returns
+// the resulting states. It does not loop, and it does not decide what happens if there are several children; that is up
 // to a policy.
 //
-//	expand.go   Runner.Expand: the step, and its halves Propose and Carry
+//	expand.go   Runner.Expand: one step, and its halves Propose and Carry
 //	choose.go   results of samples, for policies that choose among several
-//	branch.go   states in parallel, for branching policies
+//	branch.go   parallel work on states, for branching policies
 //	open.go     the first turn of work that begins with the judgment of a post
-//	judge.go    what a judge thinks of a state
+//	judge.go    scores of states by a judge
 //	state.go    states, which are values
 //	rule.go     which actions are refused: repetitions and stops without a result
 //	try.go      independent tries: how they begin, end and differ
@@ -15,7 +15,7 @@
 //	publish.go  the last run of the query that is published
 //	call.go     calls to the model
 //	facts.go    what a call is about, as data
-//	limits.go   every limit, compared in one place
+//	limits.go   all limits, checked in one place
 package step
 
 import (
@@ -39,12 +39,12 @@ import (
 )
 
 // Model completes chat requests. internal/llm implements it; its errors are llm.ErrNoModel, *llm.BudgetError,
-// llm.ErrContextLength, llm.ErrNoTools, *llm.Error and ctx's. Tests use llm's scripted model as a fake.
+// llm.ErrContextLength, llm.ErrNoTools, *llm.Error and ctx's error. Tests use llm's scripted model as a fake.
 type Model interface {
 	Complete(ctx context.Context, req llm.Request) (*llm.Response, error)
 }
 
-// Runner expands the states of one question. Its fields do not change while it works; it is safe for concurrent use.
+// Runner expands the states of one question. Its fields do not change while it works, so it is safe for concurrent use.
 type Runner struct {
 	Log       *slog.Logger
 	Model     Model
@@ -58,16 +58,16 @@ type Runner struct {
 	Meter     *Meter
 	Exemplars string          // worked dialogues in the prompt
 	Notebook  tool.Notebook   // for a preset that takes notes; nil for others
-	NoTools   *atomic.Bool    // the model's server was found not to support tool calls; nil: this is not remembered
+	NoTools   *atomic.Bool    // set if the model's server turns out not to support tool calls; nil: not remembered
 	NoStrict  *atomic.Bool    // the same for strict schemas
-	Live      func(llm.Delta) // receives the model's text while it is written; nil: nobody listens
-	Runs      int             // independent tries, for policies that make several; 0: as many as the policy thinks good
-	Variants  []Variant       // how the tries differ, in turn; none: see [Runner.Try]
-	// reports whether an answer is known to be right, by which a search that branches ends; nil: nothing is known
+	Live      func(llm.Delta) // receives the model's text while it is written, unless nil
+	Runs      int             // independent tries, for policies that make several; 0: the policy decides
+	Variants  []Variant       // how the tries differ, in turn; nil: see [Runner.Try]
+	// reports whether an answer is known to be right, which ends a branching search; nil: the right answer is not known
 	Right func(ctx context.Context, a *Answer) bool
 }
 
-// speak returns the protocol of the preset, or the one for servers without tool calls.
+// speak returns the preset's protocol, or the one for servers that do not support tool calls.
 func (r *Runner) speak() protocol.Protocol {
 	if r.NoTools != nil && r.NoTools.Load() {
 		return r.Preset.SpeakWithoutTools()
@@ -80,8 +80,8 @@ func (r *Runner) speak() protocol.Protocol {
 	return p
 }
 
-// lacks records which feature the model's server does not support, according to a failed call with the protocol p, and
-// reports whether the call may succeed without it.
+// lacks examines a failed call with the protocol p. If the model's server does not support a feature, lacks records
+// this and reports whether the call may succeed without the feature.
 func (r *Runner) lacks(p protocol.Protocol, err error) bool {
 	n, native := p.(protocol.Native)
 	switch {
@@ -104,7 +104,7 @@ var texts = render.MustTexts(textFiles, "texts.tmpl")
 
 func say(name string, data any) string { return texts.Say(name, data) }
 
-// say renders a text for the model: the preset's own if it has one with that name.
+// say renders a text for the model: the preset's own text with that name, if any, or the usual one.
 func (r *Runner) say(name string, data any) string { return r.Preset.Own(name, data, say) }
 
 // Start returns the state of an exploration that begins at the event with the ID at. The IDs in the question, in the
@@ -127,43 +127,43 @@ func (r *Runner) Start(at int) State {
 	return s
 }
 
-// Outcome is the result of a sample.
+// Outcome is what became of a sample.
 type Outcome int
 
 // The outcomes.
 const (
 	Carried    Outcome = iota // the action was carried out: the state has one more step
-	Unreadable                // the turn could not be read: the state tells the model so
+	Unreadable                // the turn could not be read: in the new state, the model is told so
 	Refused                   // the action was refused: see [Runner.Refuse]
 	Ended                     // the work ends here
 )
 
-// Child is a state that was made from another.
+// Child is a state that was made from another state.
 type Child struct {
 	State   State
 	Outcome Outcome
-	Refusal *Refusal // of a refused action
-	Final   *Final   // of an end
-	// result of the last query that was carried out on the way to the child, or nil
+	Refusal *Refusal // for a refused action
+	Final   *Final   // for an end
+	// result of the last query that was executed on the way to the child, or nil
 	Table *kg.Table
 }
 
 // Final is how an exploration ended: with an answer, or without one.
 type Final struct {
-	Votes    Votes           // of a search with several tries
-	Rivals   []Option        // for a search whose tries differ: the different answers, those of most tries first
-	Settled  bool            // [Runner.Settle] has processed it
-	Features *event.Features // nil: see [Runner.Features]
+	Votes    Votes           // for a search with several tries
+	Rivals   []Option        // if the tries differ: the distinct answers, ordered by number of tries
+	Settled  bool            // whether [Runner.Settle] has processed it
+	Features *event.Features // if nil, [Runner.Features] determines them
 
 	Answer  *Answer
-	Attempt *Answer // without an answer: the query that came closest to one; its table may be empty, or nil
-	Guessed bool    // the model did not end with the answer: a search without an end used the best query it had
+	Attempt *Answer // if there is no answer: the query that came closest; its table may be empty or nil
+	Guessed bool    // the model did not end with the answer: the search used its best query
 	Text    string  // the model's text for the asker, if its tool allows one
 	Ending  event.Ending
 }
 
-// Expand asks the model for n samples of the next action in s (at least one) and carries each of them out. s does not
-// change. An error ends the run: a *event.Halt, ctx's error, or a log that cannot be written.
+// Expand asks the model for n samples (at least one) of the next action in s and carries out each of them. It does not
+// change s. An error ends the run: it is a *event.Halt, ctx's error, or a failure to write the log.
 func (r *Runner) Expand(ctx context.Context, s State, n int) ([]Child, error) {
 	proposals, err := r.Propose(ctx, s, n)
 	if err != nil {
@@ -180,17 +180,18 @@ func (r *Runner) Expand(ctx context.Context, s State, n int) ([]Child, error) {
 	return out, nil
 }
 
-// Proposal is what the model wants to do next, before it is done: a person may review it and change its Turn, and a
-// policy may choose among several.
+// Proposal is what the model wants to do next, before it is carried out. A person may review it and change its Turn,
+// and a policy may choose among several proposals.
 type Proposal struct {
 	Turn    protocol.Turn
 	Problem *protocol.Problem // why the turn cannot be read, or nil
 
-	state  State // at the call to the model
+	state  State // the state when the model was called
 	choice llm.Choice
 }
 
-// Propose is the first half of [Runner.Expand]: it asks for n samples and carries out none. Errors are as for Expand.
+// Propose is the first half of [Runner.Expand]: it asks for n samples but does not carry them out. Errors are as for
+// Expand.
 func (r *Runner) Propose(ctx context.Context, s State, n int) ([]Proposal, error) {
 	b, p := r.Events.Branch(s.at), r.Preset
 	req := llm.Request{Purpose: "act", Part: strconv.Itoa(len(s.steps) - s.given() + 1),
@@ -224,8 +225,8 @@ func (r *Runner) Propose(ctx context.Context, s State, n int) ([]Proposal, error
 	return out, nil
 }
 
-// maxTurn is the maximum number of bytes of a model's message that are read: more than the longest query and thoughts
-// on it.
+// maxTurn is the maximum number of bytes of a model's message that are read. It is more than the longest query and the
+// thoughts about it need.
 const maxTurn = 200_000
 
 // propose makes the call with the protocol that the server supports.
@@ -244,8 +245,8 @@ func (r *Runner) propose(ctx context.Context, b *event.Branch, req llm.Request, 
 	return resp, p, err
 }
 
-// Carry is the second half of [Runner.Expand]: it carries a proposal out. If a turn has several calls, those after a
-// refused one, after an end or beyond a limit are left out. Errors are as for Expand.
+// Carry is the second half of [Runner.Expand]: it carries out a proposal. If a turn has several calls, those after a
+// refused call, after an end or beyond a limit are left out. Errors are as for Expand.
 func (r *Runner) Carry(ctx context.Context, p Proposal) (Child, error) {
 	s, b := p.state, r.Events.Branch(p.state.at)
 	if p.Problem != nil {
@@ -282,7 +283,7 @@ func (r *Runner) Carry(ctx context.Context, p Proposal) (Child, error) {
 	return c, nil
 }
 
-// counted returns a state with the note that few steps are left, at the end of a conversation that only grows.
+// counted adds the note that few steps are left to a state whose conversation only grows.
 func (r *Runner) counted(s State) State {
 	most, _ := left(r.Meter.limits, len(s.steps), s.actions)
 	if hint := r.hurry(most - len(s.steps)); r.Preset.Rules.Append && len(hint) > 0 && len(s.steps) > 0 {
@@ -365,7 +366,7 @@ func (r *Runner) perform(ctx context.Context, b *event.Branch, s State, env *too
 	return s.with(k), res, nil
 }
 
-// maxTable is the maximum number of rows of a result that are kept for later steps.
+// maxTable is the maximum number of a result's rows that are kept for later steps.
 const maxTable = 5000
 
 // firstRows returns a table without the rows beyond maxTable.
@@ -378,7 +379,7 @@ func firstRows(t *kg.Table) *kg.Table {
 	return &cut
 }
 
-// maxObservation is the maximum number of characters of an observation that are kept.
+// maxObservation is the maximum number of an observation's characters that are kept.
 const maxObservation = 16_000
 
 // env returns the environment of a tool called in s.
@@ -409,7 +410,7 @@ func (r *Runner) env(b *event.Branch, s State) *tool.Env {
 }
 
 // conversation returns what the model is shown in s: the question with its earlier turns, and every step. What the
-// model was told about refused, unreadable or abandoned turns is in its original place.
+// model was told about refused, unreadable or abandoned turns keeps its original position.
 func (r *Runner) conversation(s State) protocol.Conversation {
 	l := r.limits(s)
 	most, spare := left(l, len(s.steps), s.actions)
@@ -461,7 +462,8 @@ func (r *Runner) conversation(s State) protocol.Conversation {
 	return c
 }
 
-// asked is the question as the model sees it: with its earlier turns, or the thread whose last post was judged.
+// asked returns the question as the model sees it: with its earlier turns, or with the thread whose last post was
+// judged.
 func (r *Runner) asked() string {
 	if r.Preset.Judges() {
 		return r.Preset.Say("thread_user", r.Question.Opening)
@@ -470,7 +472,7 @@ func (r *Runner) asked() string {
 		"Language": r.Language.Name, "Earlier": r.Question.History})
 }
 
-// hurry returns what the model is told when few steps are left.
+// hurry returns what the model is told if few steps are left.
 func (r *Runner) hurry(left int) []string {
 	switch left {
 	case 1:

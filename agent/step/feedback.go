@@ -23,14 +23,14 @@ type Verdict struct {
 
 // The statuses of a [Verdict].
 const (
-	Done   = "done"   // the answer stays
-	Refine = "refine" // it is nearly right
-	Retry  = "retry"  // it is wrong
+	Done   = "done"   // the answer is kept
+	Refine = "refine" // the answer is nearly right
+	Retry  = "retry"  // the answer is wrong
 )
 
-// judged lets a judge examine the end of an exploration, according to the preset's feedback rule (GRASP-F): the same
-// model in a new conversation. The child is an end, or a state in which the model is told what to do better. If the
-// judge fails or its answer cannot be read, the end stays as it is.
+// judged lets a judge, the same model in a new conversation, examine the end of an exploration, if the preset's
+// feedback rule says so (GRASP-F). The child is an end, or a state in which the model is told what to improve. If the
+// judge fails or its answer cannot be read, the end remains as it is.
 func (r *Runner) judged(ctx context.Context, b *event.Branch, s State, f Final) (Child, error) {
 	end := Child{State: s, Outcome: Ended, Final: &f}
 	if s.feedbacks >= r.Preset.Feedback.Rounds {
@@ -53,7 +53,7 @@ func (r *Runner) judged(ctx context.Context, b *event.Branch, s State, f Final) 
 	return Child{State: s}, nil
 }
 
-// verdict asks the judge. It returns nil if there is no verdict; an error ends the run.
+// verdict asks the judge for its verdict. It returns nil if there is none. An error ends the run.
 func (r *Runner) verdict(ctx context.Context, b *event.Branch, s State, f Final) (*Verdict, error) {
 	data := map[string]any{"Question": r.Question.Text, "Earlier": r.questionsBefore(), "Language": r.Language.Name,
 		"Text": f.Text, "Why": f.Ending.Detail, "SPARQL": ""}
@@ -81,19 +81,19 @@ func (r *Runner) verdict(ctx context.Context, b *event.Branch, s State, f Final)
 		return nil, err
 	}
 	if err != nil {
-		r.Log.InfoContext(ctx, "agent: no feedback, the answer stays", "question", r.Question.ID, "err", err)
+		r.Log.InfoContext(ctx, "agent: no feedback, keeping the answer", "question", r.Question.ID, "err", err)
 		return nil, nil
 	}
 	v := readVerdict(resp, judge)
 	if v == nil {
-		r.Log.InfoContext(ctx, "agent: the feedback cannot be read, the answer stays", "question", r.Question.ID)
+		r.Log.InfoContext(ctx, "agent: the feedback cannot be read, keeping the answer", "question", r.Question.ID)
 		return nil, nil
 	}
 	return v, b.Record(ctx, event.Event{Event: "feedback", Reason: v.Status, Detail: v.Text})
 }
 
-// judge asks for a call to one tool in a separate conversation. The prompts are the preset's PURPOSE.tmpl and
-// PURPOSE_user; a server without tool calls is asked for the call's arguments as JSON.
+// judge asks the model to call one tool, in a separate conversation. The prompts are the preset's PURPOSE.tmpl and
+// PURPOSE_user; a server that does not support tool calls is asked for the call's arguments as JSON.
 func (r *Runner) judge(ctx context.Context, b *event.Branch, req llm.Request, t *tool.Tool,
 	data map[string]any) (*llm.Response, error) {
 	if n, native := r.speak().(protocol.Native); native {
@@ -108,7 +108,7 @@ func (r *Runner) judge(ctx context.Context, b *event.Branch, req llm.Request, t 
 	})
 }
 
-// named lists the answer's IDs with their labels.
+// named returns the answer's IDs with their labels.
 func (a *Answer) named() []string {
 	var names []string
 	for _, id := range slices.Sorted(maps.Keys(a.Labels)) {
@@ -120,7 +120,8 @@ func (a *Answer) named() []string {
 // maxNamed is the maximum number of labels that the judge is shown.
 const maxNamed = 40
 
-// readVerdict reads the judge's call, or the JSON object that it wrote; nil if there is none.
+// readVerdict reads the verdict from the judge's call or from a JSON object in its text. It returns nil if there is
+// none.
 func readVerdict(resp *llm.Response, judge *tool.Tool) *Verdict {
 	var v struct{ Status, Feedback string }
 	if !readCall(resp, judge, &v) {
@@ -129,7 +130,7 @@ func readVerdict(resp *llm.Response, judge *tool.Tool) *Verdict {
 	return &Verdict{v.Status, render.Clip(strings.TrimSpace(render.Clean(v.Feedback)), maxFeedback)}
 }
 
-// readCall reads the arguments of a judge's call, or the JSON object that it wrote, into v.
+// readCall reads the arguments of the judge's call, or a JSON object in its text, into v.
 func readCall(resp *llm.Response, judge *tool.Tool, v any) bool {
 	if len(resp.Choices) == 0 {
 		return false
@@ -153,7 +154,7 @@ func readCall(resp *llm.Response, judge *tool.Tool, v any) bool {
 	return false
 }
 
-// maxFeedback is the maximum number of characters of feedback that are kept.
+// maxFeedback is the maximum number of characters of a feedback text that are kept.
 const maxFeedback = 4000
 
 // Verdict returns the first verdict on an answer, or nil if there was none.

@@ -15,9 +15,9 @@ import (
 )
 
 // Give carries out a call that the model did not make and adds it to the state as if the model had made it. Presets use
-// it to put something into the conversation before the model's first turn. It does not count as one of the model's
-// actions. The tool need not be one of the preset's. change, if not nil, may change the tool's environment. A failure
-// of the graph is not added: the work continues without it.
+// this to add something to the conversation before the model's first turn. The call does not count as one of the
+// model's actions, and the tool need not be one of the preset's. If change is not nil, it may change the tool's
+// environment. If the graph fails, nothing is added, and the work continues without the call.
 func (r *Runner) Give(ctx context.Context, s State, t *tool.Tool, args any, change func(*tool.Env)) (State, error) {
 	raw, err := render.JSON(args)
 	if err != nil {
@@ -37,7 +37,7 @@ func (r *Runner) Give(ctx context.Context, s State, t *tool.Tool, args any, chan
 		return s, err
 	}
 	if res.Failure != "" {
-		r.Log.InfoContext(ctx, "agent: continuing without what was to be looked up", "question", r.Question.ID, "tool", t.Name,
+		r.Log.InfoContext(ctx, "agent: a lookup failed, continuing without it", "question", r.Question.ID, "tool", t.Name,
 			"failure", res.Failure)
 		s.at = next.at
 		return s, nil
@@ -50,7 +50,7 @@ func (r *Runner) Give(ctx context.Context, s State, t *tool.Tool, args any, chan
 	return next, nil
 }
 
-// Begin puts into the conversation what the preset shows the model before its first turn: similar solved questions, and
+// Begin adds to the conversation what the preset shows the model before its first turn: similar solved questions, and
 // what the question names.
 func (r *Runner) Begin(ctx context.Context, s State) (State, error) {
 	if r.Preset.Rules.Beforehand {
@@ -59,12 +59,12 @@ func (r *Runner) Begin(ctx context.Context, s State) (State, error) {
 			return s, err
 		}
 		given := *tools[0]
-		if o := r.Question.Opening; o != nil && o.Looked != "" { // when the post was judged
+		if o := r.Question.Opening; o != nil && o.Looked != "" { // it was looked up when the post was judged
 			given.Run = func(context.Context, *tool.Env, json.RawMessage) (tool.Result, error) {
 				return tool.Result{Text: o.Looked}, nil
 			}
 		} else if o != nil && o.Turn != nil {
-			return s, nil // the graph failed then
+			return s, nil // the graph failed at that time
 		}
 		if s, err = r.Give(ctx, s, &given, map[string]any{}, nil); err != nil {
 			return s, err
@@ -83,7 +83,7 @@ func (r *Runner) Begin(ctx context.Context, s State) (State, error) {
 		return s, err
 	}
 	args := map[string]any{}
-	if in := tools[0].Input; in != "" { // others do not need text
+	if in := tools[0].Input; in != "" { // the other tools do not need text
 		args[in] = r.Question.Text
 	}
 	args["kg"] = r.Sources.Main().Name()
@@ -95,18 +95,18 @@ type analysis struct {
 	Intent   string   `json:"intent"`
 	Classes  []string `json:"extracted_classes"`
 	Entities []string `json:"extracted_entities"`
-	// not in SPARQL-LLM; without it, a property that none of the classes found has would never be shown
+	// This is not in SPARQL-LLM. Without it, a property would never be shown if none of the classes found has it.
 	Relations []string `json:"extracted_relations"`
 	Steps     []string `json:"question_steps"`
 }
 
-// How much of an analysis is used.
+// Limits on how much of an analysis is used.
 const (
-	maxParts    = 8   // of each kind
-	maxPartText = 200 // characters
+	maxParts    = 8   // parts of each kind
+	maxPartText = 200 // characters of a part
 )
 
-// Retrieve looks up the material for a query: solved questions, the things that the question names, classes. What
+// Retrieve looks up the material for a query: solved questions, the entities that the question names, and classes. What
 // cannot be fetched is left out and logged.
 func (r *Runner) Retrieve(ctx context.Context, s State) (State, error) {
 	g, main := r.Preset.Generate, r.Sources.Main()
@@ -121,7 +121,7 @@ func (r *Runner) Retrieve(ctx context.Context, s State) (State, error) {
 		lacks string
 	}
 	names, classes := a.Entities, a.Classes
-	if main.Shapes == nil { // then classes are treated like other things
+	if main.Shapes == nil { // classes are then treated like other entities
 		names = append(slices.Clip(names), a.Classes...)
 	}
 	if len(classes) == 0 {
@@ -151,8 +151,8 @@ func (r *Runner) Retrieve(ctx context.Context, s State) (State, error) {
 	return s, nil
 }
 
-// analyze asks the model to take the question apart. If its answer cannot be read, the question as a whole is looked
-// up.
+// analyze asks the model to break the question into parts. If its answer cannot be read, the question is looked up as a
+// whole.
 func (r *Runner) analyze(ctx context.Context, s State) (analysis, State, error) {
 	var a analysis
 	if !r.Preset.Generate.Analyze {
@@ -175,7 +175,7 @@ func (r *Runner) analyze(ctx context.Context, s State) (analysis, State, error) 
 	return a, s, nil
 }
 
-// parts cleans a list of an analysis: it drops empty and repeated texts, and limits their number and length.
+// parts cleans up a list in an analysis: it removes empty and repeated texts, and limits their number and length.
 func parts(list []string) (out []string) {
 	seen := map[string]bool{}
 	for _, t := range list {
@@ -208,7 +208,7 @@ func (r *Runner) finish(ctx context.Context, b *event.Branch, s State, turn prot
 	return Child{State: s, Outcome: Ended, Final: &Final{Answer: answer, Text: turn.Thought}}, nil
 }
 
-// GaveUp returns the end of a run whose tries are used up. Its words are the same for every question.
+// GaveUp returns the end of a run whose tries are used up. Its text is the same for every question.
 func (r *Runner) GaveUp(s State, f Final) Final {
 	if f.Ending.Reason != event.OutOfActions {
 		return f
@@ -218,7 +218,7 @@ func (r *Runner) GaveUp(s State, f Final) Final {
 	return f
 }
 
-// Given returns what the first step shows if the model did not request it, or "".
+// Given returns the observation of the first step if the model did not request that step, or "".
 func (s State) Given() string {
 	for _, k := range s.steps {
 		if k.given {
@@ -228,7 +228,7 @@ func (s State) Given() string {
 	return ""
 }
 
-// given returns how many steps of the state the model did not ask for.
+// given returns how many of the state's steps the model did not request.
 func (s State) given() (n int) {
 	for _, k := range s.steps {
 		if k.given {

@@ -9,12 +9,12 @@ import (
 )
 
 // guarded runs a call under the preset's grounding guard, which handles IDs in a query that the model has not been
-// shown. kept means that the query was not run because of them.
+// shown. If kept is true, the query was not run because of such IDs.
 func (r *Runner) guarded(ctx context.Context, env *tool.Env, s State, call protocol.Call) (res tool.Result, unseen,
 	held bool, err error) {
 	query, name, ok := call.Tool.Asked(call.Args)
 	source, serr := env.Sources.Named(name)
-	if !ok || serr != nil { // the tool reports what is wrong, or reports what it ran only afterward
+	if !ok || serr != nil { // the tool reports the mistake itself, or reports only afterward what it ran
 		if res, err = call.Tool.Run(ctx, env, call.Args); err != nil || res.Query == "" {
 			return res, false, false, err
 		}
@@ -41,7 +41,7 @@ func (r *Runner) guarded(ctx context.Context, env *tool.Env, s State, call proto
 	return r.warned(ctx, at, res, ids), len(ids) > 0, false, nil
 }
 
-// warned adds to a result what the preset says about IDs that the model has not been shown.
+// warned adds the preset's text about IDs that the model has not been shown to a result.
 func (r *Runner) warned(ctx context.Context, env *tool.Env, res tool.Result, ids []string) tool.Result {
 	more := ""
 	switch r.Preset.Rules.Guard {
@@ -56,7 +56,7 @@ func (r *Runner) warned(ctx context.Context, env *tool.Env, res tool.Result, ids
 	return res
 }
 
-// seeing returns the state after the model was shown a text, with the IRIs that the text names in other words.
+// seeing returns the state after the model was shown a text and the IRIs that the text names in other forms.
 func (r *Runner) seeing(s State, text string, iris []string) State {
 	for i := range r.Sources {
 		s.known = s.known.with(r.dialect(i).Names(text))
@@ -76,7 +76,8 @@ func (r *Runner) dialect(i int) tool.Dialect {
 	return d
 }
 
-// keyOf returns the form in which an IRI is compared: its Wikibase ID, if the source is a Wikibase and the IRI has one.
+// keyOf returns the form in which an IRI is compared. This is its Wikibase ID if the source is a Wikibase and the IRI
+// has one.
 func (r *Runner) keyOf(iri string) string {
 	for i := range r.Sources {
 		if id := r.dialect(i).IDOf(iri); id != "" {

@@ -12,15 +12,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Judging is how a judge scores a state.
+// Judging contains the parameters for scoring a state.
 type Judging struct {
 	Samples     int     // number of judgments, which are averaged
 	Temperature float64 // temperature of the samples
 	Prompt      string  // see [Runner.JudgePrompt]
 }
 
-// JudgePrompt returns the judge's instructions, which are the same for all states of a question. A direct judge, the
-// paper's baseline, gets no rules and no examples.
+// JudgePrompt returns the judge's instructions, which are the same for all states of a question. A direct judge, which
+// is the paper's baseline, is given neither rules nor examples.
 func (r *Runner) JudgePrompt(direct bool) string {
 	name := "judge.tmpl"
 	if direct {
@@ -29,7 +29,7 @@ func (r *Runner) JudgePrompt(direct bool) string {
 	var tools []string
 	for _, t := range r.Preset.Toolset() {
 		text := t.Describe(r.Preset.Show)
-		if !strings.HasPrefix(text, t.Name+"(") { // with native calls the name is not in the text
+		if !strings.HasPrefix(text, t.Name+"(") { // in presets with native calls, the text does not contain the name
 			text = t.Name + ": " + text
 		}
 		tools = append(tools, text)
@@ -40,21 +40,21 @@ func (r *Runner) JudgePrompt(direct bool) string {
 // Score is a judge's score of a state.
 type Score struct {
 	Value  float64   // the mean of Values, 0 to 1; 0 if there are none
-	Values []float64 // of the judgments that could be read
-	Why    string    // the first judgment's words, or why there is none
+	Values []float64 // values of the judgments that could be read
+	Why    string    // the text of the first judgment, or why there is none
 }
 
 // maxJudgment is the maximum number of tokens in a judgment.
 const maxJudgment = 700
 
-// maxWhy is the maximum number of characters of a judgment that are kept with the score in the log; the model's event
-// has all of it.
+// maxWhy is the maximum number of characters of a judgment that are stored with the score in the log. The model's event
+// contains the whole judgment.
 const maxWhy = 500
 
-// Judge lets a judge score how much of what the question asks for the steps of c have found. Its events go below the
-// event with the ID at, which is that of c's last step (MCTS-KBQA, section 3.3 and appendix A.5). Judgments that cannot
-// be read are requested once more and then left out; without any, the score is 0. A judgment whose call fails, though
-// the service still works, counts as unreadable. An error ends the run, as with [Runner.Expand].
+// Judge has a judge score how much of what the question asks for the steps of c have found (MCTS-KBQA, section 3.3 and
+// appendix A.5). Its events are below the event with the ID at, which belongs to c's last step. Unreadable judgments
+// are requested once more and then left out. If none are left, the score is 0. A judgment whose call fails although the
+// service still works counts as unreadable. An error ends the run, as with [Runner.Expand].
 func (r *Runner) Judge(ctx context.Context, c Child, at int, how Judging) (Score, error) {
 	b := r.Events.Branch(at)
 	facts := r.Facts(c.State)
@@ -104,7 +104,7 @@ func (r *Runner) Judge(ctx context.Context, c Child, at int, how Judging) (Score
 	return s, nil
 }
 
-// Scored logs the score by a judge, a rule or chance for the state whose last step is the event with the ID at.
+// Scored logs a score, given by a judge, a rule or chance, for the state whose last step is the event with the ID at.
 func (r *Runner) Scored(ctx context.Context, at int, s Score) error {
 	return r.Events.Branch(at).Record(ctx, event.Event{Event: "score", Value: &s.Value, Values: s.Values,
 		Detail: clipWhy(s.Why)})
@@ -115,10 +115,11 @@ var (
 	number = regexp.MustCompile(`-?[0-9]+(?:\.[0-9]+)?`)
 )
 
-// marks are what models put around a label or a figure.
+// marks are the characters that models put around a label or a figure.
 const marks = " \t*_#>`-"
 
-// lastLine returns the text of the last line with a label, without marks: "3 of 5" for "**Points:** 3 of 5".
+// lastLine returns the text after the label in the last line that begins with it, without marks: "3 of 5" for
+// "**Points:** 3 of 5".
 func lastLine(text, label string) (says string, ok bool) {
 	for line := range strings.Lines(text) {
 		before, after, found := strings.Cut(line, ":")
@@ -129,10 +130,10 @@ func lastLine(text, label string) (says string, ok bool) {
 	return says, ok
 }
 
-// readScore reads a judgment as a figure from 0 to 1: its last line "Points: 3 of 5", or, if there is none, its last
-// line "Score: 60", which may end with "/100" or "%" and may contain the calculation before it. A score of 0 takes
-// precedence over points: then the last step earned nothing. ok is false if there is neither, or if the figure is
-// impossible.
+// readScore reads a judgment as a figure from 0 to 1. It uses the last line such as "Points: 3 of 5" or, if there is
+// none, the last line such as "Score: 60". The latter may end with "/100" or "%" and may contain the calculation before
+// it. A score of 0 takes precedence over points, since it means that the last step earned nothing. ok is false if there
+// is neither line, or if the figure is impossible.
 func readScore(text string) (v float64, ok bool) {
 	score, scored := lastLine(text, "score")
 	if i := strings.LastIndex(score, "="); i >= 0 {
@@ -156,7 +157,7 @@ func readScore(text string) (v float64, ok bool) {
 func float(s string) float64 {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		return -1 // it matched as digits, so there are too many of them
+		return -1 // the text consists of digits, so there are too many of them
 	}
 	return f
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Meter tracks what a run may use and what it has used, over all its states. It is safe for concurrent use.
+// Meter tracks what a run may use and what it has used, in all its states together. It is safe for concurrent use.
 type Meter struct {
 	limits event.Limits
 	now    func() time.Time
@@ -23,7 +23,7 @@ type Meter struct {
 	repairs map[string]int
 }
 
-// Repairs returns how often the model was told to repair a turn, by problem; nil for never.
+// Repairs returns how often the model was told to repair a turn, by problem, or nil if this never happened.
 func (m *Meter) Repairs() map[string]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -39,7 +39,7 @@ func (m *Meter) repair(k protocol.Kind) {
 	m.repairs[k.Name()]++
 }
 
-// NewMeter starts a run's account. The defaults in limits must have been filled in.
+// NewMeter returns a meter for a run that starts now. The defaults in limits must have been filled in.
 func NewMeter(limits event.Limits, now func() time.Time) *Meter {
 	return &Meter{limits: limits, now: now, start: now()}
 }
@@ -57,7 +57,7 @@ func (m *Meter) Usage() llm.Usage {
 	return m.usage
 }
 
-// enter lets a call to the model begin, unless the calls made and in progress have reached the limit.
+// enter lets a call to the model begin, unless the finished calls and those in progress have reached the limit.
 func (m *Meter) enter() *event.Halt {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -81,7 +81,7 @@ func outOfCalls(made, limit int) *event.Halt {
 		"%d calls to the model made, the limit is %d", made, limit)
 }
 
-// Deadline returns a context that ends with the run's time limit, so that a call in flight ends too.
+// Deadline returns a context that ends when the run's time limit is reached, so that a call in progress ends, too.
 func (m *Meter) Deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	if m.limits.Time <= 0 {
 		return context.WithCancel(ctx)
@@ -89,13 +89,13 @@ func (m *Meter) Deadline(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeoutCause(ctx, m.limits.Time, event.ErrOutOfTime)
 }
 
-// timeFor reports whether d still fits into the run's time, with the same amount left for the work itself.
+// timeFor reports whether the run has time left for d and for as much again of the work itself.
 func (m *Meter) timeFor(d time.Duration) bool {
 	return m.limits.Time <= 0 || m.Elapsed()+2*d <= m.limits.Time
 }
 
-// spare returns how long something other than the work itself may take: half of the run's remaining time, or 0 if the
-// run's time is not limited.
+// spare returns how long anything other than the work itself may take: half of the run's remaining time, or 0 if the
+// run has no time limit.
 func (m *Meter) spare() time.Duration {
 	if m.limits.Time <= 0 {
 		return 0
@@ -103,7 +103,7 @@ func (m *Meter) spare() time.Duration {
 	return max(1, (m.limits.Time-m.Elapsed())/2)
 }
 
-// check returns the limit of the whole run that does not allow another call to the model, or nil.
+// check returns the limit of the whole run that forbids another call to the model, or nil if there is none.
 func (m *Meter) check() *event.Halt {
 	l, u := m.limits, m.Usage()
 	switch tokens := u.InputTokens + u.OutputTokens; {
@@ -121,13 +121,13 @@ func (m *Meter) check() *event.Halt {
 	return nil
 }
 
-// spent returns the cause of an ending by a limit of the request.
+// spent returns the cause of an ending at a limit of the request.
 func spent(m llm.Measure, reached, limit float64) *llm.BudgetError {
 	return &llm.BudgetError{Account: llm.RequestAccount, Measure: m, Reached: reached, Limit: limit}
 }
 
-// Check returns the limit that does not allow another action in s, or nil. It is the only place where the limits of a
-// state are checked.
+// Check returns the limit that forbids another action in s, or nil if there is none. It is the only place where the
+// limits of a state are checked.
 func (r *Runner) Check(s State) *event.Halt {
 	if h := r.Meter.check(); h != nil {
 		return h
@@ -142,12 +142,12 @@ func (r *Runner) Check(s State) *event.Halt {
 	case len(s.steps) >= l.Counted:
 		return event.NewHalt(event.OutOfActions, nil, "%d steps in the state, the limit is %d", len(s.steps), l.Counted)
 	case s.actions >= l.Total:
-		return event.NewHalt(event.OutOfActions, nil, "%d actions taken in all, the limit is %d", s.actions, l.Total)
+		return event.NewHalt(event.OutOfActions, nil, "%d actions taken in total, the limit is %d", s.actions, l.Total)
 	}
 	return nil
 }
 
-// limits returns the run's limits for s: each step that the model did not ask for adds one.
+// limits returns the run's limits for s. Each step that the model did not request raises them by one.
 func (r *Runner) limits(s State) event.Limits {
 	l := r.Meter.limits
 	l.Counted += s.granted
@@ -155,7 +155,7 @@ func (r *Runner) limits(s State) event.Limits {
 	return l
 }
 
-// left returns the number of steps that a state with counted steps can still reach after that many requested actions,
+// left returns how many steps a state that now has counted steps can reach in total after that many requested actions,
 // and how many more actions may be refused or abandoned before each further one costs a step.
 func left(l event.Limits, counted, actions int) (most, spare int) {
 	most = min(l.Counted, counted+l.Total-actions)

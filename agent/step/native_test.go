@@ -15,8 +15,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// TestOneBadCallAmongGood checks that the good calls of a turn are carried out, and that the bad ones get a result with
-// the reason and are counted.
+// TestOneBadCallAmongGood checks that the good calls of a turn are carried out, and that the bad ones are counted and
+// get a result that gives the reason.
 func TestOneBadCallAmongGood(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{{{ToolCalls: []llm.ToolCall{call("c1", "browse", `{"url":"x"}`),
 		call("c2", "search_wikidata", `{"text":"a"}`), call("c3", "search_wikidata", `{"text":`),
@@ -48,8 +48,8 @@ func TestOneBadCallAmongGood(t *testing.T) {
 }
 
 // TestManyCallsAtOnce checks a turn of a hundred calls with a preset of one call per turn. The first call is carried
-// out, and the others are removed from the conversation with one note. If the first is broken, the mistake is explained
-// once, and every call that is shown again has a result.
+// out, and the others are removed from the conversation with one note. If the first call is broken, the mistake is
+// explained once, and every call that is shown again has a result.
 func TestManyCallsAtOnce(t *testing.T) {
 	hundred := func(first string) llm.Choice {
 		ch := llm.Choice{ToolCalls: []llm.ToolCall{call("c0", "search_wikidata", first)}}
@@ -96,8 +96,8 @@ func (m *toolless) Complete(ctx context.Context, req llm.Request) (*llm.Response
 	return m.answers.Complete(ctx, req)
 }
 
-// TestServerWithoutTools checks that such a server is asked with tools once. After that, calls are text with arguments
-// as JSON, and the system message explains the tools.
+// TestServerWithoutTools checks that tools are sent to such a server only once. After that, calls are written as text
+// with JSON arguments, and the system message explains the tools.
 func TestServerWithoutTools(t *testing.T) {
 	m := &toolless{answers: answers{choices: [][]llm.Choice{said("search_wikidata({\"text\": \"a (b\"})"),
 		said("execute_sparql(SELECT ?x WHERE { ?x wdt:P31 wd:Q5 })"), said("stop()")}}}
@@ -121,7 +121,7 @@ func TestServerWithoutTools(t *testing.T) {
 		m.choices = [][]llm.Choice{said("stop()")}
 	}
 	if got := rec.events; got[3].Step != nil && got[3].Step.Argument != "a (b" {
-		t.Errorf("the argument is read as %q", got[3].Step.Argument)
+		t.Errorf("the argument was read as %q", got[3].Step.Argument)
 	}
 	if m.refused != 1 || !strings.Contains(m.requests[0].Messages[0].Content, "execute_sparql({…})") ||
 		!strings.Contains(m.requests[0].Messages[0].Content, `"required":["query"]`) {
@@ -152,7 +152,7 @@ func (m *lax) Complete(ctx context.Context, req llm.Request) (*llm.Response, err
 	return m.answers.Complete(ctx, req)
 }
 
-// TestServerWithoutStrict checks that such a server is asked with strict schemas once, then with plain ones.
+// TestServerWithoutStrict checks that strict schemas are sent to such a server only once, and plain ones after that.
 func TestServerWithoutStrict(t *testing.T) {
 	m := &lax{tools: true, answers: answers{choices: [][]llm.Choice{{{ToolCalls: []llm.ToolCall{call("c1", "search_wikidata",
 		`{"text":"a"}`)}}}, {{ToolCalls: []llm.ToolCall{call("c2", "search_wikidata", `{"text":"b"}`)}}}}}}
@@ -185,7 +185,8 @@ func TestServerWithoutStrict(t *testing.T) {
 	}
 }
 
-// TestTextServerRefuses checks that the same error of a server that was not sent any tools is an ordinary failure.
+// TestTextServerRefuses checks that the same error is an ordinary failure if it comes from a server that was not sent
+// any tools.
 func TestTextServerRefuses(t *testing.T) {
 	r := runner(t, failing{}, nil, native(t, true))
 	r.NoTools = &atomic.Bool{}
@@ -213,6 +214,6 @@ func TestLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m.requests[0].Live == nil || rec.events[0].Request.Live != nil {
-		t.Error("the listener is not handed on, or is kept")
+		t.Error("the listener is not passed on, or is kept")
 	}
 }

@@ -13,22 +13,22 @@ import (
 )
 
 // Probed is the outcome of the probes of an answer: how many variants of its query were run, and those that change the
-// result. Open has those whose change is not in the answer although the model was shown it.
+// result. Open contains those whose change is not in the answer although the model was shown it.
 type Probed struct {
 	Run   int
 	Moved []event.Probe
 	Open  []event.Probe
 }
 
-// probed is a state's record of the answer that was probed.
+// probed records which answer was probed in a state.
 type probed struct {
-	answer *Answer // nil: none was
+	answer *Answer // nil: none was probed
 	all    []event.Probe
 }
 
-// probed runs variants of the query of an answer, according to the preset's rule, once in an exploration. It returns
-// what to tell the model about those that change the result, or "". If the graph fails, the answer stays as it is; an
-// error ends the run.
+// probed runs variants of an answer's query if the preset says so, once in an exploration. It returns what to tell the
+// model about those that change the result, or "". If the graph fails, the answer remains as it is. An error ends the
+// run.
 func (r *Runner) probed(ctx context.Context, b *event.Branch, s State, a *Answer) (State, string, error) {
 	if s.probes.answer != nil || !r.Preset.Probe.On() {
 		return s, "", nil
@@ -55,8 +55,8 @@ func (r *Runner) probed(ctx context.Context, b *event.Branch, s State, a *Answer
 	return s, text, err
 }
 
-// named adds the labels of the entities that each probe that changes the result is about. Such a probe may name a class
-// that neither the answer's query nor its rows have.
+// named adds labels to each probe that changes the result, for the entities that the probe is about. Such a probe may
+// name a class that is neither in the answer's query nor in its rows.
 func named(all []event.Probe, labels map[string]string) []event.Probe {
 	out := slices.Clone(all)
 	for i := range out {
@@ -76,8 +76,8 @@ func named(all []event.Probe, labels map[string]string) []event.Probe {
 	return out
 }
 
-// decision returns what the model is told about variants. If the work can be ended with a query that was not run, that
-// saves a turn.
+// decision returns the data for what the model is told about variants. If the work can be ended with a query that was
+// not run, the text says so, which saves a turn.
 func (r *Runner) decision(probes any) map[string]any {
 	data := map[string]any{"Probes": probes, "Stop": "", "Query": ""}
 	if t := r.Preset.Toolset().Find(tool.FinishName); t != nil {
@@ -86,17 +86,18 @@ func (r *Runner) decision(probes any) map[string]any {
 	return data
 }
 
-// shownProbes writes probes for the model.
+// shownProbes returns probes in the form in which the model sees them.
 func (r *Runner) shownProbes(ctx context.Context, env *tool.Env, moved []event.Probe) []probe.Shown {
 	id := env.Dialect.ID
 	return probe.Show(moved, id, render.Names{Graph: env.Dialect.Graph, Labels: env.LabelsOf(ctx, probe.IDs(moved, id))})
 }
 
-// told returns the child of a stop whose answer is not accepted yet because the model is told something about it first.
+// told returns the child of a stop whose answer is not accepted yet, because the model is first told something about
+// it.
 func (r *Runner) told(s State, text string) Child {
 	s, last := s.changed(len(s.steps) - 1)
 	last.notes = append(slices.Clip(last.notes), text)
-	s.reply, s.warned = "", false // the same reply again is a decision
+	s.reply, s.warned = "", false // repeating the same reply is now a decision
 	return Child{State: r.seeing(s, text, nil)}
 }
 
@@ -110,8 +111,8 @@ func (s State) Probed(a *Answer) *Probed {
 		Open: probe.Open(s.probes.all, same, func(vars []string, row []rdf.Term) bool { return hasRow(a.Table, vars, row) })}
 }
 
-// hasRow reports whether a result has a row with the same cells in the columns of the same name or, if it has none of
-// these columns, with the same first cell in any column.
+// hasRow reports whether a result has a row with the same cells in the columns of the same names. If it has none of
+// these columns, it is enough that any column contains the same first cell.
 func hasRow(t *kg.Table, vars []string, row []rdf.Term) bool {
 	shared := false
 	for _, v := range vars {

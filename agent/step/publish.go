@@ -14,12 +14,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// labelledRows is the number of rows at the beginning of the answer that get labels, for the preview in the reply.
+// labelledRows is the number of the answer's first rows that get labels, for the preview in the reply.
 const labelledRows = 25
 
 // Answer is a query with its result. SPARQL is the posting form (ARCHITECTURE.md, invariant 4) with [AUTO_LANGUAGE]
-// still in it; Ran is the text that was run, the same except for [AUTO_LANGUAGE]; Table is its result, and RanAt and
-// Endpoint say when and where it was run.
+// still in it. Ran is the text that was run, which is the same except for [AUTO_LANGUAGE]. Table is its result; RanAt
+// and Endpoint are when and where it was run.
 type Answer struct {
 	SPARQL   string
 	Ran      string
@@ -29,33 +29,33 @@ type Answer struct {
 	Endpoint string
 	// labels of the Q and P IDs in the query and in the table's first rows, in the asker's language
 	Labels map[string]string
-	Graph  *kg.Description // dialect that names the nodes; nil: a Wikibase
-	// the columns that answer, according to the model; the others are for people. nil if it does not say: then every
-	// column counts
+	Graph  *kg.Description // describes how nodes are named; nil: as on a Wikibase
+	// the columns that answer the question, according to the model; the others are for people. nil: the model named none,
+	// and every column counts
 	Columns []string
 	Assumed string // the reading that the model chose, in the asker's language; may be empty
-	Open    string // what it left open, also in its own words
+	Open    string // what the model left open, also in the asker's language
 }
 
 // Names returns how the answer's nodes are named.
 func (a *Answer) Names() render.Names { return render.Names{Graph: a.Graph, Labels: a.Labels} }
 
-// unfit is the reason, in words for the model, why a query cannot be published: it has no posting form, or its last run
-// failed or returned nothing.
+// unfit explains to the model why a query cannot be published: it has no posting form, or its last run failed or
+// returned nothing.
 type unfit struct {
 	text    string
-	kind    kg.Kind // of the failed run
-	cause   error   // of the failed check or run; nil for an empty result
-	attempt *Answer // the answer that it would have been: after a failed run without a table, otherwise with an empty one
+	kind    kg.Kind // kind of failure of the run
+	cause   error   // error of the failed check or run; nil for an empty result
+	attempt *Answer // the answer that it would have been, with an empty table, or without one if the run failed
 }
 
 func (u *unfit) Error() string { return u.text }
 
-// publish makes the last run (ARCHITECTURE.md, invariant 4) on the graph with the name kg, "" for the main one:
-// according to the preset's rule, an exploring LIMIT 10 at the end of the query is removed. The query gets its posting
-// form, and exactly that text, with only [AUTO_LANGUAGE] replaced, is run. A query that cannot be published is an
-// *unfit error; every other error ends the run. If only the removal of LIMIT 10 makes the result too large or too slow,
-// the query is published with it.
+// publish makes the last run (ARCHITECTURE.md, invariant 4) on the graph named kg, or on the main one if kg is "". If
+// the preset's rule says so, it removes a LIMIT 10 at the end of the query, which was meant for exploring. It converts
+// the query to its posting form and runs exactly that text, with only [AUTO_LANGUAGE] replaced. If the query cannot be
+// published, the error is an *unfit; every other error ends the run. If the query becomes too large or too slow only
+// because LIMIT 10 was removed, it is published with the limit.
 func (r *Runner) publish(ctx context.Context, b *event.Branch, s State, query, kg string) (*Answer, error) {
 	env := r.env(b, s)
 	source, err := env.Sources.Named(kg)
@@ -75,8 +75,9 @@ func (r *Runner) publish(ctx context.Context, b *event.Branch, s State, query, k
 	return answer, err
 }
 
-// publishAny publishes a query or, according to the preset's rule, a form of it that runs: a faster one if it takes too
-// long, and the text that was sent to a second service in its own dialect. The published text is the one that was run.
+// publishAny publishes a query or, if the preset's rule allows it, another form of it that runs: a faster form if the
+// query takes too long, or the text that was sent to a second service in its own dialect. The published text is the one
+// that was run.
 func (r *Runner) publishAny(ctx context.Context, env *tool.Env, query string) (*Answer, error) {
 	a, err := r.publishOne(ctx, env, query)
 	var u *unfit
@@ -93,13 +94,14 @@ func (r *Runner) publishAny(ctx context.Context, env *tool.Env, query string) (*
 		return a, err
 	}
 	ported, err := r.publishOne(ctx, env, a.Table.Asked)
-	if errors.As(err, &u) { // it ran a moment ago: the answer is kept in the form that the first service reads
+	if errors.As(err, &u) { // it ran a moment ago: keep the answer, in the form for the first service
 		return a, nil
 	}
 	return ported, err
 }
 
-// publishFaster publishes the first form of a slow query that returns something, or returns nil if there is none.
+// publishFaster publishes the first of a slow query's faster forms that returns something. It returns nil if there is
+// none.
 func (r *Runner) publishFaster(ctx context.Context, env *tool.Env, query string) (*Answer, error) {
 	for _, f := range env.Dialect.Faster(query) {
 		if !env.TimeFor(tool.FasterTime) {
@@ -114,11 +116,11 @@ func (r *Runner) publishFaster(ctx context.Context, env *tool.Env, query string)
 	return nil, nil
 }
 
-// greedy reports whether a query failed because it was too much for the graph.
+// greedy reports whether a query failed because it was too expensive for the graph.
 func greedy(k kg.Kind) bool { return k == kg.Timeout || k == kg.TooLarge || k == kg.TooGreedy }
 
-// asksForTen reports whether LIMIT 10 comes from the question: the query sorts, and the question says ten. Then it is
-// not an exploring limit.
+// asksForTen reports whether LIMIT 10 comes from the question, because the query sorts its rows and the question says
+// ten. The limit is then not just for exploring.
 func asksForTen(question, query string) bool {
 	return strings.Contains(strings.ToUpper(query), "ORDER") && saysTen(question)
 }
@@ -164,7 +166,8 @@ func (r *Runner) publishOne(ctx context.Context, env *tool.Env, query string) (*
 	return a, nil
 }
 
-// lastRun runs the text that is published, retries if the graph's service fails, and returns the time.
+// lastRun runs the text to be published, retrying if the graph's service fails. It returns the result and when the
+// query was run.
 func (r *Runner) lastRun(ctx context.Context, env *tool.Env, text string) (*kg.Table, time.Time, error) {
 	for try := 1; ; try++ {
 		at := r.Now()
@@ -216,9 +219,9 @@ func unionIDs(a, b []string) []string {
 	return out
 }
 
-// Extract asks the model, once the actions are used up, for the query that the steps of s support (SPINACH's "extract
-// final SPARQL"), and publishes it if it runs, returns something and uses only IDs that were seen. Otherwise f is
-// returned, with the reason added.
+// Extract asks the model, after the actions are used up, for the query that the steps of s support (SPINACH's "extract
+// final SPARQL"). It publishes the query if it runs, returns something and contains only IDs that were seen. Otherwise,
+// it returns f with the reason added.
 func (r *Runner) Extract(ctx context.Context, s State, f Final) (State, Final, bool, error) {
 	b := r.Events.Branch(s.at)
 	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "extract", MaxTokens: r.Preset.Sampling.MaxTokens,
@@ -229,7 +232,8 @@ func (r *Runner) Extract(ctx context.Context, s State, f Final) (State, Final, b
 		return s, f, false, err
 	}
 	if unseen := r.env(b, s).Unseen(query); len(unseen) > 0 {
-		f.Ending.Detail += "; the extracted query contains IDs that were never seen: " + strings.Join(unseen, ", ")
+		f.Ending.Detail += "; the extracted query contains IDs that the model has not been shown: " +
+			strings.Join(unseen, ", ")
 		return s, f, false, nil
 	}
 	answer, err := r.publish(ctx, b, s, query, "")

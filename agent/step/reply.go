@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// unreadable returns the child of a turn that could not be read: the model is told why. According to the preset's
-// rules, a turn without an action may still contain the answer, or end the run.
+// unreadable returns the child of a turn that could not be read, in which the model is told why. Depending on the
+// preset's rules, a turn without an action may still contain the answer, or may end the run.
 func (r *Runner) unreadable(ctx context.Context, b *event.Branch, s State, p Proposal) (Child, error) {
 	rules := r.Preset.Rules
 	if p.Problem.Kind == protocol.NoAction && rules.Salvage {
@@ -50,7 +50,8 @@ func (r *Runner) unreadable(ctx context.Context, b *event.Branch, s State, p Pro
 	return Child{State: s, Outcome: Unreadable}, nil
 }
 
-// handBack returns the child for a call that cannot be carried out while others can. Its result says why.
+// handBack returns the child for a call that cannot be carried out although others of its turn can. The call's result
+// says why.
 func (r *Runner) handBack(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
 	call protocol.Call) (Child, error) {
 	r.Meter.repair(call.Problem.Kind)
@@ -73,7 +74,7 @@ func (r *Runner) notDone(ctx context.Context, b *event.Branch, s State, turn pro
 	return Child{State: s.with(k)}, nil
 }
 
-// replyOf returns the form in which turns are compared: the thought and every call.
+// replyOf returns the form in which turns are compared, consisting of the thought and every call.
 func replyOf(t protocol.Turn) string {
 	var b strings.Builder
 	b.WriteString(render.Fold(t.Thought))
@@ -99,7 +100,7 @@ func (r *Runner) sameReply(s State, turn protocol.Turn) (Child, bool) {
 	return r.refusedChild(s, turn, turn.Calls[0], ref), true
 }
 
-// loop returns the end of a run whose model repeats itself, or nil if the rules let it continue.
+// loop returns the end of a run whose model repeats itself, or nil if the rules let the run continue.
 func (r *Runner) loop(s State, same bool) *Child {
 	rule := r.Preset.Rules.Repeat
 	if !same || rule != preset.RepeatEnd && (rule != preset.RepeatLoop || !s.warned) {

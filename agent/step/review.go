@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Text returns a proposal in the form that people read and edit: "Thought: …", and for each call a line
-// "Action: name(argument)". A turn that cannot be read is returned as the model wrote it.
+// Text returns a proposal in the form that people read and edit: "Thought: …", followed by one line "Action:
+// name(argument)" for each call. An unreadable turn is returned as the model wrote it.
 func (p Proposal) Text() string {
 	if p.Problem != nil {
 		text := p.choice.Content
@@ -41,7 +41,7 @@ var (
 func (r *Runner) Rewritten(p Proposal, text string) (Proposal, *protocol.Problem) {
 	reader, err := protocol.Named(protocol.Options{Name: "text"})
 	if err != nil {
-		return p, &protocol.Problem{Kind: protocol.NoAction, Message: err.Error()} // text always exists
+		return p, &protocol.Problem{Kind: protocol.NoAction, Message: err.Error()} // the protocol "text" always exists
 	}
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
 	var actions []string
@@ -60,7 +60,7 @@ func (r *Runner) Rewritten(p Proposal, text string) (Proposal, *protocol.Problem
 	}
 	speaker, native := r.speak().(protocol.Native)
 	if len(actions) > 1 && !(native && speaker.Parallel) {
-		return p, &protocol.Problem{Kind: protocol.NoAction, Message: "This preset takes one action a turn."}
+		return p, &protocol.Problem{Kind: protocol.NoAction, Message: "This preset allows one action per turn."}
 	}
 	turn := protocol.Turn{Thought: thought, Reasoning: p.Turn.Reasoning}
 	if turn.Thought == "" {
@@ -88,7 +88,8 @@ func (r *Runner) Rewritten(p Proposal, text string) (Proposal, *protocol.Problem
 	return out, nil
 }
 
-// asArguments puts the text of an action into the arguments of the model's call, if only one of these was shown.
+// asArguments inserts the text of an action into the arguments of the model's call, if only one of the arguments was
+// shown.
 func asArguments(action string, call protocol.Call) string {
 	var args map[string]any
 	from, to := strings.IndexByte(action, '('), strings.LastIndexByte(action, ')')
@@ -108,14 +109,14 @@ func asArguments(action string, call protocol.Call) string {
 	return action
 }
 
-// Wrote returns the message of the model that the proposal was read from.
+// Wrote returns the model's message from which the proposal was read.
 func (p Proposal) Wrote() *llm.Message {
 	return &llm.Message{Role: llm.Assistant, Content: p.choice.Content, Reasoning: p.choice.Reasoning,
 		ToolCalls: p.choice.ToolCalls}
 }
 
-// Message returns a proposal's turn as the message that is later in the conversation, or nil for a turn that cannot be
-// read.
+// Message returns a proposal's turn as the message that will be part of the conversation, or nil for a turn that cannot
+// be read.
 func (r *Runner) Message(p Proposal) *llm.Message {
 	if p.Problem != nil {
 		return nil
@@ -133,7 +134,8 @@ func (r *Runner) Message(p Proposal) *llm.Message {
 	return nil
 }
 
-// Reviewed writes a person's decision on a proposal to the log. The proposal is carried out below it.
+// Reviewed writes a person's decision on a proposal to the log. When the proposal is carried out, its events are below
+// the decision.
 func (r *Runner) Reviewed(ctx context.Context, p Proposal, e event.Event) (Proposal, error) {
 	b := r.Events.Branch(p.state.at)
 	e.Event = "review"
@@ -142,13 +144,14 @@ func (r *Runner) Reviewed(ctx context.Context, p Proposal, e event.Event) (Propo
 	return p, err
 }
 
-// Again returns a proposal for carrying out after later steps, which ended in s: its steps get new numbers.
+// Again returns the proposal in a form that can be carried out after later steps, which ended in s: its steps get new
+// numbers.
 func (p Proposal) Again(s State) Proposal {
 	p.state.taken = max(p.state.taken, s.taken)
 	return p
 }
 
-// State returns the state that the proposal was made in.
+// State returns the state in which the proposal was made.
 func (p Proposal) State() State { return p.state }
 
 // Mention is [tool.Mention].
@@ -162,7 +165,7 @@ func (r *Runner) Mentions(text string) (out []Mention) {
 	return out
 }
 
-// Unseen returns the IDs in a proposal that the model was not shown, as they are written.
+// Unseen returns the IDs in a proposal that the model has not been shown, as written there.
 func (r *Runner) Unseen(p Proposal) (out []string) {
 	for _, m := range r.Mentions(p.Text()) {
 		if !p.state.known.has(m.Key) {

@@ -12,15 +12,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// once is a model with one answer.
+// once is a model with only one answer.
 type once llm.Choice
 
 func (m once) Complete(context.Context, llm.Request) (*llm.Response, error) {
 	return &llm.Response{Choices: []llm.Choice{llm.Choice(m)}}, nil
 }
 
-// A turn that a person leaves unchanged keeps its meaning in every protocol, and the message that stays in the
-// conversation is read as that turn.
+// A turn that a person leaves unchanged keeps its meaning in every protocol, and the message that remains in the
+// conversation is read as the same turn.
 func TestRewritten(t *testing.T) {
 	call := func(name, args string) llm.Choice {
 		return llm.Choice{Content: "I think so.", ToolCalls: []llm.ToolCall{{ID: "c1", Name: name, Arguments: args}}}
@@ -64,15 +64,15 @@ func TestRewritten(t *testing.T) {
 		}
 		read, problem := r.speak().Read(llm.Choice{Content: m.Content, ToolCalls: m.ToolCalls, FinishReason: "stop"}, p.Toolset())
 		if problem != nil || (Proposal{Turn: read}).Key() != all[0].Key() {
-			t.Errorf("%s: the message %q is read as %+v (%v)", tt.preset, m.Content, read, problem)
+			t.Errorf("%s: the message %q was read as %+v (%v)", tt.preset, m.Content, read, problem)
 		}
 		if tt.preset == "spinach" {
 			if _, problem := r.Rewritten(all[0], "Action: stop()\nAction: stop()"); problem == nil {
-				t.Error("two actions of a preset that takes one")
+				t.Error("two actions were accepted by a preset that allows one")
 			}
 			for _, bad := range []string{"", "\x00", "Action:", "Action: fly(away)", "Thought: only"} {
 				if got, problem := r.Rewritten(all[0], bad); problem == nil || got.Key() != all[0].Key() {
-					t.Errorf("%q is taken as %q", bad, got.Text())
+					t.Errorf("%q was accepted as %q", bad, got.Text())
 				}
 			}
 		}

@@ -9,50 +9,48 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
-// Why is the reason for refusing an action.
+// Why is a reason for refusing an action.
 type Why string
 
 // The reasons. They are the names of the texts that the model reads.
 const (
-	repeated Why = "refused_repeat"    // it was done before
+	repeated Why = "refused_repeat"    // the action was done before
 	tooEarly Why = "refused_too_early" // a stop without an answer before anything was looked up
-	// a stop without an answer although a query returned something; it is accepted the second time in a row
+	// a stop without an answer although a query returned something; accepted if the model repeats it at once
 	hasRows     Why = "refused_has_rows"
 	noQuery     Why = "refused_no_query"
 	noSuchQuery Why = "refused_no_such"
 	noRows      Why = "refused_no_rows"
 	notFit      Why = "refused_unfit"
 	unanswered  Why = "refused_unanswered" // the graph's service did not answer the query
-	sameReply   Why = "refused_same_reply" // the reply is the one before it, see preset.RepeatLoop
+	sameReply   Why = "refused_same_reply" // the reply is the same as the previous one, see preset.RepeatLoop
 	unread      Why = "refused_unread"     // the query's result has not been seen yet
-	misshapen   Why = "refused_shape"      // the answer's columns, see shape.go
+	misshapen   Why = "refused_shape"      // the answer's columns may be wrong, see shape.go
 )
 
-// Refusal is the reason why an action is not carried out.
+// Refusal describes why an action is not carried out.
 type Refusal struct {
 	Kind string // "repeat", "stop" or "loop"
 	Why  Why
-	Back int // how many steps to keep if the work goes back because of it
+	Back int // how many steps to keep if the work goes back because of the refusal
 	call protocol.Call
 	turn protocol.Turn
 	data map[string]any // for the text
 }
 
-// judge applies the preset's rules to a call. Those of SPINACH are the paper's two checks (section 4.2), as refined in
-// this project's rules:
+// judge applies the preset's rules to a call. It returns nil if the call is to be carried out. See [Runner.Refuse] for
+// what follows a refusal. SPINACH's rules are the paper's two checks (section 4.2), refined by this project:
 //
 //   - A call equal (tool and normalized arguments) to any step still in the state is a repetition.
-//     A step that failed for a temporary reason of the service (down, rate limit) does not count.
-//   - A stop is without result when the last query executed in the state returned no row or failed, if there is none,
+//     A step that failed because of a temporary problem of the service (down, rate limit) does not count.
+//   - A stop is without a result if the last query executed in the state returned no rows or failed, if there is none,
 //     or if that query cannot be posted.
-//   - A stop(step N) is the same stop on the query of the state's N-th step, and is without result if that step is not
-//     a query or returned nothing. The paper has no such action: without it a query that was followed by a check could
+//   - A stop(step N) is a stop on the query of the state's N-th step. It is without a result if that step is not
+//     a query or returned nothing. The paper has no such action. Without it, a query that was followed by a check could
 //     not be published, since running it again is a repetition.
-//   - A stop(no answer: …) is the honest way out. It is accepted when at least one query was executed or two searches
+//   - A stop(no answer: …) is the honest way out. It is accepted if at least one query was executed or two searches
 //     were made, and no query executed in the state returned anything that can be posted. If one did, it is refused
 //     once, since that query may be the answer, and accepted if the model insists in the next turn.
-//
-// nil means that the call is carried out. See [Runner.Refuse] for what follows a refusal.
 func (s State) judge(rules preset.Rules, key string) *Refusal {
 	if rules.Repeat != preset.RepeatRestore && rules.Repeat != preset.RepeatRefuse {
 		return nil
@@ -66,7 +64,7 @@ func (s State) judge(rules preset.Rules, key string) *Refusal {
 	return nil
 }
 
-// judgeStop is the rule on stops.
+// judgeStop applies the rules for stops.
 func (s State) judgeStop(rules preset.Rules, end tool.End) *Refusal {
 	if rules.Stop == preset.StopAccept {
 		return nil
@@ -77,7 +75,7 @@ func (s State) judgeStop(rules preset.Rules, end tool.End) *Refusal {
 		back = len(s.steps)
 	}
 	ref := &Refusal{Kind: "stop", Back: back, data: map[string]any{"Good": withResult + 1}}
-	target := s.stoppedOn(end) // of a stop on a query
+	target := s.stoppedOn(end) // step of the query that the stop is on
 	ref.data["N"] = target + 1
 	k := s.ran(target)
 	if rules.Append && end.SPARQL == "" && k != nil && tool.Passing(k.Failure) {
@@ -114,8 +112,8 @@ func (s State) judgeStop(rules preset.Rules, end tool.End) *Refusal {
 	return ref
 }
 
-// done returns the indexes of the last query and of the last one with a result that can be posted, -1 for none, and how
-// many searches were made.
+// done returns the indexes of the last query and of the last query with a result that can be posted, each -1 if there
+// is none, and how many searches were made.
 func (s State) done() (last, withResult, searches int) {
 	last, withResult = -1, -1
 	for i, k := range s.steps {
@@ -134,7 +132,7 @@ func (s State) done() (last, withResult, searches int) {
 	return last, withResult, searches
 }
 
-// ran returns the step with an index if it is a query, else nil.
+// ran returns the step with index i if it is a query, or nil.
 func (s State) ran(i int) *kept {
 	if i < 0 || i >= len(s.steps) || !s.steps[i].call.Tool.Query {
 		return nil
@@ -142,8 +140,8 @@ func (s State) ran(i int) *kept {
 	return s.steps[i]
 }
 
-// stoppedOn returns the index of the step whose query an end refers to: the named step, otherwise the last executed
-// query; -1 for none.
+// stoppedOn returns the index of the step whose query an end refers to: the step that it names or, if it names none,
+// the last executed query. It returns -1 if there is none.
 func (s State) stoppedOn(end tool.End) int {
 	if end.AtStep {
 		return end.Step - 1
@@ -165,17 +163,17 @@ func (r *Runner) refuse(ctx context.Context, b *event.Branch, s State, turn prot
 	r.describe(ref, call)
 	ref.data["Seen"] = true // the call is right above
 	s.refusals++
-	call.Tool = &tool.Tool{Name: call.Tool.Name} // nothing was done: it is neither a query nor an end
+	call.Tool = &tool.Tool{Name: call.Tool.Name} // nothing was done, so this is neither a query nor an end
 	c, err := r.notDone(ctx, b, s, turn, call, r.say(string(ref.Why), ref.data), "", ref.Kind)
 	c.State.refusedAs = ref.Why
 	return c, err
 }
 
-// maxAgain is how many calls in a row a model may repeat that were carried out before.
+// maxAgain is the number of consecutive repetitions of earlier calls that end a run.
 const maxAgain = 4
 
 // refuseRepeat refuses a call that repeats an earlier one. In a conversation that only grows, the run ends if the model
-// goes on repeating calls: nothing it could see changes any more.
+// keeps repeating calls, since nothing that it sees would change any more.
 func (r *Runner) refuseRepeat(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	ref *Refusal) (Child, error) {
 	s.again++
@@ -187,7 +185,7 @@ func (r *Runner) refuseRepeat(ctx context.Context, b *event.Branch, s State, tur
 	return c, err
 }
 
-// describe adds to a refusal what its text says about the call, and the name of the tool that ends the work.
+// describe adds to a refusal the data that its text needs about the call, and the name of the tool that ends the work.
 func (r *Runner) describe(ref *Refusal, call protocol.Call) {
 	ref.data["Action"], ref.data["Argument"] = call.Tool.Name, call.Shown
 	ref.data["Stop"], ref.data["Flag"] = "stop", ""
@@ -196,8 +194,7 @@ func (r *Runner) describe(ref *Refusal, call protocol.Call) {
 	}
 }
 
-// refusedChild returns the child of a state in which the model asked for a refused action: nothing is done, and the
-// model is told why.
+// refusedChild returns the child for a refused action: nothing is done, and the model is told why.
 func (r *Runner) refusedChild(s State, turn protocol.Turn, call protocol.Call, ref *Refusal) Child {
 	ref.call, ref.turn = call, turn
 	r.describe(ref, call)
@@ -206,13 +203,13 @@ func (r *Runner) refusedChild(s State, turn protocol.Turn, call protocol.Call, r
 	return Child{State: s, Outcome: Refused, Refusal: ref}
 }
 
-// summary returns an abandoned step as named in the note.
+// summary is an abandoned step in the form in which a note names it.
 type summary struct{ Action, Argument, Result string }
 
-// Refuse settles a refused child, and writes the refusal to the log. Without goBack, or if the rules restore no state,
-// it stays as it was before the refused action. With goBack it returns to before the first of the two equal actions;
-// for a stop, to before the last query (if none was executed, there is nothing to go back to, and the state stays).
-// The model is told what was tried on the abandoned steps.
+// Refuse settles a refused child and writes the refusal to the log. Without goBack, or if the rules do not restore
+// states, the state remains as it was before the refused action. With goBack, the state from before the first of the
+// two equal actions is restored or, for a stop, the state from before the last query. If no query was executed, there
+// is nothing to go back to, and the state remains. The model is told what was tried in the abandoned steps.
 func (r *Runner) Refuse(ctx context.Context, c Child, goBack bool) (State, error) {
 	s, ref, rules := c.State, c.Refusal, r.Preset.Rules
 	goBack = goBack && (ref.Kind == "repeat" && rules.Repeat == preset.RepeatRestore ||

@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// answerColumns returns the columns of a result that answer: those that the model named, as far as they exist, without
-// the names of items that are in another column. It returns nil if the model named none.
+// answerColumns returns the columns of a result that answer the question: those that the model named, as far as they
+// exist, except labels of items that are in another column. It returns nil if the model named none.
 func answerColumns(vars, named []string) []string {
 	there := slices.DeleteFunc(slices.Clone(named), func(c string) bool { return !slices.Contains(vars, c) })
 	if len(there) == 0 {
@@ -20,7 +20,7 @@ func answerColumns(vars, named []string) []string {
 	return tool.WithoutLabels(there, vars)
 }
 
-// Words are the model's words to the asker: the answer, the reading that it chose, and what it left open.
+// Words returns the model's words to the asker: the answer, the reading that it chose, and what it left open.
 func (f Final) Words() string {
 	list := []string{f.Text}
 	if f.Answer != nil {
@@ -30,8 +30,8 @@ func (f Final) Words() string {
 	return strings.Join(list, " ")
 }
 
-// Answers returns the answer columns of the result, each row once: the form that benchmarks compare. If the model named
-// no columns, it is the whole result.
+// Answers returns the answer columns of the result, with each distinct row once. This is the form that benchmarks
+// compare. If the model named no columns, it is the whole result.
 func (a *Answer) Answers() *kg.Table {
 	t := a.Table
 	if t == nil || t.Ask || len(a.Columns) == 0 || slices.Equal(a.Columns, t.Vars) {
@@ -56,15 +56,16 @@ func (a *Answer) Answers() *kg.Table {
 	return &out
 }
 
-// shapeless refuses an end with a query whose result the model cannot have seen, or with columns that do not exist.
-// Once, it also refuses columns that differ from those that the model announced, or from what the question asks for;
-// the same end is accepted the second time. It returns nil if the preset does not check this.
+// shapeless refuses an end if the model cannot have seen its query's result, or if it names columns that do not exist.
+// It also refuses, but only once, columns that differ from those that the model announced, or from what the question
+// asks for; the same end is accepted the second time. It returns nil if there is nothing to refuse or the preset does
+// not check this.
 func (r *Runner) shapeless(s *State, end tool.End) *Refusal {
 	if !r.Preset.Rules.Shape || end.NoAnswer || end.SPARQL != "" {
 		return nil
 	}
 	i := s.stoppedOn(end)
-	k := s.steps[i] // judgeStop has checked that
+	k := s.steps[i] // judgeStop has checked that the step exists
 	if k.turn == s.turns {
 		return &Refusal{Kind: "stop", Back: len(s.steps), Why: unread, data: map[string]any{"N": i + 1}}
 	}
@@ -93,29 +94,30 @@ func (r *Runner) shapeless(s *State, end tool.End) *Refusal {
 		"Once": true}}
 }
 
-// howMany matches questions for a number, in the most common languages of questions.
+// howMany matches questions about a number, in the most common languages of questions.
 var howMany = regexp.MustCompile(`(?i)\b(how many|wie ?viele|combien d|cu[aá]nt[ao]s|quant[ei])\b`)
 
 // ShapeFault is a possible fault in an answer's columns.
 type ShapeFault struct {
 	Kind               ShapeKind
-	Column, Item       string   // a name, and what it names
-	Columns, Announced []string // that answer, and that were announced to answer
+	Column, Item       string   // the column of a name, and that of the item it names
+	Columns, Announced []string // the answer columns, and those that were announced
 }
 
-// ShapeKind is the kind of a fault. It is the name of the text that the model reads.
+// ShapeKind is the kind of a fault. It is also the name of the text that the model reads.
 type ShapeKind string
 
 // The kinds of faults.
 const (
 	ShapeLabel  ShapeKind = "shape_label"  // a name instead of its item
-	ShapeFewer  ShapeKind = "shape_fewer"  // columns that were announced are missing
-	ShapeMore   ShapeKind = "shape_more"   // there are more than were announced
-	ShapeNumber ShapeKind = "shape_number" // the question asks how many, and there is no number
+	ShapeFewer  ShapeKind = "shape_fewer"  // announced columns are missing
+	ShapeMore   ShapeKind = "shape_more"   // there are more columns than were announced
+	ShapeNumber ShapeKind = "shape_number" // the question asks how many, but there is no number
 )
 
-// ShapeFaults returns what may be wrong with the columns of an answer to a question. named are the columns that answer,
-// according to the model (none means all of the table's); announced are those that it announced before it saw a result.
+// ShapeFaults returns what may be wrong with the columns of an answer to a question. named are the answer columns
+// according to the model (nil means all columns of the table), and announced are those that it announced before it saw
+// a result.
 func ShapeFaults(question string, t *kg.Table, named, announced []string) []ShapeFault {
 	columns := named
 	if len(columns) == 0 {

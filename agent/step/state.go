@@ -12,45 +12,46 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// State is an exploration so far: the paper's state, every step with its observation (section 4.1), and what the
-// model is told next. It is a value: it can be kept, copied and expanded again, even concurrently.
+// State is an exploration so far. It consists of the paper's state, which is every step with its observation (section
+// 4.1), and of what the model is told next. A State is a value: it can be kept, copied and expanded again, even
+// concurrently.
 type State struct {
-	at    int     // ID of the event at which it was reached
-	root  int     // ID of the event that the exploration began with
+	at    int     // ID of the event at which the state was reached
+	root  int     // ID of the event with which the exploration began
 	steps []*kept // a step in a state never changes; see [State.changed]
-	taken int     // steps executed on the way here, including abandoned ones: the last number used
-	turns int     // turns that could be read
+	taken int     // number of steps executed so far, including abandoned ones; this is the last number used
+	turns int     // number of turns that could be read
 
 	refused   bool // the last action was refused, and no steps were abandoned for it
 	refusedAs Why  // why the last turn was refused, or "" if it was carried out
 	notes     []note
-	hint      string      // told once, with the next call: why the last turn was refused or could not be read
+	hint      string      // what the model is told at the next call: why the last turn was refused or could not be read
 	bad       *llm.Choice // the turn that could not be read, shown with the next call
-	asides    []aside     // what is kept in a conversation that only grows, see preset.Rules.Append
+	asides    []aside     // turns kept in a conversation that only grows, see preset.Rules.Append
 
-	reply        string   // the last turn, as replies are compared
-	stuck        int      // how often it was the same as the one before it
-	again        int      // calls refused since the last one that was carried out, because they repeat earlier ones
-	warned       bool     // it was refused because it is the same as the one before it
-	messages     int      // of the conversation so far
-	known        *seen    // IDs that the model was shown or that were given, in the form of tool.Dialect.Key
+	reply        string   // the last turn, in the form in which replies are compared
+	stuck        int      // number of consecutive turns that were the same as the one before
+	again        int      // calls refused as repetitions since the last one that was carried out
+	warned       bool     // the last turn was refused because it was the same as the one before it
+	messages     int      // number of messages in the conversation so far
+	known        *seen    // IDs that the model was shown or given, in the form of tool.Dialect.Key
 	shown        *seen    // IRIs that results have shown
-	actions      int      // actions requested in all
-	formatErrors int      // turns in a row that could not be read
-	granted      int      // steps that the model did not ask for
-	refusals     int      // refused actions in all
+	actions      int      // number of requested actions
+	formatErrors int      // consecutive turns that could not be read
+	granted      int      // steps that the model did not request
+	refusals     int      // number of refused actions
 	repairs      int      // turns and calls that had to be repaired
-	down         int      // failures of the graph's service in a row
+	down         int      // consecutive failures of the graph's service
 	feedbacks    int      // answers that a judge sent back
-	verdict      *Verdict // the first one
+	verdict      *Verdict // the judge's first verdict
 	rejected     *Answer  // the last of those answers
-	unseen       bool     // the query of the answer contains IDs that were not seen before
-	probes       probed   // of an answer
-	returns      []string // columns of the answer, as the model announced them
-	shapeTold    bool     // it was told what may be wrong with its answer's columns
+	unseen       bool     // the answer's query contains IDs that were not seen before
+	probes       probed   // the probes of an answer
+	returns      []string // columns of the answer that the model announced
+	shapeTold    bool     // the model was told what may be wrong with its answer's columns
 }
 
-// aside is a turn that could not be read, after the first n steps of the state, with the reply to it.
+// aside is an unreadable turn after the first n steps of the state, with the reply to it.
 type aside struct {
 	after int
 	bad   llm.Choice
@@ -64,24 +65,24 @@ type kept struct {
 	call      protocol.Call
 	turn      int
 	reasoning string
-	key       string // by which calls are compared
-	query     string // an executed query
-	result    bool   // it returned rows or a truth value
+	key       string // the form in which calls are compared
+	query     string // the executed query, if any
+	result    bool   // the query returned rows or a truth value
 	table     *kg.Table
-	transient bool          // it failed for a temporary reason: doing it again is not a repetition
+	transient bool          // the step failed for a temporary reason, so doing it again is not a repetition
 	pause     time.Duration // the pause that the graph's service requests
-	given     bool          // the model did not ask for it, see [Runner.Give]
-	fruitless bool          // it showed nothing: no rows, no hits
+	given     bool          // the model did not request the step, see [Runner.Give]
+	fruitless bool          // the step showed nothing: no rows, no hits
 	unseen    bool          // the query contains IDs that were not seen before
-	// its result in one line: "12 rows", "no rows", "failed: timeout"; "" if there is none
+	// the result in one line: "12 rows", "no rows", "failed: timeout"; "" if there is none
 	brief  string
-	short  string // the truth value or only row of a query, if it is small
+	short  string // the truth value or the only row of a result, if it is small
 	unfit  string // why the query cannot be the final one although it has a result
 	advice tool.Advice
 	notes  []string
 }
 
-// note is shown to the model after the first n steps of the state.
+// note is a text that the model is shown after the first n steps of the state.
 type note struct {
 	after int
 	text  string
@@ -90,7 +91,7 @@ type note struct {
 // maxNotes is the maximum number of notes about abandoned steps in a state.
 const maxNotes = 3
 
-// seen is a set of IDs that can grow without changing other copies of it.
+// seen is a set of IDs that can grow without changing its other copies.
 type seen struct {
 	ids map[string]bool
 	up  *seen
@@ -134,7 +135,7 @@ func (s State) Steps() []event.Step {
 // At returns the ID of the event at which the state was reached.
 func (s State) At() int { return s.at }
 
-// Ended returns the state after everything that followed the exploration, up to the event with the ID at.
+// Ended returns the state as of the event with the ID at, after everything that followed the exploration.
 func (s State) Ended(at int) State {
 	s.at = at
 	return s
@@ -143,8 +144,7 @@ func (s State) Ended(at int) State {
 // Refused reports whether the last action was refused, and no steps were abandoned for it.
 func (s State) Refused() bool { return s.refused }
 
-// Told returns what the model is told at its next turn because the last one was refused or could not be read; "" for
-// nothing.
+// Told returns what the model is told at its next turn because the last one was refused or could not be read, or "".
 func (s State) Told() string {
 	if n := len(s.asides); s.hint == "" && n > 0 && s.asides[n-1].after == len(s.steps) {
 		return s.asides[n-1].note
@@ -155,11 +155,11 @@ func (s State) Told() string {
 // Refusals returns how many actions were refused on the way to the state.
 func (s State) Refusals() int { return s.refusals }
 
-// Unseen reports whether the answer's query contains IDs that the model had not been shown.
+// Unseen reports whether the answer's query contains IDs that the model had not been shown before.
 func (s State) Unseen() bool { return s.unseen }
 
-// Notes returns the searcher's thoughts and the results of the actions, one line each, for the writer of the report:
-// the result alone shows neither what was assumed nor what is missing.
+// Notes returns the model's thoughts and the results of its actions, one line per step, for whoever writes the report.
+// The result alone shows neither what was assumed nor what is missing.
 func (s State) Notes() []string {
 	var out []string
 	for i, k := range s.steps {
@@ -169,8 +169,8 @@ func (s State) Notes() []string {
 	return out
 }
 
-// back returns the state with its first n steps, and the steps that were abandoned. Counts are kept, and IDs that were
-// seen stay seen.
+// back returns the state reduced to its first n steps, and the steps that were abandoned. Counts are kept, and IDs that
+// were seen remain seen.
 func (s State) back(n int) (State, []*kept) {
 	gone := s.steps[n:]
 	s.steps = slices.Clip(s.steps[:n])
@@ -203,7 +203,7 @@ func (s State) with(k kept) State {
 	return s
 }
 
-// changed returns the state with a copy of its i-th step, from 0, that may be changed.
+// changed returns the state with a copy of its step with index i, and that copy, which may be changed.
 func (s State) changed(i int) (State, *kept) {
 	k := *s.steps[i]
 	s.steps = slices.Clone(s.steps)
@@ -219,8 +219,8 @@ func (s State) lastNumber() int {
 	return s.steps[len(s.steps)-1].N
 }
 
-// shortened returns the state with the observations of all but the last three steps cut down, for a model whose
-// context is too short for the whole.
+// shortened returns the state with shorter observations in all but the last three steps, for a model whose context is
+// too short for the whole conversation.
 func (s State) shortened() State {
 	for i := range s.steps {
 		limit := 400

@@ -22,7 +22,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// answers is a model that returns its answers in turn and records its requests.
+// answers is a model that returns its answers one after another and records its requests.
 type answers struct {
 	mu       sync.Mutex
 	choices  [][]llm.Choice
@@ -48,7 +48,7 @@ func said(texts ...string) (out []llm.Choice) {
 	return out
 }
 
-// small is a graph in which every search finds nothing and every query has one row.
+// small is a graph in which every search finds nothing and every query returns one row.
 type small struct{ tool.Graph }
 
 func (small) Search(context.Context, kg.SearchQuery) (*kg.SearchResult, error) {
@@ -62,7 +62,7 @@ func (small) Query(_ context.Context, q string) (*kg.Table, error) {
 	return &kg.Table{Vars: []string{"x"}, Source: "test", Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1")}}}, nil
 }
 
-// log keeps events.
+// log is a recorder that keeps the events.
 type log struct{ events []event.Event }
 
 func (l *log) Record(_ context.Context, e event.Event) error {
@@ -78,7 +78,7 @@ func runner(t *testing.T, m Model, rec event.Recorder, p *preset.Preset) *Runner
 		Events: event.NewLog(rec, time.Now, 0), Meter: NewMeter(event.Limits{}.WithDefaults(), time.Now)}
 }
 
-// native returns the preset spinach with native calls.
+// native returns the preset spinach, changed to use native calls.
 func native(t *testing.T, parallel bool) *preset.Preset {
 	t.Helper()
 	def := map[string]any{"name": "n", "about": "a", "long": "l", "protocol": "native", "parallel": parallel,
@@ -103,8 +103,8 @@ func actions(s State) (out []string) {
 	return out
 }
 
-// TestSamples checks that n samples make n children, each with its own step, below the same call to the model, and that
-// the parent is not changed.
+// TestSamples checks that n samples make n children, each with its own step below the same call to the model, and that
+// the parent does not change.
 func TestSamples(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)"), said("search_wikidata(b)", "search_wikidata(a)",
 		"nonsense(")}}
@@ -120,7 +120,7 @@ func TestSamples(t *testing.T) {
 		t.Fatal(children, err)
 	}
 	if m.requests[0].N != 0 || m.requests[1].N != 3 {
-		t.Errorf("samples asked for: %d, %d", m.requests[0].N, m.requests[1].N)
+		t.Errorf("requested samples: %d, %d", m.requests[0].N, m.requests[1].N)
 	}
 	for i, want := range []Outcome{Carried, Refused, Unreadable} {
 		if children[i].Outcome != want {
@@ -140,8 +140,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestStatesAreValues checks that states expanded in parallel do not affect each other, and that one that was left can
-// be continued later.
+// TestStatesAreValues checks that states expanded in parallel do not affect each other, and that the work can return to
+// an earlier state later.
 func TestStatesAreValues(t *testing.T) {
 	var all [][]llm.Choice
 	for range 40 {
@@ -172,13 +172,13 @@ func TestStatesAreValues(t *testing.T) {
 			t.Errorf("event %d has ID %d and parent %d", i+1, e.ID, e.Parent)
 		}
 		if e.Event == "model" && i > 0 && e.Parent != root.At() {
-			t.Errorf("event %d hangs below %d, want the state's %d", e.ID, e.Parent, root.At())
+			t.Errorf("event %d is below %d, want the state's event %d", e.ID, e.Parent, root.At())
 		}
 	}
 }
 
-// TestGoBack checks that a second refusal returns to the state before the repeated step, with a note, and that the
-// log's next event has that state as its parent.
+// TestGoBack checks that a second refusal restores the state before the repeated step, with a note, and that the next
+// event in the log has that state's event as its parent.
 func TestGoBack(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)"), said("search_wikidata(b)"),
 		said("search_wikidata(b)"), said("search_wikidata(b)")}}
@@ -206,7 +206,7 @@ func TestGoBack(t *testing.T) {
 	last := rec.events[len(rec.events)-1]
 	if last.Event != "rollback" || *last.To != 1 || rec.events[last.Parent-1].Event != "step" ||
 		rec.events[last.Parent-1].Step.N != 1 {
-		t.Errorf("the rollback %+v hangs below %+v", last, rec.events[last.Parent-1])
+		t.Errorf("the rollback %+v is below %+v", last, rec.events[last.Parent-1])
 	}
 }
 
@@ -215,7 +215,7 @@ func call(id, name, args string) llm.ToolCall {
 }
 
 // TestNativeConversation checks that calls and results are separate messages, that a message without a call is not an
-// end, and that a call with mistakes gets them as its result.
+// end, and that the result of a call with mistakes describes them.
 func TestNativeConversation(t *testing.T) {
 	const q = `{"query":"SELECT ?x WHERE { ?x wdt:P31 wd:Q5 }"}`
 	m := &answers{choices: [][]llm.Choice{
@@ -260,7 +260,7 @@ func TestNativeConversation(t *testing.T) {
 		}
 		bad := m.requests[i].Messages[len(m.requests[i].Messages)-2]
 		if len(bad.ToolCalls) != 1 || !json.Valid([]byte(bad.ToolCalls[0].Arguments)) {
-			t.Errorf("request %d holds %+v: servers refuse broken JSON", i+1, bad)
+			t.Errorf("request %d contains %+v: servers reject broken JSON", i+1, bad)
 		}
 	}
 	ms := m.requests[4].Messages[2:]
@@ -270,7 +270,7 @@ func TestNativeConversation(t *testing.T) {
 	}
 }
 
-// TestOneCallOnly checks that if a turn may have only one call, the others are left out and the model is told.
+// TestOneCallOnly checks that if a turn may have only one call, the others are left out and the model is told so.
 func TestOneCallOnly(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{{{ToolCalls: []llm.ToolCall{call("c1", "search_wikidata", `{"text":"a"}`),
 		call("c2", "search_wikidata", `{"text":"b"}`)}}},
@@ -289,8 +289,8 @@ func TestOneCallOnly(t *testing.T) {
 	}
 }
 
-// TestLimitsOfTheRun checks that all states share the limits on money and tokens, which end an expansion before the
-// call.
+// TestLimitsOfTheRun checks that all states share the limits on money and tokens, and that these end an expansion
+// before its call.
 func TestLimitsOfTheRun(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)"), said("search_wikidata(b)")}}
 	r := runner(t, m, nil, preset.Default())
@@ -306,7 +306,7 @@ func TestLimitsOfTheRun(t *testing.T) {
 	}
 }
 
-// TestManyCalls checks that a turn with more calls than the state may have steps is carried out up to the limit.
+// TestManyCalls checks that a turn with more calls than the state may have steps is carried out only up to the limit.
 func TestManyCalls(t *testing.T) {
 	var calls []llm.ToolCall
 	for i := range 1000 {

@@ -13,15 +13,16 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Variant is a way to make a try. Nil fields are as in the run.
+// Variant describes how a try differs from the run. Nil fields are the same as in the run.
 type Variant struct {
 	Preset *preset.Preset
 	Model  Model
 }
 
-// Try returns the runner of the n-th of several independent tries, counted from 0, and how it differs, in words. The
-// first is the run itself. The tries share limits, graphs, caches and log, but not their conversations: each has its
-// own seed, samples at a temperature of at least 0.7, and lists its tools in another order.
+// Try returns the runner for the n-th of several independent tries, counted from 0, and describes in words how it
+// differs. The first try is the run itself. The tries share limits, graphs, caches and the log, but not their
+// conversations. Each further try has its own seed, samples at a temperature of at least 0.7, and lists its tools in a
+// different order.
 func (r *Runner) Try(n int) (*Runner, string) {
 	if n == 0 {
 		return r, ""
@@ -42,14 +43,13 @@ func (r *Runner) Try(n int) (*Runner, string) {
 	}
 	if round > 0 {
 		out.Preset = out.Preset.Varied(round)
-		words = append(words, fmt.Sprintf("seed %d, tools in another order", *out.Preset.Sampling.Seed))
+		words = append(words, fmt.Sprintf("seed %d, tools in a different order", *out.Preset.Sampling.Seed))
 	}
 	return &out, strings.Join(words, ", ")
 }
 
-// Open begins an exploration at the event with the ID at: the worked dialogues of the question's kind are chosen, if
-// the preset has some, and what the model is shown before its first turn is put into the conversation. It sets
-// r.Exemplars.
+// Open begins an exploration at the event with the ID at. It chooses worked dialogues of the question's kind, if the
+// preset has any, and sets r.Exemplars. It also adds what the model is shown before its first turn to the conversation.
 func (r *Runner) Open(ctx context.Context, at int) (State, error) {
 	b := r.Events.Branch(at)
 	err := r.findExemplars(ctx, b)
@@ -80,8 +80,8 @@ func (r *Runner) findExemplars(ctx context.Context, b *event.Branch) error {
 	return nil
 }
 
-// Settle looks for an answer in an exploration that f ended without one, according to the preset's rules: the model is
-// asked for the query that the steps support, or the last executed query is used.
+// Settle tries to get an answer from an exploration that f ended without one. Depending on the preset's rules, it asks
+// the model for the query that the steps support, or uses the last executed query.
 func (r *Runner) Settle(ctx context.Context, s State, f Final) (State, Final, error) {
 	if f.Settled || f.Answer != nil {
 		return s, f, nil
@@ -109,10 +109,10 @@ type Spent struct {
 	Time  time.Duration
 }
 
-// Spent returns what was used so far.
+// Spent returns what has been used so far.
 func (m *Meter) Spent() Spent { return Spent{m.Usage(), m.Elapsed()} }
 
-// Since returns what was used since an earlier moment.
+// Since returns what has been used since an earlier moment.
 func (s Spent) Since(before Spent) Spent {
 	u := s.Usage
 	u.Add(llm.Usage{Calls: -before.Usage.Calls, InputTokens: -before.Usage.InputTokens,
@@ -120,7 +120,7 @@ func (s Spent) Since(before Spent) Spent {
 	return Spent{u, s.Time - before.Time}
 }
 
-// Times returns n times what a part used.
+// Times returns n times s.
 func (s Spent) Times(n int) Spent {
 	u := s.Usage
 	return Spent{llm.Usage{Calls: n * u.Calls, InputTokens: n * u.InputTokens, OutputTokens: n * u.OutputTokens,
@@ -134,7 +134,7 @@ func (s Spent) Max(t Spent) Spent {
 		OutputTokens: max(a.OutputTokens, b.OutputTokens), USD: max(a.USD, b.USD)}, max(s.Time, t.Time)}
 }
 
-// Allows reports whether the run's limits leave room to use as much again.
+// Allows reports whether the run's limits allow using this much more.
 func (m *Meter) Allows(more Spent) bool {
 	l, u := m.limits, m.Usage()
 	u.Add(more.Usage)
