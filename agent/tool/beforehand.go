@@ -16,32 +16,32 @@ import (
 // BeforehandName is the name of the tool with which the program looks things up before the model's first turn.
 const BeforehandName = "look_up_question"
 
-// Limits on what is looked up beforehand, and on how much of it is shown. The limits on lists were measured: later
-// entries were never needed (tools/used, docs/best.md).
+// Limits on what is looked up beforehand, and on how much of it is shown. The limits on lists are based on
+// measurements: later entries were never needed (tools/used, docs/best.md).
 const (
-	beforehandFinds   = 36 // searches for things, and for properties
-	beforehandItems   = 5  // things
-	beforehandPages   = 4  // of these, with their properties
+	beforehandFinds   = 36 // searches for entities, and searches for properties
+	beforehandItems   = 5  // entities
+	beforehandPages   = 4  // entities that are shown with their properties
 	beforehandClasses = 2  // classes whose members are described
 	beforehandProps   = 8  // properties
-	beforehandOut     = 8  // properties of a thing
-	fewMembers        = 3  // a class with fewer is not described
-	fewOut            = 6  // if a thing has at most this many, they are shown with their values
-	beforehandIn      = 4  // properties that lead to a thing
+	beforehandOut     = 8  // properties of an entity
+	fewMembers        = 3  // classes with fewer members are not described
+	fewOut            = 6  // if an entity has at most this many properties, their values are shown, too
+	beforehandIn      = 4  // properties that lead to an entity
 	beforehandShape   = 14 // properties of a class's members
 	beforehandSolved  = 3  // solved questions
 	beforehandText    = 70 // characters of a description
 	lesser            = 4  // a namesake is shown if the graph has more than a fourth as much about it
-	furtherWords      = 3  // extra words that a name may have
-	namesakes         = 15 // hits of a search for a thing
-	nameHits          = 2  // things for a name that matches none of theirs exactly
+	furtherWords      = 3  // additional words that a name may have
+	namesakes         = 15 // hits of a search for an entity
+	nameHits          = 2  // entities for a name that is not exactly one of theirs
 )
 
 type beforehandArgs struct{}
 
 var beforehandTool = typed(&Tool{Name: BeforehandName, Text: "best_beforehand.md"}, beforehand)
 
-// beforehand looks up the names and relations of a question, without a model: the things that it names with their
+// beforehand looks up the names and relations in a question, without a model: the entities that it names with their
 // properties, the classes with their members' properties, properties that may be meant, and similar solved questions.
 func beforehand(ctx context.Context, env *Env, _ beforehandArgs) (Result, error) {
 	q := &questioned{env: env, text: env.Question.Text}
@@ -52,7 +52,7 @@ func beforehand(ctx context.Context, env *Env, _ beforehandArgs) (Result, error)
 			if ctx.Err() != nil || event.IsWriteError(err) || !errors.As(err, &ge) {
 				return Result{}, err
 			}
-			env.Log.InfoContext(ctx, "agent: not all was looked up beforehand", "question", env.Question.ID, "err", err)
+			env.Log.InfoContext(ctx, "agent: not everything was looked up beforehand", "question", env.Question.ID, "err", err)
 		}
 	}
 	q.rank()
@@ -63,38 +63,38 @@ func beforehand(ctx context.Context, env *Env, _ beforehandArgs) (Result, error)
 	return Result{Text: text}, nil
 }
 
-// questioned is the result of the look-up for a question.
+// questioned is the result of the lookups for a question.
 type questioned struct {
 	env        *Env
 	text       string
 	things     []thing
-	missing    []string // names that nothing in the graph has
+	missing    []string // names that no entity in the graph has
 	properties []kg.Hit
 	names      namer
 	shapes     []*kg.Shape
 	examples   []event.Example
-	weight     func(kg.Hit) int64 // how much the graph has about a thing
+	weight     func(kg.Hit) int64 // how much data the graph has about an entity
 }
 
-// thing is a hit for a phrase of the question.
+// thing is an entity that was found for a phrase of the question.
 type thing struct {
 	phrase string
 	name   bool // the phrase is written like a name
 	hit    kg.Hit
-	rank   int  // among the hits for the phrase, from 0
-	near   bool // the phrase is not its name
+	rank   int  // rank among the hits for the phrase, from 0
+	near   bool // the phrase is not exactly its name
 	page   *page
 }
 
 // lookedFor is a search for a phrase.
 type lookedFor struct {
-	phrase  *phrase // nil: for the question as a whole
+	phrase  *phrase // nil: the question as a whole
 	query   kg.FindQuery
-	instead bool // only if nothing is named like the phrase as written
+	instead bool // used only if no entity has the phrase, as written, as its name
 }
 
-// find searches for the things that the question names, then for properties in what is left of it. IDs in the question
-// are looked up.
+// find searches for the entities that the question names, and then for properties in the rest of the question. It also
+// looks up IDs in the question.
 func (q *questioned) find(ctx context.Context) error {
 	phrases := phrasesOf(q.text)
 	var things []lookedFor
@@ -114,7 +114,7 @@ func (q *questioned) find(ctx context.Context) error {
 		if p.name {
 			texts = nameSpellings(p.text)
 		} else {
-			slices.Reverse(texts) // the singular is the name of a class
+			slices.Reverse(texts) // the singular first: it is the name of a class
 		}
 		for j, t := range texts {
 			if j == 0 || len(phrases) < maxPhrases/3 {
@@ -150,7 +150,8 @@ func (q *questioned) find(ctx context.Context) error {
 	return err
 }
 
-// miss notes the names that nothing has, and returns taken with them: their parts need not be words.
+// miss records the names that no entity has. It returns taken with these names added, since their parts may not be
+// words.
 func (q *questioned) miss(phrases, taken []phrase) []phrase {
 	for _, p := range phrases {
 		overlaps := func(t phrase) bool { return t.from < p.to && p.from < t.to }
@@ -162,8 +163,8 @@ func (q *questioned) miss(phrases, taken []phrase) []phrase {
 	return taken
 }
 
-// best orders the hits that match exactly: those about which the graph has the most data come first. If the graph
-// fails, the order is unchanged.
+// best orders the hits that match exactly by how much data the graph has about them, the most first. If the graph
+// fails, the order does not change.
 func (env *Env) best(ctx context.Context, all []lookedFor, found []*kg.SearchResult) (func(kg.Hit) int64, error) {
 	said := map[string]int64{}
 	weight := func(h kg.Hit) int64 {
@@ -196,14 +197,14 @@ func (env *Env) best(ctx context.Context, all []lookedFor, found []*kg.SearchRes
 		said[termAt(t, i, "item").Value] = countAt(t, i, "n")
 	}
 	for i, s := range all {
-		// A plain word more likely means a thing of that name than one that has it as a code or an alias.
+		// A plain word more likely means an entity with that label than one that has the word as a code or an alias.
 		meant := func(h kg.Hit) int64 {
 			if s.phrase != nil && !s.phrase.name && lettersOf(h.Label) == lettersOf(s.query.Text) {
 				return lesser * weight(h)
 			}
 			return weight(h)
 		}
-		res := *found[i] // which other queries may contain
+		res := *found[i] // a copy, since other queries may share the result
 		res.Hits = slices.Clone(res.Hits)
 		slices.SortStableFunc(res.Hits, func(a, b kg.Hit) int {
 			if x, y := exact(a, s.query.Text), exact(b, s.query.Text); !x || !y {
@@ -216,7 +217,7 @@ func (env *Env) best(ctx context.Context, all []lookedFor, found []*kg.SearchRes
 	return weight, nil
 }
 
-// search makes as many of the searches as are allowed, and returns those with their hits.
+// search makes as many of the searches as are allowed. It returns their hits, and the searches that were made.
 func (q *questioned) search(ctx context.Context, all []lookedFor) ([]*kg.SearchResult, []lookedFor, error) {
 	all = all[:min(len(all), beforehandFinds)]
 	queries := make([]kg.FindQuery, len(all))
@@ -228,7 +229,7 @@ func (q *questioned) search(ctx context.Context, all []lookedFor) ([]*kg.SearchR
 	return found, all, err
 }
 
-// without returns the question's meaningful words, without names that were found.
+// without returns the question's meaningful words, except names that were found.
 func (q *questioned) without(taken []phrase) string {
 	var out []string
 	for i, w := range wordsOf(q.text) {
@@ -239,8 +240,8 @@ func (q *questioned) without(taken []phrase) string {
 	return render.Clip(strings.Join(out, " "), maxSearch)
 }
 
-// chooseThings selects the best hits: the longest phrases that are exactly the name of something and, for words written
-// like a name, also hits that have all their words. It returns the phrases.
+// chooseThings selects the best hits: those for the longest phrases that are exactly the name of an entity and, for
+// phrases that are written like a name, also hits that contain all of their words. It returns the phrases.
 func (q *questioned) chooseThings(all []lookedFor, found []*kg.SearchResult) (taken []phrase) {
 	for _, exactly := range []bool{true, false} {
 		for i, s := range all {
@@ -273,7 +274,8 @@ func longer(name, text string) bool {
 	return len(strings.Fields(name)) > len(strings.Fields(text))+furtherWords
 }
 
-// chooseProperties selects properties whose name is a phrase of the question, then those with a similar meaning.
+// chooseProperties selects the properties whose name is a phrase of the question, and then those with a similar
+// meaning.
 func (q *questioned) chooseProperties(all []lookedFor, found []*kg.SearchResult) {
 	for _, exactly := range []bool{true, false} {
 		for i, s := range all {
@@ -287,9 +289,9 @@ func (q *questioned) chooseProperties(all []lookedFor, found []*kg.SearchResult)
 	}
 }
 
-// open reports whether hits for a phrase are still wanted. They are not if it is inside a longer phrase that is the
-// name of something. Hits that only have its words are wanted if it has several words, or one that is written like a
-// name, and no other phrase has them.
+// open reports whether hits for a phrase are still wanted. They are not if it is part of a longer phrase that is the
+// name of an entity. Hits that only contain its words are wanted if the phrase has several words or is written like a
+// name, and does not overlap with a phrase that was found.
 func open(p *phrase, taken []phrase, exactly bool) bool {
 	for _, t := range taken {
 		inside := t.from <= p.from && p.to <= t.to && t.to-t.from > p.to-p.from
@@ -300,8 +302,8 @@ func open(p *phrase, taken []phrase, exactly bool) bool {
 	return exactly || p.name && !p.number()
 }
 
-// usable reports whether a property is worth showing: it has a name, the graph uses it as far as is known, and it is
-// not an identifier of another database, unless the question has its ID.
+// usable reports whether a property is worth showing. It must have a name, must be used in the graph as far as is
+// known, and must not be an identifier of another database, unless the question contains its ID.
 func usable(h kg.Hit, q kg.FindQuery) bool {
 	return h.Label != "" && (q.External || h.Datatype != "external-id" && (h.Uses != 0 || h.Term == nil))
 }
@@ -320,8 +322,9 @@ func (q *questioned) addProperty(h kg.Hit) {
 	}
 }
 
-// rank moves to the front the properties that the question's things or members of its classes have and whose names
-// share a word with the question: these are most likely meant, even if the search for properties missed them.
+// rank moves some properties to the front: those that the question's entities or members of its classes have, and whose
+// names share a word with the question. They are the most likely to be meant, even if the search for properties missed
+// them.
 func (q *questioned) rank() {
 	var here []kg.Hit
 	add := func(h kg.Hit) {
@@ -345,7 +348,7 @@ func (q *questioned) rank() {
 	}
 	for i, h := range here {
 		if at := slices.IndexFunc(q.properties, func(x kg.Hit) bool { return x.ID == h.ID }); at >= 0 {
-			here[i] = q.properties[at] // with everything that the search returned
+			here[i] = q.properties[at] // the hit has everything that the search returned
 			q.properties = slices.Delete(q.properties, at, at+1)
 		}
 	}
@@ -353,8 +356,8 @@ func (q *questioned) rank() {
 	q.properties = q.properties[:min(len(q.properties), beforehandProps)]
 }
 
-// read reads the pages of the things. If there are too many, one of a plain word that is the name of no class is left
-// out, otherwise the last.
+// read reads the pages of the entities. If there are too many, it leaves out one that was found for a plain word and is
+// not a class or, if there is none, the last one.
 func (q *questioned) read(ctx context.Context) error {
 	var iris []string
 	for _, t := range q.things {
@@ -386,7 +389,7 @@ func (q *questioned) read(ctx context.Context) error {
 	return err
 }
 
-// leastPage returns the index of the thing whose page says least for the question.
+// leastPage returns the index of the entity whose page is least useful for the question.
 func (q *questioned) leastPage() int {
 	last := 0
 	for i := len(q.things) - 1; i >= 0; i-- {
@@ -402,7 +405,7 @@ func (q *questioned) leastPage() int {
 	return last
 }
 
-// measure describes the members of the first classes among the things.
+// measure describes the members of the first classes among the entities.
 func (q *questioned) measure(ctx context.Context) error {
 	if q.env.Source.Shapes == nil {
 		return nil
@@ -425,7 +428,7 @@ func (q *questioned) measure(ctx context.Context) error {
 	return q.lookBehind(ctx)
 }
 
-// lookBehind asks what is behind the nameless nodes that members of the classes have.
+// lookBehind looks up the properties of the nameless nodes that members of the classes lead to.
 func (q *questioned) lookBehind(ctx context.Context) error {
 	var iris []string
 	for _, s := range q.shapes {
@@ -444,7 +447,7 @@ func (q *questioned) lookBehind(ctx context.Context) error {
 	return err
 }
 
-// membersOf returns how many members a class has, according to its page.
+// membersOf returns the number of a class's members according to its page.
 func (env *Env) membersOf(p *page) int {
 	for _, t := range env.Source.Explain.Types {
 		iri, ok := env.Source.Explain.Expand(t)
@@ -457,7 +460,7 @@ func (env *Env) membersOf(p *page) int {
 	return 0
 }
 
-// solved looks for solved questions that are similar to this one.
+// solved searches for solved questions that are similar to this one.
 func (q *questioned) solved(ctx context.Context) error {
 	if q.env.Source.Examples == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// write writes what was found, in as few words as possible.
+// write describes what was found, in as few words as possible.
 func (q *questioned) write() string {
 	var lines []string
 	for _, t := range q.things {
@@ -67,7 +67,7 @@ func (q *questioned) thingLines(t thing) []string {
 		plain := len(r.values) > 0 && q.names.plain(r.values[0])
 		switch {
 		case label == "" && q.env.Source.Explain.IsWikibase(), slices.Contains(apart, r.property),
-			id == "P1963": // what other properties such things have, which their shape shows
+			id == "P1963": // lists properties that such entities have, which their shape shows, too
 		case slices.Contains(usefulOut, id), (q.asked(id, label) || few) && (!plain || r.n < 4):
 			near = append(near, strings.TrimSpace(id+" "+label)+": "+q.briefly(r))
 		case !plain:
@@ -93,7 +93,7 @@ func (q *questioned) thingLines(t thing) []string {
 	return lines
 }
 
-// usefulOut lists the properties whose values show what a thing is.
+// usefulOut lists the properties whose values show what an entity is.
 var usefulOut = []string{"P31", "P279"}
 
 func (q *questioned) briefly(r pageRow) string {
@@ -101,7 +101,7 @@ func (q *questioned) briefly(r pageRow) string {
 	return q.names.values(r)
 }
 
-// asked reports whether a property was found, or shares a word with the question.
+// asked reports whether a property was found or shares a word with the question.
 func (q *questioned) asked(id, label string) bool {
 	if slices.ContainsFunc(q.properties, func(h kg.Hit) bool { return h.ID == id }) {
 		return true
@@ -109,7 +109,7 @@ func (q *questioned) asked(id, label string) bool {
 	return q.shares(cmp.Or(label, id[strings.LastIndexAny(id, ":/#")+1:]))
 }
 
-// shares reports whether a name shares a word with the question, judging by the first letters.
+// shares reports whether a name shares a word with the question, comparing only first letters.
 func (q *questioned) shares(label string) bool {
 	for _, w := range wordsOf(q.text) {
 		if w.stop || w.capped || utf8.RuneCountInString(w.text) < 4 {
@@ -143,7 +143,8 @@ func (q *questioned) propertyLine(h kg.Hit) string {
 	return s
 }
 
-// shapeList writes the properties of a class's members, with their share and what they lead to.
+// shapeList formats the properties of a class's members, each with the share of members that have it and with what it
+// leads to.
 func (q *questioned) shapeList(s *kg.Shape) string {
 	var list []string
 	for _, p := range s.Out {
@@ -166,8 +167,8 @@ func (q *questioned) shapeList(s *kg.Shape) string {
 	return strings.Join(list, ", ")
 }
 
-// target describes what a members' property leads to: the kind of a literal, the properties of nameless nodes and, on
-// graphs whose property names are less telling, the class of a thing.
+// target describes what a property of members leads to: the kind of a literal, the properties of nameless nodes and, on
+// graphs whose property names are less descriptive, the class of an entity.
 func (q *questioned) target(property string, t kg.ShapeTarget) string {
 	iri, err := q.env.iriOf(property)
 	switch {

@@ -11,15 +11,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Limits on what is examined behind nameless nodes.
+// Limits on what is examined about nameless nodes.
 const (
-	nodesLookedAt = 100 // nodes of a property
-	behindShown   = 6   // properties of such nodes
+	nodesLookedAt = 100 // nodes that a property leads to
+	behindShown   = 6   // properties of such nodes that are shown
 )
 
-// behind returns the properties of nameless nodes, by the property that leads to them, the most frequent first. The
-// properties are IRIs. On a Wikibase such nodes are unknown values, and nothing is behind them. If the graph fails, it
-// returns nothing; only the end of ctx and a log that cannot be written are errors.
+// behind returns the properties of nameless nodes, by the property that leads to these nodes, the most frequent first.
+// All properties are IRIs. On a Wikibase, such nodes are unknown values and do not have properties. If the graph fails,
+// behind returns nothing. Only the end of ctx and a failure to write the log are errors.
 func (env *Env) behind(ctx context.Context, properties []string) (map[string][]string, error) {
 	if len(properties) == 0 || env.Source.Explain.IsWikibase() {
 		return nil, nil
@@ -45,7 +45,7 @@ func (env *Env) behind(ctx context.Context, properties []string) (map[string][]s
 	return out, nil
 }
 
-// behindText writes the properties of the nodes that a property leads to: "[v:days, v:reader]".
+// behindText formats the properties of the nodes that a property leads to: "[v:days, v:reader]".
 func (n namer) behindText(property string) string {
 	var list []string
 	for _, iri := range n.behind[property] {
@@ -56,7 +56,7 @@ func (n namer) behindText(property string) string {
 	return "[" + mostOf(list, behindShown) + "]"
 }
 
-// apart returns the properties for names, descriptions and classes, which are shown in other ways.
+// apart returns the properties for names, descriptions and classes, which are shown separately.
 func (env *Env) apart() []string {
 	d := &env.Source.Explain
 	var out []string
@@ -68,7 +68,7 @@ func (env *Env) apart() []string {
 	return out
 }
 
-// nameless returns the properties on pages that lead to nameless nodes.
+// nameless returns the properties on the pages that lead to nameless nodes.
 func (ps pages) nameless() []string {
 	var out []string
 	for _, p := range ps {

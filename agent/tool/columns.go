@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// WithoutLabels removes the columns that only name the items of another column, in a result with the columns vars. If
-// nothing else would be left, it removes none.
+// WithoutLabels removes the columns that only contain labels for the items of another column, in a result with the
+// columns vars. If no columns would be left, it removes none.
 func WithoutLabels(columns, vars []string) []string {
 	var out []string
 	for _, c := range columns {
@@ -24,14 +24,14 @@ func WithoutLabels(columns, vars []string) []string {
 	return out
 }
 
-// NameOf reports whether a column, judging by its name and its first value, has the names of the items in another
-// column, and which one.
+// NameOf reports whether a column contains the names of the items in another column, and returns that column. It judges
+// by the column's name and first value.
 func NameOf(t *kg.Table, column string) (item string, ok bool) {
 	item, ok = sparql.LabelBase(column)
 	return item, ok && !firstOf(t, column).IsIRI()
 }
 
-// HasNumber reports whether one of the columns is a number, judging by its first value.
+// HasNumber reports whether one of the columns contains numbers, judging by its first value.
 func HasNumber(t *kg.Table, columns []string) bool {
 	return slices.ContainsFunc(columns, func(c string) bool {
 		switch firstOf(t, c).Datatype {

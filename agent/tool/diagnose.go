@@ -11,28 +11,28 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Limits of the diagnosis of an empty result.
+// Limits on the diagnosis of an empty result.
 const (
-	maxConditions = 8               // conditions of a query that is diagnosed
-	maxProbes     = 6               // probes of one query
-	probeTime     = 5 * time.Second // of one probe
-	shownProbe    = 120             // characters of a condition in the text
+	maxConditions = 8               // conditions in a query that is diagnosed
+	maxProbes     = 6               // probes for one query
+	probeTime     = 5 * time.Second // maximum time for one probe
+	shownProbe    = 120             // characters of a condition that the text shows
 )
 
-// probe is a query without one of its conditions, as an ASK.
+// probe is a query without one of its conditions, in the form of an ASK.
 type probe struct{ condition, query string }
 
 // diagnosis is the result of probing an empty query: the conditions without which there are rows, and those without
-// which there are still none.
+// which there are still no rows.
 type diagnosis struct {
 	Rows, None []string
 	All        bool // every condition was tried
 }
 
-// diagnose tries a query that returned nothing without each of its conditions, one at a time, and reports which of them
-// loses the rows. It returns "" if the query is not simple enough (see [Dialect.probes]), if a limit of the run is
-// near, or if no probe could be evaluated. Only the end of ctx and a trajectory that cannot be written are errors: a
-// probe that fails ends the diagnosis.
+// diagnose runs a query that returned nothing without each of its conditions in turn, and reports which of them loses
+// the rows. It returns "" if the query is not simple enough (see [Dialect.probes]), if a limit of the run is near, or
+// if no probe could be evaluated. A probe that fails ends the diagnosis. Only the end of ctx and a failure to write the
+// trajectory are errors.
 func (env *Env) diagnose(ctx context.Context, query string) (string, error) {
 	if !env.Diagnose || !env.TimeFor(maxProbes*probeTime) {
 		return "", nil
@@ -54,7 +54,7 @@ func (env *Env) diagnose(ctx context.Context, query string) (string, error) {
 			d.None = append(d.None, p.condition)
 		}
 		if err != nil {
-			break // do not ask a slow or busy graph five more times
+			break // do not query a slow or busy graph five more times
 		}
 	}
 	if len(d.Rows)+len(d.None) == 0 {
@@ -77,10 +77,11 @@ func (env *Env) try(ctx context.Context, query string) (bool, error) {
 	return t.Boolean, nil
 }
 
-// probes returns the query without each of its conditions in turn, the last condition first, since a query grows at
-// its end; all reports whether those are all of them. It returns none for a query that is more than a conjunction of
-// two to eight conditions (one triple, FILTER, MINUS, VALUES or UNION each) besides OPTIONAL, BIND and the label
-// service, or whose rows can be lost elsewhere, by HAVING, OFFSET or LIMIT 0.
+// probes returns the query without each of its conditions in turn, beginning with the last condition, since a query
+// grows at its end; all reports whether every condition is covered. The query must be a conjunction of two to eight
+// conditions, each of which is one triple, FILTER, MINUS, VALUES or UNION. OPTIONAL, BIND and the label service may
+// occur besides these. For any other query, and for one whose rows can be lost elsewhere, by HAVING, OFFSET or LIMIT 0,
+// probes returns nothing.
 func (d Dialect) probes(query string) (out []probe, all bool) {
 	q, err := d.parse(query)
 	if err != nil || q.Form != sparql.Select || len(q.Named) > 0 || q.Body == nil || q.Body.Where == nil {
@@ -94,7 +95,7 @@ func (d Dialect) probes(query string) (out []probe, all bool) {
 		return nil, false
 	}
 	for _, c := range slices.Backward(conditions) {
-		if len(out) == maxProbes || triples == 1 && c.triple { // without its only triple a query matches nothing useful
+		if len(out) == maxProbes || triples == 1 && c.triple { // without its only triple, a query matches nothing useful
 			continue
 		}
 		rest := slices.DeleteFunc(slices.Clone(patterns), func(p sparql.Pattern) bool { return p == c.pattern })
@@ -113,7 +114,7 @@ type condition struct {
 	triple  bool
 }
 
-// conjunction takes apart the outer group of a query: each triple becomes a separate pattern, and the label service is
+// conjunction splits the outer group of a query: each triple becomes a separate pattern, and the label service is
 // removed. ok is false if the group is more than a conjunction.
 func conjunction(q *sparql.Query) (patterns []sparql.Pattern, conditions []condition, triples int, ok bool) {
 	text := func(s sparql.Span) string { return q.Text[s.Start:s.End] }
@@ -124,7 +125,7 @@ func conjunction(q *sparql.Query) (patterns []sparql.Pattern, conditions []condi
 	for _, p := range q.Body.Where.Patterns {
 		switch p := p.(type) {
 		case *sparql.Triples:
-			// a blank node would differ in each triple
+			// A blank node would be a different one in each triple.
 			if p.Subject.Kind != sparql.Var && p.Subject.Kind != sparql.Const {
 				return nil, nil, 0, false
 			}

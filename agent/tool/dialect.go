@@ -13,9 +13,9 @@ import (
 	variants "github.com/spinachbot/spinachbot/internal/sparql/variant"
 )
 
-// Dialect implements what the agent does with query texts, using internal/sparql.
+// Dialect implements the agent's operations on query texts, using internal/sparql.
 type Dialect struct {
-	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's own services; nil: none
+	Services func(iri string) bool // addresses that SERVICE may name besides those of Wikidata's services; nil: none
 	Graph    *kg.Description       // the graph that is asked; nil: one of Wikidata's kind
 }
 
@@ -23,8 +23,8 @@ type Dialect struct {
 // does not need even a tenth of that.
 const maxQuery = 64 << 10
 
-// Check reads a query before it is sent anywhere. A mistake is a *kg.Error: a syntax error with its position, or a
-// refusal of updates and foreign services.
+// Check checks a query before it is sent anywhere. If there is a mistake, it returns a *kg.Error: a syntax error with
+// its position, or a refusal of updates and foreign services.
 func (d Dialect) Check(query string) error {
 	if len(query) > maxQuery {
 		return kg.Errorf(kg.Refused, "it is %d bytes long, at most %d are allowed.", len(query), maxQuery)
@@ -40,7 +40,7 @@ func (d Dialect) Check(query string) error {
 	return placed(kg.SyntaxError, err)
 }
 
-// placed turns the dialect's error into a graph error, which is shown to the model.
+// placed converts the dialect's error to a graph error, which is shown to the model.
 func placed(kind kg.Kind, err error) *kg.Error {
 	out := &kg.Error{Kind: kind, Message: err.Error(), Err: err}
 	var many sparql.Errors
@@ -73,8 +73,8 @@ func sentence(e *sparql.Error) string {
 // NormalForm returns the form in which queries are compared.
 func (Dialect) NormalForm(query string) string { return sparql.NormalForm(query) }
 
-// Identifiers returns the IDs in a query, in order, see [Dialect.ID]; for a text that does not parse, everything that
-// looks like a Q, P or L ID.
+// Identifiers returns the IDs in a query, in order; see [Dialect.ID]. For a text that cannot be parsed, it returns
+// everything that looks like a Q, P or L ID.
 func (d Dialect) Identifiers(query string) []string {
 	q, err := d.parse(query)
 	if err != nil {
@@ -110,10 +110,10 @@ func (d Dialect) Limit(query string) int {
 // InLanguage replaces [AUTO_LANGUAGE], which only the query service's own page understands.
 func (Dialect) InLanguage(query, lang string) string { return sparql.ReplaceAutoLanguage(query, lang) }
 
-// exploringLimit is the limit with which models like to explore, and which they forget to remove.
+// exploringLimit is the LIMIT that models often use while exploring and then forget to remove.
 const exploringLimit = 10
 
-// TrimLimit removes a final LIMIT of the size that models explore with. It reports whether there was one.
+// TrimLimit removes a LIMIT of that size from the end of a query. It reports whether there was one.
 func (Dialect) TrimLimit(query string) (string, bool) {
 	return sparql.TrimFinalLimit(query, exploringLimit)
 }
@@ -126,8 +126,8 @@ func (d Dialect) WithView(query string) string {
 	return sparql.WithView(query)
 }
 
-// PostingForm returns the query as it is posted, with the labels of its IDs as comments. The error says why it cannot
-// be posted.
+// PostingForm returns the query in its posting form, with the labels of its IDs as comments. The error describes why
+// the query cannot be posted.
 func (d Dialect) PostingForm(query string, label func(id string) string) (string, error) {
 	if !d.wikibase() {
 		id := func(iri string) string { return d.ID(rdf.IRI(iri)) }
@@ -136,7 +136,7 @@ func (d Dialect) PostingForm(query string, label func(id string) string) (string
 	return sparql.PostingForm(query, label)
 }
 
-// known returns the graph's own prefixes, nil for Wikidata's.
+// known returns the graph's own prefixes, or nil if it uses Wikidata's.
 func (d Dialect) known() map[string]string {
 	if d.wikibase() {
 		return nil
@@ -153,8 +153,8 @@ func (d Dialect) parse(query string) (*sparql.Query, error) {
 	return sparql.ParseWith(query, d.known())
 }
 
-// ID returns the ID of a node: on a Wikibase its number, "" for anything else; on other graphs an IRI's prefixed name
-// or <IRI>, "" for literals and blank nodes.
+// ID returns the ID of a node. On a Wikibase, this is an entity's number, and "" for anything else. On other graphs, it
+// is an IRI's prefixed name or <IRI>, and "" for literals and blank nodes.
 func (d Dialect) ID(t rdf.Term) string {
 	switch {
 	case !t.IsIRI():
@@ -165,7 +165,7 @@ func (d Dialect) ID(t rdf.Term) string {
 	return d.Graph.Compact(t.Value)
 }
 
-// IDOf returns the ID of an IRI on a Wikibase, or "" if it has none and on other graphs.
+// IDOf returns the ID of an IRI on a Wikibase. It returns "" if the IRI has none, and on other graphs.
 func (d Dialect) IDOf(iri string) string {
 	if !d.wikibase() {
 		return ""

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	maxPageForModel = 60_000 // longest page, in bytes, that the model prunes; a longer one is pruned by words first
-	maxLeftOut      = 30     // names of left-out properties shown
-	maxCutNamed     = 10     // properties named whose values are left out
+	maxPageForModel = 60_000 // in bytes: longer pages are first pruned by words
+	maxLeftOut      = 30     // number of left-out properties that are named
+	maxCutNamed     = 10     // number of properties with left-out values that are named
 )
 
 // EntryName is the action that shows an entity's page.
@@ -22,7 +22,7 @@ const EntryName = "get_wikidata_entry"
 var entryTool = onInput(&Tool{Name: EntryName, Text: "entry.md", Input: "id",
 	about: "an item or property, such as Q42"}, idKey, entry)
 
-// idKey returns the ID that a call names, by which calls are compared.
+// idKey returns the ID that a call names, which is the form in which calls are compared.
 func idKey(text string) string {
 	if id := render.ID(text); id != "" {
 		return id
@@ -30,8 +30,8 @@ func idKey(text string) string {
 	return render.Fold(text)
 }
 
-// nodeID returns the ID that an argument names, or "" if it names none: a number on a Wikibase, an IRI or a prefixed
-// name on another graph.
+// nodeID returns the ID that an argument names, or "" if it names none. On a Wikibase, the argument is a number; on
+// other graphs, it is an IRI or a prefixed name.
 func (env *Env) nodeID(argument string) string {
 	if env.Dialect.wikibase() {
 		return render.ID(argument)
@@ -51,9 +51,9 @@ func (env *Env) exampleID(number string) string {
 	return "prefix:name or <IRI>"
 }
 
-// entry carries out get_wikidata_entry(Q number): the page, pruned by the model to what matters for the question
-// (SPINACH paper, section 4.1, prompt 13), or by words in common with the question when the model fails or answers with
-// something that is not part of the page. A short page is shown whole.
+// entry carries out get_wikidata_entry(Q number). It shows the page, pruned by the model to what matters for the
+// question (SPINACH paper, section 4.1, prompt 13). If the model fails, or returns something that is not on the page,
+// the page is pruned by words in common with the question. A short page is shown whole.
 func entry(ctx context.Context, env *Env, argument string) (Result, error) {
 	id := env.nodeID(argument)
 	if id == "" {
@@ -119,7 +119,7 @@ func (env *Env) prune(ctx context.Context, e *kg.Entity, whole render.Page) (ren
 	if ok {
 		pruned, unknown, fits := render.PruneByAnswer(given, answer)
 		if unknown > 0 {
-			env.Log.InfoContext(ctx, "agent: pruning named what is not on the page, left out", "question", env.Question.ID,
+			env.Log.InfoContext(ctx, "agent: ignored what pruning named but is not on the page", "question", env.Question.ID,
 				"entity", e.ID, "unknown", unknown)
 		}
 		if fits {

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/shape"
 )
 
-// Graph is the knowledge graph that is explored. Failures are *kg.Error values with a kind; ctx's error when it is
+// Graph is the knowledge graph that is explored. Failures are *kg.Error values with a kind, or ctx's error if ctx is
 // done. Tests use the embedded graph as a fake.
 type Graph interface {
 	// Search finds entities by label or alias.
@@ -28,59 +28,60 @@ type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
 
-// Labeler returns the labels of entities and properties in the first of the languages that has one. IDs without a
+// Labeler returns the labels of entities and properties, each in the first of the languages that has one. IDs without a
 // label are absent.
 type Labeler interface {
 	Labels(ctx context.Context, ids []string, languages []string) (map[string]string, error)
 }
 
-// Show sets how much tools show.
+// Show contains the settings for how much tools show.
 type Show struct {
-	Items      int           `json:"items"`      // hits of a search in each language
-	Properties int           `json:"properties"` // likewise
-	Examples   int           `json:"examples"`   // of a property
-	Rows       render.Window `json:"rows"`       // of a result
-	// size in bytes of JSON above which the model prunes an entity's page; -1 for always
+	Items      int           `json:"items"`      // items per search in each language
+	Properties int           `json:"properties"` // properties per search in each language
+	Examples   int           `json:"examples"`   // examples of a property
+	Rows       render.Window `json:"rows"`       // rows of a result
+	// size, in bytes of JSON, above which the model prunes an entity's page; -1 means always
 	PruneOver int `json:"prune_over"`
-	Hits      int `json:"hits"`    // of a page of the other systems' searches and lists
-	Columns   int `json:"columns"` // of a result; of more, the first and the last half; 0: all
-	Cell      int `json:"cell"`    // characters of a value in a result; 0: as many as there are
-	Chars     int `json:"chars"`   // of an observation; 0: only the limit for all presets
-	Values    int `json:"values"`  // of a property on an entity's page, before pruning; 0: all
-	// a label in another language, with its tag, if there is none in the asker's
+	Hits      int `json:"hits"`    // hits per page in the other systems' searches and lists
+	Columns   int `json:"columns"` // columns of a result, half of them from each end; 0: all
+	Cell      int `json:"cell"`    // characters of a value in a result; 0: all
+	Chars     int `json:"chars"`   // characters of an observation; 0: only the limit for all presets
+	Values    int `json:"values"`  // values of a property on an entity's page, before pruning; 0: all
+	// show a label in another language, with its tag, if there is none in the asker's
 	AnyLabel bool `json:"any_label"`
-	Warn     bool `json:"warn"` // warnings about what a query does that is probably not meant
-	// why a result is empty: which condition has no match by itself, and the reason; up to 18 more queries
+	Warn     bool `json:"warn"` // warn about things in a query that are probably not intended
+	// explain why a result is empty: which condition has no match by itself, and the reason; up to 18 more queries
 	Why bool `json:"why"`
-	// for a query without rows, what does not fit the shapes of the classes that it names; may measure a few shapes
+	// for a query without rows, show what does not match the shapes of the classes that it names; may measure a few shapes
 	Shapes bool `json:"shapes"`
-	Graphs int  `json:"-"` // how many graphs the question may use; set by the loop
-	// how Interactive-KBQA's tools name entities: "" by IRI, kqapro, metaqa or freebase
+	Graphs int  `json:"-"` // number of graphs that the question may use; set by the loop
+	// how Interactive-KBQA's tools name entities: "" (by IRI), kqapro, metaqa or freebase
 	Dialect string `json:"dialect,omitempty"`
 }
 
-// Env is a tool's environment: the graph, the question, what was shown so far. It serves one call.
+// Env is a tool's environment: the graph, the question, and what has been shown so far. It serves one call.
 type Env struct {
 	Log      *slog.Logger
 	Sources  Sources // the question's graphs
-	Source   *Source // the graph to ask; the first one unless a tool changes it with [Env.On]
-	Graph    Graph   // of Source
-	Labels   Labeler // of Source, or nil
+	Source   *Source // the graph to query; the first one unless a tool changes it with [Env.On]
+	Graph    Graph   // Source's graph
+	Labels   Labeler // Source's labeler, or nil
 	Question event.Question
 	Language Language
 	Dialect  Dialect
 	Show     Show
 	Generate Generate
-	Notebook Notebook // nil when no notes are taken
-	// try an empty query without each of its conditions, up to 6 more queries
+	Notebook Notebook // nil if no notes are taken
+	// run an empty query again without each of its conditions in turn, up to 6 more queries
 	Diagnose bool
 	Rescue   bool                       // try faster forms of a query that takes too long
-	TimeFor  func(d time.Duration) bool // reports whether d still fits into the run's time
-	Seen     func(key string) bool      // reports whether the model was shown an ID, see [Dialect.Key]
+	TimeFor  func(d time.Duration) bool // reports whether the run has time for d
+	Seen     func(key string) bool      // reports whether the model has been shown an ID, see [Dialect.Key]
 	Advised  func(a Advice) bool        // reports whether a hint is in the conversation
-	// returns the result of the query in a step of the state, from 1, or nil if it had none or was not kept; may be nil
+	// returns the result of the query in a step of the state, counted from 1, or nil if it had none or was not kept; may
+	// itself be nil
 	Table func(step int) *kg.Table
-	// ok is false if the model only failed at this task
+	// asks the model to do a side task; ok is false if the model only failed at this task
 	Help func(context.Context, Task) (text string, ok bool, err error)
 }
 
@@ -100,8 +101,8 @@ type Task struct {
 	Data      map[string]any
 }
 
-// failed turns a failure of the graph into a text for the model. Only the end of ctx, and a log that cannot be
-// written, are errors.
+// failed converts a failure of the graph to a text for the model. Only the end of ctx and a failure to write the log
+// are errors.
 func (e *Env) failed(ctx context.Context, err error) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, ctx.Err()
@@ -111,7 +112,7 @@ func (e *Env) failed(ctx context.Context, err error) (Result, error) {
 	}
 	ge := &kg.Error{Kind: kg.Down, Message: "no answer"}
 	if !errors.As(err, &ge) {
-		e.Log.WarnContext(ctx, "agent: failure of the graph without a kind", "question", e.Question.ID, "err", err)
+		e.Log.WarnContext(ctx, "agent: the graph failed with an error without a kind", "question", e.Question.ID, "err", err)
 	}
 	name := "graph_failed"
 	switch ge.Kind {
@@ -127,11 +128,11 @@ func (e *Env) failed(ctx context.Context, err error) (Result, error) {
 	return Result{Text: say(name, shown), Failure: ge.Kind, RetryAfter: ge.RetryAfter}, nil
 }
 
-// Passing reports whether a failure's cause may be temporary.
+// Passing reports whether the cause of a failure may be temporary.
 func Passing(k kg.Kind) bool { return k == kg.Down || k == kg.RateLimited || k == kg.Banned }
 
-// languages returns the order in which labels are searched: the asker's language, the default for all languages,
-// English.
+// languages returns the languages in which labels are looked up, in this order: the asker's language, the default for
+// all languages, English.
 func (e *Env) languages() []string {
 	if e.Language == English {
 		return []string{English.Code, "mul"}
@@ -139,7 +140,7 @@ func (e *Env) languages() []string {
 	return []string{e.Language.Code, "mul", English.Code}
 }
 
-// LabelsOf returns the labels of IDs, or none if they are not available: labels help, but nothing depends on them.
+// LabelsOf returns the labels of IDs, or none if they are not available. Labels help, but nothing depends on them.
 func (e *Env) LabelsOf(ctx context.Context, ids []string) map[string]string {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !e.Dialect.ValidID(id) })
 	if e.Labels == nil || len(ids) == 0 {
@@ -147,7 +148,7 @@ func (e *Env) LabelsOf(ctx context.Context, ids []string) map[string]string {
 	}
 	labels, err := e.Labels.Labels(ctx, ids, e.languages())
 	if err != nil {
-		e.Log.WarnContext(ctx, "agent: no labels", "question", e.Question.ID, "err", err)
+		e.Log.WarnContext(ctx, "agent: labels are not available", "question", e.Question.ID, "err", err)
 		return nil
 	}
 	if e.Show.AnyLabel {
@@ -161,7 +162,7 @@ func (e *Env) namesIn(ctx context.Context, t *kg.Table, w render.Window) render.
 	return render.Names{Graph: e.Dialect.Graph, Labels: e.LabelsOf(ctx, w.IDs(t, e.Dialect.ID))}
 }
 
-// anyLabels adds labels in other languages, with their tags, and "" for IDs that have none at all.
+// anyLabels adds labels in other languages, with their tags, and "" for IDs that have no label at all.
 func (e *Env) anyLabels(ctx context.Context, ids []string, labels map[string]string) map[string]string {
 	missing := map[string]string{}
 	for _, id := range ids {
@@ -174,7 +175,7 @@ func (e *Env) anyLabels(ctx context.Context, ids []string, labels map[string]str
 	}
 	found, err := shape.Labels(ctx, &e.Source.Explain, e.Graph.Query, sortedKeys(missing), nil)
 	if err != nil {
-		e.Log.WarnContext(ctx, "agent: no labels in other languages", "question", e.Question.ID, "err", err)
+		e.Log.WarnContext(ctx, "agent: labels in other languages are not available", "question", e.Question.ID, "err", err)
 		return labels
 	}
 	out := maps.Clone(labels)
@@ -187,7 +188,8 @@ func (e *Env) anyLabels(ctx context.Context, ids []string, labels map[string]str
 	return out
 }
 
-// Unseen returns the IDs in a query that the model was not shown. Those of common vocabularies need not be.
+// Unseen returns the IDs in a query that the model has not been shown, except those of common vocabularies, which need
+// not be shown.
 func (e *Env) Unseen(query string) []string {
 	var out []string
 	for _, id := range e.Dialect.Identifiers(query) {

@@ -14,8 +14,8 @@ const ExamplesName = "get_property_examples"
 var examplesTool = onInput(&Tool{Name: ExamplesName, Text: "examples.md", Input: "property",
 	about: "a property, such as P31"}, idKey, examples)
 
-// examples carries out get_property_examples(P number): the property's own examples (P1855), with IDs, unlike
-// SPINACH's.
+// examples carries out get_property_examples(P number). It shows the property's own examples (P1855). Unlike SPINACH's,
+// they include IDs.
 func examples(ctx context.Context, env *Env, argument string) (Result, error) {
 	id := env.nodeID(argument)
 	if id == "" || env.Dialect.wikibase() && !strings.HasPrefix(id, "P") {
@@ -36,7 +36,7 @@ func examples(ctx context.Context, env *Env, argument string) (Result, error) {
 	return Result{Text: examplesText(name, list, env.Show.Examples)}, nil
 }
 
-// examplesText writes "subject (Q number) -- property (P number) --> value", one per line, at most n.
+// examplesText formats at most n examples as "subject (Q number) -- property (P number) --> value", one per line.
 func examplesText(name string, list []kg.Example, n int) string {
 	var lines []string
 	for _, x := range list[:min(n, len(list))] {

@@ -13,23 +13,25 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Explorer makes the two searches of GRASP that need many rows of the graph. A trajectory stores each as one call,
-// since their rows would fill it. A graph need not implement it: [Source] can use its queries and its finder instead.
+// Explorer makes the two searches of GRASP that need many rows of the graph. A trajectory stores each search as one
+// call, since the rows would fill it. A graph need not implement Explorer: [Source] can use the graph's queries and
+// finder instead.
 type Explorer interface {
-	// Among finds terms by words among those that a query returns. More than 65,536 of them are a kg.TooLarge.
+	// Among finds terms by words among those that a query returns. If the query returns more than 65,536 terms, the error
+	// is a kg.TooLarge.
 	Among(ctx context.Context, q event.AmongQuery) (*event.Among, error)
-	// Triples returns a page of the triples that fit a pattern. At most 65,536 of them are examined.
+	// Triples returns a page of the triples that match a pattern. At most 65,536 triples are examined.
 	Triples(ctx context.Context, q event.TriplesQuery) (*event.Triples, error)
 }
 
-// maxCandidates is the maximum number of candidates of a search, and of triples of a list, that are examined (from
+// maxCandidates is the maximum number of candidates in a search, and of triples in a list, that are examined (from
 // GRASP's code).
 const maxCandidates = 65_536
 
-// explorer explores a graph with queries and its finder.
+// explorer is an [Explorer] that uses a graph's queries and finder.
 type explorer struct{ source *Source }
 
-// rows runs a query with the limit of candidates. more means that the limit cut it.
+// rows runs a query, limited to the maximum number of candidates. more means that the limit cut off the result.
 func (x explorer) rows(ctx context.Context, query string) (rows [][]rdf.Term, more bool, err error) {
 	t, err := x.source.Graph.Query(ctx, fmt.Sprintf("%s\nLIMIT %d", query, maxCandidates+1))
 	if err != nil {
@@ -88,7 +90,7 @@ func (x explorer) Triples(ctx context.Context, q event.TriplesQuery) (*event.Tri
 	}
 	out := &event.Triples{Total: len(rows), More: more}
 	all := make([][3]rdf.Term, 0, len(rows))
-	for _, row := range rows { // the columns are the free places, in their order
+	for _, row := range rows { // the columns are the free positions, in order
 		t := [3]rdf.Term{q.Subject, q.Property, q.Object}
 		i := 0
 		for j := range t {
@@ -108,8 +110,8 @@ func (x explorer) Triples(ctx context.Context, q event.TriplesQuery) (*event.Tri
 	return out, nil
 }
 
-// rank sorts triples by how much their property is used, then by how much the more used of their subject and object
-// is. What the finder does not find comes last.
+// rank sorts triples by how often their property is used, and then by how often the more frequent of subject and object
+// is used. What the finder does not find comes last.
 func (x explorer) rank(ctx context.Context, q event.TriplesQuery, rows [][3]rdf.Term) error {
 	properties, err := x.byUse(ctx, rows, !q.Property.Bound(), kg.Property, 1)
 	if err != nil {
@@ -122,7 +124,7 @@ func (x explorer) rank(ctx context.Context, q event.TriplesQuery, rows [][3]rdf.
 	place := func(ranks map[string]int, t rdf.Term, fixed bool) int {
 		n, ok := ranks[termKey(t)]
 		switch {
-		case fixed || strings.HasPrefix(t.Value, statementNode): // a statement comes after its value
+		case fixed || strings.HasPrefix(t.Value, statementNode): // statements come after their values
 			return math.MaxInt
 		case ok:
 			return n
@@ -147,12 +149,12 @@ func (x explorer) rank(ctx context.Context, q event.TriplesQuery, rows [][3]rdf.
 	return nil
 }
 
-// mostRanked is the maximum number of hits of a finder that determine the order of triples; ten pages show a hundred
+// mostRanked is the maximum number of a finder's hits that determine the order of triples. Ten pages show a hundred
 // triples.
 const mostRanked = 1000
 
-// byUse asks the finder for the order of the IRIs in some positions of the triples, the most used first. It returns
-// nothing if there is no finder or want is false.
+// byUse asks the finder for the order of the IRIs in some positions of the triples, the most used ones first. It
+// returns nil if there is no finder or want is false.
 func (x explorer) byUse(ctx context.Context, rows [][3]rdf.Term, want bool, typ kg.Type,
 	places ...int) (map[string]int, error) {
 	if x.source.Finder == nil || !want {
@@ -184,7 +186,7 @@ func (x explorer) byUse(ctx context.Context, rows [][3]rdf.Term, want bool, typ 
 	return order, nil
 }
 
-// termKey returns the form in which terms of a list are compared: Wikidata's predicates of one property count as the
+// termKey returns the form in which terms of a list are compared: Wikidata's predicates for one property count as the
 // same.
 func termKey(t rdf.Term) string {
 	if id := rdf.EntityID(t.Value); t.IsIRI() && strings.HasPrefix(id, "P") {
@@ -193,8 +195,8 @@ func termKey(t rdf.Term) string {
 	return t.String()
 }
 
-// spread moves triples with a property that did not occur before to the front, then those with a subject or object that
-// did not, and keeps the order otherwise.
+// spread moves triples with a property that has not occurred before to the front, followed by those with a subject or
+// object that has not occurred before. Otherwise, it keeps the order.
 func spread(q event.TriplesQuery, rows [][3]rdf.Term) {
 	properties, entities := map[string]bool{}, map[string]bool{}
 	class := make([]int, len(rows))
@@ -224,7 +226,7 @@ func spread(q event.TriplesQuery, rows [][3]rdf.Term) {
 	copy(rows, sorted)
 }
 
-// free returns the subject and object of a triple, as far as the pattern leaves them open.
+// free returns those of a triple's subject and object that the pattern leaves open.
 func free(q event.TriplesQuery, r [3]rdf.Term) []rdf.Term {
 	var out []rdf.Term
 	if !q.Subject.Bound() {
@@ -239,8 +241,8 @@ func free(q event.TriplesQuery, r [3]rdf.Term) []rdf.Term {
 // maxLabelled is the maximum number of candidates that are ranked by their labels if a graph has no index.
 const maxLabelled = 500
 
-// byLabel ranks candidates of a graph without an index by the words of their labels and literals: more words of the
-// text first, whole words before beginnings of words.
+// byLabel ranks candidates by the words in their labels and literals, on a graph without an index. Those with more
+// words of the text come first, and whole words count more than beginnings of words.
 func (s *Source) byLabel(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	if s.Labels == nil || len(q.Among) > maxLabelled {
 		return nil, kg.Errorf(kg.Refused, "%s has no index to rank %d candidates", s.Name(), len(q.Among))
@@ -289,7 +291,7 @@ func (s *Source) byLabel(ctx context.Context, q kg.FindQuery) (*kg.SearchResult,
 	return out, nil
 }
 
-// variant returns the prefix of one of Wikidata's predicates, "wdt" for wdt:P31; "" for any other IRI.
+// variant returns the prefix of one of Wikidata's predicates, such as "wdt" for wdt:P31, or "" for any other IRI.
 func variant(iri string) string {
 	if id := rdf.EntityID(iri); !strings.HasPrefix(id, "P") || iri == rdf.Entity+id {
 		return ""
@@ -298,7 +300,8 @@ func variant(iri string) string {
 	return prefix
 }
 
-// overlap counts the words of a text that a name has: two for a whole word, one for the beginning of one.
+// overlap counts the words of a text that a name contains: two points for a whole word, one for the beginning of a
+// word.
 func overlap(words, name []string) int {
 	n := 0
 	for _, w := range words {

@@ -83,7 +83,7 @@ func column(names ...string) *kg.Table {
 	return t
 }
 
-// TestAmong checks that the candidates are the query's distinct terms without blank nodes, and that the search text is
+// TestAmong checks that the candidates are the query's distinct terms, except blank nodes, and that the search text is
 // passed to the finder.
 func TestAmong(t *testing.T) {
 	g := &scriptedGraph{answer: func(string) (*kg.Table, error) {
@@ -110,8 +110,8 @@ func TestAmong(t *testing.T) {
 	}
 }
 
-// TestAmongLimit checks that 65,536 candidates are searched and that one more is too many (GRASP's fallback hangs on
-// them).
+// TestAmongLimit checks that 65,536 candidates are searched and that one more is too many (GRASP's fallback hangs if
+// there are too many).
 func TestAmongLimit(t *testing.T) {
 	for n, want := range map[int]kg.Kind{65_536: "", 65_537: kg.TooLarge} {
 		g := &scriptedGraph{answer: func(string) (*kg.Table, error) {
@@ -134,7 +134,7 @@ func TestAmongLimit(t *testing.T) {
 	}
 }
 
-// TestAmongNothing checks that nothing is searched without candidates, and that the graph's errors are returned.
+// TestAmongNothing checks that without candidates, no search is made, and that the graph's errors are returned.
 func TestAmongNothing(t *testing.T) {
 	f := &scriptedFinder{}
 	g := &scriptedGraph{answer: func(string) (*kg.Table, error) { return column("_:b"), nil }}
@@ -154,7 +154,8 @@ func TestAmongNothing(t *testing.T) {
 	}
 }
 
-// TestAmongByLabel checks that a graph without an index ranks few candidates by their labels, and refuses many.
+// TestAmongByLabel checks that a graph without an index ranks a few candidates by their labels, and refuses to rank
+// many.
 func TestAmongByLabel(t *testing.T) {
 	all := column("wd:Q1", "wdt:P569", "p:P569", "wdt:P570", "date of issue", "wd:Q2")
 	g := &scriptedGraph{answer: func(string) (*kg.Table, error) { return all, nil },
@@ -189,12 +190,12 @@ func TestAmongByLabel(t *testing.T) {
 		all.Rows = append(all.Rows, []rdf.Term{rdf.IRI(fmt.Sprintf("%sQ%d", rdf.Entity, i+10))})
 	}
 	if _, err := (explorer{s}).Among(t.Context(), event.AmongQuery{}); kg.KindOf(err) != kg.Refused {
-		t.Errorf("many candidates: %v", err)
+		t.Errorf("with many candidates: %v", err)
 	}
 }
 
-// TestTriples checks the order of a list. The most used property comes first, and within it the most used entity. Then
-// rows that repeat a property move to the back, and among those, rows that repeat an entity (GRASP's code,
+// TestTriples checks the order of a list. The most used property comes first, and for each property, the most used
+// entity. Then rows that repeat a property move to the back, and among these, rows that repeat an entity (GRASP's code,
 // list_triples).
 func TestTriples(t *testing.T) {
 	rows := [][2]string{{"rdfs:label", "a name"}, {"p:P31", "wds:s1"}, {"wdt:P31", "wd:Q5"}, {"wdt:P19", "wd:Q60"},
@@ -228,7 +229,7 @@ func TestTriples(t *testing.T) {
 	}
 	subject := terms("wd:Q42")[0]
 	got, all := list(event.TriplesQuery{Subject: subject, Limit: 10})
-	// wdt:P19 has a new property, but no new entity: it comes after the rows that have both
+	// The row with wdt:P19 has a new property, but no new entity, so it comes after the rows that have both.
 	want := []string{"wdt:P31 wd:Q515", "wdt:P20 wd:Q60", "rdfs:label <a name", "wdt:P19 wd:Q60", "wdt:P31 wd:Q5",
 		"p:P31 wds:s1"}
 	if d := cmp.Diff(want, got); d != "" {
@@ -246,12 +247,12 @@ func TestTriples(t *testing.T) {
 	s.Finder = nil
 	if got, _ := list(event.TriplesQuery{Subject: subject, Limit: 2}); !cmp.Equal(got, []string{"rdfs:label <a name",
 		"wdt:P31 wd:Q5"}) {
-		t.Errorf("without a finder the graph's order counts, with statements at the end: %q", got)
+		t.Errorf("without a finder, want the graph's order with statements at the end, got %q", got)
 	}
 }
 
-// TestTriplesLimit checks that of more than 65,536 triples only the first ones are examined, and that the result says
-// so.
+// TestTriplesLimit checks that only the first 65,536 triples are examined, and that the result says so if there are
+// more.
 func TestTriplesLimit(t *testing.T) {
 	g := &scriptedGraph{answer: func(string) (*kg.Table, error) {
 		table := &kg.Table{Vars: []string{"subject"}}
@@ -271,7 +272,7 @@ func TestTriplesLimit(t *testing.T) {
 }
 
 // TestExplorerReplays checks that a trajectory records a search among candidates and a list as one call each, and that
-// both can be replayed from it.
+// both can be replayed from the trajectory.
 func TestExplorerReplays(t *testing.T) {
 	g := &scriptedGraph{answer: func(q string) (*kg.Table, error) { return column("wd:Q1", "wd:Q2"), nil },
 		labels: map[string]string{"Q1": "one"}}

@@ -13,14 +13,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// FasterTime is the minimum remaining time of a run for trying another form of a query that took too long: the query
-// service's own limit.
+// FasterTime is the minimum remaining time of a run for trying another form of a query that took too long. It is the
+// query service's own limit.
 const FasterTime = 60 * time.Second
 
 // maxSlow is the maximum number of reasons given for a slow query.
 const maxSlow = 3
 
-// Faster returns forms of a slow query with the same rows, the best guess first, or none if nothing can be done.
+// Faster returns other forms of a slow query that return the same rows, the best guess first. It returns nil if nothing
+// can be done.
 func (d Dialect) Faster(query string) []rewrite.Result {
 	out, err := rewrite.Faster(query, rewrite.Slow{Prefixes: d.known(),
 		Blazegraph: d.Graph == nil || d.Graph.Dialect == string(rewrite.WDQS)})
@@ -30,7 +31,7 @@ func (d Dialect) Faster(query string) []rewrite.Result {
 	return out
 }
 
-// Slow lists the parts of a query on which services time out, one sentence each.
+// Slow describes the parts of a query that make services time out, each in one sentence.
 func (d Dialect) Slow(query string) []string {
 	q, err := d.parse(query)
 	if err != nil {
@@ -45,8 +46,8 @@ func (d Dialect) Slow(query string) []string {
 	return out
 }
 
-// faster runs other forms of a query that took too long. It returns the form that has a result, with the result, or nil
-// if none has. An error ends the run.
+// faster runs other forms of a query that took too long. It returns the first form that has a result, with that result,
+// or nil if there is none. An error ends the run.
 func (env *Env) faster(ctx context.Context, query string) (*rewrite.Result, *kg.Table, error) {
 	for _, f := range env.Dialect.Faster(query) {
 		if !env.TimeFor(FasterTime) {
@@ -65,7 +66,7 @@ func (env *Env) faster(ctx context.Context, query string) (*rewrite.Result, *kg.
 	return nil, nil, nil
 }
 
-// slow writes a text for the model about a query that took too long: the reason, as far as the query shows it.
+// slow returns a text for the model about a query that took too long, with the reason, as far as the query shows it.
 func (env *Env) slow(query string) string {
 	if !env.Rescue {
 		return ""

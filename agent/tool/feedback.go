@@ -6,7 +6,7 @@ type feedbackArgs struct {
 	Feedback string `json:"feedback" about:"what is good or wrong, and what to do"`
 }
 
-// feedbackTool is the tool with which a judge gives its verdict (GRASP's give_feedback). It is not part of any preset.
+// feedbackTool is the tool with which a judge gives its verdict (GRASP's give_feedback). No preset includes it.
 var feedbackTool = typed[feedbackArgs](&Tool{Name: "give_feedback", Text: "give_feedback.md"}, nil)
 
 // Feedback returns the tool with which a judge gives its verdict on an answer.

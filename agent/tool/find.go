@@ -15,17 +15,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// FindName is the action that looks for several names at once.
+// FindName is the action that searches for several names at once.
 const FindName = "find"
 
-// Bounds of find.
+// Limits of find.
 const (
 	maxNames    = 10
-	findHits    = 6    // of a name, if none is exact
-	besideExact = 3    // hits that are shown with an exact one
-	maxWorks    = 1    // works and documents among the hits of a name
+	findHits    = 6    // hits for a name, if none is exact
+	besideExact = 3    // other hits that are shown with an exact one
+	maxWorks    = 1    // works and documents among the hits for a name
 	countedUses = 1000 // uses are counted up to this
-	unused      = 2    // hits that nothing uses, besides others that are used; further ones were never needed (tools/used)
+	unused      = 2    // unused hits shown besides others that are used; more were never needed (tools/used)
 )
 
 type findArgs struct {
@@ -37,8 +37,9 @@ type findArgs struct {
 
 var findTool = typed(&Tool{Name: FindName, Text: "find.md", FromText: arguments("names...")}, find)
 
-// find carries out find(names): each name is searched separately, and words may be anywhere in a label. An exact hit
-// comes with few others; properties with external identifiers and works are held back; each hit has its number of uses.
+// find carries out find(names). It searches for each name separately; its words may be anywhere in a label. An exact
+// hit is shown with only a few others. Properties with external identifiers and works are held back. Each hit is shown
+// with its number of uses.
 func find(ctx context.Context, env *Env, a findArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {
@@ -94,7 +95,7 @@ func find(ctx context.Context, env *Env, a findArgs) (Result, error) {
 	return Result{Text: strings.Join(lines, "\n")}, nil
 }
 
-// withUses leaves out hits that the graph does not use, except for the first two, if it uses others.
+// withUses leaves out hits that the graph does not use, except the first two, if it uses others.
 func withUses(hits []kg.Hit) []kg.Hit {
 	if !slices.ContainsFunc(hits, func(h kg.Hit) bool { return h.Uses > 0 }) {
 		return hits
@@ -108,12 +109,12 @@ func withUses(hits []kg.Hit) []kg.Hit {
 	})
 }
 
-// findOne finds one name and leaves out what is seldom meant.
+// findOne searches for one name and leaves out what is seldom meant.
 func (env *Env) findOne(ctx context.Context, name string, typ kg.Type, external bool) ([]kg.Hit, error) {
 	q := kg.FindQuery{Text: name, Type: typ, Language: env.Language.Code, Limit: 3 * findHits, External: external}
 	res, err := env.Source.Find(ctx, q)
 	if err == nil && len(res.Hits) == 0 && typ == kg.Property {
-		q.Meaning = true // "who directed" is the name of no property
+		q.Meaning = true // no property is named "who directed"
 		res, err = env.Source.Find(ctx, q)
 	}
 	if err != nil {
@@ -135,8 +136,9 @@ func (env *Env) findOne(ctx context.Context, name string, typ kg.Type, external 
 	return heldBack(hits, name, external), nil
 }
 
-// heldBack orders hits and leaves out what is seldom meant: exact hits first, with few others; no external identifiers
-// unless they are requested or nothing else is found; few works; nothing without a label.
+// heldBack orders hits and leaves out what is seldom meant. Exact hits come first and leave room for only a few others.
+// External identifiers are left out unless they are requested or nothing else is found. Only a few works are kept, and
+// no hits without a label.
 func heldBack(hits []kg.Hit, name string, external bool) []kg.Hit {
 	wanted := external || slices.Contains(strings.Fields(strings.ToLower(name)), "id")
 	if !wanted {
@@ -147,7 +149,7 @@ func heldBack(hits []kg.Hit, name string, external bool) []kg.Hit {
 		}
 	}
 	hits = slices.Clone(hits)
-	slices.SortStableFunc(hits, func(a, b kg.Hit) int { // a thing before a work of the same name
+	slices.SortStableFunc(hits, func(a, b kg.Hit) int { // an entity before a work of the same name
 		return boolInt(work(a)) - boolInt(work(b))
 	})
 	var out []kg.Hit
@@ -201,11 +203,12 @@ func lettersOf(s string) string {
 	return out
 }
 
-// fillers lists short words of names that are no reason to show a hit, in the most common languages of names.
+// fillers lists short words in names that are not a reason to show a hit, in the most common languages of names.
 var fillers = []string{"the", "and", "for", "von", "der", "die", "das", "und", "des", "les", "del", "los", "las", "dos"}
 
-// shares reports whether a hit has a word of the text, or one with the same first three letters, as a misspelled word
-// would have. Words that are short or fillers do not count; a text of such words alone, and hits by meaning, pass.
+// shares reports whether a hit contains a word of the text, or one with the same first three letters, as a misspelled
+// word would have. Short words and fillers do not count. A text that consists of such words only matches every hit, and
+// hits by meaning always match.
 func shares(text string, h kg.Hit) bool {
 	var words []string
 	for _, w := range strings.Fields(strings.ToLower(text)) {
@@ -226,7 +229,8 @@ func shares(text string, h kg.Hit) bool {
 	return false
 }
 
-// allWords reports whether one of a hit's names has all words of the text that are not fillers, or, for longer words, their beginnings.
+// allWords reports whether one of a hit's names contains all words of the text except fillers or, for longer words,
+// their beginnings.
 func allWords(text string, h kg.Hit) bool {
 	words, names := strings.Fields(strings.ToLower(text)), append([]string{h.MatchText, h.Label}, h.Aliases...)
 	return exact(h, text) || slices.ContainsFunc(names, func(name string) bool {
@@ -241,20 +245,20 @@ func allWords(text string, h kg.Hit) bool {
 	})
 }
 
-// workWords are the beginnings of the descriptions of works and documents, which are named after everything.
+// workWords are the beginnings of descriptions of works and documents, which can be named after anything.
 var workWords = []string{"painting", "print by", "drawing", "photograph", "sculpture by", "album", "song", "single by",
 	"episode", "scientific article", "scholarly article", "article", "book by", "novel by", "edition", "film by",
 	"short film", "short story", "poem", "family name", "given name", "wikimedia", "scientific journal", "musical work", "track", "video game",
 	"patent"}
 
-// work reports whether a hit is a work or a document, by its description.
+// work reports whether a hit is a work or a document, judging by its description.
 func work(h kg.Hit) bool {
 	d := strings.ToLower(h.Description)
 	d = strings.TrimLeft(d, "0123456789- ")
 	return slices.ContainsFunc(workWords, func(w string) bool { return strings.HasPrefix(d, w) })
 }
 
-// foundText writes a hit with its uses.
+// foundText formats a hit with its number of uses.
 func foundText(h kg.Hit) string {
 	s := hitText(h)
 	if h.Type == kg.Property {
@@ -269,7 +273,8 @@ func foundText(h kg.Hit) string {
 	return s
 }
 
-// usesText writes a number of uses: one that was counted up to a limit, or the index's, which has no limit.
+// usesText formats a number of uses, which was either counted up to a limit or comes from the index, which has no
+// limit.
 func usesText(n int64) string {
 	if n == countedUses {
 		return fmt.Sprintf("%d or more", n)
@@ -277,8 +282,8 @@ func usesText(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// countUses counts how often the hits are used if the search did not report it: up to a limit, with one query for all.
-// A failure means that no uses are shown; only the end of ctx and a log that cannot be written are errors.
+// countUses counts how often the hits are used if the search did not report it. It counts up to a limit, with one query
+// for all hits. If that fails, no uses are shown. Only the end of ctx and a failure to write the log are errors.
 func (env *Env) countUses(ctx context.Context, found [][]kg.Hit) error {
 	var parts []string
 	place := map[string]*kg.Hit{}
@@ -295,7 +300,7 @@ func (env *Env) countUses(ctx context.Context, found [][]kg.Hit) error {
 			place[h.ID] = h
 			pattern := "?s ?p <" + iri + ">"
 			switch {
-			case !env.Source.Explain.IsWikibase(): // an index may not know which names belong to properties
+			case !env.Source.Explain.IsWikibase(): // an index may not distinguish names of properties
 				pattern += " } UNION { ?s <" + iri + "> ?o"
 			case h.Type == kg.Property:
 				pattern = "?s <" + rdf.Direct + h.ID + "> ?o"

@@ -24,14 +24,14 @@ var generateTools = Set{generatedTool, retrieveExamples, retrieveEntities, retri
 // GeneratedName is the action that checks and runs a query that the model wrote in one go.
 const GeneratedName = "check_and_run"
 
-// GeneratedArgs are its arguments.
+// GeneratedArgs are the arguments of check_and_run.
 type GeneratedArgs struct {
 	Query    string  `json:"query" about:"a SPARQL query"`
 	Endpoint *string `json:"endpoint,omitempty" about:"address of the graph's query service"`
 }
 
-// generatedTool checks a query as SPARQL-LLM does, runs it, and reports what is wrong with it. A query that returns
-// rows ends the work.
+// generatedTool checks a query as SPARQL-LLM does, runs it, and reports what is wrong with it, if anything. A query
+// that returns rows ends the work.
 var generatedTool = func() *Tool {
 	t := typed(&Tool{Name: GeneratedName, Text: "generated.md", Query: true, Final: true}, func(ctx context.Context,
 		env *Env,
@@ -49,8 +49,8 @@ var generatedTool = func() *Tool {
 	return t
 }()
 
-// atEndpoint returns the environment for the graph whose query service has the address. If the address is unknown or
-// empty, that is the question's first graph: an address that the model made up is never contacted.
+// atEndpoint returns the environment for the graph whose query service has this address. If the address is unknown or
+// empty, it uses the question's first graph: an address that the model made up is never contacted.
 func (env *Env) atEndpoint(endpoint *string) *Env {
 	if endpoint == nil {
 		return env
@@ -79,7 +79,7 @@ func (env *Env) generated(ctx context.Context, query string) (Result, error) {
 		return res, err
 	}
 	q, err := env.Dialect.parse(query)
-	if err != nil { // it was read a moment ago
+	if err != nil { // cannot happen: the query was read a moment ago
 		return res, err
 	}
 	if !env.predeclared() && len(q.DeclareWith(env.Dialect.known())) > 0 {
@@ -93,7 +93,7 @@ func (env *Env) generated(ctx context.Context, query string) (Result, error) {
 			return res, err
 		}
 		checked = true
-		// Repeating the same query means that the model insists.
+		// If the model repeats the same query, it insists on it.
 		if advice := Advice("shapes " + fingerprint(env.Dialect.NormalForm(query))); certain(hints) && !env.Advised(advice) {
 			res.Text, res.Failure, res.Advice = say("generated_hints", map[string]any{"Hints": hintTexts(hints), "Ran": false}),
 				kg.QueryFailed, advice
@@ -125,7 +125,7 @@ func (env *Env) predeclared() bool {
 	return env.Dialect.wikibase() && (env.Source.Explain.Dialect == "wdqs" || env.Source.Explain.Dialect == "")
 }
 
-// runGenerated runs a query within the preset's time. An empty result gets special advice.
+// runGenerated runs a query within the preset's time limit. An empty result comes with special advice.
 func (env *Env) runGenerated(ctx context.Context, query string) (Result, error) {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if s := env.Generate.Seconds; s > 0 {
@@ -134,7 +134,7 @@ func (env *Env) runGenerated(ctx context.Context, query string) (Result, error) 
 	defer cancel()
 	t, err := env.Graph.Query(limited, env.Dialect.InLanguage(query, env.Language.Code))
 	if err != nil && ctx.Err() == nil && kg.KindOf(err) == "" && !event.IsWriteError(err) {
-		// also in a replay, which has no deadlines
+		// This also applies to a replay, which has no deadlines.
 		err = kg.Errorf(kg.Timeout, "it took longer than %d s", env.Generate.Seconds)
 	}
 	switch {
@@ -148,8 +148,8 @@ func (env *Env) runGenerated(ctx context.Context, query string) (Result, error) 
 		names)}, nil
 }
 
-// checkShapes compares a query with what the classes' members look like. A SERVICE is compared with its own graph, if
-// that is one of the question's. Without shapes there are no hints. An error ends the run.
+// checkShapes compares a query with what the members of its classes look like. A SERVICE is compared with its own
+// graph, if that is one of the question's graphs. Without shapes, there are no hints. An error ends the run.
 func (env *Env) checkShapes(ctx context.Context, q *sparql.Query) ([]shape.Hint, error) {
 	if env.Source.Shapes == nil {
 		return nil, nil
@@ -189,7 +189,8 @@ func (env *Env) checkShapes(ctx context.Context, q *sparql.Query) ([]shape.Hint,
 	return hints, broken
 }
 
-// classesLike returns classes with members that may be meant instead of one that has none: those found by its label.
+// classesLike returns classes that may be meant instead of a class without members. They have members and are found by
+// the label of that class.
 func (env *Env) classesLike(ctx context.Context, class string) ([]kg.PropertyRef, error) {
 	name := env.LabelsOf(ctx, []string{class})[class]
 	if name == "" {
@@ -206,7 +207,7 @@ func (env *Env) classesLike(ctx context.Context, class string) ([]kg.PropertyRef
 	return out, nil
 }
 
-// certain reports whether one of the hints is not a guess: the class has no members, or all of its members were
+// certain reports whether one of the hints is more than a guess: the class has no members, or all of its members were
 // examined and no narrower class can have what is missing.
 func certain(hints []shape.Hint) bool {
 	for _, h := range hints {
@@ -217,7 +218,7 @@ func certain(hints []shape.Hint) bool {
 	return false
 }
 
-// maxHints is the maximum number of hints at once.
+// maxHints is the maximum number of hints that are shown at once.
 const maxHints = 8
 
 func hintTexts(hints []shape.Hint) (out []string) {
@@ -233,7 +234,7 @@ func fingerprint(s string) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// shownList is the part of [RetrieveArgs] that is shown to people.
+// shownList returns the part of [RetrieveArgs] that is shown to people.
 func shownList(args json.RawMessage) string {
 	a, err := argumentsOf[RetrieveArgs](args)
 	if err != nil {

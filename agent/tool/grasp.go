@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// graspTools are the functions of GRASP (Walter and Bast, ISWC 2025, section 3.2) and those that were added since.
+// graspTools are the functions of GRASP (Walter and Bast, ISWC 2025, section 3.2) and those that it has added since.
 //
 //	grasp.go          what they share: the selected graph, nodes as models write them, pages
 //	graspexecute.go   execute
@@ -29,7 +29,7 @@ var graspTools = Set{graspExecute, graspList, graspEntity, graspProperty, graspL
 // Limits of GRASP's tools.
 const (
 	graspHits  = 10 // hits or triples per page, unless the preset sets it
-	graspPages = 10 // pages of a search or a list
+	graspPages = 10 // pages per search or list
 )
 
 // onGraph returns the environment for the graph that a call names. The name may be left out if there is only one graph.
@@ -62,8 +62,8 @@ func (env *Env) graphName() string {
 	return ""
 }
 
-// named returns the names of terms. Their labels are requested together; if there is none in the asker's language or
-// its fallbacks, one in another language is used, with its tag.
+// named returns the names of terms. Their labels are requested together. If there is none in the asker's language or
+// its fallbacks, a label in another language is used, with its tag.
 func (env *Env) named(ctx context.Context, terms []rdf.Term) render.Names {
 	n := render.Names{Graph: &env.Source.Explain}
 	var ids []string
@@ -111,8 +111,8 @@ func shownIRIs(terms []rdf.Term) []string {
 	return out
 }
 
-// node reads an entity as models write it: a prefixed name, an IRI with or without angle brackets, on a Wikibase a
-// number. The error is for the model.
+// node reads an entity in the forms that models write: a prefixed name, an IRI with or without angle brackets or, on a
+// Wikibase, a number. The error is for the model.
 func (env *Env) node(name, what string) (rdf.Term, error) {
 	if iri, ok := shape.Expand(&env.Source.Explain, name); ok {
 		return rdf.IRI(iri), nil
@@ -121,7 +121,7 @@ func (env *Env) node(name, what string) (rdf.Term, error) {
 		render.Clip(name, 60))
 }
 
-// predicate reads a property. On a Wikibase "P31" and "wd:P31" mean wdt:P31.
+// predicate reads a property. On a Wikibase, "P31" and "wd:P31" mean wdt:P31.
 func (env *Env) predicate(name string) (rdf.Term, error) {
 	if strings.TrimSpace(name) == "a" {
 		return rdf.IRI(rdf.RDFType), nil
@@ -133,7 +133,7 @@ func (env *Env) predicate(name string) (rdf.Term, error) {
 	return t, err
 }
 
-// object reads a value: an entity, a literal as in a query, or bare text as a plain literal.
+// object reads a value: an entity, a literal in the form used in queries, or bare text, which becomes a plain literal.
 func (env *Env) object(text string) rdf.Term {
 	if t, err := env.node(text, ""); err == nil {
 		return t
@@ -172,7 +172,7 @@ func deref[T any](p *T) T {
 	return *p
 }
 
-// pageOf reads a page's number, from 1. The error is for the model.
+// pageOf reads a page number, which counts from 1. The error is for the model.
 func pageOf(page *int) (int, error) {
 	n := deref(page)
 	if n < 0 || n > graspPages {
@@ -189,8 +189,8 @@ func (s Show) perPage() int {
 	return graspHits
 }
 
-// keyed completes a tool of GRASP: two calls are the same if key returns the same for them; nil compares the arguments
-// themselves. In the text protocol its argument is a JSON object, or the Input alone.
+// keyed completes a tool of GRASP. Two calls are the same if key returns the same for them; if key is nil, the
+// arguments themselves are compared. In the text protocol, the tool's argument is a JSON object or the Input alone.
 func keyed[A any](t *Tool, key func(a A) string, run func(ctx context.Context, env *Env, a A) (Result, error)) *Tool {
 	t = typed(t, run)
 	t.Key = func(args json.RawMessage) string {

@@ -48,14 +48,14 @@ var graspObjectOf = keyed(&Tool{Name: "search_object_of_property", Text: "grasp_
 	if err != nil {
 		return wrong(err)
 	}
-	if id := rdf.EntityID(p.Value); p.Value == rdf.Prop+id && id != "" { // its objects are nodes without names
+	if id := rdf.EntityID(p.Value); p.Value == rdf.Prop+id && id != "" { // its objects are nodes, which have no names
 		p = rdf.IRI(statementValue + id)
 	}
 	return env.find(ctx, graspQuery{text: a.Query, page: page, wide: kg.Item,
 		of: []rdf.Term{p}, from: candidatesOf("object", [3]rdf.Term{1: p})})
 })
 
-// graspPlaces is what is known about the other positions of a triple.
+// graspPlaces contains what is known about the other positions of a triple.
 type graspPlaces struct {
 	Subject  *string `json:"subject"`
 	Property *string `json:"property"`
@@ -103,7 +103,7 @@ var graspConstrained = keyed(&Tool{Name: "search_constrained", Text: "grasp_sear
 		return env.find(ctx, q)
 	})
 
-// candidatesOf asks for the terms at one position of the triples that match the others.
+// candidatesOf returns a query for the terms in one position of the triples that match the other positions.
 func candidatesOf(position string, at [3]rdf.Term) string {
 	var text [3]string
 	for i, name := range []string{"subject", "property", "object"} {
@@ -119,7 +119,7 @@ func candidatesOf(position string, at [3]rdf.Term) string {
 	return "SELECT DISTINCT ?search WHERE { " + strings.Join(text[:], " ") + " }"
 }
 
-// graspAutocomplete is GRASP's search_autocomplete(kg, sparql, query): what may be at ?search in a query.
+// graspAutocomplete is GRASP's search_autocomplete(kg, sparql, query): what ?search may be in a query.
 var graspAutocomplete = keyed(&Tool{Name: "search_autocomplete", Text: "grasp_search_autocomplete.md", Input: "query"},
 	nil, func(ctx context.Context, env *Env, a struct {
 		KG     *string `json:"kg" about:"graph"`
@@ -135,7 +135,8 @@ var graspAutocomplete = keyed(&Tool{Name: "search_autocomplete", Text: "grasp_se
 		return env.narrowed(ctx, q, a.SPARQL)
 	})
 
-// graspFilter is GRASP's search(kg, index, sparql, query) of 2026: an index, restricted to what a query returns.
+// graspFilter is GRASP's search(kg, index, sparql, query) of 2026: a search of an index, restricted to what a query
+// returns.
 var graspFilter = keyed(&Tool{Name: "search", Text: "grasp_search.md", Input: "query"},
 	nil, func(ctx context.Context, env *Env, a struct {
 		KG     *string `json:"kg" about:"graph"`
@@ -159,8 +160,8 @@ var graspFilter = keyed(&Tool{Name: "search", Text: "grasp_search.md", Input: "q
 		return env.find(ctx, q)
 	})
 
-// narrowed searches what a model's query returns for ?search, or in its only column. A query that restricts nothing is
-// ignored, with a note.
+// narrowed searches among the values that a model's query returns for ?search or in its only column. A query that does
+// not restrict anything is ignored, with a note.
 func (env *Env) narrowed(ctx context.Context, q graspQuery, query string) (Result, error) {
 	tree, err := env.Dialect.parse(query)
 	if err != nil {
@@ -194,8 +195,8 @@ func (env *Env) narrowed(ctx context.Context, q graspQuery, query string) (Resul
 	return env.find(ctx, q)
 }
 
-// position returns the position of a variable in the triples of a query: property takes precedence over object, and
-// object over subject. used is false if no triple has it.
+// position returns the position of a variable in the triples of a query, where property takes precedence over object,
+// and object over subject. used is false if no triple contains the variable.
 func position(q *sparql.Query, name string) (at string, used bool) {
 	found := map[string]bool{}
 	isVar := func(t *sparql.Term) bool { return t != nil && t.Kind == sparql.Var && t.Name == name }
@@ -255,11 +256,11 @@ var graspLiteral = keyed(&Tool{Name: "search_literal", Text: "grasp_search_liter
 		return env.literals(ctx, a.Query, page)
 	})
 
-// literalTime is how long a search through all literals of a graph may take.
+// literalTime is the maximum time for a search through all literals of a graph.
 const literalTime = 10 * time.Second
 
-// literals looks for literals that contain a text. If the graph cannot search all of them in time, it finds only those
-// equal to the text, without a language or in one of the asker's.
+// literals searches for literals that contain a text. If the graph cannot search all of them in time, it finds only
+// literals that are equal to the text and have no language or one of the asker's languages.
 func (env *Env) literals(ctx context.Context, text string, page int) (Result, error) {
 	q := graspQuery{text: text, typ: kg.Literal, page: page}
 	if err := q.check(); err != nil {
@@ -282,7 +283,7 @@ func (env *Env) literals(ctx context.Context, text string, page int) (Result, er
 	return env.hits(ctx, q, kg.Literal, &found.SearchResult, found.Candidates)
 }
 
-// forms returns the literals that a text may be.
+// forms returns the literals that a text may stand for.
 func (env *Env) forms(text string) []string {
 	out := []string{rdf.Quote(text)}
 	for _, lang := range env.languages() {

@@ -12,10 +12,10 @@ type graspAnswerArgs struct {
 	Answer string  `json:"answer" about:"for the asker, in their language"`
 }
 
-// noWords replaces the answer of a query that was written without one.
+// noWords replaces the answer in words if a query was written without one.
 const noWords = "-"
 
-// graspAnswer is GRASP's answer(kg, sparql, answer): the end of the work, with its query.
+// graspAnswer is GRASP's answer(kg, sparql, answer): the end of the work, with the answer's query.
 var graspAnswer = func() *Tool {
 	t := written(ending(&Tool{Name: "answer", Text: "grasp_answer.md", Input: "sparql"}, func(a graspAnswerArgs) End {
 		return End{SPARQL: strings.TrimSpace(a.SPARQL), KG: strings.TrimSpace(deref(a.KG)),

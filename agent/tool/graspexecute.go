@@ -18,7 +18,7 @@ type graspExecuteArgs struct {
 	Page   *int    `json:"page" about:"page of rows, from 1; without it you see both ends"`
 }
 
-// graspAsked returns the query and the graph of a call of execute.
+// graspAsked returns the query and the graph in a call of execute.
 func graspAsked(args json.RawMessage) (query, graph string) {
 	a, err := argumentsOf[graspExecuteArgs](args)
 	if err != nil {
@@ -53,7 +53,7 @@ func runGraspExecute(ctx context.Context, env *Env, a graspExecuteArgs) (Result,
 	return res, nil
 }
 
-// graspRun runs a query, and writes its result as a table.
+// graspRun runs a query and writes its result as a table.
 func (env *Env) graspRun(ctx context.Context, query string, page int) (Result, error) {
 	return env.evaluateAs(ctx, query, view{
 		empty: func(t *kg.Table, why string) string {
@@ -63,7 +63,7 @@ func (env *Env) graspRun(ctx context.Context, query string, page int) (Result, e
 	})
 }
 
-// graspRows writes the rows of a result, or those of a page.
+// graspRows shows the rows of a result or of one of its pages.
 func (env *Env) graspRows(ctx context.Context, t *kg.Table, page int) Result {
 	frame := render.Frame{Rows: env.Show.Rows, Columns: env.Show.columns(), Page: page}
 	if rows, _ := frame.Places(t); len(rows) == 0 && !t.Ask {

@@ -25,7 +25,7 @@ type graspQuestionArgs struct {
 	Question string  `json:"question"`
 }
 
-// graspNoArgs are the arguments of tools that need only the graph.
+// graspNoArgs are the arguments of tools that only need the graph.
 type graspNoArgs struct {
 	KG *string `json:"kg" about:"graph"`
 }
@@ -56,7 +56,7 @@ func (env *Env) similar(ctx context.Context, name *string, text string, page *in
 	return env.solved(ctx, event.ExampleQuery{Text: text, Limit: most, Offset: (n - 1) * most})
 }
 
-// randomExamples shows solved questions, always the same ones for a question.
+// randomExamples shows random solved questions, which are always the same for a question.
 func randomExamples(ctx context.Context, env *Env, a graspNoArgs) (Result, error) {
 	env, err := env.onGraph(a.KG)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s Show) solved() int {
 	return graspExampleCount
 }
 
-// solved shows solved questions with their queries, and what the IDs in these mean.
+// solved shows solved questions with their queries, and the meaning of the IDs in the queries.
 func (env *Env) solved(ctx context.Context, q event.ExampleQuery) (Result, error) {
 	if env.Source.Examples == nil {
 		return Result{Text: say("grasp_no_examples", env.Source.Name())}, nil
@@ -184,7 +184,7 @@ var graspShape = keyed(&Tool{Name: "get_shape", Text: "grasp_get_shape.md", Inpu
 		return Result{Text: shape.Text(s, shapeOut, shapeIn), Shown: env.shapeIRIs(s)}, nil
 	})
 
-// shapeIRIs returns the IRIs that a shape shows: its class, its predicates in their variants, and the classes of their
+// shapeIRIs returns the IRIs that a shape shows: its class, its predicates in their forms, and the classes of their
 // values.
 func (env *Env) shapeIRIs(s *kg.Shape) []string {
 	var out []string

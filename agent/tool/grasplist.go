@@ -17,12 +17,12 @@ type graspListArgs struct {
 	Property *string `json:"property"`
 	Object   *string `json:"object" about:"entity or literal"`
 	Page     *int    `json:"page" about:"from 1"`
-	// GRASP's argument of 2026
+	// This is GRASP's argument of 2026.
 	Unclipped *bool `json:"unclipped" about:"show long texts in full"`
 }
 
-// graspList is GRASP's list(kg, subject, property, object): triples, the useful ones first, each property once before
-// any comes again. Unlike in GRASP, a value shows the qualifiers of its statement.
+// graspList is GRASP's list(kg, subject, property, object): triples, the most useful ones first, and each property once
+// before any is repeated. Unlike in GRASP, a value is shown with the qualifiers of its statement.
 var graspList = keyed(&Tool{Name: "list", Text: "grasp_list.md", Input: "subject"}, nil, runGraspList)
 
 func runGraspList(ctx context.Context, env *Env, a graspListArgs) (Result, error) {
@@ -56,7 +56,7 @@ func runGraspList(ctx context.Context, env *Env, a graspListArgs) (Result, error
 	return env.triples(ctx, q, list, page, deref(a.Unclipped))
 }
 
-// triples writes a page of a list.
+// triples formats one page of a list.
 func (env *Env) triples(ctx context.Context, q event.TriplesQuery, list *event.Triples, page int,
 	whole bool) (Result, error) {
 	terms := []rdf.Term{q.Subject, q.Property, q.Object}
@@ -73,7 +73,7 @@ func (env *Env) triples(ctx context.Context, q event.TriplesQuery, list *event.T
 	}
 	var fixed []string
 	t := &kg.Table{}
-	var places []int // those that are columns
+	var places []int // the positions that are columns
 	for i, name := range []string{"subject", "property", "object"} {
 		if f := terms[i]; f.Bound() {
 			fixed = append(fixed, name+" "+names.Term(f))
@@ -109,7 +109,7 @@ func (env *Env) triples(ctx context.Context, q event.TriplesQuery, list *event.T
 	return Result{Text: say("grasp_list", head) + "\n" + rows, Shown: shownIRIs(append(terms, more...))}, nil
 }
 
-// wholeCell is the number of characters of a text that are shown if it is requested in full.
+// wholeCell is the maximum number of characters that are shown of a text that was requested in full.
 const wholeCell = 2000
 
 // explorer returns the graph's explorer.

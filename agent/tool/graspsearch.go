@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// graspSearchArgs are the arguments of a search by words alone.
+// graspSearchArgs are the arguments of a search by words only.
 type graspSearchArgs struct {
 	KG    *string `json:"kg" about:"graph"`
 	Query string  `json:"query"`
@@ -26,7 +26,7 @@ var graspEntity = graspSearch("search_entity", kg.Item)
 // graspProperty is GRASP's search_property(kg, query), by meaning if the index supports that.
 var graspProperty = graspSearch("search_property", kg.Property)
 
-// graspSearch makes a search of the whole index.
+// graspSearch returns a tool that searches the whole index.
 func graspSearch(name string, typ kg.Type) *Tool {
 	return keyed(&Tool{Name: name, Text: "grasp_" + name + ".md", Input: "query"}, nil,
 		func(ctx context.Context, env *Env, a graspSearchArgs) (Result, error) {
@@ -48,18 +48,19 @@ func (env *Env) search(name *string, page *int) (*Env, int, error) {
 	return env, n, err
 }
 
-// graspQuery is a search.
+// graspQuery is a search by one of GRASP's tools.
 type graspQuery struct {
 	text string
 	typ  kg.Type // "" for anything
 	page int
 	from string     // the query that returns the candidates; "" for the whole index
-	of   []rdf.Term // what the candidates belong to, for the heading
-	wide kg.Type    // what is searched instead when there are too many candidates
-	note string     // what the model is told first
+	of   []rdf.Term // the terms that the candidates belong to, for the heading
+	wide kg.Type    // what is searched instead if there are too many candidates
+	note string     // note that precedes the result
 }
 
-// find makes a search. If candidates cannot be fetched, or are too many, it says so and searches the whole index.
+// find makes a search. If the candidates cannot be fetched, or if there are too many, it says so and searches the whole
+// index.
 func (env *Env) find(ctx context.Context, q graspQuery) (Result, error) {
 	if err := q.check(); err != nil {
 		return wrong(err)
@@ -95,14 +96,14 @@ func (q *graspQuery) check() error {
 	return nil
 }
 
-// findQuery asks for a page of hits and two more, which show the minimum number of pages.
+// findQuery returns a query for a page of hits and for two more pages, which show how many pages there are at least.
 func (env *Env) findQuery(q graspQuery) kg.FindQuery {
 	n := env.Show.perPage()
 	return kg.FindQuery{Text: q.text, Type: q.typ, Language: env.Language.Code, Limit: 2*n + 1, Offset: (q.page - 1) * n,
 		Meaning: q.typ == kg.Property, External: asksForID(q.text)}
 }
 
-// among searches the candidates of a search. why says why they cannot be fetched; err ends the run.
+// among searches the candidates of a search. why is the reason why they cannot be fetched; err ends the run.
 func (env *Env) among(ctx context.Context, q graspQuery, f kg.FindQuery) (found *event.Among, why, err error) {
 	found, why = env.explorer().Among(ctx, event.AmongQuery{FindQuery: f, From: q.from})
 	switch {
@@ -114,16 +115,16 @@ func (env *Env) among(ctx context.Context, q graspQuery, f kg.FindQuery) (found 
 	return found, why, nil
 }
 
-// wideData reports why candidates could not be fetched.
+// wideData returns the data for a text about why candidates could not be fetched.
 func wideData(err error) map[string]any {
 	ge := &kg.Error{Kind: kg.Down, Message: err.Error()}
-	_ = errors.As(err, &ge) // any other error keeps its own words
+	_ = errors.As(err, &ge) // any other error keeps its own text
 	return map[string]any{"Kind": string(ge.Kind), "Message": render.Clip(render.Fold(ge.Message), 200),
 		"Most": maxCandidates}
 }
 
-// asksForID reports whether a search for properties is about identifiers of other databases, which are left out
-// otherwise.
+// asksForID reports whether a search for properties is about identifiers of other databases, which are otherwise left
+// out.
 func asksForID(words string) bool {
 	for _, w := range strings.Fields(strings.ToLower(words)) {
 		if slices.Contains([]string{"id", "ids", "identifier", "identifiers", "code", "number"}, strings.Trim(w, ".,")) {
@@ -133,10 +134,10 @@ func asksForID(words string) bool {
 	return false
 }
 
-// graspNothing is the hint after a search of GRASP's without hits.
+// graspNothing is the hint after one of GRASP's searches without hits.
 const graspNothing Advice = "grasp_search"
 
-// hits writes a page of hits. candidates is how many terms were searched, -1 for the whole index.
+// hits formats a page of hits. candidates is the number of terms that were searched, or -1 for the whole index.
 func (env *Env) hits(ctx context.Context, q graspQuery, typ kg.Type, res *kg.SearchResult, candidates int) (Result,
 	error) {
 	n := env.Show.perPage()
@@ -178,8 +179,8 @@ func (env *Env) hits(ctx context.Context, q graspQuery, typ kg.Type, res *kg.Sea
 	return out, nil
 }
 
-// described leaves out the entities that the graph neither uses nor describes, if there are others, and returns how
-// many these are.
+// described leaves out the entities that the graph neither uses nor describes, if there are others. It returns the
+// number of entities left out.
 func described(hits []kg.Hit) (shown []kg.Hit, empty int) {
 	for _, h := range hits {
 		if h.Type == kg.Item && h.Uses == 0 && h.Description == "" && len(h.Info) == 0 {
@@ -194,7 +195,7 @@ func described(hits []kg.Hit) (shown []kg.Hit, empty int) {
 	return shown, empty
 }
 
-// list writes terms with their labels, one after the other. Those that are not bound are left out.
+// list formats terms with their labels, one after another, leaving out those that are not bound.
 func (env *Env) list(ctx context.Context, terms []rdf.Term) string {
 	names := env.named(ctx, terms)
 	var out []string
@@ -220,7 +221,7 @@ func (env *Env) hitIRIs(hits []kg.Hit) []string {
 	return out
 }
 
-// instead shows the most used candidates if none of them matches the words.
+// instead shows the most used candidates if none match the words.
 func (env *Env) instead(ctx context.Context, q graspQuery, typ kg.Type, candidates int, lines *[]string,
 	out *Result) error {
 	if candidates <= 0 || q.page > 1 {
@@ -228,7 +229,7 @@ func (env *Env) instead(ctx context.Context, q graspQuery, typ kg.Type, candidat
 	}
 	res, why, err := env.among(ctx, q, kg.FindQuery{Type: typ, Language: env.Language.Code, Limit: env.Show.perPage()})
 	if err != nil || why != nil || len(res.Hits) == 0 {
-		return err // a help only
+		return err // only a help
 	}
 	names := render.Names{Graph: &env.Source.Explain}
 	var shown []string

@@ -13,10 +13,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// statement is a Wikibase's data about a value in addition to the triple: for a statement node its value, the
-// qualifiers, the rank and the number of references; for a reference node its values.
+// statement is a Wikibase's data about a value in addition to the triple. For a statement node, these are its value,
+// the qualifiers, the rank and the number of references; for a reference node, its values.
 type statement struct {
-	value      rdf.Term // of a statement node
+	value      rdf.Term // value of a statement node
 	pairs      []pair   // qualifiers, or the values of a reference
 	rank       string   // "" for normal
 	references int
@@ -26,10 +26,10 @@ type pair struct{ property, value rdf.Term }
 
 const (
 	maxPairs      = 4    // qualifiers shown for a statement
-	maxStatements = 1000 // rows of the query for a page
+	maxStatements = 1000 // maximum number of rows of the query for a page
 )
 
-// rdf.Prefixes of statements.
+// The prefixes in rdf.Prefixes that belong to statements.
 var (
 	statementNode  = rdf.Prefixes["wds"]
 	referenceNode  = rdf.Prefixes["wdref"]
@@ -39,9 +39,9 @@ var (
 	derivedFrom    = rdf.Prefixes["prov"] + "wasDerivedFrom"
 )
 
-// statements looks up what a Wikibase has about the values of triples, by their index in rows, with all terms in it;
-// with subjects, also about subjects that are statements. If the graph does not answer this, it returns nothing: a list
-// is useful without it.
+// statements looks up a Wikibase's data about the values of triples and, if subjects is set, about subjects that are
+// statements. It returns the data by index in rows, and all terms in the data. If the graph does not answer, it returns
+// nothing, since a list is useful without the data.
 func (env *Env) statements(ctx context.Context, rows [][3]rdf.Term, subjects bool) (map[int]*statement, []rdf.Term,
 	error) {
 	query := statementQuery(rows, subjects)
@@ -78,8 +78,8 @@ func (env *Env) statements(ctx context.Context, rows [][3]rdf.Term, subjects boo
 	return out, terms, nil
 }
 
-// statementQuery asks for everything about the statement and reference nodes among the values of rows, and about the
-// statements that values of wdt: properties come from. It returns "" if there are none.
+// statementQuery returns a query for everything about the statement and reference nodes among the values of rows, and
+// about the statements from which values of wdt: properties come. It returns "" if there are none.
 func statementQuery(rows [][3]rdf.Term, subjects bool) string {
 	var nodes, direct []string
 	for i, r := range rows {
@@ -108,8 +108,8 @@ func statementQuery(rows [][3]rdf.Term, subjects bool) string {
 		maxStatements)
 }
 
-// learn adds a triple of the node. It reports whether its terms are shown. own means that the node itself is the value
-// of the list's triple.
+// learn adds a triple of the node, and reports whether the triple's terms are shown. own means that the node itself is
+// the value of the list's triple.
 func (s *statement) learn(property, value rdf.Term, own bool) bool {
 	p := property.Value
 	switch id := rdf.EntityID(p); {
@@ -131,8 +131,8 @@ func (s *statement) learn(property, value rdf.Term, own bool) bool {
 	return false
 }
 
-// text writes a statement after its value: " = 385 [point in time (pq:P585): 1990; preferred; 2 references]".
-// Qualifiers in said have been named before and are written without a label.
+// text formats a statement after its value: " = 385 [point in time (pq:P585): 1990; preferred; 2 references]".
+// Qualifiers in said were named before and are written without a label.
 func (s *statement) text(n render.Names, said map[rdf.Term]bool) string {
 	if s == nil {
 		return ""
@@ -165,7 +165,7 @@ func (s *statement) text(n render.Names, said map[rdf.Term]bool) string {
 	return out
 }
 
-// owner returns the entity that a statement node belongs to, or the zero term for any other node.
+// owner returns the entity to which a statement node belongs, or the zero term for any other node.
 func owner(node rdf.Term) rdf.Term {
 	name, ok := strings.CutPrefix(node.Value, statementNode)
 	id, _, _ := strings.Cut(name, "-")

@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Asked returns the query that a call to a tool with Query runs, and the graph, "" for the main one. ok is false if the
-// tool does not report it.
+// Asked returns the query that a call to a tool with Query set runs, and the graph, which is "" for the main one. ok is
+// false if the tool does not report this.
 func (t *Tool) Asked(args []byte) (query, graph string, ok bool) {
 	switch {
 	case !t.Query:
@@ -30,7 +30,7 @@ func (t *Tool) Asked(args []byte) (query, graph string, ok bool) {
 	return query, graph, query != ""
 }
 
-// nodeName matches what may name a node in a text: an IRI in angle brackets, a prefixed name.
+// nodeName matches what may name a node in a text: an IRI in angle brackets, or a prefixed name.
 var nodeName = regexp.MustCompile(`<https?://[^<>\s"]+>|[A-Za-z][A-Za-z0-9_-]*:[^\s<>"'()\[\]{},;|]+`)
 
 // Names returns the IDs of the graph's nodes that a text names, in the form of [Dialect.Key].
@@ -64,7 +64,7 @@ func (d Dialect) Mentions(text string) (out []Mention) {
 	return out
 }
 
-// Key returns the form in which IDs of all graphs are compared: an ID of a Wikibase, else the whole IRI.
+// Key returns the form in which IDs of all graphs are compared: the ID on a Wikibase, and the whole IRI elsewhere.
 func (d Dialect) Key(id string) string {
 	if !d.wikibase() {
 		if iri, ok := d.Graph.Expand(id); ok {
@@ -74,7 +74,7 @@ func (d Dialect) Key(id string) string {
 	return id
 }
 
-// vocabularies are the namespaces whose IRIs need not be looked up (GRASP's list): they mean the same everywhere.
+// vocabularies are the namespaces whose IRIs need not be looked up (GRASP's list), since they mean the same everywhere.
 var vocabularies = []string{
 	"http://www.w3.org/1999/02/22-rdf-syntax-ns#", "http://www.w3.org/2000/01/rdf-schema#",
 	"http://www.w3.org/2002/07/owl#", "http://www.w3.org/2001/XMLSchema#", "http://xmlns.com/foaf/0.1/",
@@ -88,8 +88,8 @@ func ofVocabulary(iri string) bool {
 	return slices.ContainsFunc(vocabularies, func(ns string) bool { return strings.HasPrefix(iri, ns) })
 }
 
-// Unknown returns the IRIs in a query that are not known and belong to no common vocabulary, as prefixed names (GRASP's
-// rule). A query that does not parse has none.
+// Unknown returns, as prefixed names, the IRIs in a query that are not known and do not belong to a common vocabulary
+// (GRASP's rule). It returns nil for a query that cannot be parsed.
 func (e *Env) Unknown(query string, known func(iri string) bool) []string {
 	q, err := e.Dialect.parse(query)
 	if err != nil {
@@ -111,11 +111,11 @@ func (e *Env) Unknown(query string, known func(iri string) bool) []string {
 // maxLookedUp is the maximum number of a query's IDs that are looked up because they were not shown.
 const maxLookedUp = 6
 
-// lookedUp is what is known about an ID: how often it is used, or "" if that is unknown.
+// lookedUp is what is known about an ID. Uses is how often it is used, or "" if that is unknown.
 type lookedUp struct{ ID, Label, Description, Uses string }
 
-// LookUp explains IDs: label, description, and how often the graph uses them. refused means that their query was not
-// run.
+// LookUp explains IDs by their labels, their descriptions, and how often the graph uses them. refused means that their
+// query was not run.
 func (e *Env) LookUp(ctx context.Context, ids []string, refused bool) string {
 	if len(ids) == 0 {
 		return ""
@@ -137,7 +137,7 @@ func (e *Env) LookUp(ctx context.Context, ids []string, refused bool) string {
 		hits[i] = []kg.Hit{h}
 	}
 	if err := e.countUses(ctx, hits); err != nil {
-		return "" // the run is at its end
+		return "" // the run is ending
 	}
 	var list []lookedUp
 	for i, id := range shown {
@@ -152,7 +152,7 @@ func (e *Env) LookUp(ctx context.Context, ids []string, refused bool) string {
 	return say("looked_up", map[string]any{"List": list, "More": len(ids) - len(shown), "Refused": refused})
 }
 
-// unseenID is an ID that was not looked up, with its label.
+// unseenID is an ID that was not looked up before, with its label.
 type unseenID struct{ ID, Label string }
 
 // Warn explains, by their labels, the IDs that the model used without having seen them.
@@ -171,5 +171,5 @@ func (e *Env) Warn(ctx context.Context, ids []string) string {
 	return say("unseen", list)
 }
 
-// NotKnown names the IRIs that must be found first (GRASP's rule).
+// NotKnown returns the text that names the IRIs that must be found first (GRASP's rule).
 func NotKnown(names []string) string { return say("not_known", names) }

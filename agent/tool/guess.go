@@ -4,7 +4,8 @@ import (
 	"github.com/abadojack/whatlanggo"
 )
 
-// guessed are the languages that a question's words are compared with: too many would cause mistakes with short texts.
+// guessed are the languages that a question's words are compared with. Too many languages would cause mistakes with
+// short texts.
 var guessed = whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{whatlanggo.Eng: true, whatlanggo.Deu: true,
 	whatlanggo.Fra: true, whatlanggo.Spa: true, whatlanggo.Ita: true, whatlanggo.Por: true, whatlanggo.Nld: true,
 	whatlanggo.Rus: true, whatlanggo.Ukr: true, whatlanggo.Pol: true, whatlanggo.Ces: true, whatlanggo.Swe: true,
@@ -12,7 +13,7 @@ var guessed = whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{whatlanggo.
 	whatlanggo.Hin: true, whatlanggo.Ben: true, whatlanggo.Tur: true, whatlanggo.Hun: true, whatlanggo.Fin: true,
 	whatlanggo.Ell: true, whatlanggo.Pes: true, whatlanggo.Tha: true}}
 
-// GuessLanguage guesses the language of a question, see [SureLanguage]. If it cannot tell, it returns English.
+// GuessLanguage guesses the language of a question; see [SureLanguage]. If it cannot tell, it returns English.
 func GuessLanguage(question string) Language {
 	if l, ok := SureLanguage(question); ok {
 		return l

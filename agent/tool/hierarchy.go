@@ -8,10 +8,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// HierarchyName is the action that shows the classes of a thing.
+// HierarchyName is the action that shows the classes of an entity.
 const HierarchyName = "hierarchy"
 
-// Bounds of hierarchy.
+// Limits of hierarchy.
 const (
 	usualDepth = 3
 	maxDepth   = 5
@@ -27,9 +27,9 @@ type hierarchyArgs struct {
 var hierarchyTool = typed(&Tool{Name: HierarchyName, Text: "hierarchy.md",
 	FromText: arguments("id", "depth")}, hierarchy)
 
-// hierarchy carries out hierarchy(id, depth): the classes that a thing is in and the wider ones, as a tree, and for a
-// class also the narrower ones and the number of direct members (WikidataMCP's get_instance_and_subclass_hierarchy,
-// which only looks upward).
+// hierarchy carries out hierarchy(id, depth). It shows the classes of an entity and the wider classes, as a tree; for a
+// class, it also shows the narrower classes and the number of direct members. (WikidataMCP's
+// get_instance_and_subclass_hierarchy only looks upward.)
 func hierarchy(ctx context.Context, env *Env, a hierarchyArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {
@@ -81,15 +81,15 @@ func hierarchy(ctx context.Context, env *Env, a hierarchyArgs) (Result, error) {
 	return Result{Text: strings.Join(h.lines, "\n")}, nil
 }
 
-// classTree writes what is above a thing.
+// classTree writes the classes above an entity.
 type classTree struct {
 	*survey.Classes
 	names namer
 	lines []string
-	done  map[string]bool // classes whose wider ones were written
+	done  map[string]bool // classes whose wider classes were written
 }
 
-// terms returns every class that is shown, and the thing.
+// terms returns every class that is shown, and the entity itself.
 func (h *classTree) terms(start string) []rdf.Term {
 	out := []rdf.Term{rdf.IRI(start)}
 	for _, class := range sortedKeys(h.Wider) {
@@ -103,7 +103,7 @@ func (h *classTree) terms(start string) []rdf.Term {
 	return out
 }
 
-// write writes the wider classes of a class below it; one that was written already is not followed again.
+// write writes the wider classes of a class below it. It does not follow a class again that it has already written.
 func (h *classTree) write(class string, depth int) {
 	if h.done[class] {
 		return

@@ -18,7 +18,7 @@ const (
 	DoneName     = "Done"
 )
 
-// kbqaShown is the number of hits of SearchNodes and SearchGraphPatterns that are shown (appendix A.2.2).
+// kbqaShown is the number of hits that SearchNodes and SearchGraphPatterns show (appendix A.2.2).
 const kbqaShown = 10
 
 type nodesArgs struct {
@@ -54,7 +54,7 @@ var doneTool = ending(&Tool{Name: DoneName, Text: "kbqa_done.md",
 
 var kbqaTools = Set{nodesTool, patternsTool, runTool, doneTool}
 
-// or returns an optional text.
+// or returns an optional text, or "" if it is missing.
 func or(s *string) string {
 	if s == nil {
 		return ""
@@ -62,7 +62,7 @@ func or(s *string) string {
 	return *s
 }
 
-// kbqaTool completes a tool whose call is written as in Python, with arguments of these names in this order.
+// kbqaTool completes a tool whose calls are written as in Python, with arguments of these names in this order.
 func kbqaTool(t *Tool, names ...string) *Tool {
 	t.Raw = true
 	t.FromText = func(text string) json.RawMessage {
@@ -94,7 +94,7 @@ func kbqaTool(t *Tool, names ...string) *Tool {
 	return t
 }
 
-// kbqaFailed returns a failure in Interactive-KBQA's form: it begins with "Error".
+// kbqaFailed returns a failure in Interactive-KBQA's form, which begins with "Error".
 func (env *Env) kbqaFailed(ctx context.Context, err error) (Result, error) {
 	res, err := env.failed(ctx, err)
 	if err == nil {

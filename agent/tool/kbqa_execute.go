@@ -14,11 +14,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// maxResult is the maximum number of characters of a result that are shown (the paper's tools cut there).
+// maxResult is the maximum number of characters of a result that are shown, as in the paper's tools.
 const maxResult = 2000
 
-// runNamed carries out ExecuteSPARQL(sparql): the result with names for nodes, as a list of values, or of tuples if
-// there are several columns. A list of values is sorted and contains each value once, unless the query orders them.
+// runNamed carries out ExecuteSPARQL(sparql). It shows the result, with names for nodes, as a list of values or, if
+// there are several columns, of tuples. A list of values is sorted and contains each value once, unless the query
+// orders the values.
 func (env *Env) runNamed(ctx context.Context, query string) (Result, error) {
 	n := env.naming()
 	query = n.Completed(query)
@@ -55,7 +56,7 @@ func (env *Env) runNamed(ctx context.Context, query string) (Result, error) {
 	return res, nil
 }
 
-// listed writes the rows of a result.
+// listed formats the rows of a result as a list.
 func (env *Env) listed(ctx context.Context, n kbqa.Naming, query string, t *kg.Table) (string, error) {
 	names, err := env.cellNames(ctx, n, query, t)
 	if err != nil {
@@ -93,8 +94,8 @@ func (env *Env) listed(ctx context.Context, n kbqa.Naming, query string, t *kg.T
 	return text, nil
 }
 
-// cellNames returns the names of the nodes in a result, as far as they are shown. A node without an IRI cannot be
-// looked up by itself: the query is run again with the details of its columns.
+// cellNames returns the names of the nodes in a result, as far as the nodes are shown. Nodes without IRIs cannot be
+// looked up by themselves, so the query is run again with the details of their columns.
 func (env *Env) cellNames(ctx context.Context, n kbqa.Naming, query string, t *kg.Table) (map[rdf.Term]kbqa.Value,
 	error) {
 	var nodes []rdf.Term

@@ -19,7 +19,7 @@ func (env *Env) ask(ctx context.Context, query string) (*kg.Table, error) {
 	return env.Graph.Query(ctx, env.Dialect.InLanguage(query, env.Language.Code))
 }
 
-// maxNamed is the maximum number of nodes whose names are looked up: more do not fit into what is shown.
+// maxNamed is the maximum number of nodes whose names are looked up. What is shown has no room for more.
 const maxNamed = 200
 
 // nodeNames returns the names of nodes that are IRIs, in any graph.
@@ -58,7 +58,7 @@ func (env *Env) nodeNames(ctx context.Context, n kbqa.Naming, nodes []rdf.Term) 
 	return out, nil
 }
 
-// naming returns the Naming of the current graph.
+// naming returns the [kbqa.Naming] of the current graph.
 func (env *Env) naming() kbqa.Naming {
 	return kbqa.For(env.Show.Dialect, &env.Source.Explain, env.languages())
 }

@@ -14,23 +14,24 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// How descriptions of nodes with the same name are shown (appendix A.2.1).
+// Limits on the descriptions of nodes with the same name (appendix A.2.1).
 const (
-	nodeDescription  = 100  // characters of one
-	nodeDescriptions = 1000 // of all on a line
+	nodeDescription  = 100  // characters of one description
+	nodeDescriptions = 1000 // characters of all descriptions on a line
 )
 
 // node is a node that was found by its name.
 type node struct {
 	name string
-	id   string // its form in a query; "" if it is identified by name
+	id   string // its form in a query; "" if the node is identified by name
 	about,
-	kind string // what it is, in the name-based dialects: entity, concept, person …
+	kind string // in the name-based dialects, what the node is: entity, concept, person …
 	uses int64
 }
 
-// searchNodes carries out SearchNodes(name): nodes with a similar name, exact names first, then in the order of the
-// graph's search. Nodes with the same name share a line with their descriptions; the most used comes first.
+// searchNodes carries out SearchNodes(name). It shows nodes with similar names, first those with exactly this name,
+// then others in the order of the graph's search. Nodes with the same name share a line with their descriptions, the
+// most used node first.
 func (env *Env) searchNodes(ctx context.Context, name string) (Result, error) {
 	name = render.Fold(render.Clean(name))
 	if n := utf8.RuneCountInString(name); n > maxSearch {
@@ -78,7 +79,7 @@ func (env *Env) searchNodes(ctx context.Context, name string) (Result, error) {
 	return res, nil
 }
 
-// nodeLine writes the nodes with one name.
+// nodeLine formats the nodes with one name.
 func (env *Env) nodeLine(n kbqa.Naming, name string, same []node) string {
 	line := name
 	switch n.Dialect {
@@ -122,7 +123,7 @@ func kindsOf(same []node) string {
 	return strings.Join(kinds, " | ")
 }
 
-// nodes finds nodes by name, best first.
+// nodes finds nodes by name, the best first.
 func (env *Env) nodes(ctx context.Context, n kbqa.Naming, name string) ([]node, error) {
 	s := env.Source
 	if s.Finder == nil && n.Dialect != kbqa.ByIRI {
@@ -148,13 +149,13 @@ func (env *Env) nodes(ctx context.Context, n kbqa.Naming, name string) ([]node, 
 }
 
 const (
-	maxFuzzy    = 2000 // names that a query for similar ones may return
-	sameLetters = 3    // letters at the beginning of a word that must match
-	likeEnough  = 0.2  // of a name that is shown
+	maxFuzzy    = 2000 // maximum number of names that a query for similar ones returns
+	sameLetters = 3    // number of letters at the beginning of a word that must match
+	likeEnough  = 0.2  // minimum similarity of a name that is shown
 )
 
-// nodesByQuery finds similar names without a search index: names that contain the beginning of one of the words are
-// ranked by similarity.
+// nodesByQuery finds similar names without a search index. It ranks names that contain the beginning of one of the
+// words by similarity.
 func (env *Env) nodesByQuery(ctx context.Context, n kbqa.Naming, name string) ([]node, error) {
 	var conditions []string
 	for _, w := range append(kbqa.WordsOf(name), strings.ToLower(name)) {
@@ -165,7 +166,7 @@ func (env *Env) nodesByQuery(ctx context.Context, n kbqa.Naming, name string) ([
 		}
 	}
 	where := fmt.Sprintf("?x %s ?n .", n.Label)
-	if n.Dialect == kbqa.MetaQA { // tags and the like are literals
+	if n.Dialect == kbqa.MetaQA { // tags and similar values are literals
 		where = "?x ?p ?n . FILTER(isLiteral(?n))"
 	}
 	t, err := env.Graph.Query(ctx, fmt.Sprintf("SELECT DISTINCT ?n WHERE { %s FILTER(%s) } LIMIT %d", where,
@@ -185,12 +186,12 @@ func (env *Env) nodesByQuery(ctx context.Context, n kbqa.Naming, name string) ([
 	return out[:min(len(out), 3*kbqaShown)], nil
 }
 
-// metaQA maps kbqa.MetaQA's predicates to the kind of thing at their end.
+// metaQA maps kbqa.MetaQA's predicates to the kind of node that they lead to.
 var metaQA = map[string]string{"directed_by": "A person node", "written_by": "A person node",
 	"starred_actors": "A person node", "release_year": "A year", "in_language": "A language", "has_genre": "A genre",
 	"has_tags": "A tag", "has_imdb_votes": "A popularity", "has_imdb_rating": "A rating"}
 
-// kinds looks up what the nodes of a name-based graph are.
+// kinds looks up the kinds of nodes in a name-based graph.
 func (env *Env) kinds(ctx context.Context, n kbqa.Naming, names []string, old map[string][]node) (map[string][]node,
 	error) {
 	if len(names) == 0 {

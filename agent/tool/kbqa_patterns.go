@@ -12,9 +12,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// searchPatterns carries out SearchGraphPatterns(sparql, semantic): what leads from ?e and to ?e, one pattern per
-// predicate, with one of the nodes there. semantic ranks them by meaning; without it they stay in the order in which
-// they were found. An empty pattern asks for predicates of the whole graph.
+// searchPatterns carries out SearchGraphPatterns(sparql, semantic). It shows what leads from ?e and to ?e, one pattern
+// per predicate, with one of the nodes at the other end. semantic ranks the patterns by meaning; without it, they are
+// in the order in which they were found. If sparql has an empty pattern, the predicates of the whole graph are
+// searched.
 func (env *Env) searchPatterns(ctx context.Context, query, semantic string) (Result, error) {
 	n := env.naming()
 	semantic = render.Clip(render.Fold(render.Clean(semantic)), maxSearch)
@@ -77,11 +78,11 @@ func (env *Env) nothingAround(ctx context.Context, query string) (string, error)
 	return "[] " + say("kbqa_nothing", !t.Boolean), nil
 }
 
-// sampled is the number of triples that are examined if there are too many for the graph.
+// sampled is the number of triples that are examined if the graph cannot examine all of them.
 const sampled = 20_000
 
-// edges returns the patterns in one direction. If the graph cannot examine all triples, only a part of them is
-// examined, and cut is true.
+// edges returns the patterns in one direction. If the graph cannot examine all triples, only some of them are examined,
+// and cut is true.
 func (env *Env) edges(ctx context.Context, n kbqa.Naming, query string, in bool) (out []kbqa.Edge, cut bool,
 	err error) {
 	q, err := sparql.Parse(query)
@@ -109,7 +110,7 @@ func (env *Env) edges(ctx context.Context, n kbqa.Naming, query string, in bool)
 			return // a nameless node
 		}
 		key := predicates{x.First, x.Then}
-		if at, twice := seen[key]; twice { // a name in another language
+		if at, twice := seen[key]; twice { // another row of the same edge, with a name in another language
 			if out[at].Node == x.Node && x.Value.Name.Bound() && n.Earlier(x.Value.Name, out[at].Value.Name) {
 				out[at] = x
 			}
@@ -121,7 +122,7 @@ func (env *Env) edges(ctx context.Context, n kbqa.Naming, query string, in bool)
 	return out, cut, nil
 }
 
-// choose ranks edges and returns those to show.
+// choose ranks edges and returns those that are shown.
 func (env *Env) choose(ctx context.Context, n kbqa.Naming, edges []kbqa.Edge, semantic string) ([]kbqa.Edge, error) {
 	if semantic == "" {
 		return edges[:min(len(edges), kbqaShown)], nil
@@ -163,7 +164,7 @@ func (env *Env) choose(ctx context.Context, n kbqa.Naming, edges []kbqa.Edge, se
 	return out, nil
 }
 
-// edgeLines writes edges.
+// edgeLines formats edges, one per line.
 func (env *Env) edgeLines(ctx context.Context, n kbqa.Naming, edges []kbqa.Edge) ([]string, error) {
 	names := map[rdf.Term]kbqa.Value{}
 	if n.Wikibase {
@@ -186,7 +187,7 @@ func (env *Env) edgeLines(ctx context.Context, n kbqa.Naming, edges []kbqa.Edge)
 	return out, nil
 }
 
-// predicates carries out a search for predicates in the whole graph.
+// predicates searches the whole graph for predicates.
 func (env *Env) predicates(ctx context.Context, n kbqa.Naming, semantic string) (Result, error) {
 	s := env.Source
 	var items []string

@@ -15,15 +15,16 @@ import (
 // maxPredicates is the maximum number of predicates that are ranked (the paper's topN_vec).
 const maxPredicates = 400
 
-// predicate is one of the predicates of a candidate: its node in the graph's index, and its words, "" if unknown.
+// predicate is one of a candidate's predicates: its node in the graph's index, and its words, or "" if they are
+// unknown.
 type predicate struct {
 	term  rdf.Term
 	words string
 }
 
 // byMeaning returns the indexes of candidates, those most similar to semantic first. The graph's search ranks them by
-// meaning if it can, and it also finds other names of predicates; its order and the similarity of the letters are
-// combined. A candidate with two predicates is as similar as both are on average, or as their words together.
+// meaning if it can; it also finds other names of predicates. byMeaning combines its order with the similarity of the
+// letters. The similarity of a candidate with two predicates is the average of both, or that of their words together.
 func (env *Env) byMeaning(ctx context.Context, semantic string, candidates [][]predicate) ([]int, error) {
 	hits, err := env.found(ctx, semantic, candidates)
 	if err != nil {
@@ -53,7 +54,7 @@ func (env *Env) byMeaning(ctx context.Context, semantic string, candidates [][]p
 	return order, nil
 }
 
-// found asks the graph's search for the candidates' predicates and returns the hits. A search that fails finds nothing,
+// found searches the graph for the candidates' predicates and returns the hits. If the search fails, there are no hits,
 // since there is another way to rank.
 func (env *Env) found(ctx context.Context, semantic string, candidates [][]predicate) (map[rdf.Term]match, error) {
 	s := env.Source
@@ -77,7 +78,7 @@ func (env *Env) found(ctx context.Context, semantic string, candidates [][]predi
 	case event.IsWriteError(err):
 		return nil, err
 	case err != nil:
-		env.Log.InfoContext(ctx, "agent: predicates are ranked by their letters", "question", env.Question.ID, "err", err)
+		env.Log.InfoContext(ctx, "agent: ranking predicates by their letters only", "question", env.Question.ID, "err", err)
 		return nil, nil
 	}
 	out := map[rdf.Term]match{}
@@ -96,7 +97,7 @@ type match struct {
 	label, match string
 }
 
-// hitTerm is the node of a hit.
+// hitTerm returns the node of a hit.
 func hitTerm(h kg.Hit) rdf.Term {
 	switch {
 	case h.Term != nil:

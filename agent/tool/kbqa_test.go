@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// graphOf returns a graph of a few triples in Turtle, or in N-Triples with relative IRIs as in the data sets.
+// graphOf returns a graph of a few triples, given in Turtle, or in N-Triples with relative IRIs as in the data sets.
 func graphOf(t testing.TB, name, text string) *embedded.Graph {
 	t.Helper()
 	b := embedded.NewBuilder()
@@ -30,7 +30,7 @@ func turtle(t testing.TB, text string) *embedded.Graph { t.Helper(); return grap
 
 func triples(t testing.TB, text string) *embedded.Graph { t.Helper(); return graphOf(t, "x.nt", text) }
 
-// kbqaEnv returns an environment for a graph with a dialect.
+// kbqaEnv returns an environment for a graph in a dialect.
 func kbqaEnv(g tool.Graph, dialect string) *tool.Env {
 	s := tool.Sources{{Graph: g}}
 	if dialect == "" {
@@ -41,7 +41,7 @@ func kbqaEnv(g tool.Graph, dialect string) *tool.Env {
 	return env.On(s.Main())
 }
 
-// act carries out an action as a model writes it.
+// act carries out an action that is written as a model writes it.
 func act(t testing.TB, env *tool.Env, name, written string) tool.Result {
 	t.Helper()
 	set, err := tool.Select([]string{name})
@@ -59,7 +59,7 @@ func act(t testing.TB, env *tool.Env, name, written string) tool.Result {
 	return res
 }
 
-// shows compares the observation of an action.
+// shows checks the observation of an action.
 func shows(t *testing.T, env *tool.Env, name, written, want string) {
 	t.Helper()
 	if got := act(t, env, name, written).Text; got != want {
@@ -67,8 +67,8 @@ func shows(t *testing.T, env *tool.Env, name, written, want string) {
 	}
 }
 
-// TestKBQAArguments checks that a call is read as models write it, with unescaped quotation marks in the query, and is
-// shown in a form that is read as the same call.
+// TestKBQAArguments checks that a call can be read the way models write it, with unescaped quotation marks in the
+// query, and that it is shown in a form that is read as the same call.
 func TestKBQAArguments(t *testing.T) {
 	const q = `SELECT ?e WHERE { ?e <pred:name> "Lake Como" . }`
 	set, err := tool.Select([]string{"SearchGraphPatterns", "SearchNodes", "ExecuteSPARQL"})
@@ -116,7 +116,7 @@ func TestKBQAArguments(t *testing.T) {
 	}
 }
 
-// TestKBQALongArguments checks that many quotation marks and braces are read in one pass.
+// TestKBQALongArguments checks that texts with many quotation marks and braces are read in one pass.
 func TestKBQALongArguments(t *testing.T) {
 	set, err := tool.Select([]string{"SearchGraphPatterns"})
 	if err != nil {
@@ -170,7 +170,8 @@ _:v4 <pred:year> "1850"^^<http://www.w3.org/2001/XMLSchema#integer> .
 <e1> <part_of> <e9> .
 `
 
-// TestKQAPro covers rows I3 to I6 in KQA Pro's form. Expected texts were written by hand from the triples above.
+// TestKQAPro tests rows I3 to I6 in KQA Pro's form. The expected texts were written by hand, based on the triples
+// above.
 func TestKQAPro(t *testing.T) {
 	env := kbqaEnv(triples(t, lakes), kbqa.KQAPro)
 	const e = `'SELECT ?e WHERE { ?e <pred:name> "Lake Como" . }'`
@@ -235,7 +236,8 @@ func TestKBQACut(t *testing.T) {
 	}
 }
 
-// TestMetaQA checks that tags are literals, kinds of nodes follow from the predicates, and the direction is shown.
+// TestMetaQA checks that tags are literals, that the kinds of nodes follow from the predicates, and that the direction
+// is shown.
 func TestMetaQA(t *testing.T) {
 	env := kbqaEnv(triples(t, `
 <m1> <name> "The River" .
@@ -266,8 +268,8 @@ ns:m.3 ns:type.object.name "Bo"@en . ns:m.4 ns:type.object.name "Cy"@en .
 ns:m.5 ns:type.object.name "Ada"@en ; ns:common.topic.description "Ada is a language."@en .
 `
 
-// TestFreebase checks that compound values are flattened in both directions, entities of one name share a line, and
-// bookkeeping is hidden.
+// TestFreebase checks that compound values are flattened in both directions, that entities with the same name share a
+// line, and that bookkeeping is hidden.
 func TestFreebase(t *testing.T) {
 	env := kbqaEnv(turtle(t, freebase), kbqa.Freebase)
 	shows(t, env, "SearchNodes", `"ada"`, `['"Ada" | Description: Ada is a language. | Description: Ada is a painter.']`)
@@ -288,8 +290,8 @@ func TestFreebase(t *testing.T) {
 	shows(t, env, "ExecuteSPARQL", `'SELECT ?x WHERE { ?x ns:people.person.place_of_birth ?p . ?p ns:type.object.name "Fenia"@en }'`, `['Ada']`)
 }
 
-// TestMissingDates checks that in Freebase a start or end that is not known counts as a match, but one that is
-// requested does not.
+// TestMissingDates checks that in Freebase, an unknown start or end date counts as a match, unless the query asks for
+// the date.
 func TestMissingDates(t *testing.T) {
 	env := kbqaEnv(turtle(t, freebase), kbqa.Freebase)
 	const who = `SELECT ?x%s WHERE { ?e ns:government.jurisdiction.officials ?c . ?c ns:government.held.office_holder ?x %s }`
@@ -306,7 +308,7 @@ func TestMissingDates(t *testing.T) {
 	} {
 		shows(t, env, "ExecuteSPARQL", `'`+fmt.Sprintf(who, tt.columns, tt.where)+`'`, tt.want)
 	}
-	// the query that is published is the one that was run
+	// The published query is the one that was run.
 	r := act(t, env, "ExecuteSPARQL", `'`+fmt.Sprintf(who, "",
 		`; ns:government.held.to ?to . FILTER(?to >= "2000-01-01"^^xsd:date)`)+`'`)
 	if again, err := env.Graph.Query(t.Context(), r.Query); err != nil || len(again.Rows) != 2 ||
@@ -331,8 +333,8 @@ wd:P1365 a wikibase:Property ; rdfs:label "replaces"@en ; skos:altLabel "predece
 wd:P26 a wikibase:Property ; rdfs:label "spouse"@en ; wikibase:propertyType wikibase:WikibaseItem .
 `
 
-// TestByIRI checks that on a graph in Wikidata's form nodes have IDs, and that qualifiers are reached through their
-// statement from both sides.
+// TestByIRI checks that on a graph in Wikidata's form, nodes have IDs, and that qualifiers are reached from both sides
+// through their statement.
 func TestByIRI(t *testing.T) {
 	env := kbqaEnv(turtle(t, wikidata), kbqa.ByIRI)
 	shows(t, env, "SearchNodes", `"berg"`, `['Berg | wd:Q1: chancellor | wd:Q4: mountain']`)
@@ -342,7 +344,7 @@ func TestByIRI(t *testing.T) {
 			`(?e, p:P39 -> pq:P1365 [position held -> replaces], Ada (wd:Q2))]`)
 	shows(t, env, "SearchGraphPatterns", `wd:Q2, semantic="predecessor"`,
 		`[(Berg (wd:Q1), p:P39 -> pq:P1365 [position held -> replaces], ?e), (Berg (wd:Q1), wdt:P26 [spouse], ?e)]`)
-	// a node of VALUES exists
+	// A node in VALUES always exists.
 	for written, want := range map[string]string{"wd:Q4": "knows nothing of the nodes",
 		"wd:Q999":                                "knows nothing of the nodes",
 		`'SELECT ?e WHERE { ?e wdt:P39 wd:Q2 }'`: "No node matches",
@@ -361,7 +363,7 @@ func TestByIRI(t *testing.T) {
 		`[('Berg (wd:Q1)', '1990-01-01')]`)
 }
 
-// finder ranks by a list and records its requests.
+// finder is a finder that ranks by a list and records its requests.
 type finder struct {
 	order []string
 	asked []kg.FindQuery
@@ -379,8 +381,8 @@ func (f *finder) Find(_ context.Context, q kg.FindQuery) (*kg.SearchResult, erro
 	return res, f.err
 }
 
-// TestKBQARank checks that at most 400 predicates are ranked by the graph's search by meaning, that predicates it does
-// not have come last, and that no pattern is lost if the search fails.
+// TestKBQARank checks that the graph's search by meaning ranks at most 400 predicates, that predicates that it does not
+// find come last, and that no pattern is lost if the search fails.
 func TestKBQARank(t *testing.T) {
 	var b strings.Builder
 	for i := range 500 {
@@ -397,7 +399,7 @@ func TestKBQARank(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	if q := f.asked[0]; len(q.Among) != 400 || !q.Meaning || q.Type != kg.Property || q.Text != "unlike any" {
-		t.Errorf("asked for %d candidates: %+v", len(q.Among), q.Text)
+		t.Errorf("%d candidates were requested: %+v", len(q.Among), q.Text)
 	}
 	f.err = kg.Errorf(kg.Down, "no index")
 	if got := act(t, env, "SearchGraphPatterns", e+`, semantic="p009"`).Text; !strings.HasPrefix(got, `['?e <p009>`) {
@@ -409,7 +411,7 @@ func TestKBQARank(t *testing.T) {
 	}
 }
 
-// slow fails every query that reads all triples.
+// slow is a graph that fails every query that reads all triples.
 type slow struct {
 	tool.Graph
 	asked []string
@@ -423,8 +425,8 @@ func (s *slow) Query(ctx context.Context, q string) (*kg.Table, error) {
 	return s.Graph.Query(ctx, q)
 }
 
-// TestKBQASlow checks that if there are too many triples around ?e, only some of them are examined and the model is
-// told.
+// TestKBQASlow checks that if there are too many triples around ?e, only some of them are examined, and that the model
+// is told so.
 func TestKBQASlow(t *testing.T) {
 	env := kbqaEnv(&slow{Graph: triples(t, lakes)}, kbqa.KQAPro)
 	got := act(t, env, "SearchGraphPatterns", `'SELECT ?e WHERE { ?e <pred:name> "Adda" . }', semantic="flows into"`).Text
@@ -434,8 +436,8 @@ func TestKBQASlow(t *testing.T) {
 	}
 }
 
-// TestKBQAGenerated checks that generated graphs are the same for the same seed, differ for another, and contain the
-// structures that their forms are meant to have.
+// TestKBQAGenerated checks that generated graphs are the same for the same seed, differ for different seeds, and
+// contain the structures that their forms should have.
 func TestKBQAGenerated(t *testing.T) {
 	for dialect, build := range map[string]func(uint64, kbqagraph.Add){kbqa.KQAPro: kbqagraph.KQAPro,
 		kbqa.MetaQA: kbqagraph.MetaQA, kbqa.Freebase: kbqagraph.Freebase} {

@@ -14,11 +14,11 @@ import (
 // LabelsName is the action that shows labels in any language.
 const LabelsName = "labels"
 
-// Bounds of labels.
+// Limits of labels.
 const (
 	maxLabelIDs   = 50
 	maxLanguages  = 12
-	labelsOfOne   = 20 // labels of an entity that are shown if no language is named
+	labelsOfOne   = 20 // labels shown for an entity if the call names no language
 	maxLabelChars = 120
 )
 
@@ -30,7 +30,7 @@ type labelsArgs struct {
 
 var labelsTool = typed(&Tool{Name: LabelsName, Text: "labels.md", FromText: arguments("ids...")}, labels)
 
-// labels carries out labels(ids, languages): every label with its language, and the IDs that have none.
+// labels carries out labels(ids, languages). It shows every label with its language, and the IDs that have none.
 func labels(ctx context.Context, env *Env, a labelsArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {

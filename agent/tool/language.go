@@ -16,8 +16,8 @@ type Language struct{ Code, Name string }
 // English is the language of an asker whose language is not known.
 var English = Language{"en", "English"}
 
-// languageNames maps the codes, as on Wikidata, of the languages that the agent distinguishes to their English names
-// (CLDR). Any other is treated as English, as in SPINACH's reporter.
+// languageNames maps the codes of the languages that the agent distinguishes, as used on Wikidata, to their English
+// names (CLDR). Any other language is treated as English, as in SPINACH's reporter.
 var languageNames = func() map[string]string {
 	names := map[string]string{}
 	for _, code := range strings.Fields(`
@@ -25,12 +25,12 @@ var languageNames = func() map[string]string {
 	ko la lb lt lv mk ml ms nb nl nn oc pl pt ro ru scn sk sl sq sr sv sw ta te th tr uk ur vi zh`) {
 		names[code] = display.English.Languages().Name(language.Make(code))
 	}
-	names["nb"], names["bn"] = "Norwegian", "Bengali" // as models call them: CLDR has Norwegian Bokmål and Bangla
+	names["nb"], names["bn"] = "Norwegian", "Bengali" // the names that models use: CLDR has Norwegian Bokmål and Bangla
 	return names
 }()
 
-// LanguageOf reads a language's code or English name, also with words around it ("The language is German."). ok is
-// false if it finds none.
+// LanguageOf reads a language's code or English name, which may have other words around it ("The language is German.").
+// ok is false if it finds none.
 func LanguageOf(s string) (Language, bool) {
 	s = strings.ToLower(strings.Trim(render.Fold(s), " .`\"'*"))
 	code, _, _ := strings.Cut(strings.ReplaceAll(s, "_", "-"), "-")

@@ -13,19 +13,19 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// LookName is the action that shows pages of several things at once.
+// LookName is the action that shows pages of several entities at once.
 const LookName = "look"
 
-// Bounds of look. Those of the lists were measured, see tools/used.
+// Limits of look. The limits on lists are based on measurements; see tools/used.
 const (
 	maxLooks      = 6
-	pageOut       = 40 // properties of a page
-	pageRest      = 10 // further ones, without values
-	pageIn        = 4  // properties that lead to it
+	pageOut       = 40 // properties on a page
+	pageRest      = 10 // further properties, without values
+	pageIn        = 4  // properties that lead to the entity
 	pageValues    = 4  // values of a property
 	pageTriples   = 4000
-	pageIncoming  = 1000 // triples leading to a thing that are examined
-	pageValueText = 80   // characters
+	pageIncoming  = 1000 // triples leading to an entity that are examined
+	pageValueText = 80   // characters of a value
 )
 
 type lookArgs struct {
@@ -36,8 +36,8 @@ type lookArgs struct {
 
 var lookTool = typed(&Tool{Name: LookName, Text: "best_look.md", FromText: arguments("ids...")}, look)
 
-// look carries out look(ids, property): each thing's description, its properties with their first values and the totals,
-// and what leads to it; or all statements of one property of each.
+// look carries out look(ids, property). For each entity, it shows the description, the properties with their first
+// values and totals, and what leads to the entity or, if a property is given, all statements of that property.
 func look(ctx context.Context, env *Env, a lookArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {
@@ -93,17 +93,17 @@ func look(ctx context.Context, env *Env, a lookArgs) (Result, error) {
 	return Result{Text: strings.Join(texts, "\n")}, nil
 }
 
-// page is what a graph has about a thing: its properties with their values, in the graph's order, and the properties
-// that lead to it with the number of triples, the most used first.
+// page is what a graph contains about an entity: its properties with their values, in the graph's order, and the
+// properties that lead to it, with the number of triples, the most used first.
 type page struct {
 	iri     string
 	out, in []pageRow
-	more    bool // more triples lead to it than were examined
+	more    bool // more triples lead to the entity than were examined
 }
 
-// pageRow is a property of a page.
+// pageRow is a property on a page.
 type pageRow struct {
-	property string // IRI of the property itself, not of a form of it
+	property string // IRI of the property itself, not of one of its forms
 	role     bool   // the property leads from a statement, as a qualifier
 	values   []rdf.Term
 	n        int
@@ -111,7 +111,7 @@ type pageRow struct {
 
 type pages []*page
 
-// direct is the prefix of the predicates that lead from a thing to a plain value, or "" if the graph has none.
+// direct returns the prefix of the predicates that lead from an entity to a plain value, or "" if the graph has none.
 func (env *Env) direct() string {
 	if env.Source.Explain.IsWikibase() {
 		return rdf.Direct
@@ -119,8 +119,8 @@ func (env *Env) direct() string {
 	return ""
 }
 
-// pagesOf reads the pages of things, in two queries for all. What leads to a thing may be missing if the graph takes
-// too long for it. Errors come from the graph.
+// pagesOf reads the pages of all entities with two queries. What leads to an entity may be missing if the graph takes
+// too long. Errors come from the graph.
 func (env *Env) pagesOf(ctx context.Context, iris []string) (pages, error) {
 	out := make(pages, len(iris))
 	at := map[string]*page{}
@@ -182,7 +182,7 @@ func (p *page) add(to *[]pageRow, row pageRow, v rdf.Term, n int) {
 	}
 }
 
-// rowOf returns the row of a predicate on a page, without values.
+// rowOf returns the row for a predicate on a page, without values.
 func (env *Env) rowOf(predicate string) pageRow {
 	if id, ok := strings.CutPrefix(predicate, qualifier); ok && env.Source.Explain.IsWikibase() {
 		return pageRow{property: rdf.Entity + id, role: true}
@@ -210,8 +210,8 @@ func (ps pages) terms(env *Env) []string {
 	return irisIn(&env.Source.Explain, all...)
 }
 
-// plain reports whether a value is a text without a language, or an address: nearly always an identifier of another
-// database, a file or a page.
+// plain reports whether a value is a text without a language, or an address. Such values are nearly always identifiers
+// of other databases, files or pages.
 func (n namer) plain(t rdf.Term) bool {
 	if t.IsIRI() {
 		return !n.entity(t.Value)
@@ -219,7 +219,7 @@ func (n namer) plain(t rdf.Term) bool {
 	return t.Lang == "" && (t.Datatype == "" || t.Datatype == rdf.XSDString)
 }
 
-// page writes a page: a line for each property, identifiers of other databases together on one.
+// page formats a page with one line per property. Identifiers of other databases share one line.
 func (n namer) page(p *page) []string {
 	var lines, rest []string
 	for _, r := range p.out {
@@ -246,7 +246,7 @@ func (n namer) page(p *page) []string {
 	return append(lines, "  "+say("page_in", map[string]any{"List": mostOf(in, pageIn), "More": p.more, "Most": pageIncoming}))
 }
 
-// times writes how often a property leads to a thing.
+// times describes how often a property leads to an entity.
 func (r pageRow) times() string {
 	if r.role {
 		return " " + say("page_role", r.n)
@@ -254,7 +254,7 @@ func (r pageRow) times() string {
 	return fmt.Sprintf(" %d×", r.n)
 }
 
-// values writes the first values of a property and how many more there are.
+// values formats the first values of a property and the number of remaining values.
 func (n namer) values(r pageRow) string {
 	if r.nameless() && len(n.behind[r.property]) > 0 {
 		return fmt.Sprintf("%d× %s", r.n, n.behindText(r.property))
@@ -270,7 +270,7 @@ func (n namer) values(r pageRow) string {
 	return s
 }
 
-// described returns the descriptions of things by IRI, as far as the finder has them. Errors end the run.
+// described returns the descriptions of entities by IRI, as far as the finder has them. Errors end the run.
 func (env *Env) described(ctx context.Context, iris []string) (map[string]string, error) {
 	out := map[string]string{}
 	var asked []kg.FindQuery

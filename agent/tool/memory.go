@@ -14,16 +14,16 @@ import (
 
 // Limits of a [Memory]: at most about 128 MB.
 const (
-	MemoryAge    = 10 * time.Minute // a reply says when its query was run, so that may be minutes ago
-	memoryAnswer = 2_000            // answers
-	memorySize   = 64 << 10         // bytes of a call and its answer, roughly; larger ones are not kept
+	MemoryAge    = 10 * time.Minute // may be minutes, since a reply says when its query was run
+	memoryAnswer = 2_000            // number of answers
+	memorySize   = 64 << 10         // approximate bytes of a call and its answer; larger ones are not kept
 	termSize     = 56               // bytes of a term without its texts
 )
 
 // Memory caches the answers of graphs for all steps, tries and questions of a program: searches, pages, labels, shapes,
-// and queries with the time at which they were made. It keeps neither failures nor queries whose result depends on the
-// time. It does not keep solved questions either, since the question determines which may be shown. It is safe for
-// concurrent use.
+// and queries with the time at which they were run. It does not keep failures, or queries whose result depends on the
+// time. It also does not keep solved questions, since the question determines which of them may be shown. It is safe
+// for concurrent use.
 type Memory struct {
 	now  func() time.Time
 	kept *cache.Cache[memoryKey, memorized]
@@ -39,19 +39,19 @@ type memorized struct {
 	at    time.Time
 }
 
-// NewMemory returns an empty memory with the clock now.
+// NewMemory returns an empty memory that uses the clock now.
 func NewMemory(now func() time.Time) *Memory {
 	return &Memory{now: now, kept: cache.New[memoryKey, memorized](memoryAnswer, MemoryAge, now)}
 }
 
-// Around returns the sources with the memory in front of each; a nil memory returns them unchanged.
+// Around returns the sources with the memory in front of each. If the memory is nil, it returns them unchanged.
 func (m *Memory) Around(ss Sources) Sources {
 	if m == nil {
 		return ss
 	}
 	out := ss.keeping(func(s *Source, _ string) keeper {
 		if !reflect.ValueOf(s.Graph).Comparable() {
-			return remembered{m, s} // nobody else has this one
+			return remembered{m, s} // no one else uses this source
 		}
 		return remembered{m, s.Graph}
 	})
@@ -61,7 +61,7 @@ func (m *Memory) Around(ss Sources) Sources {
 	return out
 }
 
-// remembered answers the calls to one graph from a memory.
+// remembered answers calls to one graph from a memory.
 type remembered struct {
 	memory *Memory
 	graph  any
@@ -84,7 +84,7 @@ func (r remembered) answer(_ context.Context, op string, args json.RawMessage, l
 	return v, err
 }
 
-// ofMoment reports whether the result of a query, given as a JSON string, may differ the next moment.
+// ofMoment reports whether the result of a query, given as a JSON string, may change from one moment to the next.
 func ofMoment(args json.RawMessage) bool {
 	var query string
 	return json.Unmarshal(args, &query) != nil || momentary.MatchString(query)
@@ -106,7 +106,7 @@ func aged(v any, age time.Duration) any {
 	return &old
 }
 
-// sizeOf returns roughly how much memory a value takes.
+// sizeOf returns the approximate size of a value in memory.
 func sizeOf(v any) int {
 	t, ok := v.(*kg.Table)
 	if !ok {
@@ -127,7 +127,7 @@ func sizeOf(v any) int {
 	return n
 }
 
-// age describes, in words for the model, how old a result is; "" for a fresh one.
+// age describes for the model how old a result is. It returns "" for a fresh result.
 func age(t *kg.Table) string {
 	if t.Age < time.Minute {
 		return ""

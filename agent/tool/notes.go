@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Notebook holds notes on a graph. Errors are for the model.
+// Notebook is a collection of notes on a graph. Errors are for the model.
 type Notebook interface {
 	Add(text string) (id string, err error)
 	Update(id, text string) error
@@ -50,7 +50,7 @@ var noteTools = Set{
 	}),
 }
 
-// note calls a function with the notebook. If it fails, the model is told why.
+// note calls a function with the notebook. If the function fails, the model is told why.
 func (env *Env) note(do func(Notebook) (string, error)) (Result, error) {
 	if env.Notebook == nil {
 		return Result{Text: say("notes_closed", nil), Failure: kg.Refused}, nil

@@ -10,30 +10,30 @@ import (
 
 // phrase is a part of a question that may be the name of something.
 type phrase struct {
-	from, to int    // words of the question
-	text     string // as it is searched
+	from, to int    // indexes of words in the question
+	text     string // the text that is searched
 	name     bool   // written like a name: quoted, or with capitals
-	run      bool   // all content words between two words that are not
+	run      bool   // all content words between two words that are not content words
 	quoted   bool
 }
 
-// Bounds of phrases.
+// Limits of phrases.
 const (
-	maxPhraseWords = 4 // of a phrase that is not written like a name
+	maxPhraseWords = 4 // words in a phrase that is not written like a name
 	maxNameWords   = 9
-	maxJoinedWords = 7 // consists of two neighbors with small words between them
+	maxJoinedWords = 7 // words in two neighbors with small words between them
 	maxPhrases     = 48
 )
 
-// noun reports whether a phrase is a single word that has a capital only because the question is in German.
+// noun reports whether a phrase is a single word that is capitalized only because the question is in German.
 func (p *phrase) noun(language string) bool {
 	rest := strings.TrimLeftFunc(p.text, unicode.IsUpper)
 	return language == "de" && p.name && !p.quoted && p.to == p.from+1 &&
 		!strings.ContainsFunc(rest, func(c rune) bool { return !unicode.IsLower(c) })
 }
 
-// number reports whether a phrase is only digits: a year or an amount, which is found in the names of many things. In
-// quotation marks, or as an exact match, it is a name like any other.
+// number reports whether a phrase consists only of digits, such as a year or an amount, which occurs in the names of
+// many entities. In quotation marks, or as an exact match, it is a name like any other.
 func (p *phrase) number() bool {
 	return !strings.ContainsFunc(p.text, func(c rune) bool { return !unicode.IsDigit(c) && !strings.ContainsRune(" .,-", c) })
 }
@@ -41,14 +41,14 @@ func (p *phrase) number() bool {
 // word is a word of a question.
 type word struct {
 	text   string
-	stop   bool // it has no meaning by itself
-	capped bool // it begins with a capital, or has a digit
-	apart  bool // punctuation or the text's beginning comes before it
-	and    bool // an ampersand comes before it
-	quoted int  // number of the quotation that it is in, 0 for none
+	stop   bool // the word has no meaning by itself
+	capped bool // the word begins with a capital letter or contains a digit
+	apart  bool // punctuation or the beginning of the text comes before the word
+	and    bool // an ampersand comes before the word
+	quoted int  // number of the quotation that contains the word, 0 for none
 }
 
-// stopWords are words of questions that name nothing, in the most common languages of questions.
+// stopWords are words in questions that do not name anything, in the most common languages of questions.
 var stopWords = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`
@@ -79,11 +79,12 @@ var stopWords = func() map[string]bool {
 	return m
 }()
 
-// vague lists words that are useful together with another word ("astronomical object") but find unrelated things alone.
+// vague lists words that are useful together with another word ("astronomical object") but find unrelated entities on
+// their own.
 var vague = []string{"kind", "kinds", "type", "types", "sort", "sorts", "thing", "things", "object", "objects", "second",
 	"third", "half", "art", "arten", "sorte", "sortes", "tipo", "tipos"}
 
-// joints are the words inside names: "Portrait of a Lady on Fire".
+// joints are the small words inside names, as in "Portrait of a Lady on Fire".
 var joints = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`of the a an on in and at for to by with from de la le les du des d l der die das den
@@ -98,12 +99,12 @@ var (
 	quotation    = regexp.MustCompile(`"([^"\n]{2,80})"|“([^”\n]{2,80})”|„([^“”\n]{2,80})[“”]|«([^»\n]{2,80})»`)
 	wordForm     = regexp.MustCompile(`[\pL\pN][\pL\pN\pM.’'&-]*`)
 	smallBetween = regexp.MustCompile(`^[\s:–—&-]*$`)
-	// French and Italian words that lose their last vowel before another word: "l'Espagne", "dell'Italia". With a capital
-	// they begin a sentence, other than those of "N'Djamena".
+	// French and Italian words that lose their last vowel before another word: "l'Espagne", "dell'Italia". They are
+	// capitalized only at the beginning of a sentence, unlike the N of "N'Djamena".
 	elision = regexp.MustCompile(`^(?:(?:[LlDdJjCc]|[Qq]u|[Dd]ell|[Nn]ell|[Aa]ll|[Dd]all|[Ss]ull|[Uu]n|[nsmt])['’])(\pL)`)
 )
 
-// wordsOf splits a question into words, without any query in it.
+// wordsOf splits a question into words, leaving out any query in it.
 func wordsOf(question string) []word {
 	question = writtenQuery.ReplaceAllString(question, " . ")
 	quoted := make([]int, len(question)+1)
@@ -116,7 +117,7 @@ func wordsOf(question string) []word {
 	end := 0
 	for _, m := range wordForm.FindAllStringIndex(question, -1) {
 		text := strings.TrimRight(question[m[0]:m[1]], "’'&-")
-		if strings.Index(text, ".") == len(text)-1 && len(text) > 3 { // the end of a sentence, not of "h.w."
+		if strings.Index(text, ".") == len(text)-1 && len(text) > 3 { // the period ends a sentence, unlike that of "h.w."
 			text = strings.TrimRight(text, ".")
 		}
 		for _, possessive := range []string{"'s", "’s"} {
@@ -148,8 +149,8 @@ func wordsOf(question string) []word {
 	return out
 }
 
-// phrasesOf returns what may be a name in a question, longer phrases first: quotations, words with capitals and the
-// small words between them, and neighbors among the other meaningful words.
+// phrasesOf returns the phrases in a question that may be names, longer ones first: quotations, capitalized words with
+// the small words between them, and neighbors among the other meaningful words.
 func phrasesOf(question string) []phrase {
 	words := wordsOf(question)
 	var out []phrase
@@ -199,23 +200,23 @@ func joined(words []word) string {
 	return apostrophe.ReplaceAllString(strings.Join(list, " "), "$1$2")
 }
 
-// apostrophe matches what is between the words of "Charles d'Artagnan".
+// apostrophe matches the apostrophe and space in "Charles d' Artagnan".
 var apostrophe = regexp.MustCompile(`(['’]) (\pL)`)
 
-// joint reports whether a word is one of those inside names.
+// joint reports whether a word is one of the small words inside names.
 func (w word) joint() bool { return joints[strings.TrimRight(strings.ToLower(w.text), "'’")] }
 
-// initials matches the letters after a dot: "H.W." is searched as "H. W.".
+// initials matches a letter after a period: "H.W." is searched as "H. W.".
 var initials = regexp.MustCompile(`\.(\pL)`)
 
-// names adds spans of words with capitals, whole and between their small words. The first word of a sentence has a
-// capital anyway.
+// names adds spans of capitalized words, both as a whole and as the parts between their small words. The first word of
+// a sentence is always capitalized.
 func names(words []word, add func(from, to int, name, run bool)) {
 	for from := 0; from < len(words); from++ {
 		if !words[from].capped || words[from].stop && words[from].apart {
 			continue
 		}
-		to := from + 1 // after the last word with a capital
+		to := from + 1 // index after the last capitalized word
 		for at := to; at < len(words) && !words[at].apart && at-from < maxNameWords; at++ {
 			if words[at].capped {
 				to = at + 1
@@ -228,7 +229,7 @@ func names(words []word, add func(from, to int, name, run bool)) {
 		if from > 0 && (words[from-1].text == "d'" || words[from-1].text == "d’") { // "of Spain", or d'Artagnan
 			add(from-1, to, true, false)
 		}
-		for at := from; at < to; { // its parts
+		for at := from; at < to; { // the parts of the span
 			end := at
 			for end < to && (words[end].capped && !words[end].joint()) {
 				end++
@@ -285,7 +286,7 @@ func runs(words []word, add func(from, to int, name, run bool)) {
 	}
 }
 
-// spellings returns a phrase and, if it differs, the phrase with its words in the English singular.
+// spellings returns a phrase and, if it is different, the phrase with its words in the English singular.
 func spellings(text string) []string {
 	words := strings.Fields(text)
 	for i, w := range words {
@@ -298,11 +299,11 @@ func spellings(text string) []string {
 }
 
 // nameSpellings returns a name and, if its last word may be a plural, the name in the singular: "Super Bowls" are
-// members of a class that is called Super Bowl.
+// members of a class named Super Bowl.
 func nameSpellings(name string) []string {
 	at := strings.LastIndexByte(name, ' ') + 1
 	last := []rune(name[at:])
-	if len(last) == 0 || slices.ContainsFunc(last, unicode.IsDigit) { // the 1990s are no year
+	if len(last) == 0 || slices.ContainsFunc(last, unicode.IsDigit) { // the 1990s are not a year
 		return []string{name}
 	}
 	first := last[0]
@@ -315,7 +316,7 @@ func nameSpellings(name string) []string {
 	return []string{name}
 }
 
-// singular returns the singular of an English plural; capitalized words are unchanged.
+// singular returns the singular of an English plural. It does not change capitalized words.
 func singular(w string) string {
 	if first, n := utf8.DecodeRuneInString(w); unicode.IsUpper(first) || len(w) < n+3 || strings.HasSuffix(w, "ss") ||
 		strings.HasSuffix(w, "us") || strings.HasSuffix(w, "is") {

@@ -19,7 +19,7 @@ func TestVagueWords(t *testing.T) {
 			texts = append(texts, p.text)
 		}
 		if !slices.Contains(texts, c.wanted) || slices.Contains(texts, c.unwanted) {
-			t.Errorf("%s: looked for %q; want %q among them, not %q", c.question, texts, c.wanted, c.unwanted)
+			t.Errorf("%s: searched for %q; want %q among them, not %q", c.question, texts, c.wanted, c.unwanted)
 		}
 	}
 }
@@ -36,12 +36,13 @@ func TestNumbersAndAmpersands(t *testing.T) {
 	}
 	for _, p := range phrasesOf("Which books were written by twelve people?") {
 		if p.text == "twelve" || p.text == "twelve people" {
-			t.Errorf("looked for %q", p.text)
+			t.Errorf("searched for %q", p.text)
 		}
 	}
 }
 
-// Two unused hits are shown in addition to those that are used. If none is used, or uses are not known, all are shown.
+// Two unused hits are shown in addition to those that are used. If none are used, or if uses are not known, all hits
+// are shown.
 func TestWithUses(t *testing.T) {
 	for _, tt := range []struct{ uses, want []int64 }{
 		{[]int64{0, 5, 0, 0, 7, 0}, []int64{0, 5, 0, 7}}, {[]int64{0, 0, 0}, []int64{0, 0, 0}},

@@ -15,16 +15,16 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// ProfileName is the action that shows what things or statements look like.
+// ProfileName is the action that shows what entities or statements look like.
 const ProfileName = "profile"
 
-// Bounds of profile.
+// Limits of profile.
 const (
 	profileOut      = 20
 	profileIn       = 5
 	profileClasses  = 10
 	profileExamples = 3
-	profileKeys     = 12 // ranks, units, qualifiers shown for a property
+	profileKeys     = 12 // ranks, units and qualifiers shown for a property
 )
 
 type profileArgs struct {
@@ -35,8 +35,9 @@ type profileArgs struct {
 
 var profileTool = typed(&Tool{Name: ProfileName, Text: "profile.md", FromText: arguments("of", "property")}, profile)
 
-// profile carries out profile(of, property): how many things there are, their classes, the share that has each
-// property, what leads to them, and three of them; or for a property: ranks, precision, units, qualifiers, references.
+// profile carries out profile(of, property). For entities, it shows their number, their classes, the share that has
+// each property, what leads to them, and three of them. For a property, it shows ranks, precisions, units, qualifiers
+// and references.
 func profile(ctx context.Context, env *Env, a profileArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {
@@ -78,7 +79,8 @@ func profile(ctx context.Context, env *Env, a profileArgs) (Result, error) {
 	return Result{Text: text}, nil
 }
 
-// members reads what to profile: a class, or a pattern, of which the variable ?item or else the first variable is used.
+// members reads what to profile: a class, or a pattern, in which the variable ?item or, if there is none, the first
+// variable is used.
 func (env *Env) members(of string) (m shape.Members, class string, err error) {
 	if !strings.ContainsAny(of, "?$") {
 		iri, err := env.iriOf(of)
@@ -112,7 +114,7 @@ func (env *Env) members(of string) (m shape.Members, class string, err error) {
 	return shape.Members{Pattern: "{ " + text + " }", Var: v}, "", nil
 }
 
-// profileThings writes the profile of a class or of what a pattern finds.
+// profileThings returns the profile of a class or of the entities that match a pattern.
 func (env *Env) profileThings(ctx context.Context, members shape.Members, class string) (string, error) {
 	d := &env.Source.Explain
 	var s *kg.Shape
@@ -155,7 +157,7 @@ func (env *Env) profileThings(ctx context.Context, members shape.Members, class 
 	return strings.Join(append(lines, examples), "\n"), nil
 }
 
-// labelShape fills in the labels of a shape that was measured here.
+// labelShape fills in the labels of a shape that profile measured.
 func (env *Env) labelShape(ctx context.Context, s *kg.Shape, classes []kg.ShapeTarget) error {
 	refs := shape.References(s)
 	for i := range classes {
@@ -182,7 +184,7 @@ func (env *Env) labelShape(ctx context.Context, s *kg.Shape, classes []kg.ShapeT
 	return nil
 }
 
-// someOf writes three of the members.
+// someOf names three of the members.
 func (env *Env) someOf(ctx context.Context, members shape.Members) (string, error) {
 	t, err := env.Graph.Query(ctx, "SELECT ?member WHERE { "+members.Group(profileExamples)+" }")
 	if err != nil {
@@ -203,7 +205,7 @@ func (env *Env) someOf(ctx context.Context, members shape.Members) (string, erro
 	return say("examples_are", strings.Join(list, ", ")), nil
 }
 
-// profileProperty writes the profile of a property's statements, those of members or all.
+// profileProperty returns the profile of a property's statements, either those of members or all of them.
 func (env *Env) profileProperty(ctx context.Context, property string, members *shape.Members) (string, error) {
 	stats, err := survey.Property(ctx, &env.Source.Explain, env.Graph.Query, property, members)
 	if err != nil {
@@ -233,7 +235,7 @@ func (env *Env) profileProperty(ctx context.Context, property string, members *s
 	return strings.Join(append(lines, say("examples_are", strings.Join(list, "; "))), "\n"), nil
 }
 
-// facets writes the counts, one line per kind.
+// facets formats the counts, one line per kind.
 func (n namer) facets(stats *survey.Stats) []string {
 	by := map[survey.Kind][]string{}
 	for _, f := range stats.Facets {
@@ -250,12 +252,12 @@ func (n namer) facets(stats *survey.Stats) []string {
 	return out
 }
 
-// precisions are the time precisions of Wikibase that occur.
+// precisions are the names of Wikibase's time precisions.
 var precisions = map[string]string{"14": "second", "13": "minute", "12": "hour", "11": "day", "10": "month",
 	"9": "year",
 	"8": "decade", "7": "century", "6": "millennium"}
 
-// facet writes what was counted.
+// facet formats the value that was counted.
 func (n namer) facet(kind survey.Kind, key rdf.Term) string {
 	switch kind {
 	case survey.Rank:
@@ -283,7 +285,7 @@ func (n namer) facet(kind survey.Kind, key rdf.Term) string {
 	return key.Value
 }
 
-// share writes a number of statements as a share of those that were examined.
+// share formats a number of statements as a share of those that were examined.
 func share(n, of int64) string {
 	switch p := 100 * float64(n) / float64(max(of, 1)); {
 	case p < 1:

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// recordedLabels is a labeler that writes every call to log before it returns; nil for nil.
+// recordedLabels returns a labeler that writes every call to log before it returns. It returns nil if l is nil.
 func recordedLabels(l Labeler, log *event.Branch, name string) Labeler {
 	if l == nil {
 		return nil
@@ -21,7 +21,7 @@ func recordedLabels(l Labeler, log *event.Branch, name string) Labeler {
 type recordingGraph struct {
 	Graph
 	log *event.Branch
-	kg  string // "" for the main graph
+	kg  string // the graph's name, "" for the main graph
 }
 
 func (g *recordingGraph) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
@@ -82,7 +82,7 @@ func (l *recordingLabeler) Labels(ctx context.Context, ids, languages []string) 
 		func() (map[string]string, error) { return l.labeler.Labels(ctx, ids, languages) })
 }
 
-// recorded makes a call and writes it with its arguments and result or failure.
+// recorded makes a call and writes it to the log with its arguments and its result or failure.
 func recorded[T any](ctx context.Context, log *event.Branch, c event.Call, args any, do func() (T, error)) (T, error) {
 	res, err := do()
 	var jerr error

@@ -16,28 +16,28 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Generate has the settings for writing a query from material that was looked up first, without exploring (SPARQL-LLM).
-// The zero value is for presets that explore.
+// Generate contains the settings for writing a query from material that was looked up first, without exploring
+// (SPARQL-LLM). The zero value is for presets that explore.
 type Generate struct {
-	Analyze    bool `json:"analyze"`    // ask the model first which classes, things and steps the question has
+	Analyze    bool `json:"analyze"`    // first ask the model for the question's classes, entities and steps
 	Examples   int  `json:"examples"`   // solved questions for the question, and for each of its steps
 	Classes    int  `json:"classes"`    // classes of the graph for each class that the question names
-	Few        int  `json:"few"`        // instead of either if there are more than Many steps or classes
+	Few        int  `json:"few"`        // used instead of Examples or Classes if there are more than Many steps or classes
 	Many       int  `json:"many"`       //
 	Shapes     int  `json:"shapes"`     // maximum number of classes that are described
-	Predicates int  `json:"predicates"` // of a class
-	// hits for each thing and relation that the question names; 0: none are looked up
+	Predicates int  `json:"predicates"` // predicates of a class
+	// hits for each entity and relation that the question names; 0: none are looked up
 	Entities int    `json:"entities"`
-	Format   string `json:"format"`  // for solved questions: text or json
-	Check    string `json:"check"`   // when a query is compared with the classes: CheckFirst or CheckAfter
-	Seconds  int    `json:"seconds"` // for a run of a query
+	Format   string `json:"format"`  // format of solved questions: text or json
+	Check    string `json:"check"`   // when a query is compared with the shapes of classes: CheckFirst or CheckAfter
+	Seconds  int    `json:"seconds"` // maximum time for running a query
 }
 
-// When a query is compared with what the classes' members look like.
+// When a query is compared with the shapes of classes.
 const (
-	// before it is run: what does not fit goes back to the model, if all members of the classes were examined
+	// before it is run: a query that does not match goes back to the model, if all members of the classes were examined
 	CheckFirst = "first"
-	CheckAfter = "after" // once it has failed or returned nothing
+	CheckAfter = "after" // after it failed or returned nothing
 )
 
 // The lookups before the query is written. Their arguments are the parts of the analyzed question.
@@ -72,7 +72,7 @@ const (
 	RetrieveClassesName    = "retrieve_classes"
 )
 
-// RetrieveArgs are the arguments of the tools that look things up: the questions, names or classes to look for.
+// RetrieveArgs are the arguments of the lookup tools: the questions, names or classes to search for.
 type RetrieveArgs struct {
 	Texts []string `json:"texts"`
 }
@@ -85,7 +85,7 @@ func (g Generate) most(usual, n int) int {
 	return usual
 }
 
-// retrieveExamples finds solved questions for the texts: those similar to any of them, the most similar first, each
+// retrieveExamples finds solved questions that are similar to any of the texts, the most similar first. It shows each
 // query once.
 func (env *Env) retrieveExamples(ctx context.Context, texts []string) (Result, error) {
 	if env.Source.Examples == nil {
@@ -93,7 +93,7 @@ func (env *Env) retrieveExamples(ctx context.Context, texts []string) (Result, e
 	}
 	g := env.Generate
 	var found []event.Example
-	at := map[string]int{} // of a query in found
+	at := map[string]int{} // index of a query in found
 	for _, t := range texts {
 		list, err := env.Source.Examples.FindExamples(ctx, event.ExampleQuery{Text: t, Limit: g.most(g.Examples,
 			len(texts)-1)})
@@ -145,8 +145,8 @@ func (env *Env) retrieveExamples(ctx context.Context, texts []string) (Result, e
 	return Result{Text: say("retrieved_examples", out)}, nil
 }
 
-// maxExampleText is the maximum number of characters of a solved question that are shown: a request on the forum can be
-// long.
+// maxExampleText is the maximum number of characters of a solved question that are shown, since a request on the forum
+// can be long.
 const maxExampleText = 600
 
 var (
@@ -154,8 +154,8 @@ var (
 	prefixLine = regexp.MustCompile(`(?mi)^\s*PREFIX\s+\S*:\s*<[^>]*>\s*`)
 )
 
-// shortened writes a query with the graph's prefixes, undeclared, so that all examples look similar. A query that does
-// not parse, before or after, is unchanged.
+// shortened returns a query with the graph's prefixes, without declaring them, so that all examples look similar. It
+// does not change a query that cannot be parsed before or after this.
 func (env *Env) shortened(query string) string {
 	q, err := env.Dialect.parse(query)
 	if err != nil {
@@ -174,7 +174,7 @@ func (env *Env) shortened(query string) string {
 	return short
 }
 
-// retrieveNamed looks up the things that the question names or, by meaning, its relations.
+// retrieveNamed looks up the entities that the question names or, by meaning, its relations.
 func (env *Env) retrieveNamed(ctx context.Context, names []string, t kg.Type) (Result, error) {
 	type looked struct {
 		Name string
@@ -197,7 +197,7 @@ func (env *Env) retrieveNamed(ctx context.Context, names []string, t kg.Type) (R
 	return Result{Text: say("retrieved_entities", out)}, nil
 }
 
-// hitLine writes a hit: label, ID, description.
+// hitLine formats a hit: label, ID, description.
 func hitLine(h kg.Hit) string {
 	s := render.Labelled(h.ID, h.Label)
 	if h.Description != "" {
@@ -212,7 +212,7 @@ func (env *Env) retrieveClasses(ctx context.Context, texts []string) (Result, er
 		return Result{Text: say("retrieve_no_classes", nil)}, nil
 	}
 	g := env.Generate
-	var order [][]kg.Hit // of each text
+	var order [][]kg.Hit // hits for each text
 	for _, t := range texts {
 		res, err := env.Source.Shapes.FindClasses(ctx, t, env.Language.Code, g.most(g.Classes, len(texts)))
 		if err != nil {
@@ -234,7 +234,7 @@ func (env *Env) retrieveClasses(ctx context.Context, texts []string) (Result, er
 		case event.IsWriteError(err):
 			return Result{}, err
 		case err != nil:
-			env.Log.InfoContext(ctx, "agent: no shape", "question", env.Question.ID, "class", h.ID, "err", err)
+			env.Log.InfoContext(ctx, "agent: a shape is not available", "question", env.Question.ID, "class", h.ID, "err", err)
 			others = append(others, render.Labelled(h.ID, h.Label))
 		default:
 			shapes = append(shapes, shape.Text(s, g.Predicates, g.Predicates/4))
@@ -249,8 +249,8 @@ func (env *Env) retrieveClasses(ctx context.Context, texts []string) (Result, er
 // shapeTime is the minimum remaining time of a run for examining one more class.
 const shapeTime = 5 * time.Second
 
-// interleave takes the first of every list, then the second, and so on, each ID once: so that every text is
-// represented.
+// interleave returns the first hit of every list, then the second, and so on, with each ID only once, so that every
+// text is represented.
 func interleave(lists [][]kg.Hit) (out []kg.Hit) {
 	seen := map[string]bool{}
 	for i := 0; ; i++ {

@@ -18,7 +18,7 @@ func (t *Tool) Parameters(strict bool, graphs int) json.RawMessage {
 	return t.Schema
 }
 
-// formsOf makes the forms of a schema in the strict form with "kg", see [schemaOf].
+// formsOf returns all forms of a schema that is given in the strict form with "kg"; see [schemaOf].
 func formsOf(schema map[string]any) map[form]json.RawMessage {
 	out := map[form]json.RawMessage{}
 	for _, f := range []form{{false, false}, {false, true}, {true, false}, {true, true}} {
@@ -27,7 +27,7 @@ func formsOf(schema map[string]any) map[form]json.RawMessage {
 	return out
 }
 
-// of returns an object's schema in the form.
+// of converts an object's schema to the form.
 func (f form) of(schema map[string]any) map[string]any {
 	out := map[string]any{}
 	for k, v := range schema {
@@ -56,7 +56,7 @@ func (f form) of(schema map[string]any) map[string]any {
 		}
 	}
 	out["properties"], out["required"] = properties, required
-	if len(required) == 0 && !f.strict { // strict servers want the list, others may refuse an empty one
+	if len(required) == 0 && !f.strict { // strict servers require the list, others may reject an empty one
 		delete(out, "required")
 	}
 	if !f.strict {

@@ -9,11 +9,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// maxSearch is the longest text that is searched for, in characters; labels and aliases are at most 250 long
-// (Wikibase).
+// maxSearch is the maximum length of a search text, in characters. Labels and aliases have at most 250 characters on a
+// Wikibase.
 const maxSearch = 200
 
-// SearchName is the action that looks for entities and properties by name.
+// SearchName is the action that searches for entities and properties by name.
 const SearchName = "search_wikidata"
 
 // searchAdvice is the hint after a search without hits.
@@ -23,8 +23,8 @@ var searchTool = onInput(&Tool{Name: SearchName, Text: "search.md", Input: "text
 	about: "a name or a short noun phrase"},
 	func(text string) string { return strings.ToLower(render.Fold(text)) }, search)
 
-// search carries out search_wikidata(text): items, then properties, in the asker's language and in English, merged,
-// every entity once (SPINACH paper, section 4.1; English only there).
+// search carries out search_wikidata(text). It finds items and then properties, in the asker's language and in English,
+// merges the hits, and shows each entity once. (In the SPINACH paper, section 4.1, it searches only in English.)
 func search(ctx context.Context, env *Env, text string) (Result, error) {
 	text = render.Fold(render.Clean(text))
 	if n := utf8.RuneCountInString(text); n > maxSearch {
@@ -54,8 +54,8 @@ func search(ctx context.Context, env *Env, text string) (Result, error) {
 	return Result{Text: strings.Join(append(lines, say("search_note", nil)), "\n")}, nil
 }
 
-// foundNothing is the hint after a search without hits: in full, or in short while the full text is in the
-// conversation.
+// foundNothing returns the hint after a search without hits: in full, or in a short form as long as the full text is in
+// the conversation.
 func (env *Env) foundNothing() Result {
 	data := map[string]any{"Languages": env.searchedNames()}
 	if env.Advised(searchAdvice) {
@@ -89,7 +89,7 @@ func (env *Env) searchType(ctx context.Context, text string, typ kg.Type,
 	return hits, more, nil
 }
 
-// searched lists the languages that are searched.
+// searched returns the languages that are searched.
 func (env *Env) searched() []string {
 	if env.Language.Code == "en" {
 		return []string{"en"}
@@ -104,12 +104,12 @@ func (env *Env) searchedNames() string {
 	return env.Language.Name + " and English"
 }
 
-// hitText writes a hit: "label (Q42): description", a property with its data type, and the alias by which it was found
-// if that is not the label.
+// hitText formats a hit as "label (Q42): description", with the data type of a property, and with the alias by which it
+// was found if that is not the label.
 func hitText(h kg.Hit) string {
 	s := render.Labelled(h.ID, h.Label)
 	d := render.Fold(h.Description)
-	if h.Datatype != "" { // some descriptions end with it already
+	if h.Datatype != "" { // some descriptions already end with the data type
 		d = strings.TrimSpace(strings.TrimSuffix(d, "Data Type: "+h.Datatype))
 	}
 	if d != "" {

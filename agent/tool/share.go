@@ -11,27 +11,29 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Shared returns the sources with a cache for the branches of one search: the same call is made once, and concurrent
-// callers wait for it. Temporary failures are not cached. A cached table has the time at which it was requested.
+// Shared returns the sources with a cache that the branches of one search share. The same call is made once, and
+// concurrent callers wait for it. Temporary failures are not cached. A cached table contains the time at which it was
+// requested.
 func (ss Sources) Shared(now func() time.Time) Sources {
 	return ss.keeping(func(*Source, string) keeper { return &kept{now: now, calls: map[string]*keptCall{}} })
 }
 
-// Recalled returns the sources of a continued run: the earlier run's calls are answered from its record.
+// Recalled returns the sources of a continued run, in which the earlier run's calls are answered from its record.
 func (ss Sources) Recalled(earlier *event.Earlier) Sources {
 	return ss.keeping(func(_ *Source, name string) keeper { return recalled{earlier, name} })
 }
 
 // keeper answers some of the calls of a source.
 type keeper interface {
-	// answer returns the result of a call: from its cache, with read from a record, or with live from the source.
+	// answer returns the result of a call: from its cache, from a record by means of read, or from the source by means of
+	// live.
 	answer(ctx context.Context, op string, args json.RawMessage, live func() (any, error),
 		read func(*event.Call) (any, error)) (any, error)
-	// dated marks a table that is cached.
+	// dated marks a table with the time at which it was requested.
 	dated(ask func() (*kg.Table, error)) (*kg.Table, error)
 }
 
-// keeping returns the sources with a keeper in front of each; for the keeper, the first source has the name "".
+// keeping returns the sources with a keeper in front of each. The name passed for the first source is "".
 func (ss Sources) keeping(of func(s *Source, name string) keeper) Sources {
 	out := make(Sources, len(ss))
 	for i, s := range ss {
@@ -62,7 +64,7 @@ func (ss Sources) keeping(of func(s *Source, name string) keeper) Sources {
 	return out
 }
 
-// kept holds the calls of a source, by what they ask.
+// kept contains the calls to a source, by their content.
 type kept struct {
 	now   func() time.Time
 	mu    sync.Mutex
@@ -73,7 +75,7 @@ type keptCall struct {
 	done  chan struct{}
 	value any
 	err   error
-	fine  bool // it returned
+	fine  bool // the call returned
 }
 
 // once makes a call, or lets the keeper answer it.
@@ -84,7 +86,7 @@ func once[T any](ctx context.Context, k keeper, op string, args any, do func() (
 	}
 	v, err := k.answer(ctx, op, raw, func() (any, error) { return do() },
 		func(c *event.Call) (any, error) { return event.Returned[T](c) })
-	out, _ := v.(T) // nil with an error
+	out, _ := v.(T) // the zero value if there is an error
 	return out, err
 }
 
@@ -109,11 +111,11 @@ func (k *kept) answer(ctx context.Context, op string, args json.RawMessage, live
 		}
 		if c.fine {
 			return c.value, c.err
-		} // else the first one panicked
+		} // otherwise, the first caller panicked
 	}
 }
 
-// first makes the call that others wait for.
+// first makes the call for which the others wait.
 func (k *kept) first(key string, c *keptCall, live func() (any, error)) (any, error) {
 	defer func() {
 		if kind := kg.KindOf(c.err); !c.fine || c.err != nil && (kind == "" || Passing(kind)) {
@@ -144,7 +146,7 @@ func datedBy(now func() time.Time, ask func() (*kg.Table, error)) (*kg.Table, er
 	return &dated, nil
 }
 
-// recalled answers from the record of an earlier run, as long as that lasts.
+// recalled answers from the record of an earlier run as long as it has answers left.
 type recalled struct {
 	earlier *event.Earlier
 	kg      string

@@ -19,39 +19,39 @@ type Finder interface {
 	Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error)
 }
 
-// Shaper describes what the members of classes look like. Errors are as for [Graph]; a class without members is
-// kg.NotFound.
+// Shaper describes what the members of classes look like. Errors are as for [Graph]. For a class without members, the
+// error is kg.NotFound.
 type Shaper interface {
 	// Shape returns the shape of a class (its ID or IRI) with labels in lang.
 	Shape(ctx context.Context, class, lang string) (*kg.Shape, error)
-	// FindClasses finds classes by name or meaning, those with members only.
+	// FindClasses finds classes by name or meaning, but only those with members.
 	FindClasses(ctx context.Context, text, lang string, limit int) (*kg.SearchResult, error)
 }
 
 // Examples finds earlier questions with their queries.
 type Examples interface {
-	// FindExamples returns the examples that are similar to a text, best first. Others are left out: fewer than q.Limit,
-	// or none, is not an error.
+	// FindExamples returns the examples that are similar to a text, the most similar first. It leaves out all others, so
+	// it is not an error if there are fewer than q.Limit, or none.
 	FindExamples(ctx context.Context, q event.ExampleQuery) ([]event.Example, error)
 }
 
-// Source is a graph that a question may use, with what else is known about it.
+// Source is a graph that a question may use, with everything else that is known about it.
 type Source struct {
 	Graph    Graph
 	Labels   Labeler  // nil if there is none
 	Finder   Finder   // nil: [Source.Find] uses Graph.Search
 	Shapes   Shaper   // nil if there is none
 	Examples Examples // nil if there is none
-	Explore  Explorer // nil: it is explored with queries and the finder
+	Explore  Explorer // nil: queries and the finder are used instead
 	Explain  kg.Description
-	Notes    []string // lessons of earlier runs that a person approved: material, not instructions
+	Notes    []string // lessons from earlier runs that a person approved; they are material, not instructions
 }
 
 // Name returns the graph's name, as in --kg.
 func (s *Source) Name() string { return s.Explain.Name }
 
-// id returns the name by which a graph's entity is looked up: the ID on a Wikibase, otherwise the prefixed name or
-// <IRI>.
+// id returns the name by which an entity of the graph is looked up: the ID on a Wikibase, and the prefixed name or
+// <IRI> on other graphs.
 func (s *Source) id(iri string) string {
 	if id := rdf.EntityID(iri); id != "" && s.Explain.IsWikibase() {
 		return id
@@ -59,8 +59,8 @@ func (s *Source) id(iri string) string {
 	return s.Explain.Compact(iri)
 }
 
-// Find asks the finder. Without one it asks for names that begin with the text, and cannot restrict the hits: a query
-// with Among is then kg.Refused.
+// Find uses the finder. If there is none, it searches for names that begin with the text. It then cannot restrict the
+// hits, so the error for a query with Among is kg.Refused.
 func (s *Source) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	if s.Finder != nil {
 		return s.Finder.Find(ctx, q)
@@ -78,8 +78,8 @@ func (s *Source) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 	return &out, nil
 }
 
-// recorded returns the source with every call written to log before it returns. main means that it is the question's
-// first graph, whose calls do not need a name.
+// recorded returns the source in a form that writes every call to log before the call returns. main means that it is
+// the question's first graph, whose calls do not need a name.
 func (s Source) recorded(log *event.Branch, main bool) Source {
 	name := ""
 	if !main {
@@ -106,7 +106,7 @@ func (s Source) recorded(log *event.Branch, main bool) Source {
 // Sources are the graphs that a question may use, the main one first.
 type Sources []Source
 
-// Recorded returns the sources with every call written to log before it returns.
+// Recorded returns the sources in a form that writes every call to log before the call returns.
 func (ss Sources) Recorded(log *event.Branch) Sources {
 	out := make(Sources, len(ss))
 	for i, s := range ss {
@@ -115,7 +115,7 @@ func (ss Sources) Recorded(log *event.Branch) Sources {
 	return out
 }
 
-// Named returns the graph with a name, "" for the main one. The error is for the model.
+// Named returns the graph with this name, or the main one for "". The error is for the model.
 func (ss Sources) Named(name string) (*Source, error) {
 	if name == "" {
 		return &ss[0], nil
@@ -151,7 +151,7 @@ func (ss Sources) Notes() (out []string) {
 	return out
 }
 
-// What a source can do besides running queries, see [event.Graph].
+// What a source can do besides running queries; see [event.Graph].
 const (
 	canLabel, canFind, canShape, canSolve, canExplore = "label", "find", "shape", "examples", "explore"
 )
@@ -173,8 +173,8 @@ func (ss Sources) Log() []event.Graph {
 	return out
 }
 
-// Replayed returns the sources of a recorded run, with their capabilities then. A log that does not name its graphs
-// used one like Wikidata that can do everything.
+// Replayed returns the sources of a recorded run, with the capabilities that they had. If a log does not name its
+// graphs, the run used a single graph like Wikidata with all capabilities.
 func Replayed(r *event.Replay) Sources {
 	graphs := r.Graphs()
 	if len(graphs) == 0 {
@@ -221,7 +221,8 @@ func (f *recordingFinder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchR
 		func() (*kg.SearchResult, error) { return f.finder.Find(ctx, q) })
 }
 
-// findAll searches several texts in parallel and logs the calls in their order. A replay answers one after the other.
+// findAll searches for several texts in parallel and logs the calls in their order. A replay answers them one after
+// another.
 func (f *recordingFinder) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg.SearchResult, error) {
 	type found struct {
 		res *kg.SearchResult
@@ -243,10 +244,10 @@ func (f *recordingFinder) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg
 			return nil
 		})
 	}
-	_ = group.Wait() // errors are kept with their texts
+	_ = group.Wait() // errors are stored with their texts
 	out := make([]*kg.SearchResult, len(qs))
 	var first error
-	for i, q := range qs { // search all of them, since a replay asks for all
+	for i, q := range qs { // log all of them, since a replay requests all of them
 		res, err := recorded(ctx, f.log, event.Call{Op: "find", KG: f.kg}, q,
 			func() (*kg.SearchResult, error) { return all[i].res, all[i].err })
 		if out[i] = res; err != nil && (first == nil || event.IsWriteError(err)) {
@@ -256,11 +257,11 @@ func (f *recordingFinder) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg
 	return out, first
 }
 
-// atOnce is the maximum number of parallel searches for one question: Wikimedia asks for at most three.
+// atOnce is the maximum number of parallel searches for one question. Wikimedia asks for at most three.
 const atOnce = 3
 
-// findAll searches several texts, in parallel if the graph has a finder. Errors are as for [Finder]; the first one ends
-// it.
+// findAll searches for several texts, in parallel if the graph has a finder. Errors are as for [Finder]; the first one
+// ends the search.
 func (env *Env) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg.SearchResult, error) {
 	if f, ok := env.Source.Finder.(*recordingFinder); ok {
 		return f.findAll(ctx, qs)
@@ -305,8 +306,8 @@ func (x *recordingExamples) FindExamples(ctx context.Context, q event.ExampleQue
 		func() ([]event.Example, error) { return x.examples.FindExamples(ctx, q) })
 }
 
-// Wikibase returns g as the only source, a graph like Wikidata, with g's other capabilities: label, find, describe
-// shapes, find examples.
+// Wikibase returns g as the only source, described as a graph like Wikidata. It includes the other capabilities that g
+// has: labels, finding, shapes and examples.
 func Wikibase(g Graph) Sources {
 	s := Source{Graph: g, Explain: kg.Description{Name: "wikidata", Title: "Wikidata", Dialect: "wdqs",
 		Statements: kg.Wikibase, Prefixes: rdf.Prefixes, Types: []string{"wdt:P31"}, Subclass: "wdt:P279"}}

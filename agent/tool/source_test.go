@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
-// breakingFinder panics for some texts.
+// breakingFinder is a finder that panics for some texts.
 type breakingFinder struct{}
 
 func (breakingFinder) Find(_ context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
@@ -26,7 +26,7 @@ type nowhere struct{}
 
 func (nowhere) Record(context.Context, event.Event) error { return nil }
 
-// A finder that panics in one of several parallel searches causes an error and does not crash the program.
+// If a finder panics in one of several parallel searches, the result is an error, and the program does not crash.
 func TestFinderPanics(t *testing.T) {
 	f := &recordingFinder{breakingFinder{}, event.NewLog(nowhere{}, time.Now, 0).Branch(0), ""}
 	out, err := f.findAll(t.Context(), []kg.FindQuery{{Text: "good"}, {Text: "bad"}, {Text: "better"}})

@@ -15,9 +15,9 @@ const ExecuteName = "execute_sparql"
 var executeTool = onInput(&Tool{Name: ExecuteName, Text: "sparql.md", Input: "query", about: "a SPARQL query",
 	Query: true}, Dialect{}.NormalForm, execute)
 
-// execute carries out execute_sparql(query): the query is checked before it is sent (syntax, updates, foreign
-// services), [AUTO_LANGUAGE] becomes the asker's language, and each outcome has its own text: rows, none, syntax
-// error, timeout, too large, too greedy, refused, busy, down.
+// execute carries out execute_sparql(query). It checks the query before it is sent (syntax, updates, foreign services),
+// and replaces [AUTO_LANGUAGE] with the asker's language. Each outcome has its own text: rows, no rows, syntax error,
+// timeout, too large, too greedy, refused, busy, down.
 func execute(ctx context.Context, env *Env, query string) (Result, error) {
 	res, err := env.evaluate(ctx, query)
 	if err != nil {
@@ -39,11 +39,11 @@ func (env *Env) evaluate(ctx context.Context, query string) (Result, error) {
 
 // view determines how a tool shows a result.
 type view struct {
-	empty func(t *kg.Table, why string) string // for no rows, and what is known about the reason
+	empty func(t *kg.Table, why string) string // for a result without rows; why is what is known about the reason
 	rows  func(t *kg.Table) Result             // for rows or a truth value
 }
 
-// evaluateAs checks and runs a query, and shows its result.
+// evaluateAs checks and runs a query and shows its result as v determines.
 func (env *Env) evaluateAs(ctx context.Context, query string, v view) (Result, error) {
 	if err := env.Dialect.Check(query); err != nil {
 		return env.failed(ctx, err)
@@ -58,7 +58,8 @@ func (env *Env) evaluateAs(ctx context.Context, query string, v view) (Result, e
 	return env.view(ctx, query, t, v)
 }
 
-// rescued shows the result of a faster form of a query that failed with err because it took too long, and says so.
+// rescued runs faster forms of a query that failed with err because it took too long. It shows the result and says that
+// it comes from another form.
 func (env *Env) rescued(ctx context.Context, query string, err error, v view) (Result, error) {
 	form, t, ferr := env.faster(ctx, query)
 	switch {

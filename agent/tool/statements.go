@@ -15,7 +15,7 @@ import (
 // StatementsName is the action that shows all statements of one property.
 const StatementsName = "statements"
 
-// Bounds of statements.
+// Limits of statements.
 const (
 	statementPage = 10
 	maxParts      = 40 // qualifier values and references of one statement that are shown
@@ -31,8 +31,9 @@ type statementsArgs struct {
 var statementsTool = typed(&Tool{Name: StatementsName, Text: "statements.md",
 	FromText: arguments("id", "property", "page")}, statements)
 
-// statements carries out statements(id, property, page): all ranks, qualifiers and references of one property of one
-// entity (WikidataMCP's get_statement_values); on a graph without statements, the values.
+// statements carries out statements(id, property, page). It shows the values of one property of one entity with all
+// ranks, qualifiers and references (WikidataMCP's get_statement_values). On a graph without statements, it shows only
+// the values.
 func statements(ctx context.Context, env *Env, a statementsArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {
@@ -76,7 +77,7 @@ func statements(ctx context.Context, env *Env, a statementsArgs) (Result, error)
 	return Result{Text: strings.Join(lines, "\n")}, nil
 }
 
-// statementTerms returns every term in statements, and two more IRIs.
+// statementTerms returns every term in statements, and the given IRIs.
 func statementTerms(list []survey.Statement, iris ...string) []rdf.Term {
 	var out []rdf.Term
 	for _, iri := range iris {
@@ -97,7 +98,7 @@ func statementTerms(list []survey.Statement, iris ...string) []rdf.Term {
 	return out
 }
 
-// statement writes a statement: its value and rank on one line, then a line for each qualifier and reference.
+// statement formats a statement: its value and rank on one line, followed by one line for each qualifier and reference.
 func (n namer) statement(s survey.Statement) []string {
 	var values []string
 	for _, v := range s.Values {
@@ -106,7 +107,7 @@ func (n namer) statement(s survey.Statement) []string {
 	switch {
 	case s.None:
 		values = append(values, say("no_value", nil))
-	case len(values) == 0: // an incomplete copy of a graph
+	case len(values) == 0: // possible in an incomplete copy of a graph
 		values = append(values, say("value_missing", nil))
 	}
 	line := "- " + strings.Join(values, " | ")

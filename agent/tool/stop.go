@@ -13,7 +13,7 @@ import (
 // StopName is the action that ends the work.
 const StopName = "stop"
 
-// stopArgs are the arguments of stop: nothing for the last executed query, a step, or why there is no answer.
+// stopArgs are the arguments of stop: none for the last executed query, a step, or the reason why there is no answer.
 type stopArgs struct {
 	Step     *int    `json:"step,omitempty" about:"the answer is the query of this step; leave it out for the last query executed"`
 	NoAnswer *string `json:"no_answer,omitempty" about:"the graph has no answer: why"`

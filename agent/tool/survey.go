@@ -16,14 +16,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// surveyTools belong to no published system: what people missed when they played the model, and two of WikidataMCP's
-// tools.
+// surveyTools are tools that do not belong to a published system: those that people missed when they played the model,
+// and two of WikidataMCP's tools.
 //
 //	survey.go       what they share: the selected graph, nodes as models write them, labels
 //	find.go         several names in one search
-//	profile.go      what things found by a pattern, members of a class or statements of a property look like
-//	statements.go   all that is known of one property of an entity
-//	hierarchy.go    classes of a thing, wider and narrower ones
+//	profile.go      what entities that match a pattern, members of a class or statements of a property look like
+//	statements.go   everything about one property of an entity
+//	hierarchy.go    the classes of an entity, and wider and narrower ones
 //	labels.go       labels in any language
 //	rows.go         more rows of an earlier result
 var surveyTools = Set{findTool, profileTool, statementsTool, hierarchyTool, labelsTool, rowsTool}
@@ -42,8 +42,8 @@ func wrong(err error) (Result, error) {
 	return Result{Text: say("bad_arguments", err.Error()), Failure: kg.QueryFailed}, nil
 }
 
-// iriOf reads an entity as models write it: a number, "label (Q42)", a prefixed name, an IRI. The error is for the
-// model.
+// iriOf reads an entity in the forms that models write: a number, "label (Q42)", a prefixed name, or an IRI. The error
+// is for the model.
 func (env *Env) iriOf(name string) (string, error) {
 	d := &env.Source.Explain
 	if d.IsWikibase() {
@@ -61,7 +61,7 @@ func (env *Env) iriOf(name string) (string, error) {
 	return "", fmt.Errorf("%q names nothing in this graph; use %s", render.Clip(name, 60), form)
 }
 
-// property reads a property: on a Wikibase its ID, otherwise its IRI.
+// property reads a property and returns its IRI. On a Wikibase, the property must have an ID such as P31.
 func (env *Env) property(name string) (string, error) {
 	iri, err := env.iriOf(name)
 	if id := rdf.EntityID(iri); err == nil && env.Source.Explain.IsWikibase() && !strings.HasPrefix(id, "P") {
@@ -70,16 +70,16 @@ func (env *Env) property(name string) (string, error) {
 	return iri, err
 }
 
-// namer writes entities and values with their labels: in the asker's language, its fallbacks, or any other with its
-// tag.
+// namer formats entities and values with their labels. These are in the asker's language or its fallbacks, or in any
+// other language with its tag.
 type namer struct {
 	env    *Env
-	labels map[string]string   // by IRI
-	behind map[string][]string // what is behind nameless nodes, see [Env.behind]
+	labels map[string]string   // labels by IRI
+	behind map[string][]string // properties of nameless nodes, see [Env.behind]
 }
 
 // namesOf looks up the labels of IRIs. Labels help, but nothing depends on them: if the lookup fails, there are none.
-// Only the end of ctx and a log that cannot be written are errors.
+// Only the end of ctx and a failure to write the log are errors.
 func (env *Env) namesOf(ctx context.Context, iris []string) (namer, error) {
 	n := namer{env: env}
 	if len(iris) == 0 {
@@ -93,7 +93,7 @@ func (env *Env) namesOf(ctx context.Context, iris []string) (namer, error) {
 	return n, nil
 }
 
-// iri writes an entity: "Danube (Q1653)", "(no label) (Q1653)".
+// iri formats an entity, as in "Danube (Q1653)" or "(no label) (Q1653)".
 func (n namer) iri(iri string) string {
 	id := shape.ID(&n.env.Source.Explain, iri)
 	label := n.labels[iri]
@@ -106,12 +106,12 @@ func (n namer) iri(iri string) string {
 	return render.Labelled(id, render.Clip(label, 120))
 }
 
-// entity reports whether an IRI is something that has labels: on a Wikibase an item or property.
+// entity reports whether an IRI is something that has labels. On a Wikibase, this is an item or property.
 func (n namer) entity(iri string) bool {
 	return !n.env.Source.Explain.IsWikibase() || rdf.EntityID(iri) != ""
 }
 
-// term writes any value.
+// term formats any value.
 func (n namer) term(t rdf.Term) string {
 	switch {
 	case t.Kind == rdf.BlankKind && !n.env.Source.Explain.IsWikibase():
@@ -148,7 +148,7 @@ func irisIn(d *kg.Description, terms ...rdf.Term) []string {
 	return out
 }
 
-// mostOf writes the first n of a list and how many more there are.
+// mostOf lists the first n elements and says how many more there are.
 func mostOf(list []string, n int) string {
 	if len(list) <= n {
 		return strings.Join(list, ", ")
@@ -166,7 +166,7 @@ func termAt(t *kg.Table, row int, column string) rdf.Term {
 	return rdf.Term{}
 }
 
-// countAt reads a count.
+// countAt returns the count in a cell of a table.
 func countAt(t *kg.Table, row int, column string) int64 {
 	var n int64
 	if _, err := fmt.Sscan(strings.SplitN(termAt(t, row, column).Value, ".", 2)[0], &n); err != nil {
@@ -185,9 +185,9 @@ func sortedKeys[V any](m map[string]V) []string {
 	return out
 }
 
-// arguments turns the text protocol's single argument into named ones. A JSON object is kept as it is. Other text is
-// split at bars into one part for each name, and numbers become JSON numbers. A name followed by dots takes all
-// remaining parts, as a list.
+// arguments returns a function that converts the text protocol's single argument to named arguments. A JSON object is
+// kept as it is. Any other text is split at bars into one part for each name, and numbers become JSON numbers. A name
+// followed by dots takes all remaining parts, as a list.
 func arguments(names ...string) func(text string) json.RawMessage {
 	return func(text string) json.RawMessage {
 		if text = strings.TrimSpace(text); strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {

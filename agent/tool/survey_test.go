@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// rulers describes two kings of a country, in Wikidata's form. Tar has an office with two ranks, a reference, an
-// unknown value and no value; one reign has a date without a day.
+// rulers describes two kings of a country, in Wikidata's form. Tar holds an office with statements of two ranks, a
+// reference, an unknown value and no value. One reign has a date without a day.
 const rulers = `
 @prefix wd: <http://www.wikidata.org/entity/> . @prefix wdt: <http://www.wikidata.org/prop/direct/> . @prefix p: <http://www.wikidata.org/prop/> .
 @prefix ps: <http://www.wikidata.org/prop/statement/> . @prefix psv: <http://www.wikidata.org/prop/statement/value/> .
@@ -162,7 +162,7 @@ func TestHeldBack(t *testing.T) {
 		"only ids": {[]kg.Hit{hit("P1", "Zed lexicon", "", "external-id")}, "Zed", false, "P1"},
 		"ids named": {[]kg.Hit{hit("P1", "IMDb ID", "", "external-id"), hit("P2", "IMDb", "", "string")}, "imdb id",
 			false, "P1 P2"},
-		"ids asked for": {[]kg.Hit{hit("P1", "IMDb ID", "", "external-id"), hit("P2", "imdb", "", "string")}, "imd", true,
+		"ids requested": {[]kg.Hit{hit("P1", "IMDb ID", "", "external-id"), hit("P2", "imdb", "", "string")}, "imd", true,
 			"P1 P2"},
 		"fillers": {[]kg.Hit{hit("Q1", "king of", "", ""), hit("Q2", "Germania", "", ""), hit("Q3", "the land", "",
 			"")}, "the Germany of", false, "Q2"},
@@ -176,8 +176,8 @@ func TestHeldBack(t *testing.T) {
 	}
 }
 
-// TestSurveyOnAnyGraph tries the tools on a graph with its own vocabulary and blank nodes. A copy of a graph may lack a
-// statement's value but have its qualifiers.
+// TestStatementWithoutItsValue checks that a statement is shown even if its value is missing. A copy of a graph may
+// lack a statement's value but contain its qualifiers.
 func TestStatementWithoutItsValue(t *testing.T) {
 	env := surveyEnv(t, rulers+`wd:Q2 p:P26 wds:g . wds:g pq:P580 "1901-01-01T00:00:00Z"^^xsd:dateTime .`, nil)
 	want := "Tor (Q2), P26 (no label): 1 statement\n- (its value is not in this graph)\n    start (P580): 1 January 1901"
@@ -232,7 +232,7 @@ func TestRowsTool(t *testing.T) {
 }
 
 // TestSurveyBadArguments checks that a model's mistakes are explained in words that it can act on, and that the graph
-// is not asked.
+// is not queried.
 func TestSurveyBadArguments(t *testing.T) {
 	env := surveyEnv(t, rulers, nil)
 	asked := 0
@@ -262,7 +262,7 @@ func TestSurveyBadArguments(t *testing.T) {
 		}
 	}
 	if asked > 0 {
-		t.Errorf("the graph was asked %d times", asked)
+		t.Errorf("the graph was queried %d times", asked)
 	}
 }
 
@@ -276,7 +276,7 @@ func (g countingGraph) Query(ctx context.Context, q string) (*kg.Table, error) {
 	return g.Graph.Query(ctx, q)
 }
 
-// TestSurveyFromText checks that the text protocol's only argument is a JSON object or parts between bars.
+// TestSurveyFromText checks that the text protocol's only argument may be a JSON object or parts separated by bars.
 func TestSurveyFromText(t *testing.T) {
 	for _, tt := range []struct{ tool, text, want string }{
 		{FindName, "Danube | head of government", `{"names":["Danube","head of government"]}`},
@@ -297,6 +297,6 @@ func TestSurveyFromText(t *testing.T) {
 		}
 	}
 	if err := all.Find(RowsName).Check(all.Find(RowsName).Arguments("the third")); err == nil {
-		t.Error("nonsense is accepted")
+		t.Error("nonsense was accepted")
 	}
 }

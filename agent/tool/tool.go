@@ -1,15 +1,15 @@
-// Package tool implements what a model can do, one tool per file: a name, a schema of the arguments, a text for the
-// model, and what happens when it is called. Tools are values: a preset is a selection of them, and a protocol turns a
-// model's message into calls to them.
+// Package tool implements what a model can do, one tool per file. A tool consists of a name, a schema of the arguments,
+// a text for the model, and a function that carries out a call. Tools are values: a preset is a selection of them, and
+// a protocol converts a model's message to calls to them.
 //
 //	tool.go        what a tool is, and the set of those that a preset offers
 //	typed.go end.go            tools whose arguments are a struct; the end of the work
 //	env.go         what a tool works with
 //	search.go entry.go examples.go sparql.go stop.go    the tools of the SPINACH paper
-//	retrieve.go generated.go   SPARQL-LLM's tools: look things up, check a written query and run it
+//	retrieve.go generated.go   SPARQL-LLM's tools: look things up, check a query and run it
 //	kbqa*.go       the tools of Interactive-KBQA, for graphs of IRIs and for those of its data sets
 //	dialect.go diagnose.go    queries as texts, and why one is empty
-//	survey.go and the files that it names    tools of no published system: names, profiles, statements, classes, labels
+//	survey.go and the files that it names    our own tools: names, profiles, statements, classes, labels
 //	best.go and the files that it names    the tools of the preset best
 //	language.go    languages by code and name
 //	record.go      a graph that writes every call to the log
@@ -17,8 +17,8 @@
 //
 // All texts for models are in texts/.
 //
-// Over 6,000 lines: the tools of five systems share one environment and hardly call each other; separate packages would
-// all need its internals.
+// Over 6,000 lines: the tools of five systems share one environment and hardly call each other. Separate packages would
+// all need the environment's internals.
 package tool
 
 import (
@@ -40,48 +40,50 @@ import (
 
 // Tool is something that a model can do.
 type Tool struct {
-	Name   string          // as the model writes it
+	Name   string          // name that the model writes
 	Text   string          // name of its text for the model, in texts/
 	Schema json.RawMessage // JSON schema of the arguments, an object, in its strict form
-	Input  string          // the argument that gets the text protocol's only argument
-	about  string          // what Input is, for the schema
-	Query  bool            // it runs a SPARQL query; if there is an Input, that is the query
+	Input  string          // name of the argument that takes the text protocol's only argument
+	about  string          // description of Input, for the schema
+	Query  bool            // the tool runs a SPARQL query; if there is an Input, that is the query
 
-	Final bool // a query that returns something ends the work, and is the answer
+	Final bool // a query that returns something is the answer and ends the work
 
-	// Asks returns the query of a call, and its graph, "" for the main one; nil if Input is the query and the graph is the
-	// main one
+	// Asks returns the query of a call and its graph, which is "" for the main one. Asks is nil if Input is the query and
+	// the graph is always the main one.
 	Asks func(args json.RawMessage) (query, graph string)
 
-	// End returns the meaning of a call that ends the work; then Run is nil. End is nil for a tool after which the work
+	// End returns the meaning of a call that ends the work; Run is then nil. End is nil for a tool after which the work
 	// continues. The error tells the model what is wrong with the arguments.
 	End func(args json.RawMessage) (End, error)
-	// Flag is the argument that says that there is no answer; "" if the text protocol's argument begins with it.
+	// Flag is the name of the argument that says that there is no answer. It is "" if the text protocol's argument begins
+	// with that statement.
 	Flag string
-	// OnQuery returns the arguments that end the work with a query; nil if the arguments have no query.
+	// OnQuery returns the arguments that end the work with a query. It is nil if the arguments do not include a query.
 	OnQuery func(query string) json.RawMessage
 
-	// FromText converts the text protocol's argument to arguments; nil if that is Input. It cannot fail: it leaves out
-	// what it does not understand.
+	// FromText converts the text protocol's argument to arguments. It is nil if that argument is Input. It cannot fail: it
+	// leaves out what it does not understand.
 	FromText func(text string) json.RawMessage
-	// FromText gets everything between the first and the last parenthesis of the action, unchanged: the tool reads its
-	// quotation marks itself.
+	// Raw means that FromText gets everything between the first and the last parenthesis of the action, unchanged, because
+	// the tool reads the quotation marks itself.
 	Raw bool
-	// Show returns what a person reads between the parentheses; nil if that is Input.
+	// Show returns what a person sees between the parentheses. It is nil if that is Input.
 	Show func(args json.RawMessage) string
-	// Key returns the form in which calls are compared; nil if that is the result of Show with folded white space.
+	// Key returns the form in which calls are compared. It is nil if that is the result of Show with folded white space.
 	Key func(args json.RawMessage) string
-	// Run carries out a call. What the model can repair is a Result with its kind of failure; an error ends the run.
+	// Run carries out a call. If it fails in a way that the model can repair, the Result has the kind of failure; an error
+	// ends the run.
 	Run func(ctx context.Context, env *Env, args json.RawMessage) (Result, error)
 
-	check func(args json.RawMessage) error // of a tool with more than Input
+	check func(args json.RawMessage) error // for a tool with arguments other than Input
 	forms map[form]json.RawMessage         // other forms of Schema, see [Tool.Parameters]
 }
 
 // Ends reports whether the tool ends the work.
 func (t *Tool) Ends() bool { return t.End != nil }
 
-// BadCall is the failure of a call that names no tool, or whose arguments do not fit.
+// BadCall is the failure of a call that does not name a tool, or whose arguments do not match the schema.
 const BadCall kg.Kind = "bad_call"
 
 // NotShown is the failure of a query that was not run because it contains IDs that the model has not been shown.
@@ -94,18 +96,18 @@ type Advice string
 type Result struct {
 	Text    string
 	Failure kg.Kind // "" for a success
-	// the pause that the graph's service requested when it failed, if any
+	// the pause that the graph's service requested when it failed, or 0
 	RetryAfter time.Duration
 	Query      string // the query that was executed, in a form that can be executed again; "" if that is the tool's Input
 	KG         string // the graph of Query, "" for the main one
 	Rows       int    // rows of an executed query
 	Found      bool   // an executed query returned rows or a truth value
-	Empty      bool   // it worked, and there is nothing to show: no hits, no rows
+	Empty      bool   // the call succeeded, but there is nothing to show: no hits, no rows
 	// the rows of an executed query, for [RowsName]; may be nil
 	Table  *kg.Table
 	Short  string // an executed query's truth value or only row, if it is small
 	Advice Advice // the hint that Text contains in full
-	// IRIs that Text shows, if not all of them are written as IDs
+	// the IRIs that Text shows, if not all of them are written as IDs
 	Shown []string
 }
 
@@ -135,7 +137,7 @@ func (t *Tool) Arguments(text string) json.RawMessage {
 	if t.FromText != nil {
 		return t.FromText(text)
 	}
-	if t.Input == "" { // written as JSON
+	if t.Input == "" { // the text must be JSON
 		if text = strings.TrimSpace(text); text == "" {
 			return json.RawMessage("{}")
 		}
@@ -151,8 +153,8 @@ func (t *Tool) Arguments(text string) json.RawMessage {
 	return b
 }
 
-// Shown returns what a person reads between the parentheses of a call: only the input if there is nothing else,
-// otherwise the arguments as JSON.
+// Shown returns what a person sees between the parentheses of a call: only the input if there is nothing else, or else
+// the arguments as JSON.
 func (t *Tool) Shown(args json.RawMessage) string {
 	if t.Show != nil {
 		return t.Show(args)
@@ -170,7 +172,7 @@ func (t *Tool) Shown(args json.RawMessage) string {
 	return b.String()
 }
 
-// KeyOf returns the form in which two calls to any tools are compared.
+// KeyOf returns the form in which calls to any tools are compared.
 func (t *Tool) KeyOf(args json.RawMessage) string {
 	if t.Key != nil {
 		return t.Name + " " + t.Key(args)
@@ -178,7 +180,7 @@ func (t *Tool) KeyOf(args json.RawMessage) string {
 	return t.Name + " " + render.Fold(t.Shown(args))
 }
 
-// decode reads arguments. What does not fit is described for the model.
+// decode reads arguments. The error describes for the model what is wrong with them.
 func decode(args json.RawMessage, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(args))
 	dec.DisallowUnknownFields()
@@ -221,7 +223,7 @@ func (t *Tool) Check(args json.RawMessage) error {
 	return err
 }
 
-// onInput completes a tool that has only Input: key is the form in which two inputs are compared.
+// onInput completes a tool that has only Input. key returns the form in which inputs are compared.
 func onInput(t *Tool, key func(input string) string, run func(ctx context.Context, env *Env, input string) (Result,
 	error)) *Tool {
 	t.Schema = schema(t.Input, t.about)
@@ -248,7 +250,7 @@ func schema(name, about string) json.RawMessage {
 		"properties": map[string]any{name: map[string]string{"type": "string", "description": about}}})
 }
 
-// Set is a preset's tools, in the order in which the model reads them.
+// Set is the tools of a preset, in the order in which the model sees them.
 type Set []*Tool
 
 // all lists every tool.
@@ -268,7 +270,7 @@ func Select(names []string) (Set, error) {
 	return out, nil
 }
 
-// Find returns the tool with a name, or nil. If none matches exactly, case is ignored.
+// Find returns the tool with this name, or nil. If no name matches exactly, case is ignored.
 func (s Set) Find(name string) *Tool {
 	for _, t := range s {
 		if t.Name == name {
@@ -294,7 +296,7 @@ func (s Set) Ending() Set {
 	return out
 }
 
-// Names lists the tools' names.
+// Names returns the tools' names.
 func (s Set) Names() []string {
 	out := make([]string, len(s))
 	for i, t := range s {
@@ -303,7 +305,7 @@ func (s Set) Names() []string {
 	return out
 }
 
-// List writes the names as part of a sentence: "a, b and c".
+// List formats the names as part of a sentence: "a, b and c".
 func (s Set) List() string {
 	n := s.Names()
 	if len(n) < 2 {
@@ -312,7 +314,7 @@ func (s Set) List() string {
 	return strings.Join(n[:len(n)-1], ", ") + " and " + n[len(n)-1]
 }
 
-// Either writes the names as alternatives: "a, b or c".
+// Either formats the names as alternatives: "a, b or c".
 func (s Set) Either() string {
 	n := s.Names()
 	if len(n) < 2 {
@@ -331,7 +333,7 @@ func (s Set) Describe(show Show) []string {
 }
 
 // Summary describes the result of a call in a few words, without any text from the graph: "12 rows", "no rows",
-// "failed: timeout"; "" if there is nothing to say.
+// "failed: timeout". It returns "" if there is nothing to say.
 func (res Result) Summary(t *Tool) string {
 	switch {
 	case res.Failure != "":

@@ -14,7 +14,7 @@ import (
 func TestProbes(t *testing.T) {
 	for _, tt := range []struct {
 		query string
-		want  []string // the conditions left out, the last first
+		want  []string // the conditions left out, beginning with the last one
 		all   bool
 	}{
 		{"SELECT ?x WHERE { ?x wdt:P31 wd:Q5 ; wdt:P17 wd:Q1, wd:Q2 . }", []string{"?x wdt:P17 wd:Q2", "?x wdt:P17 wd:Q1",
@@ -54,7 +54,7 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// TestProbesHoldTheOtherConditions checks that a probe that leaves out one condition has all other triples of the
+// TestProbesHoldTheOtherConditions checks that a probe that leaves out one condition contains all other triples of the
 // query, whatever their layout.
 func TestProbesHoldTheOtherConditions(t *testing.T) {
 	probes, _ := Dialect{}.probes("SELECT ?x { ?x wdt:P1 ?a , ?b ; wdt:P2/wdt:P3 _:c . _:c ?p [ wdt:P4 4 ] . ?x wdt:P5 ('a' 'b') }")

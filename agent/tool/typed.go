@@ -13,13 +13,13 @@ import (
 )
 
 // maxArguments is the maximum length of a call's arguments in bytes. It leaves room for a query that is too long for
-// the graph, which gets its own error.
+// the graph, for which there is a separate error.
 const maxArguments = 2 * maxQuery
 
-// typed completes a tool whose arguments are the struct A. The schema is derived from A's fields: the name of its json
-// tag, what it is about from the tag "about", its values from the tag "enum" (separated by commas). A field that is a
-// pointer may be left out or null; every other one must be there, and a text must not be empty. Fields are strings,
-// integers, numbers, truth values, slices and structs of them.
+// typed completes a tool whose arguments are the struct A. The schema is derived from A's fields: an argument's name
+// comes from the tag "json", its description from the tag "about", and its allowed values, separated by commas, from
+// the tag "enum". A field that is a pointer may be left out or null. All other fields must be present, and a text must
+// not be empty. Fields are strings, integers, numbers, truth values, and slices and structs of these.
 func typed[A any](t *Tool, run func(ctx context.Context, env *Env, a A) (Result, error)) *Tool {
 	typ := reflect.TypeFor[A]()
 	form := schemaOf(typ)
@@ -53,7 +53,7 @@ func ending[A any](t *Tool, end func(a A) End) *Tool {
 	return t
 }
 
-// argumentsOf reads arguments. What does not fit is described for the model.
+// argumentsOf reads arguments. The error describes for the model what is wrong with them.
 func argumentsOf[A any](args json.RawMessage) (A, error) {
 	var a A
 	if len(args) > maxArguments {
@@ -73,8 +73,8 @@ func errTooLong(n int) error {
 	return fmt.Errorf("they are %d bytes long, at most %d are allowed", n, maxArguments)
 }
 
-// missing returns what is wrong with a value that was decoded into typ: an argument that is missing, or a text that is
-// empty or not one of the allowed values.
+// missing describes what is wrong with a value that was decoded into typ: an argument is missing, or a text is empty or
+// not one of the allowed values. It returns nil if nothing is wrong.
 func missing(typ reflect.Type, given any, path string) error {
 	m, ok := given.(map[string]any)
 	if !ok {

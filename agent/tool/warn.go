@@ -14,16 +14,16 @@ import (
 // labelAdvice is the hint that item columns show labels without the label service.
 const labelAdvice Advice = "labels"
 
-// Limits of the check of required structure.
+// Limits of the check for required structure.
 const (
 	maxStructures = 2     // conditions that are examined
-	lessThanHalf  = 2     // the warning is given if the rows grow by more than this factor
-	structureUpTo = 10000 // rows are counted up to this
+	lessThanHalf  = 2     // the warning is given if the number of rows grows by more than this factor
+	structureUpTo = 10000 // rows are counted up to this number
 )
 
-// warnings returns what is probably not intended in a query, one line each: names that the label service binds too,
-// a prefix that other namespaces begin with, a required structure that most statements lack (shown rows only), the
-// label service in an exploring query. shown means that there are rows.
+// warnings returns one line for each thing in a query that is probably not intended: names that the label service
+// binds, too; a prefix with which other namespaces also begin; a required structure that most statements lack (only if
+// rows are shown); the label service in an exploring query. shown means that there are rows.
 func (env *Env) warnings(ctx context.Context, query string, shown bool) (lines []string, advice Advice, err error) {
 	q, perr := env.Dialect.parse(query)
 	if perr != nil {
@@ -43,7 +43,7 @@ func (env *Env) warnings(ctx context.Context, query string, shown bool) (lines [
 	return lines, advice, nil
 }
 
-// shapeHints returns what in a query does not fit the shapes of its classes. Errors are as for [Env.checkShapes].
+// shapeHints describes what in a query does not match the shapes of its classes. Errors are as for [Env.checkShapes].
 func (env *Env) shapeHints(ctx context.Context, query string) ([]string, error) {
 	q, err := env.Dialect.parse(query)
 	if err != nil || env.Source.Shapes == nil || !env.TimeFor(shapeTime) {
@@ -69,7 +69,7 @@ func labelService(q *sparql.Query) *sparql.Service {
 	return found
 }
 
-// clashes finds variables that the query binds itself although their name asks the label service for a label:
+// clashes finds variables that the query binds itself although their name requests a label from the label service:
 // ?nativeLabel is the label of ?native.
 func clashes(q *sparql.Query) []string {
 	if labelService(q) == nil || q.Body.Where == nil {
@@ -98,8 +98,8 @@ func clashes(q *sparql.Query) []string {
 	return out
 }
 
-// openPrefixes finds tests whether an IRI begins with a namespace that is a prefix of other namespaces: p: is the
-// beginning of wdt:, ps: and pq:.
+// openPrefixes finds tests of whether an IRI begins with a namespace that is a prefix of other namespaces, as that of
+// p: is of those of ps: and pq:.
 func openPrefixes(q *sparql.Query) []string {
 	var out []string
 	sparql.Inspect(q, func(n sparql.Node) bool {
@@ -130,7 +130,7 @@ func openPrefixes(q *sparql.Query) []string {
 	return out
 }
 
-// constantText returns the text of a literal, or of STR of an IRI; "" for anything else.
+// constantText returns the text of a literal or of STR of an IRI, and "" for anything else.
 func constantText(e *sparql.Expr) string {
 	if e.Kind == sparql.ExprBuiltin && e.Op == "STR" && len(e.Args) == 1 {
 		e = e.Args[0]
@@ -141,7 +141,7 @@ func constantText(e *sparql.Expr) string {
 	return e.Term.Value().Value
 }
 
-// labelColumns reports whether the query uses the label service for a column that is projected itself.
+// labelColumns reports whether the query uses the label service for a column that is also projected itself.
 func labelColumns(q *sparql.Query) bool {
 	if labelService(q) == nil {
 		return false
@@ -153,12 +153,12 @@ func labelColumns(q *sparql.Query) bool {
 	})
 }
 
-// structural are the predicates of a statement's structure, which a graph may lack for most statements.
+// structural lists the predicates of a statement's structure, which a graph may lack for most statements.
 var structural = []string{rdf.Wikibase + "rank", rdf.Wikibase + "timePrecision", rdf.Wikibase + "quantityUnit",
 	rdf.Wikibase + "quantityNormalized", "http://www.w3.org/ns/prov#wasDerivedFrom"}
 
-// structures counts the rows with and without each condition on a statement's structure, and warns if it loses most
-// rows. If it fails, there is no warning; only the end of ctx and a log that cannot be written are errors.
+// structures counts the rows with and without each condition on a statement's structure, and warns if a condition loses
+// most rows. If counting fails, there is no warning. Only the end of ctx and a failure to write the log are errors.
 func (env *Env) structures(ctx context.Context, q *sparql.Query) ([]string, error) {
 	if q.Form != sparql.Select || len(q.Named) > 0 || q.Body.Where == nil || !env.TimeFor(3*probeTime) {
 		return nil, nil
@@ -196,7 +196,7 @@ func (env *Env) structures(ctx context.Context, q *sparql.Query) ([]string, erro
 	return out, nil
 }
 
-// matches counts the matches of patterns, up to a number, or -1 if the graph returned no count.
+// matches returns the number of matches of patterns, counted up to a limit, or -1 if the graph did not return a count.
 func (env *Env) matches(ctx context.Context, q *sparql.Query, patterns []sparql.Pattern) (int64, error) {
 	group := sparql.Print(&sparql.Query{Text: q.Text, Form: sparql.Select, Body: &sparql.SelectQuery{Star: true,
 		Where: &sparql.Group{Patterns: patterns}, Limit: &sparql.Count{N: structureUpTo}}},

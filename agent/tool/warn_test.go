@@ -20,7 +20,7 @@ func careful(t *testing.T) *Env {
 	return env
 }
 
-// TestWhy checks that an empty result is shown with its reason, which further queries find.
+// TestWhy checks that an empty result is shown with its reason, which is found by further queries.
 func TestWhy(t *testing.T) {
 	const none = "The query ran and returned no rows. "
 	for query, want := range map[string]string{
@@ -41,7 +41,7 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// TestWhyAsksLittle checks that the number of such queries is bounded, and that none is made when time is short or the
+// TestWhyAsksLittle checks that the number of such queries is limited, and that none are made if time is short or the
 // preset does not want them.
 func TestWhyAsksLittle(t *testing.T) {
 	query := "SELECT * { ?x wdt:P1 ?a; wdt:P2 ?b; wdt:P3 ?c; wdt:P4 ?d; wdt:P5 ?e; wdt:P6 ?f; wdt:P7 ?g; wdt:P8 ?h }"
@@ -90,11 +90,11 @@ func TestWarnings(t *testing.T) {
 	env := careful(t)
 	env.Advised = func(a Advice) bool { return a == labelAdvice }
 	if got, _, _ := env.warnings(t.Context(), "SELECT ?x ?xLabel { ?x wdt:P31 wd:Q5"+service+"}", true); len(got) > 0 {
-		t.Errorf("said twice: %q", got)
+		t.Errorf("shown twice: %q", got)
 	}
 }
 
-// TestAnyLabel checks that cells show a label in another language with its tag, or that there is no label.
+// TestAnyLabel checks that cells show a label in another language with its tag, or a note that there is no label.
 func TestAnyLabel(t *testing.T) {
 	got := run(t, careful(t), ExecuteName, `{"query":"SELECT ?x { ?x wdt:P31 wd:Q5 } ORDER BY ?x"}`).Text
 	if want := "3 rows\nx\n[item]\nTar@de (Q1)\nTor (Q2)\nQ3 (no label)"; got != want {
@@ -110,7 +110,7 @@ func TestAnyLabel(t *testing.T) {
 }
 
 // TestShapeHints checks that a query without rows is compared with the graph's content, that one with rows is not, and
-// that no query is refused because of it.
+// that no query is refused because of the comparison.
 func TestShapeHints(t *testing.T) {
 	env := careful(t)
 	m, err := shape.New(shape.Options{Graph: env.Source.Explain, Query: env.Graph.Query})

@@ -8,25 +8,26 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// maxWhy limits the queries that search for the reason of an empty result, in addition to those of [Env.diagnose].
+// maxWhy is the maximum number of queries that search for the reason for an empty result, in addition to those of
+// [Env.diagnose].
 const maxWhy = 12
 
-// emptiness is the known reasons why a query has no rows.
+// emptiness contains what is known about why a query has no rows.
 type emptiness struct {
 	Alone []aloneCondition // conditions that have no match even by themselves
-	Apart bool             // each has matches, but nothing satisfies all of them
+	Apart bool             // each condition has matches, but nothing satisfies all of them
 }
 
-// aloneCondition is a condition without a match, with the reason: the property is not used, the thing is never its
-// subject, nothing leads to the thing, the other direction has matches, or "" for the combination.
+// aloneCondition is a condition without a match, with the reason: the property is not used, the entity is never its
+// subject, nothing leads to the entity, or the other direction has matches. The reason is "" if it is the combination.
 type aloneCondition struct {
 	Condition, Reason     string
 	Subject, Object, Path string
 }
 
-// why reports which condition of an empty query has no match by itself and why, or that each has matches but nothing
-// satisfies all of them. It returns "" for queries that are more than a conjunction, and if a limit is near or the
-// graph fails. Errors are as for [Env.diagnose], whose findings are part of the text.
+// why reports which condition of an empty query has no match by itself, and the reason, or that each condition has
+// matches but nothing satisfies all of them. It returns "" if the query is more than a conjunction, if a limit is near,
+// or if the graph fails. Errors are as for [Env.diagnose], whose findings are part of the text.
 func (env *Env) why(ctx context.Context, query string) (string, error) {
 	if !env.TimeFor((maxWhy + maxProbes) * probeTime) {
 		return "", nil
@@ -46,7 +47,7 @@ func (env *Env) why(ctx context.Context, query string) (string, error) {
 		if event.IsWriteError(err) {
 			return false, false, err
 		}
-		asks = maxWhy // do not ask a slow or busy graph anymore
+		asks = maxWhy // do not query a slow or busy graph any more
 		return false, false, nil
 	}
 	var e emptiness
@@ -85,7 +86,7 @@ func (env *Env) why(ctx context.Context, query string) (string, error) {
 	return text, nil
 }
 
-// lone returns the triples of a query that is a conjunction, see [Dialect.probes].
+// lone returns the triples of a query that is a conjunction; see [Dialect.probes].
 func (d Dialect) lone(query string) (*sparql.Query, []condition) {
 	q, err := d.parse(query)
 	if err != nil || q.Form != sparql.Select || len(q.Named) > 0 || q.Body == nil || q.Body.Where == nil {
@@ -105,14 +106,14 @@ func (d Dialect) lone(query string) (*sparql.Query, []condition) {
 	return q, out
 }
 
-// askOf returns an ASK for patterns with the query's prologue.
+// askOf returns an ASK query for patterns, with the query's prologue.
 func askOf(q *sparql.Query, patterns ...sparql.Pattern) string {
 	ask := *q
 	ask.Form, ask.Body = sparql.Ask, &sparql.SelectQuery{Where: &sparql.Group{Patterns: patterns}}
 	return sparql.Print(&ask, sparql.PrintOptions{NoComments: true})
 }
 
-// reason finds out why a triple has no match. It asks about plain predicates only.
+// reason finds out why a triple has no match. It only asks about plain predicates.
 func reason(q *sparql.Query, c condition, ask func(string) (bool, bool, error)) (aloneCondition, error) {
 	t := c.pattern.(*sparql.Triples)
 	path, object := t.Properties[0].Path, t.Properties[0].Objects[0]
@@ -128,8 +129,8 @@ func reason(q *sparql.Query, c condition, ask func(string) (bool, bool, error)) 
 	anyPath := &sparql.Path{Kind: sparql.PathTerm, Term: anyone("anyPredicate")}
 	type try struct {
 		reason string
-		on     bool // whether to ask it
-		want   bool // the answer that makes it the reason
+		on     bool // whether to ask this
+		want   bool // the answer that makes this the reason
 		triple *sparql.Triples
 	}
 	for _, x := range []try{

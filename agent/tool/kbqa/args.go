@@ -1,11 +1,11 @@
 // Package kbqa supports the tools of Interactive-KBQA (Xiong et al., ACL 2024): how their calls are written, how graphs
-// name things, and the queries and texts that follow from this. It makes no calls: package tool asks the graph.
+// name entities, and the queries and texts that follow from this. It does not call a graph; package tool does that.
 //
-//	args.go      calls as in Python, read without evaluating anything
+//	args.go      calls written as in Python, read without evaluating anything
 //	naming.go    names, values and predicates in each form of graph
 //	pattern.go   the patterns around a node: queries and texts
-//	dates.go     Freebase: a date that is missing counts as a match
-//	likeness.go  how similar two names are, by their letters
+//	dates.go     Freebase: a missing date counts as a match
+//	likeness.go  how similar two names are, judging by their letters
 package kbqa
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/render"
 )
 
-// WriteArguments writes arguments the way models do: the first by position, the others by name.
+// WriteArguments formats arguments the way models do: the first by position, the others by name.
 func WriteArguments(args json.RawMessage, names []string) string {
 	var m map[string]any
 	if json.Unmarshal(args, &m) != nil {
@@ -41,8 +41,8 @@ func WriteArguments(args json.RawMessage, names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// quoted writes a text in quotation marks. If the text contains the mark, it gets the other kind; if it contains both,
-// the mark is escaped. [ReadArguments] reads all of these.
+// quoted returns a text in quotation marks. If the text contains the mark, the other kind is used; if it contains both,
+// the mark is escaped. [ReadArguments] reads all of these forms.
 func quoted(s string, mark byte) string {
 	if strings.IndexByte(s, mark) >= 0 {
 		other := byte('\'' + '"' - mark)
@@ -60,8 +60,8 @@ var (
 )
 
 // ReadArguments reads the arguments of a call that is written as in Python: texts in quotation marks, by position or by
-// name. Nothing is evaluated. Queries contain quotation marks, which models do not escape: a mark ends a text only
-// where another argument or nothing follows it. What it does not understand is part of a text.
+// name. It does not evaluate anything. Since models do not escape the quotation marks in queries, a mark ends a text
+// only if another argument or nothing follows it. What ReadArguments does not understand becomes part of a text.
 func ReadArguments(text string, names []string) map[string]string {
 	out := map[string]string{}
 	rest := strings.TrimSpace(text)
@@ -74,7 +74,7 @@ func ReadArguments(text string, names []string) map[string]string {
 				}
 			}
 		}
-		if name == "query" { // as the paper's own texts call the first one
+		if name == "query" { // the paper's own texts use this name for the first argument
 			name = names[0]
 		}
 		if name == "" {
@@ -122,7 +122,7 @@ func readText(s string, names []string) (value, rest string) {
 		}
 		return unescaped(inner[:last], marks[1]), inner[last+len(marks[1]):]
 	}
-	for i := range s { // without marks
+	for i := range s { // a text without quotation marks
 		if ends(false, s[i:], names) {
 			return strings.TrimSpace(s[:i]), s[i:]
 		}
@@ -130,16 +130,16 @@ func readText(s string, names []string) (value, rest string) {
 	return strings.TrimSpace(s), ""
 }
 
-// unescaped resolves only what a model has to escape between quotation marks: other escapes may be SPARQL's.
+// unescaped resolves only what a model has to escape between quotation marks, since other escapes may be SPARQL's.
 func unescaped(s, mark string) string {
 	return strings.TrimSpace(strings.NewReplacer(`\\`, `\\`, `\`+mark, mark, `\n`, "\n").Replace(s))
 }
 
-// escaped reports whether an odd number of backslashes ends s.
+// escaped reports whether s ends with an odd number of backslashes.
 func escaped(s string) bool { return (len(s)-len(strings.TrimRight(s, `\`)))%2 == 1 }
 
-// ends reports whether a text ends where after follows it: at the very end, before a named argument, or before a quoted
-// one if its own braces are closed.
+// ends reports whether a text ends at the point where after follows it: at the very end, before a named argument or, if
+// its own braces are closed, before a quoted argument.
 func ends(closed bool, after string, names []string) bool {
 	if after == "" {
 		return true
@@ -157,15 +157,15 @@ func ends(closed bool, after string, names []string) bool {
 	return closed && nextQuoted.MatchString(after)
 }
 
-// List writes the elements of a list: [a, b].
+// List formats the elements of a list: [a, b].
 func List(items []string) string { return "[" + strings.Join(items, ", ") + "]" }
 
-// Python writes a text as Python does, clipped.
+// Python formats a text as Python does, clipped to n characters.
 func Python(s string, n int) string {
 	return quoted(strings.ReplaceAll(render.Clip(render.Fold(s), n), `\`, `\\`), '\'')
 }
 
-// Cut cuts a text to n characters, with dots.
+// Cut cuts a text to n characters and adds dots. It reports whether it did.
 func Cut(s string, n int) (string, bool) {
 	r := []rune(s)
 	if len(r) <= n {

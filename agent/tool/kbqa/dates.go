@@ -8,10 +8,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// MissingDates rewrites a query for Freebase so that a missing start or end counts as a match: in Freebase, a missing
-// end date usually means that something is still true. A triple whose predicate ends in .from or .to, and the filters
-// of its group that compare its variable with a constant, become a filter that is also true if there is no such triple.
-// A variable that is also used elsewhere (in the result, in another triple, with another such date) is left unchanged.
+// MissingDates rewrites a query for Freebase so that a missing start or end date counts as a match. In Freebase, a
+// missing end date usually means that something is still true. A triple whose predicate ends in .from or .to, together
+// with the filters of its group that compare its variable with a constant, becomes a filter that is also true if there
+// is no such triple. If the variable is also used elsewhere (in the result, in another triple, or with another such
+// date), the triple does not change.
 func MissingDates(query string) string {
 	q, err := sparql.Parse(query)
 	if err != nil || q.Body == nil || q.Body.Where == nil {
@@ -30,14 +31,14 @@ func MissingDates(query string) string {
 	return sparql.Print(q, sparql.PrintOptions{})
 }
 
-// date is a triple with a start or an end.
+// date is a triple with a start or end date.
 type date struct {
 	triples  *sparql.Triples
 	property *sparql.Property
 	variable string
 }
 
-// datesOf finds the triples of a group that end in a start or end date.
+// datesOf returns the triples of a group whose object is a start or end date.
 func datesOf(q *sparql.Query, g *sparql.Group) []date {
 	var out []date
 	for _, p := range g.Patterns {
@@ -56,7 +57,7 @@ func datesOf(q *sparql.Query, g *sparql.Group) []date {
 	return out
 }
 
-// relax moves the triple and its conditions into a filter. It reports whether it did.
+// relax moves the triple and its conditions into a filter, if possible, and reports whether it did.
 func (d date) relax(q *sparql.Query, g *sparql.Group) bool {
 	text := func(n sparql.Node) string { s := n.Pos(); return q.Text[s.Start:s.End] }
 	mentions := func(s string) int {
@@ -64,7 +65,7 @@ func (d date) relax(q *sparql.Query, g *sparql.Group) bool {
 	}
 	var conditions []string
 	var gone []sparql.Pattern
-	used := 1 // in the triple
+	used := 1 // its use in the triple
 	for _, p := range g.Patterns {
 		f, ok := p.(*sparql.Filter)
 		if !ok || f.Expr.Span.End == 0 || mentions(text(f.Expr)) == 0 {
@@ -91,12 +92,12 @@ func (d date) relax(q *sparql.Query, g *sparql.Group) bool {
 		return slices.Contains(gone, p) || p == sparql.Pattern(d.triples) && len(d.triples.Properties) == 0
 	})
 	added := parsed.Body.Where.Patterns[0].(*sparql.Filter)
-	added.Span, added.Expr.Span = sparql.Span{}, sparql.Span{} // it has no position in the query's text
+	added.Span, added.Expr.Span = sparql.Span{}, sparql.Span{} // the filter has no position in the query's text
 	g.Patterns = append(g.Patterns, added)
 	return true
 }
 
-// splitFilters makes a separate filter for each condition that must hold.
+// splitFilters makes a separate filter for each condition that must be true.
 func splitFilters(patterns []sparql.Pattern) []sparql.Pattern {
 	var out []sparql.Pattern
 	for _, p := range patterns {
@@ -112,7 +113,7 @@ func splitFilters(patterns []sparql.Pattern) []sparql.Pattern {
 	return out
 }
 
-// conjuncts returns the parts of an expression that must all hold.
+// conjuncts returns the parts of an expression that must all be true.
 func conjuncts(e *sparql.Expr) []*sparql.Expr {
 	if e.Kind == sparql.ExprBinary && e.Op == "&&" && len(e.Args) == 2 {
 		return append(conjuncts(e.Args[0]), conjuncts(e.Args[1])...)

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// Likeness returns how similar two names are: from 0, nothing in common, to 1, equal except for case and punctuation.
-// It is the Sørensen-Dice coefficient of the names' trigrams.
+// Likeness returns the similarity of two names, from 0 (nothing in common) to 1 (equal except for case and
+// punctuation). It is the Sørensen-Dice coefficient of the names' trigrams.
 func Likeness(a, b string) float64 {
 	x, y := trigrams(a), trigrams(b)
 	if len(x) == 0 || len(y) == 0 {
@@ -38,7 +38,7 @@ func WordsOf(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// Meant returns how similar a predicate's words are to what is searched for, which may have alternatives:
+// Meant returns the similarity of a predicate's words to a search text, which may contain alternatives:
 // "birthdate/natal day".
 func Meant(semantic, words string) float64 {
 	best := 0.0

@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// The graph dialects of Interactive-KBQA's data sets, for [Show.Dialect]: how a query names an entity. In all but the
-// first, entities are identified by their names and predicates by words.
+// The graph dialects of Interactive-KBQA's data sets, for [Show.Dialect]. They differ in how a query names an entity.
+// In all but the first, entities are identified by their names and predicates by words.
 const (
 	ByIRI    = ""         // wd:Q42, or another prefixed name or <IRI>: the graphs of the registry
 	KQAPro   = "kqapro"   // ?e <pred:name> "X", with nodes for values and for facts
@@ -22,7 +22,7 @@ const (
 	Freebase = "freebase" // ?e ns:type.object.name "X"@en, with compound values
 )
 
-// unknownDialect is the error for an unknown dialect.
+// unknownDialect returns the error for an unknown dialect.
 func unknownDialect(name string) error {
 	return fmt.Errorf(`there is no dialect %q; it is %q, %q, %q, or left out for entities by IRI`, name, KQAPro, MetaQA,
 		Freebase)
@@ -44,10 +44,10 @@ type Naming struct {
 	Lang     string   // language tag of names in queries, or ""
 	Langs    []string // languages of names that are read
 	Describe string   // predicate of descriptions, or ""
-	Wikibase bool     // statements have nodes: p: to ps:, pq:
-	Compound bool     // nameless nodes are between subject and value
+	Wikibase bool     // statements have nodes: p: leads to ps: and pq:
+	Compound bool     // there are nameless nodes between subject and value
 	Prefixes map[string]string
-	graph    *kg.Description // of a graph of IRIs
+	graph    *kg.Description // description of a graph of IRIs
 }
 
 // ns is the namespace of Freebase.
@@ -87,8 +87,8 @@ func For(dialect string, d *kg.Description, languages []string) Naming {
 	return n
 }
 
-// Expand returns the IRI of a node that is written as a prefixed name, with a prefix of the graph or of Wikidata, or as
-// an ID.
+// Expand returns the IRI of a node that is written as an ID, or as a prefixed name with a prefix of the graph or of
+// Wikidata.
 func (n Naming) Expand(name string) (string, bool) {
 	if n.graph != nil {
 		if iri, ok := n.graph.Expand(name); ok {
@@ -98,7 +98,7 @@ func (n Naming) Expand(name string) (string, bool) {
 	return rdfName(name)
 }
 
-// rdfName expands a name with one of Wikidata's prefixes, such as rdfs:label.
+// rdfName expands a name that has one of Wikidata's prefixes, such as rdfs:label.
 func rdfName(name string) (string, bool) {
 	prefix, local, ok := strings.Cut(name, ":")
 	space, known := rdf.Prefixes[prefix]
@@ -106,13 +106,13 @@ func rdfName(name string) (string, bool) {
 }
 
 var (
-	// an IRI of words that a model wrote with spaces: <mouth of the watercourse>
+	// an IRI consisting of words that a model wrote with spaces: <mouth of the watercourse>
 	spacedIRI = regexp.MustCompile(`<([A-Za-z][A-Za-z0-9:_.,'’()/-]*(?: [A-Za-z0-9:_.,'’()/-]+)+)>`)
 	anyPrefix = regexp.MustCompile(`(?i)\bPREFIX\s+([A-Za-z0-9_.-]*):`)
 )
 
-// Completed returns a query in the form in which it is run: with the graph's prefixes, which need not be declared, and
-// with underscores in predicates if the graph's predicates are words.
+// Completed returns a query in the form in which it is run: with the graph's prefixes added, since they need not be
+// declared, and with underscores in predicates if the graph's predicates are words.
 func (n Naming) Completed(query string) string {
 	query = strings.TrimSpace(query)
 	if n.Dialect == KQAPro || n.Dialect == MetaQA {
@@ -135,12 +135,12 @@ func (n Naming) Completed(query string) string {
 	return head.String() + query
 }
 
-// Named reports whether a term is a usable name: one in one of the languages.
+// Named reports whether a term is a usable name, that is, a name in one of the languages.
 func (n Naming) Named(t rdf.Term) bool {
 	return t.IsLiteral() && (len(n.Langs) == 0 || slices.Contains(n.Langs, t.Lang))
 }
 
-// Compact writes an IRI in the form that a model sees and can write.
+// Compact returns an IRI in the form that a model sees and writes.
 func (n Naming) Compact(iri string) string {
 	switch {
 	case n.Dialect == Freebase:
@@ -154,8 +154,8 @@ func (n Naming) Compact(iri string) string {
 	return n.graph.Compact(iri)
 }
 
-// Words returns the words of a predicate's IRI: its last part in a graph of IRIs; in Freebase all of it, without the
-// repetition of the domain.
+// Words returns the words of a predicate's IRI. In a graph of IRIs, these are its last part; in Freebase, all of it,
+// without the repetition of the domain.
 func (n Naming) Words(iri string) string {
 	local := iri
 	if n.Dialect == Freebase {
@@ -178,7 +178,7 @@ func (n Naming) Words(iri string) string {
 	return render.Fold(b.String())
 }
 
-// bookkeeping lists prefixes of predicates that carry no facts about a thing.
+// bookkeeping lists prefixes of predicates that do not express facts about an entity.
 var bookkeeping = []string{
 	rdf.RDFSLabel, rdf.SKOSAltLabel, rdf.SchemaDesc, rdf.Wikibase, "http://www.w3.org/2002/07/owl#sameAs",
 	"http://schema.org/version", "http://schema.org/dateModified", "http://schema.org/about",
@@ -187,12 +187,12 @@ var bookkeeping = []string{
 	ns + "common.", ns + "freebase.", ns + "type.object.", ns + "type.type.", ns + "kg.",
 }
 
-// Hidden reports whether a predicate is not shown.
+// Hidden reports whether a predicate is hidden from the model.
 func (n Naming) Hidden(iri string) bool {
 	if n.Label == "<"+iri+">" || n.Describe == "<"+iri+">" {
 		return true
 	}
-	if iri == rdf.Direct+"P1855" || iri == rdf.Prop+"P1855" { // a property's examples
+	if iri == rdf.Direct+"P1855" || iri == rdf.Prop+"P1855" { // examples of a property
 		return true
 	}
 	if strings.HasSuffix(iri, "has_value") || strings.HasSuffix(iri, "has_no_value") {
@@ -201,7 +201,7 @@ func (n Naming) Hidden(iri string) bool {
 	return slices.ContainsFunc(bookkeeping, func(b string) bool { return strings.HasPrefix(iri, b) })
 }
 
-// Literal writes a literal for use in a query.
+// Literal formats a literal for use in a query.
 func Literal(t rdf.Term, n int) string {
 	s := `"` + render.Clip(render.Fold(t.Value), n) + `"`
 	switch {
@@ -216,7 +216,7 @@ func Literal(t rdf.Term, n int) string {
 	return s
 }
 
-// Text writes a name as a literal of a query.
+// Text formats a name as a literal for use in a query.
 func (n Naming) Text(name string) string {
 	s := rdf.Quote(name)
 	if n.Lang != "" {
@@ -229,10 +229,10 @@ func (n Naming) Text(name string) string {
 // unit, a date or a year.
 type Value struct{ Name, Value, Unit, Date, Year rdf.Term }
 
-// Known reports whether it is a value node about which something is known.
+// Known reports whether the node is a value node about which something is known.
 func (v Value) Known() bool { return v.Value.Bound() || v.Date.Bound() || v.Year.Bound() }
 
-// pattern writes the triple patterns from a value node's variable to the value.
+// pattern returns the triple patterns that lead from a value node's variable to the value.
 func (v Value) pattern(variable string) string {
 	switch {
 	case v.Date.Bound():
@@ -247,7 +247,7 @@ func (v Value) pattern(variable string) string {
 	return s
 }
 
-// Short writes the value alone, as a cell of a result.
+// Short formats only the value, as in a cell of a result.
 func (v Value) Short() string {
 	switch {
 	case v.Date.Bound():
@@ -262,7 +262,8 @@ func (v Value) Short() string {
 	return Literal(v.Value, 100)
 }
 
-// Details returns the OPTIONALs that read what is known about the node in a variable, and the variables for it.
+// Details returns the OPTIONAL patterns that fetch what is known about the node in a variable, and the variables that
+// they bind.
 func (n Naming) Details(variable string) (patterns, vars string) {
 	if n.Wikibase {
 		return "", ""
@@ -291,7 +292,7 @@ func (n Naming) ValueOf(row func(name string) rdf.Term, variable string) Value {
 	return v
 }
 
-// EachRow calls f for each row of a table, with a function that returns a cell by its name.
+// EachRow calls f for each row of a table, with a function that returns a cell by its column's name.
 func EachRow(t *kg.Table, f func(cell func(name string) rdf.Term)) {
 	column := map[string]int{}
 	for i, v := range t.Vars {
@@ -307,8 +308,8 @@ func EachRow(t *kg.Table, f func(cell func(name string) rdf.Term)) {
 	}
 }
 
-// Collect adds the details of a variable's nodes. If a node has several names, the one in the earliest language counts;
-// among several in one language, the first in alphabetical order.
+// Collect adds the details of a variable's nodes to a map. If a node has several names, the one in the earliest
+// language counts and, among several in one language, the first in alphabetical order.
 func (n Naming) Collect(t *kg.Table, variable string, to map[rdf.Term]Value) {
 	place := func(v Value) int {
 		if !v.Name.Bound() {
@@ -325,7 +326,7 @@ func (n Naming) Collect(t *kg.Table, variable string, to map[rdf.Term]Value) {
 	})
 }
 
-// Selects returns the text of a query from its first word, and the declarations before it.
+// Selects returns the text of a query from its first keyword on, and the declarations before it.
 func Selects(q *sparql.Query) (prologue, body string) {
 	at := 0
 	for _, d := range q.Prologue {

@@ -11,11 +11,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Edge is a pattern around ?e: a predicate, or two with a nameless node between them, and one of the nodes at the other
-// end.
+// Edge is a pattern around ?e: a predicate, or two predicates with a nameless node between them, and one of the nodes
+// at the other end.
 type Edge struct {
-	In          bool   // it leads to ?e
-	First, Then string // IRIs of the predicates; Then is "" for a direct one
+	In          bool   // the edge leads to ?e
+	First, Then string // IRIs of the predicates; Then is "" for a direct edge
 	Node        rdf.Term
 	Value       Value
 }
@@ -26,14 +26,14 @@ var (
 	soleNode = regexp.MustCompile(`^(?:<[^<>\s]+>|[A-Za-z][\w-]*:[^\s{}<>"]+|[QPL][0-9]+)$`)
 )
 
-// Around returns the query for ?e in a form that can be run. everywhere reports that its pattern is empty or missing;
-// ok is false if it is not a query for ?e.
+// Around returns the query for ?e in a form that can be run. everywhere is true if its pattern is empty or missing; ok
+// is false if it is not a query for ?e.
 func (n Naming) Around(query string) (q string, everywhere, ok bool) {
 	query = strings.TrimSpace(query)
 	if query == "" || nothing.MatchString(query) {
 		return "", true, true
 	}
-	if n.Dialect == ByIRI && soleNode.MatchString(query) { // a node instead of a pattern
+	if n.Dialect == ByIRI && soleNode.MatchString(query) { // the model wrote a node instead of a pattern
 		if iri, ok := n.Expand(query); ok {
 			query = "SELECT ?e WHERE { VALUES ?e { <" + iri + "> } }"
 		}
@@ -52,8 +52,8 @@ func (n Naming) Earlier(a, b rdf.Term) bool {
 	return slices.Index(n.Langs, a.Lang) < slices.Index(n.Langs, b.Lang)
 }
 
-// Neighbors returns the query for the patterns in one direction: one or two predicates and a node. limit is how many
-// triples are examined, 0 for all.
+// Neighbors returns the query for the patterns in one direction, each with one or two predicates and a node. limit is
+// the maximum number of triples that are examined, or 0 for all.
 func (n Naming) Neighbors(q *sparql.Query, in bool, limit int) string {
 	prologue, e := Selects(q)
 	step := func(from, p, to string) string {
@@ -66,7 +66,7 @@ func (n Naming) Neighbors(q *sparql.Query, in bool, limit int) string {
 	switch {
 	case n.Wikibase:
 		direct += " FILTER(STRSTARTS(STR(?p__), " + rdf.Quote(rdf.Direct+"P") + "))"
-		// a statement leads from the item to its values and qualifiers, so both predicates are in the item's order
+		// A statement leads from the item to its values and qualifiers, so both predicates are in the item's direction.
 		two = "?e ?p__ ?c__ . ?c__ ?q__ ?x__ ."
 		if in {
 			two = "?c__ ?q__ ?e . ?x__ ?p__ ?c__ ."
@@ -96,7 +96,7 @@ func (n Naming) Neighbors(q *sparql.Query, in bool, limit int) string {
 		prologue, vars, strings.Join(branches, "\nUNION\n"), patterns)
 }
 
-// Predicate returns the node for a predicate in the graph's index: a Wikibase has entities for its properties.
+// Predicate returns the node for a predicate in the graph's index. On a Wikibase, this is the property's entity.
 func (n Naming) Predicate(iri string) rdf.Term {
 	if id := rdf.EntityID(iri); n.Wikibase && id != "" {
 		return rdf.IRI(rdf.Entity + id)
@@ -104,8 +104,8 @@ func (n Naming) Predicate(iri string) rdf.Term {
 	return rdf.IRI(iri)
 }
 
-// Line writes an edge for the model: in KQA Pro's graph as triple patterns, elsewhere as a triple. names are those
-// of the nodes and of the predicates of a Wikibase.
+// Line formats an edge for the model: as triple patterns for KQA Pro's graph, and as a triple for other graphs. names
+// contains the names of the nodes and of a Wikibase's predicates.
 func (n Naming) Line(x Edge, names map[rdf.Term]Value) string {
 	if n.Dialect == KQAPro {
 		return Python(kqaLine(x), 400)
@@ -141,7 +141,7 @@ func (n Naming) Line(x Edge, names map[rdf.Term]Value) string {
 // unknownValue is the prefix of the IRIs of Wikidata's unknown values.
 const unknownValue = "http://www.wikidata.org/.well-known/genid/"
 
-// kqaLine writes an edge as triple patterns.
+// kqaLine formats an edge as triple patterns.
 func kqaLine(x Edge) string {
 	p := "<" + x.First + ">"
 	switch {
@@ -155,7 +155,7 @@ func kqaLine(x Edge) string {
 	return fmt.Sprintf("?e %s %s .", p, Literal(x.Node, 100))
 }
 
-// Cell writes a node or literal of a result: by its name, and in a graph of IRIs with the IRI.
+// Cell formats a node or literal of a result. A node is written by its name and, in a graph of IRIs, with the IRI.
 func (n Naming) Cell(t rdf.Term, v Value) string {
 	switch {
 	case v.Known() && n.Dialect == KQAPro:
@@ -176,8 +176,8 @@ func (n Naming) Cell(t rdf.Term, v Value) string {
 	return n.Compact(t.Value)
 }
 
-// plainCell writes a literal: numbers, texts and days without their type, other kinds with it. A result can be long,
-// and the patterns show the types that a query needs.
+// plainCell formats a literal. It writes numbers, texts and days without their type, since a result can be long and the
+// patterns show the types that a query needs. It writes other kinds with their type.
 func plainCell(t rdf.Term) string {
 	switch t.Datatype {
 	case "", rdf.XSDInteger, rdf.XSDDecimal, rdf.XSDDouble:

@@ -1,6 +1,6 @@
 // Package kbqagraph makes small graphs in the forms of Interactive-KBQA's data sets, for tests and for the example
-// dialogues: KQA Pro's part of Wikidata with nodes for values and for facts, MetaQA's films, and Freebase with
-// compound values. Everything in them is invented; the same seed always makes the same graph.
+// dialogues: KQA Pro's part of Wikidata with nodes for values and for facts, MetaQA's films, and Freebase with compound
+// values. Everything in them is invented. The same seed always produces the same graph.
 package kbqagraph
 
 import (
@@ -11,10 +11,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Add receives a triple.
+// Add is a function that receives a triple.
 type Add func(s, p, o rdf.Term)
 
-// Numbers of things in a world.
+// Numbers of entities in a world.
 const (
 	countries = 4
 	cities    = 16
@@ -22,7 +22,7 @@ const (
 	films     = 24
 )
 
-// world has the facts of the graphs, independent of their forms.
+// world contains the facts of the graphs, independently of their forms.
 type world struct {
 	countries []string
 	cities    []city
@@ -37,7 +37,7 @@ type city struct {
 	elevation, inception   int
 	population, countedIn  [2]int // figures, and their years
 	twin, twinned          int    // another city, and the year
-	mayor, mayorFrom, then int    // a person; the year the office began and ended, 0 while it is held
+	mayor, mayorFrom, then int    // a person; the years in which the office began and ended, 0 if it has not ended
 }
 
 type person struct {
@@ -205,9 +205,9 @@ func (k *kqa) fact(s rdf.Term, p string, o rdf.Term, modifiers ...any) {
 	}
 }
 
-// KQAPro makes a graph in the form of KQA Pro's part of Wikidata: nodes are identified by <pred:name>, classes by
-// <pred:instance_of>; numbers, texts, dates and years have nodes with <pred:value>, <pred:unit>, <pred:date> or
-// <pred:year>; statements about a triple are at a node with <pred:fact_h>, <pred:fact_r> and <pred:fact_t>.
+// KQAPro makes a graph in the form of KQA Pro's part of Wikidata. Nodes are identified by <pred:name>, and their
+// classes by <pred:instance_of>. Numbers, texts, dates and years have nodes with <pred:value>, <pred:unit>, <pred:date>
+// or <pred:year>. Statements about a triple are attached to a node with <pred:fact_h>, <pred:fact_r> and <pred:fact_t>.
 func KQAPro(seed uint64, add Add) {
 	w := newWorld(seed)
 	k := &kqa{add: add, concepts: map[string]rdf.Term{}}
@@ -306,9 +306,9 @@ func MetaQA(seed uint64, add Add) {
 	}
 }
 
-// Freebase makes a graph in Freebase's form: names in English at ns:type.object.name, predicates of domain, type and
-// property, and events as nameless nodes: performances, marriages, offices held, which have ns:….from and often no
-// ns:….to.
+// Freebase makes a graph in Freebase's form. Names are in English, at ns:type.object.name. Predicates consist of
+// domain, type and property. Events (performances, marriages, offices held) are nameless nodes, which have ns:….from
+// and often no ns:….to.
 func Freebase(seed uint64, add Add) {
 	const ns = "http://rdf.freebase.com/ns/"
 	w := newWorld(seed)
@@ -340,7 +340,7 @@ func Freebase(seed uint64, add Add) {
 	for _, f := range w.films {
 		films = append(films, node(f.name, fmt.Sprintf("%s is a %s of %d.", f.name, f.genre, f.year)))
 	}
-	node(w.cities[0].name, fmt.Sprintf("%s is a rock band.", w.cities[0].name)) // two things with the same name
+	node(w.cities[0].name, fmt.Sprintf("%s is a rock band.", w.cities[0].name)) // two entities with the same name
 	mayor := node("Mayor", "")
 	for i := range w.countries {
 		triple(countries[i], "location.country.capital", cities[i])
