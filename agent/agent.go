@@ -2,44 +2,45 @@
 // SPINACH paper does (Liu et al., EMNLP Findings 2024): one action per turn, with every observation returned to the
 // model, until the model stops on a query that returned something.
 //
-// A question goes in, an [Outcome] (an answer or the reason why there is none) and a trajectory come out. The package
-// reaches the outside only through [Model], the [Sources] of graphs and [Recorder], which it owns, and through the
-// clock that it is given.
+// Given a question, the package returns an [Outcome], which is an answer or the reason why there is none, and writes a
+// trajectory. It reaches the outside only through the interfaces [Model] and [Recorder], the graphs in [Sources], and
+// the clock that it is given.
 //
 // # Reading order
 //
-//	agent.go engine.go   what goes in and comes out; Ask: language, exploration, final query, report
-//	triage.go            is a post a request for us
-//	recorded.go          a model that repeats what the model of a published run said
+//	agent.go engine.go   input and output; Ask: language, exploration, final query, report
+//	triage.go            whether a post is a request for us
+//	recorded.go          a model that repeats what the model wrote in a published run
 //
-// The subpackages, from the bottom up; each uses only those before it:
+// The subpackages, from the bottom up; each uses only earlier ones:
 //
-//	event      the log of a run: a tree of events, its file, and a run played again from it
+//	event      the log of a run: a tree of events, its file, and replaying a run from it
 //	render     how the model sees pages, tables and values; pruning
 //	tool       what the model can do, one tool per file
-//	protocol a conversation as messages, and a message as tool calls: text or native
+//	protocol a conversation as messages, and a message as tool calls: text, native or fenced
 //	preset     ways of working as data, one folder each
-//	step       one expansion: a state in, the model asked, its action carried out, child states out
-//	confidence how likely an answer is right
-//	policy     which state is expanded next, and whether the question is tried more than once
+//	step       one expansion: ask the model in a state, carry out its action, return the child states
+//	confidence how likely an answer is to be right
+//	policy     which state is expanded next, and whether there are several tries
 //
 // # Three kinds of end
 //
-// What the model can repair (an unreadable turn, a broken query, an ID that does not exist) becomes text that it reads
-// next. What ends a run in an orderly way (a limit, no model, no answer) is the [Ending] of the [Outcome]. What the
-// caller must know (it canceled the run, or the trajectory could not be written) is an error, and then nothing may be
-// published.
+// A problem that the model can repair (an unreadable turn, a broken query, an ID that does not exist) becomes text that
+// it reads next. What ends a run in an orderly way (a limit, no model, no answer) becomes the [Ending] of the
+// [Outcome]. What the caller must know (it canceled the run, or the trajectory could not be written) is an error, after
+// which nothing may be published.
 //
 // # What differs from SPINACH
 //
-// The paper's behavior is the base (Liu et al., sections 4.1 and 4.2); its released code differs in many places, listed
-// in the project's notes on the systems. The following differences from both are intended. A rollback really returns to
-// the earlier state and leaves a note. Searches run in the asker's language, too. Observations report how many results
-// there are in all, what kinds of values they have, and why a result is empty. Queries are checked before they are
-// sent, and IDs that were never seen are named with their labels. A short page is not pruned. The model may say that
-// there is no answer, or stop on an earlier query than the last. An unreadable turn goes back to the model. An empty
-// query may be tried without each of its conditions. The report's writer gets the searcher's thoughts. tools/replay
-// plays the published runs through this package and lists every difference of the observations.
+// The base is the behavior described in the paper (Liu et al., sections 4.1 and 4.2). Its released code differs in many
+// places, which are listed in the project's notes on the systems. The following differences from both are intended. A
+// rollback really restores the earlier state and leaves a note. Searches use the asker's language, too. Observations
+// report the total number of results, what kinds of values they have, and why a result is empty. Queries are checked
+// before they are sent, and the model is told the labels of IDs that it has not been shown. A short page is not pruned.
+// The model may say that there is no answer, or stop on an earlier query than the last one. An unreadable turn goes
+// back to the model. An empty query may be run again without each of its conditions in turn. The report is written with
+// knowledge of the model's earlier thoughts. tools/replay plays the published runs through this package and lists every
+// difference in the observations.
 package agent
 
 import (
@@ -51,7 +52,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// The types of a run that are in its log: see package event.
+// The types of a run that appear in its log; see package event.
 type (
 	Question = event.Question
 	Thread   = event.Thread
@@ -72,7 +73,7 @@ type (
 	Example  = event.Example
 )
 
-// What the agent needs from outside: see packages step and tool.
+// What the agent needs from outside; see packages step and tool.
 type (
 	Model   = step.Model
 	Graph   = tool.Graph
@@ -82,7 +83,7 @@ type (
 	Source  = tool.Source
 	Sources = tool.Sources
 
-	// Examples finds earlier questions that are similar to a given one, for instance in the harvested archive
+	// Examples finds earlier questions that are similar to a given one, for example in the harvested archive
 	// (bot/earlier).
 	Examples     = tool.Examples
 	ExampleQuery = event.ExampleQuery
@@ -111,18 +112,18 @@ const (
 // EndingOf is [event.EndingOf].
 func EndingOf(err error) Ending { return event.EndingOf(err) }
 
-// Outcome is the result of a run. If there is no answer, Answer is nil and Ending says why. Report is the text for the
-// asker in their language; it comes from the model, so it is untrusted, and it may be empty.
+// Outcome is the result of a run. If there is no answer, Answer is nil and Ending is the reason. Report is the text for
+// the asker, in their language. It comes from the model, so it is untrusted, and it may be empty.
 type Outcome struct {
 	Answer  *Answer
-	Attempt *Answer // without an answer: the query that came nearest to one, for benchmarks; never published
+	Attempt *Answer // if there is no answer: the query that came closest, for benchmarks; never published
 	Ending
-	Feedback   *Verdict // the first verdict of a judge, if the preset has one
-	Probed     *Probed  // what variants of the answer's query would change, if the preset tries some
+	Feedback   *Verdict // the judge's first verdict, if the preset has a judge
+	Probed     *Probed  // what variants of the answer's query would change, if the preset runs any
 	Report     string
-	Short      string          // the answer in Report, without what was assumed and left open, if these are separate
+	Short      string          // the answer in Report without what was assumed and left open, if these are separate
 	Asks       string          // a question to the asker that would settle what is open, in their language; may be empty
-	Readings   []Reading       // the two readings that the question is about; none if they find the same number
+	Readings   []Reading       // the two readings that Asks is about; nil if they find the same number
 	Language   string          // code of the asker's language: en, de, fr …
 	Confidence float64         // how likely the answer is to be right; see package confidence
 	Features   *event.Features // what the answer's confidence is computed from
@@ -134,12 +135,12 @@ type Outcome struct {
 
 // Triage is the judgment of a thread's last post.
 type Triage struct {
-	Request bool // it asks for a query, for data that a query can return, or for a change to a query
-	// the request as one self-contained text, in the poster's language, with the poster's query if there is one
+	Request bool // the post asks for a query, for data that a query can return, or for a change to a query
+	// the request as one self-contained text, in the poster's language, with the poster's query, if any
 	Question string
 	Language string
 	Why      string // one line for the log
-	// what the model was shown and did first, for [Question]; nil if the judgment was a separate call
+	// what the model was shown and what it did first, for [Question]; nil if the judgment was a separate call
 	Opening *Opening
 }
 

@@ -23,24 +23,25 @@ var askedTexts = func() *render.Texts {
 	return t
 }()
 
-// maxAsked is the maximum number of characters of a request or a query that are shown for [Engine.Asked].
+// maxAsked is the maximum number of characters of a request or query that [Engine.Asked] shows to the model.
 const maxAsked = 4000
 
-// Asked is an earlier request with its query, next to a new one.
+// Asked is a new request and an earlier one, each with its query.
 type Asked struct {
 	Question, Query string // the new request and the query that was found for it
 	Earlier, Theirs string // the earlier request as it was asked, and its query
 }
 
-// Same is the model's judgment of an [Asked].
+// Same is the model's judgment of whether the requests of an [Asked] are the same.
 type Same struct {
 	Same bool
 	Why  string // one line
 }
 
-// Asked asks the model whether an earlier request was the same one, so that its query answers the new one. In doubt it
-// was not. Errors, and what is written to rec, are as for [Engine.Triage], with the preset "asked". If a query or a
-// request is too long to be shown whole, Asked does not ask the model and returns a [Same] that is false.
+// Asked asks the model whether an earlier request was the same as the new one, so that its query answers the new one.
+// In case of doubt, it was not. Errors, and what is written to rec, are as for [Engine.Triage], with the preset
+// "asked". If a query or request is too long to be shown whole, Asked returns a [Same] that is false, without asking
+// the model.
 func (e *Engine) Asked(ctx context.Context, a Asked, rec Recorder) (*Same, error) {
 	for _, s := range []string{a.Question, a.Query, a.Earlier, a.Theirs} {
 		if len([]rune(s)) > maxAsked || strings.TrimSpace(s) == "" {
@@ -60,7 +61,7 @@ func (e *Engine) Asked(ctx context.Context, a Asked, rec Recorder) (*Same, error
 				{Role: llm.User, Content: user}}}
 	}, parseSame)
 	if err != nil {
-		return nil, failed(ctx, b, fmt.Errorf("agent: was it asked before: %w", err))
+		return nil, failed(ctx, b, fmt.Errorf("agent: judging whether a request was made before: %w", err))
 	}
 	detail := "another request"
 	if s.Same {
@@ -69,7 +70,7 @@ func (e *Engine) Asked(ctx context.Context, a Asked, rec Recorder) (*Same, error
 	return s, b.Record(ctx, Event{Event: "end", Detail: detail + ": " + s.Why})
 }
 
-// parseSame reads the model's JSON object; why says what is wrong with it.
+// parseSame reads the model's JSON object; why describes what is wrong with it, if anything.
 func parseSame(text string) (s *Same, why string) {
 	m, ok := render.JSONObject(text)
 	if !ok {

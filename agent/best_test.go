@@ -20,8 +20,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// turnModel answers with whole turns. A turn is either lines of the form "tool {arguments}" or a text without a call.
-// It records its requests.
+// turnModel is a model that answers with whole turns. A turn is either lines of the form "tool {arguments}" or a text
+// without a call. The model records its requests.
 type turnModel struct {
 	turns    []string
 	requests []llm.Request
@@ -54,7 +54,7 @@ func (m *turnModel) Complete(ctx context.Context, req llm.Request) (*llm.Respons
 	return &llm.Response{Choices: []llm.Choice{c}, Usage: llm.Usage{Calls: 1}}, nil
 }
 
-// peaks is a small graph: two mountains in a country, one of them without a height.
+// peaks is a small graph with two mountains in a country, one of them without a height.
 const peaks = `@prefix wd: <http://www.wikidata.org/entity/> . @prefix wdt: <http://www.wikidata.org/prop/direct/> .
 @prefix p: <http://www.wikidata.org/prop/> . @prefix ps: <http://www.wikidata.org/prop/statement/> .
 @prefix wds: <http://www.wikidata.org/entity/statement/> . @prefix wikibase: <http://wikiba.se/ontology#> .
@@ -79,7 +79,7 @@ func peaksGraph(t *testing.T) Sources {
 	return Wikibase(b.Graph(embedded.Options{Name: "test"}))
 }
 
-// best is the preset best without probes, which have their own tests.
+// best returns the preset best without probes, which have their own tests.
 func best(t *testing.T) *preset.Preset {
 	t.Helper()
 	p, err := preset.Named("best")
@@ -107,7 +107,7 @@ const (
 )
 
 // TestBestTwoCalls checks that an easy question takes two calls. The first prompt already contains what the question
-// names, and no call is made for the language or the report.
+// names, and no calls are made for the language and the report.
 func TestBestTwoCalls(t *testing.T) {
 	m := &turnModel{turns: []string{capital, finished}}
 	out, _ := askBest(t, m, "What is the capital of Tarland?")
@@ -134,7 +134,7 @@ func TestBestLanguage(t *testing.T) {
 	}
 }
 
-// TestBestParallel checks that several calls of one turn are all carried out and stay one turn of the conversation.
+// TestBestParallel checks that all calls of a turn are carried out and remain one turn of the conversation.
 func TestBestParallel(t *testing.T) {
 	m := &turnModel{turns: []string{capital + "\n" + `find {"names": ["High Tar", "Nowhere"]}` + "\n" + `look {"ids": ["Q51"]}`,
 		finished}}
@@ -150,8 +150,8 @@ func TestBestParallel(t *testing.T) {
 	}
 }
 
-// TestBestShape checks that an end with missing columns is rejected every time, but one with columns other than those
-// announced, or with a name instead of an item, only once.
+// TestBestShape checks that an end with missing columns is rejected every time, but that one with columns other than
+// those announced, or with a name instead of an item, is rejected only once.
 func TestBestShape(t *testing.T) {
 	names := `query {"sparql": "SELECT ?mLabel WHERE { ?m wdt:P31 wd:Q8502 ; rdfs:label ?mLabel }"}`
 	for _, tt := range []struct {
@@ -166,7 +166,7 @@ func TestBestShape(t *testing.T) {
 		{"more than announced", []string{heights, `finish {"columns": ["m", "h"], "answer": "A."}`,
 			`finish {"columns": ["m", "h"], "answer": "A."}`}, "You announced the columns ?m, and the answer has ?m, ?h",
 			[]string{"m", "h"}},
-		{"a label beside its item is no answer", []string{heights, `finish {"columns": ["m", "mLabel"], "answer": "A."}`}, "",
+		{"a label next to its item", []string{heights, `finish {"columns": ["m", "mLabel"], "answer": "A."}`}, "",
 			[]string{"m"}},
 		{"names only", []string{names, `finish {"columns": ["mLabel"], "answer": "A."}`,
 			`finish {"columns": ["mLabel"], "answer": "A."}`}, "?mLabel is a name: the answer is the item, so select ?m.",
@@ -192,7 +192,8 @@ func TestBestShape(t *testing.T) {
 	}
 }
 
-// TestBestNumber checks that the model is asked once to confirm an answer without a number if the question wants one.
+// TestBestNumber checks that if the question asks for a number and the answer has none, the model is asked once to
+// confirm it.
 func TestBestNumber(t *testing.T) {
 	m := &turnModel{turns: []string{heights, `finish {"columns": ["m"], "answer": "Two."}`,
 		`query {"sparql": "SELECT (COUNT(DISTINCT ?m) AS ?n) WHERE { ?m wdt:P31 wd:Q8502 }"}`,
@@ -203,7 +204,7 @@ func TestBestNumber(t *testing.T) {
 	}
 }
 
-// TestBestAnswers checks that the answer columns become the form that benchmarks compare, without duplicate rows.
+// TestBestAnswers checks that benchmarks compare the answer columns without duplicate rows.
 func TestBestAnswers(t *testing.T) {
 	m := &turnModel{turns: []string{`query {"sparql": "SELECT ?country ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P17 ?country }"}`,
 		`finish {"columns": ["country"], "answer": "Tarland.", "assumed": "Any mountain.", "open": "Heights are missing."}`}}
@@ -234,8 +235,8 @@ func TestBestNoAnswer(t *testing.T) {
 	}
 }
 
-// TestBestNothingFits checks that a model that is right to end on an empty result learns how to do so in one turn, or
-// from the result itself.
+// TestBestNothingFits checks that a model that is right to end on an empty result learns how to do so within one turn,
+// or from the result itself.
 func TestBestNothingFits(t *testing.T) {
 	lake := `query {"sparql": "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P17 wd:Q41 }", "returns": "a mountain: ?m"}`
 	none := `finish {"no_answer": true, "answer": "None: no mountain is there."}`
@@ -304,7 +305,8 @@ func encode(t *testing.T, v any) string {
 	return string(b)
 }
 
-// TestBestWithoutTools checks that on a server without tool calls the same conversation is text, one call per turn.
+// TestBestWithoutTools checks that with a server that does not support tool calls, the same conversation is text, with
+// one call per turn.
 func TestBestWithoutTools(t *testing.T) {
 	m := &turnModel{noTools: true, turns: []string{capital, "Let me think.", finished}}
 	out, _ := askBest(t, m, "What is the capital of Tarland?")
@@ -335,8 +337,7 @@ func TestBestReplay(t *testing.T) {
 	}
 }
 
-// TestBestPluralNames checks that the singular of a plural name is also looked up if nothing has the plural as its
-// name.
+// TestBestPluralNames checks that the singular of a name is also looked up if nothing is named by the plural.
 func TestBestPluralNames(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(peaks+`wd:Q60 rdfs:label "Super Bowl"@en . wd:Q61 rdfs:label "Super"@en .
@@ -356,7 +357,7 @@ func TestBestPluralNames(t *testing.T) {
 	}
 }
 
-// lookedUp checks that the first prompt for a question contains one text and not the other.
+// lookedUp checks that the first prompt for a question contains the text want, but not the text not.
 func lookedUp(t *testing.T, g *embedded.Graph, question, want, not string) {
 	t.Helper()
 	m := &turnModel{turns: []string{`finish {"no_answer": true, "answer": "None."}`}}
@@ -369,7 +370,7 @@ func lookedUp(t *testing.T, g *embedded.Graph, question, want, not string) {
 	}
 }
 
-// TestBestOtherLanguages covers German, in which common nouns are capitalized, and French and Italian, in which some
+// TestBestOtherLanguages tests German, in which common nouns are capitalized, and French and Italian, in which some
 // words drop a letter.
 func TestBestOtherLanguages(t *testing.T) {
 	b := embedded.NewBuilder()
@@ -391,8 +392,8 @@ func TestBestOtherLanguages(t *testing.T) {
 	}
 }
 
-// TestBestPages checks that of five things that the question names, four are shown with their properties. The one left
-// out is a common word that does not name a class, because its page is the least useful.
+// TestBestPages checks that of five entities that the question names, four are shown with their properties. The one
+// left out is named by a common word and is not a class, so its page is the least useful.
 func TestBestPages(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(peaks+`
@@ -429,8 +430,8 @@ func (g *busy) Query(ctx context.Context, query string) (*kg.Table, error) {
 }
 
 // TestBestBusy checks that a model that ends on a query that the graph did not answer is told to run it again. If the
-// service demands a long pause, or the model insists, the run ends with the service's error, not as a run without an
-// answer.
+// service demands a long pause, or if the model insists, the run ends with the service's error, not as one that found
+// no answer.
 func TestBestBusy(t *testing.T) {
 	none := `finish {"no_answer": true, "answer": "There is none."}`
 	for _, tt := range []struct {
@@ -441,7 +442,7 @@ func TestBestBusy(t *testing.T) {
 		calls int
 	}{
 		{"once", busy{pause: 5 * time.Second, left: 1}, []string{capital, finished, capital, `finish {"step": 4, "columns": ["city"], "answer": "Tarburg."}`}, Answered, 4},
-		{"none, although it was not answered", busy{pause: 5 * time.Second, left: 9}, []string{capital, none, none, capital}, GraphFailed, 3},
+		{"no answer, although the query was not answered", busy{pause: 5 * time.Second, left: 9}, []string{capital, none, none, capital}, GraphFailed, 3},
 		{"insists", busy{pause: 5 * time.Second, left: 9}, []string{capital, finished, finished, finished}, GraphFailed, 3},
 		{"asks again", busy{pause: 5 * time.Second, left: 9}, []string{capital, capital, capital, capital}, GraphFailed, 3},
 		{"a long pause", busy{pause: 15 * time.Minute, left: 9}, []string{capital, finished}, GraphFailed, 1},
@@ -477,8 +478,8 @@ func TestBestStuck(t *testing.T) {
 	}
 }
 
-// TestBestRepeats: a model that repeats calls that were carried out before, whatever it thinks in between, is told so
-// and not asked for ever. A new call begins a new count.
+// TestBestRepeats checks that a model that repeats earlier calls, whatever it thinks in between, is told so and is not
+// asked forever. A new call restarts the count.
 func TestBestRepeats(t *testing.T) {
 	empty := `query {"sparql": "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P17 wd:Q41 }", "returns": "a mountain: ?m"}`
 	for name, tt := range map[string]struct {

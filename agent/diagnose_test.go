@@ -21,10 +21,10 @@ import (
 )
 
 // TestDiagnose checks that an empty result names the condition that removes the rows, that at most six probes are made,
-// that a failing probe ends them, and that none is made if the preset does not want them or time is short.
+// that a failing probe is the last one, and that none are made if the preset does not want them or time is short.
 func TestDiagnose(t *testing.T) {
 	const two = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . ?x wikibase:rank ?r }"
-	yes := func(condition string) func(q string) (*kg.Table, error) { // rows appear without the condition
+	yes := func(condition string) func(q string) (*kg.Table, error) { // rows appear if the condition is removed
 		return func(q string) (*kg.Table, error) {
 			if !strings.HasPrefix(q, "ASK") {
 				return &kg.Table{Vars: []string{"x"}}, nil
@@ -54,7 +54,7 @@ func TestDiagnose(t *testing.T) {
 			}
 			return &kg.Table{Vars: []string{"x"}}, nil
 		}, "", 2},
-		{"a graph that gives no truth", false, Limits{}, two, func(string) (*kg.Table,
+		{"a graph that does not return a truth value", false, Limits{}, two, func(string) (*kg.Table,
 			error) {
 			return &kg.Table{Vars: []string{"x"}}, nil
 		}, "", 2},

@@ -24,40 +24,43 @@ import (
 // Options are the settings of an [Engine] that are the same for all questions. The zero value is usable.
 type Options struct {
 	Preset   *preset.Preset  // nil: [preset.Default]
-	Policy   string          // how its steps are searched; "": the preset's first
-	Runs     int             // independent tries, for policies that make several; 0: as the policy thinks good
-	Doubt    float64         // below this confidence, from 0 to 1, the asker is also asked a question
+	Policy   string          // name of the policy; "": the preset's first one
+	Runs     int             // independent tries, for policies that make several; 0: the policy decides
+	Doubt    float64         // if the confidence, from 0 to 1, is below this, the asker is also asked a question
 	Variants []step.Variant  // how the tries differ, Preset's own way first; nil: see [step.Runner.Try]
-	Reviewer policy.Reviewer // a person who decides on each turn, instead of Policy; nil: nobody
+	Reviewer policy.Reviewer // a person who decides on each turn, instead of Policy; nil: no one
 	Examples int             // solved questions to show before the first turn; 0: as the preset says
-	Notes    int             // approved notes in the prompt, at most; 0: as the preset says
+	Notes    int             // maximum number of approved notes in the prompt; 0: as the preset says
 	Notebook tool.Notebook   // for a preset that takes notes
-	// Right reports whether an answer is known to be right: a branching search continues until one is. nil: nothing is
-	// known, as for every real question.
+	// Right reports whether an answer is known to be right. If it is not nil, a branching search continues until an answer
+	// is right. It is nil for every real question, since the right answer is not known.
 	Right    func(ctx context.Context, a *Answer) bool
-	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's own services; nil: none
+	Services func(iri string) bool // addresses that SERVICE may name besides those of Wikidata's services; nil: none
 	// Faithful compares what the model tells the asker with the result, lets the model correct it once, and removes
 	// sentences with unsupported claims; see package faithful.
 	Faithful bool
-	// cache of the graphs' answers, for all questions of a program; nil: nothing is kept from one question to the next
+	// cache of the graphs' answers, shared by all questions of a program; nil: nothing is kept from one question to the
+	// next
 	Memory *tool.Memory
 	// stream messages, for a recorder that is an [event.Listener]
 	Stream bool
 }
 
-// Engine answers questions. It keeps no state of questions, so any number may be asked at the same time.
+// Engine answers questions. It does not store the state of questions, so any number of them may be asked at the same
+// time.
 type Engine struct {
 	lg      *slog.Logger
 	model   Model
 	sources Sources
 	now     func() time.Time
 	opts    Options
-	// what the model's server was found not to support: tool calls, strict schemas for them
+	// features that the model's server turned out not to support: tool calls, and strict schemas for them
 	noTools, noStrict atomic.Bool
 }
 
-// New returns an engine for the graphs of sources, at least one. Without a labeler, items in results have no labels,
-// and IDs that were never shown are not named. now is the clock for limits and time stamps.
+// New returns an engine for the graphs of sources, of which there must be at least one. Without a labeler, items in
+// results have no labels, and the model is not told the labels of IDs that it has not been shown. now is the clock for
+// limits and time stamps.
 func New(lg *slog.Logger, model Model, sources Sources, now func() time.Time, opts Options) *Engine {
 	if opts.Preset == nil {
 		opts.Preset = preset.Default()
@@ -80,7 +83,7 @@ func New(lg *slog.Logger, model Model, sources Sources, now func() time.Time, op
 		p.Notes.N = opts.Notes
 		opts.Preset = &p
 	}
-	if opts.Preset.Notes.N == 0 { // what is not shown is not logged either
+	if opts.Preset.Notes.N == 0 { // notes that are not shown are not logged either
 		sources = slices.Clone(sources)
 		for i := range sources {
 			sources[i].Notes = nil
@@ -89,7 +92,7 @@ func New(lg *slog.Logger, model Model, sources Sources, now func() time.Time, op
 	return &Engine{lg: lg, model: model, sources: opts.Memory.Around(sources), now: now, opts: opts}
 }
 
-// reviewPolicy is the policy of a run that a person reviews, as its start event names it.
+// reviewPolicy is the name of the policy in the start event of a run that a person reviews.
 const reviewPolicy = "review"
 
 // run is one question in progress.
@@ -100,17 +103,17 @@ type run struct {
 	faithful bool
 }
 
-// Limits on the part of a question and its history that is shown: a post can be as long as a page.
+// Limits on how much of a question and its history is shown, since a post can be as long as a page.
 const (
 	maxQuestion = 16_000 // characters
-	maxHistory  = 6      // earlier turns, the latest
+	maxHistory  = 6      // the latest earlier turns
 )
 
-// Ask searches for the query that answers q. Every event goes to rec before the next one happens.
+// Ask searches for the query that answers q. Every event is passed to rec before the next one happens.
 //
 // An orderly end is an Outcome: an answer, or the reason why there is none. An error means that the caller must stop:
-// ctx is done (canceled by the caller, not the run's own time limit), or the trajectory could not be written. The
-// Outcome returned with an error has what was reached so far and must not be published.
+// ctx is done (canceled by the caller, not the run's own time limit), or the trajectory could not be written. An
+// Outcome returned with an error contains what was found so far and must not be published.
 func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limits) (out *Outcome, err error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return nil, errors.New("agent: the question is empty")
@@ -118,10 +121,10 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 	return e.ask(ctx, q, rec, e.limits(limits))
 }
 
-// Continue continues a run that was cut off, for instance by a crash. earlier has its events, and the engine must have
-// the same settings as before. The run is replayed with the recorded answers of the model and the graphs, so rec gets
-// all events, beginning with the first; see [event.Continued]. The time of the earlier run counts. Otherwise it is like
-// Ask.
+// Continue continues a run that was cut off, for example by a crash. earlier contains the run's events, and the engine
+// must have the same settings as before. The run is replayed with the recorded answers of the model and the graphs, so
+// rec gets all events, beginning with the first; see [event.Continued]. The time that the earlier run took counts.
+// Otherwise, Continue is like Ask.
 func (e *Engine) Continue(ctx context.Context, earlier []Event, rec Recorder, limits Limits) (*Outcome, error) {
 	if len(earlier) == 0 || earlier[0].Question == nil {
 		return nil, errors.New("agent: the earlier run has no question")
@@ -131,7 +134,7 @@ func (e *Engine) Continue(ctx context.Context, earlier []Event, rec Recorder, li
 	}
 	record := event.NewEarlier(earlier)
 	opts := e.opts
-	opts.Memory = nil // the sources already have it
+	opts.Memory = nil // the sources already use the cache
 	if opts.Reviewer != nil {
 		opts.Reviewer = policy.Recalled(earlier, opts.Reviewer)
 	}
@@ -142,7 +145,7 @@ func (e *Engine) Continue(ctx context.Context, earlier []Event, rec Recorder, li
 	return again.ask(ctx, *earlier[0].Question, rec, again.limits(limits))
 }
 
-// recalled is a model that answers from the record of an earlier run, as long as that lasts.
+// recalled is a model that answers from the record of an earlier run as long as it has answers left.
 type recalled struct {
 	earlier *event.Earlier
 	live    Model
@@ -158,7 +161,7 @@ func (m recalled) Complete(ctx context.Context, req llm.Request) (*llm.Response,
 	return m.live.Complete(ctx, req)
 }
 
-// search returns the policy of the options.
+// search returns the policy that the options name.
 func (e *Engine) search() (policy.Policy, error) {
 	if e.opts.Reviewer != nil {
 		return policy.Review(e.opts.Reviewer), nil
@@ -198,7 +201,7 @@ func (e *Engine) ask(ctx context.Context, q Question, rec Recorder, limits Limit
 	return out, r.settle(ctx, bounded, out, err)
 }
 
-// limits completes the caller's limits with the preset's, and these with the defaults.
+// limits fills in zero fields of the caller's limits from the preset, and from the defaults if the preset has none.
 func (e *Engine) limits(l Limits) Limits {
 	p := e.opts.Preset.Limits
 	if policy.Branches(e.opts.Policy) { // the search determines its depth
@@ -266,15 +269,15 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 	return err
 }
 
-// findLanguage determines the asker's language: the question's own if it is known, otherwise the preset's, otherwise
-// the one that the model names, otherwise English.
+// findLanguage determines the asker's language. This is the question's own language if it is known, otherwise the
+// preset's, otherwise the one that the model names, or else English.
 func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 	r.Language = tool.English
 	if l, ok := tool.LanguageOf(r.Question.Language); ok && r.Question.Language != "" {
 		r.Language = l
 		sure, ok := tool.SureLanguage(r.Question.Text)
 		if ok && sure.Code != l.Code && !r.Question.Firm && r.Preset.Language == preset.Detect {
-			r.Language = tool.Language{Code: l.Code} // of labels; the model sees the question's language itself
+			r.Language = tool.Language{Code: l.Code} // only for labels: the model sees the question's language itself
 		}
 		return nil
 	}
@@ -283,7 +286,7 @@ func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 		return nil
 	}
 	if l, ok := tool.LanguageOf(r.Preset.Language); ok && r.Preset.Language != "" {
-		r.Language = tool.Language{Code: l.Code} // of labels; the question's language stays unknown
+		r.Language = tool.Language{Code: l.Code} // only for labels: the question's language remains unknown
 		return nil
 	}
 	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "language", MaxTokens: 50, Data: map[string]any{"Language": ""}})
@@ -296,8 +299,8 @@ func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 	return nil
 }
 
-// settle turns the end of the run into the outcome, or into the caller's error. An answer that was already found
-// survives a limit that passes after it.
+// settle converts the end of the run to the outcome, or to the caller's error. A limit that is reached after an answer
+// was found does not discard the answer.
 func (r *run) settle(outer, bounded context.Context, out *Outcome, err error) error {
 	var h *event.Halt
 	switch {
@@ -324,7 +327,7 @@ func (r *run) end(ctx context.Context, out *Outcome, err error) error {
 		out.Ending = event.Stopped(err)
 	}
 	if event.IsWriteError(err) {
-		return nil // it is already in err
+		return nil // the error is already in err
 	}
 	return r.Events.Branch(r.state.At()).Record(ctx, Event{Event: "end", Reason: string(out.Reason), Asks: out.Asks,
 		Detail: out.Detail, Cause: event.CauseOf(out.Cause),
@@ -332,8 +335,8 @@ func (r *run) end(ctx context.Context, out *Outcome, err error) error {
 		Features: out.Features, Usage: &out.Usage, Repairs: out.Repairs})
 }
 
-// clarify writes the question to the asker if the answer is not certain enough, or if a comparison chose none of
-// several answers.
+// clarify writes a question to the asker if the answer is not certain enough, or if a comparison chose none of several
+// answers.
 func (r *run) clarify(ctx context.Context, b *event.Branch, f step.Final, out *Outcome) (err error) {
 	if r.doubt <= 0 || f.Answer != nil && out.Confidence >= r.doubt || f.Answer == nil && len(f.Rivals) == 0 {
 		return nil
@@ -350,11 +353,11 @@ func (r *run) clarify(ctx context.Context, b *event.Branch, f step.Final, out *O
 // maxReport is the maximum number of characters in a report; one to three sentences are requested.
 const maxReport = 2000
 
-// said is a text by the model for the asker.
+// said returns a text by the model in the form in which the asker sees it.
 func said(text string) string { return render.Clip(strings.TrimSpace(render.Clean(text)), maxReport) }
 
-// report asks the model for the short answer in the asker's language. Without it the reply has only its fixed
-// sentences, so a failure here loses nothing.
+// report asks the model for a short answer in the asker's language. Without it, the reply has only its fixed sentences,
+// so a failure here loses nothing.
 func (r *run) report(ctx context.Context, b *event.Branch, out *Outcome) error {
 	if !r.Preset.Report {
 		return nil
@@ -372,7 +375,7 @@ func (r *run) report(ctx context.Context, b *event.Branch, out *Outcome) error {
 	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "report", MaxTokens: 1500, Data: data})
 	var h *event.Halt
 	if errors.As(err, &h) {
-		return nil // the answer is valid without it
+		return nil // the answer is valid without a report
 	}
 	if ok {
 		out.Report = said(text)

@@ -57,7 +57,7 @@ func TestAnswer(t *testing.T) {
 		t.Errorf("usage %+v, want %+v", out.Usage, want)
 	}
 	if out.Confidence < 0.8 || out.Features.Steps != 4 || out.Features.Unseen || out.Features.Rows != len(out.Answer.Table.Rows) {
-		t.Errorf("confidence %v of %+v: four steps, nothing refused, all numbers seen", out.Confidence, out.Features)
+		t.Errorf("confidence %v for %+v: four steps, nothing refused, all IDs seen", out.Confidence, out.Features)
 	}
 	a := out.Answer
 	if !strings.Contains(a.SPARQL, "[AUTO_LANGUAGE]") || !strings.Contains(a.SPARQL, "mündet in") ||
@@ -65,10 +65,10 @@ func TestAnswer(t *testing.T) {
 		t.Errorf("posted:\n%s\nran:\n%s", a.SPARQL, a.Ran)
 	}
 	if a.Ran != strings.ReplaceAll(a.SPARQL, "[AUTO_LANGUAGE]", "de") || g.queries[len(g.queries)-1] != a.Ran {
-		t.Errorf("what was run last is not what is posted:\n%s", g.queries[len(g.queries)-1])
+		t.Errorf("the last query that was run is not the one that is posted:\n%s", g.queries[len(g.queries)-1])
 	}
 	if strings.Contains(g.queries[0], "AUTO_LANGUAGE") {
-		t.Errorf("explored with the placeholder: %s", g.queries[0])
+		t.Errorf("an exploring query was run with the placeholder: %s", g.queries[0])
 	}
 	if a.Table != result || a.Endpoint != "query.example" || a.RanAt.IsZero() || a.Labels["Q131752"] != "Inn" ||
 		a.Labels["P403"] != "mündet in" {
@@ -105,22 +105,22 @@ func near(a, b llm.Usage) bool {
 		a.USD-b.USD < 1e-9 && b.USD-a.USD < 1e-9
 }
 
-// TestFinalLimit checks that LIMIT 10 is removed only at the very end, but not if the question asks for ten or the
+// TestFinalLimit checks that LIMIT 10 is removed only at the very end, and not if the question asks for ten or if the
 // result would be too large without it.
 func TestFinalLimit(t *testing.T) {
 	const base = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 }"
 	tests := []struct {
 		name, question, query string
-		greedy                bool // without a limit the query times out
-		limited               bool // what is posted has a limit
+		greedy                bool // without a limit, the query times out
+		limited               bool // the posted query has a limit
 	}{
-		{"an exploring limit goes", "Who?", base + " LIMIT 10", false, false},
-		{"another limit stays", "Who?", base + " LIMIT 100", false, true},
+		{"a limit meant for exploring is removed", "Who?", base + " LIMIT 10", false, false},
+		{"another limit is kept", "Who?", base + " LIMIT 100", false, true},
 		{"a limit inside stays", "Who?", "SELECT ?x WHERE { { SELECT ?x WHERE { ?x wdt:P31 wd:Q5 } LIMIT 10 } }", false,
 			true},
-		{"the ten asked for stay", "What are the ten largest?", base + " ORDER BY DESC(?x) LIMIT 10", false, true},
-		{"sorted, but not ten asked for", "What are the largest?", base + " ORDER BY DESC(?x) LIMIT 10", false, false},
-		{"too much without it", "Who?", base + " LIMIT 10", true, true},
+		{"the requested ten are kept", "What are the ten largest?", base + " ORDER BY DESC(?x) LIMIT 10", false, true},
+		{"sorted, but ten not requested", "What are the largest?", base + " ORDER BY DESC(?x) LIMIT 10", false, false},
+		{"too large without a limit", "Who?", base + " LIMIT 10", true, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestFinalLimit(t *testing.T) {
 	}
 }
 
-// TestUnfit checks that a query whose last run fails is returned to the model, which can replace it.
+// TestUnfit checks that if the last run of a query fails, the model is told so and can replace the query.
 func TestUnfit(t *testing.T) {
 	g := graphOfTwo()
 	g.query = func(q string) (*kg.Table, error) {
@@ -166,7 +166,7 @@ func TestUnfit(t *testing.T) {
 	}
 }
 
-// TestEnds has a row for each way in which a run ends without an answer.
+// TestEnds has a row for each way in which a run can end without an answer.
 func TestEnds(t *testing.T) {
 	many := func(n int) (out []string) {
 		for i := range n {
@@ -180,11 +180,11 @@ func TestEnds(t *testing.T) {
 		limits Limits
 		graph  func(*fakeGraph)
 		want   Reason
-		used   int // acts requested
+		used   int // number of actions requested
 	}{
 		{"fifteen counted", &fakeModel{acts: many(20)}, Limits{}, nil, OutOfActions, 15},
 		{"three counted", &fakeModel{acts: many(20)}, Limits{Counted: 3}, nil, OutOfActions, 3},
-		{"thirty in all", &fakeModel{acts: slices.Repeat([]string{do("search_wikidata(a)")}, 40)}, Limits{}, nil,
+		{"thirty in total", &fakeModel{acts: slices.Repeat([]string{do("search_wikidata(a)")}, 40)}, Limits{}, nil,
 			OutOfActions, 30},
 		{"no model", &fakeModel{fail: map[string]error{"act": fmt.Errorf("x: %w", llm.ErrNoModel)}}, Limits{}, nil, NoModel,
 			0},
@@ -234,20 +234,20 @@ func TestEnds(t *testing.T) {
 			read := last.Ending()
 			if read.Reason != out.Reason || read.Detail != out.Detail || kindOf(read.Cause) != kindOf(out.Cause) ||
 				read.ServiceFailed() != out.ServiceFailed() {
-				t.Errorf("the trajectory's ending is %+v, the run's %+v", read, out.Ending)
+				t.Errorf("the trajectory's ending is %+v, but the run's is %+v", read, out.Ending)
 			}
 			for _, cause := range []error{out.Cause, read.Cause} {
 				var e *kg.Error
 				if tt.name == "banned" && (!errors.As(cause, &e) || e.RetryIn() != time.Hour) {
-					t.Errorf("the ending does not say how long the service wants no requests: %+v", cause)
+					t.Errorf("the ending does not contain the pause that the service requests: %+v", cause)
 				}
 			}
 		})
 	}
 }
 
-// TestReportNotes checks that the writer of the report sees the thoughts and the outcome of each query as notes, not as
-// instructions.
+// TestReportNotes checks that the prompt for the report contains the thoughts and the outcome of each query as notes,
+// not as instructions.
 func TestReportNotes(t *testing.T) {
 	const count = "SELECT (COUNT(?x) AS ?n) WHERE { ?x wdt:P36 ?y }"
 	g := graphOfTwo()
@@ -293,13 +293,13 @@ func TestNoAnswerDetail(t *testing.T) {
 		}
 		if r := m.last("report"); want != "" && !strings.Contains(r, "No answer was found. Reason: "+want) || want == "" &&
 			strings.Contains(r, "Reason:") {
-			t.Errorf("the report's writer reads:\n%s", r)
+			t.Errorf("the prompt for the report is:\n%s", r)
 		}
 	}
 }
 
-// TestExtract checks that when the actions are used up, the model is asked for a query that the steps support, and that
-// the query is published only if it runs and uses only IDs that were shown.
+// TestExtract checks that the model is asked for a query supported by the steps when the actions are used up, and that
+// the query is published only if it runs and contains only IDs that were shown.
 func TestExtract(t *testing.T) {
 	for _, tt := range []struct {
 		name, said string
@@ -317,21 +317,21 @@ func TestExtract(t *testing.T) {
 				execute("SELECT ?x WHERE { ?x wdt:P31 wd:Q5, wd:Q1; wdt:P36 ?y }")}, tasks: map[string]string{"extract": tt.said,
 				"report": "r"}}
 			g := graphOfTwo()
-			// shown with the query: seen from then on
+			// These are shown with the query and count as seen from then on.
 			g.labels = map[string]string{"P31": "instance of", "Q5": "human", "P36": "capital", "Q1": "universe"}
 			out, _ := ask(t, m, g, Limits{Counted: 2})
 			if (out.Answer != nil) != tt.answer {
 				t.Errorf("answer %v, reason %q: %s", out.Answer, out.Reason, out.Detail)
 			}
 			if tt.answer && (out.Confidence <= 0 || out.Confidence > 0.7 || !out.Features.Extracted) {
-				t.Errorf("confidence %v of %+v, want little", out.Confidence, out.Features)
+				t.Errorf("confidence %v for %+v, want a low one", out.Confidence, out.Features)
 			}
 		})
 	}
 }
 
-// TestUnreadableTurn checks that an unreadable turn is returned with the mistake, and that the count restarts after a
-// readable one.
+// TestUnreadableTurn checks that an unreadable turn is sent back with an explanation of the mistake, and that the count
+// restarts after a readable turn.
 func TestUnreadableTurn(t *testing.T) {
 	m := &fakeModel{acts: []string{"hm", "hm", "hm", execute(qA), "hm", "hm", "hm", do("stop()")},
 		tasks: map[string]string{"report": "r"}}
@@ -346,7 +346,7 @@ func TestUnreadableTurn(t *testing.T) {
 		t.Errorf("%+v", ms[n-2:])
 	}
 	if len(rec.of("model")[4].Request.Messages) != 4 {
-		t.Error("the unreadable turn stayed in the conversation")
+		t.Error("the unreadable turn remained in the conversation")
 	}
 }
 
@@ -404,7 +404,7 @@ func TestPanicIsAnError(t *testing.T) {
 	}
 }
 
-// TestFollowUp checks that earlier turns come before the question, escaped, and the IDs in them count as seen.
+// TestFollowUp checks that earlier turns appear before the question, escaped, and that the IDs in them count as seen.
 func TestFollowUp(t *testing.T) {
 	m := &fakeModel{acts: []string{execute(qA), do("stop()")}, tasks: map[string]string{"report": "r"}}
 	q := Question{Text: "only the living ones, please", Language: "en", History: []Turn{{Question: "Which <humans>?",
@@ -442,7 +442,8 @@ func (m *lengthy) Complete(ctx context.Context, req llm.Request) (*llm.Response,
 	return resp, err
 }
 
-// TestCutOffTurn checks that half a query is not run, but a short action in a turn that became too long is.
+// TestCutOffTurn checks that an incomplete query is not run, but that a short action in a turn that became too long is
+// carried out.
 func TestCutOffTurn(t *testing.T) {
 	m := &lengthy{fakeModel{acts: []string{execute(qA), do("search_wikidata(a)\nObservation: and so on and so on")}}}
 	g := graphOfTwo()
@@ -498,7 +499,7 @@ func TestBounds(t *testing.T) {
 // forgetful is a model that accepts only short conversations.
 type forgetful struct {
 	fakeModel
-	most int // bytes
+	most int // maximum length in bytes
 }
 
 func (m *forgetful) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
@@ -513,7 +514,7 @@ func (m *forgetful) Complete(ctx context.Context, req llm.Request) (*llm.Respons
 }
 
 // TestShortened checks that a conversation that is too long for the model is retried once with its old observations
-// shortened, and that the state itself is not changed.
+// shortened, and that the state itself does not change.
 func TestShortened(t *testing.T) {
 	g := graphOfTwo()
 	g.hits = map[string][]kg.Hit{}
@@ -533,7 +534,7 @@ func TestShortened(t *testing.T) {
 	}
 }
 
-// TestLastRun covers the consequences of a failing last run.
+// TestLastRun checks the consequences of a failing last run.
 func TestLastRun(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -550,7 +551,7 @@ func TestLastRun(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := graphOfTwo()
-			g.query = func(string) (*kg.Table, error) { return nil, tt.err } // the posting form; only the exploring run fails
+			g.query = func(string) (*kg.Table, error) { return nil, tt.err } // for the posting form; the exploring run succeeds
 			out, _ := ask(t, &fakeModel{acts: tt.acts, tasks: map[string]string{"report": "r"}}, g, tt.limit)
 			if out.Answer != nil || out.Reason != tt.want {
 				t.Errorf("%q: %s", out.Reason, out.Detail)

@@ -16,8 +16,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// fakeModel answers the task act from a list of turns, in order, and every other task from a map by its name. It
-// records its requests.
+// fakeModel is a model that answers the task act from a list of turns, in order, and every other task from a map by
+// task name. It records its requests.
 type fakeModel struct {
 	acts     []string
 	tasks    map[string]string
@@ -71,7 +71,7 @@ func taskOf(req llm.Request) string {
 	return req.Purpose
 }
 
-// fakeGraph is a graph of a few entities; queries are answered by exact text, or by the fallback.
+// fakeGraph is a graph with a few entities. It answers queries by their exact text, or by the fallback.
 type fakeGraph struct {
 	hits     map[string][]kg.Hit // by language and text, "en:danube"
 	entities map[string]*kg.Entity
@@ -141,7 +141,7 @@ func (g *fakeGraph) Labels(_ context.Context, ids, _ []string) (map[string]strin
 	return out, nil
 }
 
-// memory is a Recorder that keeps events; it fails from event number failAt on (1-based, 0 never).
+// memory is a Recorder that keeps events. From event number failAt on, counted from 1, it fails; 0 means never.
 type memory struct {
 	events []Event
 	failAt int
@@ -168,7 +168,7 @@ func (m *memory) of(kind string) []Event {
 	return out
 }
 
-// ticking is a clock that advances by a millisecond each time it is read.
+// ticking returns a clock that advances by a millisecond each time it is read.
 func ticking() func() time.Time {
 	begin := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	var looks atomic.Int64
@@ -212,7 +212,7 @@ func (s *sequence) Complete(context.Context, llm.Request) (*llm.Response, error)
 	return &llm.Response{Choices: []llm.Choice{{Content: text, FinishReason: "stop"}}}, nil
 }
 
-// spinach returns the preset without the diagnosis's queries, changed for a test.
+// spinach returns options with the preset spinach, without the queries for the diagnosis, changed for a test.
 func spinach(change func(*preset.Preset)) Options {
 	p := preset.Default()
 	p.Diagnose = false

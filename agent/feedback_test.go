@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// verdict is a turn of the judge.
+// verdict returns a turn of the judge.
 func verdict(status, text string) []string {
 	return []string{"give_feedback", args("status", status, "feedback", text)}
 }
@@ -19,7 +19,7 @@ func answerWith(query string) []string {
 	return []string{"answer", args("sparql", query, "answer", "It is this.")}
 }
 
-// graspF is the preset grasp-f.
+// graspF returns the preset grasp-f.
 func graspF(t *testing.T) *preset.Preset {
 	t.Helper()
 	p, err := preset.Named("grasp-f")
@@ -29,7 +29,7 @@ func graspF(t *testing.T) *preset.Preset {
 	return p
 }
 
-// TestG25Feedback covers rows G25 to G27: who judges and when, what the judge sees, and what follows.
+// TestG25Feedback tests rows G25 to G27: who judges and when, what the judge sees, and what follows.
 func TestG25Feedback(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -37,12 +37,12 @@ func TestG25Feedback(t *testing.T) {
 		purposes string // tasks of the calls, in order
 		first    *Verdict
 		events   string
-		sparql   string // in the answer, or in the attempt of a run without an answer
+		sparql   string // part of the answer's query, or of the attempt's in a run without an answer
 		answered bool
 	}{
-		{"G27 done: the answer stays", [][]string{answerWith(qA), verdict("done", "Good.")}, "act feedback",
+		{"G27 done: the answer is kept", [][]string{answerWith(qA), verdict("done", "Good.")}, "act feedback",
 			&Verdict{Status: "done", Text: "Good."}, "done", "P31", true},
-		{"G27 refine: the work goes on", [][]string{answerWith(qA), verdict("refine", "Germany only."), answerWith(qB),
+		{"G27 refine: the work continues", [][]string{answerWith(qA), verdict("refine", "Germany only."), answerWith(qB),
 			verdict("done", "Good.")},
 			"act feedback act feedback", &Verdict{Status: "refine", Text: "Germany only."}, "refine done", "P17", true},
 		{"G25 the third answer is not judged", [][]string{answerWith(qA), verdict("retry", "No."), answerWith(qB),
@@ -60,7 +60,7 @@ func TestG25Feedback(t *testing.T) {
 		{"G28 an answer in a fenced block is judged", [][]string{{"So:\n```sparql\n" + qA + "\n```"},
 			verdict("done", "Good.")}, "act feedback",
 			&Verdict{Status: "done", Text: "Good."}, "done", "P31", true},
-		{"G28 an earlier answer is discarded, and stays the attempt", [][]string{answerWith(qA), verdict("retry", "No."),
+		{"G28 an earlier answer is discarded, and remains the attempt", [][]string{answerWith(qA), verdict("retry", "No."),
 			{"cancel", args("explanation", "Then none.")}, verdict("done", "Right.")},
 			"act feedback act feedback", &Verdict{Status: "retry", Text: "No."}, "retry done", "P31", false},
 	} {
@@ -106,7 +106,7 @@ func TestG25Feedback(t *testing.T) {
 			if (out.Answer != nil) != tt.answered || a == nil || !strings.Contains(a.SPARQL, tt.sparql) {
 				t.Errorf("%+v %+v, want %s", out.Ending, a, tt.sparql)
 			}
-			if len(tt.turns) > 3 && tt.turns[1][0] == "give_feedback" { // the model read the verdict as the result of its call
+			if len(tt.turns) > 3 && tt.turns[1][0] == "give_feedback" { // the model saw the verdict as the result of its call
 				ms := m.requests[2].Messages
 				if last := ms[len(ms)-1]; last.Role != llm.ToolRole || !strings.Contains(last.Content, "Feedback, status "+
 					tt.first.Status+": "+tt.first.Text) {
@@ -117,7 +117,7 @@ func TestG25Feedback(t *testing.T) {
 	}
 }
 
-// TestFeedbackAsText checks that the judge writes JSON if there are no native calls.
+// TestFeedbackAsText checks that the judge writes JSON if native calls are not used.
 func TestFeedbackAsText(t *testing.T) {
 	p := ruled(func(*preset.Rules) {})
 	p.Feedback.Rounds = 1
@@ -129,7 +129,7 @@ func TestFeedbackAsText(t *testing.T) {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	if !strings.Contains(m.requests[2].Messages[0].Content, `"enum":["done","refine","retry"]`) {
-		t.Errorf("the judge does not know the form: %s", m.requests[2].Messages[0].Content)
+		t.Errorf("the judge was not told the form: %s", m.requests[2].Messages[0].Content)
 	}
 	told := m.requests[3].Messages
 	if last := told[len(told)-1].Content; !strings.Contains(last, "Feedback, status refine: Of Germany.") {

@@ -11,8 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Solved questions come before the model's first turn as if it had asked for them (GRASP's forced examples): a call and
-// its result with native calls, a thought and an action with text. They do not count as the model's actions.
+// Solved questions appear before the model's first turn as if the model had requested them (GRASP's forced examples).
+// With native calls, they are a call and its result; with text, a thought, an action and an observation. They do not
+// count as the model's actions.
 func TestForcedExamples(t *testing.T) {
 	pool := &solved{by: map[string][]event.Example{"rivers": {{ID: "e1", Question: "Which rivers flow into the Rhine?",
 		SPARQL: "SELECT ?r { ?r wdt:P403 wd:Q584 }", Score: 0.5},
@@ -42,7 +43,7 @@ func TestForcedExamples(t *testing.T) {
 	native := &notingModel{calls: []string{`execute {"kg":"wikidata","sparql":"SELECT ?r { ?r wdt:P403 wd:Q6420 }"}`,
 		`answer {"kg":"wikidata","sparql":"SELECT ?r { ?r wdt:P403 wd:Q6420 }","answer":"One."}`}}
 	if out := run("grasp", native, 2); out.Answer == nil || len(out.Steps) != 3 {
-		t.Fatalf("%+v: the examples may not cost an action", out)
+		t.Fatalf("%+v: the examples must not cost an action", out)
 	}
 	ms := native.last.Messages
 	if len(ms) < 4 || ms[2].Role != llm.Assistant || len(ms[2].ToolCalls) != 1 ||
@@ -54,7 +55,7 @@ func TestForcedExamples(t *testing.T) {
 	says(t, ms[2].ToolCalls[0].Arguments, rivers)
 	says(t, ms[3].Content, "Which rivers flow into the Rhine?", "Second")
 	if strings.Contains(ms[3].Content, "Third") {
-		t.Error("more than were requested")
+		t.Error("more examples than were requested")
 	}
 	text := &fakeModel{acts: []string{do("execute_sparql(SELECT ?r { ?r wdt:P403 wd:Q6420 })"), do("stop()")}}
 	if out := run("spinach", text, 1); out.Answer == nil || out.Steps[0].Action != "find_similar_examples" {

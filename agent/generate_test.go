@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// solved is a pool of examples in which a search finds those that share a word with the text.
+// solved is a pool of examples. A search in it finds those that share a word with the text.
 type solved struct {
 	by      map[string][]event.Example
 	queries []event.ExampleQuery
@@ -33,7 +33,7 @@ func (s *solved) FindExamples(_ context.Context, q event.ExampleQuery) ([]event.
 	return out[:min(len(out), q.Limit)], nil
 }
 
-// shapes knows a few classes.
+// shapes returns the shapes of a few classes.
 type shapes struct {
 	known map[string]*kg.Shape
 	found map[string][]kg.Hit // by text
@@ -81,7 +81,7 @@ const (
 	wrongQuery = "SELECT DISTINCT ?r WHERE { ?r wdt:P31 wd:Q4022 ; wdt:P999 wd:Q6420 . }"
 )
 
-// generating runs the preset sparql-llm.
+// generating is a run of the preset sparql-llm.
 type generating struct {
 	model  *fakeModel
 	graph  *fakeGraph
@@ -130,7 +130,7 @@ func (x *generating) ask(t *testing.T) (*Outcome, *memory) {
 	return out, rec
 }
 
-// says checks that a text contains others.
+// says checks that a text contains the given texts.
 func says(t *testing.T, text string, wants ...string) {
 	t.Helper()
 	for _, w := range wants {
@@ -140,7 +140,7 @@ func says(t *testing.T, text string, wants ...string) {
 	}
 }
 
-// The test covers the rows extract, retrieve and generate of SPARQL-LLM's pipeline with a first query that is right.
+// The test covers the rows extract, retrieve and generate of SPARQL-LLM's pipeline, with a first query that is right.
 func TestGenerateAtOnce(t *testing.T) {
 	x := newGenerating(fence(goodQuery))
 	out, rec := x.ask(t)
@@ -163,7 +163,7 @@ func TestGenerateAtOnce(t *testing.T) {
 	says(t, req.Messages[1].Content, rivers, "Which rivers flow into the Rhine?\n```sparql\nSELECT ?r WHERE {\n  ?r wdt:P403 wd:Q584 . # mouth of the watercourse\n}\n```", "\"Lake Geneva\":\n- Lake Geneva (Q6420): lake in Europe",
 		"river (Q4022): 2,000 direct members", "mouth of the watercourse (P403) 90 %: lake (Q23397)")
 	if len(req.Messages) != 2 {
-		t.Errorf("%d messages, want the rules and all that was looked up", len(req.Messages))
+		t.Errorf("%d messages, want the rules and everything that was looked up", len(req.Messages))
 	}
 	var actions []string
 	for _, s := range out.Steps {
@@ -181,8 +181,8 @@ func TestGenerateAtOnce(t *testing.T) {
 	t.Error("the trajectory does not say which examples were seen")
 }
 
-// This part is ours: the question's relations are looked up, too. Otherwise a property that none of the classes found
-// has would never be shown.
+// This is an addition of ours: the question's relations are looked up, too. Otherwise, a property would never be shown
+// if none of the classes found has it.
 func TestGenerateRelations(t *testing.T) {
 	x := newGenerating(fence(goodQuery))
 	x.model.tasks["analyze"] = `{"extracted_classes":["river"],"extracted_entities":["Lake Geneva"],"extracted_relations":["mouth of a river",""]}`
@@ -196,8 +196,8 @@ func TestGenerateRelations(t *testing.T) {
 		"\"mouth of a river\":\n- mouth of the watercourse (P403): where it ends")
 }
 
-// k is 10 for the question and for each step, or 5 if there are more than three. Duplicates are shown once, with the
-// most similar first.
+// k is 10 for the question and for each step, or 5 if there are more than three of these. Duplicates are shown once,
+// and the most similar examples first.
 func TestRetrieveCounts(t *testing.T) {
 	example := func(id, query string, score float64) event.Example {
 		return event.Example{ID: id, Question: "about " + id, SPARQL: query, Score: score}
@@ -216,7 +216,7 @@ func TestRetrieveCounts(t *testing.T) {
 			`","river"],"extracted_entities":[],"question_steps":[` + strings.Join(list, ",") + "]}\n```"
 		out, _ := x.ask(t)
 		if len(pool.queries) != steps+1 || pool.queries[0].Text != rivers {
-			t.Errorf("%d steps: asked for %v", steps, pool.queries)
+			t.Errorf("%d steps: queries %v", steps, pool.queries)
 		}
 		for _, q := range pool.queries {
 			if q.Limit != k {
@@ -231,10 +231,10 @@ func TestRetrieveCounts(t *testing.T) {
 		sh := x.source.Shapes.(*shapes)
 		if want := "find river 5 find stream 5 find lake 5 find " + strings.Repeat("x",
 			199); !strings.HasPrefix(strings.Join(sh.asked, " "), want) {
-			t.Errorf("classes: %v", sh.asked) // four classes are more than three: five each
+			t.Errorf("classes: %v", sh.asked) // there are more than three classes, so k is 5
 		}
 		if strings.Count(out.Steps[1].Observation, "river (Q4022):") != 1 {
-			t.Errorf("a class is shown once:\n%s", out.Steps[1].Observation)
+			t.Errorf("a class is not shown just once:\n%s", out.Steps[1].Observation)
 		}
 	}
 }
@@ -259,13 +259,13 @@ func TestGenerateWithout(t *testing.T) {
 			t.Errorf("without %s: %s %s", name, out.Reason, out.Detail)
 		}
 		if first := x.model.last("act"); name == "shapes" && !strings.Contains(first, "\"river\":\n- river (Q4022)") {
-			t.Errorf("without shapes a class is looked up by its name:\n%s", first)
+			t.Errorf("without shapes, a class is not looked up by its name:\n%s", first)
 		}
 	}
 }
 
-// A query that does not fit classes that are completely known is rejected before it runs; the same query is run the
-// second time.
+// A query that does not match completely known classes is rejected before it runs. If the model writes the same query
+// again, it is run.
 func TestCheckFirst(t *testing.T) {
 	x := newGenerating(fence(wrongQuery), fence(goodQuery))
 	out, _ := x.ask(t)
@@ -293,8 +293,8 @@ func TestCheckFirst(t *testing.T) {
 	}
 }
 
-// On a sample, a mismatch is a hint: the query is run, and the model is told what may be wrong only if there are no
-// rows.
+// If the shapes come from a sample, a mismatch is only a hint: the query is run, and the model is told what may be
+// wrong only if there are no rows.
 func TestCheckSample(t *testing.T) {
 	x := newGenerating(fence(wrongQuery), fence(goodQuery))
 	x.source.Shapes = riverShapes(1000)
@@ -308,7 +308,7 @@ func TestCheckSample(t *testing.T) {
 	}
 }
 
-// The test covers the three kinds of mistakes in classes and a query that does not parse.
+// The test covers the three kinds of mistakes about classes, and a query that cannot be parsed.
 func TestMistakes(t *testing.T) {
 	for name, c := range map[string]struct {
 		query string
@@ -336,12 +336,12 @@ func TestMistakes(t *testing.T) {
 		}
 		says(t, x.model.last("act"), c.wants...)
 	}
-	// Variable predicates are not judged, and neither is anything without a class.
+	// Variable predicates are not checked, and neither is anything without a class.
 	for _, query := range []string{"SELECT ?r { ?r wdt:P31 wd:Q4022 ; ?p wd:Q1 }", "SELECT ?r { ?r wdt:P999 wd:Q1 }"} {
 		x := newGenerating(fence(query), fence(goodQuery))
 		x.ask(t)
 		if last := x.model.last("act"); strings.Contains(last, "wrong with it") || strings.Contains(last, "not run") {
-			t.Errorf("%s was judged:\n%s", query, last)
+			t.Errorf("%s was checked:\n%s", query, last)
 		}
 	}
 }
@@ -367,7 +367,7 @@ func TestRepairRuns(t *testing.T) {
 	says(t, x.model.last("act"), "The query ran out of time")
 }
 
-// waiting is a graph that answers no query before its deadline.
+// waiting is a graph that does not answer a query before its deadline.
 type waiting struct {
 	*fakeGraph
 	left time.Duration
@@ -393,7 +393,7 @@ func TestTenSecondsAndFiftyRows(t *testing.T) {
 	x.graph.query = func(string) (*kg.Table, error) { return &kg.Table{Vars: []string{"x"}, Rows: many}, nil }
 	out, _ := x.ask(t)
 	if w.left <= 9*time.Second || w.left > 10*time.Second {
-		t.Errorf("a run had %s", w.left)
+		t.Errorf("a query had %s", w.left)
 	}
 	last := out.Steps[len(out.Steps)-1].Observation
 	says(t, last, "row 24", "row 35")
@@ -419,8 +419,8 @@ func TestThreeTries(t *testing.T) {
 	}
 }
 
-// Missing prefixes are added without the model if the service does not know them; an address that the model made up is
-// never used.
+// Missing prefixes are added without the model's help if the service does not know them. An address that the model made
+// up is never used.
 func TestPrefixesAndEndpoints(t *testing.T) {
 	const query = "SELECT ?r { ?r c:mouth c:Geneva }"
 	x := newGenerating(strings.Replace(fence(query), "https://query.example/sparql", "http://127.0.0.1:9/evil", 1))
@@ -441,8 +441,8 @@ func TestPrefixesAndEndpoints(t *testing.T) {
 	}
 }
 
-// The variant of the challenge has no analysis, shows examples as JSON and classes for the question, and uses the
-// classes only after a query has failed.
+// The variant for the challenge does not analyze the question, shows examples as JSON and classes for the question, and
+// uses the classes only after a query failed.
 func TestChallenge(t *testing.T) {
 	x := newGenerating(fence(wrongQuery), fence(goodQuery))
 	x.preset = "sparql-llm-challenge"
@@ -484,7 +484,7 @@ func TestGenerateReplay(t *testing.T) {
 	}
 }
 
-// Hostile text stays within its tags: it can close neither them nor the block of a query.
+// Hostile text stays inside its tags: it can close neither the tags nor the block of a query.
 func TestGenerateHostile(t *testing.T) {
 	x := newGenerating(fence(goodQuery))
 	x.source.Examples = &solved{by: map[string][]event.Example{"rivers": {{ID: "e",
@@ -500,10 +500,10 @@ func TestGenerateHostile(t *testing.T) {
 	}
 }
 
-// TestGenerateInTree checks that a preset that writes whole queries can also search a tree. What the queries are based
-// on is looked up once, before the root. Each query is an action, and one that returns rows ends its branch with an
-// answer. Samples are not requested with the preset's seed, because a server with one choice per call would repeat the
-// same one.
+// TestGenerateInTree checks that a preset that writes whole queries can also search a tree. The material for the
+// queries is looked up once, before the root. Each query is an action, and one that returns rows ends its branch with
+// an answer. Samples are not requested with the preset's seed, because a server that returns one choice per call would
+// always return the same one.
 func TestGenerateInTree(t *testing.T) {
 	x := newGenerating(fence(emptyQuery), fence(goodQuery), fence(goodQuery), fence(wrongQuery))
 	x.model.tasks[llm.Judge] = "Points: 2 of 2"
@@ -526,7 +526,7 @@ func TestGenerateInTree(t *testing.T) {
 			analyzed++
 		}
 		if r.Purpose == "act" && r.Seed != nil {
-			t.Errorf("a sample is asked for with seed %d", *r.Seed)
+			t.Errorf("a sample is requested with seed %d", *r.Seed)
 		}
 	}
 	if v := rec.of("vote"); analyzed != 1 || len(v) != 1 || v[0].Groups[0].Weight != 2 {

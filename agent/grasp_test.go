@@ -24,7 +24,8 @@ import (
 //go:embed testdata/grasp.ttl
 var graspFacts string
 
-// graspGraph is the embedded graph with the facts of kgtest, those for GRASP's tools, and more triples (N-Triples).
+// graspGraph returns the embedded graph with the facts of kgtest, those for GRASP's tools, and more triples (in
+// N-Triples).
 func graspGraph(t *testing.T, more string) *embedded.Graph {
 	t.Helper()
 	b := embedded.NewBuilder()
@@ -36,7 +37,8 @@ func graspGraph(t *testing.T, more string) *embedded.Graph {
 	return b.Graph(embedded.Options{Name: "test"})
 }
 
-// caller is a model that calls tools. Each turn is a text followed by lines of the form "TOOL name {arguments}".
+// caller is a model that calls tools. Each of its turns is a text followed by lines of the form "TOOL name
+// {arguments}".
 type caller struct {
 	turns    []string
 	used     int
@@ -83,7 +85,7 @@ func graspPreset(t *testing.T, name string, change func(*preset.Preset)) *preset
 	return p
 }
 
-// graspKnown has one shape and a few solved questions.
+// graspKnown returns one shape and a few solved questions.
 type graspKnown struct{}
 
 func (graspKnown) Shape(_ context.Context, class, _ string) (*kg.Shape, error) {
@@ -102,7 +104,7 @@ func (graspKnown) FindClasses(context.Context, string, string, int) (*kg.SearchR
 func (graspKnown) FindExamples(_ context.Context, q event.ExampleQuery) ([]event.Example, error) {
 	switch {
 	case q.Limit != 3:
-		return nil, fmt.Errorf("%d solved questions were asked for, not 3", q.Limit)
+		return nil, fmt.Errorf("%d solved questions were requested, not 3", q.Limit)
 	case q.Text == "" && q.Seed != 0:
 		return []event.Example{{Question: "Any?", SPARQL: "ASK { wd:Q42 wdt:P31 wd:Q5 }"}}, nil
 	case q.Text == "capital of Spain?" && q.Offset == 0:
@@ -152,7 +154,7 @@ func TestGraspTools(t *testing.T) {
 			t.Errorf("%s: %s\n(-want +got):\n%s", name, turns[i], cmp.Diff(want[i], out.Steps[i].Observation))
 		}
 	}
-	// a replay of the trajectory does not need a graph
+	// A replay of the trajectory does not need a graph.
 	replay, err := event.NewReplay(rec.events)
 	if err != nil {
 		t.Fatal(err)

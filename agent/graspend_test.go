@@ -38,16 +38,16 @@ func TestGraspEnds(t *testing.T) {
 		name, preset string
 		turns        []string
 		reason       Reason
-		answer       string // the query that is the answer or the attempt begins with it, without line breaks
+		answer       string // beginning of the answer's or the attempt's query, without line breaks
 		report       string
 		steps        []string
-		told         string // in the last message that the model read
+		told         string // part of the last message that the model read
 	}{
 		{"G9 answer", "grasp", []string{graspQuery, graspAnswer}, Answered, "SELECT ?c WHERE { wd:Q142 wdt:P36 ?c .",
 			"Paris.", []string{"execute", "answer"}, ""},
 		{"G9 an answer that was never executed is executed", "grasp", []string{graspAnswer}, Answered, "SELECT", "Paris.",
 			[]string{"answer"}, ""},
-		{"G9 an answer without rows is no answer", "grasp", []string{`TOOL answer {"sparql": "` + empty +
+		{"G9 an answer without rows is not an answer", "grasp", []string{`TOOL answer {"sparql": "` + empty +
 			`", "answer": "None."}`}, NotFound, "SELECT ?c WHERE { wd:Q142 wdt:P40 ?c .", "None.", []string{"answer"}, ""},
 		{"G9 an answer that does not parse", "grasp", []string{`TOOL answer {"sparql": "SELECT nonsense", "answer": "?"}`},
 			CannotPublish, "SELECT nonsense", "?", []string{"answer"}, ""},
@@ -73,9 +73,9 @@ func TestGraspEnds(t *testing.T) {
 			Answered, "SELECT", "Paris.", []string{"execute", "answer"}, ""},
 		{"today's loop: a third time ends the run, with the last query executed", "grasp-filter", []string{graspQuery,
 			graspQuery, graspQuery}, Answered, "SELECT", "", []string{"execute"}, ""},
-		{"today's loop: without a query there is no answer", "grasp-filter", []string{"TOOL list {}", "TOOL list {}",
+		{"today's loop: without a query, there is no answer", "grasp-filter", []string{"TOOL list {}", "TOOL list {}",
 			"TOOL list {}"}, Loop, "", "", []string{"list"}, ""},
-		{"the paper's set carries a repetition out", "grasp", []string{graspQuery, graspQuery, graspAnswer}, Answered,
+		{"the paper's set carries out a repetition", "grasp", []string{graspQuery, graspQuery, graspAnswer}, Answered,
 			"SELECT", "Paris.", []string{"execute", "execute", "answer"}, ""},
 		{"G22 base has no searches", "grasp-base", []string{`TOOL list {"subject": "wd:Q142"}`, graspAnswer}, Answered,
 			"SELECT", "Paris.", []string{"answer"}, `"list", which does not exist`},
@@ -132,11 +132,11 @@ func TestGraspMessages(t *testing.T) {
 	out, m = playGrasp(t, Wikibase(g), graspPreset(t, "grasp", nil), graspQuery+"\n"+graspQuery, graspAnswer)
 	if last := m.requests[1].Messages; len(out.Steps) != 2 || len(last[2].ToolCalls) != 1 ||
 		!strings.Contains(last[3].Content, "only the first") {
-		t.Errorf("of two calls: %+v", last)
+		t.Errorf("after two calls: %+v", last)
 	}
 }
 
-// TestGraspSystem checks what the system message says (G2, G3), and that none of its texts is missing.
+// TestGraspSystem checks the content of the system message (G2, G3), and that none of its texts is missing.
 func TestGraspSystem(t *testing.T) {
 	s := Wikibase(graspGraph(t, ""))
 	s[0].Explain.Endpoint, s[0].Explain.Lacks = "https://query.example/sparql", []string{"It has no ranks."}
@@ -172,8 +172,8 @@ func TestGraspSystem(t *testing.T) {
 	}
 }
 
-// TestGraspGraphs checks that with several graphs every call names one, and that the answer's query runs on the graph
-// it names (G6).
+// TestGraspGraphs checks that with several graphs, every call names one, and that the answer's query is run on the
+// graph that it names (G6).
 func TestGraspGraphs(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("x.ttl", strings.NewReader(`@prefix c: <http://example.org/c/> . c:acme <http://www.w3.org/2000/01/rdf-schema#label> "Acme" ; c:boss c:ann .`)); err != nil {
@@ -215,7 +215,7 @@ func TestGraspGraphs(t *testing.T) {
 	}
 }
 
-// TestGraspCandidateLimit checks that a search is restricted to 65,536 candidates, but not to one more (G19).
+// TestGraspCandidateLimit checks that a search can be restricted to 65,536 candidates, but not to one more (G19).
 func TestGraspCandidateLimit(t *testing.T) {
 	for _, n := range []int{65_536, 65_537} {
 		var b strings.Builder
@@ -234,7 +234,7 @@ func TestGraspCandidateLimit(t *testing.T) {
 	}
 }
 
-// TestGraspHostile checks that hostile calls get a text that helps to correct them, and nothing that looks like an
+// TestGraspHostile checks that hostile calls get a text that helps to correct them, without anything that looks like an
 // instruction of ours.
 func TestGraspHostile(t *testing.T) {
 	g := graspGraph(t, "")
@@ -251,7 +251,7 @@ func TestGraspHostile(t *testing.T) {
 		for i, name := range []string{"search_entity", "search_property", "search_literal", "search_shape", "search_example",
 			"search_constrained", "get_shape", "list", "execute"} {
 			if i > 0 && len(args) > 10_000 {
-				break // they are refused before the tool is looked up
+				break // the calls are refused before the tool is looked up
 			}
 			out, m := playGrasp(t, Wikibase(g), graspPreset(t, "grasp-all", nil), "TOOL "+name+" "+args, graspAnswer)
 			if out.Answer == nil {
@@ -299,7 +299,7 @@ func TestGraspHostile(t *testing.T) {
 	}
 }
 
-// TestGraspGeneral checks that the task general-qa answers in words; the last query executed is the source (G1).
+// TestGraspGeneral checks that the task general-qa answers in words, with the last query executed as the source (G1).
 func TestGraspGeneral(t *testing.T) {
 	g := graspGraph(t, "")
 	words := `TOOL answer_text {"answer": "It is Paris."}`
@@ -314,7 +314,7 @@ func TestGraspGeneral(t *testing.T) {
 		{"without one", []string{`TOOL list {"subject": "wd:Q142"}`, words}, NotFound, "It is Paris.", false},
 		{"given up", []string{`TOOL cancel_text {"explanation": "No.", "best_attempt": "Perhaps Lyon."}`}, NotFound,
 			"No.\nPerhaps Lyon.", false},
-		{"the other task's answer is not there", []string{graspAnswer, graspQuery, words}, Answered, "It is Paris.", true},
+		{"the other task's answer does not exist", []string{graspAnswer, graspQuery, words}, Answered, "It is Paris.", true},
 	} {
 		out, m := playGrasp(t, Wikibase(g), graspPreset(t, "grasp-general", nil), tt.turns...)
 		if out.Reason != tt.reason || out.Report != tt.report || (out.Answer != nil) != tt.source {
@@ -368,14 +368,13 @@ func TestGraspLanguage(t *testing.T) {
 	}
 }
 
-// TestGraspShown checks which IRIs count as known under GRASP's guard after each tool's result, in the forms that were
-// shown or examined (G24).
+// TestGraspShown checks which IRIs, in which forms, count as known under GRASP's guard after each tool's result (G24).
 func TestGraspShown(t *testing.T) {
 	s := Wikibase(graspGraph(t, ""))
 	s[0].Shapes, s[0].Examples = graspKnown{}, graspKnown{}
 	for _, tt := range []struct {
 		name, shown string   // a call
-		known, not  []string // triples that a query may then use, and may not
+		known, not  []string // triples that a query may use after the call, and those that it may not
 	}{
 		{"nothing", `TOOL search_entity {"query": "Zanzibar"}`, []string{"?s rdfs:label ?o"}, []string{"wd:Q142 ?p ?o",
 			"?s wdt:P36 ?o"}},
@@ -386,7 +385,7 @@ func TestGraspShown(t *testing.T) {
 		{"search_property_of_entity, only the entity's",
 			`TOOL search_property_of_entity {"entity": "wd:Q142", "query": "capital"}`, []string{"wd:Q142 wdt:P36 ?o",
 				"?s p:P36 ?o"}, []string{"?s ps:P36 ?o"}},
-		{"the most used when none fits", `TOOL search_property_of_entity {"entity": "wd:Q142", "query": "zzz"}`,
+		{"the most used if none match", `TOOL search_property_of_entity {"entity": "wd:Q142", "query": "zzz"}`,
 			[]string{"?s wdt:P31 ?o"}, []string{"?s p:P31 ?o"}},
 		{"search_object_of_property", `TOOL search_object_of_property {"property": "wdt:P36", "query": "paris"}`,
 			[]string{"?s wdt:P36 wd:Q90"}, []string{"?s wdt:P36 wd:Q64"}},

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// guardGraph answers every query with two rows, returns counts for each ID, and has Q183.
+// guardGraph returns a graph that answers every query with two rows, returns counts for each ID, and contains Q183.
 func guardGraph() *fakeGraph {
 	return &fakeGraph{labels: map[string]string{"Q183": "Germany", "P36": "capital"},
 		hits: map[string][]kg.Hit{"en:q183": {{ID: "Q183", Type: kg.Item, Label: "Germany",
@@ -34,8 +34,8 @@ func TestGuard(t *testing.T) {
 	const query = "SELECT ?x WHERE { ?x wdt:P36 wd:Q183 ; p:P31 [ ps:P31 wd:Q99 ] }"
 	for _, tt := range []struct {
 		guard, question string
-		ran             bool     // the first time
-		want, not       []string // in the observation
+		ran             bool     // the query was run the first time
+		want, not       []string // texts in the observation, and not in it
 	}{
 		{"off", "Which?", true, []string{"2 rows"}, []string{"Q183", "P36"}},
 		{"name", "Which?", true, []string{`P36 is "capital"`, `Q183 is "Germany"`, "Q99 is unknown"},
@@ -73,12 +73,12 @@ func TestGuard(t *testing.T) {
 			t.Errorf("%s: failure %q", tt.guard, first.Failure)
 		}
 		if second := out.Steps[1]; !tt.ran && !strings.Contains(second.Observation, "2 rows") {
-			t.Errorf("%s: once shown, the query is %s", tt.guard, second.Observation)
+			t.Errorf("%s: after the IDs were shown, the query returns %s", tt.guard, second.Observation)
 		}
 	}
 }
 
-// TestGuardOnIRIs checks that on a graph that is not a Wikibase IDs are prefixed names, and that those of common
+// TestGuardOnIRIs checks that on a graph that is not a Wikibase, IDs are prefixed names, and that those of common
 // vocabularies need not be looked up.
 func TestGuardOnIRIs(t *testing.T) {
 	g := guardGraph()
@@ -153,8 +153,8 @@ func grasp(t *testing.T, change func(p *preset.Preset)) *preset.Preset {
 	return p
 }
 
-// TestG24KnowBeforeUse checks GRASP's rule: IRIs of shown rows and common vocabularies are known, but what the question
-// names is not, and wdt:P31 does not make p:P31 known.
+// TestG24KnowBeforeUse checks GRASP's rule: IRIs in shown rows and in common vocabularies are known, but those in the
+// question are not, and wdt:P31 does not make p:P31 known.
 func TestG24KnowBeforeUse(t *testing.T) {
 	g := guardGraph()
 	g.query = func(q string) (*kg.Table, error) {

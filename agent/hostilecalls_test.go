@@ -22,14 +22,14 @@ type hostileModel struct {
 
 func (m *hostileModel) Complete(_ context.Context, req llm.Request) (*llm.Response, error) {
 	if len(m.requests) == 40 {
-		return nil, llm.ErrNoModel // enough is enough
+		return nil, llm.ErrNoModel // stop after enough requests
 	}
 	m.requests = append(m.requests, req)
 	return &llm.Response{Choices: []llm.Choice{m.choice}, Usage: llm.Usage{Calls: 1}}, nil
 }
 
-// TestHostileCalls checks that whatever a model writes, a run with any preset has a typed ending and does not panic,
-// the model's prompts stay small and well-formed, and no address outside the graph is requested.
+// TestHostileCalls checks that, whatever a model writes, a run with any preset has a typed ending and does not panic,
+// the prompts remain small and well-formed, and no address outside the graph is requested.
 func TestHostileCalls(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow with the race detector; go test without -short runs it")
@@ -57,14 +57,14 @@ func TestHostileCalls(t *testing.T) {
 	graph := func() *fakeGraph {
 		return &fakeGraph{query: func(q string) (*kg.Table, error) { return items("Q1"), nil }}
 	}
-	tried := map[string]bool{}  // tools
-	spoken := map[string]bool{} // protocols, with and without a judge
+	tried := map[string]bool{}  // the tools that were tried
+	spoken := map[string]bool{} // the protocols that were tried, with and without a judge
 	for _, name := range preset.Names() {
 		p, err := preset.Named(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var fresh []string // tools that no preset above has
+		var fresh []string // tools that are not in the presets above
 		for _, tl := range p.Tools {
 			if !tried[tl] {
 				fresh, tried[tl] = append(fresh, tl), true
@@ -180,7 +180,7 @@ func hostileRun(t *testing.T, name string, p *preset.Preset, c llm.Choice, g *fa
 			for _, call := range msg.ToolCalls {
 				size += len(call.Arguments) + len(call.Name)
 				if !json.Valid([]byte(call.Arguments)) {
-					t.Fatalf("%s: broken JSON goes back to the server: %.80s", name, call.Arguments)
+					t.Fatalf("%s: broken JSON is sent back to the server: %.80s", name, call.Arguments)
 				}
 			}
 			if !utf8.ValidString(msg.Content) || strings.Contains(msg.Content, "\x1b") || strings.Contains(msg.Content, "\x00") {

@@ -26,8 +26,8 @@ import (
 // samples is a model that answers each request with several samples and records its requests.
 type samples struct {
 	mu       sync.Mutex
-	turns    [][]string // actions; a turn that does not begin with a label gets a thought first
-	fail     error      // after the last turn
+	turns    [][]string // actions; a thought is added before a turn that does not begin with a label
+	fail     error      // error after the last turn
 	requests []llm.Request
 }
 
@@ -101,7 +101,7 @@ const (
 	brokenCall = `ExecuteSPARQL('SELECT ?x WHERE { ?x wdt:P30 ')`
 )
 
-// TestKBQAConversation covers rows I1, I2, I4 to I8 and I13: the requests to the model, what it is shown, and the end.
+// TestKBQAConversation tests rows I1, I2, I4 to I8 and I13: the requests to the model, what it is shown, and the end.
 func TestKBQAConversation(t *testing.T) {
 	m := &samples{turns: [][]string{six(`SearchNodes("country")`),
 		six(`SearchGraphPatterns('SELECT ?e WHERE { ?e wdt:P31 wd:Q6256 . }', semantic="continent")`), six(continents),
@@ -150,7 +150,7 @@ func TestKBQAConversation(t *testing.T) {
 	}
 }
 
-// TestKBQADialect covers row I3 with the preset for KQA Pro: entities by name, nodes of values, and the final answer.
+// TestKBQADialect tests row I3 with the preset for KQA Pro: entities by name, nodes for values, and the final answer.
 func TestKBQADialect(t *testing.T) {
 	m := &samples{turns: [][]string{six(`SearchNodes("Kelmere")`),
 		six(`ExecuteSPARQL('SELECT ?v WHERE { ?e <pred:name> "Kelmere" ; <area> ?pv . ?pv <pred:value> ?v }')`), six("Done")}}
@@ -165,11 +165,11 @@ func TestKBQADialect(t *testing.T) {
 		}
 	}
 	if strings.Contains(system, "wdt:") || strings.Count(system, "\nQ: ") != 2 {
-		t.Errorf("the system message speaks of Wikidata, or has not two dialogues")
+		t.Errorf("the system message mentions Wikidata, or does not have two dialogues")
 	}
 }
 
-// TestKBQAVote covers row I9, with the two faults of the released program named in contradiction 29.
+// TestKBQAVote tests row I9, including the two faults of the released program that contradiction 29 names.
 func TestKBQAVote(t *testing.T) {
 	const a, b = `SearchNodes("Germany")`, `SearchNodes("France")`
 	for _, tt := range []struct {
@@ -180,22 +180,22 @@ func TestKBQAVote(t *testing.T) {
 	}{
 		{"the action of most samples", [][]string{{b, a, a, b, a, "I cannot decide."}, six("Done")}, []string{`"Germany"`,
 			""}, 2},
-		{"of equally many the first", [][]string{{b, a, a, b}, six("Done")}, []string{`"France"`, ""}, 2},
+		{"among equally frequent actions, the first", [][]string{{b, a, a, b}, six("Done")}, []string{`"France"`, ""}, 2},
 		{"spaces and quotation marks do not matter", [][]string{{b, `SearchNodes('Germany')`, `SearchNodes( "Germany" )`},
 			six("Done")},
 			[]string{`"Germany"`, ""}, 2},
-		{"an empty result is passed over", [][]string{{noneQuery, noneQuery, a}, six("Done")}, []string{`"Germany"`, ""}, 3},
-		{"a node that does not exist is passed over", [][]string{{`SearchNodes("Xyzzy")`, `SearchNodes("Xyzzy")`, a},
+		{"an empty result is skipped", [][]string{{noneQuery, noneQuery, a}, six("Done")}, []string{`"Germany"`, ""}, 3},
+		{"a node that does not exist is skipped", [][]string{{`SearchNodes("Xyzzy")`, `SearchNodes("Xyzzy")`, a},
 			six("Done")},
 			[]string{`"Germany"`, ""}, 3},
-		{"an error is passed over", [][]string{{brokenCall, brokenCall, a}, six("Done")}, []string{`"Germany"`, ""}, 3},
-		{"when nothing shows anything, the first is kept", [][]string{{noneQuery, noneQuery, brokenCall}, six("Done")},
+		{"an error is skipped", [][]string{{brokenCall, brokenCall, a}, six("Done")}, []string{`"Germany"`, ""}, 3},
+		{"if nothing shows anything, the first is kept", [][]string{{noneQuery, noneQuery, brokenCall}, six("Done")},
 			[]string{`'SELECT ?x WHERE { ?x wdt:P30 wd:Q5 . }'`, ""}, 3},
 		{"Done wins a vote", [][]string{six(continents), {"Done", "Done", "Done", a, a, b}},
 			[]string{strings.TrimSuffix(continents[14:], ")"), ""}, 2},
 		{"Done loses a vote", [][]string{six(continents), {a, "Done", a, a}, six("Done")},
 			[]string{strings.TrimSuffix(continents[14:], ")"), `"Germany"`, ""}, 3},
-		{"Done without an answer is passed over", [][]string{{"Done", "Done", a}, six("Done")}, []string{`"Germany"`, ""}, 3},
+		{"Done without an answer is skipped", [][]string{{"Done", "Done", a}, six("Done")}, []string{`"Germany"`, ""}, 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := &samples{turns: tt.turns}
@@ -229,7 +229,7 @@ func TestKBQAFewSamples(t *testing.T) {
 	}
 }
 
-// TestKBQAEnds covers rows I7, I8, I10 and I12: how a conversation ends without an answer. No conversation is lost.
+// TestKBQAEnds tests rows I7, I8, I10 and I12: how a conversation ends without an answer. No conversation is lost.
 func TestKBQAEnds(t *testing.T) {
 	many := func() (turns [][]string) {
 		for _, c := range []string{"Germany", "France", "Egypt", "Kenya", "Berlin", "Spain", "Italy", "Norway", "Poland",
@@ -276,7 +276,7 @@ func TestKBQAEnds(t *testing.T) {
 	}
 }
 
-// TestKBQAActions covers row I11: actions as models write them. Nothing is evaluated.
+// TestKBQAActions tests row I11: actions as models write them. Nothing is evaluated as code.
 func TestKBQAActions(t *testing.T) {
 	for written, want := range map[string]string{
 		"Thought: x\nAction:SearchNodes(\"Germany\")":                                                          `SearchNodes("Germany")`,
@@ -304,7 +304,7 @@ func TestKBQAActions(t *testing.T) {
 }
 
 // TestKBQAInjection checks that text from the graph stays on its line, so that it cannot be mistaken for a turn of the
-// model or for one of our tags.
+// model, and that it cannot be mistaken for one of our tags.
 func TestKBQAInjection(t *testing.T) {
 	p, err := preset.Named("interactive-kbqa")
 	if err != nil {
@@ -326,10 +326,10 @@ func TestKBQAInjection(t *testing.T) {
 	}
 }
 
-// TestKBQAKindByModel covers row I14: the model may name the kind of a question. Its answer is checked, and if it is
-// invalid, the question's words decide.
+// TestKBQAKindByModel tests row I14: the model may name the kind of a question. If its answer is invalid, the
+// question's words decide.
 func TestKBQAKindByModel(t *testing.T) {
-	const question = "How many countries are there on each continent?" // by its words: GroupedCount
+	const question = "How many countries are there on each continent?" // GroupedCount according to its words
 	const far, rivers = "How far is it from Mount Everest", "Which rivers take in more than one other river"
 	for said, want := range map[string]string{"Geographic": far, "`geographic`.": far, "The kind is **Geographic**.": far,
 		"Something else": rivers, "Geographic or Qualifier": rivers, "\x00\xff{}": rivers, "Geographical": rivers,
@@ -361,7 +361,7 @@ func TestKBQAKindByModel(t *testing.T) {
 	}
 }
 
-// TestKBQAKindByWords checks that the kind is found without a call to the model, and that no call is made if the
+// TestKBQAKindByWords checks that the kind is determined without a call to the model, and that no call is made if the
 // dialogues of all kinds are shown.
 func TestKBQAKindByWords(t *testing.T) {
 	for name, words := range map[string]bool{"interactive-kbqa": true, "interactive-kbqa:kqapro": true,
@@ -385,7 +385,7 @@ func TestKBQAKindByWords(t *testing.T) {
 	}
 }
 
-// TestKBQAGuard checks that on graphs with IDs, an ID that has not been shown is named.
+// TestKBQAGuard checks that on graphs with IDs, the model is told the label of an ID that it has not been shown.
 func TestKBQAGuard(t *testing.T) {
 	m := &samples{turns: [][]string{six(`ExecuteSPARQL('SELECT ?x WHERE { ?x wdt:P2043 ?y ; wdt:P31 ?c }')`), six("Done")}}
 	out, _ := askKBQA(t, "interactive-kbqa", "Which?", Limits{}, m)
@@ -400,7 +400,7 @@ func TestKBQAGuard(t *testing.T) {
 	}
 }
 
-// TestKBQAGolden checks that entities that the caller knows are listed after the question as data, in every dialect
+// TestKBQAGolden checks that entities that the caller provides are listed after the question as data, in every dialect
 // (I15).
 func TestKBQAGolden(t *testing.T) {
 	for _, name := range []string{"interactive-kbqa", "interactive-kbqa:kqapro"} {

@@ -17,7 +17,7 @@ import (
 )
 
 // TestBestInTree checks that a preset with several tool calls per turn can search a tree on the embedded graph. A turn
-// with two calls is one action: its child has both steps and one visit, 2 of 2 points are worth 1, and the end on its
+// with two calls is one action: its child has both steps and one visit. 2 of 2 points are worth 1, and the end on its
 // query is the answer.
 func TestBestInTree(t *testing.T) {
 	p := best(t)
@@ -25,7 +25,7 @@ func TestBestInTree(t *testing.T) {
 	m := &turnModel{turns: []string{
 		capital + "\n" + `find {"names": ["High Tar"]}`, heights, // the first expansion
 		"Points: 2 of 2", "Points: 0 of 2",
-		finished, heights, // the first child's
+		finished, heights, // the first child's expansion
 		"Points: 2 of 2", "Points: 1 of 2",
 	}}
 	rec := &memory{}
@@ -39,7 +39,7 @@ func TestBestInTree(t *testing.T) {
 	}
 	says(t, out.Answer.SPARQL, "wd:Q40 wdt:P36 ?city")
 	for _, r := range m.requests {
-		if r.Purpose == llm.Judge { // it sees the actions under these names
+		if r.Purpose == llm.Judge { // the judge sees the actions under these names
 			says(t, r.Messages[0].Content, "query: Runs a SPARQL query", "\nfind(names", "finish: Ends the work")
 		}
 	}
@@ -54,7 +54,7 @@ func TestBestInTree(t *testing.T) {
 		t.Errorf("the rewards are %v, want 1, 0, 1 and 0.5", values)
 	}
 	if len(paths) != 4 || paths[0] != 2 || paths[1] != 1 || paths[2] != 3 {
-		t.Errorf("the visited ways have %v steps, want 2, 1, 3 and 3", paths)
+		t.Errorf("the visited paths have %v steps, want 2, 1, 3 and 3", paths)
 	}
 	if n := len(rec.of("vote")); n != 1 {
 		t.Errorf("%d votes", n)
@@ -73,7 +73,7 @@ var mountainQueries = map[string]string{
 // a path of names.
 type branching struct {
 	turns  map[string][2]string // by path
-	scores map[string][2]int    // of the two judgments, by path
+	scores map[string][2]int    // the two judgments' scores, by path
 
 	mu     sync.Mutex
 	asked  []string
@@ -134,7 +134,7 @@ func (m *branching) Complete(_ context.Context, req llm.Request) (*llm.Response,
 		m.judged = append(m.judged, at)
 		scores, ok := m.scores[at]
 		if !ok {
-			return nil, fmt.Errorf("nothing is to be judged after %q", at)
+			return nil, fmt.Errorf("no judgments after %q", at)
 		}
 		for _, s := range scores {
 			say(fmt.Sprintf("Elements: x\nFound: x\nScore: %d", s))
@@ -145,7 +145,7 @@ func (m *branching) Complete(_ context.Context, req llm.Request) (*llm.Response,
 	return resp, nil
 }
 
-// mountains is the model of TestTreeOnGraph.
+// mountains returns the model of TestTreeOnGraph.
 func mountains() *branching {
 	return &branching{
 		turns: map[string][2]string{"": {"Tarland", "mountain"}, "Tarland": {"highest", "none"},
@@ -176,8 +176,8 @@ func askTree(t *testing.T, m *branching, parameters string) (*Outcome, *memory) 
 }
 
 // TestTreeOnGraph searches the embedded graph with the tools and prompts of the preset spinach. All its numbers were
-// worked out by hand, with c = √2 (the paper's) and an expected depth of 2: a reward of the third action loses a half
-// (decay 0.5), one of the fourth everything. U is w/n + √(2 ln N/n).
+// calculated by hand, with c = √2 as in the paper, and an expected depth of 2: the third action loses half its reward
+// (decay 0.5), and the fourth all of it. U is w/n + √(2 ln N/n).
 //
 //	1 root: Tarland 0.5, mountain 0.3                U(Tarland) = 0.5 + √(2 ln 2) = 1.677, U(mountain) = 1.477
 //	2 Tarland: highest 0.8; none has no rows: 0      U(Tarland) = 1.3/3 + √(2 ln 4/3) = 1.395, U(mountain) = 1.965
@@ -239,13 +239,13 @@ func TestTreeOnGraph(t *testing.T) {
 		t.Errorf("the answer is %v, want High Tar", rows)
 	}
 	if o := out.Steps[0].Observation; len(out.Steps) != 3 || !strings.Contains(o, "Q40") || !strings.Contains(o, "Tarland") {
-		t.Errorf("the way to the answer is %+v; want the one that the judge liked better", out.Steps)
+		t.Errorf("the path to the answer is %+v; want the one that the judge scored higher", out.Steps)
 	}
 }
 
 // TestTreeCalls checks that a search makes no more calls to the model than allowed, even when several states are judged
-// at once, and that it ends with the best result so far. Here that is a query that was run, because no branch has
-// ended.
+// at once, and that it ends with the best result so far. In this test, that is a query that was run, because no branch
+// has ended.
 func TestTreeCalls(t *testing.T) {
 	for calls, answer := range map[int]bool{2: false, 4: true, 5: true} {
 		m := mountains()

@@ -10,8 +10,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// A graph's answers are kept for the next question: a query is not run twice, the model is told how old its result is,
-// and the answer says when it was requested. An old result is requested again later; a failure is retried at once.
+// A graph's answers are kept for the next question: a query is not run twice, the model is told how old the result is,
+// and the answer says when it was requested. A result that has become too old is requested again, and a failed query is
+// not kept.
 func TestMemory(t *testing.T) {
 	clock := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	now := func() time.Time { return clock }
@@ -78,6 +79,6 @@ func TestMemory(t *testing.T) {
 	ask(moment)
 	ran = asked[moment]
 	if ask(moment); asked[moment] == ran {
-		t.Error("a query about this moment was kept")
+		t.Error("the result of a query about the present moment was kept")
 	}
 }

@@ -76,7 +76,7 @@ func TestNoteTakerTakesNotes(t *testing.T) {
 		t.Errorf("the run is not fenced:\n%s", user)
 	}
 	if len(rec.of("final")) > 0 {
-		t.Error("a note-taker publishes nothing")
+		t.Error("a note-taker published something")
 	}
 	// Without a notebook, the tools report that there is none.
 	m = &notingModel{calls: []string{`add_note {"note":"x"}`, `finish_notes {}`}}

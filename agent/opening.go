@@ -16,8 +16,9 @@ func (e *Engine) opens(o *Opening) bool {
 	return o != nil && e.opts.Preset.Rules.Triage && !e.noTools.Load() && e.opts.Reviewer == nil
 }
 
-// open asks for the judgment together with the first turn of the work. The Triage is nil if that is not possible: the
-// server does not support tool calls, or the turn has no readable judgment; o then has the turn's content.
+// open asks for the judgment together with the first turn of the work. The Triage is nil if that is not possible,
+// because the server does not support tool calls or the turn has no readable judgment. open adds to o what the model
+// was shown and the rest of the turn.
 func (e *Engine) open(ctx context.Context, events *event.Log, b *event.Branch, o *Opening,
 	limits Limits) (*Triage, error) {
 	last := o.Posts[len(o.Posts)-1]
@@ -42,7 +43,7 @@ func (e *Engine) open(ctx context.Context, events *event.Log, b *event.Branch, o
 	judgment, rest := apart(*turn)
 	t, why := parseTriage(judgment)
 	if why != "" {
-		e.lg.InfoContext(ctx, "agent: the first turn has no judgment of the post", "why", why)
+		e.lg.InfoContext(ctx, "agent: the first turn does not contain a judgment of the post", "why", why)
 	}
 	if len(rest.ToolCalls) > 0 {
 		o.Turn = &rest
@@ -56,7 +57,8 @@ func (e *Engine) open(ctx context.Context, events *event.Log, b *event.Branch, o
 	return t, nil
 }
 
-// apart removes the judgment from a turn: the arguments of its call of triage or, without such a call, the text.
+// apart splits the judgment off a turn. The judgment is the arguments of the call of triage or, if there is no such
+// call, the text.
 func apart(turn llm.Choice) (judgment string, rest llm.Choice) {
 	rest, judgment = turn, turn.Content
 	rest.ToolCalls = nil
@@ -75,8 +77,8 @@ func apart(turn llm.Choice) (judgment string, rest llm.Choice) {
 	return judgment, rest
 }
 
-// opened is a model whose first turn is already known, because it came with the judgment of the post. Its cost is
-// counted there.
+// opened is a model whose first turn is already known, because it came with the judgment of the post. The cost of that
+// turn was counted there.
 type opened struct {
 	Model
 	turn *llm.Choice
@@ -90,7 +92,7 @@ func (m *opened) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 	return m.Model.Complete(ctx, req)
 }
 
-// runner expands the states of a question.
+// runner returns a runner, which expands the states of a question.
 func (e *Engine) runner(q Question, events *event.Log, limits Limits, live func(llm.Delta)) *step.Runner {
 	p, model := e.opts.Preset, e.model
 	if e.opens(q.Opening) {

@@ -11,7 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// judged judges a post with the preset best and returns the judgment as the ledger stores it, with the model's events.
+// judged judges a post with the preset best. It returns the judgment in the form that the ledger stores, and the
+// events.
 func judged(t *testing.T, e *Engine, posts ...Post) (*Triage, *memory) {
 	t.Helper()
 	rec := &memory{}
@@ -37,7 +38,7 @@ const (
 
 var tarland = Post{Author: "A", Text: "What is the capital of Tarland?"}
 
-// TestOpening checks that one call judges a post, finds its language and makes the first turn, and that the work
+// TestOpening checks that one call judges a post, determines its language and makes the first turn, and that the work
 // continues in the same conversation. This saves one call per question.
 func TestOpening(t *testing.T) {
 	m := &turnModel{turns: []string{isRequest + "\n" + capital, finished}}
@@ -53,7 +54,7 @@ func TestOpening(t *testing.T) {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	if len(m.requests) != 2 || out.Usage.Calls != 1 {
-		t.Errorf("%d calls in all, %d of them in the work; want 2 and 1", len(m.requests), out.Usage.Calls)
+		t.Errorf("%d calls in total, %d of them in the work; want 2 and 1", len(m.requests), out.Usage.Calls)
 	}
 	first, second := m.requests[0], m.requests[1]
 	if first.Purpose != "triage" || second.Purpose != "act" || second.Part != "2" {
@@ -92,21 +93,21 @@ func actionsOf(out *Outcome) (names []string) {
 	return names
 }
 
-// TestOpeningOtherTurns covers other first turns.
+// TestOpeningOtherTurns tests other first turns.
 func TestOpeningOtherTurns(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
 		turns         []string
 		request, plan bool
-		calls         int // for the judgment
+		calls         int // number of calls for the judgment
 	}{
 		{"no request", []string{isThanks}, false, false, 1},
-		{"no request, and work all the same", []string{isThanks + "\n" + capital}, false, false, 1},
+		{"not a request, but work anyway", []string{isThanks + "\n" + capital}, false, false, 1},
 		{"only the judgment", []string{isRequest}, true, false, 1},
 		{"judged in words", []string{`{"request": "yes", "language": "English", "why": "asks"}`}, true, false, 1},
 		{"work without a judgment", []string{capital,
 			`{"request": true, "language": "en", "question": "Which?", "why": "asks"}`}, true, true, 2},
-		{"work without a judgment of what is no request", []string{capital, `{"request": false, "why": "thanks"}`}, false,
+		{"work without a judgment, not a request", []string{capital, `{"request": false, "why": "thanks"}`}, false,
 			false, 2},
 		{"nothing readable", []string{"Well.", `{"request": true, "language": "en", "question": "Which?"}`}, true, false, 2},
 	} {
@@ -123,7 +124,8 @@ func TestOpeningOtherTurns(t *testing.T) {
 	}
 }
 
-// TestOpeningWithoutPlan checks that after a judgment alone, the work begins with the lookups in the same conversation.
+// TestOpeningWithoutPlan checks that after a turn with only a judgment, the work begins with the lookups, in the same
+// conversation.
 func TestOpeningWithoutPlan(t *testing.T) {
 	m := &turnModel{turns: []string{isRequest, capital, finished}}
 	e := with(m, peaksGraph(t), best(t))
@@ -138,8 +140,8 @@ func TestOpeningWithoutPlan(t *testing.T) {
 	says(t, m.requests[0].Messages[1].Content, `by="this program"`, "&lt;b&gt;")
 }
 
-// TestOpeningApart checks that with a server without tool calls, or a preset that does not want an opening, the
-// judgment is a separate call. An earlier opening is then ignored.
+// TestOpeningApart checks that the judgment is a separate call if the server does not support tool calls or the preset
+// does not want an opening. An earlier opening is then ignored.
 func TestOpeningApart(t *testing.T) {
 	separate := `{"request": true, "language": "en", "question": "What is the capital of Tarland?", "why": "asks"}`
 	m := &turnModel{turns: []string{separate}, noTools: true}

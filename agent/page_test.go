@@ -19,7 +19,8 @@ func date(s string, precision int) kg.Value {
 	return kg.Value{Term: rdf.Typed(s, rdf.XSDDateTime), Precision: precision}
 }
 
-// merkel is a page with a single value, a list, qualifiers and no value; package render has one with all shapes.
+// merkel returns a page with a single value, a list, qualifiers and no value. Package render has one with values of all
+// forms.
 func merkel() *kg.Entity {
 	since := kg.Qualifier{Property: kg.PropertyRef{ID: "P580", Label: "start time"},
 		Values: []kg.Value{date("1998-12-30T00:00:00Z", 11)}}
@@ -36,7 +37,7 @@ func merkel() *kg.Entity {
 
 var merkelPage = render.NewPage(merkel(), true).String()
 
-// TestShownInPart checks that values and statements that pruning removes are counted.
+// TestShownInPart checks that the model is told how many values and statements pruning removed.
 func TestShownInPart(t *testing.T) {
 	awards := kg.PropertyStatements{Property: kg.PropertyRef{ID: "P166", Label: "award received"}}
 	for i := range 16 {
@@ -76,7 +77,7 @@ func TestShownInPart(t *testing.T) {
 	}
 }
 
-// TestEntry checks that the model prunes a page, that the fallback does so if the model fails or answers garbage, and
+// TestEntry checks that the model prunes a page, that the fallback does so if the model fails or returns garbage, and
 // that a short page is not pruned.
 func TestEntry(t *testing.T) {
 	for _, tt := range []struct {

@@ -28,7 +28,7 @@ func with(m Model, s Sources, p *preset.Preset) *Engine {
 	return New(slog.New(slog.DiscardHandler), m, s, ticking(), Options{Preset: p})
 }
 
-// TestRules has a row for each rule that a preset can choose: what the model wrote and what followed.
+// TestRules has a row for each rule that a preset can choose, with what the model wrote and what followed.
 func TestRules(t *testing.T) {
 	const look = "Thought: I look.\nAction: search_wikidata(x)"
 	run := func(q string) string { return "Thought: I run it.\nAction: execute_sparql(" + q + ")" }
@@ -39,7 +39,7 @@ func TestRules(t *testing.T) {
 		acts   []string
 		steps  []string
 		reason Reason
-		sparql string // the beginning of an answer or an attempt
+		sparql string // beginning of the answer's or the attempt's query
 		told   string // in the last message that the model read
 	}{
 		{"G8 none: a repetition is carried out", func(r *preset.Rules) { r.Repeat = "none" },
@@ -47,10 +47,10 @@ func TestRules(t *testing.T) {
 			[]string{"search_wikidata", "search_wikidata", "search_wikidata", "execute_sparql", "stop"}, Answered, "SELECT", ""},
 		{"loop: the same reply is not run, and the third ends the run", func(r *preset.Rules) { r.Repeat = "loop" },
 			[]string{look, look, look}, []string{"search_wikidata"}, Loop, "", "Change your approach"},
-		{"loop: another reply after the warning goes on", func(r *preset.Rules) { r.Repeat = "loop" },
+		{"loop: another reply after the warning continues the run", func(r *preset.Rules) { r.Repeat = "loop" },
 			[]string{look, look, run(qA), run(qA), stop}, []string{"search_wikidata", "execute_sparql", "stop"}, Answered,
 			"SELECT", ""},
-		{"loop: an equal action with another thought is no loop", func(r *preset.Rules) { r.Repeat = "loop" },
+		{"loop: the same action with another thought is not a loop", func(r *preset.Rules) { r.Repeat = "loop" },
 			[]string{look, "Thought: again\nAction: search_wikidata(x)", run(qA), stop},
 			[]string{"search_wikidata", "search_wikidata", "execute_sparql", "stop"}, Answered, "SELECT", ""},
 		{"I10 end: the same thought and action ends the run", func(r *preset.Rules) { r.Repeat = "end" },
@@ -63,12 +63,12 @@ func TestRules(t *testing.T) {
 			[]string{stop}, []string{"stop"}, NotFound, "", ""},
 		{"accept: a stop on a broken query names it as the attempt", func(r *preset.Rules) { r.Stop = "accept" },
 			[]string{run("SELECT nonsense"), stop}, []string{"execute_sparql", "stop"}, CannotPublish, "SELECT nonsense", ""},
-		{"refuse: every stop on an empty result is refused, and nothing is taken back",
+		{"refuse: every stop on an empty result is refused, and nothing is undone",
 			func(r *preset.Rules) { r.Stop = "refuse" }, []string{run(qEmpty), stop, stop, stop, run(qA), stop},
 			[]string{"execute_sparql", "execute_sparql", "stop"}, Answered, "SELECT", ""},
 		{"no_action end: a turn without an action ends the run", func(r *preset.Rules) { r.NoAction = "end" },
 			[]string{run(qA), "It is Q1."}, []string{"execute_sparql"}, NotFound, "", ""},
-		{"S12 the exploring limit stays", func(r *preset.Rules) { r.TrimLimit = false },
+		{"S12 the limit meant for exploring is kept", func(r *preset.Rules) { r.TrimLimit = false },
 			[]string{run(qA + " LIMIT 10"), stop}, []string{"execute_sparql", "stop"}, Answered, "LIMIT 10", ""},
 		{"G28 a limit reached: the last query executed", func(r *preset.Rules) { r.Salvage, r.Messages = true, 6 },
 			[]string{run(qA), look, stop}, []string{"execute_sparql", "search_wikidata"}, Answered, "SELECT", ""},
@@ -109,7 +109,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestNoCount checks that the model is not told, if the rules forbid it, how many steps are left.
+// TestNoCount checks that the model is not told how many steps are left if the rules forbid it.
 func TestNoCount(t *testing.T) {
 	for _, count := range []bool{true, false} {
 		m := &fakeModel{acts: []string{"nothing", "Thought: x\nAction: execute_sparql(" + qA + ")",
@@ -150,7 +150,7 @@ func TestOtherGraph(t *testing.T) {
 	}
 }
 
-// TestRowsOfEarlierResult checks that if a preset has the tool rows, the loop keeps results and the tool shows rows
+// TestRowsOfEarlierResult checks that with a preset that has the tool rows, results are kept, and the tool shows rows
 // that the observation left out.
 func TestRowsOfEarlierResult(t *testing.T) {
 	dir := t.TempDir()

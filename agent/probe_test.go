@@ -25,7 +25,7 @@ func probing(off ...variant.Kind) *preset.Preset {
 	return p
 }
 
-// counting is a graph that counts queries and fails those after the first few.
+// counting is a graph that counts queries and fails all but the first few.
 type counting struct {
 	Graph
 	queries, good int
@@ -57,17 +57,16 @@ const (
 	allCities    = "SELECT ?x WHERE { ?x wdt:P31/wdt:P279* wd:Q515 ; wdt:P17 wd:Q183 }"
 )
 
-// TestProbes covers what the model is told about the query that it stops on, how often it is asked, and what remains
-// open.
+// TestProbes checks what the model is told about its final query, how often it is asked, and what remains open.
 func TestProbes(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		acts  []string
 		off   []variant.Kind
 		good  int      // number of queries after which the graph fails
-		told  []string // in the last prompt; if empty, the first stop ends the work
+		told  []string // texts in the last prompt; if empty, the first stop ends the work
 		moved int
-		open  string // kinds
+		open  string // kinds of the open probes
 		rows  int
 	}{
 		{"stop again", []string{execute(germanCities), do("stop()"), do("stop()")}, []variant.Kind{variant.Class}, 0,
@@ -127,8 +126,8 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// TestProbesOfBest checks that the preset best is told in the result of its call, and that its run can be replayed
-// without the graph.
+// TestProbesOfBest checks that with the preset best, the result of the call contains the probes, and that the run can
+// be replayed without the graph.
 func TestProbesOfBest(t *testing.T) {
 	p, err := preset.Named("best")
 	if err != nil {
@@ -159,7 +158,7 @@ func TestProbesOfBest(t *testing.T) {
 	}
 }
 
-// TestProbeBudget checks that there are never more queries than the preset allows, apart from the two that every answer
+// TestProbeBudget checks that there are never more queries than the preset allows, not counting those that every answer
 // needs.
 func TestProbeBudget(t *testing.T) {
 	for n := 1; n <= 4; n++ {
@@ -170,13 +169,13 @@ func TestProbeBudget(t *testing.T) {
 		if err != nil || out.Answer == nil || out.Probed.Run > n {
 			t.Fatalf("%+v, %v", out, err)
 		}
-		if most := 3 + n; g.queries > most { // run, published, published again
+		if most := 3 + n; g.queries > most { // the query is run, published, and published again
 			t.Errorf("%d queries with a budget of %d, want at most %d", g.queries, n, most)
 		}
 	}
 }
 
-// hanging is a graph that answers a few queries and then none before the deadline.
+// hanging is a graph that answers a few queries, and no others before their deadline.
 type hanging struct{ *counting }
 
 func (g *hanging) Query(ctx context.Context, q string) (*kg.Table, error) {
@@ -187,7 +186,7 @@ func (g *hanging) Query(ctx context.Context, q string) (*kg.Table, error) {
 	return g.Graph.Query(ctx, q)
 }
 
-// TestProbesAgainstTheClock checks that probes that hang leave time for the answer, which is kept.
+// TestProbesAgainstTheClock checks that hanging probes leave enough time for the answer, which is kept.
 func TestProbesAgainstTheClock(t *testing.T) {
 	m := &fakeModel{acts: []string{execute(germanCities), do("stop()")}}
 	out, err := with(m, Wikibase(&hanging{cities(t)}), probing()).Ask(t.Context(), Question{Text: "Which cities?",

@@ -11,13 +11,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// RecordedRun is one run of SPINACH's released log: the thoughts and actions of its model, with what was observed
-// (the file <out>.log of its evaluation, a JSON array of final states). Fields that are not used here are left out.
+// RecordedRun is one run in SPINACH's released log: its model's thoughts and actions, with the observations. The log is
+// the file <out>.log of its evaluation, a JSON array of final states. Fields that are not used here are left out.
 type RecordedRun struct {
 	Question   string           `json:"question"`
 	Actions    []RecordedAction `json:"actions"`
 	Generated  []RecordedQuery  `json:"generated_sparqls"`
-	FinalQuery *RecordedQuery   `json:"final_sparql"` // absent if its stop did not succeed
+	FinalQuery *RecordedQuery   `json:"final_sparql"` // absent if the stop did not succeed
 	Response   string           `json:"response"`     // the report, absent in the released file
 }
 
@@ -29,8 +29,8 @@ type RecordedAction struct {
 	Observation *string `json:"observation"`
 }
 
-// RecordedQuery is an executed query of a recorded run. Result is a bindings list of SPARQL's JSON format or a truth
-// value; Status is one of ok, syntax_error, timed_out, other_error, too_large.
+// RecordedQuery is an executed query of a recorded run. Result is a list of bindings in SPARQL's JSON format, or a
+// truth value. Status is ok, syntax_error, timed_out, other_error or too_large.
 type RecordedQuery struct {
 	SPARQL string          `json:"sparql"`
 	Result json.RawMessage `json:"execution_result"`
@@ -51,10 +51,10 @@ func ReadRecordedRuns(r io.Reader) ([]RecordedRun, error) {
 	return runs, nil
 }
 
-// RecordedModel is a [Model] that repeats what the model of a recorded run said. It serves one run of the agent and is
+// RecordedModel is a [Model] that repeats what the model wrote in a recorded run. It serves one run of the agent and is
 // not safe for concurrent use.
 //
-// The record has fewer kinds of calls than the agent makes. Each kind is answered like this:
+// The agent makes more kinds of calls than the record contains. Each kind is answered as follows:
 //
 //   - act: the record's thoughts and actions in turn, whatever the agent observes. The record's formatting calls do not
 //     need separate answers: the actions in the log are their result. When the actions are used up, which happens if
@@ -76,7 +76,7 @@ type RecordedModel struct {
 // NewRecordedModel returns the model of a recorded run, at its beginning.
 func NewRecordedModel(run RecordedRun) *RecordedModel { return &RecordedModel{run: run} }
 
-// Position returns how many of the record's actions were returned.
+// Position returns how many of the record's actions have been returned.
 func (m *RecordedModel) Position() int { return m.pos }
 
 // Complete answers from the record.

@@ -13,7 +13,7 @@ const recordedLog = `[{"question":"Who?","engine":"x","action_counter":2,"action
 	"generated_sparqls":[{"sparql":"SELECT 1","execution_result":[],"execution_status":"ok"},{"sparql":"SELECT 2","execution_result":[],"execution_status":"ok"}],
 	"final_sparql":null}]`
 
-// Each kind of call gets its content from the record, and an end when there is no more.
+// Each kind of call is answered from the record, and with an end when the record is used up.
 func TestRecordedModel(t *testing.T) {
 	runs, err := ReadRecordedRuns(strings.NewReader(recordedLog))
 	if err != nil || len(runs) != 1 {
@@ -36,7 +36,7 @@ func TestRecordedModel(t *testing.T) {
 		}
 	}
 	if _, err := m.Complete(t.Context(), llm.Request{Purpose: "triage"}); err == nil {
-		t.Error("a record answered a call that no run makes")
+		t.Error("a record answered a kind of call that no run makes")
 	}
 	for _, bad := range []string{"", "{}", `[{"actions":[]}]`} {
 		if _, err := ReadRecordedRuns(strings.NewReader(bad)); err == nil {

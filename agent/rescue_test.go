@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// TestRescue covers queries that take too long, with and without the rule.
+// TestRescue tests queries that take too long, with and without the rule.
 func TestRescue(t *testing.T) {
 	const slow = "SELECT ?x ?y WHERE { ?x wdt:P569 ?y . ?x wdt:P106 wd:Q1 }"
 	const scan = "SELECT ?x ?y WHERE { ?x wdt:P569 ?y }"
@@ -17,12 +17,12 @@ func TestRescue(t *testing.T) {
 		name   string
 		off    bool
 		acts   []string
-		first  int                    // queries that succeed at first
-		runs   func(text string) bool // queries that do not take too long after that
+		first  int                    // number of queries that succeed at first
+		runs   func(text string) bool // reports which queries do not take too long after that
 		asked  string                 // the query to the service in its own dialect
-		want   []string               // in the posted query; if empty, there is no answer
-		ran    int                    // queries in all
-		told   string                 // in the last prompt
+		want   []string               // texts in the posted query; if empty, there is no answer
+		ran    int                    // total number of queries
+		told   string                 // text in the last prompt
 		reason Reason
 	}{
 		{name: "the final run", acts: []string{execute(slow), do("stop()")}, first: 1,
@@ -75,11 +75,11 @@ func TestRescue(t *testing.T) {
 			}
 			for _, want := range tt.want {
 				if !strings.Contains(out.Answer.SPARQL, want) {
-					t.Errorf("posted: %s, want %q in it", out.Answer.SPARQL, want)
+					t.Errorf("the posted query is %s, want %q in it", out.Answer.SPARQL, want)
 				}
 			}
 			if last := g.queries[len(g.queries)-1]; last != out.Answer.Ran || last != out.Answer.SPARQL {
-				t.Errorf("posted is\n%s\nnot what was run:\n%s", out.Answer.SPARQL, last)
+				t.Errorf("the posted query is\n%s\nnot the one that was run:\n%s", out.Answer.SPARQL, last)
 			}
 		})
 	}

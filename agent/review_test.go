@@ -21,7 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// decisions is a reviewer who makes one decision after another and then leaves.
+// decisions is a reviewer who makes the decisions in a list and then leaves.
 type decisions struct {
 	list  []policy.Decision
 	looks []policy.Look
@@ -58,7 +58,7 @@ func reviewed(t *testing.T, m Model, d *decisions, past []Event, rec event.Recor
 	return e.Ask(t.Context(), Question{Text: "Who?"}, rec, Limits{})
 }
 
-// watching is a reviewer who records what is shown for each turn and the number of calls to the model so far.
+// watching is a reviewer who records what is shown for each turn, and the number of calls to the model so far.
 type watching struct {
 	decisions
 	model *fakeModel
@@ -74,7 +74,7 @@ func (w *watching) Carried(steps []event.Step, told string) {
 		told != ""))
 }
 
-// TestReviewShowsAtOnce checks that a person sees the outcome of a turn before the model is asked for the next one.
+// TestReviewShowsAtOnce checks that a person sees the outcome of a turn before the model is asked for the next turn.
 func TestReviewShowsAtOnce(t *testing.T) {
 	m := &fakeModel{tasks: map[string]string{"language": "English", "report": "r"},
 		acts: []string{do("search_wikidata(a)"), do("search_wikidata(a)"), "no action", execute(qA), do("stop()")}}
@@ -94,8 +94,8 @@ func TestReviewShowsAtOnce(t *testing.T) {
 	}
 }
 
-// TestReview checks that the model reads an edited turn as its history, that going back starts a new branch at the turn
-// that was proposed there, and that all of this is counted.
+// TestReview checks that the model sees an edited turn as its own, that going back starts a new branch at the turn that
+// was proposed there, and that all of this is counted.
 func TestReview(t *testing.T) {
 	m := &fakeModel{tasks: map[string]string{"language": "English", "report": "r"},
 		acts:  []string{do("search_wikidata(a)"), "no action at all", execute(qEmpty), do("stop()"), execute(qA), do("stop()")},
@@ -105,10 +105,10 @@ func TestReview(t *testing.T) {
 		accept,                                // the model is told that the turn has no action
 		accept,                                // 2: qEmpty
 		back(1),                               // instead of stop
-		edit("Action: nonsense(x)"),           // no tool of this name: asked again
+		edit("Action: nonsense(x)"),           // there is no such tool: the person is asked again
 		edit("search_wikidata(c)"),            // 1, with the model's thought
 		accept,                                // 2: qA
-		{Verdict: event.WentBack, To: 7},      // there is none: asked again
+		{Verdict: event.WentBack, To: 7},      // there is no such step: the person is asked again
 		edit("Thought: done\nAction: stop()"), // 3
 	}}
 	rec := &memory{}
@@ -136,7 +136,7 @@ func TestReview(t *testing.T) {
 		t.Errorf("an unreadable turn is shown as %+v", l)
 	}
 	if l := d.looks[5]; l.Turn != "Action: nonsense(x)" || !strings.Contains(l.Problem, "nonsense") {
-		t.Errorf("what could not be read is lost: %+v", l)
+		t.Errorf("the unreadable turn is lost: %+v", l)
 	}
 	history := ""
 	for _, msg := range m.requests[len(m.requests)-2].Messages {
@@ -144,10 +144,10 @@ func TestReview(t *testing.T) {
 	}
 	if !strings.Contains(history, "search_wikidata(c)") || strings.Contains(history, "search_wikidata(a)") ||
 		strings.Contains(history, "search_wikidata(b)") {
-		t.Errorf("the model reads another history:\n%s", history)
+		t.Errorf("the model sees another history:\n%s", history)
 	}
-	// The path that is kept is search, observation, query, observation, stop, of which the search and the stop were
-	// edited. The eight calls are the language, six turns and the report.
+	// The path that is kept is search, observation, query, observation, stop. The search and the stop were edited. The
+	// eight calls are for the language, six turns and the report.
 	c, ok := event.CountReview(rec.events)
 	wantCount := event.ReviewCount{Turns: 5, Interventions: 2, Back: 1, By: []string{"Ada"},
 		Usage: llm.Usage{Calls: 8, InputTokens: 800, OutputTokens: 80, USD: 0.08}}
@@ -161,7 +161,7 @@ func TestReview(t *testing.T) {
 	}
 }
 
-// A person gives up with a reason, and the model is not asked for a report. One who leaves can come back.
+// If a person gives up, the reason is kept, and the model is not asked for a report. A person who leaves can come back.
 func TestReviewEnds(t *testing.T) {
 	m := &fakeModel{tasks: map[string]string{"language": "English"}, acts: []string{do("search_wikidata(a)")}}
 	rec := &memory{}
@@ -176,7 +176,7 @@ func TestReviewEnds(t *testing.T) {
 	}
 }
 
-// long is a review in which every kind of decision occurs.
+// long returns the model and the decisions of a review in which every kind of decision occurs.
 func long() (m *fakeModel, d []policy.Decision) {
 	m = &fakeModel{tasks: map[string]string{"language": "English", "report": "r"},
 		acts: []string{"hm", do("search_wikidata(a)"), execute("SELECT nonsense"), execute(qEmpty), execute(qEmpty), do("stop()"),
@@ -187,7 +187,7 @@ func long() (m *fakeModel, d []policy.Decision) {
 	return m, d
 }
 
-// normal returns the part of a file that must be the same for two files of a run.
+// normal returns the part of a file that must be the same in two files of the same run.
 func normal(events []Event) []Event {
 	out := append([]Event(nil), events...)
 	for i := range out {
@@ -201,7 +201,7 @@ func normal(events []Event) []Event {
 	return out
 }
 
-// TestReviewSurvives checks that a review whose file ends at any byte, as after kill -9, continues where it was.
+// TestReviewSurvives checks that a review whose file ends at any byte, as after kill -9, continues from that point.
 // Nothing in the file is requested again from the model or the person, and the result is the same as that of an
 // uninterrupted review.
 func TestReviewSurvives(t *testing.T) {
@@ -229,7 +229,7 @@ func TestReviewSurvives(t *testing.T) {
 	}
 }
 
-// record runs a review into a file, and returns the events in it.
+// record runs a review that is recorded in a file, and returns the events in the file.
 func record(t *testing.T, path string, past []Event, m *fakeModel, d *decisions) []Event {
 	t.Helper()
 	var f interface {
@@ -266,7 +266,7 @@ func read(t *testing.T, path string) []Event {
 	return events
 }
 
-// goOn continues a file that was cut off, with a model and a person who provide what is missing in it.
+// goOn continues a file that was cut off, with a model and a person who provide what is missing.
 func goOn(t *testing.T, path string, calls, decided int) []Event {
 	t.Helper()
 	past := read(t, path)
@@ -310,7 +310,7 @@ func TestReviewSittings(t *testing.T) {
 	}
 	events := read(t, path)
 	if last := events[len(events)-1]; last.Event != "end" || last.Reason != "" {
-		t.Errorf("after all sittings: %+v", last)
+		t.Errorf("after all sessions: %+v", last)
 	}
 	if c, _ := event.CountReview(events); c.Turns != 5 || c.Interventions != 2 || c.Back != 1 {
 		t.Errorf("count: %+v", c)
@@ -329,8 +329,8 @@ func acts(events []Event) (out []Event) {
 	return out
 }
 
-// A review that would differ from its file is not continued, and its file stays as it is. One that is finished cannot
-// be continued.
+// A review that would differ from its file is not continued, and its file does not change. A finished review cannot be
+// continued.
 func TestReviewChanged(t *testing.T) {
 	m, list := long()
 	path := filepath.Join(t.TempDir(), "t.jsonl")

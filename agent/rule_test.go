@@ -10,15 +10,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// graphOfTwo answers the queries A and B with rows, EMPTY with no rows, ASKNO with false, BAD with a syntax error, and
-// everything else with no rows. The queries are real SPARQL, named by a comment so that the tests are easy to read.
+// graphOfTwo answers the queries A and B with rows, EMPTY without rows, ASKNO with false, BAD with a syntax error, and
+// everything else without rows. The queries are real SPARQL, named by a comment so that the tests are easy to read.
 func graphOfTwo() *fakeGraph {
 	return &fakeGraph{
 		tables: map[string]*kg.Table{
 			qA: items("Q1", "Q2"), qB: items("Q3"), qAsk: {Ask: true, Source: "test"},
 		},
 		errs: map[string]error{qBroken: kg.Errorf(kg.QueryFailed, "it cannot be evaluated")},
-		query: func(q string) (*kg.Table, error) { // the posting form of A, B and the ASK
+		query: func(q string) (*kg.Table, error) { // for the posting forms of A, B and the ASK query
 			switch {
 			case strings.Contains(q, "P31"):
 				return items("Q1", "Q2"), nil
@@ -40,8 +40,8 @@ const (
 	qBroken = "SELECT ?x WHERE { ?x wdt:P50 wd:Q42 }"
 )
 
-// TestRefusals has a row for each sentence of the rule: the requested actions, the steps carried out, and the state
-// after each refusal.
+// TestRefusals has a row for each sentence of the rule, with the requested actions, the steps carried out, and the
+// state after each refusal.
 func TestRefusals(t *testing.T) {
 	execute := func(q string) string { return "execute_sparql(" + q + ")" }
 	tests := []struct {
@@ -50,9 +50,9 @@ func TestRefusals(t *testing.T) {
 		carried  []string // arguments or names of the steps carried out
 		to       []int    // rollback.to of each refusal
 		reasons  []string
-		kept     int // steps in the outcome
+		kept     int // number of steps in the outcome
 		end      Reason
-		ran      string // a piece of the query that is published
+		ran      string // part of the published query
 	}{
 		{
 			sentence: "no repetition, a stop with a result: nothing is refused",
@@ -223,7 +223,7 @@ func TestRefusals(t *testing.T) {
 			}
 			g := graphOfTwo()
 			out, rec := ask(t, m, g, Limits{})
-			queries := 0 // each executed once, the answer's query twice
+			queries := 0 // each query is executed once, the answer's query twice
 			for _, e := range rec.of("step") {
 				if e.Step.Action == tool.ExecuteName {
 					queries++
@@ -306,8 +306,8 @@ func TestRepeatAfterPassingFailure(t *testing.T) {
 	}
 }
 
-// TestRefusalTexts checks that a refusal quotes the refused action, and for a repeated query with rows explains what to
-// do instead.
+// TestRefusalTexts checks that a refusal quotes the refused action, and that it explains what to do instead of
+// repeating a query that returned rows.
 func TestRefusalTexts(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -347,7 +347,7 @@ func TestRefusalTexts(t *testing.T) {
 				}
 			}
 			if tt.not != "" && strings.Contains(said, tt.not) {
-				t.Errorf("%q stands in:\n%s", tt.not, said)
+				t.Errorf("%q must not be in:\n%s", tt.not, said)
 			}
 			if strings.Contains(said, "<no value>") || strings.Contains(said, "could not be written") {
 				t.Errorf("broken text:\n%s", said)
@@ -356,7 +356,7 @@ func TestRefusalTexts(t *testing.T) {
 	}
 }
 
-// TestCounter checks that the line before the last names the step, the number of steps and the cost of refusals, and
+// TestCounter checks that the second to last line states the step, the number of steps and the cost of refusals, and
 // that these numbers are right.
 func TestCounter(t *testing.T) {
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), "hm", do("search_wikidata(a)"), do("search_wikidata(a)"),
@@ -368,7 +368,7 @@ func TestCounter(t *testing.T) {
 		"(Step 2 of at most 4. 2 more refused or abandoned actions cost you nothing.)",
 		"(Step 2 of at most 4. 2 more refused or abandoned actions cost you nothing.)",
 		"(Step 2 of at most 4. 1 more refused or abandoned action costs you nothing.)",
-		// two refusals, which also removed the first search
+		// Two refusals, which also removed the first search.
 		"(Step 1 of at most 3. Each refused or abandoned action now costs you one of them.)",
 		"(Step 2 of at most 3. Each refused or abandoned action now costs you one of them.)",
 		"(Step 2 of at most 2. Each refused or abandoned action now costs you one of them.)",
@@ -394,7 +394,7 @@ func TestCounter(t *testing.T) {
 	}
 }
 
-// TestAbandonedNote checks that the model is told what was abandoned at the point where it continues, and that the
+// TestAbandonedNote checks that the model is told, at the point where it continues, what was abandoned, and that the
 // abandoned steps are removed from the conversation.
 func TestAbandonedNote(t *testing.T) {
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("execute_sparql(" + qEmpty +

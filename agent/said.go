@@ -11,9 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
-// compare checks what the model says against what was found. An answer's text with faults is corrected once; sentences
-// that are still not supported are removed. What was assumed and left open, and why there is no answer, is in the
-// model's own words: in these only figures and names are compared.
+// compare checks what the model says against what was found. If an answer's text has faults, the model corrects it
+// once; sentences that are still not supported are removed. The texts about what was assumed, what was left open, and
+// why there is no answer are in the model's own words. In these, only figures and names are compared.
 func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error {
 	if out.Answer == nil {
 		seen := []string{r.Question.Text, out.Detail}
@@ -44,7 +44,7 @@ func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error 
 	return nil
 }
 
-// Checker compares texts with an answer to a question.
+// Checker returns a checker that compares texts with an answer to a question.
 func Checker(question string, a *Answer, language string) *faithful.Checker {
 	return faithful.New(faithful.Evidence{Question: question, Query: a.SPARQL, Table: a.Table, Labels: a.Labels,
 		Language: language})
@@ -68,7 +68,7 @@ func (r *run) mend(ctx context.Context, b *event.Branch, out *Outcome, faults []
 		"Faults": faults, "SPARQL": a.SPARQL, "Result": r.Preset.Show.Rows.Table(a.Table, a.Names())}})
 	var h *event.Halt
 	if errors.As(err, &h) {
-		return "", nil // the answer is good without it
+		return "", nil // the answer is valid without the text
 	}
 	if err != nil || !ok {
 		return "", err

@@ -25,8 +25,9 @@ func (m *toolless) Complete(ctx context.Context, req llm.Request) (*llm.Response
 	return m.fakeModel.Complete(ctx, req)
 }
 
-// TestReplayWithoutTools checks that an engine that learned from an earlier question that the server does not support
-// tools makes requests without them at once, and that its run can be replayed by an engine that has not learned this.
+// TestReplayWithoutTools uses an engine that learned from an earlier question that the server does not support tools.
+// It checks that the engine does not send tools any more, and that an engine that has not learned this can replay the
+// run.
 func TestReplayWithoutTools(t *testing.T) {
 	acts := []string{do(`execute({"sparql": "` + qA + `"})`), do(`answer({"sparql": "` + qA + `", "answer": "These."})`)}
 	m := &toolless{fakeModel: fakeModel{acts: append(acts, acts...)}}
@@ -42,7 +43,7 @@ func TestReplayWithoutTools(t *testing.T) {
 		want = out
 	}
 	if m.refused != 1 {
-		t.Errorf("the server was asked with tools %d times", m.refused)
+		t.Errorf("tools were sent to the server %d times", m.refused)
 	}
 	r, err := event.NewReplay(rec.events)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// observe runs one action and returns what it showed.
+// observe runs one action and returns its step.
 func observe(t *testing.T, g *fakeGraph, lang, action string) Step {
 	t.Helper()
 	m := &fakeModel{acts: []string{do(action)}}
@@ -34,7 +34,7 @@ func TestSearch(t *testing.T) {
 			Datatype: "time"})
 	}
 	lines := strings.Split(observe(t, g, "de", "search_wikidata(x)").Observation, "\n")
-	// 8 in each language; every second English hit is also a German one.
+	// There are 8 hits in each language. Every second English hit is also a German one.
 	want := "Q100 Q101 Q201 Q102 Q103 Q203 Q104 Q105 Q205 Q106 Q107 Q207"
 	var got []string
 	for _, l := range lines {
@@ -65,8 +65,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestNothingFound checks that the advice is shown in full once, then in short while it is in the conversation, and in
-// full again after a rollback.
+// TestNothingFound checks that the advice is shown in full once, in a short form as long as it is in the conversation,
+// and in full again after a rollback.
 func TestNothingFound(t *testing.T) {
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("search_wikidata(a)"),
 		do("search_wikidata(a)"), do("search_wikidata(c)")}}
@@ -137,7 +137,8 @@ func TestGuarded(t *testing.T) {
 	}
 }
 
-// TestUnseenNumbers checks that an ID that was never shown is named with its label, and that one that was shown is not.
+// TestUnseenNumbers checks that the model is told the label of an ID that it has not been shown, but not that of one
+// that it has.
 func TestUnseenNumbers(t *testing.T) {
 	g := graphOfTwo()
 	g.labels = map[string]string{"P50": "author"}
@@ -146,7 +147,7 @@ func TestUnseenNumbers(t *testing.T) {
 		t.Errorf("got %s", s.Observation)
 	}
 	if s := observe(t, g, "en", "execute_sparql(SELECT ?x WHERE { ?x wdt:P31 wd:Q5; wdt:P17 ?y; p:P39 [ pq:P580 ?z ] })"); strings.Contains(s.Observation, "looked up") {
-		t.Errorf("the numbers in the rules count as seen: %s", s.Observation)
+		t.Errorf("the IDs in the rules do not count as seen: %s", s.Observation)
 	}
 	m := &fakeModel{acts: []string{execute(qB)}}
 	out, err := newEngine(m, g).Ask(t.Context(), Question{Text: "Which items have Q183?", Language: "en"}, nil,

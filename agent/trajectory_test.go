@@ -19,8 +19,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// richRun asks a question that goes through every kind of call and failure, with a result of 2,345 rows, and records
-// it in a file.
+// richRun asks a question that leads to every kind of call and failure and to a result of 2,345 rows, and records the
+// run in a file.
 func richRun(t *testing.T) (path string, out *Outcome) {
 	path, out, _ = rich(t)
 	return path, out
@@ -74,8 +74,8 @@ func rich(t *testing.T) (path string, out *Outcome, m *fakeModel) {
 	return path, out, m
 }
 
-// TestReplayOfOwnTrajectory checks that a run replayed from its file, without model and graph, has the same outcome and
-// the same events.
+// TestReplayOfOwnTrajectory checks that a run replayed from its file, without a model or a graph, has the same outcome
+// and the same events.
 func TestReplayOfOwnTrajectory(t *testing.T) {
 	path, want := richRun(t)
 	b, err := os.ReadFile(path)
@@ -136,11 +136,11 @@ func TestReplayNotices(t *testing.T) {
 		t.Errorf("%v, %+v", err, out)
 	}
 	if _, err := event.NewReplay(nil); err == nil {
-		t.Error("an empty record was taken")
+		t.Error("an empty record was accepted")
 	}
 }
 
-// TestCutAnywhere checks that if a file is cut at any byte, every event whose line is complete is read.
+// TestCutAnywhere checks that if a file is cut off at any byte, every event whose line is complete is read.
 func TestCutAnywhere(t *testing.T) {
 	path, _ := richRun(t)
 	whole, err := os.ReadFile(path)
@@ -162,7 +162,7 @@ func TestCutAnywhere(t *testing.T) {
 }
 
 // TestRequestsAreRebuilt checks that the file stores only the new parts of each prompt, and that every request is read
-// back exactly as the model got it.
+// back exactly as it was sent to the model.
 func TestRequestsAreRebuilt(t *testing.T) {
 	path, m := richRunWith(t)
 	b, err := os.ReadFile(path)
@@ -216,8 +216,8 @@ func TestRequestsAreRebuilt(t *testing.T) {
 	}
 }
 
-// TestTree checks that each event comes after its parent, and that the path to the last event has the answer's steps
-// without the abandoned ones.
+// TestTree checks that each event comes after its parent, and that the path to the last event contains the answer's
+// steps without the abandoned ones.
 func TestTree(t *testing.T) {
 	g := graphOfTwo()
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("search_wikidata(a)"),
@@ -238,8 +238,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestCrash checks that whatever is cut off the file after the last sync, at most the step in progress is lost, and the
-// run can be continued from the file.
+// TestCrash checks that at most the step in progress is lost, whatever is cut off the file after the last sync, and
+// that the run can be continued from the file.
 func TestCrash(t *testing.T) {
 	path, _ := richRunWith(t)
 	whole, err := os.ReadFile(path)
@@ -324,7 +324,7 @@ func TestOldFormat(t *testing.T) {
 	}
 	for _, e := range events {
 		if e.Event == "model" && (e.Request == nil || len(e.Request.Messages) < 2) {
-			t.Errorf("event %d has no whole request", e.ID)
+			t.Errorf("event %d does not have a whole request", e.ID)
 		}
 	}
 }

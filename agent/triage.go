@@ -26,18 +26,19 @@ var triageTexts = func() *render.Texts {
 }()
 
 const (
-	triagePosts  = 20   // posts of a thread that are shown, the latest
-	triageLength = 6000 // characters of a post that are shown
+	triagePosts  = 20   // the latest posts of a thread, which are shown
+	triageLength = 6000 // maximum number of characters of a post that are shown
 )
 
-// Triage asks the model what the last of posts is: whether it is a request for us, and its words and language. heading
-// is the thread's. If the model's answer cannot be read, it is asked once more. The error comes from the model
-// (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]) or ctx, or means that no answer could be read; in any
-// case nothing is known about the post. Posts are untrusted: whatever they say, the only result is the [Triage]. The
-// calls go to rec, which may be nil, in a separate trajectory: in Detail.
+// Triage asks the model to judge the last of posts: whether it is a request for us, what it asks, and in which
+// language. heading is the thread's heading. If the model's answer cannot be read, the model is asked once more. The
+// error comes from the model (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]) or from ctx, or means that
+// no answer could be read. In any of these cases, nothing is known about the post. Posts are untrusted: whatever they
+// say, the only result is the [Triage]. The calls are written to rec, which may be nil, as a separate trajectory whose
+// last event has the judgment in Detail.
 //
 // If the preset says so (rules.triage) and the model's server supports tool calls, the call is also the first turn of
-// the work on the question, which continues from it: see [Triage].Opening. limits are those of that work.
+// the work on the question, which continues from there; see [Triage].Opening. limits are the limits of that work.
 func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec Recorder,
 	limits Limits) (*Triage, error) {
 	if len(posts) == 0 {
@@ -60,7 +61,7 @@ func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec R
 	return t, b.Record(ctx, Event{Event: "end", Detail: detail + ": " + t.Why, Language: t.Language})
 }
 
-// triage asks together with the first turn of the work if that is possible, otherwise alone.
+// triage asks for the judgment together with the first turn of the work if that is possible, and separately otherwise.
 func (e *Engine) triage(ctx context.Context, events *event.Log, b *event.Branch, o *Opening,
 	limits Limits) (*Triage, error) {
 	if err := b.Record(ctx, Event{Event: "start", Format: event.Format, Preset: "triage", Graphs: e.sources.Log(),
@@ -96,7 +97,7 @@ func (e *Engine) judge(ctx context.Context, b *event.Branch, heading string, pos
 	})
 }
 
-// parseTriage reads the model's JSON object; why says what is wrong with it.
+// parseTriage reads the model's JSON object; why describes what is wrong with it, if anything.
 func parseTriage(text string) (t *Triage, why string) {
 	m, ok := render.JSONObject(text)
 	if !ok {

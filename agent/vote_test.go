@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// voting asks with the policy vote.
+// voting asks a question with the policy vote or another one that makes several tries.
 func voting(t *testing.T, m *fakeModel, runs int, policy string, limits Limits) (*Outcome, *memory) {
 	t.Helper()
 	opts := spinach(func(p *preset.Preset) { p.Report = false })
@@ -40,19 +40,20 @@ func turnsOf(queries ...string) (out []string) {
 	return out
 }
 
-// TestVote covers when tries are saved, who decides, and what is in the log.
+// TestVote checks when tries are saved, how the answer is chosen, and what is in the log.
 func TestVote(t *testing.T) {
 	first := `{"answer": 1, "why": "It says what the question says."}`
 	second := `{"answer": 2, "why": "The other lacks rows."}`
-	// The prompts name P31 and Q5, so query A uses only IDs that the model was shown, but query B does not: A is surer.
+	// The prompts name P31 and Q5, so query A contains only IDs that the model was shown, but query B does not. Answer A
+	// is therefore more certain.
 	for _, tt := range []struct {
 		name     string
 		runs     int
 		acts     []string
 		compare  string
 		calls    string // purposes, in order
-		property string // in the answer's query, or ""
-		reason   string // of the vote
+		property string // a property in the answer's query, or ""
+		reason   string // the vote's reason
 		votes    []float64
 		agree    int
 	}{
@@ -69,7 +70,7 @@ func TestVote(t *testing.T) {
 			"act act act act act act compare", "P17", "majority", []float64{2, 1}, 2},
 		{"a number that does not exist", 3, turnsOf(qA, qB, qB), `{"answer": 7, "why": "?"}`,
 			"act act act act act act compare", "P17", "majority", []float64{2, 1}, 2},
-		{"garbage and a tie: the surer one", 2, turnsOf(qB, qA), "{}", "act act act act compare", "P31",
+		{"garbage and a tie: the more certain one", 2, turnsOf(qB, qA), "{}", "act act act act compare", "P31",
 			"confidence", []float64{1, 1}, 1},
 		{"none is right", 2, turnsOf(qA, qB), `{"answer": 0, "why": "Both mean people."}`, "act act act act compare", "",
 			"comparison", []float64{1, 1}, 0},
@@ -125,8 +126,8 @@ func TestVote(t *testing.T) {
 	}
 }
 
-// TestVoteIsIndependent checks that a try sees nothing of the others, and that its requests have their own seed, a
-// higher temperature and another order of tools.
+// TestVoteIsIndependent checks that a try does not see anything of the others, and that its requests have their own
+// seed, a higher temperature and a different order of tools.
 func TestVoteIsIndependent(t *testing.T) {
 	m := &fakeModel{acts: turnsOf(qA, qB), tasks: map[string]string{"compare": ""}}
 	voting(t, m, 2, "vote", Limits{})
@@ -136,7 +137,7 @@ func TestVoteIsIndependent(t *testing.T) {
 			b.Seed, b.Temperature, len(b.Messages))
 	}
 	if x, y := a.Messages[0].Content, b.Messages[0].Content; x == y || len(x) != len(y) {
-		t.Error("the tools are in the same order, or others")
+		t.Error("the tools are in the same order, or different tools")
 	}
 	for _, msg := range b.Messages {
 		if strings.Contains(msg.Content, "P31 wd:Q5") {
@@ -156,7 +157,7 @@ func TestVoteIsIndependent(t *testing.T) {
 	}
 }
 
-// TestVotePresets checks that the tries use the presets in turn.
+// TestVotePresets checks that the tries take turns in using the presets.
 func TestVotePresets(t *testing.T) {
 	g, err := preset.Named("grasp")
 	if err != nil {
@@ -184,19 +185,19 @@ func TestVotePresets(t *testing.T) {
 	}
 }
 
-// TestVoteBudget checks that a run's limits apply to all its tries together, and that an answer is kept when the money
+// TestVoteBudget checks that a run's limits apply to all its tries together, and that an answer is kept if the money
 // runs out.
 func TestVoteBudget(t *testing.T) {
 	for calls := 1; calls <= 9; calls++ {
 		m := &fakeModel{acts: turnsOf(qA, qB, qA), tasks: map[string]string{"compare": `{"answer": 1, "why": "x"}`},
 			usage: llm.Usage{InputTokens: 10, USD: 0.01}}
 		out, rec := voting(t, m, 3, "vote", Limits{Calls: calls})
-		// A try takes two calls and begins only if two are left. The seventh call compares.
+		// A try takes two calls and begins only if two are left. The seventh call is for the comparison.
 		tries, made := min(3, max(1, calls/2)), min(calls, 7)
 		if calls < 7 {
 			made = min(calls, 2*tries)
 			if tries == 2 && calls == 5 {
-				made = 5 // the comparison of two
+				made = 5 // two tries and their comparison
 			}
 		}
 		if len(m.requests) > calls || len(m.requests) != made || len(rec.of("try")) != tries {
@@ -222,7 +223,7 @@ func TestVoteBudget(t *testing.T) {
 	}
 }
 
-// TestAuto checks that a sure answer is accepted after one try, and that a doubtful one is put to a vote.
+// TestAuto checks that a certain answer is accepted after one try, and that a doubtful one is put to a vote.
 func TestAuto(t *testing.T) {
 	auto := func(query string) (*Outcome, *fakeModel) {
 		m := &fakeModel{acts: turnsOf(query, query)}
@@ -239,8 +240,8 @@ func TestAuto(t *testing.T) {
 	if out, m := auto(qA); len(m.requests) != 2 || out.Features.Tries != 1 {
 		t.Errorf("a sure answer took %d calls in %d tries, confidence %g", len(m.requests), out.Features.Tries, out.Confidence)
 	}
-	// The list ends at a LIMIT that nobody asked for. The vote's two equal answers are still doubtful, so a tree is
-	// searched. Its model fails, and the vote's answer is kept.
+	// The list ends at a LIMIT that no one asked for. The vote's equal answers are still doubtful, so a tree is searched.
+	// The model fails there, and the vote's answer is kept.
 	if out, m := auto(qA + " LIMIT 2"); len(m.requests) != 5 || out.Features.Tries != 3 || out.Features.Agree != 2 {
 		t.Errorf("a doubtful answer took %d calls in %d tries, confidence %g", len(m.requests), out.Features.Tries, out.Confidence)
 	}
@@ -270,8 +271,9 @@ func TestVoteOnTruth(t *testing.T) {
 	}
 }
 
-// TestClarify checks that a run whose answer is not sure enough asks the asker a question based on the differing
-// answers, or on the only one. A sure answer leads to no question, and a text that is not a question is not used.
+// TestClarify checks that a run whose answer is not certain enough asks the asker a question that is based on the
+// different answers, or on the only one. A certain answer does not lead to a question, and a text that is not a
+// question is not used.
 func TestClarify(t *testing.T) {
 	asks := func(doubt float64, said string, policy string, turns ...string) (*Outcome, *fakeModel, *memory) {
 		m := &fakeModel{acts: turns, tasks: map[string]string{"clarify": said, "compare": `{"answer": 0, "why": "Neither."}`}}
