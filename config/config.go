@@ -1,11 +1,12 @@
-// Package config turns flags, environment and a .env file into typed settings, all checked at once.
+// Package config reads settings from flags, the environment and a .env file into typed fields and checks all of them at
+// once.
 //
-// [Keys] is the one list of settings. The file .env.example, the help texts and the documentation are made from it or
-// tested against it. A flag overrides the environment, and the environment overrides .env.
+// [Keys] returns the only list of settings. The file .env.example, the help texts and the documentation are made from
+// it or tested against it. A flag overrides the environment, and the environment overrides .env.
 //
-// In .env an unknown key is an error. In the environment, where other programs have their own variables, a near-miss of
-// a listed key is a warning. Secrets have the type [Secret], which no printing function reveals. Only cmd imports this
-// package; every other package gets plain values.
+// In .env an unknown key is an error. In the environment, which also contains other programs' variables, a name that
+// almost matches a key causes a warning. Secrets have the type [Secret], which printing functions do not reveal. Only
+// cmd imports this package; every other package gets plain values.
 package config
 
 import (
@@ -21,12 +22,12 @@ import (
 	"time"
 )
 
-// Secret is a text that cannot be printed, logged or marshaled. Only Reveal returns its content.
+// Secret is a string that cannot be printed, logged or marshaled. Only Reveal returns its content.
 type Secret string
 
 const hidden = "******"
 
-// String returns asterisks, or "" when the secret is empty.
+// String returns asterisks, or "" if the secret is empty.
 func (s Secret) String() string {
 	if s == "" {
 		return ""
@@ -34,22 +35,22 @@ func (s Secret) String() string {
 	return hidden
 }
 
-// GoString is String, for %#v.
+// GoString returns the same as String, for %#v.
 func (s Secret) GoString() string { return s.String() }
 
-// Format prints String whatever the verb, so that %q and %x show nothing either.
+// Format prints the same as String for every verb, so that %q and %x do not reveal the secret either.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
 
-// MarshalText is String, for encoding/json and the like.
+// MarshalText returns the same as String, for encoding/json and similar packages.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// LogValue is String, for log/slog.
+// LogValue returns the same as String, for log/slog.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // Reveal returns the content.
 func (s Secret) Reveal() string { return string(s) }
 
-// OAuth holds the four tokens of OAuth 1.0a.
+// OAuth contains the four tokens of OAuth 1.0a.
 type OAuth struct{ ConsumerToken, ConsumerSecret, AccessToken, AccessSecret Secret }
 
 // Complete reports whether all four tokens are set.
@@ -60,7 +61,7 @@ func (o OAuth) Complete() bool {
 // Empty reports whether no token is set.
 func (o OAuth) Empty() bool { return o == OAuth{} }
 
-// Config holds every setting. [Keys] says what each one means.
+// Config contains every setting. [Keys] describes each one.
 type Config struct {
 	WikiAPI      string
 	WikiUser     string
@@ -70,10 +71,10 @@ type Config struct {
 
 	ForumPage, ArchivePrefix, StopPage, Operator string
 	Mentions                                     string // "off" or "on"
-	Wikis                                        string // file of more wikis; see [Config.ReadWikis]
+	Wikis                                        string // file that lists more wikis; see [Config.ReadWikis]
 	// of a wiki in that file; empty: Wikidata's
 	QueryTemplates, ResolvedTemplates, UserNamespaces, Languages []string
-	Graph                                                        string // name of a graph in KG_FILE; empty: SPARQLEndpoint's
+	Graph                                                        string // name of a graph in KG_FILE; empty: the graph at SPARQLEndpoint
 
 	DiscussionTools string // "on" or "off"
 	Ping            string // "none" or "asker"
@@ -115,7 +116,7 @@ type Config struct {
 	RequestUSD, DailyUSD              float64
 	SPARQLEndpoint, SPARQLFallback    string
 	SPARQLFallbackDialect             string // auto, wdqs, qlever or standard
-	EntityREST, VectorSearch          string // empty: not asked
+	EntityREST, VectorSearch          string // empty: not used
 	EntityAPI                         string // empty: the API that belongs to SPARQLEndpoint
 	KGFile, Contact                   string
 	OperatorToken                     Secret
@@ -136,8 +137,8 @@ type password struct {
 // Origin returns where a key's value came from: "default", the name of the file of settings, "environment" or "flag".
 func (c *Config) Origin(key string) string { return c.origin[key] }
 
-// Value returns a key's text as it may be shown: asterisks for a secret, and for the parameters of an address, which
-// may contain a key.
+// Value returns a key's value in a form that may be shown: asterisks replace a secret, and the parameters of an
+// address, which may contain a key.
 func (c *Config) Value(key string) string {
 	v := c.raw[key]
 	for _, k := range Keys() {
@@ -154,7 +155,7 @@ func (c *Config) Value(key string) string {
 	return v
 }
 
-// Secrets returns the values of all secret settings, for code that must keep them out of texts.
+// Secrets returns the values of all secret settings, for code that must keep them out of its output.
 func (c *Config) Secrets() []string {
 	var out []string
 	for _, k := range Keys() {
@@ -168,7 +169,8 @@ func (c *Config) Secrets() []string {
 	return out
 }
 
-// HasModel reports whether a language model is configured, by a key or by the address of a server that may need none.
+// HasModel reports whether a language model is configured, by a key, or by the address of a server, which may not need
+// a key.
 func (c *Config) HasModel() bool { return c.OpenAIKey != "" || c.OpenAIBaseURL != "" }
 
 // Source is where settings come from. Flags is keyed by setting names, not flag names.
@@ -179,7 +181,7 @@ type Source struct {
 	Flags      map[string]string
 }
 
-// Problems lists everything that is wrong with the settings.
+// Problems lists all errors in the settings.
 type Problems []error
 
 // Error lists the problems, one per line.
@@ -191,9 +193,9 @@ func (p Problems) Error() string {
 	return strings.Join(s, "\n")
 }
 
-// Load reads and checks the settings. Warnings are about near-misses in the environment and about settings that this
-// version does not use. The error is a [Problems] with everything that is wrong; even then the Config is returned, with
-// defaults for what could not be read.
+// Load reads and checks the settings. Warnings are about names in the environment that almost match a key, and about
+// settings that this version does not use. The error is a [Problems] with all errors. Even then, Load returns the
+// Config, with defaults for the settings that could not be read.
 func Load(src Source) (c *Config, warnings []string, err error) {
 	c = &Config{origin: map[string]string{}, raw: map[string]string{}}
 	name := src.DotEnvName
@@ -301,7 +303,7 @@ func (c *Config) check() (p Problems) {
 	return p
 }
 
-// CheckRun finds what else the bot needs in order to run. The error is a [Problems].
+// CheckRun finds settings that are missing although the bot needs them to run. The error is a [Problems].
 func (c *Config) CheckRun() error {
 	var p Problems
 	oauth := !c.OAuth.Empty() || c.OAuth2Token != ""
@@ -335,7 +337,7 @@ func (c *Config) CheckRun() error {
 	return nil
 }
 
-// suggestion returns "; did you mean X?" when name is at most two edits away from a listed key, else "".
+// suggestion returns "; did you mean X?" if name is at most two edits away from a listed key, and "" otherwise.
 func suggestion(name string, keys []Key) string {
 	best, at := 3, ""
 	for _, k := range keys {

@@ -42,7 +42,7 @@ func readDotEnv(r io.Reader, name string) (d *dotEnv, problems Problems) {
 			good = append(good, line)
 		}
 	}
-	// together, since a value may use ${NAME} of an earlier line
+	// parsed together, since a value may use ${NAME} of an earlier line
 	values, err := godotenv.Unmarshal(strings.Join(good, "\n"))
 	if err != nil {
 		return d, append(problems, fmt.Errorf("%s: the file is not of the form KEY=value", name))
@@ -71,7 +71,7 @@ func lineKey(line string) (key, wrong string) {
 	return key, ""
 }
 
-// openQuote reports whether a line's value begins with a quote that is not closed on the line.
+// openQuote reports whether a line's value begins with a quote that is not closed on the same line.
 func openQuote(line string) bool {
 	_, value, _ := strings.Cut(line, "=")
 	value = strings.TrimSpace(value)

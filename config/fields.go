@@ -20,7 +20,7 @@ func secretField(f func(*Config) *Secret) field {
 	return field{Secret: true, set: func(c *Config, v string) error { *f(c) = Secret(v); return nil }}
 }
 
-// hostsField reads host names, comma-separated. Only a loopback address may have a port.
+// hostsField reads comma-separated host names. Only a loopback address may have a port.
 func hostsField(f func(*Config) *[]string) field {
 	return field{set: func(c *Config, v string) error {
 		var out []string
@@ -41,7 +41,8 @@ func hostsField(f func(*Config) *[]string) field {
 	}}
 }
 
-// titleField reads a page title. What MediaWiki forbids in a title is reported here rather than at the first edit.
+// titleField reads a page title. Characters that MediaWiki forbids in a title are reported here, not only at the first
+// edit.
 func titleField(f func(*Config) *string) field {
 	return field{set: func(c *Config, v string) error {
 		if strings.ContainsAny(v, "[]{}|<>#") || hasControl(v) || len(v) > 255 {
@@ -52,7 +53,7 @@ func titleField(f func(*Config) *string) field {
 	}}
 }
 
-// pagesField reads a list of pages: talk, numbers of namespaces, titles, beginnings of titles with "*".
+// pagesField reads a list of pages: "talk", namespace numbers, titles, and prefixes of titles followed by "*".
 func pagesField(f func(*Config) *[]string) field {
 	return field{set: func(c *Config, v string) error {
 		var out []string
@@ -71,7 +72,7 @@ func pagesField(f func(*Config) *[]string) field {
 	}}
 }
 
-// userField reads a user name without its namespace.
+// userField reads a user name, which must not include a namespace.
 func userField(f func(*Config) *string) field {
 	return field{set: func(c *Config, v string) error {
 		if strings.ContainsAny(v, "[]{}|<>#/@:=~\"&") || strings.Contains(v, "''") || hasControl(v) || len(v) > 85 {
@@ -116,10 +117,10 @@ func urlField(f func(*Config) *string) field {
 	}}
 }
 
-// Off is the value of a setting that switches something off.
+// Off is the value that turns a setting's feature off.
 const Off = "off"
 
-// offField reads an address, or the word off.
+// offField reads an address or the word "off".
 func offField(f func(*Config) *string) field {
 	out := urlField(f)
 	read := out.set
@@ -133,7 +134,7 @@ func offField(f func(*Config) *string) field {
 	return out
 }
 
-// Loopback reports whether a host name or address means this machine: localhost, or an address such as 127.0.0.1.
+// Loopback reports whether a host name or address refers to this machine: localhost, or an address such as 127.0.0.1.
 func Loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

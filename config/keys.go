@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Group is the subject of a setting, so that a command can show the settings it reads.
+// Group is the group of a setting, so that a command can show only the settings that it reads.
 type Group string
 
 // The groups, in the order in which they are shown.
@@ -20,7 +20,8 @@ const (
 	Web    Group = "web"
 )
 
-// Key describes one setting: a line of .env.example, a flag, an environment variable and a field of [Config].
+// Key describes one setting. Each setting has a line in .env.example, a flag, an environment variable and a field of
+// [Config].
 type Key struct {
 	Name    string // its name in .env and in the environment
 	Group   Group
@@ -36,8 +37,8 @@ type field struct {
 	set    func(c *Config, value string) error
 }
 
-// Flag returns the name of the key's command-line flag: WIKI_API is --wiki-api. Secrets have none, because other users
-// of a machine can see command lines.
+// Flag returns the name of the key's command-line flag: WIKI_API is --wiki-api. Secrets have no flag, because other
+// users of a machine can see command lines.
 func (k Key) Flag() string {
 	if k.Secret {
 		return ""
@@ -45,7 +46,7 @@ func (k Key) Flag() string {
 	return strings.ReplaceAll(strings.ToLower(k.Name), "_", "-")
 }
 
-// Keys returns every setting that is accepted.
+// Keys returns every accepted setting.
 func Keys() []Key {
 	return []Key{
 		{"WIKI_API", Wiki, "https://www.wikidata.org/w/api.php", "address of the wiki's api.php",

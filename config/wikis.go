@@ -14,8 +14,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// WikiEntry is one more wiki in the file that WIKIS names. An empty field takes its value from the settings, except for
-// the account and the pages, which each wiki must name.
+// WikiEntry is an additional wiki in the file that WIKIS names. For an empty field, the value of the main settings is
+// used, except for the account and the pages, which every wiki must name.
 type WikiEntry struct {
 	API      string   `yaml:"api"`
 	User     string   `yaml:"user"`
@@ -38,7 +38,7 @@ type WikiEntry struct {
 	Graph     wikiGraph `yaml:"graph"`
 }
 
-// wikiGraph is a graph of a wiki: the name of one in KG_FILE, or the addresses of a Wikibase.
+// wikiGraph is a wiki's graph: either the name of a graph in KG_FILE or the addresses of a Wikibase.
 type wikiGraph struct {
 	Name      string `yaml:"name"`
 	SPARQL    string `yaml:"sparql"`
@@ -65,9 +65,10 @@ var languageCode = regexp.MustCompile(`^[a-z]{2,3}(-[a-z0-9]{2,8})*$`)
 
 var wikiName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
 
-// ReadWikis reads the file of more wikis: a map "wikis" from a name to an entry. getenv returns the secrets; those that
-// it does not have come from the file of settings, whose passwords must all be needed. ReadWikis returns the names in
-// order and, for each, the settings of the bot on that wiki. The error is a [Problems].
+// ReadWikis reads the file of additional wikis, which contains a map "wikis" from names to entries. getenv returns the
+// secrets; those that it does not have come from the file of settings, which must not contain passwords that no wiki
+// uses. ReadWikis returns the names in order and, for each name, the settings of the bot on that wiki. The error is a
+// [Problems].
 func (c *Config) ReadWikis(file string, data []byte, getenv func(string) string) ([]string, map[string]*Config, error) {
 	var doc struct {
 		Wikis map[string]WikiEntry `yaml:"wikis"`
