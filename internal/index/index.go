@@ -1,9 +1,10 @@
-// Package index finds entities by label or alias with the semantics of Wikibase's wbsearchentities: case-insensitive
-// prefix match on the names in a chain of languages, exact names first, then by weight (the number of sitelinks).
+// Package index finds entities by label or alias with the semantics of Wikibase's wbsearchentities: a case-insensitive
+// prefix match on the names in a chain of languages. Exact names come first, then the rest by weight (the number of
+// sitelinks).
 //
-// An [Index] is built once from [Entry] values and then only read, by any number of goroutines. Names are kept folded
-// ([Fold]) and sorted by language, so a search is one binary search per language and a scan of the names that begin
-// with the text. Source: Wikibase repo/includes/Api/SearchEntities.php and its LanguageFallbackChainFactory.
+// An [Index] is built once from [Entry] values and is then only read, by any number of goroutines. Names are kept
+// folded ([Fold]) and sorted by language, so a search is one binary search per language and a scan of the names that
+// begin with the text. Source: Wikibase repo/includes/Api/SearchEntities.php and its LanguageFallbackChainFactory.
 package index
 
 import (
@@ -21,7 +22,7 @@ type Name struct {
 	Alias bool
 }
 
-// Entry is one entity with its names. Group separates kinds of entities: a search only covers one group. Among equally
+// Entry is one entity with its names. Group separates kinds of entities: a search covers only one group. Among equally
 // good hits, the one with the greater Weight comes first, then the one that was added first.
 type Entry struct {
 	ID     string
@@ -30,7 +31,7 @@ type Entry struct {
 	Names  []Name
 }
 
-// Hit is an entity that was found, with the matching name.
+// Hit is an entity that a search found, with the matching name.
 type Hit struct {
 	Entry *Entry
 	Name  Name
@@ -85,8 +86,8 @@ func (x *Index) Entry(id string) *Entry {
 	return nil
 }
 
-// quality orders hits: an exact label, an exact alias, the beginning of either; within each, by the position of the
-// language in the chain.
+// quality returns a number that orders hits: exact labels, then exact aliases, then beginnings of either. Within each
+// of these, the position of the language in the chain decides.
 func quality(h Hit, lang int) int {
 	q := 2
 	if h.Exact && !h.Name.Alias {
@@ -146,8 +147,8 @@ func (x *Index) Search(text, group string, langs []string, limit int) (hits []Hi
 	return hits, more
 }
 
-// Fold returns the form in which names are compared: lower case by Unicode's simple folding, with single spaces and
-// none at the ends.
+// Fold returns the form in which names are compared: lower case by Unicode's simple folding, with single spaces between
+// words and none at the ends.
 func Fold(s string) string {
 	ascii := true
 	for i := 0; i < len(s); i++ {
@@ -168,7 +169,7 @@ func Fold(s string) string {
 			space = b.Len() > 0
 			continue
 		}
-		if unicode.Is(unicode.Cf, r) { // marks of writing direction and the like are invisible
+		if unicode.Is(unicode.Cf, r) { // marks of writing direction and similar characters are invisible
 			continue
 		}
 		if space {
@@ -180,7 +181,7 @@ func Fold(s string) string {
 	return b.String()
 }
 
-// foldRune returns the least rune of r's folding orbit in lower case, so that all cases of a letter are the same.
+// foldRune returns the smallest rune of r's folding orbit, in lower case, so that all cases of a letter are the same.
 func foldRune(r rune) rune {
 	if r < utf8.RuneSelf {
 		return unicode.ToLower(r)
@@ -192,8 +193,8 @@ func foldRune(r rune) rune {
 	return unicode.ToLower(least)
 }
 
-// Chain returns the languages in which a name is searched for lang: the language, its explicit fallbacks, its
-// shorter forms, "mul" (Wikidata's default for all languages) and "en". For an empty lang they are mul and en.
+// Chain returns the languages in which a name is searched for lang: the language, its explicit fallbacks, its shorter
+// forms, "mul" (Wikidata's default values for all languages) and "en". For an empty lang they are mul and en.
 func Chain(lang string) []string {
 	lang = strings.ToLower(strings.TrimSpace(lang))
 	var out []string
@@ -218,8 +219,8 @@ func Chain(lang string) []string {
 	return out
 }
 
-// fallback has MediaWiki's fallbacks for languages whose code does not show them (languages/messages/Messages*.php, the
-// common ones).
+// fallback lists MediaWiki's fallbacks for languages whose codes do not imply them (languages/messages/Messages*.php,
+// the common ones).
 func fallback(lang string) []string {
 	switch lang {
 	case "als", "gsw", "bar", "ksh", "pdc", "pfl", "sli", "stq", "vmf", "lb", "nds":

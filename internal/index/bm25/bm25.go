@@ -1,4 +1,4 @@
-// Package bm25 ranks texts by the words that they share with a question: Okapi BM25 (Robertson and Zaragoza, The
+// Package bm25 ranks texts by the words they share with a question, using Okapi BM25 (Robertson and Zaragoza, The
 // Probabilistic Relevance Framework, 2009, section 3.2, with k1 1.2 and b 0.75). It is language-independent: the caller
 // decides what counts as a word.
 package bm25
@@ -14,8 +14,8 @@ const (
 	b  = 0.75
 )
 
-// Index is a set of texts, numbered from 0 in the order in which they were added. The zero value is empty. It may be
-// read by many at once while nobody adds to it.
+// Index is a set of texts, numbered from 0 in the order in which they were added. The zero value is empty. It is safe
+// for concurrent reading as long as no texts are added.
 type Index struct {
 	length   []float64
 	mean     float64
@@ -46,7 +46,7 @@ func (x *Index) Len() int { return len(x.length) }
 
 // Match is a text that shares words with a question.
 type Match struct {
-	Doc   int     // its number
+	Doc   int     // the text's number
 	Score float64 // above 0
 	Words int     // different words that it shares with the question
 	Cover float64 // these words' share of the question's weight, above 0 and at most 1; rare words weigh more

@@ -7,14 +7,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// WikidataNames describes how names are found on Wikidata and on every Wikibase with its prefixes.
+// WikidataNames describes how to find names on Wikidata and on every Wikibase with its prefixes.
 func WikidataNames() kg.Description {
 	return kg.Description{Name: "wikidata", Statements: kg.Wikibase, Prefixes: rdf.Prefixes,
 		Labels:  []string{"rdfs:label"},
 		Aliases: []string{"skos:altLabel"}, Descriptions: []string{"schema:description"}, Types: []string{"wdt:P31"}}
 }
 
-// commonNames describes how names are found in most graphs.
+// commonNames describes how to find names in most graphs.
 func commonNames() kg.Description {
 	return kg.Description{Prefixes: rdf.Prefixes, Labels: []string{"rdfs:label", "skos:prefLabel",
 		"<http://xmlns.com/foaf/0.1/name>", "schema:name"},
@@ -22,7 +22,7 @@ func commonNames() kg.Description {
 			"<http://purl.org/dc/terms/description>"}, Types: []string{"rdf:type"}}
 }
 
-// NamesIn distinguishes a Wikibase from other graphs with one query, and returns how names are found there.
+// NamesIn sends one query to tell a Wikibase from other graphs, and returns how to find names in the graph.
 func NamesIn(ctx context.Context, query Query) (kg.Description, error) {
 	t, err := query(ctx, "ASK { ?property <"+rdf.Wikibase+"directClaim> ?p }")
 	switch {

@@ -12,26 +12,26 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Query runs a query on a graph, as the Query methods of graphs do.
+// Query runs a query on a graph, like the Query methods of graphs.
 type Query func(ctx context.Context, query string) (*kg.Table, error)
 
-// Graph is what entries are pulled from, and how its names are found. On a Wikibase the queries follow GRASP's two:
-// items by their sitelinks, with aliases, descriptions and labels of their classes; properties by how often they are
-// used, with the identifiers of other databases after all others. On other graphs they follow GRASP's template:
-// entities by how many triples mention them, and the predicates that are used.
+// Graph is the graph from which entries are pulled, with a description of how to find its names. On a Wikibase the
+// queries follow GRASP's two queries: items by their sitelinks, with aliases, descriptions and labels of their classes;
+// properties by how often they are used, with those for other databases' identifiers after all others. On other graphs
+// they follow GRASP's template: entities by how many triples mention them, and the predicates that are used.
 type Graph struct {
 	Name      string // for messages, and to check whether earlier data is from the same graph
 	Query     Query
 	Describe  kg.Description // Prefixes, Labels, Aliases, Descriptions, Types and Statements are used
 	Languages []string       // of names; empty: all
-	Page      int            // entries of a page; 0 means DefaultPage
+	Page      int            // entries per page; 0 means DefaultPage
 	Limit     int            // maximum number of entries of each type; 0: all
 }
 
-// DefaultPage is the number of entries that are requested at once, which are lost when a pull is interrupted.
+// DefaultPage is the number of entries requested at once. At most that many are lost if a pull is interrupted.
 const DefaultPage = 1000
 
-// batch is the number of IRIs that a query names.
+// batch is the number of IRIs in one query.
 const batch = 200
 
 // puller pulls the entries of one type.
@@ -47,7 +47,8 @@ type score struct {
 	external bool
 }
 
-// page returns the entries from a position on, and how many positions they take; fewer than a page means the last page.
+// page returns the entries from a position on, and the number of positions that they occupy. If that is less than a
+// page, it is the last page.
 func (p *puller) page(ctx context.Context, offset, n int) (out []lookup.Entry, places int, err error) {
 	ids, scores, err := p.ids(ctx, offset, n)
 	if err != nil {

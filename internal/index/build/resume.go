@@ -60,7 +60,7 @@ func Pull(ctx context.Context, g Graph, kind lookup.Type, dir string, progress f
 	return nil
 }
 
-// Done removes what pulls stored in dir, after the index was made from it.
+// Done removes the files that pulls stored in dir. Call it after the index is made from them.
 func Done(dir string) error {
 	for _, kind := range []lookup.Type{lookup.Entity, lookup.Property} {
 		if err := os.Remove(pulledFile(dir, kind)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -74,8 +74,8 @@ func pulledFile(dir string, kind lookup.Type) string {
 	return filepath.Join(dir, "pulled-"+string(kind)+".jsonl")
 }
 
-// kept is the file with what was pulled: a line with the settings, then for each page its entries, one per line, and a
-// line that ends it.
+// kept is the file of pulled entries: a line with the settings, then, for each page, its entries, one per line, and a
+// line that ends the page.
 type kept struct {
 	f        *os.File
 	complete bool
@@ -88,7 +88,7 @@ type keptHead struct {
 	Limit     int      `json:"limit"`
 }
 
-// keptLine is an entry, or the end of a page: how many positions are done, and whether these are all.
+// keptLine is an entry, or the end of a page: the number of positions done so far, and whether those are all.
 type keptLine struct {
 	Entry *lookup.Entry `json:"entry,omitempty"`
 	Done  int           `json:"done,omitempty"`
@@ -121,7 +121,7 @@ func writeAt(f *os.File, b []byte, at int64) error {
 	return err
 }
 
-// replay adds the entries of complete pages and cuts off the rest of the file.
+// replay adds the entries of complete pages and truncates the file after them.
 func (k *kept) replay(add func(lookup.Entry) error) (done int, err error) {
 	at, err := k.f.Seek(0, 1)
 	if err != nil {
@@ -157,7 +157,7 @@ func (k *kept) replay(add func(lookup.Entry) error) (done int, err error) {
 	return done, err
 }
 
-// page writes a page and its end.
+// page writes a page and the line that ends it.
 func (k *kept) page(entries []lookup.Entry, done int, last bool) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -21,10 +21,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
 )
 
-// listSeparator separates synonyms and infos.
+// listSeparator separates the synonyms, or infos, in a column.
 const listSeparator = ";;;"
 
-// maxLine is the length of a line of a table in bytes.
+// maxLine is the maximum length of a line of a table, in bytes.
 const maxLine = 1 << 20
 
 // columns lists the required columns of a table, followed by the optional ones.
@@ -36,8 +36,8 @@ const neededColumns = 5
 // separated by tabs: label, score, synonyms, id and infos, in any order (the program and the paper differ), then
 // possibly language, uses, external and noise. Synonyms and infos are lists separated by ";;;"; id is an IRI, with or
 // without angle brackets; external and noise are 1 or 0. An empty score is 0. An empty label becomes the first synonym
-// or is made from the IRI. Without the columns, external and noise are guessed from label and infos. Errors name the
-// line.
+// or is made from the IRI. If there are no columns for external and noise, they are guessed from the label and the
+// infos. Errors include the line number.
 func Table(ctx context.Context, name string, r io.Reader, kind lookup.Type, add func(lookup.Entry) error) error {
 	t := table{kind: kind}
 	s := bufio.NewScanner(r)
@@ -76,7 +76,7 @@ func Table(ctx context.Context, name string, r io.Reader, kind lookup.Type, add 
 	return s.Err()
 }
 
-// TableFile reads a table from a file; one that is compressed with gzip is decompressed.
+// TableFile reads a table from a file, which may be compressed with gzip.
 func TableFile(ctx context.Context, path string, kind lookup.Type, add func(lookup.Entry) error) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -94,7 +94,7 @@ func TableFile(ctx context.Context, path string, kind lookup.Type, add func(look
 	return Table(ctx, path, in, kind, add)
 }
 
-// table is a table's header, read.
+// table is the parsed header of a table.
 type table struct {
 	kind lookup.Type
 	at   map[string]int // indexes of columns

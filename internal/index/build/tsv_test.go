@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
 )
 
-// read reads a table whose columns are separated by bars here.
+// read reads a table. In these tests, vertical bars separate the columns.
 func read(text string, kind lookup.Type) (out []lookup.Entry, err error) {
 	err = Table(context.Background(), "t.tsv", strings.NewReader(strings.ReplaceAll(text, "|", "\t")), kind,
 		func(e lookup.Entry) error {
@@ -40,7 +40,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// The paper's order of columns differs from the program's; more columns may follow.
+// The paper and the program put the columns in different orders. More columns may follow.
 func TestTableOrderAndFlags(t *testing.T) {
 	got, err := read("id|label|score|synonyms|infos|uses|external\n<http://e/P1>|VIAF ID|1|||7|0\n<http://e/P2>|shape|1|||0|1\n", lookup.Property)
 	if err != nil || len(got) != 2 || got[0].External || !got[1].External || got[0].Uses != 7 || got[1].Uses != 0 ||

@@ -16,22 +16,22 @@ import (
 	mmap "github.com/edsrzf/mmap-go"
 )
 
-// FileName is the name of the index in the folder that "index build --out" is given.
+// FileName is the name of the index file in the folder given by "index build --out".
 const FileName = "labels.idx"
 
-// Options tell how an index file is written. The zero value is usable.
+// Options control how an index file is written. The zero value is usable.
 type Options struct {
 	Source   string   // where the entries are from, for people
 	Built    string   // when, RFC 3339
-	Embedder Embedder // makes vectors of the properties' names, and of the entities' names if these are few; nil: none
+	Embedder Embedder // makes vectors of property names, and of entity names if there are few; nil: no vectors
 	Memory   uint64   // bytes of postings that are sorted at once; 0 means DefaultMemory
-	// Progress is called with the progress: stages follow one another, each from 0 to of, which is 0 if unknown.
+	// Progress is called to report progress. In each stage, done counts from 0 to of, which is 0 if unknown.
 	Progress func(stage string, done, of int)
 }
 
 // Create writes an index file of the entries that rows adds. The file is written next to path, synced, and renamed when
-// it is complete: readers of an earlier file are not disturbed, and after a failure or a crash the earlier file still
-// exists. It needs space on disk for about two and a half times the index. The caller must make sure that only one
+// it is complete: readers of an earlier file are not affected, and the earlier file still exists after a failure or a
+// crash. It needs space on disk for about two and a half times the index. The caller must make sure that only one
 // Create at a time runs for a path. Errors: those of rows, ctx and the file system.
 func Create(ctx context.Context, path string, o Options, rows func(add func(Entry) error) error) (h Header, err error) {
 	temps := &tempFiles{dir: filepath.Dir(path), base: filepath.Base(path)}
@@ -64,7 +64,7 @@ func Create(ctx context.Context, path string, o Options, rows func(add func(Entr
 	return h, os.Rename(out.Name(), path)
 }
 
-// tempFiles are the files that a build makes next to the index.
+// tempFiles lists the files that a build creates next to the index.
 type tempFiles struct {
 	dir, base string
 	open      []*os.File
@@ -84,7 +84,7 @@ func (t *tempFiles) create(name string) (*os.File, error) {
 	return f, err
 }
 
-// sweep removes such files, including those of a killed build.
+// sweep removes such files, including those left by a build that was killed.
 func (t *tempFiles) sweep() {
 	for _, f := range t.open {
 		f.Close() // a second close does no harm
@@ -109,8 +109,8 @@ func globQuote(s string) string {
 	return string(out)
 }
 
-// File is a [Searcher] over an index file. It is safe for concurrent use. When the file is replaced, as by [Create],
-// the next search uses the new one; a new one that cannot be read is ignored until it changes again.
+// File is a [Searcher] over an index file. It is safe for concurrent use. When the file is replaced, for example by
+// [Create], the next search uses the new one. A new file that cannot be read is ignored until it changes again.
 type File struct {
 	path     string
 	embedder Embedder
@@ -125,8 +125,8 @@ type File struct {
 var _ Searcher = (*File)(nil)
 
 // Open opens an index file, or the one in a folder. embedder turns queries into vectors, and may be nil; it must be the
-// model that the file was built with, or the file's vectors are not used. Errors: ErrCorrupt, with what to do, and the
-// file system's.
+// model that the file was built with, or the file's vectors are not used. Errors: ErrCorrupt, with advice on what to
+// do, and errors of the file system.
 func Open(path string, embedder Embedder) (*File, error) {
 	if i, err := os.Stat(path); err == nil && i.IsDir() {
 		path = filepath.Join(path, FileName)
@@ -139,7 +139,7 @@ func Open(path string, embedder Embedder) (*File, error) {
 	return f, nil
 }
 
-// load maps the current file. f.mu is held for writing, or f is not shared yet.
+// load maps the current file. The caller holds f.mu for writing, or f is not shared yet.
 func (f *File) load() error {
 	file, err := os.Open(f.path)
 	if err != nil {
@@ -186,7 +186,7 @@ func (f *File) use(do func(*image) error) (err error) {
 		f.mu.RUnlock()
 		f.mu.Lock()
 		if f.image != nil && f.changed() {
-			_ = f.load() // keep using the open one; remember a new one that cannot be read
+			_ = f.load() // keep using the open one; load remembers a new one that cannot be read
 		}
 		f.mu.Unlock()
 		f.mu.RLock()
@@ -198,7 +198,7 @@ func (f *File) use(do func(*image) error) (err error) {
 	return do(f.image)
 }
 
-// changed reports whether the file is now neither the one that is open nor the one that could not be read.
+// changed reports whether the file differs from both the open one and the one that could not be read.
 func (f *File) changed() bool {
 	now, err := os.Stat(f.path)
 	if err != nil {
@@ -268,7 +268,7 @@ func (f *File) Verify(ctx context.Context) error {
 	return nil
 }
 
-// Close unmaps the file. Searches in progress end first; later ones fail.
+// Close unmaps the file. It waits for searches in progress; later searches fail.
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

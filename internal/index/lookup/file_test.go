@@ -70,8 +70,8 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestReplacedWhileRead checks that readers see either the old or the new names, never an error, and in the end the new
-// ones.
+// TestReplacedWhileRead checks that readers see either the old or the new names, never an error, and that they see the
+// new names in the end.
 func TestReplacedWhileRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), FileName)
 	generation := func(n int) []Entry {
@@ -108,7 +108,7 @@ func TestReplacedWhileRead(t *testing.T) {
 	if p, _ := f.Search(context.Background(), Query{Text: "berlin"}); iris(p) != "20" {
 		t.Errorf("found %q", iris(p))
 	}
-	// A replacement that cannot be read leaves the one that is open in use.
+	// A replacement that cannot be read leaves the open file in use.
 	if err := os.WriteFile(path+".x", []byte(magic+"no index"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestVerifyFindsAWrongByte(t *testing.T) {
 	}
 }
 
-// TestCutWhileMapped checks that truncating an open file, which Create never does, causes an error and no crash.
+// TestCutWhileMapped checks that truncating an open file, which Create never does, causes an error and not a crash.
 func TestCutWhileMapped(t *testing.T) {
 	path := filepath.Join(t.TempDir(), FileName)
 	many := make([]Entry, 2000)
@@ -227,7 +227,7 @@ func TestCutWhileMapped(t *testing.T) {
 	}
 }
 
-// TestWriterSortsInPasses checks that the index is the same however little memory the writer may use.
+// TestWriterSortsInPasses checks that the index is the same no matter how little memory the writer may use.
 func TestWriterSortsInPasses(t *testing.T) {
 	dir := t.TempDir()
 	var files []string
@@ -247,8 +247,8 @@ func TestWriterSortsInPasses(t *testing.T) {
 	}
 }
 
-// FuzzDamaged: whatever is changed in an index, also with a directory and checksums that are right again, opening and
-// searching it give an answer or ErrCorrupt.
+// FuzzDamaged checks that opening and searching a damaged index returns an answer or ErrCorrupt, even if the directory
+// and the checksums were corrected afterward.
 func FuzzDamaged(f *testing.F) {
 	_, whole := imageOf(f, people)
 	f.Add(uint32(20), []byte{0xff}, "albert e")

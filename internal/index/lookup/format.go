@@ -9,26 +9,26 @@ import (
 	"io"
 )
 
-// An index file is a header, sections one after another, a directory of the sections and a trailer. Numbers are little
-// endian; v stands for an unsigned varint.
+// An index file consists of a header, consecutive sections, a directory of the sections, and a trailer. Numbers are
+// little endian; v stands for an unsigned varint.
 //
 //	header     magic (8 bytes), version (uint32), zero (uint32)
 //	directory JSON: what the file contains ([Header]), and for each section its part, name, offset, length and CRC-32C
 //	trailer    offset and length of the directory (uint64 each), its CRC-32C (uint32), zero (uint32), magic (8 bytes)
 //
-// A part contains the entries of one type by falling score; an entry's position is its number. Names are numbered
-// through all entries, an entry's label first. Words are numbered in the order of their bytes. A part has these
-// sections:
+// A part contains the entries of one type by decreasing score; an entry's number is its position. Names are numbered
+// across all entries, with each entry's label before its aliases. Words are numbered in the order of their bytes. A
+// part has these sections:
 //
 //	records    the entries, see encodeRecord
 //	recordAt   uint64: where each block of 16 records begins
-//	held       a bit an entry: it is held back
+//	held       one bit per entry: whether it is held back
 //	forward    names as words: v entry, v number of words, v words
 //	forwardAt  uint32: where each name begins, and the end
 //	words      the words' texts, one after another
 //	wordAt     uint32: where each word's text begins, and the end
 //	count      uint64: how many postings there are before each word, and in all
-//	heads      uint32: the least name of each word; then the least of each 16 of these, and so on up to one
+//	heads      uint32: the lowest name of each word; then the lowest of every 16 of these, and so on up to one
 //	postings   a word's names, ascending: v the first, v differences
 //	postingAt  uint64: where each word's postings begin, and the end
 //	exactAt    uint32: where each bucket of "exact" begins, and the end; the number of buckets is a power of two
@@ -50,7 +50,7 @@ const (
 	maxDir      = 1 << 24
 )
 
-// ErrCorrupt: the file is not an index, is damaged, or was written by another version of the program.
+// ErrCorrupt means that the file is not an index, is damaged, or was written by another version of the program.
 var ErrCorrupt = errors.New("unusable index")
 
 // Header describes the content of an index file.
@@ -77,7 +77,7 @@ type directory struct {
 	Sections []section         `json:"sections"`
 }
 
-// partSize has a part's numbers that cannot be derived from the lengths of its sections, and its tables.
+// partSize contains those numbers of a part that cannot be derived from the lengths of its sections, and its tables.
 type partSize struct {
 	Entries    uint32   `json:"entries"`
 	Names      uint32   `json:"names"`
@@ -104,7 +104,7 @@ func newSectionWriter(w io.Writer) (*sectionWriter, error) {
 	return s, err
 }
 
-// begin starts a section, to which everything written from then on belongs.
+// begin starts a section. Everything written from then on belongs to it.
 func (s *sectionWriter) begin(part Type, name string) {
 	s.dir.Sections = append(s.dir.Sections, section{Part: part, Name: name, Offset: s.at})
 	s.cur = &s.dir.Sections[len(s.dir.Sections)-1]
@@ -118,7 +118,7 @@ func (s *sectionWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// readDirectory checks the frame of an index and reads its directory.
+// readDirectory checks the header and the trailer of an index and reads its directory.
 func readDirectory(b []byte) (*directory, error) {
 	switch {
 	case len(b) < len(magic) || string(b[:len(magic)]) != magic:
@@ -305,7 +305,7 @@ func guard(err *error) {
 	}
 }
 
-// store is a place to which an index, or a part of an unfinished one, is written and from which it is read back.
+// store is where an index, or a part of an unfinished index, is written and read back.
 type store interface {
 	io.Writer
 	io.ReaderAt

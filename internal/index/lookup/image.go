@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// image is an index in bytes, searched in place.
+// image is an index as bytes, which are searched in place.
 type image struct {
 	dir   *directory
 	parts []*part
@@ -49,7 +49,7 @@ func (p *part) placed(fs []found) (out []placed) {
 	return out
 }
 
-// search answers a query that is normal. e may be nil.
+// search answers a query that [Query.normal] returned. e may be nil.
 func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, err error) {
 	defer guard(&err)
 	if q.Meaning {
@@ -88,7 +88,7 @@ func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, er
 		slices.SortStableFunc(all, func(a, b placed) int {
 			return cmp.Or(a.rank.compare(b.rank), cmp.Compare(b.r.Score, a.r.Score))
 		})
-		// It is not known yet what follows the last hit of a part that may have more.
+		// If a part may have more hits, the order after its last hit is not yet known.
 		if at := slices.IndexFunc(all, func(f placed) bool { return slices.Contains(last, f.found) }); at >= 0 {
 			all = all[:at+1]
 		}
@@ -102,7 +102,7 @@ func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, er
 	}
 }
 
-// in is get if that is useful: an index of one language has no better entry.
+// in is like get, but does not search if the index has only one language and so no better entry.
 func (im *image) in(iri, language string) (Entry, bool) {
 	if slices.ContainsFunc(im.parts, func(p *part) bool { return len(p.size.Languages) > 1 }) {
 		return im.get(iri, language)

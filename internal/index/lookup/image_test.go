@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// imageOf writes entries to memory and opens what was written.
+// imageOf writes an index of the entries to memory and opens it.
 func imageOf(t testing.TB, entries []Entry) (*image, []byte) {
 	t.Helper()
 	w := newWriter(func() (store, error) { return &memoryStore{}, nil })
@@ -44,7 +44,7 @@ func TestImageSearch(t *testing.T) {
 	}
 }
 
-// randomEntries have few letters and words, so that all ways of matching meet.
+// randomEntries returns entries made of few letters and words, so that all ways of matching occur together.
 func randomEntries(r *rand.Rand, n int) []Entry {
 	letters := []string{"a", "b", "c", "é", "д", "北"}
 	word := func() string {
@@ -94,8 +94,8 @@ func show(p Page) string {
 	return fmt.Sprintf("%s\nmore %v", strings.Join(s, "\n"), p.More)
 }
 
-// TestImageAgreesWithMemory compares the two searchers, which share only the folding of words: one looks at every
-// entry.
+// TestImageAgreesWithMemory compares the two searchers, which share only the folding of words; the one in memory
+// examines every entry.
 func TestImageAgreesWithMemory(t *testing.T) {
 	r := rand.New(rand.NewSource(20261122))
 	for round := range 25 {
@@ -141,7 +141,7 @@ func TestImageAgreesWithMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryOfMany: many entries in memory are found as few are.
+// TestMemoryOfMany checks that many entries in memory are found in the same way as a few.
 func TestMemoryOfMany(t *testing.T) {
 	entries := slices.Clone(people)
 	for i := range manyEntries {

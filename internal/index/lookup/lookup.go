@@ -2,29 +2,29 @@
 //
 // An [Entry] describes one entity, a [Query] is a search, and a [Page] has its hits. [Memory] keeps entries in memory:
 // a handful of candidates for one question, or a few hundred thousand. [File] reads an index file made by [Create],
-// with up to some hundred million names; many processes may have it open, and it may be replaced while they read. Both
+// with up to a few hundred million names. Many processes may have it open, and it may be replaced while they read. Both
 // return the same hits.
 //
 // # By words
 //
-// Names are compared as folded words ([Words]): lower case, without diacritics, punctuation and order. A word of the
-// query matches a word of a name that equals it or begins with it. The names that match all words come first; among
-// these, the ones with more equal words; among these, the ones with the higher score. This is the ranking of the GRASP
-// paper (section 3.4): each label and alias is ranked on its own, and an entity has the rank of its best name. A name
-// that equals the whole query comes before all of these. If no name equals the query and fewer than three have all its
-// words, they are followed by the names that have them after one letter is changed, left out, added or swapped with its
-// neighbor; if there are still fewer than three hits, by names that have some of the words.
+// Names are compared as folded words ([Words]): in lower case, without diacritics or punctuation, and in any order. A
+// word of the query matches a word of a name that equals it or begins with it. The names that match all words come
+// first; among these, the ones with more equal words; among these, the ones with the higher score. This is the ranking
+// of the GRASP paper (section 3.4): each label and alias is ranked on its own, and an entity takes the rank of its best
+// name. A name that equals the whole query comes before all of these. If no name equals the query and fewer than three
+// names have all its words, they are followed by names that have them once a letter is changed, removed, added or
+// swapped with its neighbor. If there are still fewer than three hits, names that have only some of the words follow.
 //
 // # By meaning
 //
-// Stems of words in names and descriptions and shared groups of three letters are compared; with an [Embedder], so is
-// the query's vector with the vectors of names (a label's includes its description), which counts as much. This is for
-// properties and for candidates, up to some hundred thousand.
+// The stems of the words in names and descriptions are compared, and groups of three letters. With an [Embedder], the
+// query's vector is also compared with the vectors of names, which counts as much; a label's vector includes the
+// description. This works for properties and for candidates, up to a few hundred thousand.
 //
 // # What is held back
 //
 // Identifiers of other databases and entities that are mostly noise ([Entry.External], [Entry.Noise]) are left out,
-// unless the query is the whole name of one, has the word "ID", asks for them, or finds nothing else.
+// unless the query is the whole name of one, contains the word "ID", requests them, or finds nothing else.
 package lookup
 
 import (
@@ -44,18 +44,18 @@ const (
 	Property Type = "property"
 )
 
-// Entry is what an index has about one entity in one language. Entries of one IRI in several languages are one hit.
+// Entry is an entity as an index describes it in one language. Entries of one IRI in several languages are one hit.
 type Entry struct {
 	IRI      string // without angle brackets
 	Type     Type   // Any counts as Entity
 	Label    string
 	Language string   // of label, aliases and infos: "en"; "" when unknown
 	Aliases  []string // other names
-	Infos    []string // descriptions, classes and the like, by which people distinguish entities
+	Infos    []string // descriptions, classes and similar texts by which people distinguish entities
 	Score    float64  // orders equally good matches: number of uses, of sitelinks, …
 	Uses     int64    // how often the graph uses it; -1 if unknown
 	External bool     // a property that contains identifiers of another database
-	Noise    bool     // seldom wanted: a category, a scholarly article, a thing without a label
+	Noise    bool     // rarely wanted: a category, a scholarly article, a thing without a label
 }
 
 // Query is a search query.
@@ -63,11 +63,11 @@ type Query struct {
 	Text     string
 	Type     Type     // Any: both
 	Language string   // language of the hits' labels and descriptions, if the index has it, see [Prefer]
-	Offset   int      // hits to leave out at the top, for paging
+	Offset   int      // number of hits to skip, for paging
 	Limit    int      // 1 to MaxHits with Offset; 0 means DefaultLimit
 	Among    []string // only these IRIs; nil means all, an empty list none; unknown ones are ignored
-	Meaning  bool     // rank by meaning, not by words, if the searcher can; Page.Ranked says which it was
-	External bool     // include what is held back: external identifiers and noise
+	Meaning  bool     // rank by meaning, not by words, if the searcher can; see Page.Ranked
+	External bool     // include external identifiers and noise, which are otherwise held back
 }
 
 // Limits of a query.
@@ -77,10 +77,10 @@ const (
 	MaxText      = 1000 // bytes of a query's text that are used
 )
 
-// Match is how a name matched, best first.
+// Match is the way in which a name matched.
 type Match string
 
-// The ways of matching.
+// The ways of matching, best first.
 const (
 	Exact   Match = "exact"   // the name is the query, apart from case, diacritics and punctuation
 	Full    Match = "words"   // all words of the query, each whole or as the beginning of a word
@@ -109,24 +109,24 @@ type Page struct {
 	Hits   []Hit
 	More   bool   // there are hits after these
 	Ranked string // ByWords, ByVectors, ByStems
-	Note   string // what the user should know, for example that the embedding model failed and stems were used; mostly ""
+	Note   string // what the user should know, for example that the embedding model failed and stems were used; usually ""
 }
 
 // Searcher finds entries. [Memory] and [File] implement it.
 type Searcher interface {
-	// Search returns a page of hits. An empty text finds nothing. Errors: ErrQuery, ErrCorrupt, ctx's.
+	// Search returns a page of hits. An empty text finds nothing. Errors: ErrQuery, ErrCorrupt, and the error of ctx.
 	Search(ctx context.Context, q Query) (Page, error)
 	// Get returns the entry of an IRI in the language that [Prefer] prefers.
 	Get(ctx context.Context, iri, language string) (entry Entry, found bool, err error)
 }
 
-// Embedder turns texts into vectors, one each and all of the same length.
+// Embedder turns each text into a vector. All vectors have the same length.
 type Embedder interface {
 	Model() string // name of the model: vectors of two models cannot be compared
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// ErrQuery: the query cannot be answered as it is; the text says why.
+// ErrQuery means that the query cannot be answered as it is. The error's text explains why.
 var ErrQuery = errors.New("wrong query")
 
 // normal checks a query and fills in defaults.
@@ -149,7 +149,7 @@ func (q Query) normal() (Query, error) {
 	return q, nil
 }
 
-// kind returns the type, with Any as Entity.
+// kind returns the type, with Any replaced by Entity.
 func (e *Entry) kind() Type {
 	if e.Type == Any {
 		return Entity
@@ -160,7 +160,7 @@ func (e *Entry) kind() Type {
 // held reports whether the entry is left out unless requested.
 func (e *Entry) held() bool { return e.External || e.Noise }
 
-// allows returns whether the query allows an entry.
+// allows returns a function that reports whether the query allows an entry.
 func (q *Query) allows() func(e *Entry) bool {
 	var in map[string]bool
 	if q.Among != nil {
@@ -172,8 +172,8 @@ func (q *Query) allows() func(e *Entry) bool {
 	return func(e *Entry) bool { return (q.Type == Any || e.kind() == q.Type) && (in == nil || in[e.IRI]) }
 }
 
-// Prefer returns the rank of a language for someone who asked for one: 0 for that one, then English, then "mul"
-// (Wikidata's for all languages), then any other.
+// Prefer returns the rank of a language for someone who asked for a certain one: 0 for the requested language, then
+// English, then "mul" (Wikidata's code for all languages), then any other.
 func Prefer(language, asked string) int {
 	switch {
 	case asked != "" && strings.EqualFold(language, asked):
@@ -187,7 +187,7 @@ func Prefer(language, asked string) int {
 }
 
 // cut fills the page with the requested part of n hits, each IRI once, with its entry in the best language that get
-// has. done means that there are more hits than fit on the page.
+// has. done reports whether there are more hits than fit on the page.
 func (p *Page) cut(q Query, n int, hit func(i int) Hit, get func(iri, language string) (Entry, bool)) (done bool) {
 	p.Hits = nil
 	seen := map[string]bool{}

@@ -138,7 +138,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// FuzzWords: folding what was folded changes nothing, and text in ASCII is folded by both readers alike.
+// FuzzWords checks that folding a folded text changes nothing, and that both readers fold ASCII text in the same way.
 func FuzzWords(f *testing.F) {
 	f.Add("Straße — O'Brien's №5")
 	f.Add("a'b'")
@@ -155,7 +155,7 @@ func FuzzWords(f *testing.F) {
 	})
 }
 
-// edits returns all texts that result from changing, removing, adding or swapping one letter of a word, by the
+// edits returns all texts that result from changing, removing, adding or swapping one letter of a word, as in the
 // definition.
 func edits(w string, letters string) map[string]bool {
 	out := map[string]bool{}
@@ -211,8 +211,8 @@ func TestNearIsTheDefinition(t *testing.T) {
 	}
 }
 
-// TestHitLanguage: an entity with names in several languages is shown in the asker's, then in English, then in the one
-// for all languages, whatever name was found.
+// TestHitLanguage checks that an entity with names in several languages is shown in the asker's language, else in
+// English, else in the one for all languages, no matter which name was found.
 func TestHitLanguage(t *testing.T) {
 	var entries []Entry
 	for _, l := range []string{"de", "mul", "en", "fr"} {

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// maxSemantic is the maximum number of entries of a type that are ranked by meaning at once. Beyond it, ask for
-// candidates with Among, or search by words.
+// maxSemantic is the maximum number of entries of a type that are ranked by meaning at once. Above it, name candidates
+// with Among, or search by words.
 const maxSemantic = 200_000
 
 // liked is an entry with its similarity to a query.
@@ -20,7 +20,7 @@ type liked struct {
 	exact    bool
 }
 
-// byMeaning ranks the allowed entries, using vectors if there are some, and a model to compare them with.
+// byMeaning ranks the allowed entries, using vectors if there are any and e is not nil.
 func (s *semantic) byMeaning(ctx context.Context, q Query, allowed func(e *Entry) bool, e Embedder,
 	vectors []vector) (out []liked, p Page, err error) {
 	p.Ranked = ByStems
@@ -83,7 +83,7 @@ func (s *semantic) byMeaning(ctx context.Context, q Query, allowed func(e *Entry
 	return out, p, nil
 }
 
-// unheld leaves out what is held back, except for whole names, unless there is nothing else.
+// unheld leaves out entries that are held back, except those found by a whole name, unless there is nothing else.
 func (s *semantic) unheld(all []liked) []liked {
 	if !slices.ContainsFunc(all, func(l liked) bool { return !s.entries[l.at].held() }) {
 		return all
@@ -101,7 +101,7 @@ func cmpBool(a, b bool) int {
 	return -1
 }
 
-// hit is a hit of byMeaning.
+// hit returns a hit of byMeaning.
 func (s *semantic) hit(l liked) Hit {
 	e := s.entries[l.at]
 	h := Hit{Entry: e, Name: e.Label, Match: Meaning, Similarity: min(l.likeness, 1)}
@@ -114,7 +114,7 @@ func (s *semantic) hit(l liked) Hit {
 	return h
 }
 
-// vector is the direction of a name's vector, with one byte per dimension.
+// vector is the direction of a name's embedding, with one byte per dimension.
 type vector struct {
 	entry, name int
 	b           []byte // each an int8
@@ -230,7 +230,7 @@ func encodeVectors(vs []vector) []byte {
 	return out
 }
 
-// decodeVectors reads what encodeVectors wrote; base is added to the numbers of entries.
+// decodeVectors reads what encodeVectors wrote; it adds base to the numbers of entries.
 func decodeVectors(b []byte, base int, entries []Entry) (out []vector) {
 	if len(b) == 0 {
 		return nil
@@ -282,8 +282,9 @@ func (im *image) byMeaning(ctx context.Context, q Query, e Embedder) (Page, erro
 	return p, nil
 }
 
-// semantic returns what a query needs: all entries of its type, kept for the next query or, if those are too many, the
-// candidates that it names; nil if it names none.
+// semantic returns the data that a query needs: for all entries of its type, kept for the next query, or, if there are
+// too many, for the candidates that the query names. In the second case it returns nil if the query names none, or too
+// many.
 func (im *image) semantic(ctx context.Context, q Query) (s *semantic, model string, err error) {
 	total := 0
 	for _, p := range im.parts {

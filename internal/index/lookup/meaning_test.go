@@ -22,7 +22,7 @@ var relations = []Entry{
 		Infos: []string{"maker of this work"}, Score: 60},
 }
 
-// meanings are queries by meaning with their best hit; stems, aliases, infos or shared letters decide.
+// meanings are queries by meaning with their best hit; which stems, aliases, infos or shared letters decide.
 var meanings = []struct{ text, want string }{
 	{"directed by", "director"}, {"who directed the film", "director"}, {"birthplace", "birth"}, {"where was she born",
 		"birth"}, {"painter", "painted"},
@@ -54,7 +54,7 @@ func TestByStems(t *testing.T) {
 	}
 }
 
-// themes embeds texts by themes that they mention: a model for tests.
+// themes is a model for tests. It embeds texts by the themes that they mention.
 type themes struct {
 	name  string
 	words [][]string

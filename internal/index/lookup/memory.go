@@ -9,16 +9,16 @@ import (
 
 // Memory is a [Searcher] over entries in memory. It is safe for concurrent use.
 type Memory struct {
-	entries []Entry // by falling score
+	entries []Entry // by decreasing score
 	names   [][]name
 	byIRI   map[string][]int32
 
-	image    func() *image    // of many entries; made when it is first needed
-	meaning  func() *semantic // the same
+	image    func() *image    // if there are many entries; made when it is first needed
+	meaning  func() *semantic // also made when it is first needed
 	embedder Embedder
 	mu       sync.Mutex
 	vectors  []vector
-	failed   bool // they could not be created
+	failed   bool // the vectors could not be created
 }
 
 // name is a label or alias with its words.
@@ -30,7 +30,7 @@ type name struct {
 var _ Searcher = (*Memory)(nil)
 
 // NewMemory returns a searcher over the entries. Equally good matches of the same score keep the order of entries.
-// By meaning it ranks by stems; see [Memory.Embed].
+// Searches by meaning rank by stems; see [Memory.Embed].
 func NewMemory(entries []Entry) *Memory {
 	m := &Memory{entries: slices.Clone(entries), byIRI: make(map[string][]int32, len(entries))}
 	slices.SortStableFunc(m.entries, func(a, b Entry) int { return cmp.Compare(b.Score, a.Score) })
@@ -50,7 +50,7 @@ func NewMemory(entries []Entry) *Memory {
 	return m
 }
 
-// manyEntries is the number of entries above which searching them like a file is faster than one by one.
+// manyEntries is the number of entries above which searching them like a file is faster than examining them one by one.
 const manyEntries = 20_000
 
 // makeImage returns nil if the entries are few, or cannot be written.
@@ -78,8 +78,8 @@ func (m *Memory) makeImage() *image {
 // maxEmbedded is the maximum number of names that a Memory embeds for searches by meaning.
 const maxEmbedded = 5000
 
-// Embed makes searches by meaning use vectors: the names' vectors are made in the first such search. For more than a
-// few thousand names, stems are still used. Call it before the first search.
+// Embed makes searches by meaning use vectors. The first such search makes the names' vectors. With more than a few
+// thousand names, stems are used instead. Call it before the first search.
 func (m *Memory) Embed(e Embedder) *Memory {
 	m.embedder = e
 	return m
@@ -104,7 +104,7 @@ func (m *Memory) get(iri, language string) (Entry, bool) {
 	})], true
 }
 
-// found is a matching entry, by its index.
+// found is a matching entry, identified by its index.
 type found struct {
 	rank  rank
 	entry int32
@@ -187,7 +187,7 @@ func (m *Memory) best(a *asked, i int32) (f found, ok bool) {
 	return f, ok
 }
 
-// hold leaves out what is held back, unless there are no other full matches.
+// hold leaves out entries that are held back, unless there are no other full matches.
 func (m *Memory) hold(all []found) []found {
 	only := !slices.ContainsFunc(all, func(f found) bool {
 		return f.rank.tier < tierSome && (!m.entries[f.entry].held() || f.rank.tier <= tierExact)
@@ -244,7 +244,7 @@ func (m *Memory) byMeaning(ctx context.Context, q Query) (Page, error) {
 
 const tooManyForMeaning = "there are too many names to rank by meaning; they are ranked by words"
 
-// embed makes the vectors once. The note says what went wrong.
+// embed makes the vectors once. The note describes what went wrong.
 func (m *Memory) embed(ctx context.Context) (vs []vector, note string) {
 	if m.embedder == nil {
 		return nil, ""

@@ -1,4 +1,5 @@
-// Over 500 lines: the words of one kind of entity in an index, and all ways to find some of them, read without copying.
+// This file has over 500 lines: it reads the words of one type of entity in an index without copying, and finds some of
+// them in all the supported ways.
 
 package lookup
 
@@ -10,7 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// part has the entries of one type in an index, read in place. Damage causes a panic that guard recovers.
+// part contains the entries of one type in an index, which are read in place. Damage causes a panic that guard
+// recovers.
 type part struct {
 	size partSize
 	kind Type
@@ -20,7 +22,7 @@ type part struct {
 	bounds bounds
 }
 
-// newPart finds the sections and checks that their sizes fit each other.
+// newPart finds the sections and checks that their sizes are consistent.
 func newPart(b []byte, d *directory, kind Type) (*part, error) {
 	p := &part{size: d.Parts[kind], kind: kind, bounds: defaultBounds}
 	byName := map[string]*[]byte{"records": &p.records, "recordAt": &p.recordAt, "held": &p.held, "forward": &p.forward,
@@ -68,7 +70,7 @@ func (r rng) has(w uint32) bool { return w >= r.lo && w < r.hi }
 
 func (p *part) word(i uint32) []byte { return p.words[u32(p.wordAt, i):u32(p.wordAt, i+1)] }
 
-// least returns the first word of a range that is not less than the text.
+// least returns the first word of a range that does not sort before the text.
 func (p *part) least(in rng, text string) uint32 {
 	lo, hi := in.lo, in.hi
 	for lo < hi {
@@ -90,7 +92,7 @@ func (p *part) begun(in rng, text string) rng {
 	return rng{lo, p.least(rng{lo, in.hi}, text+afterAll)}
 }
 
-// whole returns the word that equals the text.
+// whole returns the word of a range that equals the text.
 func (p *part) whole(in rng, text string) (uint32, bool) {
 	i := p.least(in, text)
 	return i, i < in.hi && string(p.word(i)) == text
@@ -101,7 +103,7 @@ func (p *part) all() rng { return rng{0, p.size.Words} }
 // total returns the number of postings of a range of words.
 func (p *part) total(r rng) uint64 { return u64(p.count, r.hi) - u64(p.count, r.lo) }
 
-// near returns the words that are near a word, as the function near defines it, and the ranges of words that begin with
+// near returns the words that are near a word, as defined by the function near, and the ranges of words that begin with
 // a text near it.
 func (p *part) near(word string) (whole []uint32, begun []rng) {
 	w := []rune(word)
@@ -116,7 +118,7 @@ func (p *part) near(word string) (whole []uint32, begun []rng) {
 		text := head + string(rest)
 		id := p.least(in, text)
 		if id >= in.hi || !strings.HasPrefix(string(p.word(id)), text) {
-			return // most tries end here
+			return // most attempts end here
 		}
 		if len(p.word(id)) == len(text) && text != word {
 			whole = append(whole, id)
@@ -155,8 +157,8 @@ func (p *part) near(word string) (whole []uint32, begun []rng) {
 	return whole, begun
 }
 
-// nextLetters calls f for each letter that follows head in the words of the range, with the words that have it there.
-// Letters far from like are left out if head is empty, since there can be thousands.
+// nextLetters calls f for each letter that follows head in the words of the range, with the words in which it does. If
+// head is empty, letters far from like are left out, since there can be thousands.
 func (p *part) nextLetters(in rng, head string, like rune, f func(c rune, sub rng)) {
 	if head == "" {
 		lo, hi := scriptRange(like)
@@ -251,7 +253,7 @@ func (m *meet) skip(l *list, name uint32) bool {
 	return m.budget >= 0
 }
 
-// argmin returns the word with the least first name in a range that is not empty.
+// argmin returns the word with the lowest first name in a range, which must not be empty.
 func (p *part) argmin(r rng) uint32 {
 	best, at := uint32(math.MaxUint32), r.lo
 	look := func(level int, i uint32) {
@@ -302,11 +304,11 @@ type union struct {
 	any   bool
 }
 
-// node is the next name of a list, or the least first name of a range of words.
+// node is the next name of a list, or the lowest first name of a range of words.
 type node struct {
 	name uint32
 	word uint32
-	of   rng   // with list -1: the words that the name is the least first name of
+	of   rng   // with list -1: the words whose lowest first name this is
 	list int32 // its index in lists
 }
 
@@ -337,7 +339,7 @@ func (u *union) push(n node) {
 	}
 }
 
-// settle moves the root of the heap to its place.
+// settle moves the root of the heap down to its place.
 func (u *union) settle() {
 	h := u.heap
 	if len(h) == 0 {
@@ -390,7 +392,7 @@ func (u *union) next() (uint32, bool) {
 	return 0, false
 }
 
-// name returns the entry of a name and its words. It uses the memory of ids, which has room for maxWords+2.
+// name returns the entry of a name and its words. It reuses the memory of ids, which has room for maxWords+2 numbers.
 func (p *part) name(name uint32, ids []uint32) (entry uint32, _ []uint32) {
 	b := p.forward[u32(p.forwardAt, name):u32(p.forwardAt, name+1)]
 	ids = ids[:cap(ids)]
@@ -407,7 +409,7 @@ func (p *part) name(name uint32, ids []uint32) (entry uint32, _ []uint32) {
 		}
 	}
 	ids = ids[:n]
-	// The first two numbers are the entry and how many words follow.
+	// The first two numbers are the entry and the number of words that follow.
 	if len(ids) < 2 || int(ids[1]) != len(ids)-2 || ids[0] >= p.size.Entries {
 		panic(errVarint)
 	}
@@ -430,7 +432,7 @@ func (p *part) record(entry uint32) record {
 	return r
 }
 
-// text returns the name of an entry that has the number.
+// text returns the name of the entry that has the given number.
 func (r *record) text(name uint32) string {
 	i := int(name - r.first)
 	if len(Words(r.Label)) == 0 {
@@ -477,7 +479,7 @@ func skipRecord(c *cursor) {
 	c.skipTexts()
 }
 
-// decodeRecord reads what encodeRecord wrote; with nil tables the namespace and the language are left out.
+// decodeRecord reads what encodeRecord wrote. If the tables are nil, it leaves out the namespace and the language.
 func decodeRecord(c *cursor, namespaces, languages []string) record {
 	r, ns := recordHead(c)
 	r.IRI = c.text()
@@ -515,7 +517,7 @@ func (p *part) entriesOf(iri string, f func(entry uint32)) {
 	})
 }
 
-// iriIs reports whether the entry has the IRI, without reading all of the record.
+// iriIs reports whether the entry has the IRI, without reading the whole record.
 func (p *part) iriIs(entry uint32, namespace, rest string) bool {
 	c := cursor{p.records[u64(p.recordAt, entry/recordBlock):]}
 	for i := entry % recordBlock; i > 0; i-- {

@@ -101,8 +101,8 @@ type labelled struct {
 	want       []string
 }
 
-// written are the ways in which people write the name of an item that are not the label itself. "" means that the label
-// does not allow it.
+// written lists ways in which people write an item's name, other than the label itself. A function returns "" if the
+// label does not allow its way.
 var written = []struct {
 	kind  string
 	write func(r *rand.Rand, e *lookup.Entry) string
@@ -149,7 +149,7 @@ var written = []struct {
 	}},
 }
 
-// misspell changes a letter, leaves one out, doubles one or swaps two, in the longest word.
+// misspell changes, removes or doubles a letter of the longest word, or swaps two.
 func misspell(r *rand.Rand, label string) string {
 	words := strings.Fields(label)
 	at := 0
@@ -178,7 +178,7 @@ func misspell(r *rand.Rand, label string) string {
 
 const perKind = 80
 
-// itemQueries are made of items that are the best known of their name.
+// itemQueries makes queries of items that are the best known of their name.
 func itemQueries(r *rand.Rand, items, others []lookup.Entry) (out []labelled) {
 	best := map[string]bool{}
 	var known []*lookup.Entry
@@ -208,8 +208,8 @@ func itemQueries(r *rand.Rand, items, others []lookup.Entry) (out []labelled) {
 	return out
 }
 
-// propertyQueries removes an alias from some properties and uses it as the query: a name that people use for the
-// relation and that the index does not have.
+// propertyQueries removes an alias from some properties and uses it as the query: people use that name for the
+// relation, and the index does not contain it.
 func propertyQueries(r *rand.Rand, properties []lookup.Entry) (out []labelled, index []lookup.Entry) {
 	index = slices.Clone(properties)
 	order := r.Perm(len(index))
@@ -236,8 +236,8 @@ func propertyQueries(r *rand.Rand, properties []lookup.Entry) (out []labelled, i
 
 var propertyIn = regexp.MustCompile(`\b(?:wdt|p|ps|pq):(P\d+)\b`)
 
-// questionQueries are whole questions, with the properties of their gold queries. Questions that are kept for readers
-// are left out.
+// questionQueries returns whole questions with the properties of their gold queries. Questions that are reserved for
+// readers are left out.
 func questionQueries(t *testing.T) (out []labelled) {
 	t.Helper()
 	kept, err := os.ReadFile(shared(t, "allocation.json"))
@@ -266,7 +266,7 @@ func questionQueries(t *testing.T) (out []labelled) {
 	return out
 }
 
-// figures has recall and mean reciprocal rank.
+// figures contains recall and mean reciprocal rank.
 type figures struct{ n, first, ten, mrr float64 }
 
 func (f *figures) add(found, want []string) {
@@ -287,7 +287,7 @@ func (f *figures) String() string {
 	return fmt.Sprintf("%5.1f %5.1f  %.3f", 100*f.first/f.n, 100*f.ten/f.n, f.mrr/f.n)
 }
 
-// ftsFind is FTS5 alone: every word of the query as a prefix, ranked by bm25.
+// ftsFind searches with FTS5 alone: every word of the query as a prefix, ranked by bm25.
 func ftsFind(t *testing.T, entries []lookup.Entry) func(text string) []string {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "fts"))

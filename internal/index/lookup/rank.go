@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// rank is how well a name matches a query: the lower tier first, then more matched words, then more of them whole.
+// rank describes how well a name matches a query. A lower tier is better, then more matched words, then more of them
+// whole.
 type rank struct{ tier, matched, whole uint8 }
 
 // The tiers. A name in a tier is better than all names in the tiers after it.
@@ -23,8 +24,8 @@ const (
 // few is the number of hits that makes weaker ones superfluous.
 const few = 3
 
-// enough reports whether there are enough hits of better tiers to leave out those of tier: exact names, and full or
-// good matches that are not held back.
+// enough reports whether there are enough hits of better tiers to leave out the hits of tier. Those that count are
+// exact names, and full or good matches that are not held back.
 func enough(tier uint8, exact, full, typo int) bool {
 	switch {
 	case tier <= tierFull:
@@ -51,19 +52,19 @@ func (r rank) match() Match {
 	return Some
 }
 
-// asked is a query's text, prepared.
+// asked is a query's text, prepared for matching.
 type asked struct {
 	text  string   // case-folded, without white space at the ends
 	words []string // at most maxAsked, each word once
 	all   []string // in the order of the text
-	weak  []bool   // for each word: it means nothing by itself, such as "of", while others do
-	held  bool     // include what is held back
+	weak  []bool   // for each word: it means nothing by itself, such as "of", while other words do
+	held  bool     // include entries that are held back
 }
 
 // maxAsked is the maximum number of words of a query that are used.
 const maxAsked = 16
 
-// idWords make a query ask for external identifiers.
+// idWords are the words by which a query requests external identifiers.
 var idWords = []string{"id", "ids", "identifier", "identifiers"}
 
 func prepare(q Query) asked {
@@ -78,7 +79,8 @@ func prepare(q Query) asked {
 	return a
 }
 
-// Weak returns which words of a query mean nothing by themselves, such as "of", or none if all are such words.
+// Weak marks the words of a query that mean nothing by themselves, such as "of". If all words are like that, it marks
+// none.
 func Weak(words []string) []bool {
 	out := make([]bool, len(words))
 	for i, w := range words {
@@ -99,7 +101,7 @@ func (a *asked) rankName(text string, name []string) (r rank, ok bool) {
 		}
 		return r, true
 	}
-	wrong, some := -1, rank{tier: tierSome} // some counts meaningful words
+	wrong, some := -1, rank{tier: tierSome} // some counts only meaningful words
 	for i, w := range a.words {
 		whole := slices.Contains(name, w)
 		if !whole && !slices.ContainsFunc(name, func(n string) bool { return strings.HasPrefix(n, w) }) {
@@ -125,7 +127,7 @@ func (a *asked) rankName(text string, name []string) (r rank, ok bool) {
 	return r, r.matched > 0
 }
 
-// count counts a word that matches.
+// count counts a matching word.
 func (r *rank) count(whole bool) {
 	r.matched++
 	if whole {

@@ -1,4 +1,5 @@
-// Over 500 lines: one search, from its words to its hits; the steps share the state of the scan.
+// This file has over 500 lines: it is one search, from its words to its hits, and the steps share the state of the
+// scan.
 
 package lookup
 
@@ -11,8 +12,8 @@ import (
 	"strings"
 )
 
-// Limits on the names that one search examines, so that its time is limited, too. Only queries of several very common
-// words that hardly occur together reach them; then names with low scores can be missed.
+// bounds limits the number of names that one search examines, and thereby its time. Only queries of several very common
+// words that rarely occur together reach the limits; then names with low scores can be missed.
 type bounds struct {
 	meet  int // in lists of whole words, for names that have all of them
 	scan  int // for matches of all words, whole or begun
@@ -29,7 +30,7 @@ type slot struct {
 	word  string
 	weak  bool  // see asked.weak
 	whole int64 // the word itself; -1 if the part has no such word
-	begun rng   // words that begin with it, including itself
+	begun rng   // words that begin with it, including the word itself
 	total uint64
 
 	looked    bool     // near was looked up
@@ -72,14 +73,14 @@ type scan struct {
 	p      *part
 	ctx    context.Context
 	ask    *asked
-	want   int // the number of hits that is enough
+	want   int // the number of hits to find
 	slots  []slot
 	all    []int    // the query's words in order, as indexes in slots
 	ids    []uint32 // memory for the last name read
 	hits   collector
 	held   collector       // hits that are held back
-	equal  map[uint32]bool // entries with a name that equals the query
-	better map[uint32]bool // entries with a name that has all words
+	equal  map[uint32]bool // entries that have a name that equals the query
+	better map[uint32]bool // entries that have a name with all words
 }
 
 // collector keeps the best hits of each rank in order, each entry once per rank.
@@ -119,7 +120,8 @@ func (c *collector) best() []found {
 	})
 }
 
-// byWords returns the best want hits in a part, and the best of those held back, which count if there is nothing else.
+// byWords returns the best want hits in a part, and the best of those held back, which are used if there is nothing
+// else.
 func (p *part) byWords(ctx context.Context, a *asked, want int, among []string) (hits, held []found, err error) {
 	s := &scan{p: p, ctx: ctx, ask: a, want: want, ids: make([]uint32, 0, maxWords+2), equal: map[uint32]bool{}}
 	s.hits.want, s.held.want = want, want
@@ -156,7 +158,7 @@ func (p *part) byWords(ctx context.Context, a *asked, want int, among []string) 
 	return s.hits.best(), s.held.best(), nil
 }
 
-// superfluous reports whether hits of the tier are not needed after those that were found.
+// superfluous reports whether hits of the tier are not needed in addition to those found so far.
 func (s *scan) superfluous(tier uint8) bool {
 	exact, full, typo := 0, 0, 0
 	for _, f := range s.hits.best() {
@@ -252,7 +254,7 @@ func (s *scan) same(ids []uint32, f func(entry, name uint32) bool) {
 	})
 }
 
-// full finds names that have all words of the query, whole or begun.
+// full finds names that have all words of the query, each whole or as the beginning of a word.
 func (s *scan) full() error {
 	var wholes []uint32 // the rarest first
 	rarest := s.byRareness()
@@ -307,7 +309,7 @@ func (s *scan) byRareness() []int {
 	return order
 }
 
-// hasAll reports whether the words of some slots, whole or begun, are in a name.
+// hasAll reports whether the words of some slots are in a name, each whole or as the beginning of a word.
 func (s *scan) hasAll(slots []int, ids []uint32) bool {
 	for _, i := range slots {
 		if !slices.ContainsFunc(ids, s.slots[i].begun.has) {
@@ -335,7 +337,7 @@ func (s *scan) walk(next func() (uint32, bool), budget int, f func(entry, name u
 	return nil
 }
 
-// rank counts matched words. The slot called wrong, if any, is left out.
+// rank counts matched words. The slot with the index wrong, if any, is left out.
 func (s *scan) rank(ids []uint32, wrong int) (r rank) {
 	for i := range s.slots {
 		if i == wrong {
@@ -359,7 +361,7 @@ func (s *scan) rankSome(ids []uint32) rank {
 	return r
 }
 
-// in reports whether the slot is in a name, and whether as a whole word.
+// in reports whether the slot's word is in a name, and whether it is there as a whole word.
 func (sl *slot) in(ids []uint32) (in, whole bool) {
 	for _, id := range ids {
 		if int64(id) == sl.whole {
@@ -391,7 +393,7 @@ func (s *scan) typos() error {
 	budget := s.p.bounds.typo
 	for i := range s.slots {
 		if empty > 1 || empty == 1 && i != only {
-			continue // two words are wrong, or a different one
+			continue // two words are wrong, or another one is
 		}
 		if err := s.typo(i, &budget); err != nil {
 			return err
@@ -440,7 +442,7 @@ func (s *scan) typo(wrong int, budget *int) error {
 	})
 }
 
-// isNearName reports whether the name is the query except for a letter in one word.
+// isNearName reports whether the name equals the query except for a letter in one word.
 func (s *scan) isNearName(ids []uint32, wrong int) bool {
 	if len(ids) != len(s.all) {
 		return false
@@ -453,7 +455,7 @@ func (s *scan) isNearName(ids []uint32, wrong int) bool {
 	return true
 }
 
-// nearNames finds the names that are the query except for a letter in one word.
+// nearNames finds the names that equal the query except for a letter in one word.
 func (s *scan) nearNames(wrong int) {
 	ids := make([]uint32, len(s.all))
 	for _, w := range s.slots[wrong].nearWhole {
@@ -476,7 +478,8 @@ func (s *scan) nearNames(wrong int) {
 	}
 }
 
-// some finds names that have some of the words: for each word, the rarest first, those with the highest scores.
+// some finds names that have some of the words. For each word, beginning with the rarest, it finds those with the
+// highest scores.
 func (s *scan) some() error {
 	add := func(entry, name uint32, ids []uint32) bool {
 		if s.rank(ids, -1).matched < uint8(len(s.slots)) {
@@ -528,7 +531,7 @@ func (s *scan) among(iris []string) error {
 	return nil
 }
 
-// rankOf is rankName for stored names.
+// rankOf is like rankName, but for stored names.
 func (s *scan) rankOf(entry, name uint32) (r rank, ok bool) {
 	_, ids := s.name(name)
 	n := uint8(len(s.slots))

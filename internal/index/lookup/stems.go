@@ -8,8 +8,8 @@ import (
 	"github.com/kljensen/snowball"
 )
 
-// stemmers are the languages with stemming; other languages are treated as English, whose rules hardly affect their
-// words.
+// stemmers maps the languages with stemming to their stemmers. Other languages are treated as English, whose rules
+// hardly affect their words.
 var stemmers = map[string]string{"en": "english", "es": "spanish", "fr": "french", "ru": "russian", "sv": "swedish",
 	"nb": "norwegian", "no": "norwegian", "hu": "hungarian"}
 
@@ -31,22 +31,22 @@ func stems(text, language string) []string {
 
 // Weights of the ranking by stems, chosen on the labelled queries of testdata/quality.golden.
 const (
-	weightName  = 0.55 // of the degree to which the best name and the query cover each other
+	weightName  = 0.55 // of how far the best name and the query cover each other
 	weightCover = 0.35 // of the share of the query that is in names and infos together
 	weightShape = 0.20 // of shared groups of three letters in the best name
-	inInfo      = 0.6  // a word in an info; a word in a name has 1
-	begun       = 0.7  // a stem that is the beginning of another
-	wrong       = 0.8  // a stem with a wrong letter
+	inInfo      = 0.6  // of a word in an info; a word in a name counts 1
+	begun       = 0.7  // of a stem that is the beginning of another
+	wrong       = 0.8  // of a stem with a wrong letter
 	common      = 0.1  // the weight of a word such as "of"; others are weighted by rareness
-	least       = 0.08 // anything less similar to the query does not match
-	popular     = 0.04 // for the most popular entry, against ties
+	least       = 0.08 // entries less similar to the query do not match
+	popular     = 0.04 // added for the most popular entry, to break ties
 )
 
-// commonWords carry little information about what is searched for.
+// commonWords say little about what a query searches for.
 var commonWords = strings.Fields("a an and are as at be been by did do does for from had has have he her his how i in is it its of on or she " +
 	"than that the their them they this to was were what when where which who whom whose why will with")
 
-// stemmed is an entry as numbers of stems.
+// stemmed is an entry in which words are replaced by the numbers of their stems.
 type stemmed struct {
 	names []stemmedName
 	infos []int32 // distinct stems of all infos
@@ -58,13 +58,13 @@ type stemmedName struct {
 	grams  []uint32 // ascending
 }
 
-// semantic has the data on some entries that ranking by meaning needs.
+// semantic contains the data that ranking some entries by meaning needs.
 type semantic struct {
 	entries []Entry
 	docs    []stemmed
 	stems   []string
 	number  map[string]int32
-	in      []int     // number of entries with a stem
+	in      []int     // for each stem, the number of entries that have it
 	weights []float64 // of stems
 	most    float64   // highest score
 	vectors []vector
@@ -117,7 +117,8 @@ func newSemantic(entries []Entry) *semantic {
 	return s
 }
 
-// grams are the groups of three letters of some words, with a blank around each word, as hashes in ascending order.
+// grams returns the groups of three letters of some words, with a space on each side of each word, as hashes in
+// ascending order.
 func grams(words []string) (out []uint32) {
 	for _, w := range words {
 		rs := []rune(" " + w + " ")
@@ -129,7 +130,7 @@ func grams(words []string) (out []uint32) {
 	return slices.Compact(out)
 }
 
-// alike returns 1 for equal stems, and less if one is the beginning of the other, such as "direct" and "director".
+// alike returns 1 for equal stems, and less if one is the beginning of the other, as with "direct" and "director".
 func alike(a, b string) float64 {
 	if a == b {
 		return 1
@@ -153,7 +154,7 @@ func (s *semantic) weight(stem string, in int) float64 {
 	return math.Log(1+float64(len(s.entries))/float64(1+in)) / math.Log(2+float64(len(s.entries)))
 }
 
-// stemQuery is a query as stems.
+// stemQuery is a query that is split into stems.
 type stemQuery struct {
 	weights []float64 // of its stems
 	weight  float64
@@ -195,7 +196,7 @@ func (s *semantic) query(text, language string) *stemQuery {
 	return q
 }
 
-// byStems returns the similarity of entry i to the query, 0 to a little over 1, and its best name.
+// byStems returns the similarity of entry i to the query, from 0 to a little over 1, and its best name.
 func (s *semantic) byStems(q *stemQuery, i int) (likeness float64, name int) {
 	d := &s.docs[i]
 	clear(q.found)
@@ -236,7 +237,7 @@ func (s *semantic) byStems(q *stemQuery, i int) (likeness float64, name int) {
 	return likeness, name
 }
 
-// dice returns twice the number of shared groups divided by the number of all groups.
+// dice returns twice the number of shared groups divided by the total number of groups in both.
 func dice(a, b []uint32) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0

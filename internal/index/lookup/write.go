@@ -1,5 +1,5 @@
-// Over 500 lines: the parts of the file format are written one after the other, and each depends on the one before it.
-// The readers are in file.go and format.go.
+// This file has over 500 lines: the parts of the file format are written one after another, and each depends on the one
+// before it. The readers are in file.go and format.go.
 
 package lookup
 
@@ -25,16 +25,16 @@ func jsonUnmarshal(b []byte, into any) error { return json.Unmarshal(b, into) }
 // DefaultMemory is the number of bytes of postings that a [writer] keeps at once.
 const DefaultMemory = 256 << 20
 
-// Limits of an entry; longer texts are cut, and further aliases and infos are left out.
+// Limits of an entry; longer texts are truncated, and further aliases and infos are left out.
 const (
 	maxLabel = 4 << 10
 	maxInfo  = 8 << 10
 	maxList  = 1000
 )
 
-// writer makes an index. Entries are added in any order; memory contains only the distinct words and, temporarily, a
-// bounded number of postings, so an index can be many times larger than memory. The rest is in temporary stores. A
-// writer is for one goroutine.
+// writer makes an index. Entries are added in any order; only the distinct words and a bounded number of postings are
+// in memory, so an index can be many times larger than memory. The rest is in temporary stores. A writer must be used
+// by one goroutine only.
 type writer struct {
 	temp     func() (store, error)
 	memory   uint64
@@ -44,7 +44,7 @@ type writer struct {
 	progress func(stage string, done, of int)
 }
 
-// spool has the entries of one type in the order in which they were added.
+// spool contains the entries of one type in the order in which they were added.
 type spool struct {
 	store  store
 	w      *bufio.Writer
@@ -54,12 +54,13 @@ type spool struct {
 	bytes  uint64
 }
 
-// Newwriter returns a writer whose temporary data goes to stores that temp makes; the caller must remove these.
+// newWriter returns a writer that puts temporary data in stores made by temp. The caller must remove them.
 func newWriter(temp func() (store, error)) *writer {
 	return &writer{temp: temp, memory: DefaultMemory, spools: map[Type]*spool{}, progress: func(string, int, int) {}}
 }
 
-// Add adds an entry. Its texts must be UTF-8; invalid bytes are replaced. An entry without an IRI is an error.
+// Add adds an entry. Bytes of its texts that are not valid UTF-8 are replaced. It returns an error if the entry has no
+// IRI.
 func (w *writer) Add(e Entry) error {
 	if e.IRI == "" {
 		return fmt.Errorf("%q has no IRI", e.Label)
@@ -87,7 +88,7 @@ func (w *writer) Add(e Entry) error {
 	return s.put(&e)
 }
 
-// clean cuts texts that are too long and drops empty ones.
+// clean truncates texts that are too long and drops empty ones.
 func (e *Entry) clean() {
 	tidy := func(t string, limit int) string {
 		t = strings.ToValidUTF8(t, "\ufffd")
@@ -123,7 +124,7 @@ func (s *spool) put(e *Entry) error {
 	return err
 }
 
-// each reads the spool.
+// each calls f for each entry of the spool.
 func (s *spool) each(ctx context.Context, f func(raw []byte) error) (err error) {
 	if err := s.w.Flush(); err != nil {
 		return err
@@ -158,7 +159,7 @@ func unspool(raw []byte) Entry {
 	return r.Entry
 }
 
-// sort sorts the spool by score, keeping the order of equal ones.
+// sort sorts the spool by score, keeping the order of entries with equal scores.
 func (s *spool) sort(ctx context.Context, temp func() (store, error)) (*spool, error) {
 	type place struct {
 		score  float64
@@ -258,13 +259,13 @@ type partWriter struct {
 	back  store // out, to read from
 	size  partSize
 
-	words    map[string]uint32 // to the number by order of appearance
-	counts   []uint32          // number of names of each word, by that number
-	names    store             // names as words by that number
+	words    map[string]uint32 // to their numbers, by order of appearance
+	counts   []uint32          // number of names of each word, by the word's number
+	names    store             // names as word numbers
 	namesLen uint64
 	postings uint64
 	order    []string // words, sorted
-	final    []uint32 // number by order of appearance to position in sorted order
+	final    []uint32 // maps a word's number to its position in sorted order
 	hashes   []uint32 // of IRIs
 	forward  section
 }
@@ -449,7 +450,7 @@ func (p *partWriter) forwards() error {
 	return p.section("forwardAt", binary.LittleEndian.AppendUint32(at, uint32(p.forward.Length)))
 }
 
-// eachName reads names as words from a store.
+// eachName calls f for each name in a store, as words.
 func (p *partWriter) eachName(from store, at, length uint64, f func(entry uint64, ids []uint32) error) error {
 	r := bufio.NewReaderSize(io.NewSectionReader(from, int64(at), int64(length)), 1<<20)
 	var ids []uint32
@@ -480,7 +481,7 @@ func (p *partWriter) eachName(from store, at, length uint64, f func(entry uint64
 	return nil
 }
 
-// written reads the names from the section that forwards wrote.
+// written calls f for each name in the section that forwards wrote.
 func (p *partWriter) written(f func(name uint32, ids []uint32) error) error {
 	if err := p.flush(); err != nil {
 		return err
@@ -492,8 +493,8 @@ func (p *partWriter) written(f func(name uint32, ids []uint32) error) error {
 	})
 }
 
-// gather collects the values that each emits for the keys 0 to len(counts)-1, in the order of keys and, for one key, in
-// the order of emission. It makes as many passes over the values as the memory limit requires.
+// gather collects the values that each emits for the keys 0 to len(counts)-1. They are ordered by key and, for the same
+// key, by the order in which they were emitted. It makes as many passes over the values as the memory limit requires.
 func (p *partWriter) gather(counts []uint32, each func(emit func(key, value uint32)) error, use func(key uint32,
 	values []uint32) error) error {
 	for from := 0; from < len(counts); {
@@ -528,7 +529,7 @@ func (p *partWriter) gather(counts []uint32, each func(emit func(key, value uint
 	return nil
 }
 
-// invert writes for each word the names that have it.
+// invert writes, for each word, the names that contain it.
 func (p *partWriter) invert() error {
 	heads := make([]uint32, 0, len(p.counts))
 	at := make([]byte, 0, 8*len(p.counts)+8)
@@ -655,7 +656,7 @@ func (p *partWriter) vectors() error {
 	return p.section("vectors", encodeVectors(vs))
 }
 
-// hashText and hashIDs are FNV-1a with its bits mixed.
+// hashText and hashIDs compute FNV-1a and then mix its bits.
 func hashText(s string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := 0; i < len(s); i++ {

@@ -1,10 +1,10 @@
-// Package opensearch keeps the names of a graph in OpenSearch, for graphs whose labels outgrow a machine. It answers
-// as internal/index/lookup does: words are folded by the same function, and each name is a document of its own, so
-// that an entity has the rank of its best name.
+// Package opensearch keeps the names of a graph in OpenSearch, for graphs whose labels do not fit on one machine. It
+// returns the same hits as internal/index/lookup: words are folded by the same function, and each name is a separate
+// document, so that an entity takes the rank of its best name.
 //
-// Differences: every word may have a wrong letter, but not if only its beginning matches; weak matches are left out
-// depending on the page, not on the whole index; ranking by meaning uses words, which the page's note mentions; at most
-// 65,536 candidates.
+// Differences: any word may have a wrong letter, but not if only its beginning matches; the page, not the whole index,
+// decides whether weak matches are left out; ranking by meaning uses words, and the page's note mentions it; a query
+// can name at most 65,536 candidates.
 //
 // Source: OpenSearch's REST API, version 2: bulk, aliases, search with collapse.
 package opensearch
@@ -43,12 +43,12 @@ type Client struct {
 // Login is the user's credentials; the zero value means none.
 type Login struct{ User, Password string }
 
-// slowest is the time limit for one request; a bulk of names takes seconds.
+// slowest is the time limit for one request; a bulk request takes seconds.
 const slowest = time.Minute
 
 var _ lookup.Searcher = (*Client)(nil)
 
-// New returns a client of the server at an address such as "http://127.0.0.1:9200". alias names the index that is
+// New returns a client for the server at an address such as "http://127.0.0.1:9200". alias names the index that is
 // searched; it consists of lower-case letters, digits and hyphens. rt sends requests to the server.
 func New(address, alias string, login Login, rt http.RoundTripper) (*Client, error) {
 	u, err := url.Parse(address)
@@ -62,10 +62,10 @@ func New(address, alias string, login Login, rt http.RoundTripper) (*Client, err
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
 }
 
-// ErrDown: nothing answers at the address.
+// ErrDown means that no server answers at the address.
 var ErrDown = errors.New("OpenSearch does not answer")
 
-// Error is what the server answered instead of a result.
+// Error is the error that the server returned instead of a result.
 type Error struct {
 	Status int
 	Reason string
@@ -97,8 +97,8 @@ const mapping = `{"settings":{"index":{"refresh_interval":"-1"}},"mappings":{"dy
 "words":{"type":"keyword"},"whole":{"type":"keyword","ignore_above":8000},"language":{"type":"keyword"},"score":{"type":"double"},"held":{"type":"boolean"},"first":{"type":"boolean"}}}}`
 
 // Create fills a new index with the entries that rows adds and points the alias to it when it is complete, so that
-// readers are not disturbed. name is that of the new index, which must not exist; the indexes that the alias pointed to
-// before are removed. After a failure the new index is removed.
+// readers are not affected. name is the name of the new index, which must not exist yet. The indexes that the alias
+// pointed to before are removed. If Create fails, it removes the new index.
 func (c *Client) Create(ctx context.Context, name string, rows func(add func(lookup.Entry) error) error) (err error) {
 	if err := c.call(ctx, http.MethodPut, "/"+name, []byte(mapping), nil); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (c *Client) Create(ctx context.Context, name string, rows func(add func(loo
 	return c.point(ctx, name)
 }
 
-// Rebuild is Create with a name derived from the alias and the time.
+// Rebuild is like [Client.Create], with a name derived from the alias and the time.
 func (c *Client) Rebuild(ctx context.Context, now time.Time, rows func(add func(lookup.Entry) error) error) error {
 	return c.Create(ctx, c.alias+"-"+now.UTC().Format("20060102t150405"), rows)
 }
@@ -242,7 +242,7 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, out
 	return nil
 }
 
-// reason returns the server's error message, one line at most.
+// reason returns the server's error message, at most one line.
 func reason(b []byte) string {
 	var e struct {
 		Error json.RawMessage `json:"error"`

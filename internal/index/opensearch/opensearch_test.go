@@ -53,7 +53,8 @@ func client(t *testing.T, s *httptest.Server) *Client {
 	return c
 }
 
-// TestAgreesWithMemory: the server finds what the index in memory finds, in the same order and with the same matches.
+// TestAgreesWithMemory checks that the server finds what the index in memory finds, in the same order and with the same
+// kinds of match.
 func TestAgreesWithMemory(t *testing.T) {
 	_, s := play(t)
 	c, ctx := client(t, s), context.Background()

@@ -12,8 +12,8 @@ import (
 )
 
 // The boosts for the different kinds of matches. A name's score shows how it matched: an exact name scores more than
-// exact, all words more than full, all except a wrong letter more than typo. For two names that match equally well,
-// each matched word adds matched, and a whole word one more.
+// exact, a name with all words more than full, and a name with all words except for a wrong letter more than typo.
+// Among names that match equally well, each matched word adds matched, and each whole word adds one more.
 const (
 	exact   = 4000
 	full    = 1000
@@ -38,7 +38,7 @@ func any1(parts ...dsl) dsl {
 	return dsl{"bool": dsl{"should": parts, "minimum_should_match": 1}}
 }
 
-// query returns the search for a text. held means that hits that are usually held back are included.
+// query returns the search for a text. If held is true, hits that are usually held back are included.
 func query(q lookup.Query, held bool) dsl {
 	words := lookup.Words(q.Text)
 	whole := dsl{"term": dsl{"whole": strings.Join(words, " ")}}
@@ -81,7 +81,7 @@ func query(q lookup.Query, held bool) dsl {
 	return dsl{"bool": dsl{"filter": filter, "should": should, "minimum_should_match": 1}}
 }
 
-// results is the part of a response that is used.
+// results is the used part of a response.
 type results struct {
 	TimedOut bool `json:"timed_out"`
 	Hits     struct {
@@ -92,7 +92,7 @@ type results struct {
 	} `json:"hits"`
 }
 
-// Search returns a page of hits. Errors: [lookup.ErrQuery], *[Error], ctx's and the network's.
+// Search returns a page of hits. Errors: [lookup.ErrQuery], *[Error], and those of ctx and the network.
 func (c *Client) Search(ctx context.Context, q lookup.Query) (lookup.Page, error) {
 	p := lookup.Page{Ranked: lookup.ByWords}
 	if q.Limit == 0 {
@@ -133,7 +133,7 @@ func (c *Client) Search(ctx context.Context, q lookup.Query) (lookup.Page, error
 	return p, c.translate(ctx, p.Hits, q.Language)
 }
 
-// translate shows hits in the language that [lookup.Prefer] prefers.
+// translate puts the hits into the language that [lookup.Prefer] prefers.
 func (c *Client) translate(ctx context.Context, hits []lookup.Hit, language string) error {
 	for i := range hits {
 		h := &hits[i]
@@ -150,7 +150,7 @@ func (c *Client) translate(ctx context.Context, hits []lookup.Hit, language stri
 	return nil
 }
 
-// hits asks for one more hit than the limit.
+// hits requests one hit more than the limit.
 func (c *Client) hits(ctx context.Context, q lookup.Query, held bool) (out []lookup.Hit, err error) {
 	body, err := json.Marshal(dsl{"from": q.Offset, "size": q.Limit + 1, "query": query(q, held),
 		"collapse": dsl{"field": "iri"}, "track_total_hits": false,
@@ -184,7 +184,7 @@ func (c *Client) hits(ctx context.Context, q lookup.Query, held bool) (out []loo
 // few is the number of hits that make weaker ones superfluous.
 const few = 3
 
-// strong leaves out weak matches after good ones.
+// strong leaves out weak matches that follow good ones.
 func strong(hits []lookup.Hit) []lookup.Hit {
 	n := map[lookup.Match]int{}
 	for _, h := range hits {

@@ -16,31 +16,31 @@ import (
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
 )
 
-// Build is one call of index build: from tables, or from a graph.
+// Build is one call of "index build", from tables or from a graph.
 type Build struct {
 	Entities   string // path of a table; "" for none
 	Properties string
 	Graph      *build.Graph // nil: tables only
 	Out        string       // folder
-	Into       Server       // receives the names, so that the folder only stores what was pulled; nil: the folder
+	Into       Server       // receives the names, so that the folder stores only pulled entries; nil: the folder
 	IntoName   string       // for people
 	Embedder   lookup.Embedder
 	Now        time.Time
-	// Lock locks a folder for this program.
+	// Lock locks a folder for this process.
 	Lock func(dir string) (release func() error, err error)
-	// Progress shows the progress; Log writes messages that stay on the screen.
+	// Progress shows the progress; Log writes messages that remain on the screen.
 	Progress func(text string)
 	Log      func(text string)
 }
 
-// Server keeps an index elsewhere, as opensearch.Client does.
+// Server stores an index elsewhere, like opensearch.Client.
 type Server interface {
 	// Rebuild makes a new index from the entries that rows adds, and replaces the earlier one.
 	Rebuild(ctx context.Context, now time.Time, rows func(add func(lookup.Entry) error) error) error
 }
 
-// Run builds the index. Readers of an earlier one in the folder are not disturbed. When it is interrupted, what was
-// pulled from a graph is kept for the next call with the same folder.
+// Run builds the index. Readers of an earlier index in the folder are not affected. If Run is interrupted, entries
+// pulled from a graph are kept for the next call with the same folder.
 func (b *Build) Run(ctx context.Context) (err error) {
 	if err := os.MkdirAll(b.Out, 0o755); err != nil {
 		return fmt.Errorf("the folder for the index cannot be made: %w", err)
@@ -104,7 +104,7 @@ func count(h *lookup.Header, e *lookup.Entry) {
 	}
 }
 
-// narrowed describes the restriction of the names.
+// narrowed describes how the names are restricted.
 func (b *Build) narrowed() string {
 	if b.Graph == nil || len(b.Graph.Languages) == 0 {
 		return ""
@@ -112,7 +112,8 @@ func (b *Build) narrowed() string {
 	return " in the languages " + strings.Join(b.Graph.Languages, ", ")
 }
 
-// KnownLanguages reports codes that name no language, according to IANA's registry and Wikidata's additions.
+// KnownLanguages returns an error for codes that do not name a language, according to IANA's registry and Wikidata's
+// additions.
 func KnownLanguages(codes []string) error {
 	var wrong []string
 	for _, c := range codes {

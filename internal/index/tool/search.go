@@ -13,13 +13,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Search is one call of index search.
+// Search is one call of "index search".
 type Search struct {
 	Index lookup.Searcher
 	Query lookup.Query // settings for each text; its Text is not used
 	JSON  bool         // one line of JSON per query
 	Out   *bufio.Writer
-	Err   io.Writer // mistakes and notes, unless JSON
+	Err   io.Writer // errors and notes, unless JSON is set
 
 	failed error
 }
@@ -27,7 +27,7 @@ type Search struct {
 // Failed returns the error of the last query that could not be answered, or nil.
 func (s *Search) Failed() error { return s.failed }
 
-// maxQuery is the length of a line of queries in bytes.
+// maxQuery is the maximum length of a line with a query, in bytes.
 const maxQuery = 1 << 20
 
 // Lines answers one query per line; blank lines are skipped.
@@ -72,7 +72,7 @@ type hit struct {
 	Likeness *float64 `json:"likeness,omitempty"`
 }
 
-// Answer answers one query. The error is ctx's or from writing; a query that cannot be answered is reported in the
+// Answer answers one query. The error is that of ctx or of writing; a query that cannot be answered is reported in the
 // output.
 func (s *Search) Answer(ctx context.Context, query string) error {
 	q := s.Query
@@ -129,7 +129,7 @@ const (
 	shownInfo    = 128
 )
 
-// print writes the hits for people: label, further names, IRI, uses, what it is.
+// print writes the hits for people: label, further names, IRI, uses, and description.
 func (s *Search) print(query string, p lookup.Page) error {
 	if p.Note != "" {
 		fmt.Fprintln(s.Err, "spinachbot: index search:", p.Note)
@@ -168,5 +168,5 @@ func (s *Search) print(query string, p lookup.Page) error {
 	return nil
 }
 
-// clean returns a text of the graph on one line, shortened and without control characters.
+// clean returns a text from the graph on one line, shortened and without control characters.
 func clean(t string, n int) string { return text.Clip(text.OneLine(text.Clean(t)), n) }

@@ -15,14 +15,14 @@ import (
 	"sync"
 )
 
-// Server is a small OpenSearch. It keeps documents and aliases, and evaluates the part of the query language that
-// internal/index/opensearch uses as OpenSearch's documentation defines it; it rejects everything else.
+// Server is a small OpenSearch. It stores documents and aliases. It evaluates only the part of the query language that
+// internal/index/opensearch uses, as OpenSearch's documentation defines it, and rejects everything else.
 type Server struct {
 	mu      sync.Mutex
 	Indices map[string][]map[string]any
 	Alias   map[string]string
-	Broken  func(w http.ResponseWriter, r *http.Request) bool // answers instead; false: not this time
-	Login   string                                            // user:password that requests must have; "": none
+	Broken  func(w http.ResponseWriter, r *http.Request) bool // answers instead of the server; false: it did not answer
+	Login   string                                            // user:password that requests must contain; "": none
 }
 
 // New returns a server without documents.
@@ -168,7 +168,7 @@ func search(docs []map[string]any, body []byte) ([]byte, error) {
 	return json.Marshal(map[string]any{"timed_out": false, "hits": map[string]any{"hits": hits}})
 }
 
-// eval returns whether a document matches, and its score. In filter context the score is not used.
+// eval reports whether a document matches, and returns its score. In filter context the score is not used.
 func eval(d map[string]any, q map[string]any) (ok bool, score float64, err error) {
 	for kind, raw := range q {
 		arg, _ := raw.(map[string]any)
