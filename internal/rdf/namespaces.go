@@ -29,8 +29,9 @@ const (
 	Prop     = "http://www.wikidata.org/prop/"
 )
 
-// Prefixes are the prefixes that Wikidata's query service predefines, prefix without colon to namespace.
-// Source: the service's own list (Wikidata:SPARQL query service/Prefixes and its RDF repository). Do not modify.
+// Prefixes are the prefixes that Wikidata's query service predefines, as a map from a prefix without its colon to a
+// namespace. Source: the service's own list (Wikidata:SPARQL query service/Prefixes and its RDF repository). Do not
+// modify.
 var Prefixes = map[string]string{
 	"wd": Entity, "wds": Entity + "statement/", "wdv": "http://www.wikidata.org/value/",
 	"wdref": "http://www.wikidata.org/reference/",

@@ -52,7 +52,7 @@ func Typed(lexical, datatype string) Term {
 	return Term{Kind: LiteralKind, Value: lexical, Datatype: datatype}
 }
 
-// Bound reports whether t is a term at all.
+// Bound reports whether t is a term, that is, not the zero Term.
 func (t Term) Bound() bool { return t.Kind != None }
 
 // IsIRI reports whether t is an IRI.

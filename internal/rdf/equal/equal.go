@@ -1,4 +1,4 @@
-// Package equal decides which terms of results mean the same value, regardless of their datatype, notation or language.
+// Package equal decides which terms in results have the same value, regardless of their datatype, notation or language.
 package equal
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Key returns a text that is equal for terms with the same value and different for others:
+// Key returns a string that is the same for terms with the same value and differs for all others:
 //
 //   - numbers by value regardless of their datatype, 5 = 5.0 = "5"; fractions to twelve significant digits, since
 //     engines differ beyond that;
@@ -81,8 +81,8 @@ var (
 	crs             = regexp.MustCompile(`^\s*<[^>]*>`)
 )
 
-// Date matches a date or time in XML Schema's notations, with years of any size: year, month, day, hour, minute, second,
-// fraction, zone.
+// Date matches a date or time in XML Schema's notations, with years of any length. The groups are year, month, day,
+// hour, minute, second, fraction, zone.
 var Date = regexp.MustCompile(`^([+-]?[0-9]{4,16})(?:-([0-9]{2})(?:-([0-9]{2})(?:T([0-9]{2}):([0-9]{2}):([0-9]{2})(\.[0-9]+)?)?)?)?(Z|[+-][0-9]{2}:[0-9]{2})?$`)
 
 func iriKey(iri string) string {
@@ -95,7 +95,7 @@ func iriKey(iri string) string {
 	return "iri " + iri
 }
 
-// significant is the number of digits of a fraction that count.
+// significant is the number of digits of a fraction that are compared.
 const significant = 12
 
 // Number returns the key of a number in any of XML Schema's notations.
@@ -156,7 +156,7 @@ func instant(s string) (string, bool) {
 		strings.TrimRight(strings.TrimRight(m[7], "0"), "."), true
 }
 
-// LabelColumns returns which columns are text for readers about another column: xLabel, xAltLabel and xDescription if
+// LabelColumns reports which columns are text for readers about another column: xLabel, xAltLabel and xDescription if
 // there is a column x.
 func LabelColumns(vars []string) []bool {
 	next := make([]bool, len(vars))
