@@ -14,8 +14,8 @@ import (
 )
 
 // Account tracks what a run has cost over all its sessions and refuses a call that could exceed the run's limit. It is
-// an [llm.DayStore] in front of the day's own. Every reservation of a call's maximum cost, and its correction, is a
-// line of spent.jsonl, so that a crash loses no cost. Calls in flight at a crash stay booked at their maximum cost.
+// an [llm.DayStore] in front of the day's own. Each reservation of a call's maximum cost, and each correction, is a
+// line of spent.jsonl, so that a crash loses no cost. Calls in progress at a crash stay booked at their maximum cost.
 type Account struct {
 	days  llm.DayStore
 	limit float64 // US dollars; 0: no limit
@@ -24,12 +24,12 @@ type Account struct {
 	sum   llm.Usage
 	full  bool
 
-	all llm.DayStore // what all processes that share the run have spent, under its name; nil: the run is not shared
+	all llm.DayStore // records under the run's name what all processes that share it have spent; nil: not shared
 	run string
 }
 
-// Share makes the limit apply to all processes that share a run together: what they spend is in the store under its
-// name.
+// Share makes the limit apply to the total of all processes that share a run. The store records what they spend, under
+// the run's name.
 func (a *Account) Share(store llm.DayStore, run string) { a.all, a.run = store, run }
 
 // shared books u for all processes. A reservation that exceeds the limit is reverted.
@@ -50,14 +50,14 @@ func (a *Account) shared(ctx context.Context, u llm.Usage, reservation bool) err
 	return &llm.BudgetError{Account: llm.RunAccount, Measure: llm.USD, Reached: sum.USD, Limit: a.limit}
 }
 
-// OpenAccount opens the account of the run in dir. limit is in US dollars over all sessions, 0 for none; days is the
-// account of the days, which has its own limit.
+// OpenAccount opens the account of the run in dir. limit is in US dollars for all sessions, or 0 for no limit. days is
+// the account of the days, which has its own limit.
 func OpenAccount(dir string, limit float64, days llm.DayStore) (*Account, error) {
 	a := &Account{days: days, limit: limit}
 	path := folder(dir).path(spentFile)
 	err := readLines(path, func(_ int, text []byte) error {
 		var u llm.Usage
-		if json.Unmarshal(text, &u) == nil { // a line that a crash tore is the last one of its session
+		if json.Unmarshal(text, &u) == nil { // a line torn by a crash is the last one of its session
 			a.sum.Add(u)
 		}
 		return nil
@@ -75,7 +75,7 @@ func OpenAccount(dir string, limit float64, days llm.DayStore) (*Account, error)
 // Close closes the file.
 func (a *Account) Close() error { return a.file.Close() }
 
-// Sum returns what the run has cost, with calls in flight at their maximum cost.
+// Sum returns what the run has cost, with calls in progress at their maximum cost.
 func (a *Account) Sum() llm.Usage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -89,7 +89,7 @@ func (a *Account) Full() bool {
 	return a.full
 }
 
-// Spent returns what a day cost.
+// Spent returns what was spent on a day.
 func (a *Account) Spent(ctx context.Context, day string) (llm.Usage, error) {
 	return a.days.Spent(ctx, day)
 }
@@ -99,7 +99,7 @@ func (a *Account) Spent(ctx context.Context, day string) (llm.Usage, error) {
 func (a *Account) AddSpent(ctx context.Context, day string, u llm.Usage) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	reservation := u.Calls > 0 // a correction concerns what is already spent
+	reservation := u.Calls > 0 // a correction concerns money that is already spent
 	if a.limit > 0 && reservation && a.sum.USD+u.USD > a.limit {
 		a.full = true
 		return &llm.BudgetError{Account: llm.RunAccount, Measure: llm.USD, Reached: a.sum.USD + u.USD, Limit: a.limit}

@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// The account refuses calls that could exceed the limit, always accepts corrections, and keeps its sum across sessions,
-// even after a torn line.
+// The account refuses calls that could exceed the limit, always accepts corrections, and keeps its total across
+// sessions, even after a torn line.
 func TestAccount(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

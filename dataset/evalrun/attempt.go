@@ -17,7 +17,7 @@ import (
 // skipped is the reason of an item that was not asked because it cannot be scored.
 const skipped = "skipped"
 
-// ask asks one item, and retries it if a service failed, until a given time, after which the item ends with
+// ask asks one item. If a service fails, it retries the item until the given time, at which the item ends with
 // [agent.OutOfTime]. An error stops the run, and the item then counts as not asked.
 func (r *runner) ask(ctx context.Context, it dataset.Item, k known, until time.Time) (*itemFile, error) {
 	out := &itemFile{Schema: Schema, ID: it.ID, Result: rawResult("null"), Meta: Meta{Schema: Schema, ID: it.ID}}
@@ -36,7 +36,7 @@ func (r *runner) ask(ctx context.Context, it dataset.Item, k known, until time.T
 	}
 	late := func() bool { return errors.Is(context.Cause(ctx), event.ErrOutOfTime) }
 	for try := 1; ; try++ {
-		if late() { // another process already spent that time on it
+		if late() { // another process already used up that time
 			return out.late(), nil
 		}
 		a, err := r.attempt(ctx, it, k.gold)
@@ -79,7 +79,7 @@ func (i *itemFile) late() *itemFile {
 	return i
 }
 
-// attempt is one try at an item.
+// attempt is one attempt at an item.
 type attempt struct {
 	out     *agent.Outcome
 	result  rawResult
@@ -87,17 +87,17 @@ type attempt struct {
 	started time.Time
 	elapsed time.Duration
 	usage   llm.Usage
-	failure *Failure      // a service's
+	failure *Failure      // failure of a service
 	detail  string        // of the failure or the reason
 	again   bool          // a retry may help
 	pause   time.Duration // the pause that the service requests
 
-	examples  []string // IDs of the solved questions that the model was shown
-	incidents int      // calls to the graph that its service failed
+	examples  []string // IDs of solved questions shown to the model
+	incidents int      // calls to the graph that failed because of its service
 	refused   int      // repetitions and early stops
 }
 
-// attempt makes one try. An error stops the run; an attempt returned with it was broken off.
+// attempt makes one attempt. An error stops the run; an attempt returned with an error was interrupted.
 func (r *runner) attempt(ctx context.Context, it dataset.Item, gold *goldFile) (*attempt, error) {
 	a := &attempt{started: r.Now()}
 	parts, err := r.parts(it)
@@ -113,7 +113,7 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item, gold *goldFile) (
 		q.Entities = golden(ctx, r.Sources.Main(), it.SPARQL)
 	}
 	run, err := r.begin(ctx, r.New(parts), q)
-	if errors.Is(err, ask.ErrNoQuestion) { // the benchmark's fault, for this item only
+	if errors.Is(err, ask.ErrNoQuestion) { // an error in the benchmark, which affects only this item
 		a.judge(err)
 		return a, nil
 	}
@@ -142,7 +142,7 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item, gold *goldFile) (
 		return nil, fmt.Errorf("%w: %s", ErrBudget, a.out.Detail)
 	}
 	if a.usage = run.Used(); a.usage == (llm.Usage{}) && a.out != nil {
-		a.usage = a.out.Usage // a model whose calls are not booked
+		a.usage = a.out.Usage // the model's calls are not booked
 	}
 	a.judge(err)
 	if err == nil && a.failure == nil && a.out.Answer != nil {
@@ -152,8 +152,8 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item, gold *goldFile) (
 	return a, nil
 }
 
-// right returns a function that reports whether an answer is right by gold, or nil if that does not matter or there is
-// no gold.
+// right returns a function that reports whether an answer is right according to gold, or nil if that does not matter or
+// gold is missing.
 func (r *runner) right(it dataset.Item, gold *goldFile) func(context.Context, *agent.Answer) bool {
 	known := Result{ID: it.ID, Gold: gold.Result, GoldError: gold.Error, GoldSPARQL: gold.SPARQL}
 	if r.UntilF1 <= 0 || !known.Scorable() {
@@ -172,7 +172,7 @@ func (r *runner) right(it dataset.Item, gold *goldFile) func(context.Context, *a
 	}
 }
 
-// begin asks, or continues a branching search that a crash cut off, since it may have cost a lot.
+// begin asks the question, or continues a branching search that a crash interrupted, since it may have cost a lot.
 func (r *runner) begin(ctx context.Context, asker ask.Asker, q agent.Question) (*ask.Run, error) {
 	service := ask.Service{Log: r.Log, Asker: asker, Limits: r.Limits, Now: r.Now}
 	name := FileName(q.ID)
@@ -192,7 +192,7 @@ func (r *runner) begin(ctx context.Context, asker ask.Asker, q agent.Question) (
 	return service.Start(ctx, q)
 }
 
-// unfinishedTree reports whether a trajectory is of a branching search that has not ended.
+// unfinishedTree reports whether a trajectory is that of a branching search that has not ended.
 func unfinishedTree(events []event.Event) bool {
 	tree := false
 	for _, e := range events {
@@ -204,7 +204,7 @@ func unfinishedTree(events []event.Event) bool {
 	return tree
 }
 
-// parts returns the model and the graph for one attempt: the recording's if it has the item.
+// parts returns the model and the graph for one attempt: those of the recording if it contains the item.
 func (r *runner) parts(it dataset.Item) (Parts, error) {
 	p := Parts{Log: r.Log, Sources: r.Sources, Now: r.Now}
 	if r.Replay != nil {
@@ -223,11 +223,11 @@ func (r *runner) parts(it dataset.Item) (Parts, error) {
 	return p, nil
 }
 
-// stopsRun reports whether the money of the run or of the day is spent. The question's own limit is a result like any
-// other.
+// stopsRun reports whether the money of the run or of the day is spent. Reaching the question's own limit is a result
+// like any other.
 func stopsRun(r agent.Reason) bool { return r == agent.RunMoney || r == agent.DayMoney }
 
-// judge distinguishes a service's failure from the agent's own end.
+// judge distinguishes a service's failure from an ending by the agent itself.
 func (a *attempt) judge(err error) {
 	if err != nil {
 		a.failure, a.detail = failed(Internal), err.Error()

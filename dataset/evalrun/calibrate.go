@@ -8,14 +8,13 @@ import (
 // right if its exact match is 1.
 type Calibration struct {
 	N int `json:"n"`
-	// expected calibration error: mean distance of confidence and share of right answers over the bins (Guo et al.
-	// 2017)
+	// expected calibration error: mean difference of confidence and share of right answers over the bins (Guo et al. 2017)
 	ECE float64 `json:"ece"`
-	// mean squared distance of confidence and being right (Brier 1950); a constant guess of the mean scores Base
+	// mean squared difference of confidence and correctness (Brier 1950); a constant guess of the mean scores Base
 	Brier float64          `json:"brier"`
 	Base  float64          `json:"brier_of_the_mean"`
 	Bins  []CalibrationBin `json:"bins"`
-	// what remains, and how much of it is right, when answers below a confidence are withheld
+	// answers left, and the share of right ones, if those below a confidence are withheld
 	Cut []CoveragePoint `json:"coverage"`
 }
 
@@ -24,9 +23,9 @@ type CalibrationBin struct {
 	Low        float64 `json:"low"`
 	High       float64 `json:"high"`
 	N          int     `json:"n"`
-	Confidence float64 `json:"confidence"` // mean
-	Right      float64 `json:"right"`      // share
-	F1         float64 `json:"f1"`         // mean
+	Confidence float64 `json:"confidence"` // mean of the bin
+	Right      float64 `json:"right"`      // share of right answers
+	F1         float64 `json:"f1"`         // mean of the bin
 }
 
 // CoveragePoint is the effect of withholding the answers below a confidence.
@@ -38,7 +37,7 @@ type CoveragePoint struct {
 
 const calibrationBins = 10
 
-// Calibrate compares the confidence with a metric. Items with a service failure are left out.
+// Calibrate compares the confidence with the results by a metric. Items with a service failure are left out.
 func (r *RunData) Calibrate(metric string) Calibration {
 	var c Calibration
 	var conf, right, f1 []float64
@@ -84,8 +83,8 @@ func (r *RunData) Calibrate(metric string) Calibration {
 	return c
 }
 
-// binOf returns the bin of a confidence; 1 belongs to the last. Confidences have two decimals: the tolerance keeps 0.3
-// in the bin that begins with it.
+// binOf returns the bin of a confidence; 1 is in the last bin. Confidences have two decimals, so the tolerance keeps
+// 0.3 in the bin that begins at 0.3.
 func binOf(p float64) int {
 	return max(0, min(int(p*calibrationBins+1e-9), calibrationBins-1))
 }

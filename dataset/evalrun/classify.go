@@ -13,20 +13,20 @@ import (
 // Class is a class of errors. Five of them are from the SPINACH paper's error analysis (section 5.4).
 type Class string
 
-// The classes, in the order in which their rules are tried. An item with an F1 of 1 has none.
+// The classes, in the order in which their rules are tried. An item with an F1 of 1 is in none.
 const (
 	ServiceError   Class = "service"         // not the agent's error: a service failed
 	Format         Class = "format"          // the right facts in another form
-	Exploration    Class = "exploration"     // it did not find what the query needs, or ran out of steps
+	Exploration    Class = "exploration"     // the agent did not find what the query needs, or ran out of steps
 	OverConstraint Class = "over-constraint" // an extra condition loses right rows
 	Property       Class = "property"        // a wrong property, or the direct path where the statement's is needed
-	Complex        Class = "complex query"   // the right pieces put together wrongly
+	Complex        Class = "complex query"   // the right parts were combined wrongly
 )
 
 // Classes lists the classes of the agent's own errors, in the paper's order.
 var Classes = []Class{Property, Complex, Exploration, OverConstraint, Format}
 
-// ClassRules describes how [Classify] decides; the first rule that applies counts.
+// ClassRules describes the rules of [Classify]; the first one that applies decides.
 var ClassRules = []struct {
 	Class Class
 	Rule  string
@@ -40,17 +40,17 @@ var ClassRules = []struct {
 	{Complex, "everything else: a condition is missing, or the right pieces are put together in another way"},
 }
 
-// Verdict is the class of an item's error, with the reason in words. By is "rules" or "model".
+// Verdict is the class of an item's error, with the reason as text. By is "rules" or "model".
 type Verdict struct {
 	ID    string `json:"id"`
 	Class Class  `json:"class"`
 	Why   string `json:"why"`
 	By    string `json:"by"`
-	Of    string `json:"of,omitempty"` // hash of what a model was asked
+	Of    string `json:"of,omitempty"` // hash of the request to a model
 }
 
-// Classify assigns a class by rules to an item whose answer is not right; steps are from its trajectory. ok is false
-// for a right answer and for an item that is in no average.
+// Classify assigns a class by rules to an item whose answer is not right; steps are those of its trajectory. ok is
+// false if the answer is right or the item is in no average.
 func Classify(it *ItemData, metric string, steps []agent.Step) (v Verdict, ok bool) {
 	s, scored := it.Score(metric)
 	if !scored || s.F1 == 1 || it.Reason == skipped {
@@ -120,7 +120,7 @@ func classifyQuery(it *ItemData, gold, pred queryFacts, steps []agent.Step) (Cla
 	return Complex, "the same items and properties, put together in another way"
 }
 
-// found reports whether items that the answer's query lacks were seen during the run.
+// found reports whether items that are missing in the answer's query were seen during the run.
 func found(items []string, steps []agent.Step) string {
 	unseen := slices.DeleteFunc(slices.Clone(items), func(id string) bool { return seen(steps, id) })
 	if len(unseen) > 0 {
@@ -160,7 +160,7 @@ func seen(steps []agent.Step, id string) bool {
 	return false
 }
 
-// formatOnly returns how an answer differs from gold only in form, or "" if it does not.
+// formatOnly describes the difference if an answer differs from gold only in form. Otherwise it returns "".
 func formatOnly(it *ItemData) string {
 	if s, ok := it.Score(MetricFair); ok && s.F1 == 1 {
 		return "right by the measure fair"
@@ -187,7 +187,7 @@ func isTable(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '[' }
 
 func rowCount(raw json.RawMessage) int {
 	var rows []json.RawMessage
-	_ = json.Unmarshal(raw, &rows) // no table: no rows
+	_ = json.Unmarshal(raw, &rows) // not a table: no rows
 	return len(rows)
 }
 
@@ -220,7 +220,7 @@ func valuesOf(raw json.RawMessage) []string {
 	return slices.Compact(out)
 }
 
-// dates shortens dates to their years and leaves the rest unchanged.
+// dates shortens dates to their years and leaves other values unchanged.
 func dates(values []string) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
@@ -234,8 +234,8 @@ func dates(values []string) []string {
 	return slices.Compact(out)
 }
 
-// fewer reports whether the answer's values are a subset of gold's, or whether both are a single number and the
-// answer's is smaller.
+// fewer reports whether the answer's values are a subset of gold's, or both are single numbers and the answer's is
+// smaller.
 func fewer(it *ItemData) bool {
 	g, p := valuesOf(it.Gold), valuesOf(it.Result.Result)
 	if len(g) == 1 && len(p) == 1 {

@@ -21,7 +21,7 @@ var classifyPrompt string
 // classifyRequest returns the request to a model about an item that was answered wrongly.
 func classifyRequest(it *ItemData) llm.Request {
 	tag := func(name, body string, n int) string {
-		lines := strings.Split(body, "\n") // they would end comments in a query
+		lines := strings.Split(body, "\n") // line breaks end comments in a query
 		for i := range lines {
 			lines[i] = plain(lines[i])
 		}
@@ -36,8 +36,8 @@ func classifyRequest(it *ItemData) llm.Request {
 		Messages: []llm.Message{{Role: llm.System, Content: classifyPrompt}, {Role: llm.User, Content: said}}}
 }
 
-// ClassifyByModel asks a model for the class of the error in an item's answer. If the model's answer cannot be read,
-// the verdict of the rules, rules, is kept; an error is the model's own failure.
+// ClassifyByModel asks a model for the class of the error in an item's answer. If the model's answer cannot be read, it
+// returns rules, the verdict of the rules. An error is a failure of the model.
 func ClassifyByModel(ctx context.Context, m agent.Model, it *ItemData, rules Verdict) (Verdict, error) {
 	req := classifyRequest(it)
 	resp, err := m.Complete(ctx, req)
@@ -57,7 +57,7 @@ func ClassifyByModel(ctx context.Context, m agent.Model, it *ItemData, rules Ver
 		Of: requestHash(req)}, nil
 }
 
-// requestHash identifies a question to the model: a changed answer or a changed prompt is judged again.
+// requestHash identifies a request to the model: after a change to the answer or the prompt, the model judges again.
 func requestHash(req llm.Request) string {
 	said := Settings{}
 	for _, m := range req.Messages {
@@ -66,19 +66,19 @@ func requestHash(req llm.Request) string {
 	return said.Fingerprint()
 }
 
-// Verdicts are the classes of a run's errors, by item.
+// Verdicts contains the classes of a run's errors, by item.
 type Verdicts map[string]Verdict
 
 const classesFile = "classes.jsonl"
 
 // Judge classifies the errors of a run by a metric. With a model, it asks once for each wrong answer and keeps the
-// result in the run's folder. If there is no answer, a model has nothing to compare, and the rules' class is kept.
+// result in the run's folder. If there is no answer, the model has nothing to compare, so the rules' class is kept.
 func (r *RunData) Judge(ctx context.Context, metric string, m agent.Model) (Verdicts, error) {
 	out := Verdicts{}
 	kept := map[string]Verdict{}
 	path := folder(r.Dir).path(classesFile)
 	if m != nil {
-		// A missing or torn file only costs calls.
+		// If the file is missing or torn, the only cost is further calls.
 		_ = readLines(path, func(_ int, text []byte) error {
 			var v Verdict
 			if json.Unmarshal(text, &v) == nil {

@@ -10,11 +10,11 @@ import (
 	"slices"
 )
 
-// Comparison is two or more runs on their common items.
+// Comparison compares two or more runs on their common items.
 type Comparison struct {
-	Metric string       `json:"metric"` // by which the pairs are compared
+	Metric string       `json:"metric"` // the metric by which pairs are compared
 	Runs   []RunSummary `json:"runs"`
-	// items that are in the averages of all runs and not failed by a service in any: all figures are over these
+	// number of items in the averages of all runs and without a service failure in any; all figures are over these
 	Common  int       `json:"common"`
 	LeftOut []LeftOut `json:"left_out"` // items that are not common
 	// common items whose gold result differs between the runs: the graph changed between their snapshots
@@ -28,24 +28,24 @@ type RunSummary struct {
 	Name     string   `json:"name"`
 	Settings Settings `json:"settings"`
 	Items    int      `json:"items"`
-	Failed   int      `json:"failed"` // by services, of all its items
-	// Scores are over the common items; WithFailures also over items that are not common only because a service failed
-	// some run, with the run's own failures as 0.
+	Failed   int      `json:"failed"` // items failed by services, of all its items
+	// Scores are over the common items. WithFailures also includes items that are not common only because a service failed
+	// in some run; the run's own failures count as 0.
 	Scores  []MetricSummary `json:"scores"`
 	Steps   float64         `json:"steps"`
 	Seconds float64         `json:"seconds"`
-	Tokens  float64         `json:"tokens"` // in and out, per item
-	USD     float64         `json:"usd"`    // an item
+	Tokens  float64         `json:"tokens"` // input and output, per item
+	USD     float64         `json:"usd"`    // per item
 }
 
 // LeftOut is an item that is not compared, with the reason.
 type LeftOut struct {
 	ID  string `json:"id"`
-	Run string `json:"run"` // the first run that it is missing in
+	Run string `json:"run"` // the first run without the item
 	Why string `json:"why"` // not_run, service_failed, other_item, gold_missing, gold_failed, gold_empty
 }
 
-// Pair compares run B with run A: differences are B's figure less A's, from -1 to 1.
+// Pair compares run B with run A: a difference is B's figure minus A's, from -1 to 1.
 type Pair struct {
 	A        string   `json:"a"`
 	B        string   `json:"b"`
@@ -55,15 +55,15 @@ type Pair struct {
 	OnlyA    int      `json:"em_only_a"`
 	OnlyB    int      `json:"em_only_b"`
 	P        float64  `json:"em_p"`   // McNemar, exact, two-sided
-	MDEEM    Figure   `json:"em_mde"` // smallest difference that these items would show, given the observed disagreement
+	MDEEM    Figure   `json:"em_mde"` // smallest difference that these items could show, given the observed disagreement
 	MDEF1    Figure   `json:"f1_mde"`
 	Wins     int      `json:"wins"` // items with a higher F1 in B
 	Losses   int      `json:"losses"`
 	Ties     int      `json:"ties"`
-	Items    []Duel   `json:"items"` // wins and losses, greatest difference first
+	Items    []Duel   `json:"items"` // wins and losses, largest difference first
 }
 
-// Figure is a number that may be unknown: null.
+// Figure is a number, or NaN, which means unknown and is written as null.
 type Figure float64
 
 // MarshalJSON writes null for NaN.
@@ -74,7 +74,7 @@ func (f Figure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(f))
 }
 
-// Duel is an item that one run does better.
+// Duel is an item on which one run does better.
 type Duel struct {
 	ID       string  `json:"id"`
 	Question string  `json:"question"`
@@ -109,7 +109,7 @@ func Compare(ctx context.Context, runs []*RunData, metric string, rng *rand.Rand
 		c.Runs = append(c.Runs, summariseRun(r, i, metrics, common, failed))
 	}
 	if len(common) == 0 {
-		return c, nil // nothing to compare: no figures rather than zeros
+		return c, nil // if there is nothing to compare, there are no figures, rather than zeros
 	}
 	for a := range runs {
 		for b := a + 1; b < len(runs); b++ {
@@ -127,7 +127,7 @@ func Compare(ctx context.Context, runs []*RunData, metric string, rng *rand.Rand
 	return c, nil
 }
 
-// nameApart renames runs in folders of the same name so that their names differ.
+// nameApart renames runs whose folders have the same name, so that their names differ.
 func nameApart(runs []*RunData) {
 	seen := map[string]int{}
 	for _, r := range runs {
@@ -137,8 +137,8 @@ func nameApart(runs []*RunData) {
 	}
 }
 
-// align finds the common items, in the first run's order, and those that are scorable in all runs but that a service
-// failed in some.
+// align finds the common items, in the first run's order, and those that are scorable in all runs but failed because of
+// a service in some.
 func (c *Comparison) align(runs []*RunData) (common, failed [][]*ItemData) {
 	seen := map[string]bool{}
 	for _, r := range runs {
@@ -188,11 +188,11 @@ func (c *Comparison) align(runs []*RunData) (common, failed [][]*ItemData) {
 const (
 	notRun        = "not_run"
 	serviceFailed = "service_failed"
-	// the same ID in another benchmark: neither the question nor the gold query is the same
+	// an item with the same ID in another benchmark: both the question and the gold query differ
 	otherItem = "other_item"
 )
 
-// leaves returns why an item cannot be compared, or "" if it can.
+// leaves returns the reason why an item cannot be compared, or "" if it can.
 func leaves(it *ItemData) string {
 	switch {
 	case it == nil || it.Reason == skipped:

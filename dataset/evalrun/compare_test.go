@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// runOf makes a run with fakes in a folder of the given name.
+// runOf makes a run with fakes, in a folder with the given name.
 func runOf(t *testing.T, name string, change func(*world), items []dataset.Item) *RunData {
 	t.Helper()
 	w := newWorld(t, filepath.Join(t.TempDir(), name), items)
@@ -30,7 +30,7 @@ func runOf(t *testing.T, name string, change func(*world), items []dataset.Item)
 
 func pcg() *rand.Rand { return rand.New(rand.NewPCG(1, 0)) }
 
-// The test compares two runs over items with known outcomes: common items, wins and losses, the first difference,
+// The test compares two runs over items with known outcomes: common items, wins and losses, the first differing step,
 // oracle and vote.
 func TestCompare(t *testing.T) {
 	t.Parallel()
@@ -64,8 +64,8 @@ func TestCompare(t *testing.T) {
 	if c.Oracle[0].F1 != 1 || *c.Runs[0].Scores[0].F1 != 0.5 || *c.Runs[1].Scores[0].F1 != 0.75 {
 		t.Errorf("oracle %v, runs %v %v", c.Oracle, c.Runs[0].Scores, c.Runs[1].Scores)
 	}
-	// e can be scored in both and failed only in the second. It is right in the first and 0 in the second, so both have 3
-	// of 5.
+	// Item e can be scored in both runs and failed only in the second. It is right in the first and counts as 0 in the
+	// second, so both score 3 of 5.
 	for _, r := range c.Runs {
 		if all := r.Scores[0].WithFailures; r.Scores[0].N != 4 || all == nil || all.N != 5 ||
 			!near(*all.F1, 0.6, 1e-9) || !near(*all.EM, 0.6, 1e-9) {
@@ -93,7 +93,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// A graph that changed between two runs is named.
+// If the graph changed between two runs, the comparison reports it.
 func TestGoldDrift(t *testing.T) {
 	t.Parallel()
 	a := runOf(t, "same", nil, bench("answer ROWS a | ROWS a"))
@@ -160,8 +160,8 @@ func TestParting(t *testing.T) {
 }
 
 // Worked out by hand: confidences 0.8, 0.8, 0.3, right 1, 0, 0. Bins: 0.8 with half right (distance 0.3, weight 2/3),
-// 0.3 with none right (0.3, 1/3): ECE 0.3. Brier: (0.04 + 0.64 + 0.09)/3 = 0.2567; of the mean 1/3: (4/9 + 1/9 + 1/9)/3
-// = 2/9.
+// 0.3 with none right (0.3, 1/3): ECE 0.3. The Brier score is (0.04 + 0.64 + 0.09)/3 = 0.2567; for a constant guess of
+// the mean, 1/3, it is (4/9 + 1/9 + 1/9)/3 = 2/9.
 func TestCalibrate(t *testing.T) {
 	it := func(confidence, em float64, answered bool) ItemData {
 		return ItemData{Result: Result{Confidence: confidence, Answered: answered},
@@ -223,7 +223,7 @@ func TestCompareOtherBenchmark(t *testing.T) {
 	}
 }
 
-// A run in which everything failed is reported as such, because it is of the same benchmark.
+// A run in which everything failed is reported as such, because its benchmark is the same.
 func TestCompareFailedRun(t *testing.T) {
 	t.Parallel()
 	items := bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b")
@@ -241,7 +241,7 @@ func TestCompareFailedRun(t *testing.T) {
 	}
 }
 
-// Two queries that differ only after the point where they are cut are shown from there.
+// If two queries differ only after the point at which they are clipped, they are shown from the difference on.
 func TestPartingShowsTheDifference(t *testing.T) {
 	long := strings.Repeat("?x wdt:P31 wd:Q5 . ", 20)
 	p := part([]agent.Step{{Action: "execute_sparql", Argument: long + "# one"}, {Action: "stop"}},

@@ -1,5 +1,5 @@
-// Package evalrun runs the agent on a benchmark and evaluates the results: runs that survive a crash, comparisons with
-// error bars, reports.
+// Package evalrun runs the agent on a benchmark and evaluates the results. Its runs survive crashes, its comparisons
+// have error bars, and it writes reports.
 //
 // # A run
 //
@@ -14,19 +14,19 @@
 //	trajectories/NAME.jsonl    everything the model saw and said; NAME~2.jsonl and on are earlier attempts
 //	spent.jsonl         what the model cost, booked before each call
 //
-// NAME is the item's id made safe, see [FileName]. A file in gold/ or items/ appears as a whole or not at all, so a run
-// can be killed at any moment: the next one with the same settings does the rest. Other settings in the same folder are
-// refused.
+// NAME is the item's ID in a safe form, see [FileName]. A file in gold/ or items/ appears as a whole or not at all, so
+// a run can be killed at any time: the next run with the same settings does the rest. A run with other settings in the
+// same folder is refused.
 //
-// A failure of a service (model or graph did not answer, no model for the question) is not a wrong answer: it is
-// retried, recorded separately and listed, and every average is reported with it (as 0) and without it. Items whose
-// gold query fails or returns nothing are in no average, and are listed.
+// A failure of a service (the model or the graph did not answer, or there is no model for the question) is not a wrong
+// answer. It is retried, recorded separately and listed, and every average is reported both with it (as 0) and without
+// it. Items whose gold query fails or returns nothing are listed but are in no average.
 //
 // # After the run
 //
 // [Compare] compares runs on their common items: paired bootstrap, exact McNemar, minimum detectable effect, wins and
 // losses with the step at which the trajectories diverge, oracle and vote. [NewReport] computes a report of one or more
-// runs; a [Report] writes itself as a self-contained page, or as tables in Markdown and LaTeX.
+// runs; a [Report] can be written as a self-contained page, or as tables in Markdown and LaTeX.
 //
 // # Reading order
 //

@@ -21,8 +21,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// fakeGraph is the tests' graph: queries of the form "ROWS a b c" return rows with these values, "FAIL kind" fails,
-// anything else has no rows.
+// fakeGraph is the tests' graph. Queries of the form "ROWS a b c" return rows with these values, "FAIL kind" fails, and
+// all other queries return no rows.
 
 type fakeGraph struct {
 	agent.Graph
@@ -48,7 +48,7 @@ func (g *fakeGraph) Query(_ context.Context, query string) (*kg.Table, error) {
 	return rowsOf(query), nil
 }
 
-// rowsOf returns the table of a fake query.
+// rowsOf returns the result of a fake query.
 func rowsOf(query string) *kg.Table {
 	t := &kg.Table{Vars: []string{"x"}, Source: "fake graph"}
 	switch words := strings.Fields(query); {
@@ -62,13 +62,13 @@ func rowsOf(query string) *kg.Table {
 	return t
 }
 
-// fakeAsker follows the question's text: "answer ROWS a b", "no_answer", "fail graph_failed", "unreadable", "panic";
-// "slow" waits for the context. before is called at the beginning of each question.
+// fakeAsker does what the question's text demands: "answer ROWS a b", "no_answer", "fail graph_failed", "unreadable",
+// "panic"; "slow" waits for the context. before is called at the beginning of each question.
 type fakeAsker struct {
 	p      Parts
 	before func(q agent.Question)
 	flaky  map[string]int // number of times a question fails before it is answered
-	pause  time.Duration  // that the graph's service then demands
+	pause  time.Duration  // the pause that the graph's service then requests
 	mu     *sync.Mutex
 }
 
@@ -161,7 +161,7 @@ func bench(lines ...string) []dataset.Item {
 	return out
 }
 
-// world is a run with fakes.
+// world is a run that uses fakes.
 type world struct {
 	Config
 	graph *fakeGraph

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// queryFacts are the parts of a query that the report and the error classes use. ok is false when the text is not a
+// queryFacts are the parts of a query that the report and the error classes use. ok is false if the text is not a
 // query.
 type queryFacts struct {
 	ok         bool
@@ -52,10 +52,10 @@ func termID(t *sparql.Term) string {
 	return rdf.EntityID(t.Value().Value)
 }
 
-// classProperties are instance of and subclass of.
+// classProperties are "instance of" and "subclass of".
 var classProperties = []string{"P31", "P279"}
 
-// classPath reports whether a path consists of them alone.
+// classPath reports whether a path consists only of them.
 func classPath(p *sparql.Path) bool {
 	if p.Kind == sparql.PathTerm {
 		return slices.Contains(classProperties, termID(p.Term))
@@ -101,7 +101,7 @@ func newBinner(order ...string) *binner {
 	return &binner{order: order, f1: map[string][]float64{}, em: map[string][]float64{}}
 }
 
-// add puts an item's score into bins; a label that is not in the order comes last.
+// add adds an item's score to bins. Labels that are not in the order come last.
 func (b *binner) add(s Score, labels ...string) {
 	b.all++
 	for _, l := range labels {
@@ -130,7 +130,7 @@ var stepBins = []string{"0–2", "3–5", "6–8", "9–11", "12–14", "15+"}
 
 func stepBin(n int) string { return stepBins[min(n/3, len(stepBins)-1)] }
 
-// ByFeature returns the metric by the features of the gold query (an item counts for each feature of its query), and
+// ByFeature returns the metric for each feature of the gold queries (an item counts for each feature of its query), and
 // for queries without any. Items with a service failure are left out, here and in the distributions.
 func (r *RunData) ByFeature(metric string) []Bin {
 	b := newBinner()
@@ -151,7 +151,7 @@ func (r *RunData) ByFeature(metric string) []Bin {
 	return bins
 }
 
-// BySteps returns the distribution of the numbers of steps, not counting abandoned ones: table 5 of the paper, with the
+// BySteps returns the distribution of the number of steps, without abandoned ones: table 5 of the paper, with the
 // metric of each bin.
 func (r *RunData) BySteps(metric string) []Bin {
 	b := newBinner(stepBins...)
@@ -163,8 +163,8 @@ func (r *RunData) BySteps(metric string) []Bin {
 	return b.bins(true)
 }
 
-// ByValue returns the distribution of a figure of the items over ten bins of equal width from its minimum to its
-// maximum, as in tables 10 and 11 of the paper.
+// ByValue returns the distribution of a figure of the items in ten bins of equal width from its minimum to its maximum,
+// as in tables 10 and 11 of the paper.
 func (r *RunData) ByValue(metric string, of func(*ItemData) float64, format func(float64) string) []Bin {
 	low, high := math.Inf(1), math.Inf(-1)
 	r.each(metric, func(it *ItemData, _ Score) {
@@ -201,7 +201,7 @@ func (r *RunData) ByValue(metric string, of func(*ItemData) float64, format func
 	return out
 }
 
-// asked reports whether the agent was asked and no service failed.
+// asked reports whether the agent was asked without a service failure.
 func asked(it *ItemData) bool { return it.Error == nil && it.Reason != skipped }
 
 // each calls f with every item that the metric scores.

@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Names in the folder of a run.
+// Names of the files in the folder of a run.
 const (
 	RunFile     = "run.json"
 	ResultsFile = "results.jsonl"
@@ -93,13 +93,13 @@ func (d folder) sweep() {
 	for _, sub := range []string{".", goldDir, itemsDir} {
 		left, _ := filepath.Glob(d.path(sub, ".new-*")) // the pattern is valid
 		for _, path := range left {
-			_ = os.Remove(path) // it is found again next time
+			_ = os.Remove(path) // the next sweep removes it
 		}
 	}
 }
 
-// freshTrajectory returns the path for a new trajectory of the item, after renaming an existing one: all are kept, the
-// last under the item's own name.
+// freshTrajectory returns the path for a new trajectory of the item, after renaming an existing one. All are kept, and
+// the last one has the item's own name.
 func (d folder) freshTrajectory(name string) (string, error) {
 	path := d.path(trajDir, name+".jsonl")
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
@@ -141,7 +141,7 @@ func readLines(path string, f func(line int, data []byte) error) error {
 	}
 }
 
-// events reads the trajectory of an item; ok is false if there is none. For one that was cut off it returns the
+// events reads the trajectory of an item; ok is false if there is none. For one that was cut off, it returns the
 // complete events and event.ErrTorn.
 func (d folder) events(id string) (events []agent.Event, ok bool, err error) {
 	f, err := os.Open(d.path(trajDir, FileName(id)+".jsonl"))

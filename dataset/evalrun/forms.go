@@ -9,20 +9,20 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/transcript"
 )
 
-// Form is a form of outputs that other systems' programs read.
+// Form is an output format that other systems' programs read.
 type Form string
 
-// The forms in which a run can be written besides its own, with the names of their files in the run's folder.
+// The formats in which a run can be written besides its own, with the names of their files in the run's folder.
 const (
 	FormGRASP     Form = "grasp"            // grasp.jsonl: GRASP's current output lines
 	FormGRASP2025 Form = "grasp-2025"       // grasp-2025.jsonl: those of 2025
 	FormDialogues Form = "interactive-kbqa" // interactive-kbqa/ID.json: Interactive-KBQA's dialogue files
 )
 
-// Forms lists them.
+// Forms lists all output formats.
 var Forms = []Form{FormGRASP, FormGRASP2025, FormDialogues}
 
-// writeForms writes the items in the forms that the run was asked for. Items that were not asked are left out.
+// writeForms writes the items in the formats requested for the run. Items that were not asked are left out.
 func (r *runner) writeForms(data *RunData) error {
 	files := map[Form][]byte{}
 	for i := range data.Items {
@@ -59,7 +59,7 @@ func (r *runner) writeForms(data *RunData) error {
 	return nil
 }
 
-// transcribe reads the run of an item; nil if there is none.
+// transcribe reads the run of an item. It returns nil if there is none.
 func transcribe(data *RunData, it *ItemData) (*transcript.Run, error) {
 	events, err := data.Trajectory(it)
 	if err != nil || len(events) == 0 {
@@ -67,7 +67,7 @@ func transcribe(data *RunData, it *ItemData) (*transcript.Run, error) {
 	}
 	run, err := transcript.Read(events)
 	if err != nil {
-		return nil, nil // the run of this attempt was cut off before its first event
+		return nil, nil // this attempt was cut off before its first event
 	}
 	run.ID = it.ID
 	return run, nil

@@ -14,7 +14,7 @@ import (
 // rawResult is a bindings list, true, false or null.
 type rawResult = json.RawMessage
 
-// goldFile is a file of gold/: a gold query's result, or the failure that is its own fault.
+// goldFile is a file of gold/: a gold query's result, or a failure that the query itself causes.
 type goldFile struct {
 	Schema int       `json:"schema"`
 	ID     string    `json:"id"`
@@ -24,9 +24,9 @@ type goldFile struct {
 	GoldMeta
 }
 
-// gold runs an item's gold query and keeps its result. A benchmark without the query may have the result. A failure of
-// the graph's service is retried; if it persists, it is a failure in this session's results but is not stored: the next
-// session tries again.
+// gold runs an item's gold query and keeps its result. A benchmark without the query may contain the result. A failure
+// of the graph's service is retried. If it persists, it is reported in this session's results but not stored, so that
+// the next session tries again.
 func (r *runner) gold(ctx context.Context, it dataset.Item) (*goldFile, error) {
 	g := &goldFile{Schema: Schema, ID: it.ID}
 	switch {
@@ -73,20 +73,20 @@ func (r *runner) gold(ctx context.Context, it dataset.Item) (*goldFile, error) {
 func (r *runner) keepGold(g *goldFile) error {
 	if r.Replay != nil {
 		if rec, ok := r.Replay.gold[g.SPARQL]; ok {
-			g.GoldMeta = rec.GoldMeta // the snapshot is the recording's
+			g.GoldMeta = rec.GoldMeta // the snapshot is that of the recording
 		}
 	}
 	return r.dir.writeJSON(g, goldDir, FileName(g.ID)+".json")
 }
 
-// updates reports whether a text is an update. A text that does not parse goes to the graph, which rejects updates
+// updates reports whether a text is an update. A text that does not parse is sent to the graph, which rejects updates
 // itself.
 func updates(text string) bool {
 	q, err := sparql.Parse(text)
 	return err == nil && q.Form == sparql.Update
 }
 
-// passing reports whether a failure is the service's, not the query's. An error without a kind is a failure in between.
+// passing reports whether the service, not the query, caused a failure. It assumes so for an error without a kind.
 func passing(k kg.Kind) bool {
 	switch k {
 	case kg.RateLimited, kg.Banned, kg.Down, "":
@@ -95,7 +95,7 @@ func passing(k kg.Kind) bool {
 	return false
 }
 
-// goldFailure returns the failure for results.jsonl: a service's messages differ from run to run, and are left out.
+// goldFailure returns the failure for results.jsonl, without a service's messages, since they differ from run to run.
 func (g *goldFile) goldFailure() *Failure {
 	if g.Error == nil || !passing(kg.Kind(g.Error.Kind)) {
 		return g.Error

@@ -11,10 +11,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Judged has the scored items of runs, by the path of their trajectory.
+// Judged contains the scored items of runs, by the path of their trajectory.
 type Judged map[string]*ItemData
 
-// Judge returns the items of the runs of eval run that are among paths: a path is the folder of a run, its folder of
+// Judge returns the items of those benchmark runs to which paths refer. A path is the folder of a run, its folder of
 // trajectories, or one of its trajectories. Other paths, and runs that are not finished, have no items.
 func Judge(ctx context.Context, paths []string) (Judged, error) {
 	j, seen := Judged{}, map[string]bool{}
@@ -60,8 +60,8 @@ func (j Judged) Key(path string, r *transcript.Run) (transcript.Gold, []string, 
 	return transcript.Gold{SPARQL: r.SPARQL, Answers: values}, values, nil
 }
 
-// Known returns whether the answer of a trajectory's run is right, by SPINACH's measure, and the right answer; score is
-// the F1 from 0 to 1. ok is false if neither is known.
+// Known reports whether the answer of a trajectory's run is right by SPINACH's measure, and returns the right answer.
+// score is the F1, from 0 to 1. ok is false if neither is known.
 func (j Judged) Known(path string) (known transcript.Known, score float64, ok bool) {
 	it := j[filepath.Clean(path)]
 	if it == nil {
@@ -82,7 +82,7 @@ func (j Judged) Known(path string) (known transcript.Known, score float64, ok bo
 		known.Verdict = fmt.Sprintf("The answer is partly right: its F1 is %.0f of 100.", 100*s.F1)
 	}
 	known.SPARQL = it.GoldSPARQL
-	known.Answers, _ = answerValues(it.Gold) // it was already read for scoring
+	known.Answers, _ = answerValues(it.Gold) // scoring has already read it
 	return known, s.F1, true
 }
 

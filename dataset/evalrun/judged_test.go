@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/transcript"
 )
 
-// TestJudge checks that whichever path of a run is named, each of its scored runs is marked as right or wrong, with the
+// TestJudge checks that, for any path to a benchmark run, each of its scored runs is marked as right or wrong, with the
 // right answer.
 func TestJudge(t *testing.T) {
 	t.Parallel()

@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// An item that exceeds the time limit for items, in one attempt or including the waits between several, ends by time.
-// This is not a failure: the item is not asked again, and the others are asked.
+// An item that exceeds the time limit for items ends because of time, whether it does so in one attempt or with the
+// waits between several. This is not a failure: the item is not asked again, and the others are asked.
 func TestItemTime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -31,7 +31,7 @@ func TestItemTime(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, got)
 		}
 	}
-	// the text of the second item's failed attempt is kept
+	// the text of the failed attempt at the second item is kept
 	if meta := read(t, dir, MetaFile); strings.Count(meta, `"kind":"graph"`) != 1 || strings.Count(meta, "has passed") != 2 {
 		t.Errorf("meta:\n%s", meta)
 	}
@@ -44,7 +44,7 @@ func TestItemTime(t *testing.T) {
 	}
 }
 
-// The run is interrupted while an item with a time limit is asked: the item is not done, and is asked again.
+// If the run is interrupted while an item with a time limit is asked, the item is not done and is asked again.
 func TestInterruptedIsNotLate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -81,8 +81,8 @@ func TestDeadlineOfItems(t *testing.T) {
 	}
 }
 
-// A process takes over an item whose time limit has passed, such as one that crashes every process that asks it: the
-// item is not asked again.
+// If a process takes over an item whose time limit has passed, it does not ask the item again. Such an item may be one
+// that crashes every process that asks it.
 func TestLateInAnotherProcess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir(), bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b"))
@@ -95,8 +95,8 @@ func TestLateInAnotherProcess(t *testing.T) {
 	}
 }
 
-// A result that this folder has from an earlier session cannot be passed to the other processes while a killed process
-// still has the job's claim. It is counted once.
+// A result from an earlier session in this folder cannot be passed to the other processes while a killed process still
+// has the claim to the job. It is counted once.
 func TestItemsAreCountedOnce(t *testing.T) {
 	t.Parallel()
 	dir, items := t.TempDir(), bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b")

@@ -10,14 +10,14 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// Lessons are the runs from which the confidence is learned: those that ended with an answer, by their features.
+// Lessons are the runs from which the confidence is learned: those that ended with an answer, with their features.
 type Lessons struct {
 	Examples []confidence.Example
-	Silent   int // runs without an answer, of questions that can be scored
-	Without  int // answers of runs whose trajectories have no features: from older versions, or torn
+	Silent   int // runs without an answer to a question that can be scored
+	Without  int // answers of runs whose trajectories have no features because they are torn or from older versions
 }
 
-// Learn adds the runs of a folder. An answer is right when its exact match by the metric is 1. Items that cannot be
+// Learn adds the runs of a folder. An answer is right if its exact match by the metric is 1. Items that cannot be
 // scored, or that have a service failure, are left out.
 func (l *Lessons) Learn(r *RunData, metric string) error {
 	for i := range r.Items {
@@ -44,7 +44,7 @@ func (l *Lessons) Learn(r *RunData, metric string) error {
 	return nil
 }
 
-// features returns the features at a run's end, or nil if it has none.
+// features returns the features at a run's end, or nil if there are none.
 func features(events []event.Event) *event.Features {
 	for _, e := range slices.Backward(events) {
 		if e.Event == "end" {
@@ -63,8 +63,8 @@ func (l *Lessons) Questions() int {
 	return len(ids)
 }
 
-// Fit fits a model of the confidence to the lessons, and measures it on questions that were held out, in the given
-// number of parts. on describes the runs.
+// Fit fits a model of the confidence to the lessons, and measures it by cross-validation with the given number of folds
+// over the questions. on describes the runs.
 func (l *Lessons) Fit(folds int, on string) (*confidence.Model, error) {
 	held, err := confidence.Crossvalidate(l.Examples, folds)
 	if err != nil {
@@ -96,7 +96,7 @@ func (l *Lessons) measure(p []float64) confidence.Quality {
 	return confidence.Measure(p, right, l.Silent)
 }
 
-// QualityTables returns the tables of a model's quality: the totals, its reliability, and the effect of thresholds.
+// QualityTables returns the tables of a model's quality: the totals, the reliability, and the effect of thresholds.
 func QualityTables(names []string, all []confidence.Quality) []Table {
 	sums := Table{Title: "Confidence", Head: []string{"", "answers", "right", "Brier", "Brier of the mean", "ECE"}}
 	cuts := Table{Title: "Answering only above a threshold", Head: []string{"", "answered", "threshold", "answered wrongly",
@@ -123,7 +123,7 @@ func QualityTables(names []string, all []confidence.Quality) []Table {
 	return tables
 }
 
-// WriteWeights lists the general weights and how far each preset's differ.
+// WriteWeights lists the general weights and how much each preset's weights differ from them.
 func WriteWeights(w io.Writer, m *confidence.Model) {
 	t := Table{Title: "Weights (log odds)", Head: []string{"term", "general", "prior", "what it is"}}
 	t.Rows = append(t.Rows, cells("bias", fmt.Sprintf("%.2f", m.General.Bias), fmt.Sprintf("%.2f", confidence.Prior().Bias),

@@ -19,11 +19,11 @@ type Score struct {
 	Metric string  `json:"metric"`
 	F1     float64 `json:"f1"`
 	EM     float64 `json:"em"`
-	Upper  float64 `json:"f1_upper,omitempty"` // an upper bound of F1 if scoring ran out of time or memory; else 0
+	Upper  float64 `json:"f1_upper,omitempty"` // an upper bound of F1 if scoring ran out of time or memory, otherwise 0
 }
 
-// Scorer scores an item whose gold query returned something. The metrics are in the same order for every item; all of
-// them score a missing answer as 0.
+// Scorer scores an item whose gold query returned a result that is not empty. The metrics are in the same order for
+// every item. All of them score a missing answer as 0.
 type Scorer func(ctx context.Context, r *Result) ([]Score, error)
 
 // RunData is a run as stored in its folder.
@@ -145,7 +145,7 @@ func (r *RunData) Trajectory(it *ItemData) ([]agent.Event, error) {
 	return events, nil
 }
 
-// assemble creates results.jsonl, meta.jsonl and summary.json from what is in the folder.
+// assemble creates results.jsonl, meta.jsonl and summary.json from the other files in the folder.
 func (r *runner) assemble(ctx context.Context) (*Summary, error) {
 	var results, metas bytes.Buffer
 	for _, it := range r.Items {
@@ -163,7 +163,7 @@ func (r *runner) assemble(ctx context.Context) (*Summary, error) {
 		meta := k.item.Meta
 		meta.ID, meta.Schema = it.ID, Schema
 		if k.gold == nil {
-			k.gold = &goldFile{Error: &Failure{}} // its service failed: it is run again in the next session
+			k.gold = &goldFile{Error: &Failure{}} // its service failed: the next session runs it again
 		} else {
 			meta.Gold = &k.gold.GoldMeta
 		}

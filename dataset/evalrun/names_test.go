@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// File names are safe whatever the ID, and no two IDs have the same one.
+// File names are safe for any ID, and no two IDs have the same file name.
 func TestFileName(t *testing.T) {
 	for id, want := range map[string]string{"dev_12": "dev_12", "42": "42", "spinach-3.b": "spinach-3.b"} {
 		if got := FileName(id); got != want {
@@ -39,7 +39,7 @@ func TestFileName(t *testing.T) {
 	}
 }
 
-// Items with hostile IDs and questions run like any other, and their files stay in the folder.
+// Items with hostile IDs and questions are run like any others, and their files stay in the folder.
 func TestHostileItems(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "in", "run")

@@ -9,9 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Plots are SVG inside the report's page: no script, no outside address, no styles of their own. Colors come from the
-// page's classes (s0, s1 … for the runs, axis, grid, label, value), so that they follow its light and dark forms. All
-// texts are escaped here.
+// Plots are SVG inside the report's page, without scripts, external addresses or styles. Colors come from the page's
+// classes (s0, s1 … for the runs, axis, grid, label, value), so that they follow its light and dark themes. All texts
+// are escaped here.
 
 // series is a run's figures for a plot.
 type series struct {
@@ -36,7 +36,7 @@ func (s svg) bar(x, y, w, h float64, color int, tip string) {
 	s.Rect(x, y, w, h, fmt.Sprintf(`rx="2" class="s%d"`, color%seriesColors), tip)
 }
 
-// seriesColors is the number of colors that the page has for runs.
+// seriesColors is the number of colors that the page defines for runs.
 const seriesColors = 6
 
 // legend names the runs, if there are several.
@@ -53,7 +53,7 @@ func (s svg) legend(all []series, y float64) {
 	}
 }
 
-// barsAcross draws a horizontal bar chart: a row per label with a bar per series, values from 0 to top.
+// barsAcross draws a horizontal bar chart: a row for each label with a bar for each series, and values from 0 to top.
 func barsAcross(title string, labels []string, all []series, top float64, format func(float64) string) string {
 	const width, left, right, bar, gap = 520.0, 130.0, 46.0, 11.0, 9.0
 	row := bar*float64(len(all)) + gap
@@ -85,8 +85,8 @@ func barsAcross(title string, labels []string, all []series, top float64, format
 	return s.String()
 }
 
-// barsUp draws a vertical bar chart: a group per label with a bar per series. under is a second line below the labels;
-// it may be nil.
+// barsUp draws a vertical bar chart: a group for each label with a bar for each series. under is a second line of
+// labels; it may be nil.
 func barsUp(title string, labels, under []string, all []series, format func(float64) string) string {
 	const width, height, left, right, foot = 520.0, 210.0, 8.0, 8.0, 44.0
 	head := 18.0
@@ -132,8 +132,8 @@ func barsUp(title string, labels, under []string, all []series, format func(floa
 	return s.String()
 }
 
-// reliability draws a reliability diagram: for every bin the share of right answers over the mean confidence, against
-// the diagonal on which confidence would be exact. A dot's area grows with the number of answers.
+// reliability draws a reliability diagram: for each bin, the share of right answers against the mean confidence, and
+// the diagonal on which the confidence would be exact. A dot's area grows with the number of answers.
 func reliability(title string, names []string, colors []int, all []Calibration) string {
 	const side, left, foot = 240.0, 44.0, 36.0
 	top := 30.0

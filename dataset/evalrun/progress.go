@@ -10,9 +10,9 @@ import (
 
 // Progress is the progress of a run.
 type Progress struct {
-	Items    int // chosen
+	Items    int // number of items chosen
 	Before   int // done in earlier sessions
-	Done     int // those included
+	Done     int // number of items done, including those
 	Answered int
 	Failed   int // by a service
 	Began    time.Time
@@ -21,10 +21,10 @@ type Progress struct {
 	Limit    float64   // US dollars; 0: none
 }
 
-// ended describes how an item ended, as far as [Progress] counts it.
+// ended describes how an item ended, for the counts of [Progress].
 type ended struct{ answered, failed bool }
 
-// count counts an item, or reverts that if n is -1.
+// count counts an item, or removes it from the counts if n is -1.
 func (p *Progress) count(i ended, n int) {
 	p.Done += n
 	if i.answered {
@@ -38,8 +38,8 @@ func (p *Progress) count(i ended, n int) {
 // fewest is the minimum number of items that a session must have done before it estimates the remaining time.
 const fewest = 5
 
-// Left estimates the remaining time from this session's pace; ok is false as long as there is too little data.
-// Items differ in length by a factor of ten, so this is a rough figure until a good part is done.
+// Left estimates the remaining time from this session's pace; ok is false as long as there is too little data. Some
+// items take ten times as long as others, so this is a rough figure until a large part is done.
 func (p Progress) Left() (left time.Duration, ok bool) {
 	done := p.Done - p.Before
 	if done < fewest {

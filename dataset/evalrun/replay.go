@@ -12,9 +12,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Recording is a finished run used as the model and the graph of another one: every item is answered from its
-// trajectory, and gold queries from their earlier results. The same code returns the same results without any service;
-// if the code asks for something else, the items in question fail, and meta.jsonl records what differs.
+// Recording is a finished run that serves as the model and the graph of another run: every item is answered from its
+// trajectory, and gold queries from their earlier results. The same code returns the same results without any service.
+// If the code makes other requests, the affected items fail, and meta.jsonl records what differs.
 type Recording struct {
 	dir  folder
 	Info RunInfo
@@ -43,8 +43,8 @@ func OpenRecording(dir string) (*Recording, error) {
 	return r, nil
 }
 
-// Item returns the replay of an item's last attempt, which must have been made with a labeler, or nil if the run does
-// not have the item.
+// Item returns the replay of an item's last attempt, or nil if the run does not contain the item. The attempt must have
+// been made with a labeler.
 func (r *Recording) Item(id string) (*event.Replay, error) {
 	events, ok, err := r.dir.events(id)
 	if err != nil || !ok {
@@ -57,7 +57,7 @@ func (r *Recording) Item(id string) (*event.Replay, error) {
 func (r *Recording) Graph() agent.Graph { return goldGraph{r: r} }
 
 type goldGraph struct {
-	agent.Graph // nil: an item in the recording is its own graph, and any other has no model
+	agent.Graph // nil: an item in the recording is its own graph, and others have no model
 	r           *Recording
 }
 

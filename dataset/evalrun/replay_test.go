@@ -27,7 +27,7 @@ func (m *sayingModel) Complete(_ context.Context, req llm.Request) (*llm.Respons
 		Usage: llm.Usage{Calls: 1, InputTokens: 5}}, nil
 }
 
-// oneRow is a graph with one answer.
+// oneRow is a graph that always gives the same answer.
 type oneRow struct{ agent.Graph }
 
 func (oneRow) Query(_ context.Context, query string) (*kg.Table, error) {

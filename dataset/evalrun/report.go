@@ -15,14 +15,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Report is one or more runs ready to be written as a page or as tables.
+// Report describes one or more runs and can be written as a page or as tables.
 type Report struct {
 	Metric     string
 	Runs       []RunReport
 	Comparison *Comparison // nil for one run
 }
 
-// RunReport is a run with everything that the report says about it.
+// RunReport is a run with everything that the report shows about it.
 type RunReport struct {
 	*RunData
 	Summary     *Summary
@@ -30,13 +30,13 @@ type RunReport struct {
 	Steps       []Bin
 	Input       []Bin // input tokens
 	Output      []Bin // output tokens
-	Cost        []Bin // US cents; nil if nothing had a cost
+	Cost        []Bin // US cents; nil if no item had a cost
 	Calibration Calibration
 	Verdicts    Verdicts
 	color       int
 }
 
-// NewReport computes the report of the runs. model, which may be nil, is asked for the classes of errors. If it fails,
+// NewReport computes the report of the runs. If model is not nil, it is asked for the classes of errors. If it fails,
 // the rules' classes are kept, and the error is returned with a valid report. rng draws the bootstrap's samples.
 func NewReport(ctx context.Context, runs []*RunData, metric string, model agent.Model, rng *rand.Rand) (*Report,
 	error) {
@@ -73,7 +73,7 @@ func NewReport(ctx context.Context, runs []*RunData, metric string, model agent.
 	return r, failed
 }
 
-// Tables returns the report's tables, for Markdown and LaTeX; the page has the same.
+// Tables returns the report's tables, for Markdown and LaTeX. The page contains the same tables.
 func (r *Report) Tables() []Table {
 	out := r.scoreTables()
 	if r.Comparison != nil {
@@ -97,7 +97,7 @@ func (r *Report) Tables() []Table {
 	return append(out, r.classTable(), r.calibrationTable(), r.settingsTable())
 }
 
-// failed reports whether a service failed an item of any run.
+// failed reports whether an item of any run failed because of a service.
 func (r *Report) failed() bool {
 	return slices.ContainsFunc(r.Runs, func(run RunReport) bool { return len(run.Summary.FailedIDs) > 0 })
 }
@@ -181,7 +181,7 @@ func (r *Report) metrics() []string {
 	return nil
 }
 
-// binTable puts the bins of all runs side by side.
+// binTable returns a table with the bins of all runs side by side.
 func (r *Report) binTable(title, what string, of func(RunReport) []Bin, f1 bool) Table {
 	t := Table{Title: title, Head: []string{what}}
 	var labels []string
@@ -243,7 +243,7 @@ func binned(title string, bins []Bin, metric string) Table {
 	return t
 }
 
-// count counts a run's verdicts by class: those with any error and, as the paper does, those with an F1 under 0.05.
+// count counts a run's verdicts of a class: all of them and, as in the paper, those with an F1 under 0.05.
 func (run *RunReport) count(metric string, c Class) (all, wrong int) {
 	for id, v := range run.Verdicts {
 		if v.Class != c {
@@ -313,7 +313,7 @@ func (r *Report) calibrationTable() Table {
 	return t
 }
 
-// settingsTable lists what makes figures comparable: scorer, graph, snapshot, sample, and how failures were handled.
+// settingsTable lists what makes figures comparable: scorer, graph, snapshot, sample, and the handling of failures.
 func (r *Report) settingsTable() Table {
 	t := Table{Title: "What the figures are based on", Head: []string{""}}
 	var names []string
@@ -335,7 +335,7 @@ func (r *Report) settingsTable() Table {
 	}
 	for _, name := range names {
 		row(name, func(run RunReport) string {
-			// the stored text identifies runs
+			// the stored text is part of what identifies a run, so it stays unchanged
 			return strings.Replace(run.Info.Settings[name], ", $0 an item", ", no limit of money", 1)
 		})
 	}

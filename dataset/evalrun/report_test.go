@@ -30,8 +30,7 @@ func hostileRun(t *testing.T, name string) *RunData {
 	return runOf(t, name, func(w *world) { w.asker.flaky[items[2].ID] = 99 }, items)
 }
 
-// Whatever the texts are, the page contains no script and no external address, and it has every item with its
-// trajectory.
+// With any texts, the page contains no script and no external address, and it shows every item with its trajectory.
 func TestReportPage(t *testing.T) {
 	t.Parallel()
 	runs := []*RunData{hostileRun(t, "first"), hostileRun(t, "<i>second</i>")}
@@ -110,7 +109,7 @@ func TestReportPage(t *testing.T) {
 	}
 }
 
-// No text can break LaTeX or Markdown either.
+// Texts cannot break the LaTeX or the Markdown either.
 func TestReportTables(t *testing.T) {
 	t.Parallel()
 	r, err := NewReport(t.Context(), []*RunData{hostileRun(t, "a_run"), hostileRun(t, "b|run")}, "exact", nil, pcg())
@@ -136,7 +135,7 @@ func TestReportTables(t *testing.T) {
 	}
 }
 
-// Best and second best are marked, even in a tie.
+// The best and the second best are marked, even in a tie.
 func TestRanked(t *testing.T) {
 	col := func(v ...float64) (out []number) {
 		for _, x := range v {
@@ -179,7 +178,7 @@ func TestRanked(t *testing.T) {
 	}
 }
 
-// The paper's bins: table 5's, and ten of equal width for tables 10 and 11.
+// The bins are those of the paper: table 5's, and ten of equal width for tables 10 and 11.
 func TestBins(t *testing.T) {
 	for n, want := range map[int]string{0: "0–2", 2: "0–2", 3: "3–5", 5: "3–5", 8: "6–8", 14: "12–14", 15: "15+",
 		40: "15+"} {
@@ -204,7 +203,7 @@ func TestBins(t *testing.T) {
 	}
 }
 
-// TestShowEvents checks that unreadable turns and a judge's feedback have their own boxes.
+// TestShowEvents checks that unreadable turns and a judge's feedback are shown in their own boxes.
 func TestShowEvents(t *testing.T) {
 	model := func(id, parent int, said string) agent.Event {
 		return agent.Event{Event: "model", ID: id, Parent: parent, Request: &llm.Request{Purpose: "act",
@@ -221,8 +220,8 @@ func TestShowEvents(t *testing.T) {
 	}
 }
 
-// TestShowEndsAndCalls checks that the probes' text to the model is shown at the end that they held back, so that a
-// second end does not look like a repetition, and that each member of a native call has its own line.
+// TestShowEndsAndCalls checks that the probes' text to the model is shown at the end that they delayed, so that a
+// second end does not look like a repetition, and that each member of a native call is on its own line.
 func TestShowEndsAndCalls(t *testing.T) {
 	end := &agent.Step{N: 1, Action: "finish", Argument: `{"answer":"Two.\nNo more.","columns":["x"]}`}
 	got := ShowEvents([]agent.Event{{Event: "probe", ID: 1, Detail: "Not published yet."}, {Event: "step", ID: 2, Parent: 1, Step: end},
@@ -235,8 +234,8 @@ func TestShowEndsAndCalls(t *testing.T) {
 	}
 }
 
-// TestBundle checks that the report as files has a page for each item, linked from the index and back, and that texts
-// stay texts.
+// TestBundle checks that the report as files has a page for each item, with links to and from the index, and that texts
+// remain plain text.
 func TestBundle(t *testing.T) {
 	dir := t.TempDir()
 	w := newWorld(t, dir, bench("answer ROWS a | ROWS a", "no_answer <script>x</script> | ROWS b"))

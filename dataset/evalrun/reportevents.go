@@ -11,11 +11,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// ShowEvents returns the turns of a trajectory as shown to people: steps, refused actions, what could not be read,
-// feedback, and the solved questions that were shown to the model.
+// ShowEvents returns the turns of a trajectory as shown to people: steps, refused actions, unreadable turns, feedback,
+// and the solved questions that were shown to the model.
 func ShowEvents(events []agent.Event) (out []ShownEvent) {
 	var turns event.Turns
-	told := map[int]string{} // by the event of the probes: what the model was told about an end, before it is recorded
+	told := map[int]string{} // by the ID of the probes' event: what the model was told about an end not recorded yet
 	for _, e := range events {
 		if said, why, bad := turns.Unreadable(e); bad {
 			call := said.Content
@@ -51,14 +51,14 @@ func ShowEvents(events []agent.Event) (out []ShownEvent) {
 		case e.Reason == "repeat":
 			p.Refused = "refused: a repetition"
 		case e.Event == "rollback", e.Reason != "":
-			p.Refused = "refused" // why is its observation
+			p.Refused = "refused" // the reason is its observation
 		}
 		out = append(out, p)
 	}
 	return out
 }
 
-// shownCall returns a step's call, with the members of a native call's argument on separate lines.
+// shownCall returns the call of a step. The members of a native call's argument are on separate lines.
 func shownCall(s *event.Step) string {
 	name := shown(s.Action, 40)
 	if lines := event.ArgumentLines(s.Argument); lines != nil {
@@ -67,7 +67,7 @@ func shownCall(s *event.Step) string {
 	return name + "(" + shown(s.Argument, pageArgument) + ")"
 }
 
-// ShowRows shows the first rows of a result.
+// ShowRows returns the first rows of a result as shown to people.
 func ShowRows(raw json.RawMessage) ShownRows {
 	var rows []map[string]struct{ Value string }
 	if !isTable(raw) || json.Unmarshal(raw, &rows) != nil {

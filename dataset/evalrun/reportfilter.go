@@ -7,17 +7,17 @@ import (
 )
 
 // The list of items can be filtered by measure, class of error, feature of the gold query and number of steps, as on
-// the pages of runs in progress. The page has no script: each choice has a class, each item has classes for its values,
-// and style rules, made for the page, hide the items without the classes of the choice.
+// the pages of runs in progress. The page has no script. Instead, each choice has a class, each item has classes for
+// its values, and style rules made for the page hide the items without the class of the choice.
 
-// pageFilter is a choice above the list; the first value of all but the measure is "all".
+// pageFilter is a choice above the list. Its first value is "all", except for the measure.
 type pageFilter struct {
 	Label string
 	All   bool // there is a value for all items
 	Items []pageChoice
 }
 
-// pageChoice is a value: Class is that of its option, such as k-2.
+// pageChoice is a value of a choice. Class is the class of its option, such as k-2.
 type pageChoice struct{ Class, Text string }
 
 // pageState is the outcome of an item in a run by one measure.
@@ -28,7 +28,7 @@ type pageState struct {
 	F1    string
 }
 
-// measures are the report's measures, its own first.
+// measures returns the measures of the report, with the one it is computed by first.
 func (r *Report) measures() []string {
 	out := []string{r.Metric}
 	for _, m := range r.Runs[0].Metric {
@@ -39,7 +39,7 @@ func (r *Report) measures() []string {
 	return out
 }
 
-// filters makes the choices, and the rules of style that obey them.
+// filters returns the choices and the style rules that apply them.
 func (r *Report) filters(items []pageRow) (filters []pageFilter, style string) {
 	var css strings.Builder
 	choices := func(label, kind string, all bool, values []string) {
@@ -107,7 +107,7 @@ func (r *Report) filters(items []pageRow) (filters []pageFilter, style string) {
 	return filters, css.String()
 }
 
-// states returns the classes for the outcomes of an item by the measure n in all runs.
+// states returns the classes for the outcomes of an item in all runs, by the measure with index n.
 func states(n int, runs []pageItem) (out string) {
 	var seen []string
 	for _, p := range runs {
@@ -124,7 +124,7 @@ func states(n int, runs []pageItem) (out string) {
 	return out
 }
 
-// statesOf returns the outcome of an item by each measure; the item may be nil if a run does not have it.
+// statesOf returns the outcome of an item by each measure; the item is nil if a run does not contain it.
 func statesOf(it *ItemData, measures []string) (out []pageState) {
 	for i, m := range measures {
 		p := pageState{Class: fmt.Sprintf("m-%d", i), State: absent, Word: "not asked"}

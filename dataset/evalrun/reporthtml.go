@@ -16,9 +16,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The page is one self-contained file: no script, no outside address. Its policy (Content-Security-Policy in the page
-// itself) allows only its own style, by hash, so that a hostile text that slipped through could still do nothing.
-// html/template escapes all texts; plots and tables escape their own.
+// The page is one self-contained file without scripts or external addresses. Its policy (Content-Security-Policy in the
+// page itself) allows only its own style, by hash, so that even a hostile text that was not escaped could do nothing.
+// html/template escapes all texts; plots and tables escape their own texts.
 
 //go:embed page/report.html
 var pageText string
@@ -28,7 +28,7 @@ var pageStyle string
 
 var page = template.Must(template.New("report").Funcs(template.FuncMap{"percent": func(v *float64) string { return percent(v) }, "points": points}).Parse(pageText))
 
-// pageData is the data of the page's template.
+// pageData is the data for the page's template.
 type pageData struct {
 	Title   string
 	Policy  string
@@ -65,7 +65,7 @@ type pageRow struct {
 	Anchor   string
 	ID       string
 	Question string
-	States   string // of the runs by the report's measure; "differ" when they are not the same
+	States   string // states of the runs by the report's measure; "differ" if they are not all equal
 	Marks    string // classes for the filters
 	Runs     []pageItem
 	Link     string // to the item's own page; "" if it is on this page
@@ -77,7 +77,7 @@ type pageFigure struct{ Value, Label string }
 // pageItem is an item of one run with its trajectory.
 type pageItem struct {
 	Run      string
-	Index    int    // of the run
+	Index    int    // index of the run
 	State    string // one of States
 	Word     string
 	F1       string
@@ -98,17 +98,17 @@ type pageItem struct {
 	File     string
 
 	features []string // of the gold query
-	steps    string   // group of their number
+	steps    string   // bin of the number of steps
 }
 
-// ShownRows are the first rows of a result; Note says how many there are, or what the result is.
+// ShownRows are the first rows of a result. Note describes their number, or what the result is.
 type ShownRows struct {
 	Note string
 	Head []string
 	Rows [][]string
 }
 
-// ShownEvent is an event as shown to people, shortened, and without characters that could reverse a text.
+// ShownEvent is an event as shown to people, shortened and without characters that could reverse a text.
 type ShownEvent struct {
 	ID          int // of the event
 	N           int // of the step; 0 if it is not a step
@@ -121,7 +121,7 @@ type ShownEvent struct {
 	MS          int
 }
 
-// How much of a trajectory is on the page; the files have all of it.
+// Limits on what the page shows of a trajectory. The files contain all of it.
 const (
 	pageObservation = 1500 // characters
 	pageArgument    = 4000
@@ -144,7 +144,7 @@ type itemPage struct {
 }
 
 // Bundle returns the report as files for a folder: index.html, and items/ with a page for each item. They do not need a
-// server, and stay fast when a single page with everything would not.
+// server, and they remain fast when a single page with everything would be slow.
 func (r *Report) Bundle() ([]dataset.File, error) {
 	d, err := r.pageData()
 	if err != nil {
@@ -165,7 +165,7 @@ func (r *Report) Bundle() ([]dataset.File, error) {
 	return append(out, dataset.File{Name: "index.html", Content: b.Bytes()}), err
 }
 
-// pageData returns what the pages show.
+// pageData returns the data that the pages show.
 func (r *Report) pageData() (*pageData, error) {
 	d := &pageData{Title: "Benchmark report", Metric: r.Metric, Several: len(r.Runs) > 1}
 	var names []string
@@ -385,7 +385,7 @@ func (r *Report) calibrations() (out []Calibration) {
 	return out
 }
 
-// series makes the runs' figures for the labels.
+// series returns the runs' figures for the labels.
 func (r *Report) series(labels []string, of func(RunReport) []Bin, value func(Bin) float64) (out []series) {
 	for _, run := range r.Runs {
 		s := series{name: run.Name, color: run.color}
@@ -402,7 +402,7 @@ func (r *Report) series(labels []string, of func(RunReport) []Bin, value func(Bi
 	return out
 }
 
-// page fills in a run's figures.
+// page returns a run's figures for the page.
 func (run *RunReport) page(metric string) pageRun {
 	p := pageRun{Index: run.color, Name: run.Name, Summary: run.Summary}
 	figure := func(value, label string) { p.Head = append(p.Head, pageFigure{value, label}) }
@@ -428,10 +428,10 @@ func (run *RunReport) page(metric string) pageRun {
 	return p
 }
 
-// absent is the state of an item that a run does not have.
+// absent is the state of an item that a run does not contain.
 const absent = "absent"
 
-// States are the states of items, the worst first.
+// States lists the states of items, worst first.
 var States = []string{"failed", "unanswered", "wrong", "partial", absent, "right", "unscored"}
 
 // State returns the outcome of the item by a metric, one of [States], and the same in words.
@@ -483,8 +483,8 @@ func (run *RunReport) pageItem(it *ItemData, metric string) (pageItem, error) {
 	return p, err
 }
 
-// shown returns a text of several lines as shown on the page: cut to n characters, without characters that could
-// reverse it or hide in it.
+// shown returns a text of several lines as shown on the page: truncated to n characters, without characters that could
+// reverse it or be invisible.
 func shown(s string, n int) string {
 	lines := strings.Split(text.Clip(s, n), "\n")
 	for i, l := range lines {

@@ -12,15 +12,15 @@ import (
 // Schema is the version of the lines of results.jsonl and meta.jsonl and of the other files of a run.
 const Schema = 1
 
-// Result is a line of results.jsonl: what was asked, what was answered, what is right. It has nothing that differs
+// Result is a line of results.jsonl: the question, the answer, and the right answer. It contains nothing that differs
 // between two runs with the same settings, model and graph: times, usage and the texts of a service's errors are in
 // [Meta].
 type Result struct {
 	Schema   int    `json:"schema"`
 	ID       string `json:"id"`
 	Question string `json:"question"`
-	SPARQL   string `json:"sparql"` // the text that was run; empty without an answer
-	// bindings list of the SPARQL JSON format, true or false; null without an answer
+	SPARQL   string `json:"sparql"` // the text that was run; empty if there is no answer
+	// bindings list of the SPARQL JSON format, true or false; null if there is no answer
 	Result     json.RawMessage `json:"result"`
 	GoldSPARQL string          `json:"gold_sparql"`
 	Gold       json.RawMessage `json:"gold"` // like Result; null if the gold query failed or there is none
@@ -28,16 +28,16 @@ type Result struct {
 	Answered   bool            `json:"answered"`
 	Reason     string          `json:"reason,omitempty"` // why there is no answer: an agent.Reason, or "skipped"
 	Error      *Failure        `json:"error,omitempty"`  // a service failed: this is not the agent's answer
-	Steps      int             `json:"steps"`            // steps that were kept, including the stop
+	Steps      int             `json:"steps"`            // number of steps that were kept, including the stop
 	Confidence float64         `json:"confidence"`
 }
 
-// Scorable reports whether the item can be in an average: its gold query ran and returned something.
+// Scorable reports whether the item can be in an average: its gold query returned a result that is not empty.
 func (r *Result) Scorable() bool { return r.excluded() == "" }
 
 // The reasons why an item is in no average.
 const (
-	GoldMissing = "gold_missing" // the benchmark has no query for it, and no result
+	GoldMissing = "gold_missing" // the benchmark has neither a query nor a result for it
 	GoldFailed  = "gold_failed"
 	GoldEmpty   = "gold_empty"
 )
@@ -54,7 +54,7 @@ func (r *Result) excluded() string {
 	return ""
 }
 
-// Failure is a failure by its kind. Of a service: model, graph, no_model, internal. Of a gold query: a kg.Kind.
+// Failure is a failure with its kind: model, graph, no_model or internal for a service, a kg.Kind for a gold query.
 type Failure struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
@@ -62,13 +62,13 @@ type Failure struct {
 
 // The kinds of failure that are not an answer by the agent.
 const (
-	ModelService = "model"    // the model's service failed for good
-	GraphService = "graph"    // the graph's service failed for good
+	ModelService = "model"    // the model's service failed permanently
+	GraphService = "graph"    // the graph's service failed permanently
 	NoModel      = "no_model" // no model is configured, scripted or recorded for this question
-	Internal     = "internal" // a fault of this program
+	Internal     = "internal" // a bug in this program
 )
 
-// failureTexts are the same words in every run; what the service said is in [Meta].
+// failureTexts are the same in every run; the service's own messages are in [Meta].
 var failureTexts = map[string]string{
 	ModelService: "the model's service failed; meta.jsonl says how; run again to ask again",
 	GraphService: "the graph's service failed; meta.jsonl says how; run again to ask again",
@@ -83,24 +83,24 @@ type Meta struct {
 	Trajectory string    `json:"trajectory,omitempty"` // path in the run's folder
 	Started    time.Time `json:"started,omitzero"`     // of the last attempt
 	MS         int64     `json:"ms"`                   // of the last attempt
-	// attempts with a service failure, oldest first, including the last one if it failed, too
+	// attempts with a service failure, oldest first, including the last one if it also failed
 	Attempts []Attempt `json:"attempts,omitempty"`
-	// calls to the graph that its service failed, in the last attempt; the agent continued
+	// number of calls to the graph that failed because of its service, in the last attempt; the agent continued
 	Incidents int `json:"incidents,omitempty"`
 	Refused   int `json:"refused,omitempty"` // repetitions and early stops, in the last attempt
-	// turns that the model had to repair, by what was wrong (empty, cut, no_action, name, argument, json), likewise
+	// number of turns that the model had to repair, by error (empty, cut, no_action, name, argument, json), likewise
 	Repairs  map[string]int `json:"repairs,omitempty"`
-	Examples []string       `json:"examples,omitempty"` // IDs of the solved questions that the model was shown, likewise
-	// without an answer: the query that came closest to one
+	Examples []string       `json:"examples,omitempty"` // IDs of solved questions shown to the model, likewise
+	// if there is no answer: the query that came closest to one
 	Nearest  string    `json:"nearest_query,omitempty"`
 	Usage    llm.Usage `json:"usage"`         // of the last attempt
 	Lost     llm.Usage `json:"lost,omitzero"` // of the failed attempts before it
 	Language string    `json:"language,omitempty"`
-	Detail   string    `json:"detail,omitempty"` // of the reason
+	Detail   string    `json:"detail,omitempty"` // details of the reason
 	Gold     *GoldMeta `json:"gold,omitempty"`
 }
 
-// Attempt is a try that failed because of a service.
+// Attempt is an attempt that failed because of a service.
 type Attempt struct {
 	At      time.Time `json:"at"`
 	Kind    string    `json:"kind"`

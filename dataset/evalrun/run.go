@@ -20,29 +20,29 @@ type Config struct {
 	Log     *slog.Logger
 	Dir     string
 	Info    *RunInfo
-	Items   []dataset.Item                 // the whole benchmark, IDs unique: see Unique
+	Items   []dataset.Item                 // the whole benchmark, with unique IDs, see Unique
 	Chosen  map[string]bool                // IDs of the items to ask now; nil for all
 	New     func(Parts) ask.Asker          // makes an asker for one attempt at one item
 	Model   func(dataset.Item) agent.Model // the model for one attempt at an item
-	Sources agent.Sources                  // the graphs, the one that the gold queries are run on first
-	Replay  *Recording                     // answers for the model and the graph if it has the item; may be nil
+	Sources agent.Sources                  // the graphs; gold queries are run on the first one
+	Replay  *Recording                     // replaces the model and the graph for the items that it contains; may be nil
 	Limits  agent.Limits                   // of one item
 
 	Language       string // of the questions; "" to let the model detect it
 	Golden         bool   // name the entities of the gold query to the model
 	SkipUnscorable bool   // do not ask items whose gold query failed or is empty
-	// branching searches continue until an answer has this F1 against gold, by UntilBy; 0: they do not use gold
+	// branching searches continue until an answer has this F1 against gold, by UntilBy; 0: gold is not used
 	UntilF1 float64
 	UntilBy string // name of the metric
 
-	Jobs  int // items at once, default 1
+	Jobs  int // number of items asked at once, default 1
 	Tries int // attempts at an item or a gold query after service failures, default 3
-	// time limit for all attempts at an item together; 0: the time that Limits allows for that many attempts
+	// time limit for all attempts at an item together; 0: the time that Limits allows for Tries attempts
 	ItemTime time.Duration
 
-	Shared *Shared // with other processes; nil: this one does all
+	Shared *Shared // shares the work with other processes; nil: this process does all of it
 
-	Forms    []Form // in which the outputs are written, too
+	Forms    []Form // additional formats in which the outputs are written
 	Score    Scorer
 	Now      func() time.Time
 	Sleep    func(ctx context.Context, d time.Duration) error
@@ -52,9 +52,9 @@ type Config struct {
 
 // Errors that stop a run before its end. What was done is kept; starting the same run again continues it.
 var (
-	// ErrBudget: the run's limit of money, or the day's, is reached.
+	// ErrBudget means that the limit of money, of the run or of the day, is reached.
 	ErrBudget = errors.New("the limit of money is reached")
-	// ErrServiceDown: too many items in a row failed because of a service.
+	// ErrServiceDown means that too many items in a row failed because of a service.
 	ErrServiceDown = errors.New("a service stays down")
 )
 
@@ -62,8 +62,8 @@ var (
 const maxInRow = 10
 
 // Run does what is missing from a run and assembles its files. Items with a service failure in an earlier session are
-// asked again. The summary covers all items that are done and is returned even with an error: ctx's, [ErrBudget],
-// [ErrServiceDown], or a disk error.
+// asked again. The summary covers all items that are done. It is returned even with an error, which is that of ctx,
+// [ErrBudget], [ErrServiceDown], or a disk error.
 func Run(ctx context.Context, cfg Config) (*Summary, error) {
 	cfg.Jobs, cfg.Tries = max(cfg.Jobs, 1), max(cfg.Tries, 1)
 	r := &runner{Config: cfg, dir: folder(cfg.Dir)}
@@ -72,7 +72,7 @@ func Run(ctx context.Context, cfg Config) (*Summary, error) {
 		work = r.share
 	}
 	runErr := work(ctx)
-	sum, err := r.assemble(context.WithoutCancel(ctx)) // what is done is assembled even if the run was interrupted
+	sum, err := r.assemble(context.WithoutCancel(ctx)) // finished items are assembled even if the run was interrupted
 	return sum, errors.Join(runErr, err)
 }
 
@@ -82,14 +82,14 @@ type runner struct {
 	dir folder
 
 	mu      sync.Mutex
-	inRow   int // items in a row with a service failure
+	inRow   int // number of consecutive items with a service failure
 	tally   Progress
 	counted map[string]ended // what tally counts, by ID: an item whose job another process held may come twice
 	watch   watching
 }
 
-// work asks the items that are not done, Jobs at once, in the benchmark's order. An error stops all work with one
-// exception: when the money is spent, items in progress may still finish, since they are paid for.
+// work asks the items that are not done, Jobs at once, in the benchmark's order. An error stops all work, with one
+// exception: if the money is spent, items in progress may still finish, since they are paid for.
 func (r *runner) work(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -163,14 +163,13 @@ func (r *runner) limit() float64 {
 	return r.Account.limit
 }
 
-// known is what the folder has about an item.
+// known is what the folder contains about an item.
 type known struct {
 	gold *goldFile
 	item *itemFile
 }
 
-// done reports whether nothing is left to do: the gold query was run and the item was asked, and no service failed
-// either.
+// done reports whether nothing is left to do: the gold query was run and the item was asked, and no service failed.
 func (k known) done() bool {
 	return k.gold != nil && k.item != nil && k.item.Error == nil
 }
@@ -227,7 +226,7 @@ func (r *runner) item(ctx context.Context, it dataset.Item, until time.Time) err
 	return r.finished(k.item)
 }
 
-// finished counts an item, reports the progress, and stops the run if a service fails item after item.
+// finished counts an item, reports the progress, and stops the run if a service fails for too many items in a row.
 func (r *runner) finished(i *itemFile) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -277,7 +276,7 @@ func backoff(n int) time.Duration {
 	return min(2*time.Second<<(2*(n-1)), maxBackoff)
 }
 
-const maxBackoff, maxPause = 2 * time.Minute, time.Hour // our own delay, and the longest that a service may request
+const maxBackoff, maxPause = 2 * time.Minute, time.Hour // our own maximum, and the longest pause of a service
 
 // itemFile is a file of items/: how the agent ended.
 type itemFile struct {

@@ -29,7 +29,7 @@ var mixed = []string{
 	"answer ROWS g | DELETE WHERE { ?s ?p ?o }", // gold is an update
 }
 
-// The expected lines of a run's files were written by hand.
+// The expected lines of a run's files are written by hand.
 func TestRunFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -71,8 +71,8 @@ func TestRunFiles(t *testing.T) {
 	}
 }
 
-// A run that is interrupted at any item, with any number of items at once, ends with the same results as an
-// uninterrupted one, and asks no finished item again.
+// A run that is interrupted at any item, and asks any number of items at once, ends with the same results as an
+// uninterrupted one. No finished item is asked again.
 func TestRunResumes(t *testing.T) {
 	t.Parallel()
 	items := bench(mixed...)
@@ -107,7 +107,7 @@ func interrupted(t *testing.T, items []dataset.Item, jobs int, want string) {
 		if !errors.Is(err, context.Canceled) || n > 20 {
 			t.Fatalf("session %d: %v", n, err)
 		}
-		// A killed process leaves half of the file that it was writing.
+		// A killed process leaves behind a partially written file.
 		if err := os.WriteFile(filepath.Join(dir, "items", ".new-1"), []byte(`{"schema":1,"id`), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func interrupted(t *testing.T, items []dataset.Item, jobs int, want string) {
 	}
 }
 
-// A service's failure is retried with back-off, and every attempt's trajectory is kept. An item that still fails has no
+// A service's failure is retried with backoff, and every attempt's trajectory is kept. An item that still fails has no
 // answer, is stored separately, and is asked again next time.
 func TestServiceFailures(t *testing.T) {
 	t.Parallel()
@@ -167,8 +167,8 @@ func TestServiceFailures(t *testing.T) {
 	}
 }
 
-// The run waits for a service's pause. If the pause does not end in time, no further attempt is made, because it would
-// cost a call to the model.
+// The run waits for the pause that a service requests. If the pause does not end in time, no further attempt is made,
+// because it would cost a call to the model.
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -190,7 +190,7 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// If the service fails on a gold query, the gold query does not count as failed: the next session runs it again,
+// If the service fails during a gold query, the gold query does not count as failed: the next session runs it again,
 // without asking the item again.
 func TestGoldService(t *testing.T) {
 	t.Parallel()
@@ -209,7 +209,7 @@ func TestGoldService(t *testing.T) {
 	}
 }
 
-// The test covers which failures are the model service's and which are the model's own.
+// This test distinguishes failures of the model's service from failures of the model itself.
 func TestModelFailures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -286,7 +286,7 @@ func TestSkipUnscorable(t *testing.T) {
 	}
 }
 
-// A benchmark without queries may have results.
+// A benchmark without queries may contain results.
 func TestStoredGold(t *testing.T) {
 	t.Parallel()
 	items := bench("answer ASK yes", "answer ROWS a")
@@ -299,7 +299,7 @@ func TestStoredGold(t *testing.T) {
 	}
 }
 
-// A run with other settings in the same folder is refused with the differences.
+// A run with other settings in the same folder is refused, and the error lists the differences.
 func TestOtherSettings(t *testing.T) {
 	dir := t.TempDir()
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -321,8 +321,8 @@ func TestOtherSettings(t *testing.T) {
 	}
 }
 
-// With a threshold, the asker is told which answers are right according to the gold answer and the named metric, but
-// not for items without gold, and not without a threshold.
+// With a threshold, the asker is told which answers are right according to the gold answer and the named metric. It is
+// not told for items without gold, nor without a threshold.
 func TestRunUntilF1(t *testing.T) {
 	t.Parallel()
 	items := bench("answer ROWS a | ROWS a b c", "answer ROWS e | FAIL timeout", "answer ROWS d | ROWS")
@@ -341,7 +341,7 @@ func TestRunUntilF1(t *testing.T) {
 		if until == 0 {
 			break
 		}
-		// F1 of one of three is 0.5, of two of three 0.8
+		// F1 is 0.5 for one of three rows, and 0.8 for two of three
 		for rows, want := range map[string]bool{"ROWS a": false, "ROWS a b": true, "ROWS c b a": true, "ROWS x": false} {
 			if got := told["a"](t.Context(), &agent.Answer{Ran: rows, Table: rowsOf(rows)}); got != want {
 				t.Errorf("%s: right %v", rows, got)

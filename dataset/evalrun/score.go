@@ -42,7 +42,7 @@ func Metrics(ctx context.Context, r *Result) ([]Score, error) {
 		}
 		out = append(out, s)
 	}
-	return out, ctx.Err() // an interrupted score is not a score
+	return out, ctx.Err() // interrupted scoring yields no score
 }
 
 // scoreTime is the time limit for one item and measure. After that, F1 is a lower bound, reported with an upper bound.

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The test compares the measures on one example: predicted {1,2,3} against gold {1,9} is 0.4 by SPINACH's measure and
-// 0.5 by GRASP's.
+// This test compares the measures in one example: the prediction {1,2,3} scores 0.4 against gold {1,9} by SPINACH's
+// measure, and 0.5 by GRASP's.
 func TestMetrics(t *testing.T) {
 	rows := func(values string) []byte {
 		var out []string
@@ -42,7 +42,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// A run without any item that can be scored also has a report.
+// A report can also be made of a run without any items that can be scored.
 func TestReportOfNothing(t *testing.T) {
 	t.Parallel()
 	data := runOf(t, "empty", nil, bench("no_answer | ROWS"))
@@ -69,7 +69,7 @@ func TestMetricsInterrupted(t *testing.T) {
 	}
 }
 
-// If scoring ran out of time, the mean has an upper limit, with the same name as in eval score.
+// If scoring ran out of time, the mean has an upper bound, with the same name as in "eval score".
 func TestSummaryUpper(t *testing.T) {
 	r := &RunData{Metric: []string{"exact"}, NotAsked: 3, Items: []ItemData{
 		{Scores: []Score{{Metric: "exact", F1: 0.5, Upper: 0.75}}}, {Scores: []Score{{Metric: "exact", F1: 1, EM: 1}}},

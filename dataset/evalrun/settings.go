@@ -12,8 +12,8 @@ import (
 )
 
 // Settings maps names to values for everything that decides a run's results, such as preset, policy, graph, model,
-// benchmark and limits. A file is identified by its hash. What does not affect results (how many items at once, how
-// much money, which items) is left out.
+// benchmark and limits. A file is identified by its hash. Settings that do not affect results (how many items at once,
+// how much money, which items) are left out.
 type Settings map[string]string
 
 // Fingerprint returns a hash of the settings.
@@ -54,16 +54,16 @@ type RunInfo struct {
 	Schema      int       `json:"schema"`
 	Fingerprint string    `json:"fingerprint"`
 	Settings    Settings  `json:"settings"`
-	AsOf        time.Time `json:"as_of"` // what NOW() is in an embedded graph, in all sessions
+	AsOf        time.Time `json:"as_of"` // the value of NOW() in an embedded graph, in all sessions
 	Sessions    []Session `json:"sessions"`
 }
 
-// ErrOtherSettings means that a folder has a run with other settings.
+// ErrOtherSettings means that a folder contains a run with other settings.
 var ErrOtherSettings = errors.New("the folder has a run with other settings")
 
 // Begin opens the folder of a run for a session. It creates the folder, or checks that it was created with the same
-// settings, and returns the content of run.json. asOf is used for a new run; for an existing one it must be zero or the
-// same. The caller must hold a lock on the folder.
+// settings, and returns the content of run.json. asOf is used for a new run; for an existing one, it must be zero or
+// equal to the run's. The caller must hold a lock on the folder.
 func Begin(dir string, s Settings, asOf time.Time, session Session) (*RunInfo, error) {
 	d := folder(dir)
 	if err := d.make(); err != nil {

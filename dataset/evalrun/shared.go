@@ -21,9 +21,9 @@ type Queue interface {
 	job.Queue
 	// AddJobs adds missing jobs and requeues failed ones.
 	AddJobs(ctx context.Context, jobs []job.Job) error
-	// Jobs lists the wanted jobs that are in any of the states.
+	// Jobs lists the wanted jobs in any of the states.
 	Jobs(ctx context.Context, w job.Want, states ...job.State) ([]job.Job, error)
-	// Finish ends a job and keeps the files that it made. The error is [job.ErrLost] if the claim has ended.
+	// Finish ends a job and keeps the files that the job made. The error is [job.ErrLost] if the claim has ended.
 	Finish(ctx context.Context, c *job.Claim, to job.State, reason string, files map[string][]byte) error
 	// Until records the time by which a job must be done, unless an earlier claim has recorded it, and returns it.
 	Until(ctx context.Context, c *job.Claim, deadline time.Time) (time.Time, error)
@@ -31,14 +31,14 @@ type Queue interface {
 	Made(ctx context.Context, key string) (map[string][]byte, error)
 }
 
-// Shared is how a process takes part in a run that it shares with others. Each process has its own folder; in the end
-// all folders have all items.
+// Shared describes how a process takes part in a run that it shares with others. Each process has its own folder; in
+// the end, all folders contain all items.
 type Shared struct {
 	Queue  Queue
 	Run    string        // name of the run, the same for all
 	Holder string        // a name that no other process has ever had
-	Lease  time.Duration // how long the others wait for the items of a process that is gone
-	Poll   time.Duration // how often to check for items while others have the rest
+	Lease  time.Duration // how long the others wait for the items of a process that has ended
+	Poll   time.Duration // how often to check for items while others work on the rest
 }
 
 // itemJob is the kind of the items' jobs.
@@ -65,7 +65,7 @@ func (r *runner) share(ctx context.Context) error {
 		}
 		key := r.Shared.key(it)
 		items[key] = it
-		// the benchmark's order
+		// this keeps the benchmark's order
 		at := r.Info.AsOf.Add(time.Duration(i) * time.Microsecond)
 		jobs = append(jobs, job.Job{Key: key, Kind: itemJob, Scope: r.Shared.Run, Created: at, Updated: at})
 		if !missing[it.ID] {
@@ -99,7 +99,7 @@ func (r *runner) share(ctx context.Context) error {
 	return r.fetch(ctx, todo)
 }
 
-// offer gives the others an item that this folder has from an earlier session.
+// offer gives the others an item that an earlier session stored in this folder.
 func (r *runner) offer(ctx context.Context, it dataset.Item) error {
 	c, err := r.Shared.Queue.Claim(ctx, r.Shared.Holder, job.Want{Key: r.Shared.key(it)}, r.Now(), r.Shared.Lease)
 	if errors.Is(err, job.ErrNone) {
@@ -111,7 +111,7 @@ func (r *runner) offer(ctx context.Context, it dataset.Item) error {
 	return r.finish(ctx, c, it)
 }
 
-// takeItems does one item after another until all are finished, by this process or others.
+// takeItems does one item after another until this process or others have finished all of them.
 func (r *runner) takeItems(ctx context.Context, holder string, items map[string]dataset.Item) error {
 	s := r.Shared
 	want := job.Want{Kinds: []string{itemJob}, Scope: s.Run}
@@ -131,7 +131,7 @@ func (r *runner) takeItems(ctx context.Context, holder string, items map[string]
 			return err
 		}
 		it, known := items[c.Key]
-		if !known { // another process chose it; this one does not touch it for a while
+		if !known { // another process chose it; this process leaves it alone for a while
 			if err := s.Queue.GiveBack(ctx, c, r.Now().Add(s.Lease)); err != nil {
 				return err
 			}
@@ -196,7 +196,7 @@ func (r *runner) finish(ctx context.Context, c *job.Claim, it dataset.Item) erro
 		}
 	}
 	err = r.Shared.Queue.Finish(ctx, c, to, why, files)
-	if errors.Is(err, job.ErrLost) { // another process does it again, with the same result
+	if errors.Is(err, job.ErrLost) { // another process will repeat it, with the same result
 		return nil
 	}
 	return err
@@ -215,7 +215,7 @@ func (r *runner) fetch(ctx context.Context, items []dataset.Item) error {
 			return err
 		}
 		name := FileName(it.ID)
-		// in this order: an item's file appears last, see [Run]
+		// in this order, so that an item's file appears last, see [Run]
 		for _, path := range []string{trajDir + "/" + name + ".jsonl", goldDir + "/" + name + ".json",
 			itemsDir + "/" + name + ".json"} {
 			if data, ok := files[path]; ok {

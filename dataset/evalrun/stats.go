@@ -35,7 +35,7 @@ func Bootstrap(differences []float64, rng *rand.Rand) Interval {
 	return Interval{Low: percentile(means, 0.025), High: percentile(means, 0.975)}
 }
 
-// percentile interpolates between the two nearest of the sorted values; it is 0 for none.
+// percentile interpolates between the two nearest of the sorted values. It returns 0 if there are none.
 func percentile(sorted []float64, p float64) float64 {
 	if len(sorted) == 0 {
 		return 0
@@ -49,7 +49,7 @@ func percentile(sorted []float64, p float64) float64 {
 }
 
 // McNemar returns the two-sided p value of the exact test of McNemar (1947): of the b + c items that only one of two
-// systems gets right, b are the first system's. Under the null hypothesis b is binomial with probability 1/2; the
+// systems gets right, the first system gets b right. Under the null hypothesis b is binomial with probability 1/2; the
 // smaller tail counts twice. It is 1 if no item distinguishes the systems.
 func McNemar(b, c int) float64 {
 	n, k := b+c, min(b, c)
@@ -67,9 +67,9 @@ const (
 	zPower = 0.841621
 )
 
-// MDE returns the smallest difference in exact match that McNemar's test on n items finds with a power of 80 % at a
+// MDE returns the smallest difference in exact match that McNemar's test on n items detects with a power of 80 % at a
 // significance of 5 % (two-sided), when the systems disagree on the share discordant(d) of the items if their exact
-// matches differ by d. Asymptotic form of Connor (1987):
+// matches differ by d. This is the asymptotic form of Connor (1987):
 //
 //	√n · d  ≥  1.96 · √p  +  0.84 · √(p − d²)   with p = discordant(d)
 //
@@ -95,8 +95,8 @@ func MDE(n int, discordant func(d float64) float64) float64 {
 
 // Planned returns the share of items on which a system with the given exact match disagrees with a better one, if only
 // the exact matches are known: their right answers correlate with φ = 0.6. The SPINACH paper (appendix C.2, after Card
-// et al. 2020) finds 9.0 points on its 155 items with an agreement that it does not print; this correlation gives that
-// figure.
+// et al. 2020) reports 9.0 points for its 155 items, with an agreement that it does not state; this correlation results
+// in that figure.
 func Planned(em float64) func(d float64) float64 {
 	const phi = 0.6
 	return func(d float64) float64 {
@@ -107,14 +107,14 @@ func Planned(em float64) func(d float64) float64 {
 	}
 }
 
-// Observed returns the share on which the two given systems disagree; b and c are the items that only one of them gets
-// right. A greater difference needs correspondingly more disagreement.
+// Observed returns the share of items on which the two given systems disagree; b and c are the numbers of items that
+// only one of them gets right. A larger difference needs correspondingly more disagreement.
 func Observed(b, c, n int) func(d float64) float64 {
 	p, seen := float64(b+c)/float64(max(n, 1)), math.Abs(float64(b-c))/float64(max(n, 1))
 	return func(d float64) float64 { return p + max(0, d-seen) }
 }
 
-// meanMDE returns the smallest mean difference that a paired test finds, for n differences with the given standard
+// meanMDE returns the smallest mean difference that a paired test detects, for n differences with the given standard
 // deviation and the same power and significance. NaN means unknown.
 func meanMDE(differences []float64) float64 {
 	n := float64(len(differences))
@@ -126,7 +126,7 @@ func meanMDE(differences []float64) float64 {
 		ss += (d - m) * (d - m)
 	}
 	if ss == 0 {
-		return math.NaN() // the runs never differ: there is nothing to estimate from
+		return math.NaN() // the runs never differ, so there is no basis for an estimate
 	}
 	return (zAlpha + zPower) * math.Sqrt(ss/(n-1)/n)
 }

@@ -28,7 +28,8 @@ func TestMcNemar(t *testing.T) {
 	}
 }
 
-// The SPINACH paper, appendix C.2: on 155 items a system must be 9.0 points better than 21.4 %, 30.4 % or higher.
+// According to the SPINACH paper, appendix C.2, on 155 items a system must be 9.0 points better than 21.4 %, that is,
+// reach 30.4 % or more.
 func TestMDE(t *testing.T) {
 	got := MDE(155, Planned(0.214))
 	if !near(got, 0.090, 0.0005) {
@@ -37,8 +38,8 @@ func TestMDE(t *testing.T) {
 	if s := math.Round(1000*(0.214+got)) / 10; s != 30.4 {
 		t.Errorf("155 items: from %v %%, want 30.4", s)
 	}
-	// If there are no losses, the discordant items are the difference: √n·d = 1.96·√d + 0.84·√(d−d²), at n = 100 by hand:
-	// d = 0.0764 gives 0.764 on the left, 0.5417 + 0.2236 = 0.7653 on the right.
+	// If there are no losses, the share of discordant items equals the difference: √n·d = 1.96·√d + 0.84·√(d−d²), at n =
+	// 100 by hand: d = 0.0764 gives 0.764 on the left, 0.5417 + 0.2236 = 0.7653 on the right.
 	if got := MDE(100, func(d float64) float64 { return d }); !near(got, 0.0767, 0.0004) {
 		t.Errorf("100 items, no losses: %.4f", got)
 	}

@@ -13,22 +13,22 @@ import (
 // Summary is summary.json: the results of a run.
 type Summary struct {
 	Schema    int             `json:"schema"`
-	Items     int             `json:"items"`   // done
-	Missing   int             `json:"missing"` // chosen but not done because the run was stopped
+	Items     int             `json:"items"`   // number of items done
+	Missing   int             `json:"missing"` // items that were chosen but not done because the run was stopped
 	Answered  int             `json:"answered"`
 	NoAnswer  map[string]int  `json:"no_answer"`      // by reason, without those with service failures
 	Failed    map[string]int  `json:"failed"`         // by the kind of the service's failure
-	FailedIDs []string        `json:"failed_ids"`     // those items
-	Excluded  []Excluded      `json:"excluded"`       // from every average
+	FailedIDs []string        `json:"failed_ids"`     // IDs of those items
+	Excluded  []Excluded      `json:"excluded"`       // items that are in no average
 	Scores    []MetricSummary `json:"scores"`         // by metric
-	Steps     float64         `json:"steps_mean"`     // of the items without a service failure
+	Steps     float64         `json:"steps_mean"`     // mean number of steps of the items without a service failure
 	Refused   int             `json:"refused"`        // repetitions and early stops
-	Repairs   map[string]int  `json:"repairs"`        // turns that the model had to repair, by what was wrong
+	Repairs   map[string]int  `json:"repairs"`        // turns that the model had to repair, by error
 	Incidents int             `json:"incidents"`      // failed calls to a service after which the agent continued
 	Retried   int             `json:"retried"`        // attempts with a service failure
 	Usage     llm.Usage       `json:"usage"`          // of the attempts that count
 	Lost      llm.Usage       `json:"lost"`           // of attempts with a service failure
-	Seconds   float64         `json:"seconds_mean"`   // an item
+	Seconds   float64         `json:"seconds_mean"`   // per item
 	Snapshot  [2]string       `json:"gold_snapshots"` // first and last time at which a gold query was run, RFC 3339
 }
 
@@ -47,7 +47,7 @@ type Excluded struct {
 	Why string `json:"why"` // gold_missing, gold_failed or gold_empty
 }
 
-// Means are means over N items, from 0 to 1; null over none.
+// Means are means over N items, from 0 to 1, or null if there are no items.
 type Means struct {
 	N  int      `json:"n"`
 	F1 *float64 `json:"f1"`
@@ -56,18 +56,18 @@ type Means struct {
 
 func meansOf(f1, em []float64) Means { return Means{len(f1), meanOrNil(f1), meanOrNil(em)} }
 
-// MetricSummary has the means of a metric over the scorable items without a service failure, with names as in eval
-// score.
+// MetricSummary contains the means of a metric over the scorable items without a service failure. The names are those
+// of "eval score".
 type MetricSummary struct {
 	Metric string `json:"metric"`
 	Means
-	// Upper is the mean of upper bounds, if scoring some item ran out of time or memory.
+	// Upper is the mean of upper bounds, if scoring ran out of time or memory for some item.
 	Upper *float64 `json:"f1_upper,omitempty"`
-	// WithFailures also includes the items with a service failure, each counting 0; nil if there are none.
+	// WithFailures also includes the items with a service failure, each counting as 0; nil if there are none.
 	WithFailures *Means `json:"with_failures,omitempty"`
 }
 
-// failed returns how many scorable items a service failed.
+// failed returns the number of scorable items with a service failure.
 func (m *MetricSummary) failed() int {
 	if m.WithFailures == nil {
 		return 0
@@ -179,7 +179,7 @@ func mean(v []float64) float64 {
 	return sum / float64(len(v))
 }
 
-// percent writes a share as is usual in tables of the field: 69.54; a dash for none.
+// percent writes a share as tables in this field usually do, such as 69.54, or a dash if there is none.
 func percent(v *float64) string {
 	if v == nil {
 		return "–"
@@ -232,7 +232,8 @@ func (s *Summary) WriteText(w io.Writer) {
 	}
 }
 
-// writeScores writes one line per metric and, if services failed items, another one with these as 0, like eval score.
+// writeScores writes one line per metric and, if there are service failures, another one with these as 0, as in "eval
+// score".
 func (s *Summary) writeScores(w io.Writer) {
 	if len(s.Scores) == 0 {
 		return
@@ -261,8 +262,8 @@ func (s *Summary) excludedFor(why string) (ids []string) {
 	return ids
 }
 
-// list returns the first IDs; summary.json has all. IDs come from a file, so characters that could control a terminal
-// are quoted.
+// list returns the first IDs; summary.json contains all. IDs come from a file, so characters that could control a
+// terminal are quoted.
 func list(ids []string, most int) string {
 	var out []string
 	for _, id := range ids[:min(len(ids), most)] {

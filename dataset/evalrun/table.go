@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Table is a table for people that can be written as text, Markdown, LaTeX or HTML. Its texts may come from anywhere:
-// each form escapes what it has to.
+// Table is a table for people that can be written as text, Markdown, LaTeX or HTML. Its texts may come from anywhere,
+// so each form escapes them as needed.
 type Table struct {
 	Title string
 	Note  string // below the table
@@ -21,7 +21,7 @@ type Table struct {
 	Rows  [][]Cell
 }
 
-// Cell is a cell of a table. Rank 1 marks the best of its column, 2 the second best. ID is set in a cell that
+// Cell is a cell of a table. Rank 1 marks the best cell of its column, and 2 the second best. ID is set if the cell
 // represents an item.
 type Cell struct {
 	Text string
@@ -43,8 +43,8 @@ type number struct {
 	text  string
 }
 
-// ranked makes the cells of a column, with best and second best marked; equal figures share a rank. A column with one
-// figure has no best.
+// ranked returns the cells of a column, with the best and the second best marked. Equal figures share a rank. In a
+// column with one figure, none is best.
 func ranked(column []number, higherIsBetter bool) []Cell {
 	var values []float64
 	for _, n := range column {
@@ -85,7 +85,7 @@ func transpose(columns ...[]Cell) [][]Cell {
 	return rows
 }
 
-// Text writes the table for a terminal: best figures have a *, second best a +.
+// Text writes the table for a terminal: the best figures are marked with *, the second best with +.
 func (t *Table) Text(w io.Writer) {
 	marks := [...]string{"", "*", "+"}
 	width := make([]int, len(t.Head))
@@ -119,7 +119,7 @@ func (t *Table) Text(w io.Writer) {
 	}
 }
 
-// numeric reports whether a column has numbers, which are right-aligned.
+// numeric reports whether a column contains numbers, which are right-aligned.
 func (t *Table) numeric(i int) bool {
 	for _, row := range t.Rows {
 		if s := row[i].Text; s != "" && s != "–" && !strings.ContainsAny(s[:1], "0123456789-+−$<") {
@@ -146,7 +146,7 @@ var markdownEscaper = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", 
 	"<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`,
 	"~", `\~`, "!", `\!`)
 
-// Markdown writes the table for Markdown: best figures bold, second best underlined.
+// Markdown writes the table for Markdown: the best figures are bold, the second best underlined.
 func (t *Table) Markdown(w io.Writer) {
 	fmt.Fprintf(w, "### %s\n\n|", markdownEscaper.Replace(plain(t.Title)))
 	for _, h := range t.Head {
@@ -184,10 +184,10 @@ var latexEscaper = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", 
 	"^", `\textasciicircum{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, `"`, `''`, "–", "--", "−",
 	"$-$", "≥", `$\geq$`, "±", `$\pm$`, "…", `\dots{}`)
 
-// minus matches a hyphen that is a minus sign.
+// minus matches a hyphen used as a minus sign.
 var minus = regexp.MustCompile(`(^| )-(\d)`)
 
-// LaTeX writes the table for LaTeX with the package booktabs: best figures bold, second best underlined.
+// LaTeX writes the table for LaTeX with the package booktabs: the best figures are bold, the second best underlined.
 func (t *Table) LaTeX(w io.Writer) {
 	spec := ""
 	for i := range t.Head {
@@ -226,7 +226,7 @@ func (t *Table) LaTeX(w io.Writer) {
 		latexEscaper.Replace(plain(strings.TrimSpace(t.Title+". "+t.Note))))
 }
 
-// HTML writes the table for the page of WriteHTML: link returns the address of an item, or "".
+// HTML writes the table for the page of WriteHTML. link returns the URL of an item, or "" if there is none.
 func (t *Table) HTML(w io.Writer, link func(id string) string) {
 	fmt.Fprint(w, "<div class=\"scroll\"><table><thead><tr>")
 	for i, h := range t.Head {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// resultKey returns the same key for equivalent results: rows as a set, columns in any order and with any names,
-// without label columns if there are others. It is empty for no answer.
+// resultKey returns the same key for equivalent results: rows are a set, columns may have any order and any names, and
+// label columns are left out if there are others. The key is empty if there is no answer.
 func resultKey(raw json.RawMessage) string {
 	text := string(raw)
 	if text == "true" || text == "false" {
@@ -47,9 +47,8 @@ func isLabel(column string) bool {
 	return strings.HasSuffix(column, "Label") || strings.HasSuffix(column, "Description")
 }
 
-// vote returns the index of the run whose answer wins an item: that with the most frequent result; among equally
-// frequent ones, that with the highest confidence, then the first run. Runs without an answer have no vote; -1 when
-// none has one.
+// vote returns the index of the run whose answer wins an item: the one with the most frequent result, then the one with
+// the highest confidence, then the first. Runs without an answer do not vote; if no run votes, vote returns -1.
 func vote(items []*ItemData) int {
 	count, best := map[string]int{}, map[string]int{}
 	var order []string
@@ -82,18 +81,18 @@ func vote(items []*ItemData) int {
 
 // Combined is the score that several runs would achieve together.
 type Combined struct {
-	Oracle []MetricMean `json:"oracle"` // by the better run for each item: what a perfect choice would achieve
-	Vote   []MetricMean `json:"vote"`   // by the most frequent result, ties by confidence
+	Oracle []MetricMean `json:"oracle"` // with the better run for each item: what a perfect choice would achieve
+	Vote   []MetricMean `json:"vote"`   // with the most frequent result; confidence breaks ties
 }
 
-// MetricMean has the means of a metric over the common items.
+// MetricMean contains the means of a metric over the common items.
 type MetricMean struct {
 	Metric string  `json:"metric"`
 	F1     float64 `json:"f1"`
 	EM     float64 `json:"em"`
 }
 
-// combine scores oracle and vote over the common items.
+// combine scores the oracle and the vote over the common items.
 func combine(metrics []string, common [][]*ItemData) Combined {
 	var c Combined
 	for _, name := range metrics {

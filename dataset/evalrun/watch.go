@@ -14,31 +14,31 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// WatchFile is the file that a run in progress writes for those who watch it. It is removed when the run has assembled
+// WatchFile is the file that a run in progress writes for people who watch it. It is removed when the run has assembled
 // its files.
 const WatchFile = "progress.json"
 
-// Watched is a run as people browse it, in progress or not.
+// Watched is a run that people browse, whether in progress or not.
 type Watched struct {
 	Name     string        `json:"name"` // of the folder
 	Info     RunInfo       `json:"-"`
 	Progress Progress      `json:"progress"`
-	Working  bool          `json:"-"` // the files are not assembled: the run is in progress, or was cut off
+	Working  bool          `json:"-"` // the files are not assembled: the run is in progress or was cut off
 	Metrics  []string      `json:"metrics"`
-	Items    []WatchedItem `json:"items"` // those that are done
+	Items    []WatchedItem `json:"items"` // items that are done
 }
 
 // WatchedItem is an item that is done.
 type WatchedItem struct {
 	ID       string   `json:"id"`
-	File     string   `json:"file"` // name of its files in the run's folder, without ending
+	File     string   `json:"file"` // name of its files in the run's folder, without extension
 	Question string   `json:"question"`
 	Answered bool     `json:"answered"`
 	Reason   string   `json:"reason,omitempty"`
 	Failed   string   `json:"failed,omitempty"` // kind of failure of a service
 	Excluded string   `json:"excluded,omitempty"`
 	Scores   []Score  `json:"scores,omitempty"`
-	Class    Class    `json:"class,omitempty"` // of its error by the first metric, by rules, or ""
+	Class    Class    `json:"class,omitempty"` // class of its error by the first metric, according to rules, or ""
 	Why      string   `json:"why,omitempty"`
 	Features []string `json:"features,omitempty"` // of the gold query
 	Steps    int      `json:"steps"`
@@ -65,20 +65,20 @@ func (w *WatchedItem) Score(metric string) (Score, bool) {
 	return (&ItemData{Scores: w.Scores}).Score(metric)
 }
 
-// StepBin is the group of the number of the item's steps.
+// StepBin returns the bin of the item's number of steps.
 func (w *WatchedItem) StepBin() string { return stepBin(w.Steps) }
 
-// StepBins are the groups, smallest first.
+// StepBins returns the bins, smallest first.
 func StepBins() []string { return slices.Clone(stepBins) }
 
-// watching is the data that a run keeps for those who watch it.
+// watching is the data that a run keeps for people who watch it.
 type watching struct {
 	items   map[string]WatchedItem
 	written time.Time
 }
 
-// see records an item that is done. Its score is only for watching: a failure will show again when the files are
-// assembled.
+// see records an item that is done. Its score is only for watching, so a failure is ignored; it will occur again when
+// the files are assembled.
 func (r *runner) see(ctx context.Context, it dataset.Item, k known) {
 	gold := k.gold
 	if gold == nil {
@@ -100,7 +100,7 @@ func (r *runner) see(ctx context.Context, it dataset.Item, k known) {
 	r.watch.items[it.ID] = w
 }
 
-// watchedItem returns an item as it is shown; rules decide the class of its error.
+// watchedItem returns an item as it is shown. Rules determine the class of its error.
 func (d folder) watchedItem(it *ItemData) WatchedItem {
 	w := WatchedItem{ID: it.ID, File: FileName(it.ID), Question: it.Question, Answered: it.Answered, Reason: it.Reason,
 		Excluded: it.excluded(), Scores: it.Scores, Steps: it.Steps, USD: it.Meta.Usage.USD + it.Meta.Lost.USD,
@@ -183,13 +183,13 @@ func Watch(ctx context.Context, dir string) (*Watched, error) {
 	return &w, nil
 }
 
-// IsRun reports whether a folder holds a run.
+// IsRun reports whether a folder contains a run.
 func IsRun(dir string) bool {
 	st, err := os.Stat(filepath.Join(dir, RunFile))
 	return err == nil && st.Mode().IsRegular()
 }
 
-// Changed returns when the run was last changed, or the zero time if there is none.
+// Changed returns the time of the last change of the run, or the zero time if there is none.
 func Changed(dir string) (at time.Time) {
 	for _, name := range []string{RunFile, WatchFile, ResultsFile} {
 		if st, err := os.Stat(filepath.Join(dir, name)); err == nil && st.ModTime().After(at) {
@@ -213,7 +213,7 @@ func ItemOf(ctx context.Context, dir, file string) (*ItemData, error) {
 			}
 		}
 	}
-	var k itemFile // in progress: what exists of the item
+	var k itemFile // the run is in progress: read what exists of the item
 	if ok, err := folder(dir).readJSON(&k, itemsDir, file+".json"); err != nil || !ok {
 		return nil, errors.Join(err, fs.ErrNotExist)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // TestWatch checks that watching a run in progress shows each finished item with its score and the run's progress, and
-// that after the run its files have the same items.
+// that, after the run, its files contain the same items.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
