@@ -5,39 +5,39 @@ import (
 	"time"
 )
 
-// CandidateSchema is the version of the form of a [Candidate]. It is incremented when a reader of the previous version
-// would misread the new one.
+// CandidateSchema is the version of the format of a [Candidate]. It is incremented when a reader of the previous
+// version would misread the new one.
 const CandidateSchema = 1
 
-// License is the license of the forum's text, and so of what is derived from it.
+// License is the license of the forum's text, and therefore of everything derived from it.
 const License = "CC BY-SA 4.0"
 
 // Candidate is a discussion of the forum's archive with a query that may become a benchmark item: a line of
-// candidates.jsonl. Rejected discussions have the same form, with Stage [Rejected] and a Reason, in rejected.jsonl.
+// candidates.jsonl. Rejected discussions have the same format, with Stage [Rejected] and a Reason, in rejected.jsonl.
 type Candidate struct {
 	Schema int `json:"schema"`
-	// "c-" and 16 hex digits; the same discussion keeps it when its page is edited or harvested again
+	// "c-" and 16 hex digits; a discussion keeps its ID when its page is edited or harvested again
 	ID         string     `json:"id"`
 	Provenance Provenance `json:"provenance"`
 
 	Conversation Conversation `json:"conversation"`
-	Queries      []Query      `json:"queries"` // all queries of the discussion, in page order
+	Queries      []Query      `json:"queries"` // all queries in the discussion, in page order
 
 	Original string `json:"original"` // the last-mentioned query as its author wrote it
-	// printed, without mwapi and with [AUTO_LANGUAGE] replaced: the text that was run
+	// printed canonically, without mwapi and with [AUTO_LANGUAGE] replaced: the text that was run
 	Cleaned   string `json:"cleaned,omitempty"`
 	Annotated string `json:"annotated,omitempty"` // Cleaned with labels instead of IDs, for annotators
-	Trimmed   string `json:"trimmed,omitempty"`   // Cleaned without what the flags say may be removed; empty if nothing may
+	Trimmed   string `json:"trimmed,omitempty"`   // Cleaned without parts that flags let it omit; empty if none
 
 	Stage  Stage  `json:"stage"`
-	Reason Reason `json:"reason,omitempty"` // why it was rejected
+	Reason Reason `json:"reason,omitempty"` // why the discussion was rejected
 	Detail string `json:"detail,omitempty"` // details of the reason, for people
 
 	Result     *Result     `json:"result,omitempty"`
 	Metrics    *Metrics    `json:"metrics,omitempty"`
 	Entities   []string    `json:"entities,omitempty"`   // Q and L IDs in Cleaned
 	Properties []string    `json:"properties,omitempty"` // P IDs in Cleaned
-	Features   []string    `json:"features,omitempty"`   // as `sparql check` names them
+	Features   []string    `json:"features,omitempty"`   // with the names that `sparql check` uses
 	Pattern    string      `json:"pattern,omitempty"`    // normalized pattern (systems of counting: SPINACH, table 7)
 	Flags      []Flag      `json:"flags,omitempty"`
 	Near       []Near      `json:"near,omitempty"`
@@ -51,45 +51,45 @@ type Candidate struct {
 
 // Provenance records where a discussion was found.
 type Provenance struct {
-	Wiki      string    `json:"wiki"`     // address of the wiki's API
+	Wiki      string    `json:"wiki"`     // URL of the wiki's API
 	Page      string    `json:"page"`     // title of the archive page
 	Revision  int64     `json:"revision"` // the page's revision that was read
 	Section   int       `json:"section"`  // 1-based index of the thread on the page
 	Heading   string    `json:"heading"`
-	Permalink string    `json:"permalink"` // address of that revision at that section
-	URL       string    `json:"url"`       // address of the archive page, as in SPINACH's items
+	Permalink string    `json:"permalink"` // URL of that section in that revision
+	URL       string    `json:"url"`       // URL of the archive page, as in SPINACH's items
 	Month     string    `json:"month"`     // YYYY-MM, of the archive page
 	Read      time.Time `json:"read"`
 	License   string    `json:"licence"`
 }
 
-// Conversation is the discussion as counted in a benchmark's statistics.
+// Conversation is the discussion as a benchmark's statistics count it.
 type Conversation struct {
 	Requester string    `json:"requester,omitempty"` // empty when unsigned
 	Asked     time.Time `json:"asked,omitzero"`      // when the request was signed
-	// comments after the request: the length as in SPINACH's table 9
+	// number of comments after the request: the length in SPINACH's table 9
 	Responses int       `json:"responses"`
-	Thanked   bool      `json:"thanked,omitempty"`  // the requester thanked
+	Thanked   bool      `json:"thanked,omitempty"`  // the requester said thanks
 	Resolved  bool      `json:"resolved,omitempty"` // the thread is marked as resolved
 	Comments  []Comment `json:"comments"`
 }
 
-// Comment is a post of a discussion, for annotators.
+// Comment is a post in a discussion, for annotators.
 type Comment struct {
 	Author string    `json:"author,omitempty"`
 	Time   time.Time `json:"time,omitzero"`
 	Level  int       `json:"level"` // 1 is not indented
-	Text   string    `json:"text"`  // as read, queries replaced by [query]
+	Text   string    `json:"text"`  // text as read, with queries replaced by [query]
 }
 
-// Query is a query of a discussion with who posted it.
+// Query is a query in a discussion, with its author.
 type Query struct {
 	Kind     string `json:"kind"` // template, link or code
 	SPARQL   string `json:"sparql"`
 	Comment  int    `json:"comment"` // index into Conversation.Comments
 	Author   string `json:"author,omitempty"`
 	Bot      bool   `json:"bot,omitempty"`      // posted by our bot, never a candidate
-	Salvaged bool   `json:"salvaged,omitempty"` // markup had cut it; the page's source had the rest
+	Salvaged bool   `json:"salvaged,omitempty"` // markup had truncated it; the rest was in the page's source
 	URL      string `json:"url,omitempty"`      // the link that contained it
 }
 
@@ -100,11 +100,11 @@ type Result struct {
 	MS       int64     `json:"ms"`
 	Rows     int       `json:"rows"`
 	Bytes    int64     `json:"bytes"`
-	Hash     string    `json:"hash"`           // of the rows as a bag, to detect drift
+	Hash     string    `json:"hash"`           // hash of the rows as a bag, to detect drift
 	Head     []string  `json:"head,omitempty"` // names of the projected variables
 	// first rows: the bindings list of the SPARQL JSON format, or true or false
 	Sample json.RawMessage `json:"sample,omitempty"`
-	// the text that ran instead of Cleaned, if another endpoint needed it
+	// the text that ran instead of Cleaned, if another endpoint required that
 	Rewritten string `json:"rewritten,omitempty"`
 }
 
@@ -119,27 +119,27 @@ type Metrics struct {
 	Literals    int `json:"literals"`
 }
 
-// Flag is something in the query's tree that the SPINACH paper (appendix C) trims or excludes.
+// Flag marks a part of the query's tree that the SPINACH paper (appendix C) trims or excludes.
 type Flag struct {
 	Kind   FlagKind `json:"kind"`
-	Why    string   `json:"why"`            // the reason in words, with the part of the query it is about
+	Why    string   `json:"why"`            // the reason in words, with the part of the query that it concerns
 	Line   int      `json:"line,omitempty"` // 1-based, in Cleaned
 	Column int      `json:"column,omitempty"`
 	Trims  bool     `json:"trims,omitempty"` // Trimmed leaves it out
 }
 
-// FlagKind is one of the paper's four kinds.
+// FlagKind is the kind of a flag: one of the paper's four.
 type FlagKind string
 
 // The kinds.
 const (
 	Wikimedia    FlagKind = "wikimedia"    // presentation of Wikimedia projects: articles, sitelinks
-	CodeHelp     FlagKind = "code"         // a question about code, with no meaning in plain words
+	CodeHelp     FlagKind = "code"         // a question about code, without a meaning in plain words
 	Optimization FlagKind = "optimisation" // hints and restructurings for the time limit
 	Formatting   FlagKind = "formatting"   // labels only, images, concatenation, links
 )
 
-// Near is another query that is nearly this one.
+// Near is another query that is nearly the same.
 type Near struct {
 	ID         string  `json:"id"`     // candidate's id, or the item's id in the benchmark
 	Source     string  `json:"source"` // "candidates" or the benchmark's file name
@@ -147,11 +147,12 @@ type Near struct {
 	Why        string  `json:"why"` // "same pattern and numbers", "same pattern", "similar text" …
 }
 
-// Suggestion is the model's advice for annotators. It is a model's text: shown, but never used unread.
+// Suggestion is the model's advice for annotators. Since a model wrote it, it is shown to people but never used without
+// being read.
 type Suggestion struct {
 	Model        string   `json:"model"`
-	Precise      string   `json:"precise"` // verbalization that states every part
-	Natural      string   `json:"natural"` // verbalization as a person would ask
+	Precise      string   `json:"precise"` // a question that states every part of the query
+	Natural      string   `json:"natural"` // the question as a person would ask it
 	Verdict      Verdict  `json:"verdict"`
 	Reasons      []string `json:"reasons,omitempty"`
 	Disambiguate []string `json:"disambiguate,omitempty"` // elements of the query that the question must distinguish
@@ -160,7 +161,7 @@ type Suggestion struct {
 // Verdict is the decision on a candidate.
 type Verdict string
 
-// The verdicts. Skip is only used by annotators: no verdict yet.
+// The verdicts. Only annotators use Skip: it means that there is no verdict yet.
 const (
 	Include Verdict = "include"
 	Modify  Verdict = "modify"
@@ -184,7 +185,7 @@ type Reason string
 
 // The reasons, in the order of the funnel.
 const (
-	NoQuery Reason = "no_query" // no comment has a query
+	NoQuery Reason = "no_query" // no comment contains a query
 	BotOnly Reason = "bot_only" // only our bot posted queries
 	// its only query is behind a short link that does not lead to a query service
 	BadShortLink Reason = "bad_short_link"
@@ -192,10 +193,10 @@ const (
 	Update       Reason = "update"          // it would change data
 	RefusedHost  Reason = "refused_service" // it calls a SERVICE that is not allowed
 	Timeout      Reason = "timeout"
-	TooLarge     Reason = "too_large"     // over 10 MB
-	Failed       Reason = "failed"        // the endpoint gives up on it for another reason, such as memory
-	Empty        Reason = "empty"         // no rows
-	Scholarly    Reason = "scholarly"     // it needs the scholarly part of the split graph
+	TooLarge     Reason = "too_large"     // the result is over 10 MB
+	Failed       Reason = "failed"        // the endpoint fails on it for another reason, such as memory
+	Empty        Reason = "empty"         // the result has no rows
+	Scholarly    Reason = "scholarly"     // the query needs the scholarly part of the split graph
 	EndpointDown Reason = "endpoint_down" // the endpoint failed permanently; `harvest` retries it
 )
 

@@ -16,13 +16,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The files of a harvest's folder. The database is private to the harvest; the others are for everyone, and each is
+// The files of a harvest's folder. Only the harvest uses the database. The other files are for everyone, and each is
 // replaced as a whole.
 const (
-	HarvestDB      = "harvest.db"       // what has been read and run, so that a harvest can continue where it stopped
-	CandidatesFile = "candidates.jsonl" // the staged ones, one per line, by month, page and section
-	RejectedFile   = "rejected.jsonl"   // the rejected ones with their reasons, and those that are gone
-	FunnelFile     = "funnel.json"      // how many reached each stage, see [Funnel]
+	HarvestDB      = "harvest.db"       // what has been read and run, so that a harvest can continue after a stop
+	CandidatesFile = "candidates.jsonl" // staged candidates, one per line, by month, page and section
+	RejectedFile   = "rejected.jsonl"   // rejected candidates with their reasons, and those that are gone
+	FunnelFile     = "funnel.json"      // numbers of discussions that reached each stage, see [Funnel]
 	FunnelPicture  = "funnel.svg"
 	ResultsFolder  = "results" // ID.json.gz: all rows of a staged candidate
 )
@@ -35,7 +35,7 @@ type Funnel struct {
 	Pages  PageCount `json:"pages"`
 }
 
-// Counts are the figures of one year of the archive, or of all.
+// Counts are the figures of one year of the archive, or of all years.
 type Counts struct {
 	Year        int `json:"year,omitempty"` // 0 in the total
 	Discussions int `json:"discussions"`    // threads on the archive pages
@@ -57,10 +57,11 @@ type PageCount struct {
 	Gone   int `json:"gone"`
 }
 
-// maxLine limits a line of candidates: a wiki page has at most 2 MB, a sample 20 rows.
+// maxLine is the maximum length of a line of candidates. A wiki page has at most 2 MB, and a sample has at most 20
+// rows.
 const maxLine = 64 << 20
 
-// ReadCandidates reads candidates.jsonl or rejected.jsonl. Errors name the line.
+// ReadCandidates reads candidates.jsonl or rejected.jsonl. Errors include the line number.
 func ReadCandidates(r io.Reader) ([]Candidate, error) {
 	var out []Candidate
 	for c, err := range EachCandidate(r) {
@@ -72,8 +73,8 @@ func ReadCandidates(r io.Reader) ([]Candidate, error) {
 	return out, nil
 }
 
-// EachCandidate reads candidates.jsonl or rejected.jsonl one by one. The first error, which names the line, ends the
-// sequence.
+// EachCandidate reads the candidates in candidates.jsonl or rejected.jsonl one by one. The first error, which includes
+// the line number, ends the sequence.
 func EachCandidate(r io.Reader) iter.Seq2[Candidate, error] {
 	return func(yield func(Candidate, error) bool) {
 		sc := bufio.NewScanner(r)
@@ -146,14 +147,14 @@ func ReadFunnel(dir string) (Funnel, error) {
 	return f, nil
 }
 
-// ValidID reports whether id has the form of a candidate's id: "c-" and 16 hex digits. Only such an ID may become part
+// ValidID reports whether id has the form of a candidate's ID: "c-" and 16 hex digits. Only such an ID may become part
 // of a file name.
 func ValidID(id string) bool {
 	digits, ok := strings.CutPrefix(id, "c-")
 	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// ResultPath names the file with all rows of a candidate.
+// ResultPath returns the path of the file with all rows of a candidate.
 func ResultPath(dir, id string) (string, error) {
 	if !ValidID(id) {
 		return "", fmt.Errorf("%q is not a candidate id", id)
@@ -161,8 +162,8 @@ func ResultPath(dir, id string) (string, error) {
 	return filepath.Join(dir, ResultsFolder, id+".json.gz"), nil
 }
 
-// ReadResult reads all rows of a candidate: a body in the SPARQL 1.1 Query Results JSON Format, at most limit bytes of
-// it.
+// ReadResult reads all rows of a candidate, in the SPARQL 1.1 Query Results JSON Format. They may have at most limit
+// bytes.
 func ReadResult(dir, id string, limit int64) ([]byte, error) {
 	name, err := ResultPath(dir, id)
 	if err != nil {
@@ -171,7 +172,7 @@ func ReadResult(dir, id string, limit int64) ([]byte, error) {
 	return ReadGzip(name, limit)
 }
 
-// ReadGzip reads a compressed file, at most limit bytes of its content; more is an error.
+// ReadGzip reads a compressed file. It is an error if its content has more than limit bytes.
 func ReadGzip(name string, limit int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {

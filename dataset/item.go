@@ -5,29 +5,29 @@ import (
 	"sort"
 )
 
-// Item is a question of a benchmark with its gold query. [ReadItems] reads items from published benchmark forms;
+// Item is a question of a benchmark with its gold query. [ReadItems] reads items from published benchmark formats;
 // [WriteSPINACH], [WriteGRASP] and [WriteQALD] write them. The query is not inspected: it may be in any dialect, and
 // may not parse.
 type Item struct {
-	ID        string // the file's ID, or its 0-based position if the file has none. Not checked for uniqueness
-	NumericID bool   // the file's id is a JSON number, and must be written as one
+	ID        string // the file's ID, or its 0-based position if the file has none; not checked for uniqueness
+	NumericID bool   // the file's ID is a JSON number and must be written as one
 
-	Title string // heading of the discussion the item was made from, may be empty
-	URL   string // address of the page with that discussion, may be empty
+	Title string // heading of the discussion from which the item was made, may be empty
+	URL   string // URL of the page with that discussion, may be empty
 
 	Question    string
-	Language    string   // of Question, as a BCP 47 tag; empty when the file does not say
+	Language    string   // of Question, as a BCP 47 tag; empty if the file does not say
 	Paraphrases []string // other wordings of Question in the same language
 
-	SPARQL string // the gold query; empty when the file withholds it (test sets of QALD)
+	SPARQL string // the gold query; empty if the file withholds it (test sets of QALD)
 
 	Head []string // names of the gold result's variables, in order; nil if the file does not say
 	// the gold result: the bindings list of the SPARQL JSON format, or true or false; nil if the file has none
 	Answers json.RawMessage
 
-	Responses *int // comments after the request in the discussion the item was made from; nil if unknown
+	Responses *int // comments after the request in the discussion from which the item was made; nil if unknown
 
-	Info map[string]json.RawMessage // other members of the item, by the file's own keys; nil if none
+	Info map[string]json.RawMessage // other members of the item, under the file's own keys; nil if none
 }
 
 // Boolean returns the gold result of an ASK query; ok is false if there is none or it is a table.
@@ -41,7 +41,7 @@ func (it *Item) Boolean() (value, ok bool) {
 	return false, false
 }
 
-// Bindings returns the rows of the gold result, each with its bound variables; ok is false if there is no table.
+// Bindings returns the rows of the gold result, each with its bound variables. ok is false if there is no table.
 func (it *Item) Bindings() (rows []map[string]Binding, ok bool) {
 	if len(it.Answers) == 0 || it.Answers[0] != '[' {
 		return nil, false

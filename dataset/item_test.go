@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shared returns the bytes of a file of the maintainers' reference data, or skips the test.
+// shared returns the content of a file of the maintainers' reference data, or skips the test.
 func shared(t *testing.T, name string) []byte {
 	t.Helper()
 	root := os.Getenv("SPINACHBOT_SHARED")
@@ -221,7 +221,7 @@ func TestWriteQALD(t *testing.T) {
 	}
 }
 
-// SPINACH's own file is written back unchanged; the sizes are those published by its authors.
+// SPINACH's own file is written back unchanged. The sizes are those that its authors published.
 func TestSharedItems(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -263,7 +263,7 @@ func TestSharedItems(t *testing.T) {
 	}
 }
 
-// Any bytes are either read or refused with an error, and what was read can be written and read again.
+// Any input is either read or refused with an error, and items that were read can be written and read again.
 func FuzzReadItems(f *testing.F) {
 	f.Add(`[{"id":"a","question":"q","sparql":"s","title":"t"}]`)
 	f.Add(`{"id":1,"question":"q","sparql":"s","paraphrases":["p"],"info":{"responses":2,"answers":[{"n":{"type":"uri","value":"u"}}]}}` + "\n")
@@ -291,7 +291,7 @@ func FuzzReadItems(f *testing.F) {
 		}
 		for i := range items {
 			if strings.TrimSpace(items[i].Question) == "" || strings.TrimSpace(items[i].SPARQL) == "" {
-				return // candidates and test sets of QALD may lack them, GRASP's form may not
+				return // candidates and test sets of QALD may lack them, GRASP's format may not
 			}
 		}
 		again, _, err := ReadItems(&b)

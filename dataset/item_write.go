@@ -10,9 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// WriteSPINACH writes the file that SPINACH's own evaluation reads: a JSON array of id, title, url, question and sparql
-// in this order, indented by four spaces, all ASCII, no line end after it. Items without title and url have just the
-// other three, as SPINACH ships other people's benchmarks. The form cannot store paraphrases, answers and info.
+// WriteSPINACH writes the file that SPINACH's own evaluation reads: a JSON array of objects with id, title, url,
+// question and sparql, in this order. It is indented by four spaces, all in ASCII, and has no newline at the end. Items
+// without title and url have only the other three members, as in the other people's benchmarks that SPINACH ships. The
+// format cannot store paraphrases, answers and info.
 func WriteSPINACH(w io.Writer, items []Item) error {
 	type record struct {
 		ID       json.RawMessage `json:"id"`
@@ -52,9 +53,9 @@ func ascii(text []byte) []byte {
 	return out
 }
 
-// WriteGRASP writes GRASP's benchmark form: one object per line with id, question, sparql, paraphrases and info. Title,
-// URL, language, the number of responses and the gold result go into info. GRASP runs the queries as they are: they
-// should declare their prefixes.
+// WriteGRASP writes GRASP's benchmark format: one object per line with id, question, sparql, paraphrases and info.
+// Title, URL, language, the number of responses and the gold result go into info. GRASP runs the queries as they are,
+// so they should declare their prefixes.
 func WriteGRASP(w io.Writer, items []Item) error {
 	for i := range items {
 		it := &items[i]
@@ -105,8 +106,9 @@ func WriteGRASP(w io.Writer, items []Item) error {
 	return nil
 }
 
-// WriteQALD writes QALD's JSON under the name of a data set. The language is English if an item names none. answertype,
-// aggregation, onlydbo and hybrid come from the item's info; a missing answertype is derived from the gold result.
+// WriteQALD writes QALD's JSON under the name of a data set. The language is English if an item does not specify one.
+// answertype, aggregation, onlydbo and hybrid come from the item's info; a missing answertype is derived from the gold
+// result.
 func WriteQALD(w io.Writer, name string, items []Item) error {
 	type question struct {
 		ID          json.RawMessage   `json:"id"`
@@ -161,7 +163,8 @@ func WriteQALD(w io.Writer, name string, items []Item) error {
 	return err
 }
 
-// answerType names the kind of the gold result as QALD does, by the first bound value; empty if there is none.
+// answerType returns QALD's name for the kind of the gold result, according to the first bound value, or "" if there is
+// none.
 func (it *Item) answerType() string {
 	if _, ok := it.Boolean(); ok {
 		return "boolean"
@@ -188,7 +191,7 @@ func (it *Item) answerType() string {
 	return ""
 }
 
-// jsonID returns the ID as the file had it.
+// jsonID returns the ID as it was in the file.
 func (it *Item) jsonID() json.RawMessage {
 	if it.NumericID && json.Valid([]byte(it.ID)) {
 		return json.RawMessage(it.ID)
@@ -200,7 +203,7 @@ func (it *Item) jsonID() json.RawMessage {
 	return text
 }
 
-// encode writes JSON as in the benchmarks: < > & are not escaped.
+// encode writes JSON as in the benchmarks, without escapes for <, > and &.
 func encode(v any, indent string) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -12,12 +12,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Format is a form in which benchmarks are published.
+// Format is a format in which benchmarks are published.
 type Format string
 
-// The forms that [ReadItems] distinguishes.
+// The formats that [ReadItems] distinguishes.
 const (
-	// JSON array of {"id","title","url","question","sparql"}; id is text or a number, title and url may be absent
+	// JSON array of {"id","title","url","question","sparql"}; id is a string or a number, title and url may be absent
 	SPINACH Format = "spinach"
 	// WikiWebQuestions as released: JSON array of {"id","utterance","sparql","results"}
 	WWQ Format = "wwq"
@@ -28,18 +28,19 @@ const (
 	Candidates     Format = "candidates" // candidates.jsonl of a harvest
 )
 
-// maxFile limits what [ReadItems] reads, in bytes: a benchmark with stored results has some ten megabytes.
+// maxFile is the maximum number of bytes that [ReadItems] reads. A benchmark with stored results has some ten
+// megabytes.
 const maxFile = 1 << 30
 
-// ReadItems reads a whole benchmark file and detects its form. An array or lines may have any of the item forms, even
-// mixed; the format is that of the first item.
+// ReadItems reads a whole benchmark file and detects its format. The elements of an array, or the lines, may be items
+// of any format, even mixed; the returned format is that of the first item.
 //
 // For QALD, the first English string is the question and other English strings are paraphrases; if there is no English,
 // the first string is the question, and Language is its language. For a candidate, the request's text is the question,
 // and the cleaned query (or the original one if there is none) is the query.
 //
-// An error names line and column and, for a bad item, its position and ID. Nothing is skipped: either all items are
-// returned or none.
+// An error includes the line and column and, for a bad item, its position and ID. Nothing is skipped: either all items
+// are returned or none.
 func ReadItems(r io.Reader) ([]Item, Format, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
@@ -86,7 +87,7 @@ func (f *itemReader) at(offset int) string {
 	return fmt.Sprintf("line %d, column %d", line, column)
 }
 
-// syntax adds the position to a JSON error; base is where text starts in the file.
+// syntax adds the position to a JSON error; base is the offset of text in the file.
 func (f *itemReader) syntax(err error, base int) error {
 	var s *json.SyntaxError
 	if errors.As(err, &s) {
@@ -95,7 +96,7 @@ func (f *itemReader) syntax(err error, base int) error {
 	return fmt.Errorf("%s: %w", f.at(base), text.JSON(err))
 }
 
-// array reads the items of a JSON array at base; key names the member that contains it, and is empty for the file
+// array reads the items of a JSON array at base; key is the name of the member that contains it, or "" for the file
 // itself.
 func (f *itemReader) array(key string, text []byte, base int) error {
 	var raws []json.RawMessage
@@ -131,7 +132,7 @@ func (f *itemReader) document() error {
 	if !ok || bytes.HasPrefix(q, []byte(`["`)) {
 		return f.item(bytes.TrimSpace(f.data), bytes.IndexByte(f.data, '{'), 0, false)
 	}
-	// The member's position is found by its text: it is the longest value of the document, and errors only need the line.
+	// The member is located by its text, since it is the longest value of the document and errors need only the line.
 	base := max(bytes.Index(f.data, q), 0)
 	if err := f.array("questions", q, base); err != nil {
 		return err
@@ -158,7 +159,7 @@ func (f *itemReader) lines() error {
 	return nil
 }
 
-// item reads the i-th item, whose text is at base.
+// item reads the i-th item, whose text is at the offset base.
 func (f *itemReader) item(text []byte, base, i int, qald bool) error {
 	var raw map[string]json.RawMessage
 	var it Item
@@ -194,7 +195,7 @@ func (f *itemReader) item(text []byte, base, i int, qald bool) error {
 	return nil
 }
 
-// fields reads members of an object one by one and keeps the first error; members that are not taken are left for
+// fields reads members of an object one by one and keeps the first error; members that are not taken remain for
 // [Item.Info].
 type fields struct {
 	raw map[string]json.RawMessage
@@ -230,7 +231,7 @@ func (f *fields) list(key string) (s []string) {
 	return s
 }
 
-// id takes the ID, which may be text or a number.
+// id takes the ID, which may be a string or a number.
 func (f *fields) id(it *Item) {
 	v, ok := f.take("id")
 	if !ok || f.err != nil {
@@ -247,7 +248,7 @@ func (f *fields) id(it *Item) {
 	}
 }
 
-// fitting stores a member in *to if it has that type; a member of another type is left for [Item.Info].
+// fitting stores a member in *to if it has that type. A member of another type remains for [Item.Info].
 func fitting[T any](f *fields, key string, to *T) {
 	var x T
 	if v, ok := f.raw[key]; ok && string(v) != "null" && json.Unmarshal(v, &x) == nil {
@@ -256,7 +257,7 @@ func fitting[T any](f *fields, key string, to *T) {
 	}
 }
 
-// result takes a stored result: a bindings list, a boolean, or a whole SPARQL JSON document. Anything else is left for
+// result takes a stored result: a bindings list, a boolean, or a whole SPARQL JSON document. Anything else remains for
 // [Item.Info].
 func (f *fields) result(it *Item, key string) {
 	v, ok := f.raw[key]
@@ -287,7 +288,7 @@ func (f *fields) result(it *Item, key string) {
 	}
 }
 
-// plainItem reads an item of any form except QALD's.
+// plainItem reads an item of any format except QALD's.
 func plainItem(raw map[string]json.RawMessage) (it Item, format Format, err error) {
 	f := &fields{raw: raw}
 	has := func(key string) bool { _, ok := raw[key]; return ok }
@@ -334,7 +335,8 @@ func plainItem(raw map[string]json.RawMessage) (it Item, format Format, err erro
 	return it, format, f.err
 }
 
-// info moves the remaining members into the item. GRASP's files keep there what other forms have separate members for.
+// info moves the remaining members into the item. GRASP's files store data there for which other formats have separate
+// members.
 func (f *fields) info(it *Item) {
 	if v, ok := f.take("info"); ok && f.err == nil {
 		inner := &fields{}

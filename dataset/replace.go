@@ -12,9 +12,9 @@ import (
 	"syscall"
 )
 
-// ReplaceFile writes a file atomically, creating its folder if needed: a reader finds the previous content or this one,
-// even after a crash. The content is on disk when ReplaceFile returns. Several writers may replace the same file at
-// once: the last one wins.
+// ReplaceFile writes a file atomically, creating its folder if needed: a reader finds either the previous content or
+// the new one, even after a crash. The content is on disk when ReplaceFile returns. Several writers may replace the
+// same file at once: the last one wins.
 func ReplaceFile(name string, content []byte) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -30,8 +30,9 @@ func ReplaceFile(name string, content []byte) error {
 	})
 }
 
-// ReplaceFileFunc is [ReplaceFile] for content that write produces piece by piece, in a folder that only one process at
-// a time writes to: the temporary file always has the same name, so that crashes leave no litter.
+// ReplaceFileFunc is like [ReplaceFile], for content that write produces piece by piece, in a folder to which only one
+// process at a time writes. The temporary file always has the same name, so that crashes do not leave more and more
+// files behind.
 func ReplaceFileFunc(name string, write func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
@@ -49,7 +50,7 @@ type File struct {
 	Content []byte
 }
 
-// WriteFiles writes all of the files or none. Without force it refuses to replace a file with different content.
+// WriteFiles writes either all of the files or none. Without force it refuses to replace a file with different content.
 func WriteFiles(force bool, files ...File) error {
 	for _, f := range files {
 		old, err := os.ReadFile(f.Name)
@@ -69,7 +70,7 @@ func WriteFiles(force bool, files ...File) error {
 	return nil
 }
 
-// replace fills the new file f and renames it to name.
+// replace writes the new file f and renames it to name.
 func replace(f *os.File, name string, write func(io.Writer) error) error {
 	w := bufio.NewWriterSize(f, 64<<10)
 	err := write(w)

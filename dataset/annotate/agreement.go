@@ -6,24 +6,24 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// Verdicts are the three categories of agreement, in the order of tables.
+// Verdicts lists the three categories of agreement, in the order used in tables.
 var Verdicts = []dataset.Verdict{dataset.Include, dataset.Modify, dataset.Exclude}
 
-// Agreement compares the verdicts of two annotators on the candidates that both decided, each before seeing the
-// other's.
+// Agreement compares the verdicts of two annotators on the candidates that both judged before seeing the other's
+// verdict.
 type Agreement struct {
 	A, B     string
 	N        int
-	Table    [3][3]int // Table[i][j]: A said Verdicts[i], B said Verdicts[j]
+	Table    [3][3]int // Table[i][j]: A chose Verdicts[i], B chose Verdicts[j]
 	Observed float64   // share of equal verdicts; 0 if N is 0
-	Expected float64   // the share expected by chance, given how often each used each verdict
-	// Cohen's kappa; nil if it is undefined: no candidates, or both always chose the same single verdict
+	Expected float64   // the share expected by chance, given how often each annotator used each verdict
+	// Cohen's kappa; nil if it is undefined: there are no candidates, or both always chose the same single verdict
 	Kappa *float64
 }
 
 // Agree computes observed agreement and Cohen's kappa (J. Cohen, A coefficient of agreement for nominal scales,
-// Educational and Psychological Measurement 20, 1960): kappa = (po - pe) / (1 - pe), with po the share of equal
-// verdicts and pe = sum over verdicts of the product of both annotators' shares of it.
+// Educational and Psychological Measurement 20, 1960): kappa = (po - pe) / (1 - pe), where po is the share of equal
+// verdicts, and pe is the sum, over all verdicts, of the product of both annotators' shares of that verdict.
 func Agree(a, b string, table [3][3]int) Agreement {
 	out := Agreement{A: a, B: b, Table: table}
 	var rows, columns [3]int
@@ -51,8 +51,8 @@ func Agree(a, b string, table [3][3]int) Agreement {
 	return out
 }
 
-// Agreements compares every pair of annotators who decided on a common candidate, in alphabetical order. first has the
-// verdicts from before an annotator could see those of others; see [FirstVerdicts].
+// Agreements compares every pair of annotators who decided on a common candidate, in alphabetical order. first contains
+// the verdicts that annotators gave before they could see those of others; see [FirstVerdicts].
 func Agreements(first map[string]map[string]dataset.Verdict) []Agreement {
 	tables := map[[2]string]*[3][3]int{}
 	for _, by := range first {
@@ -81,10 +81,10 @@ func Agreements(first map[string]map[string]dataset.Verdict) []Agreement {
 	return out
 }
 
-// FirstVerdicts returns the verdicts that count for agreement, by candidate and annotator. For each annotator that is
-// the last verdict given while no other verdict on the candidate could be seen ([Case.Visible]): before both this
-// annotator and another had one, before two others had theirs, and before it was resolved. A later decision is not an
-// independent judgment, whether or not its author looked.
+// FirstVerdicts returns the verdicts that count for agreement, by candidate and annotator. For each annotator, this is
+// the last verdict given while no other verdict on the candidate was visible ([Case.Visible]): before both this
+// annotator and another had given one, before two others had given theirs, and before the candidate was resolved. A
+// later decision is not an independent judgment, whether or not its author saw the others.
 func FirstVerdicts(events []Event) map[string]map[string]dataset.Verdict {
 	out := map[string]map[string]dataset.Verdict{}
 	resolved := map[string]bool{}

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// The figures are worked out by hand from Cohen's formula.
+// The figures were worked out by hand from Cohen's formula.
 func TestAgree(t *testing.T) {
 	none := math.NaN()
 	for _, c := range []struct {
@@ -44,7 +44,7 @@ func TestAgree(t *testing.T) {
 	}
 }
 
-// Only verdicts given before the other one could be seen count.
+// Only verdicts given before the other verdict was visible count.
 func TestFirstVerdicts(t *testing.T) {
 	at := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	judged := func(who string, v dataset.Verdict) Event {
@@ -54,9 +54,9 @@ func TestFirstVerdicts(t *testing.T) {
 	resolved := judged("Ada", dataset.Modify)
 	resolved.Work.Annotator = Resolution
 	got := FirstVerdicts([]Event{
-		judged("Ada", dataset.Exclude), judged("Ada", dataset.Include), // changed her mind: the later one counts
+		judged("Ada", dataset.Exclude), judged("Ada", dataset.Include), // she changed her mind: the later one counts
 		judged("Ben", dataset.Skip), judged("Ben", dataset.Exclude),
-		// after the comparison: not an independent judgment
+		// given after the comparison, so not an independent judgment
 		resolved, judged("Ada", dataset.Exclude), judged("Ben", dataset.Include),
 		judged("Cy", dataset.Modify), // Cy could see the comparison
 	})["c-1"]

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Assignment lists who should judge which candidate: names by candidate ID.
+// Assignment maps the ID of each candidate to the names of the people who should judge it.
 type Assignment map[string][]string
 
-// Assign assigns every unresolved candidate to overlap people. A candidate that someone has judged counts as theirs.
-// People keep what they already have; the rest goes to those who have least, so that all have about the same number.
-// The candidates of people who are no longer in the list go to others.
+// Assign assigns every unresolved candidate to overlap people. A candidate counts as assigned to those who have already
+// judged it. People keep the candidates they already have. The rest goes to those with the fewest, so that all have
+// about the same number. The candidates of people who are no longer in the list go to others.
 func Assign(cases []Case, have Assignment, people []string, overlap int) Assignment {
 	out := Assignment{}
 	load := map[string]int{}
@@ -59,16 +59,16 @@ func Assign(cases []Case, have Assignment, people []string, overlap int) Assignm
 type Pace struct {
 	Name     string
 	Assigned int
-	Done     int     // of these
+	Done     int     // number of these that are done
 	Week     int     // verdicts on any candidate in the last seven days, each candidate once
-	PerDay   float64 // of that week
-	Days     int     // days until the rest is done at this pace; -1 if unknown
+	PerDay   float64 // in that week
+	Days     int     // days needed for the rest at this pace; -1 if unknown
 }
 
 // paceTime is the period over which the pace is measured.
 const paceTime = 7 * 24 * time.Hour
 
-// Paces returns the progress of everyone who has candidates or has judged some lately.
+// Paces returns the progress of everyone who has candidates or has recently judged some.
 func Paces(cases []Case, a Assignment, events []Event, now time.Time) []Pace {
 	by := map[string]*Pace{}
 	of := func(name string) *Pace {
@@ -115,13 +115,13 @@ func Paces(cases []Case, a Assignment, events []Event, now time.Time) []Pace {
 	return out
 }
 
-// Shared is the number of candidates that two people both have.
+// Shared is the number of candidates that two people share.
 type Shared struct {
 	A, B string
 	N    int
 }
 
-// Overlaps counts, for each pair of people, the candidates that both have.
+// Overlaps counts, for each pair of people, the candidates assigned to both.
 func (a Assignment) Overlaps() []Shared {
 	n := map[[2]string]int{}
 	for _, names := range a {
@@ -139,5 +139,5 @@ func (a Assignment) Overlaps() []Shared {
 	return out
 }
 
-// Left returns what the person still has to judge.
+// Left returns the number of candidates that the person still has to judge.
 func (p Pace) Left() int { return p.Assigned - p.Done }

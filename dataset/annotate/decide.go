@@ -11,11 +11,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Choice is one option of a choice, with its key.
+// Choice is one option to choose from, with its key.
 type Choice struct{ Key, Name, Help string }
 
-// Reasons are the reasons for excluding a candidate: the SPINACH paper's kinds (section 3.1, appendix C), and others
-// that make a pair of question and query worthless.
+// Reasons are the reasons for excluding a candidate: the kinds in the SPINACH paper (section 3.1, appendix C), and
+// others that make a pair of question and query useless.
 var Reasons = []Choice{
 	{"wikimedia", "Presentation of Wikimedia projects",
 		"articles, sitelinks, what one Wikipedia has and another lacks"},
@@ -28,7 +28,7 @@ var Reasons = []Choice{
 	{"other", "Other", "say what in the note"},
 }
 
-// Refusal is the error for a change that does not fit its case. Its text tells the annotator what to do.
+// Refusal is the error for a change that the case does not allow. Its text explains to the annotator what to do.
 type Refusal string
 
 // Error returns the text for the annotator.
@@ -48,11 +48,11 @@ const (
 	RefusedLetters   Refusal = "Please give a name of letters, digits and - _ . ' ( )."
 )
 
-// StartQuery is the query that an annotator begins with.
+// StartQuery is the query with which an annotator begins.
 func StartQuery(c *dataset.Candidate) string { return cmp.Or(c.Cleaned, c.Original) }
 
-// Rewrite changes the texts of a work. A verdict is only valid for the query that it was made on: changing the query
-// withdraws it. A work that is kept cannot lose its question.
+// Rewrite changes the texts of a work. A verdict is valid only for the query on which it was given; changing the query
+// withdraws the verdict. A work with a verdict that keeps the candidate cannot lose its question.
 func (w *Work) Rewrite(query, question, note string) (withdrawn bool, err error) {
 	if w.Keeps() && !blank(w.Question) && blank(question) {
 		return false, RefusedEmptied
@@ -74,8 +74,8 @@ func (w *Work) Restore(old *Work) {
 	w.Query, w.Question, w.Note = old.Query, old.Question, old.Note
 }
 
-// Judge checks the verdict of a work, with its texts, against the case; the error is a [Refusal]. changed means that
-// the work keeps a query other than the harvested one, which must have been run.
+// Judge checks whether the case allows a work's verdict with its texts. The error is a [Refusal]. changed reports that
+// the work keeps a query other than the harvested one; that query must have been run.
 func (c *Case) Judge(w *Work) (changed bool, err error) {
 	resolution := w.Annotator == Resolution
 	changed = !sameQuery(w.Query, StartQuery(c.Candidate))
@@ -108,7 +108,7 @@ func (c *Case) Judge(w *Work) (changed bool, err error) {
 	return changed, nil
 }
 
-// excludable checks a work's reason for excluding its candidate.
+// excludable checks whether a work's reason for excluding its candidate is allowed.
 func excludable(w *Work) error {
 	if !slices.ContainsFunc(Reasons, func(x Choice) bool { return x.Key == w.Reason }) {
 		return RefusedReason
@@ -128,7 +128,7 @@ func ParseAllowed(query string) (*sparql.Query, error) {
 	return q, sparql.Guard(q, harvest.AllowedService)
 }
 
-// LastVerdict returns the last of an annotator's events that set a verdict and was not undone, or nil if there is none.
+// LastVerdict returns an annotator's last event that set a verdict and was not undone, or nil if there is none.
 func LastVerdict(events []Event) *Event {
 	undone := map[int64]bool{}
 	for i := len(events) - 1; i >= 0; i-- {
@@ -142,7 +142,7 @@ func LastVerdict(events []Event) *Event {
 	return nil
 }
 
-// Before returns the work as it was before an event of its history.
+// Before returns the work as it was before the given event of its history.
 func Before(history []Event, at *Event) Work {
 	var w Work
 	for _, e := range history {

@@ -13,14 +13,14 @@ import (
 
 // Mark is a message about a position in a query. Lines and columns count from 1.
 type Mark struct {
-	Kind    string `json:"kind"` // error, direction, or that of [check.Problem]
+	Kind    string `json:"kind"` // error, direction, or the kind of a [check.Problem]
 	Line    int    `json:"line"`
 	Column  int    `json:"column"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 }
 
-// Marks reads a query and returns what is wrong with it. The query is nil if it does not parse.
+// Marks parses a query and returns the problems found in it. The query is nil if it does not parse.
 func Marks(query string) (*sparql.Query, []Mark) {
 	marks := []Mark{}
 	q, err := sparql.Parse(query)
@@ -44,7 +44,7 @@ func Marks(query string) (*sparql.Query, []Mark) {
 }
 
 // directions warns of characters that change the order in which text is shown (Unicode Standard Annex 9, section 2), so
-// that the query is not what people see. One mark per line is enough, and ten per query.
+// that people do not see the query as it is. It returns at most one mark per line and ten per query.
 func directions(query string) []Mark {
 	var out []Mark
 	for i, line := range strings.Split(query, "\n") {

@@ -40,18 +40,18 @@ type Names struct {
 	now   func() time.Time
 
 	mu     sync.Mutex
-	known  map[string]Name // with an empty label: it has none
+	known  map[string]Name // an empty label means that there is none
 	asking map[string]bool
 	rest   time.Time // no requests before this time
 }
 
-// NewNames returns a Names that asks a graph. Failures are logged to lg: a page also works without names.
+// NewNames returns a Names that queries a graph. Failures are only logged to lg, since a page also works without names.
 func NewNames(lg *slog.Logger, graph Graph, now func() time.Time) *Names {
 	return &Names{log: lg, graph: graph, now: now, known: map[string]Name{}, asking: map[string]bool{}}
 }
 
-// Of returns the names of Q and P IDs that are known after a short wait; those without a name are absent. pending
-// reports that more are coming.
+// Of returns those names of Q and P IDs that are known after a short wait. IDs without a name are missing from found.
+// pending reports whether more names will follow.
 func (n *Names) Of(ctx context.Context, ids []string) (found map[string]Name, pending bool) {
 	if missing := n.missing(ids); len(missing) > 0 {
 		done := make(chan struct{})
@@ -77,7 +77,7 @@ func (n *Names) Of(ctx context.Context, ids []string) (found map[string]Name, pe
 	return found, pending
 }
 
-// missing returns the IDs to ask for, and records that they have been asked for.
+// missing returns the IDs whose names must be requested, and records that they have been requested.
 func (n *Names) missing(ids []string) (out []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -93,7 +93,7 @@ func (n *Names) missing(ids []string) (out []string) {
 	return out
 }
 
-// fetch asks the graph for names, in one query for many.
+// fetch requests names from the graph, many in one query.
 func (n *Names) fetch(ctx context.Context, ids []string) {
 	ctx, cancel := context.WithTimeout(ctx, nameLimit)
 	defer cancel()

@@ -13,22 +13,23 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Remark is one part of the query that the question has to mention, and whether it seems to. It is a hint, not a proof:
-// words are compared, not meanings.
+// Remark is one part of the query that the question has to mention, and whether the question seems to mention it. It is
+// only a hint, since words are compared, not meanings.
 type Remark struct {
 	// entity, property, value, date, compare, limit, order, aggregate, group, optional, column, negation, choice, path,
 	// pair, form, place, wording
 	Kind   string `json:"kind"`
 	Said   bool   `json:"said"`
-	Text   string `json:"text"`            // what must be said, with how it was recognized or how it could be said
+	Text   string `json:"text"`            // what must be mentioned, with how it was recognized or could be worded
 	Piece  string `json:"piece,omitempty"` // the part of the query that requires it
-	Line   int    `json:"line,omitempty"`  // of that part, from 1
+	Line   int    `json:"line,omitempty"`  // line of that part, from 1
 	Column int    `json:"column,omitempty"`
 }
 
-// Compare compares a question with a query (SPINACH, section 3.2: every constraint stated, optional fields marked,
-// projections named). names are the names of the query's IDs. What is not stated comes first; otherwise the order is
-// that of the query. For an empty question it returns the list of what to state. It makes no requests.
+// Compare compares a question with a query (SPINACH, section 3.2: every constraint is stated, optional fields are
+// marked, projections are named). names contains the names of the query's IDs. Parts that are not stated come first;
+// otherwise, remarks are in the order of the query. For an empty question, Compare returns the list of what to state.
+// It makes no requests.
 func Compare(q *sparql.Query, question string, names map[string]Name) []Remark {
 	c := &comparer{q: q, w: readWording(question), names: names, seen: map[string]bool{}, called: map[string][]string{}}
 	c.style(question)
@@ -56,20 +57,20 @@ type comparer struct {
 	q     *sparql.Query
 	w     *wording
 	names map[string]Name
-	seen  map[string]bool // what was remarked on
+	seen  map[string]bool // keys of the remarks made so far
 	// by variable: possible names for its values, from the properties that lead to it and the classes they belong to
 	called map[string][]string
 	out    []Remark
 }
 
-// add makes a remark, once per key.
+// add adds a remark, at most once per key.
 func (c *comparer) add(kind, key string, said bool, text string, at sparql.Span) {
 	if c.seen[kind+"\x00"+key] {
 		return
 	}
 	c.seen[kind+"\x00"+key] = true
 	if said {
-		text, _, _ = strings.Cut(text, ": ") // the advice about it is no longer useful
+		text, _, _ = strings.Cut(text, ": ") // the advice is no longer needed
 		text = strings.TrimSuffix(text, ".")
 	}
 	r := Remark{Kind: kind, Said: said, Text: text}
@@ -94,7 +95,7 @@ var (
 	variables = regexp.MustCompile(`[?$][A-Za-z_]\w*`)
 )
 
-// English phrases for parts of queries. People also use others; then the remark stays open and can be ignored.
+// English phrases for parts of queries. People also use other phrases; the remark then remains open and can be ignored.
 var (
 	leaning = []string{"my query", "this query", "the query", "as above", "mentioned above", "see above", "sparql",
 		"the following", "previous question", "wikidata item", "same as before", "this list"}
@@ -130,7 +131,7 @@ var (
 		"lineage", "in"}
 )
 
-// style remarks on the question alone.
+// style makes remarks about the question alone.
 func (c *comparer) style(question string) {
 	trimmed := strings.TrimSpace(question)
 	none := sparql.Span{}
@@ -233,7 +234,7 @@ func (c *comparer) selectQuery(s *sparql.SelectQuery, top bool) {
 	}
 }
 
-// form remarks on ASK.
+// form makes a remark about ASK.
 func (c *comparer) form() {
 	if c.q.Form == sparql.Ask {
 		starts := []string{"is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could",
@@ -245,7 +246,7 @@ func (c *comparer) form() {
 	}
 }
 
-// columns remarks on what is returned.
+// columns makes remarks about the columns of the result.
 func (c *comparer) columns(s *sparql.SelectQuery) {
 	items := map[string]*sparql.SelectItem{}
 	for _, it := range s.Items {
@@ -280,7 +281,7 @@ func (c *comparer) columns(s *sparql.SelectQuery) {
 		} else {
 			at.End = at.Start // SELECT *
 		}
-		if i == 0 && !said { // what is asked for first needs no separate name: Who …? Where …? When …?
+		if i == 0 && !said { // the main subject of the question does not need a separate name: Who …? Where …? When …?
 			said = c.w.phrases([]string{"who", "whom", "where", "when", "whose"})
 		}
 		c.add("column", base, said, "“"+spread(base)+"” is returned: name it"+c.byName(base)+".", at)
@@ -318,7 +319,7 @@ func (c *comparer) exprSaid(e *sparql.Expr) bool {
 	return said
 }
 
-// spread splits a variable's name into words: headOfState, head_of_state.
+// spread splits a variable's name into words, such as headOfState and head_of_state.
 func spread(v string) string {
 	var b strings.Builder
 	lower := false
@@ -340,7 +341,7 @@ func spread(v string) string {
 // counts reports whether an expression is a COUNT.
 func counts(e *sparql.Expr) bool { return e.Kind == sparql.ExprAggregate && e.Op == "COUNT" }
 
-// aggregated reports whether a query computes over groups.
+// aggregated reports whether a query aggregates over groups.
 func aggregated(s *sparql.SelectQuery) bool {
 	found := false
 	for _, it := range s.Items {
@@ -357,7 +358,7 @@ func aggregated(s *sparql.SelectQuery) bool {
 	return found
 }
 
-// entityOf returns the ID of a constant that is an entity.
+// entityOf returns the entity ID of a constant.
 func entityOf(t *sparql.Term) string {
 	if t == nil || t.Kind != sparql.Const || !t.Value().IsIRI() {
 		return ""

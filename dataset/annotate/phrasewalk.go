@@ -51,8 +51,8 @@ var otherWords = map[string][]string{
 	"Q145": {"uk", "britain", "british", "united kingdom"},
 }
 
-// closeProperties are groups of properties that are easily confused by careless wording (SPINACH, section 3.2, names
-// the first two).
+// closeProperties are groups of properties that are easily confused by careless wording; the first two are from
+// SPINACH, section 3.2.
 var closeProperties = [][]string{
 	{"P840", "P915"}, {"P27", "P19", "P551", "P20", "P119", "P937"}, {"P17", "P495", "P27", "P1001"},
 	{"P131", "P276", "P706", "P159", "P740"}, {"P577", "P571", "P1191", "P580", "P585"},
@@ -60,7 +60,7 @@ var closeProperties = [][]string{
 	{"P39", "P106", "P97"}, {"P6", "P35", "P1313"},
 }
 
-// silentProperties do not need words of their own: what they lead to is enough.
+// silentProperties need not be mentioned themselves; it is enough to mention their values.
 var silentProperties = map[string]bool{"P31": true, "P279": true, "P106": true, "P21": true, "P17": true, "P30": true,
 	"P131": true}
 
@@ -82,7 +82,7 @@ func (c *comparer) label(id string) string {
 	return id
 }
 
-// group compares a group pattern. outside has the variables bound around it.
+// group compares a group pattern. outside contains the variables that are bound outside the group.
 func (c *comparer) group(g *sparql.Group, outside []string) {
 	certain := sparql.Group{Span: g.Span}
 	for _, p := range g.Patterns {
@@ -135,7 +135,7 @@ func (c *comparer) triple(t sparql.Triple, at sparql.Span) {
 		if id := entityOf(end); id != "" {
 			constant = true
 			said = c.entity(id, end.Span) && said
-			// wikibase:timePrecision 11 is only a format
+			// wikibase:timePrecision 11 only concerns the format
 		} else if end.Kind == sparql.Const && end.Value().IsLiteral() && !strings.HasPrefix(t.Path.IRI(), rdf.Wikibase) {
 			constant = true
 			c.literal(end, end.Span)
@@ -160,14 +160,14 @@ func closure(p *sparql.Path) bool {
 func (c *comparer) entity(id string, at sparql.Span) bool {
 	said := c.w.saysAny(c.allNames(id)...)
 	if id == "Q5" && !said {
-		return true // that a person is human need not be said
+		return true // it need not be said that a person is human
 	}
 	c.add("entity", id, said, c.label(id)+": name it, and distinguish it from others with this name.", at)
 	return said
 }
 
-// property compares a property. One that leads to a column is covered there; one that joins to a named constant is
-// implied by it, unless it is easily confused.
+// property compares a property. A property that leads to a column is covered with the column, and one that leads to a
+// constant is implied if the constant is mentioned. Neither is so if the property is easily confused.
 func (c *comparer) property(id string, t sparql.Triple, constantSaid bool, at sparql.Span) {
 	named := c.w.saysAny(c.allNames(id)...)
 	if t.Path.Span.End > t.Path.Span.Start {
@@ -300,7 +300,7 @@ func (c *comparer) expr(e *sparql.Expr) {
 	case sparql.ExprBuiltin:
 		if slices.Contains([]string{"LANG", "LANGMATCHES", "CONCAT", "REPLACE", "SUBSTR", "STRAFTER", "STRBEFORE",
 			"DATATYPE", "IRI", "URI", "STRDT", "STRLANG"}, e.Op) {
-			return // form, not meaning
+			return // this is form, not meaning
 		}
 	}
 	for _, a := range e.Args {
@@ -313,7 +313,7 @@ func comparative(w *wording) bool {
 		func(x string) bool { return len(x) > 4 && strings.HasSuffix(x, "er") })
 }
 
-// language compares LANG(?x) = "de"; English, the language of the questions, need not be mentioned.
+// language compares LANG(?x) = "de"; English need not be mentioned, since questions are in English.
 func (c *comparer) language(e *sparql.Expr) bool {
 	if len(e.Args) != 2 || e.Args[0].Kind != sparql.ExprBuiltin || e.Args[0].Op != "LANG" ||
 		e.Args[1].Kind != sparql.ExprTerm || e.Args[1].Term.Kind != sparql.Const {
@@ -354,7 +354,7 @@ func (c *comparer) aggregateSaid(op string) bool {
 	return c.w.phrases([]string{"list", "all", "lists", "each", "names", "separated", "their", "its"})
 }
 
-// literal compares a number, a date or a text.
+// literal compares a number, a date or a string.
 func (c *comparer) literal(t *sparql.Term, at sparql.Span) {
 	v := t.Value().Value
 	if y, m, d, ok := dateOf(v); ok {
@@ -412,7 +412,8 @@ func (c *comparer) date(y, m, d int, at sparql.Span) {
 	c.add("date", text, said, "The date "+text+".", at)
 }
 
-// values compares inline data: up to five values must be named; for more, one word for all is enough.
+// values compares inline data. Up to five values must each be named; for more, one word that covers all of them is
+// enough.
 func (c *comparer) values(v *sparql.Values) {
 	for i, row := range v.Rows {
 		if i >= 5 {

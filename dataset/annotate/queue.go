@@ -10,21 +10,20 @@ import (
 // Box is a named part of an annotator's queue.
 type Box string
 
-// The boxes. A candidate is in at most one of todo, validate, skipped and mine. It may be in some of the others as
-// well.
+// The boxes. A candidate is in at most one of todo, validate, skipped and mine. It may also be in some of the others.
 const (
-	Todo     Box = "todo"     // nobody has a verdict
-	Validate Box = "validate" // one other person has one, unseen
+	Todo     Box = "todo"     // nobody has given a verdict
+	Validate Box = "validate" // one other person has given one, which is not visible
 	Skipped  Box = "skipped"  // put off
-	Mine     Box = "mine"     // decided by me
-	Confirm  Box = "confirm"  // verdicts agree
+	Mine     Box = "mine"     // I have decided
+	Confirm  Box = "confirm"  // the verdicts agree
 	Differ   Box = "disputed" // they do not
 	Done     Box = "resolved"
 	Every    Box = "all"
 	ForMe    Box = "assigned" // assigned to me, not decided yet
 )
 
-// In reports whether a case is in one of who's boxes.
+// In reports whether the case is in box b of the annotator who.
 func (c *Case) In(b Box, who string) bool {
 	own := c.Of(who)
 	state := c.State()
@@ -64,12 +63,12 @@ type Filter struct {
 	Flag    string // a [dataset.FlagKind], or "none"
 	Year    string
 	Feature string
-	Verdict string // mine, or the resolution's
+	Verdict string // my verdict, or the resolution's
 	Advice  string // the model's verdict
 	Text    string // words that must all occur in heading, discussion, queries and my question
 }
 
-// Matches applies everything but the box.
+// Matches applies every part of the filter except the box.
 func (f *Filter) Matches(c *Case, who string) bool {
 	d := c.Candidate
 	switch {
@@ -92,7 +91,7 @@ func (f *Filter) Matches(c *Case, who string) bool {
 	return true
 }
 
-// finds looks for the words only in what the annotator may see.
+// finds searches for the words only in texts that the annotator may see.
 func (f *Filter) finds(c *Case, who string) bool {
 	d := c.Candidate
 	var b strings.Builder
@@ -118,7 +117,7 @@ func (f *Filter) finds(c *Case, who string) bool {
 	return true
 }
 
-// VerdictFor returns the verdict that lists show to the annotator who: the resolution's, or their own.
+// VerdictFor returns the verdict that lists show to the annotator who: the resolution's or their own.
 func (c *Case) VerdictFor(who string) dataset.Verdict {
 	if c.State() == Resolved {
 		return c.Resolution.Verdict

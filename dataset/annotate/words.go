@@ -12,7 +12,7 @@ import (
 
 // wording is a question, split into parts for comparison.
 type wording struct {
-	text    string   // lower case, without diacritics, single spaces
+	text    string   // in lower case, without diacritics, with single spaces
 	words   []string // of text
 	numbers []float64
 }
@@ -46,15 +46,15 @@ func wordsOf(folded string) []string {
 		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// small words carry none of a name's meaning.
+// smallWords add nothing to a name's meaning.
 var smallWords = map[string]bool{"of": true, "the": true, "a": true, "an": true, "in": true, "on": true, "for": true,
 	"to": true, "and": true, "or": true, "by": true, "at": true,
 	"with": true, "from": true, "is": true, "has": true, "have": true, "which": true, "this": true, "that": true,
 	"as": true, "de": true, "la": true, "le": true, "s": true}
 
-// has reports whether a word, or another form of it, is in the question. Two words are forms of one if only their
-// endings differ: they share the first four letters and at least six tenths of the longer word (country, countries;
-// directed, director).
+// has reports whether a word, or another form of it, is in the question. Two words count as forms of the same word if
+// only their endings differ, that is, if they share the first four letters and at least six tenths of the longer word
+// (country, countries; directed, director).
 func (w *wording) has(word string) bool {
 	return slices.ContainsFunc(w.words, func(x string) bool { return sameWord(x, word) })
 }
@@ -70,7 +70,7 @@ func sameWord(a, b string) bool {
 	return n >= 4 && 10*n >= 6*max(len(a), len(b)) && !unicode.IsDigit(rune(a[0]))
 }
 
-// irregular plurals that no ending shows.
+// irregular contains plurals that cannot be recognized by their endings.
 var irregular = map[string]string{"people": "person", "men": "man", "women": "woman", "children": "child",
 	"wives": "wife", "lives": "life", "cities": "city", "media": "medium", "genera": "genus", "taxa": "taxon",
 	"phyla": "phylum", "indices": "index", "mice": "mouse"}
@@ -94,8 +94,8 @@ func stem(w string) string {
 	return w
 }
 
-// says reports whether the question has a name: all its words except small ones, in any order; for four or more words,
-// three quarters of them.
+// says reports whether the question contains a name: all its words except small ones, in any order, or three quarters
+// of them if there are four or more.
 func (w *wording) says(name string) bool {
 	var content []string
 	for _, x := range wordsOf(fold(name)) {
@@ -118,7 +118,7 @@ func (w *wording) says(name string) bool {
 	return found == len(content)
 }
 
-// saysAny reports whether the question has one of the names.
+// saysAny reports whether the question contains one of the names.
 func (w *wording) saysAny(names ...string) bool { return slices.ContainsFunc(names, w.says) }
 
 // phrase reports whether a folded phrase is in the question, as whole words.
@@ -143,10 +143,11 @@ func (w *wording) phrase(p string) bool {
 
 func letterOrDigit(b byte) bool { return b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b >= 0x80 }
 
-// matches reports whether one of the phrases is in the question.
+// phrases reports whether one of the phrases is in the question.
 func (w *wording) phrases(ps []string) bool { return slices.ContainsFunc(ps, w.phrase) }
 
-// number reports whether the question has a number: in digits, in words, or in thousands of it (8 km for 8000 m).
+// number reports whether the question contains a number: in digits, in words, or in a unit a thousand times as large or
+// small (8 km for 8000 m).
 func (w *wording) number(n float64) bool {
 	return slices.ContainsFunc(w.numbers, func(x float64) bool {
 		return x == n || x == -n || x*1000 == n ||
@@ -154,7 +155,7 @@ func (w *wording) number(n float64) bool {
 	})
 }
 
-// year reports whether the question names a year: the year itself, its decade (the 1980s) or its century (the 19th
+// year reports whether the question mentions a year: the year itself, its decade (the 1980s) or its century (the 19th
 // century).
 func (w *wording) year(y int) bool {
 	if y < 0 {
@@ -191,7 +192,8 @@ var multiplier = map[string]float64{"hundred": 100, "thousand": 1e3, "million": 
 // digits matches a number in digits, with groups of three and decimals, and whatever is attached to it.
 var digits = regexp.MustCompile(`\d{1,3}(?:[ ,']\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?`)
 
-// numbersOf finds the numbers of a folded text. "1.5 million" is one number, and 1.5 is another; "twenty-five" is one.
+// numbersOf finds the numbers of a folded text. "1.5 million" yields two numbers, the whole and 1.5; "twenty-five"
+// yields one.
 func numbersOf(text string) []float64 {
 	var out []float64
 	for _, at := range digits.FindAllStringIndex(text, -1) {
@@ -206,7 +208,7 @@ func numbersOf(text string) []float64 {
 		}
 		for _, plain := range strings.FieldsFunc(text[at[0]:at[1]], func(r rune) bool { return r == ' ' || r == ',' }) {
 			if p, err := strconv.ParseFloat(plain, 64); err == nil && p != n {
-				out = append(out, p) // "in 2019, 300 of them": two numbers after all
+				out = append(out, p) // "in 2019, 300 of them": these are two numbers
 			}
 		}
 	}
@@ -241,7 +243,7 @@ var notSuperlative = map[string]bool{"west": true, "northwest": true, "southwest
 	"harvest": true, "conquest": true, "protest": true, "contest": true, "chest": true, "nest": true, "priest": true,
 	"arrest": true, "digest": true, "midwest": true}
 
-// superlative reports whether the question has a word like highest, most, first, last.
+// superlative reports whether the question contains a word such as highest, most, first or last.
 func (w *wording) superlative() bool {
 	return slices.ContainsFunc(w.words, func(x string) bool {
 		return strings.HasSuffix(x, "est") && len(x) > 4 && !notSuperlative[x] ||

@@ -19,7 +19,7 @@ type Work struct {
 	Candidate string `json:"candidate"`
 	Annotator string `json:"annotator"`    // a name, or [Resolution]
 	By        string `json:"by,omitempty"` // for a resolution: who resolved it
-	Version   int64  `json:"version"`      // counts saves; 0 is not saved yet
+	Version   int64  `json:"version"`      // number of saves; 0: not saved yet
 
 	Query    string          `json:"query"`
 	Question string          `json:"question"`
@@ -27,7 +27,7 @@ type Work struct {
 	Reason   string          `json:"reason,omitempty"`  // for exclude: the key of one of [Reasons]
 	Note     string          `json:"note,omitempty"`    // free text
 
-	Decided time.Time `json:"decided,omitzero"` // when the verdict was given; zero without one and for skip
+	Decided time.Time `json:"decided,omitzero"` // when the verdict was given; zero if there is none, and for skip
 	Updated time.Time `json:"updated,omitzero"`
 }
 
@@ -41,7 +41,7 @@ func decided(v dataset.Verdict) bool {
 	return v == dataset.Include || v == dataset.Modify || v == dataset.Exclude
 }
 
-// EventKind is what an event did.
+// EventKind is the kind of change that an event made.
 type EventKind string
 
 // The kinds of event.
@@ -59,20 +59,20 @@ type Event struct {
 	Who    string    `json:"who"`
 	Kind   EventKind `json:"kind"`
 	Undoes int64     `json:"undoes,omitempty"` // Seq of the undone event
-	Work   Work      `json:"work"`             // as it was after the event
+	Work   Work      `json:"work"`             // the work after the event
 }
 
-// ErrConflict: the work was changed since it was read.
+// ErrConflict means that the work was changed after it was read.
 var ErrConflict = errors.New("another person or another tab has changed this since it was read")
 
-// Store keeps works and events. The real one is internal/store; tests use the same, on a temporary file.
+// Store keeps works and events. The implementation is internal/store; tests use it too, with a temporary file.
 type Store interface {
 	// Works lists the works on a candidate, or all works for "", in order of candidate and annotator (so a resolution
 	// comes first).
 	Works(ctx context.Context, candidate string) ([]Work, error)
 	// SaveWork stores w and appends e, whose Work becomes w, in one step; both are durable when it returns. w.Version is
-	// the version that w was made from, 0 for a new one, and is incremented. If another version is stored, the error wraps
-	// [ErrConflict] and nothing is written.
+	// the version from which w was made, or 0 for a new work; SaveWork increments it. If another version is stored, the
+	// error wraps [ErrConflict] and nothing is written.
 	SaveWork(ctx context.Context, w *Work, e *Event) error
 	// WorkEvents lists the events on a candidate and by the annotator who, oldest first; "" means all.
 	WorkEvents(ctx context.Context, candidate, who string) ([]Event, error)
@@ -85,7 +85,7 @@ type State string
 const (
 	Open      State = "open"      // no verdict yet
 	Annotated State = "annotated" // one verdict
-	Agreed    State = "agreed"    // two or more equal verdicts, to be confirmed
+	Agreed    State = "agreed"    // two or more equal verdicts, not confirmed yet
 	Disputed  State = "disputed"  // verdicts or queries differ
 	Resolved  State = "resolved"  // confirmed, or a dispute resolved
 )
@@ -93,7 +93,7 @@ const (
 // Case is a candidate with all work on it. [NewCase] makes it.
 type Case struct {
 	Candidate  *dataset.Candidate
-	Works      []Work   // of annotators, those with a verdict first, in order of their verdicts
+	Works      []Work   // works of annotators, those with a verdict first, in the order of their verdicts
 	Resolution *Work    // nil or without a verdict: not resolved
 	Assigned   []string // who should judge it
 
@@ -178,9 +178,9 @@ func (c *Case) findState() State {
 	return Agreed
 }
 
-// Final returns what is exported: the resolution or, with validated false, also the first verdict as long as nobody
-// disputes it (among equal ones the first with a question, since a validator may leave it empty). nil means nothing
-// (yet).
+// Final returns the work that is exported: the resolution or, if validated is false, also the work with the first
+// verdict as long as nobody disputes it (among equal verdicts, the first work with a question, since a validator may
+// leave it empty). It returns nil if there is none yet.
 func (c *Case) Final(validated bool) *Work {
 	switch c.State() {
 	case Resolved:
@@ -203,7 +203,8 @@ func (c *Case) Excludes() bool {
 }
 
 // Differences returns how decided works differ: verdicts_differ, and queries_differ if all keep the candidate.
-// Different wordings of a question are not a dispute: no two people write the same, and whoever confirms picks one.
+// Different wordings of a question are not a dispute, since two people never write the same text; whoever confirms
+// chooses one.
 func Differences(ws []Work) []string {
 	var out []string
 	verdict, query := false, false

@@ -1,7 +1,7 @@
-// Package datasettest makes a small harvest's folder for tests of the steps after a harvest: ten discussions written by
-// us, whose queries have answers in the built-in slice of Wikidata. They contain what annotators meet: an OPTIONAL, a
-// limit, a date, a hint and an image to trim away, a presentation of Wikipedia articles to exclude, two
-// near-duplicates, a model's suggestions, markup that must stay text.
+// Package datasettest makes the folder of a small harvest, for tests of the steps after a harvest. It contains ten
+// discussions written for the tests, whose queries have answers in the built-in slice of Wikidata. They contain what
+// annotators encounter: an OPTIONAL, a limit, a date, a hint and an image to trim, a list of Wikipedia articles to
+// exclude, two near-duplicates, a model's suggestions, and markup that must remain text.
 package datasettest
 
 import (
@@ -21,11 +21,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// seed is a discussion as written here.
+// seed is a discussion as it is written in this file.
 type seed struct {
 	month, heading, asked, replied, query, trimmed string
 	flags                                          []dataset.Flag
-	near                                           int // 1-based number of the candidate it is nearly equal to
+	near                                           int // 1-based number of the candidate that nearly equals it
 	precise, natural                               string
 	verdict                                        dataset.Verdict
 	reasons, tell                                  []string
@@ -96,7 +96,7 @@ var seeds = []seed{
 		precise: "Which mountain in Pakistan has the highest elevation above sea level? Return the mountain and its elevation.", natural: "What is Pakistan's highest mountain, and how high is it?", verdict: dataset.Exclude, reasons: []string{"nearly the same as an earlier request"}},
 }
 
-// Candidates returns the ten candidates, without results.
+// Candidates returns the ten candidates without results.
 func Candidates() ([]dataset.Candidate, error) {
 	out := make([]dataset.Candidate, len(seeds))
 	for i, s := range seeds {
@@ -141,13 +141,13 @@ func Candidates() ([]dataset.Candidate, error) {
 	return out, nil
 }
 
-// Graph answers the queries; the built-in slice does.
+// Graph answers the queries. The built-in slice implements it.
 type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 	Labels(ctx context.Context, ids, languages []string) (map[string]string, error)
 }
 
-// Write makes a harvest's folder with the candidates and the rows that the graph returns.
+// Write makes the folder of a harvest with the candidates and the rows that the graph returns.
 func Write(ctx context.Context, dir string, g Graph) ([]dataset.Candidate, error) {
 	cs, err := Candidates()
 	if err != nil {

@@ -28,16 +28,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Embedder turns texts into vectors, one each and all of the same length. The model should support the languages of
-// questions and examples: an English-only model finds little for questions in other languages (arXiv 2512.14277).
+// Embedder turns each text into a vector. All vectors have the same length. The model should support the languages of
+// questions and examples: for questions in other languages, an English-only model finds little (arXiv 2512.14277).
 type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// Pool is a set of solved questions. It is filled once, by one goroutine, and then only searched, by any number.
+// Pool is a set of solved questions. One goroutine fills it once; after that, it is only searched, by any number of
+// goroutines.
 //
 // Questions are ranked by BM25 over their folded words and those of their paraphrases, or, with [Pool.ByMeaning], by
-// the cosine of their vectors. Among several examples with the same query, only the best is found.
+// the cosine of their vectors. Of several examples with the same query, a search finds only the best.
 type Pool struct {
 	docs   []doc
 	words  bm25.Index
@@ -59,8 +60,8 @@ type doc struct {
 	texts []string // wordings of the question
 }
 
-// Add adds the items of a benchmark that have a query. source is its name for people. Items whose query is not SPARQL
-// are left out, see [Pool.Broken].
+// Add adds the items of a benchmark that have a query. source is the benchmark's name for people. Items whose query is
+// not SPARQL are left out, see [Pool.Broken].
 func (p *Pool) Add(source string, items []dataset.Item) {
 	for _, it := range items {
 		if strings.TrimSpace(it.SPARQL) != "" && strings.TrimSpace(it.Question) != "" && !readable(it.SPARQL) {
@@ -94,7 +95,7 @@ func readable(query string) bool {
 	return err == nil
 }
 
-// How much of a discussion is used and shown: characters of its first comment.
+// maxRequest is the maximum number of characters of a discussion's first comment that are used and shown.
 const maxRequest = 1000
 
 // AddCandidate adds a staged candidate of a harvest whose query returned rows; others are left out.
@@ -148,8 +149,8 @@ func (p *Pool) Sources() []string {
 	return names
 }
 
-// ByMeaning makes the pool rank by similarity of meaning according to e's model. The examples' vectors are made at the
-// first search and kept. Once e has failed, words are used, and this is logged to lg.
+// ByMeaning makes the pool rank examples by similarity of meaning, according to e's model. The first search makes the
+// examples' vectors, which are kept. Once e has failed, words are used instead, and this is logged to lg.
 func (p *Pool) ByMeaning(lg *slog.Logger, e Embedder) { p.lg, p.embedder = lg, e }
 
 // minMeaning is the minimum cosine of an example found by meaning, as in GRASP (section 3.5 of its paper).
@@ -166,7 +167,7 @@ func (p *Pool) FindExamples(ctx context.Context, q event.ExampleQuery) ([]event.
 	return p.find(ctx, q, func(*doc) bool { return false })
 }
 
-// find finds examples, without those that are left out.
+// find finds examples, except those for which out returns true.
 func (p *Pool) find(ctx context.Context, q event.ExampleQuery, out func(*doc) bool) ([]event.Example, error) {
 	if q.Limit <= 0 || q.Offset < 0 {
 		return nil, nil
@@ -193,7 +194,7 @@ func (p *Pool) find(ctx context.Context, q event.ExampleQuery, out func(*doc) bo
 	return p.page(order, q, out), nil
 }
 
-// page returns a page of an ordered list in which only the first of several examples with the same query counts.
+// page returns a page of an ordered list. Of several examples with the same query, only the first counts.
 func (p *Pool) page(order []ranked, q event.ExampleQuery, leave func(*doc) bool) []event.Example {
 	var out []event.Example
 	seen := map[string]bool{}
@@ -215,8 +216,8 @@ func (p *Pool) page(order []ranked, q event.ExampleQuery, leave func(*doc) bool)
 	return out
 }
 
-// minCover is the minimum share of a question's weight in the words of an example: below it, only words like "the" are
-// the same.
+// minCover is the minimum share of a question's weight in the words of an example: below it, they share only words like
+// "the".
 const minCover = 0.1
 
 func (p *Pool) byWords(text string) []ranked {
@@ -337,9 +338,9 @@ func dot(a, b []float32) (sum float64) {
 	return sum
 }
 
-// words returns the folded words of a text. A word of four letters or more is included twice, whole and as its first
-// five letters without a final s: this matches forms of a word in most inflected languages, without knowledge of any of
-// them (McNamee, Nicholas and Mayfield, Addressing Morphological Variation in Alphabetic Languages, SIGIR 2009).
+// words returns the folded words of a text. A word of four or more letters is included twice: whole, and as its first
+// five letters without a final s. This matches the forms of a word in most inflected languages without knowledge of any
+// of them (McNamee, Nicholas and Mayfield, Addressing Morphological Variation in Alphabetic Languages, SIGIR 2009).
 func words(s string) (out []string) {
 	for chunk := range slices.Chunk(strings.Fields(s), 16) { // lookup.Words uses only this many words
 		for _, w := range lookup.Words(strings.Join(chunk, " ")) {

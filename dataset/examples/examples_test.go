@@ -59,7 +59,7 @@ func TestFindByWords(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"List a river that flows into Lake Constance", "a-rivers c-long"}, // different forms of a word match
 		{"GENEVE: maire?", "d-maire"},                                      // case and accents are ignored
-		{"who is the mayor of Berlin", "b-mayor"},                          // the same query is shown once
+		{"who is the mayor of Berlin", "b-mayor"},                          // a query is shown only once
 		{"xyzzy", ""},
 	} {
 		got := find(t, p, event.ExampleQuery{Text: c.text, Limit: 2})
@@ -117,7 +117,7 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// letters is a simple embedding: the number of times that each letter occurs.
+// letters is a simple embedder: it counts the occurrences of each letter.
 type letters struct {
 	calls int
 	err   error
@@ -196,7 +196,7 @@ func (k *kept) KeepVectors(_ context.Context, model string, vectors map[string][
 }
 
 // TestKept checks that a second pool of the same questions asks the model only for new texts, that another model's
-// vectors are kept apart, and that a pool works without a failing store.
+// vectors are stored separately, and that a pool works even if the store fails.
 func TestKept(t *testing.T) {
 	store := &kept{vectors: map[string][]float32{}}
 	want := event.ExampleQuery{Text: "Which river flows into the lake of Geneva", Limit: 2}
@@ -218,7 +218,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// disguise changes an item in ways that keep its question or its query the same.
+// disguise changes an item without changing its question, or without changing its query.
 func disguise(r *rand.Rand, it dataset.Item) (dataset.Item, Reason) {
 	out := dataset.Item{ID: fmt.Sprintf("other-%d", r.Uint64()),
 		Question: fmt.Sprintf("Something else altogether, number %d", r.Uint64()),
@@ -252,7 +252,8 @@ func disguise(r *rand.Rand, it dataset.Item) (dataset.Item, Reason) {
 	return out, LikeWords
 }
 
-// A query is held back whatever the order of its parts, and however short it is; a query with another meaning is not.
+// A query is held back regardless of the order of its parts, and no matter how short it is. A query with another
+// meaning is not held back.
 func TestSameQueryInAnotherOrder(t *testing.T) {
 	h := Hold([]dataset.Item{item("", "", "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . ?x wdt:P106 ?job . ?job wdt:P279 wd:Q901 . }")})
 	p := &Pool{}
@@ -267,7 +268,7 @@ func TestSameQueryInAnotherOrder(t *testing.T) {
 	}
 }
 
-// Whatever the disguise, an item of the benchmark being run is never found, but items that only resemble one are.
+// An item of the benchmark being run is never found, however it is disguised. Items that only resemble one are found.
 func TestNeverTheSetBeingRun(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 300 {
@@ -343,8 +344,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestBroken checks that an item whose query cannot be parsed is not an example, but that other graphs' prefixes are
-// allowed.
+// TestBroken checks that an item whose query cannot be parsed does not become an example, but that other graphs'
+// prefixes are allowed.
 func TestBroken(t *testing.T) {
 	p := &Pool{}
 	p.Add("x.json", []dataset.Item{item("good", "One?", "SELECT ?x WHERE { ?x dbo:a dbr:B . }"),

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Vectors keeps vectors between runs of the program, by the model's name and the text.
+// Vectors stores vectors between runs of the program, by model name and text.
 type Vectors interface {
 	// Vectors returns the stored vectors, by text.
 	Vectors(ctx context.Context, model string, texts []string) (map[string][]float32, error)
@@ -14,8 +14,8 @@ type Vectors interface {
 	KeepVectors(ctx context.Context, model string, vectors map[string][]float32) error
 }
 
-// Kept is an [Embedder] that asks another one only for texts whose vectors are not stored. If the stored vectors cannot
-// be read, it requests all.
+// Kept is an [Embedder] that requests only those vectors from another one that are not stored. If the stored vectors
+// cannot be read, it requests all.
 type Kept struct {
 	Embedder Embedder
 	Model    string // name of the embedder's model

@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// Read adds the examples at a path: a benchmark file in any published form ([dataset.ReadItems]), or the folder of a
-// harvest. Errors name the path and what was wanted; it is an error if there is no solved question.
+// Read adds the examples at a path: a benchmark file in any published format ([dataset.ReadItems]), or the folder of a
+// harvest. Errors include the path and what was expected. It is an error if there is no solved question.
 func (p *Pool) Read(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -48,11 +48,12 @@ func (p *Pool) file(path string) error {
 	return err
 }
 
-// Archive is the source of examples from a harvest.
+// Archive is the name of the source of examples from a harvest.
 const Archive = "archive"
 
 // Harvest adds the staged candidates in a harvest's folder. Candidates that annotators have kept are replaced by the
-// resulting items, whose wording states everything in the query. For a folder without a harvest it adds only the items.
+// resulting items, whose wording states everything in the query. For a folder without a harvest, Harvest adds only the
+// items.
 func (p *Pool) Harvest(dir string, annotated []dataset.Item) error {
 	err := p.harvest(dir, annotated)
 	if errors.Is(err, fs.ErrNotExist) {

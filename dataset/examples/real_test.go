@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// Published benchmarks are compared with each other: a benchmark holds back all of its own items and few of another
-// one's.
+// This test compares published benchmarks with each other. A benchmark must hold back all of its own items, and few
+// items of other benchmarks.
 func TestPublishedSets(t *testing.T) {
 	read := func(name string) []dataset.Item {
 		dir := os.Getenv("SPINACHBOT_SHARED")

@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// Held is a set of questions that must not be shown, such as the benchmark being run, and neither must near-duplicates
-// of them. An example is held back if it and an item of the set have
+// Held is a set of questions, such as the benchmark being run. Neither they nor their near-duplicates may be shown. An
+// example is held back if it and an item of the set have
 //
 //   - the same ID, unless that is only a number or a number with the name of a part ("17", "test_4"), which any
 //     benchmark may have;
@@ -25,14 +25,15 @@ import (
 //     ([sparql.Canonical]); or the same pattern with the same Q and P numbers; or similar text, which is what the
 //     harvest calls near-duplicates ([harvest.SimilarText]).
 //
-// An example with the same pattern and other IDs is not held back: it shows how to ask such a question, not the answer.
+// An example with the same pattern and other IDs is not held back: it shows how to answer such a question, but not the
+// answer itself.
 type Held struct {
 	ids, places, headings, questions, queries, patterns map[string]bool
 	wordings, contents                                  overlaps[string]
 	texts                                               overlaps[uint64]
 }
 
-// Reason is why an example is held back.
+// Reason is the reason why an example is held back.
 type Reason string
 
 // The reasons, in the order in which they are checked.
@@ -44,7 +45,7 @@ const (
 	SameQuery   Reason = "same query"
 	SamePattern Reason = "same pattern and numbers"
 	LikeText    Reason = "similar query"
-	LikeContent Reason = "the same question in other words" // only by [Held.Near]
+	LikeContent Reason = "the same question in other words" // returned only by [Held.Near]
 )
 
 // minWording is the minimum Jaccard similarity of the words of near-duplicate questions.
@@ -84,7 +85,7 @@ func (h *Held) Add(items ...dataset.Item) {
 	}
 }
 
-// why returns why an example is held back, or "" if it is not.
+// why returns the reason why an example is held back, or "" if it is not.
 func (h *Held) why(d *doc) Reason {
 	switch {
 	case h.ids[foldID(d.ID)]:
@@ -114,8 +115,9 @@ func contentOf(question string) []string {
 	return ws
 }
 
-// Near returns why something is too similar to an item of the set to be learned from, or "" if it is not. This is
-// stricter than for showing: a rephrased question is near, too, and each of the tried queries is checked.
+// Near returns the reason why something is too similar to an item of the set to be learned from, or "" if it is not.
+// This is stricter than the rule for showing: a rephrased question is also near, and all queries that were tried are
+// checked.
 func (h *Held) Near(id string, questions, queries []string) Reason {
 	if h.ids[foldID(id)] {
 		return SameID
@@ -136,7 +138,7 @@ func (h *Held) Near(id string, questions, queries []string) Reason {
 	return ""
 }
 
-// Wording returns a reason if a question has the wording of an item of the set, or nearly, else "".
+// Wording returns a reason if the wording of a question is that of an item of the set, or nearly so, and otherwise "".
 func (h *Held) Wording(question string) Reason {
 	switch {
 	case h.questions[strings.Join(lookupWords(question), " ")]:
@@ -147,7 +149,7 @@ func (h *Held) Wording(question string) Reason {
 	return ""
 }
 
-// query returns why a query is too similar.
+// query returns the reason why a query is too similar, or "" if it is not.
 func (h *Held) query(query string) Reason {
 	f := formOf(query)
 	switch {
@@ -161,8 +163,8 @@ func (h *Held) query(query string) Reason {
 	return ""
 }
 
-// Besides finds the examples of a pool that are not held back. For one question it is cheaper than [Pool.Without],
-// since only what would be shown is compared.
+// Besides finds the examples of a pool that are not held back. For one question, it is cheaper than [Pool.Without],
+// since it compares only examples that would be shown.
 type Besides struct {
 	Pool *Pool
 	Held *Held
@@ -195,7 +197,7 @@ func (d *doc) wordings() []string {
 	return append([]string{d.Question}, d.texts...)
 }
 
-// place identifies the discussion that an example was made from; "" if unknown.
+// place returns a text that identifies the discussion from which an example was made, or "" if that is unknown.
 func (d *doc) place() string {
 	if d.url == "" || strings.TrimSpace(d.Heading) == "" {
 		return ""
@@ -203,13 +205,13 @@ func (d *doc) place() string {
 	return d.url + "#" + d.heading()
 }
 
-// heading is the folded heading of the discussion, or "".
+// heading returns the folded heading of the discussion, or "".
 func (d *doc) heading() string { return strings.Join(lookupWords(d.Heading), " ") }
 
 // generic matches IDs that any benchmark may use.
 var generic = regexp.MustCompile(`^((train|dev|val|valid|validation|test|question|q|item|id)?[-_ #]?[0-9]{1,8})?$`)
 
-// foldID returns the form in which IDs are compared, "" for a generic one.
+// foldID returns the form in which IDs are compared, or "" for a generic ID.
 func foldID(id string) string {
 	id = strings.ToLower(strings.TrimSpace(id))
 	if generic.MatchString(id) {
@@ -234,8 +236,8 @@ func wordSet(s string) []string {
 
 // form is the form in which queries are compared.
 type form struct {
-	text     string   // "" for no query
-	pattern  string   // with the Q and P IDs; "" if it does not parse or has no IDs
+	text     string   // "" if there is no query
+	pattern  string   // with the Q and P IDs; "" if the query does not parse or has no IDs
 	shingles []uint64 // sorted
 }
 
@@ -249,7 +251,7 @@ var (
 	short = regexp.MustCompile(`<((?:wds?|wdt|ps|pq|p):[A-Z][0-9]+)>`)
 )
 
-// formOf returns the forms of a query.
+// formOf returns the form in which a query is compared.
 func formOf(query string) form {
 	var f form
 	if strings.TrimSpace(query) == "" {
@@ -280,7 +282,8 @@ func formOf(query string) form {
 	return f
 }
 
-// overlaps finds sets that nearly equal another one, by an index of their members: exact, unlike sketches.
+// overlaps finds sets that nearly equal another one. It uses an index of their members, which is exact, unlike
+// sketches.
 type overlaps[K comparable] struct {
 	size []int
 	in   map[K][]int32
@@ -299,7 +302,7 @@ func (o *overlaps[K]) add(set []K) {
 	o.size = append(o.size, len(set))
 }
 
-// has reports whether a set and one of the added sets have a Jaccard similarity of at least least.
+// has reports whether the Jaccard similarity of a set and one of the added sets is at least the value of least.
 func (o *overlaps[K]) has(set []K, least float64) bool {
 	both := map[int32]int{}
 	for _, k := range set {

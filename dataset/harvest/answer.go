@@ -14,12 +14,13 @@ import (
 
 var entityNumber = regexp.MustCompile(`\b[QPL][1-9]\d*\b`)
 
-// maxBraces is the number of opening braces in an answer at which the parser looks for a JSON object.
+// maxBraces is the maximum number of opening braces in an answer at which the parser tries to find a JSON object.
 const maxBraces = 64
 
 // ParseSuggestion reads the model's answer and checks it: both questions must be present, must not be queries and must
-// not contain IDs; the verdict must be one of three and have a reason; the texts to disambiguate must be short. Text
-// around the JSON object is ignored, even with braces in it. The error says what is wrong with the answer.
+// not contain IDs; the verdict must be one of the three and have a reason; the texts to disambiguate must be short.
+// Text around the JSON object is ignored, even if it contains braces. The error describes what is wrong with the
+// answer.
 func ParseSuggestion(said string, c *dataset.Candidate) (*dataset.Suggestion, error) {
 	a, err := findAnswer(said)
 	if err != nil {
@@ -53,7 +54,7 @@ func ParseSuggestion(said string, c *dataset.Candidate) (*dataset.Suggestion, er
 	return &s, nil
 }
 
-// answer is the JSON object that the model is asked for.
+// answer is the JSON object that is requested from the model.
 type answer struct {
 	Precise      string `json:"precise"`
 	Natural      string `json:"natural"`
@@ -62,7 +63,7 @@ type answer struct {
 	Disambiguate texts  `json:"disambiguate"`
 }
 
-// findAnswer returns the first JSON object in a text that has one of the two questions.
+// findAnswer returns the first JSON object in a text that contains one of the two questions.
 func findAnswer(text string) (*answer, error) {
 	err := errors.New("the answer has no JSON object")
 	for n, at := 0, 0; n < maxBraces; n++ {
@@ -85,8 +86,8 @@ func findAnswer(text string) (*answer, error) {
 	return nil, err
 }
 
-// texts is a list of texts. A bare text counts as a list of one; other values are dropped, so that they do not
-// invalidate the questions.
+// texts is a list of texts. A bare text counts as a list with one element. Other values are dropped, so that they do
+// not invalidate the questions.
 type texts []string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -105,7 +106,7 @@ func (t *texts) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// short cleans a list of texts and cuts it to n.
+// short cleans a list of texts and truncates it to n.
 func short(list []string, n int) (out []string) {
 	for _, x := range list {
 		if x = strings.Join(strings.Fields(printable(x)), " "); x != "" && len(out) < n {

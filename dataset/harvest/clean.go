@@ -19,16 +19,16 @@ const language = "en"
 
 // cleaned is a query prepared for running.
 type cleaned struct {
-	text   string        // canonical print; empty if rejected
+	text   string        // the canonical form; empty if the query was rejected
 	query  *sparql.Query // of text
 	notes  []string
 	reason dataset.Reason // why it cannot be run; empty if it can
 	detail string
 }
 
-// clean turns a query as its author wrote it into the text that is run: without calls to MediaWiki's API, as SPINACH's
-// authors did, with [AUTO_LANGUAGE] replaced, in the canonical layout. It rejects queries that do not parse, would
-// change data, or call a service that is not allowed.
+// clean turns a query as its author wrote it into the text that is run: without calls to MediaWiki's API, as by
+// SPINACH's authors, with [AUTO_LANGUAGE] replaced, in the canonical layout. It rejects queries that do not parse,
+// would change data, or call a service that is not allowed.
 func clean(original string) cleaned {
 	text := onceEach(strings.ReplaceAll(strings.ReplaceAll(original, "\r\n", "\n"), "\u00a0", " "))
 	q, err := sparql.Parse(text)
@@ -69,7 +69,7 @@ func clean(original string) cleaned {
 var languageList = regexp.MustCompile(`(["'])([A-Za-z0-9, -]*\[AUTO_LANGUAGE\][A-Za-z0-9, -]*)(["'])`)
 
 // onceEach removes the languages that would appear twice in a list once its [AUTO_LANGUAGE] is replaced:
-// "[AUTO_LANGUAGE],en" would name English twice.
+// "[AUTO_LANGUAGE],en" would contain English twice.
 func onceEach(text string) string {
 	return languageList.ReplaceAllStringFunc(text, func(list string) string {
 		inside := list[1 : len(list)-1]
@@ -99,8 +99,9 @@ func refused(r dataset.Reason, err error) cleaned {
 }
 
 // services are the hosts that a query may call with SERVICE: SPARQL endpoints that Wikidata's query service has
-// allowed. The endpoint that runs the query makes the call and has its own list; ours keeps any other query from being
-// sent at all. Source: www.mediawiki.org/wiki/Wikidata_Query_Service/User_Manual/SPARQL_Federation_endpoints.
+// allowed. The endpoint that runs the query makes the call and has its own list. Our list ensures that queries that
+// call other hosts are not sent at all. Source:
+// www.mediawiki.org/wiki/Wikidata_Query_Service/User_Manual/SPARQL_Federation_endpoints.
 var services = []string{
 	"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org", "commons-query.wikimedia.org",
 	"qcommons-query.wikimedia.org", "qlever.dev", "qlever.cs.uni-freiburg.de",
@@ -126,9 +127,9 @@ func AllowedService(iri string) bool {
 }
 
 // scholarlyClasses and scholarlyProperties are classes and properties of scholarly articles only: the first class of
-// the split (Wikidata:SPARQL query service/WDQS graph split/Rules) with the kinds of article below it that queries name
-// most, and properties that hardly anything else has. Authors, publication dates and journals are not evidence, since
-// books also have them; P13046 (publication type of scholarly work) was made for the split.
+// the split (Wikidata:SPARQL query service/WDQS graph split/Rules), those subclasses of it that queries name most
+// often, and properties that hardly any other items have. Authors, publication dates and journals are not evidence,
+// since books have them, too; P13046 (publication type of scholarly work) was made for the split.
 var (
 	scholarlyClasses = []string{
 		"Q13442814", // scholarly article
@@ -151,8 +152,8 @@ var (
 	}
 )
 
-// scholarly returns the part of a query that only applies to scholarly articles, or "". A query that itself calls the
-// other half of the graph does not need a mark.
+// scholarly returns the part of a query that applies only to scholarly articles, or "" if there is none. A query that
+// itself calls the other half of the graph need not be marked.
 func scholarly(q *sparql.Query) string {
 	asks := false
 	sparql.Inspect(q, func(n sparql.Node) bool {

@@ -61,8 +61,8 @@ func conversation(th *forum.Thread, conv *forum.Conversation) dataset.Conversati
 }
 
 // identity returns a discussion's ID: derived from wiki, page and the ID of its first comment (author and time, or a
-// hash of the words when unsigned), so that it survives changes of the heading and replies. If several have the same
-// first comment, the later ones are distinguished by heading, and finally by their order.
+// hash of the words when unsigned), so that it survives changes of the heading and replies. If several discussions have
+// the same first comment, the later ones are distinguished by their headings, and finally by their order.
 func identity(wiki, page string, th *forum.Thread, taken map[string]bool) string {
 	first := "empty\x00" + th.Heading
 	if len(th.Comments) > 0 {
@@ -80,8 +80,8 @@ func identity(wiki, page string, th *forum.Thread, taken map[string]bool) string
 	}
 }
 
-// script returns the address of a wiki's index.php next to its api.php, and that of its pages: /wiki/ if api.php is in
-// /w/, as on Wikimedia's wikis, else index.php?title=.
+// script returns the URL of the wiki's index.php, which is next to its api.php, and the URL of its pages: /wiki/ if
+// api.php is in /w/, as on Wikimedia's wikis, and otherwise index.php?title=.
 func script(api string) (index, article string) {
 	base, ok := strings.CutSuffix(api, "api.php")
 	if !ok {
@@ -93,7 +93,7 @@ func script(api string) (index, article string) {
 	return base + "index.php", base + "index.php?title="
 }
 
-// permalink returns the address of a section of a revision.
+// permalink returns the URL of a section of a revision.
 func permalink(api string, revision int64, anchor string) string {
 	index, _ := script(api)
 	u := index + "?oldid=" + strconv.FormatInt(revision, 10)
@@ -103,7 +103,7 @@ func permalink(api string, revision int64, anchor string) string {
 	return u
 }
 
-// pageURL returns the address of a page as in the SPINACH dataset: slashes and colons in the title are not escaped.
+// pageURL returns the URL of a page as in the SPINACH dataset: slashes and colons in the title are not escaped.
 func pageURL(api, title string) string {
 	_, article := script(api)
 	return article + strings.NewReplacer("%2F", "/", "%3A",

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// export writes the files from what is stored. They include all pages, even those outside the months requested this
+// export writes the files from the stored data. They include all pages, even those outside the months requested this
 // time.
 func (h *Harvest) export(ctx context.Context) (dataset.Funnel, error) {
 	pages, err := h.Store.Pages(ctx)
@@ -71,7 +71,7 @@ func (h *Harvest) export(ctx context.Context) (dataset.Funnel, error) {
 	return funnel, h.sweep(staged)
 }
 
-// each goes through all discussions in the order of the files.
+// each calls f for all discussions, in the order of the files.
 func (h *Harvest) each(ctx context.Context, pages []Page, f func(*dataset.Candidate) error) error {
 	for _, p := range pages {
 		if err := ctx.Err(); err != nil {
@@ -107,8 +107,8 @@ func (h *Harvest) writeFunnel(f dataset.Funnel) error {
 		func(w io.Writer) error { return Picture(w, f) })
 }
 
-// sweep removes results that belong to no staged candidate: those of discussions that are gone, and of queries that
-// were edited and no longer return anything.
+// sweep removes results that do not belong to a staged candidate: those of discussions that are gone, and of queries
+// that were edited and no longer return rows.
 func (h *Harvest) sweep(staged map[string]bool) error {
 	dir := filepath.Join(h.o.Dir, dataset.ResultsFolder)
 	files, err := os.ReadDir(dir)

@@ -30,7 +30,7 @@ var testNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // errCrash is the error of every call after a simulated crash.
 var errCrash = errors.New("crash")
 
-// fuse lets calls through until it blows.
+// fuse allows calls until it blows.
 type fuse struct{ calls, at int }
 
 func (f *fuse) burn() error {
@@ -44,7 +44,7 @@ func (f *fuse) burn() error {
 	return nil
 }
 
-// memStore is a Store in memory that keeps JSON, like a real one.
+// memStore is a Store in memory that stores JSON, like a real one.
 type memStore struct {
 	pages map[string][]byte
 	lists map[string][]byte
@@ -91,7 +91,7 @@ func (s *memStore) Discussions(_ context.Context, page string) (out []dataset.Ca
 }
 
 func (s *memStore) Get(_ context.Context, key string) ([]byte, bool, error) {
-	if strings.HasPrefix(key, linkNote) { // only these, so that there are not too many places to crash at
+	if strings.HasPrefix(key, linkNote) { // only these, so that there are not too many points at which to crash
 		if err := s.fuse.burn(); err != nil {
 			return nil, false, err
 		}
@@ -116,7 +116,7 @@ func (s *memStore) Forget(_ context.Context, key string) error {
 	return nil
 }
 
-// fakeWiki has pages of wikitext and, if set, HTML.
+// fakeWiki serves pages of wikitext and, if set, HTML.
 type fakeWiki struct {
 	text  map[string]string
 	html  map[string]string
@@ -170,7 +170,7 @@ func (w *fakeWiki) HTML(_ context.Context, title string) (Text, error) {
 	return Text{w.rev[title], h}, nil
 }
 
-// fakeGraph answers from an embedded graph, but fails for queries with the name of a fault in a comment.
+// fakeGraph answers from an embedded graph, but fails for queries that name a fault in a comment.
 type fakeGraph struct {
 	g      *embedded.Graph
 	faults map[string]error
@@ -239,7 +239,7 @@ func (l *fakeLinks) Target(_ context.Context, link string) (string, error) {
 	return to, nil
 }
 
-// world has everything that a harvest uses.
+// world contains everything that a harvest uses.
 type world struct {
 	t     *testing.T
 	dir   string
@@ -365,7 +365,7 @@ func sig(name, stamp string) string {
 	return "[[User:" + name + "|" + name + "]] ([[User talk:" + name + "|talk]]) " + stamp + " (UTC)"
 }
 
-// thread writes a discussion: a request, and posts that answer it.
+// thread writes a discussion: a request and posts that answer it.
 func thread(heading, request string, posts ...string) string {
 	out := "== " + heading + " ==\n" + request + " " + sig("Ann", "10:00, 3 June 2019") + "\n"
 	for i, p := range posts {

@@ -14,7 +14,7 @@ const (
 	hashView = "#defaultview:"
 )
 
-// articlePredicates describe pages of Wikimedia's projects, countPredicates count things on an entity's own page, and
+// articlePredicates describe pages of Wikimedia projects, countPredicates are counts on an entity's own page, and
 // modelPredicates describe the model of statements.
 var (
 	articlePredicates = []string{schemaNS + "about", schemaNS + "isPartOf", schemaNS + "inLanguage", schemaNS + "name",
@@ -35,7 +35,8 @@ var imageProperties = []string{"P18", "P41", "P94", "P154", "P242", "P10", "P51"
 var formatters = []string{"CONCAT", "URI", "IRI", "REPLACE", "STRAFTER", "STRBEFORE", "SUBSTR", "ENCODE_FOR_URI",
 	"UCASE", "LCASE", "STR", "STRLANG", "STRDT"}
 
-// charts are the views of the query service's page with axes and nodes: what they show is hard to ask for in words.
+// charts are the views of the query service's page that have axes and nodes. What they show is difficult to request in
+// words.
 var charts = []string{"scatterchart", "areachart", "linechart", "barchart", "bubblechart", "dimensions", "graph",
 	"tree", "treemap"}
 
@@ -47,7 +48,7 @@ type unit struct {
 	leave bool            // flagged only
 }
 
-// find looks for what the paper trims or excludes. Within each kind, flags are in text order.
+// find finds the parts that the paper trims or excludes. Within each kind, flags are in the order of the text.
 func (t *trimmer) find() {
 	t.views()
 	sparql.Inspect(t.q, func(n sparql.Node) bool {
@@ -84,7 +85,7 @@ func (t *trimmer) views() {
 	}
 }
 
-// visit flags what can be recognized without context.
+// visit flags parts that can be recognized without context.
 func (t *trimmer) visit(n sparql.Node) {
 	switch x := n.(type) {
 	case *sparql.Hint:
@@ -113,7 +114,7 @@ func (t *trimmer) visit(n sparql.Node) {
 	}
 }
 
-// missing flags a condition on articles, such as "without an article in Bengali": it carries the question's meaning.
+// missing flags a condition on articles, such as "without an article in Bengali": it is part of the question's meaning.
 func (t *trimmer) missing(g *sparql.Group) {
 	articles := map[string]bool{}
 	var at sparql.Span
@@ -128,7 +129,7 @@ func (t *trimmer) missing(g *sparql.Group) {
 	}
 }
 
-// articleVars adds the variables for articles in a statement.
+// articleVars adds the variables that a statement binds to articles, and reports whether there are new ones.
 func articleVars(x *sparql.Triples, into map[string]bool) bool {
 	n := len(into)
 	for _, tr := range x.Triples() {
@@ -147,7 +148,7 @@ func articleVars(x *sparql.Triples, into map[string]bool) bool {
 	return len(into) > n
 }
 
-// group finds the units in a group and in the optional, union and plain groups inside.
+// group finds the units in a group and in the optional, union and plain groups inside it.
 func (t *trimmer) group(g *sparql.Group, articles map[string]bool) {
 	byArticle := map[string]*unit{}
 	for _, p := range g.Patterns {
@@ -183,7 +184,7 @@ func (t *trimmer) group(g *sparql.Group, articles map[string]bool) {
 	}
 }
 
-// triples finds the units in a statement: object by object, since predicates of one subject share a statement.
+// triples finds the units in a statement, object by object, since the predicates of one subject share a statement.
 func (t *trimmer) triples(x *sparql.Triples, articles map[string]bool, byArticle map[string]*unit) {
 	subject := ""
 	if x.Subject.Kind == sparql.Var {
@@ -211,7 +212,7 @@ func (t *trimmer) triples(x *sparql.Triples, articles map[string]bool, byArticle
 	}
 }
 
-// article adds an object to the unit of an article in this group.
+// article adds an object to the unit of an article in the same group.
 func (t *trimmer) article(name string, at sparql.Span, o *sparql.Term, units map[string]*unit) {
 	u := units[name]
 	if u == nil && len(t.units) >= maxUnits {

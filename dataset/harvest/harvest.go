@@ -31,31 +31,33 @@ type Text struct {
 
 // Errors of a [Wiki] that do not end a harvest.
 var (
-	// ErrNoPage: there is no such page, or its text was removed from public view.
+	// ErrNoPage means that the page does not exist, or that its text was hidden from public view.
 	ErrNoPage = errors.New("there is no such page")
-	// ErrNoHTML: the wiki cannot render the page; its wikitext may still be read.
+	// ErrNoHTML means that the wiki cannot render the page. Its wikitext can still be read.
 	ErrNoHTML = errors.New("the wiki has no HTML of this page")
-	// ErrNoHTMLNow is an ErrNoHTML that may be temporary (a busy renderer, say): the next harvest asks again.
+	// ErrNoHTMLNow is an ErrNoHTML that may be temporary, for example because the renderer is busy. The next harvest asks
+	// again.
 	ErrNoHTMLNow = fmt.Errorf("%w at the moment", ErrNoHTML)
 )
 
-// Wiki is the archive's wiki. Implementations are polite: one request at a time, with the pauses that the wiki asks
-// for.
+// Wiki is the archive's wiki. Implementations are polite: one request at a time, with the pauses that the wiki
+// requests.
 type Wiki interface {
 	// List returns the pages whose titles begin with prefix.
 	List(ctx context.Context, prefix string) ([]Listed, error)
-	// Wikitext reads a page's source. Errors: ErrNoPage; everything else ends the harvest.
+	// Wikitext reads a page's source. Errors: ErrNoPage; any other error ends the harvest.
 	Wikitext(ctx context.Context, title string) (Text, error)
-	// HTML reads a page as Parsoid renders it. Errors: ErrNoPage, ErrNoHTML; everything else ends the harvest.
+	// HTML reads a page as Parsoid renders it. Errors: ErrNoPage and ErrNoHTML; any other error ends the harvest.
 	HTML(ctx context.Context, title string) (Text, error)
 }
 
-// Graph runs queries. Errors: *kg.Error or the context's.
+// Graph runs queries. Errors are a *kg.Error or that of the context.
 type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
 
-// Labeler returns the labels of Q and P numbers in the first of the languages that has one; IDs without one are absent.
+// Labeler returns the labels of Q and P numbers, each in the first of the languages that has one. IDs without a label
+// are absent.
 type Labeler interface {
 	Labels(ctx context.Context, ids, languages []string) (map[string]string, error)
 }
@@ -63,7 +65,7 @@ type Labeler interface {
 // Suggester advises annotators; usually it is a language model.
 type Suggester interface {
 	// Suggest returns advice on a staged candidate. An error that wraps ErrUnusable is stored as the answer for this
-	// candidate; one that wraps ErrNoAdvice ends all requests for advice in this run; after any other error the next
+	// candidate. One that wraps ErrNoAdvice ends all requests for advice in this run. After any other error, the next
 	// harvest asks again.
 	Suggest(ctx context.Context, c *dataset.Candidate) (*dataset.Suggestion, error)
 }
@@ -80,37 +82,37 @@ var (
 type Page struct {
 	Title    string `json:"title"`
 	Month    string `json:"month"`    // YYYY-MM
-	Revision int64  `json:"revision"` // that was read
+	Revision int64  `json:"revision"` // the revision that was read
 	Source   Source `json:"source"`   // how it was read
 	Gone     bool   `json:"gone,omitempty"`
 	// number of harvests that failed to get this revision's HTML although the wiki has it
 	Unheard int `json:"unheard,omitempty"`
 }
 
-// Store keeps what was read. Everything is durable when a method returns.
+// Store stores the pages and discussions that were read. Everything is durable when a method returns.
 type Store interface {
 	// Pages lists all pages that were read.
 	Pages(ctx context.Context) ([]Page, error)
-	// SavePage replaces a page and all of its discussions, all or nothing.
+	// SavePage replaces a page and all of its discussions atomically.
 	SavePage(ctx context.Context, p Page, discussions []dataset.Candidate) error
 	// Discussions lists a page's discussions as they were saved.
 	Discussions(ctx context.Context, page string) ([]dataset.Candidate, error)
 	Memory
 }
 
-// Memory stores notes: what a query returned, where a short link leads, what the model said.
+// Memory stores notes: the results of queries, the targets of short links, and the answers of the model.
 type Memory interface {
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Put(ctx context.Context, key string, value []byte) error
 	Forget(ctx context.Context, key string) error
 }
 
-// Endpoint is a graph with what the harvest needs to know about it.
+// Endpoint is a graph with the information about it that the harvest needs.
 type Endpoint struct {
-	Name    string // its address, for provenance
+	Name    string // its URL, for provenance
 	Graph   Graph
 	Dialect rewrite.Target // dialect to which queries are rewritten; "" if it accepts them as they are
-	Full    bool           // it holds the whole graph, scholarly articles included
+	Full    bool           // it has the whole graph, including scholarly articles
 }
 
 // Source is the form in which pages are read.
@@ -123,15 +125,15 @@ const (
 	Both     Source = "both"
 )
 
-// Options tell what to harvest and how.
+// Options describe what to harvest and how.
 type Options struct {
 	Dir        string // folder of the files
-	Wiki       string // address of the wiki's api.php, for provenance
+	Wiki       string // URL of the wiki's api.php, for provenance
 	Prefix     string // of the archive pages' titles; YYYY/MM follows
 	From, To   string // first and last month, YYYY-MM; empty: no bound
 	Source     Source
-	NoRun      bool // read only
-	Retry      bool // run queries again that timed out or failed, or that a second endpoint might answer
+	NoRun      bool // only read pages, do not run queries
+	Retry      bool // rerun queries that timed out or failed, or that a second endpoint might answer
 	Bots       []string
 	Forum      forum.Options
 	QueryHosts []string // hosts of query pages that a short link may lead to; empty: Wikidata's and QLever's
@@ -148,7 +150,7 @@ type Benchmark struct {
 type Parts struct {
 	Log       *slog.Logger
 	Wiki      Wiki
-	Endpoints []Endpoint // the first is asked first, the next if it cannot answer
+	Endpoints []Endpoint // the first is asked first, and the next one if it cannot answer
 	Labels    Labeler
 	Links     Links
 	Suggest   Suggester
@@ -167,13 +169,13 @@ type Harvest struct {
 	o         Options
 	title     *regexp.Regexp
 	links     linkState
-	downUntil map[string]time.Time // endpoints found down
+	downUntil map[string]time.Time // endpoints that were found to be down
 	stopped   error                // why no more queries are run
 	mute      bool                 // the suggester is no longer asked
 	pace      pace
 
-	adviceFailures int // in a row
-	htmlFailures   int // in a row
+	adviceFailures int // consecutive failures
+	htmlFailures   int // consecutive failures
 }
 
 // ErrEndpointDown means that no endpoint answers. Everything done so far is kept; harvest again later.
@@ -181,7 +183,7 @@ var ErrEndpointDown = errors.New("the query endpoint does not answer: what was r
 
 var month = regexp.MustCompile(`^\d{4}-(0[1-9]|1[0-2])$`)
 
-// Check returns what is wrong with the options, before anything is opened for them.
+// Check returns an error if the options are invalid. Call it before anything is opened for them.
 func (o *Options) Check() error {
 	for _, m := range []string{o.From, o.To} {
 		if m != "" && !month.MatchString(m) {
@@ -222,12 +224,12 @@ func New(p Parts, o Options) (*Harvest, error) {
 	return h, nil
 }
 
-// filesEvery is the number of pages with work after which the files are written in between.
+// filesEvery is the number of pages with work after which the files are written during the harvest.
 const filesEvery = 12
 
-// Run reads what is new, runs what has not been run, and writes the files. It may be interrupted at any time and called
-// again; then it continues where it stopped. The error wraps [ErrEndpointDown] if no endpoint answers; the files are
-// written even then.
+// Run reads new pages, runs the queries that have not been run, and writes the files. It may be interrupted at any
+// time; when it is called again, it continues where it stopped. The error wraps [ErrEndpointDown] if no endpoint
+// answers. The files are written even then.
 func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 	mine, err := h.mine(ctx)
 	if err != nil {
@@ -237,7 +239,7 @@ func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 	if err != nil {
 		return dataset.Funnel{}, err
 	}
-	if !mine { // only now is it certain that the address and the prefix lead to an archive
+	if !mine { // only now is it certain that there is an archive at this address and prefix
 		if err := h.Store.Put(ctx, claimNote, []byte(h.claim())); err != nil {
 			return dataset.Funnel{}, err
 		}
@@ -262,7 +264,7 @@ func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 	return f, h.stopped
 }
 
-// claimNote is the key of the note on which archive a store belongs to.
+// claimNote is the key of the note that records to which archive a store belongs.
 const claimNote = "archive"
 
 func (h *Harvest) claim() string { return h.o.Wiki + "\n" + h.o.Prefix }
@@ -279,11 +281,11 @@ func (h *Harvest) mine(ctx context.Context) (bool, error) {
 		h.o.Dir, prefix, wiki, h.o.Prefix, h.o.Wiki)
 }
 
-// task is a page with what is known about it and what is on the wiki.
+// task is a page with its state in the store and on the wiki.
 type task struct {
 	Page
 	newest int64 // revision on the wiki; 0: the page is gone
-	fresh  bool  // it must be read: it changed, appeared, disappeared, or was read in another form
+	fresh  bool  // it must be read because it changed, appeared, disappeared, or was read in another form
 	queued bool  // it has a job
 }
 
@@ -338,8 +340,8 @@ func (h *Harvest) within(mon string) bool {
 	return (h.o.From == "" || mon >= h.o.From) && (h.o.To == "" || mon <= h.o.To)
 }
 
-// page updates one page: it reads the page if it changed, and runs what has not been run. did means that there was
-// something to do.
+// page updates one page: it reads the page if it changed, and runs the queries that have not been run. did reports
+// whether there was something to do.
 func (h *Harvest) page(ctx context.Context, t *task) (did bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -368,7 +370,7 @@ func (h *Harvest) page(ctx context.Context, t *task) (did bool, err error) {
 	return did, nil
 }
 
-// work processes one discussion: resolving its short links, running its query, asking for advice.
+// work processes one discussion: it resolves short links, runs the query, and requests advice.
 func (h *Harvest) work(ctx context.Context, d *dataset.Candidate) (did bool, err error) {
 	if d.Stage == dataset.Gone || h.o.NoRun {
 		return false, nil

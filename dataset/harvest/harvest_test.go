@@ -49,7 +49,7 @@ func planted(w *world) {
 	w.wiki.put("2020/01", thread("Plain", "Who are the people again?",
 		posted("SELECT ?human WHERE { ?human wdt:P31 wd:Q5 . }"))+
 		thread("Labels", "Label them", posted("SELECT ?x ?xLabel WHERE { ?x wdt:P57 wd:Q1 . SERVICE wikibase:label { bd:serviceParam wikibase:language \"[AUTO_LANGUAGE],en\". } }")))
-	w.wiki.text[testPrefix+"2019/06/fr"] = thread("Sous-page", "Oui", posted(people)) // no archive page
+	w.wiki.text[testPrefix+"2019/06/fr"] = thread("Sous-page", "Oui", posted(people)) // not an archive page
 	w.wiki.text["Wikidata:Request a query/Archive/Index"] = "x"
 }
 
@@ -156,7 +156,7 @@ func (w *world) details() {
 	}
 }
 
-// A second harvest reads nothing, runs only queries that failed because of the endpoint, and changes nothing.
+// A second harvest reads nothing, reruns only queries that failed because of the endpoint, and changes nothing.
 func TestAgain(t *testing.T) {
 	w := newWorld(t)
 	planted(w)
@@ -178,7 +178,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// Wherever a harvest is cut off, the next one makes the same files.
+// No matter at which point a harvest is cut off, the next one makes the same files.
 func TestCrashes(t *testing.T) {
 	whole := newWorld(t)
 	planted(whole)
@@ -219,7 +219,7 @@ func TestEdits(t *testing.T) {
 	w.mustRun()
 	id, other := w.find("Two").ID, w.find("Nothing").ID
 	secret := "SELECT ?film WHERE { ?film wdt:P31 wd:Q11424 }"
-	// A heading changes, a reply is added, another discussion is removed, and one is new.
+	// One heading is changed, a reply is added, another discussion is removed, and one is new.
 	text := strings.Replace(w.wiki.text[testPrefix+"2019/06"], "== Plain ==", "== Plain and simple ==", 1)
 	start := strings.Index(text, "== Two ==")
 	end := strings.Index(text, "== Ours last ==")
@@ -325,7 +325,7 @@ func TestSecondEndpoint(t *testing.T) {
 	delete(w.graph.faults, "refuse")
 	w.opts.Retry = true
 	runs := len(w.graph.runs)
-	// these two had no rows on either endpoint
+	// these two had no rows from either endpoint
 	if w.mustRun(); len(w.graph.runs) != runs+2 || w.find("Search again").Reason == dataset.Timeout {
 		t.Errorf("ran %q", w.graph.runs[runs:])
 	}
@@ -381,8 +381,8 @@ func TestEmptyListing(t *testing.T) {
 	}
 }
 
-// A folder has one archive: another wiki's archive, or one with another prefix, is refused before anything counts as
-// removed.
+// A folder belongs to one archive. Another wiki's archive, or one with another prefix, is refused before anything
+// counts as removed.
 func TestOtherArchive(t *testing.T) {
 	w := newWorld(t)
 	planted(w)
@@ -399,7 +399,7 @@ func TestOtherArchive(t *testing.T) {
 		t.Error("the files changed")
 	}
 	w.mustRun()
-	w = newWorld(t) // a mistake that finds no archive marks nothing as removed
+	w = newWorld(t) // if, by mistake, no archive is found, nothing is marked as removed
 	planted(w)
 	w.opts.Prefix = "Wikidata:Bistro/"
 	if _, err := w.run(); err == nil {
@@ -409,8 +409,8 @@ func TestOtherArchive(t *testing.T) {
 	w.mustRun()
 }
 
-// HTML that was not available is requested again by the next harvest, although the page has not changed; HTML that the
-// wiki cannot provide at all is not.
+// If HTML was not available, the next harvest requests it again, although the page has not changed. It does not do so
+// if the wiki cannot provide the HTML at all.
 func TestHTMLLater(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.put("2019/06", thread("Plain", "Who?", posted(people)))
@@ -447,7 +447,7 @@ func TestHTMLLater(t *testing.T) {
 	}
 }
 
-// If the wiki goes down in the middle, the files contain what was read before, but no longer what was removed.
+// If the wiki goes down during a harvest, the files contain what was read before, but no longer what was removed.
 func TestWikiDies(t *testing.T) {
 	w := newWorld(t)
 	planted(w)
@@ -461,7 +461,7 @@ func TestWikiDies(t *testing.T) {
 	}
 }
 
-// If an endpoint hangs, every query times out, which says nothing about the queries.
+// If an endpoint hangs, every query times out. That does not mean that the queries are at fault.
 func TestEndpointHangs(t *testing.T) {
 	w := newWorld(t)
 	planted(w)

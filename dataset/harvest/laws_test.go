@@ -11,9 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// checkTrim checks a query against the laws of trimming: the proposal parses, has at least one column if there was one,
-// does not have more clauses, has no hint left, and leaves nothing more to trim. It reports whether something was
-// proposed.
+// checkTrim checks that trimming a query follows its laws: the proposal parses, has at least one column if there was
+// one, has no more clauses than before, contains no hints, and cannot be trimmed further. It reports whether there was
+// a proposal.
 func checkTrim(t *testing.T, query string) bool {
 	t.Helper()
 	c := clean(query)

@@ -15,38 +15,38 @@ import (
 
 // Links resolves short links.
 type Links interface {
-	// Target makes one request for a short link and returns the address in its redirect, without following it. The error
-	// wraps ErrNoTarget if the service answered without one; any other error may be temporary.
+	// Target makes one request for a short link and returns the URL to which it redirects, without following it. The error
+	// wraps ErrNoTarget if the service answered without a redirect. Any other error may be temporary.
 	Target(ctx context.Context, link string) (string, error)
 }
 
 // ErrNoTarget means that a short link leads nowhere.
 var ErrNoTarget = errors.New("the short link leads nowhere")
 
-// defaultQueryHosts are the hosts whose pages show the query in their address.
+// defaultQueryHosts are the hosts whose pages contain the query in their URL.
 var defaultQueryHosts = []string{
 	"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org", "query-legacy-full.wikidata.org",
 	"query-legacy.wikidata.org", "commons-query.wikimedia.org",
 	"qlever.dev", "qlever.cs.uni-freiburg.de",
 }
 
-// notes in the store; an ID or a link follows.
+// Prefixes of the notes in the store; an ID or a link follows.
 const (
 	linkNote   = "link "
 	runNote    = "run "
 	adviceNote = "advice "
 )
 
-// link is what is known about a short link.
+// link is the information about a short link.
 type link struct {
 	SPARQL string `json:"sparql,omitempty"` // the query behind it
-	Why    string `json:"why,omitempty"`    // why there is none
+	Why    string `json:"why,omitempty"`    // why there is no query
 }
 
 // linkState counts failures of short-link hosts in this run.
 type linkState struct{ failures map[string]int }
 
-// maxLinkFailures is the number of failures in a row after which a short-link host is not asked again until the next
+// maxLinkFailures is the number of consecutive failures after which a short-link host is not asked again until the next
 // run.
 const maxLinkFailures = 3
 
@@ -98,7 +98,7 @@ func (h *Harvest) resolve(ctx context.Context, d *dataset.Candidate) (did bool, 
 	return did, nil
 }
 
-// link reads what is known about a short link.
+// link reads the information about a short link.
 func (h *Harvest) link(ctx context.Context, address string) (l link, ok bool, err error) {
 	data, ok, err := h.Store.Get(ctx, linkNote+address)
 	if err != nil || !ok {
@@ -115,7 +115,7 @@ func hostOf(address string) string {
 	return strings.ToLower(u.Hostname())
 }
 
-// queryBehind extracts the query from the address that a short link leads to.
+// queryBehind extracts the query from the URL to which a short link leads.
 func (h *Harvest) queryBehind(target string) (query, why string) {
 	u, err := url.Parse(target)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") {

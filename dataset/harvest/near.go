@@ -20,11 +20,11 @@ import (
 //   - similar text: the Jaccard similarity of the two queries' shingles (three tokens in a row of the normal form,
 //     variables replaced) is at least [minSimilar].
 //
-// Queries are not compared pairwise. Equal patterns are found by a hash table. Similar texts are found when one of 8
+// Queries are not compared pairwise. Equal patterns are found by a hash table. Similar texts are found if one of 8
 // bands of 4 minhash values is the same (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of Massive Datasets,
-// section 3.4). That misses one in fifty pairs of similarity 0.8, and one in three thousand of 0.9. In a crowded bucket
-// each query is compared only with its neighbors, so that the work is linear in the number of queries; the chain of
-// neighbors keeps a cluster together.
+// section 3.4). This misses one in fifty pairs with a similarity of 0.8, and one in three thousand with 0.9. In a
+// crowded bucket, each query is compared only with its neighbors, so that the work is linear in the number of queries;
+// the chain of neighbors keeps a cluster together.
 const (
 	minSimilar = 0.8
 	bands      = 8
@@ -36,7 +36,7 @@ const (
 // entry is a query in the index.
 type entry struct {
 	id, source string
-	pattern    uint64 // 0: it does not parse
+	pattern    uint64 // 0: the query does not parse
 	numbers    uint64
 	shingles   []uint64
 	min        [bands * bandRows]uint64

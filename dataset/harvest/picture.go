@@ -29,7 +29,7 @@ var reasonWords = map[dataset.Reason]string{
 type step struct {
 	name string
 	n    int
-	lost []dataset.Reason // why discussions of the previous bar are missing here
+	lost []dataset.Reason // reasons why discussions of the previous bar are missing here
 }
 
 func steps(c dataset.Counts) []step {
@@ -43,7 +43,7 @@ func steps(c dataset.Counts) []step {
 	}
 }
 
-// Picture draws the funnel as SVG: a bar for each stage with what was lost before it, and the years below, with staged
+// Picture draws the funnel as SVG: a bar for each stage with the losses before it, and the years below, with staged
 // discussions in green.
 func Picture(w io.Writer, f dataset.Funnel) error {
 	const width, left, full = 960, 170, 460
@@ -100,9 +100,9 @@ func shareText(n, of int) string {
 	return fmt.Sprintf("%d (%.1f %%)", n, 100*float64(n)/float64(of))
 }
 
-// lost names what was lost between two bars. A reason that occurs at two bars (a query that parses but that the
-// endpoint rejects) is shown at the first, up to the number of discussions that bar lost, and the rest at the second.
-// Discussions without a reason are waiting for a short link or for the endpoint.
+// lost describes the losses between two bars. A reason that occurs at two bars, such as a query that parses but that
+// the endpoint rejects, is shown at the first bar, up to the number of discussions lost there. The rest is shown at the
+// second. Discussions without a reason are waiting for a short link or for the endpoint.
 func lost(s step, before int, untold map[dataset.Reason]int) string {
 	left := before - s.n
 	if left == 0 {
@@ -170,7 +170,7 @@ func years(svg *chart.SVG, f dataset.Funnel, top, width float64) {
 	svg.Line(left, base, width-right, base, `stroke="`+chart.Quiet+`"`)
 }
 
-// Table writes the funnel as text: a line for each year, and one for all of them.
+// Table writes the funnel as text: a line for each year and one for all years.
 func Table(w io.Writer, f dataset.Funnel) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-6s %12s %12s %12s %12s %12s %8s %8s\n", "year", "discussions", "with query", "may be run",

@@ -9,22 +9,22 @@ import (
 // Progress is the progress of a run.
 type Progress struct {
 	Page     string // title of the current page
-	Pages    int    // done
-	Of       int    // pages in all
+	Pages    int    // number of pages done
+	Of       int    // total number of pages
 	Queries  int    // queries run in this run
-	Staged   int    // those of them with rows
-	Advised  int    // candidates that the suggester was asked about in this run and answered
-	Unusable int    // those of them with an unreadable answer
+	Staged   int    // queries of these that returned rows
+	Advised  int    // candidates about which the suggester gave an answer in this run
+	Unusable int    // candidates of these with an unreadable answer
 	Elapsed  time.Duration
 	Left     time.Duration // estimate; negative if unknown
 	Done     bool
 }
 
 // pace estimates the remaining time of a run. The estimate is the time so far divided by the pages worked on, times the
-// pages left that are known to need work. The current page counts by its finished discussions. Pages without work are
-// left out, since they cost almost nothing and reveal nothing about the others. Whether a page has queries that wait
-// from an earlier run is only known when its turn comes, so pages are assumed to need work in the same proportion as
-// those so far.
+// number of remaining pages that are known to need work. The current page counts by its finished discussions. Pages
+// without work are left out, since they cost almost nothing and reveal nothing about the others. Whether a page has
+// queries left from an earlier run is known only when its turn comes, so the remaining pages are assumed to need work
+// in the same proportion as those so far.
 type pace struct {
 	start    time.Time
 	of       int
@@ -32,8 +32,8 @@ type pace struct {
 	others   int // remaining pages that need not be read
 	done     int
 	worked   float64
-	seen     int // pages that did not need to be read, done
-	seenWork int // those of them with work
+	seen     int // pages done that did not need to be read
+	seenWork int // pages of these with work
 	present  float64
 	queries  int
 	staged   int
@@ -75,7 +75,7 @@ func (p *pace) pageDone(t *task, did bool) {
 	}
 }
 
-// left estimates the remaining time; negative if less than two pages' worth of work is done.
+// left estimates the remaining time. The result is negative if less than two pages' worth of work is done.
 func (p *pace) left(now time.Time) time.Duration {
 	done := p.worked + p.present
 	if p.fresh+p.others == 0 {

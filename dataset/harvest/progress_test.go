@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// The estimate counts pages with work, is missing until two of them are done, and takes the discussions within a page
-// into account.
+// The estimate counts only pages with work. There is none until two of them are done, and it takes into account the
+// discussions within a page.
 func TestPace(t *testing.T) {
 	now := testNow
 	tasks := []task{{}, {}, {fresh: true}, {fresh: true}, {fresh: true}, {fresh: true}}
 	var p pace
 	p.begin(now, tasks)
 	for i := range 2 {
-		p.pageDone(&tasks[i], false) // without work no time passes
+		p.pageDone(&tasks[i], false) // a page without work takes no time
 	}
 	step := func(i int, want time.Duration) {
 		t.Helper()
@@ -35,7 +35,7 @@ func TestPace(t *testing.T) {
 	step(5, 0)
 }
 
-// Pages that were read before but have waiting queries count with the same share as before.
+// Pages that were read before may have queries left; they are assumed to need work in the same proportion as so far.
 func TestPaceOfWaitingQueries(t *testing.T) {
 	tasks := make([]task, 8)
 	var p pace

@@ -14,12 +14,12 @@ import (
 // readTries is the maximum number of times that a page is read until its HTML and its wikitext have the same revision.
 const readTries = 3
 
-// maxHTMLFailures is the number of failures in a row after which no more HTML is requested until the next run: with its
-// waits, each may take minutes.
+// maxHTMLFailures is the number of consecutive failures after which no more HTML is requested until the next run. With
+// its waits, each request may take minutes.
 const maxHTMLFailures = 3
 
-// read reads a page and stores its discussions. A discussion that is no longer there is gone: only its location is
-// kept.
+// read reads a page and stores its discussions. A discussion that is no longer on the page is marked as gone, and only
+// its location is kept.
 func (h *Harvest) read(ctx context.Context, t *task) error {
 	var found []dataset.Candidate
 	var heard bool
@@ -39,7 +39,7 @@ func (h *Harvest) read(ctx context.Context, t *task) error {
 	}
 	p.Gone = errors.Is(err, ErrNoPage)
 	if p.Gone {
-		p.Revision = t.newest // hidden text: not requested again until the page changes
+		p.Revision = t.newest // the text is hidden: it is not requested again until the page changes
 	} else if err != nil {
 		return &pageError{title: t.Title, err: err}
 	}
@@ -79,7 +79,7 @@ func (h *Harvest) read(ctx context.Context, t *task) error {
 	return nil
 }
 
-// gone records that there was a discussion whose text was removed.
+// gone returns a record of a discussion whose text was removed.
 func gone(d *dataset.Candidate) dataset.Candidate {
 	p := d.Provenance
 	p.Heading, p.Permalink = "", ""
@@ -87,8 +87,8 @@ func gone(d *dataset.Candidate) dataset.Candidate {
 		Queries: []dataset.Query{}, Conversation: dataset.Conversation{Comments: []dataset.Comment{}}}
 }
 
-// forgetLinks drops the targets of short links that were in a discussion and are no longer on its page. If another page
-// has the link, it is requested again.
+// forgetLinks deletes the targets of short links that were in a discussion and are no longer on its page. If another
+// page contains the same link, it is requested again.
 func (h *Harvest) forgetLinks(ctx context.Context, was *dataset.Candidate, links map[string]bool) error {
 	for _, q := range was.Queries {
 		if q.SPARQL == "" && q.URL != "" && !links[q.URL] {
@@ -100,7 +100,7 @@ func (h *Harvest) forgetLinks(ctx context.Context, was *dataset.Candidate, links
 	return nil
 }
 
-// forgetStale drops what was derived from removed words of a discussion: advice, in which the model may repeat them,
+// forgetStale deletes data derived from the removed words of a discussion: advice, in which the model may repeat them,
 // and the outcome of a query that is no longer the candidate.
 func (h *Harvest) forgetStale(ctx context.Context, was, now *dataset.Candidate) error {
 	lost := was.Provenance.Heading != now.Provenance.Heading
@@ -125,7 +125,7 @@ func (h *Harvest) forgetStale(ctx context.Context, was, now *dataset.Candidate) 
 	return h.Store.Forget(ctx, runNote+was.ID)
 }
 
-// forget drops what was derived from a discussion.
+// forget deletes the data derived from a discussion.
 func (h *Harvest) forget(ctx context.Context, id string) error {
 	for _, kind := range []string{runNote, adviceNote} {
 		if err := h.Store.Forget(ctx, kind+id); err != nil {
@@ -135,8 +135,8 @@ func (h *Harvest) forget(ctx context.Context, id string) error {
 	return h.removeResult(id)
 }
 
-// discussions reads a page's threads. heard is false if its HTML could not be read now but may be available later. The
-// error wraps ErrNoPage if there is nothing (more) to read.
+// discussions reads a page's threads. heard is false if the page's HTML could not be read now but may be available
+// later. The error wraps ErrNoPage if there is nothing (or nothing more) to read.
 func (h *Harvest) discussions(ctx context.Context, t *task) (list []dataset.Candidate, revision int64, heard bool,
 	err error) {
 	heard = true
@@ -216,7 +216,7 @@ func reason(err error, sentinels ...error) string {
 	return strings.TrimPrefix(text, ": ")
 }
 
-// differences returns, for each thread of the HTML, where the wikitext differs.
+// differences describes, for each thread of the HTML, how the wikitext differs.
 func differences(html, plain *forum.Page) map[int][]string {
 	out := map[int][]string{}
 	if len(forum.Diff(html, plain)) == 0 {

@@ -27,7 +27,7 @@ const restAfterDown = 10 * time.Minute
 // probe is the query that distinguishes a dead endpoint from one that only fails on a particular query.
 const probe = "SELECT ?s WHERE { ?s ?p ?o } LIMIT 1"
 
-// outcome is the result of running a query; the store keeps it under the discussion's ID.
+// outcome is the result of running a query; it is stored under the discussion's ID.
 type outcome struct {
 	Query  string            `json:"query"` // hash of the text to run
 	Reason dataset.Reason    `json:"reason,omitempty"`
@@ -94,7 +94,7 @@ func (h *Harvest) runQuery(ctx context.Context, d *dataset.Candidate) (did bool,
 		o, t, err = h.execute(ctx, &c)
 		if errors.Is(err, ErrEndpointDown) {
 			h.stopped = err
-			// why was logged when the endpoint was found down, and is reported when the harvest ends
+			// the reason was logged when the endpoint was found to be down, and is reported when the harvest ends
 			h.Log.Error("no more queries are run")
 			return true, nil
 		}
@@ -139,7 +139,7 @@ func (h *Harvest) label(ctx context.Context, c *cleaned, o *outcome) error {
 }
 
 // execute asks the endpoints in turn until one of them returns rows. The outcome of a failure is that of the first
-// endpoint that could be asked. The error is the context's or wraps ErrEndpointDown.
+// endpoint that could be asked. The error is that of the context or wraps ErrEndpointDown.
 func (h *Harvest) execute(ctx context.Context, c *cleaned) (*outcome, *kg.Table, error) {
 	var first *outcome
 	var down error
@@ -179,12 +179,12 @@ func (h *Harvest) execute(ctx context.Context, c *cleaned) (*outcome, *kg.Table,
 	return first, nil, nil
 }
 
-// otherMayHelp reports whether another endpoint may answer a query that one has not. A result that is too large or
-// empty on one is so on all.
+// otherMayHelp reports whether another endpoint may answer a query that one did not answer. A result that is too large
+// or empty on one endpoint is too large or empty on all.
 func otherMayHelp(r dataset.Reason) bool { return r != dataset.TooLarge && r != dataset.Empty }
 
-// mayDoBetter reports whether a query that failed is worth another run: it may finish in time now, and a second
-// endpoint may have been added.
+// mayDoBetter reports whether a failed query is worth another run: it may finish in time now, or a second endpoint may
+// have been added.
 func (h *Harvest) mayDoBetter(r dataset.Reason) bool {
 	return r == dataset.Timeout || r == dataset.Failed || r != "" && otherMayHelp(r) && len(h.Endpoints) > 1
 }
@@ -256,14 +256,14 @@ func (h *Harvest) result(e *Endpoint, c *cleaned, text string, o *outcome, t *kg
 	return o, t, nil
 }
 
-// reasons maps kinds of failure to reasons in the funnel. Kinds that are missing are Failed.
+// reasons maps kinds of failure to reasons in the funnel. Kinds that are not listed become Failed.
 var reasons = map[kg.Kind]dataset.Reason{
 	kg.SyntaxError: dataset.SyntaxError, kg.Refused: dataset.RefusedHost, kg.Timeout: dataset.Timeout,
 	kg.TooLarge: dataset.TooLarge,
 }
 
-// failure returns the outcome of a failed call, or an error if no query will be answered: the endpoint has banned us,
-// requests a pause that is too long, or does not even answer the simplest query.
+// failure returns the outcome of a failed call. It returns an error if the endpoint will not answer any query because
+// it has banned us, requests a pause that is too long, or does not even answer the simplest query.
 func (h *Harvest) failure(ctx context.Context, e *Endpoint, err error) (*outcome, *kg.Table, error) {
 	var ke *kg.Error
 	detail := err.Error()

@@ -19,18 +19,18 @@ type Earlier struct {
 	Page     string
 	Heading  string
 	Month    string // YYYY-MM
-	Question string // heading and request, as written
+	Question string // the heading and the request, as written
 	SPARQL   string // the cleaned query
 	RanAt    time.Time
 }
 
-// Similar finds earlier discussions whose words are similar to a question's. It is built once and then only read.
+// Similar finds earlier discussions with words similar to those of a question. It is built once and then only read.
 //
-// A discussion is a document of its heading, its request, and the labels of what its query names; documents are ranked
-// by BM25, words of the heading counted twice. Words shorter than two letters and those in every other request ("list",
-// "query", "please", …) carry no meaning and are left out. A discussion is found only when it shares at least two words
-// with the question, and words that make up at least [minCover] of the question's weight: a wrong link is worse than
-// none.
+// A discussion is a document made of its heading, its request, and the labels of the IDs in its query. Documents are
+// ranked by BM25, with words of the heading counted twice. Words shorter than two letters, and words that occur in most
+// requests ("list", "query", "please", …), carry no meaning and are left out. A discussion is found only if it shares
+// at least two words with the question and these make up at least [minCover] of the question's weight, because a wrong
+// link is worse than none.
 type Similar struct {
 	docs  []Earlier
 	words bm25.Index
@@ -41,7 +41,7 @@ const (
 	minWords = 2
 )
 
-// emptyWords carry no information about what is asked for.
+// emptyWords carry no information about what a request asks for.
 var emptyWords = words(`a an and any all are as at be been but by can could do does for from get give had has have help hello hi how i if in into is it its like list
 me my need no not of on one only or out please query request show sparql thank thanks that the their them there these they this to want was we what when where which who whose why will with
 would you your wikidata item items property properties hallo bitte danke eine einen einem einer ein der die das den dem des und oder ist sind war wie was wer welche welcher alle mit von für auf
@@ -55,8 +55,8 @@ func words(s string) map[string]bool {
 	return m
 }
 
-// tokens returns the words of a text that count, in order, in lower case. In scripts that do not separate words, each
-// pair of letters is a word.
+// tokens returns the words of a text that count, in their order and in lower case. In scripts that do not separate
+// words, each pair of letters is a word.
 func tokens(s string) (out []string) {
 	for _, w := range strings.FieldsFunc(strings.ToLower(s),
 		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) }) {
@@ -77,8 +77,8 @@ func tokens(s string) (out []string) {
 // Words returns the words of a text by which discussions are found, see [Similar].
 func Words(s string) []string { return tokens(s) }
 
-// stem only removes the most common plural endings from an English word, so that rivers equals river, and countries
-// equals country.
+// stem removes only the most common plural endings from an English word, so that rivers becomes river, and countries
+// becomes country.
 func stem(w string) string {
 	switch {
 	case len(w) > 4 && strings.HasSuffix(w, "ies"):
@@ -134,7 +134,7 @@ func (x *Similar) Find(question string, n int) []Earlier {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(x.docs[b.Doc].Month, x.docs[a.Doc].Month))
 	})
 	var out []Earlier
-	at := map[string]int{} // of a query in out
+	at := map[string]int{} // index in out, by query
 	for _, m := range order {
 		e := x.docs[m.Doc]
 		i, known := at[e.SPARQL]

@@ -19,13 +19,13 @@ import (
 type picked struct {
 	index   int // into Queries; -1: none
 	sparql  string
-	reason  dataset.Reason // why there is none
+	reason  dataset.Reason // why there is no such query
 	detail  string
-	pending bool // a short link that is not resolved yet comes after all others
+	pending bool // the last query is behind a short link that is not resolved yet
 }
 
 // pick chooses the last-mentioned query that our bot did not post. A short link that does not lead to a query is
-// skipped; one that has not been resolved yet leaves the discussion waiting, since its query may be the last one.
+// skipped. If a short link has not been resolved yet, the discussion has to wait, since its query may be the last one.
 func (h *Harvest) pick(ctx context.Context, d *dataset.Candidate) (picked, error) {
 	p := picked{index: -1, reason: dataset.NoQuery}
 	for i := len(d.Queries) - 1; i >= 0; i-- {
@@ -55,8 +55,8 @@ func (h *Harvest) pick(ctx context.Context, d *dataset.Candidate) (picked, error
 	return p, nil
 }
 
-// assess determines which stage a discussion has reached. The candidate that it returns has everything except what
-// depends on other candidates (near-duplicates).
+// assess determines the stage that a discussion has reached. The candidate that it returns is complete except for data
+// that depends on other candidates (near-duplicates).
 func (h *Harvest) assess(ctx context.Context, d dataset.Candidate) (*dataset.Candidate, error) {
 	if d.Stage == dataset.Gone {
 		return &d, nil
@@ -109,7 +109,7 @@ func (h *Harvest) assess(ctx context.Context, d dataset.Candidate) (*dataset.Can
 	return &d, h.advice(ctx, &d)
 }
 
-// describe fills in what follows from the query's tree.
+// describe fills in the data that follows from the query's tree.
 func describe(d *dataset.Candidate, c *cleaned) {
 	m := measure.Query(c.query)
 	d.Metrics = &dataset.Metrics{Clauses: m.Clauses, Projections: m.Projections, Relations: m.Relations,
@@ -122,10 +122,11 @@ func describe(d *dataset.Candidate, c *cleaned) {
 	d.Notes = append(d.Notes, t.notes...)
 }
 
-// maxAdviceFailures is the number of failures in a row after which the suggester is not asked until the next run.
+// maxAdviceFailures is the number of consecutive failures after which the suggester is not asked again until the next
+// run.
 const maxAdviceFailures = 3
 
-// advise asks the suggester about a staged candidate that it has not been asked about.
+// advise asks the suggester about a staged candidate about which it has not been asked before.
 func (h *Harvest) advise(ctx context.Context, d *dataset.Candidate) (did bool, err error) {
 	if h.Suggest == nil || h.mute {
 		return false, nil
@@ -164,11 +165,11 @@ func (h *Harvest) advise(ctx context.Context, d *dataset.Candidate) (did bool, e
 	return true, h.Store.Put(ctx, adviceNote+c.ID, data)
 }
 
-// maxDescribed limits how many IDs of a query are described.
+// maxDescribed is the maximum number of IDs of a query that are described.
 const maxDescribed = 200
 
 // descriptions asks the first endpoint that is up for the English descriptions of a query's IDs, all in one query. They
-// show a suggester which Victoria is meant. Without them it is asked anyway. The error is the context's.
+// show a suggester which Victoria is meant. Without them, it is asked anyway. The error is that of the context.
 func (h *Harvest) descriptions(ctx context.Context, c *dataset.Candidate) (map[string]string, error) {
 	var b strings.Builder
 	ids := slices.Concat(c.Entities, c.Properties)
@@ -205,13 +206,13 @@ func (h *Harvest) descriptions(ctx context.Context, c *dataset.Candidate) (map[s
 	return nil, nil
 }
 
-// advice is a suggester's advice on a query; the store keeps it.
+// advice is a suggester's advice on a query, as stored.
 type advice struct {
 	Query      string              `json:"query"`
 	Suggestion *dataset.Suggestion `json:"suggestion"`    // nil: the suggester returned nothing usable
 	Why        string              `json:"why,omitempty"` // the answer was not usable
 
-	Descriptions map[string]string `json:"descriptions,omitempty"` // that it was shown
+	Descriptions map[string]string `json:"descriptions,omitempty"` // descriptions that the suggester was shown
 }
 
 func (h *Harvest) savedAdvice(ctx context.Context, c *dataset.Candidate) (*advice, error) {

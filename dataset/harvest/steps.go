@@ -10,17 +10,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Jobs is the queue of a harvest's steps: each page that must be read, with its queries, is a job until all of it is
-// done. internal/store implements it.
+// Jobs is the queue of a harvest's steps: each page that must be read is a job, together with its queries, until all of
+// it is done. internal/store implements it.
 type Jobs interface {
 	job.Queue
-	// Redo adds the jobs that are not there, and requeues those that are done or have failed.
+	// Redo adds the jobs that do not exist yet, and requeues those that are done or have failed.
 	Redo(ctx context.Context, jobs []job.Job) error
-	// Jobs lists the jobs that are wanted in any of the states.
+	// Jobs lists the wanted jobs in any of the states.
 	Jobs(ctx context.Context, w job.Want, states ...job.State) ([]job.Job, error)
 	// Until records the time by which a job must be done, unless an earlier claim has recorded it, and returns it.
 	Until(ctx context.Context, c *job.Claim, deadline time.Time) (time.Time, error)
-	// Later gives a job back until a time. The attempt counts.
+	// Later returns a job to the queue until the given time. The attempt counts.
 	Later(ctx context.Context, c *job.Claim, due time.Time, reason string) error
 	// Finish ends a job.
 	Finish(ctx context.Context, c *job.Claim, to job.State, reason string, files map[string][]byte) error
@@ -31,13 +31,13 @@ const (
 	pageTries = 3             // attempts at a page in one harvest
 	pageWait  = time.Minute   // before the second attempt; the third waits four times that
 	pageTime  = 6 * time.Hour // from the first attempt; then the harvest continues without the page
-	inARow    = 3             // pages that fail one after another: then the pages are not the cause
+	inARow    = 3             // consecutive pages that fail; after that many, the pages cannot be the cause
 )
 
 // pageJob is the kind of the pages' jobs.
 const pageJob = "harvest"
 
-// pageError is a page that could not be read, or took too long; the others may do better.
+// pageError is the error for a page that could not be read or took too long. Other pages may still succeed.
 type pageError struct {
 	title string
 	late  bool
@@ -86,8 +86,8 @@ func (h *Harvest) line(ctx context.Context, todo []task) ([]turn, error) {
 	return line, h.Jobs.Redo(ctx, jobs)
 }
 
-// steps works on the pages in the queue. One that fails is retried a few times, after the others. The error is what
-// stopped the harvest, or that of the first page that was not done.
+// steps works on the pages in the queue. A page that fails is retried a few times, after the others. The error is the
+// one that stopped the harvest, or that of the first page that was not done.
 func (h *Harvest) steps(ctx context.Context, line []turn, done func(t *task, did bool) error) error {
 	var failed error
 	for row := 0; len(line) > 0; {
@@ -153,7 +153,7 @@ func (h *Harvest) begin(ctx context.Context, t *task) (*job.Claim, time.Time, er
 	if !t.queued {
 		return nil, until, nil
 	}
-	// Only one harvest works in the folder, and it waits until jobs are due.
+	// Only one harvest works in the folder, and it waits until jobs are due, so a job that is due soon may be claimed.
 	c, err := h.Jobs.Claim(ctx, pageJob, job.Want{Key: h.jobOf(t.Title)}, h.Now().Add(job.MaxWait/2), job.Forever)
 	if err != nil {
 		return nil, until, fmt.Errorf("the job of %s: %w", t.Title, err)
@@ -182,7 +182,7 @@ func (h *Harvest) end(ctx context.Context, c *job.Claim, s *turn, err error, int
 
 func cause(err error) string { return text.Clip(text.OneLine(err.Error()), 300) }
 
-// run works on all pages and writes the files now and then.
+// run works on all pages and writes the files from time to time.
 func (h *Harvest) run(ctx context.Context, todo []task) error {
 	line, err := h.line(ctx, todo)
 	if err != nil {

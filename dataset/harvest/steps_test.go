@@ -77,7 +77,7 @@ func (q *memJobs) Finish(_ context.Context, c *job.Claim, to job.State, reason s
 	return nil
 }
 
-// states lists the jobs of 2020, January first, with state, attempts and reason.
+// states lists the jobs of 2020, beginning with January, with state, attempts and reason.
 func (q *memJobs) states() (out []string) {
 	for m := 1; m <= 12; m++ {
 		if j := q.jobs[fmt.Sprintf("harvest %s2020/%02d", testPrefix, m)]; j != nil {
@@ -87,7 +87,7 @@ func (q *memJobs) states() (out []string) {
 	return out
 }
 
-// flakyWiki fails to return a page a number of times.
+// flakyWiki fails a number of times before it returns a page.
 type flakyWiki struct {
 	*fakeWiki
 	fails map[string]int // by month
@@ -101,8 +101,8 @@ func (w *flakyWiki) Wikitext(ctx context.Context, title string) (Text, error) {
 	return w.fakeWiki.Wikitext(ctx, title)
 }
 
-// queued returns a world with jobs, a clock that advances while the program sleeps, and pages of the first months of
-// 2020.
+// queued returns a world with jobs, pages of the first months of 2020, and a clock that advances while the program
+// sleeps.
 func queued(t *testing.T, pages int, fails map[string]int) (w *world, q *memJobs, slept *[]time.Duration) {
 	w, q, slept = newWorld(t), &memJobs{jobs: map[string]*job.Job{}}, new([]time.Duration)
 	for m := range pages {
@@ -126,7 +126,8 @@ func wantStates(t *testing.T, q *memJobs, want ...string) {
 	}
 }
 
-// A page that the wiki does not return is retried twice after the others, after one minute and after four more.
+// A page that the wiki does not return is retried twice after the other pages, after one minute and after four more
+// minutes.
 func TestPageIsTriedAgain(t *testing.T) {
 	w, q, slept := queued(t, 3, map[string]int{"2020/02": 2})
 	if f := w.mustRun(); f.Total.Staged != 3 {
@@ -138,8 +139,8 @@ func TestPageIsTriedAgain(t *testing.T) {
 	}
 }
 
-// A page that is never returned is given up for this harvest, whose error says so. The other pages are read, and the
-// next harvest retries it.
+// If the wiki never returns a page, the harvest skips it and reports it in its error. The other pages are read, and the
+// next harvest retries the page.
 func TestPageIsGivenUp(t *testing.T) {
 	w, q, _ := queued(t, 3, map[string]int{"2020/02": 4})
 	f, err := w.run()
@@ -153,7 +154,8 @@ func TestPageIsGivenUp(t *testing.T) {
 	wantStates(t, q, "done 1", "done 2", "done 1")
 }
 
-// If page after page fails, the wiki is at fault, and the harvest ends at once. The jobs show what is waiting and why.
+// If several pages in a row fail, the wiki is at fault, and the harvest ends at once. The jobs show what is waiting and
+// why.
 func TestWikiFails(t *testing.T) {
 	fails := map[string]int{}
 	for m := 2; m <= 6; m++ {
@@ -191,7 +193,7 @@ func TestJobsWaitForTheEndpoint(t *testing.T) {
 	wantStates(t, q, "done 2", "done 2")
 }
 
-// A page that takes too long, here in harvests before this one, is given up with that reason.
+// A page that takes too long, here in earlier harvests, is given up for that reason.
 func TestPageTakesTooLong(t *testing.T) {
 	w, q, _ := queued(t, 2, nil)
 	q.late = true

@@ -17,8 +17,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The prompts are in prompts/. Everything from outside is put between tags, with its own angle brackets escaped
-// (discussion, labels) or, in the query and the rows, with everything escaped that looks like one of our tags.
+// The prompts are in prompts/. All outside text is put between tags. In discussions and labels, its own angle brackets
+// are escaped. In the query and the rows, everything that looks like one of our tags is escaped.
 //
 //go:embed prompts/*.tmpl
 var promptFiles embed.FS
@@ -39,7 +39,7 @@ func printable(s string) string {
 	}, strings.ToValidUTF8(s, ""))
 }
 
-// Limits on what the model is shown, in characters; the rest is cut, with a mark.
+// Limits on the texts shown to the model, in characters. The rest is cut and replaced by a mark.
 const (
 	maxPromptQuery = 12_000
 	maxPromptRows  = 4_000
@@ -54,8 +54,8 @@ type Advisor struct {
 	Complete func(ctx context.Context, system, user string) (string, error)
 }
 
-// Suggest asks the model. The error wraps ErrUnusable if its answer is not JSON or does not fit the query: no advice is
-// better than wrong advice.
+// Suggest asks the model. The error wraps ErrUnusable if its answer is not JSON or does not fit the query, since no
+// advice is better than wrong advice.
 func (a *Advisor) Suggest(ctx context.Context, c *dataset.Candidate) (*dataset.Suggestion, error) {
 	system, user, err := Prompt(c)
 	if err != nil {
@@ -106,7 +106,7 @@ func Prompt(c *dataset.Candidate) (system, user string, err error) {
 	return system, strings.TrimSpace(b.String()), nil
 }
 
-// posts returns the request and the last comments of a long discussion, each cut.
+// posts returns the request and the last comments of a long discussion, each shortened.
 func posts(c *dataset.Candidate) []dataset.Comment {
 	list := slices.Clone(c.Conversation.Comments)
 	if n := len(list); n > maxPromptPosts {
@@ -121,7 +121,7 @@ func posts(c *dataset.Candidate) []dataset.Comment {
 	return list
 }
 
-// rowsText writes the sample's rows for reading: one per line, name=value, in the order of the columns.
+// rowsText writes the sample's rows in a readable form: one row per line, as name=value, in the order of the columns.
 func rowsText(columns []string, sample json.RawMessage) string {
 	var rows []map[string]struct{ Value string }
 	if json.Unmarshal(sample, &rows) != nil {

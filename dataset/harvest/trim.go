@@ -14,14 +14,14 @@ import (
 // trimmed is the result of the paper's four kinds of exclusion and trimming (appendix C) for one query.
 type trimmed struct {
 	flags []dataset.Flag
-	text  string // the query without what may be removed; empty if nothing may
+	text  string // the query without the parts that may be removed; empty if there are none
 	notes []string
 }
 
-// trimmer removes from a tree what does not carry the question's meaning: hints; articles, counts of sitelinks,
-// pictures and formatted texts that are only projected; labels instead of their entities; lists of names (they are
-// counted instead). A part may be removed if every variable that exists only for it is used only in the projection (or
-// as a plain GROUP BY key), and all its other variables are also bound elsewhere.
+// trimmer removes the parts of a tree that are not part of the question's meaning: hints; articles, counts of
+// sitelinks, pictures and formatted texts that are only projected; labels in place of their entities; lists of names
+// (which become counts). A part may be removed if every variable that exists only for it is used only in the projection
+// (or as a plain GROUP BY key), and all its other variables are also bound elsewhere.
 type trimmer struct {
 	q        *sparql.Query
 	flags    []dataset.Flag
@@ -36,7 +36,7 @@ type trimmer struct {
 // 26,000 characters; a hostile one could have two million.
 const (
 	maxTrimBytes = 64 << 10
-	maxUnits     = 200 // further parts are not examined
+	maxUnits     = 200 // parts beyond this number are not examined
 )
 
 // trim scans a query and proposes a trimmed one. q is not changed.
@@ -53,7 +53,7 @@ func trim(q *sparql.Query) trimmed {
 	t.find()
 	t.items()
 	t.labelsOnly()
-	for changed := true; changed; { // a formatted picture: the text goes first, then the picture
+	for changed := true; changed; { // for a formatted picture, the text is removed first, then the picture
 		changed = false
 		for _, u := range t.units {
 			if !u.leave && t.try(u) {
@@ -128,7 +128,7 @@ func (t *trimmer) try(u *unit) bool {
 	return true
 }
 
-// leaves reports whether enough of the query is left: something to match, and something to show.
+// leaves reports whether enough of the query is left: something to match and something to show.
 func (t *trimmer) leaves(u *unit, skip map[sparql.Node]bool) bool {
 	bound := 0
 	for _, x := range collect(t.q, skip) {
@@ -202,7 +202,7 @@ func (t *trimmer) items() {
 	})
 }
 
-// labelsOnly adds entities to the projection where only their labels are selected.
+// labelsOnly adds entities to the projection if only their labels are selected.
 func (t *trimmer) labelsOnly() {
 	b := t.q.Body
 	if !slices.Contains(measure.Features(t.q), "label-service") {
@@ -240,7 +240,7 @@ func (t *trimmer) labelsOnly() {
 	}
 }
 
-// remove removes what was marked from the tree.
+// remove removes the marked parts from the tree.
 func (t *trimmer) remove() {
 	if t.dropView {
 		t.q.Header = slices.DeleteFunc(t.q.Header, func(c sparql.Comment) bool {
@@ -274,7 +274,7 @@ func (t *trimmer) showsLabels() bool {
 	return t.q.Body.Star
 }
 
-// dropLabelService removes the label service where nothing asks for a label anymore.
+// dropLabelService removes the label service if nothing uses its labels anymore.
 func (t *trimmer) dropLabelService(g *sparql.Group) {
 	if g == nil {
 		return
@@ -285,7 +285,7 @@ func (t *trimmer) dropLabelService(g *sparql.Group) {
 	})
 }
 
-// prune removes marked parts from a group, and whatever becomes empty.
+// prune removes marked parts from a group, and parts that become empty.
 func (t *trimmer) prune(g *sparql.Group) {
 	if g == nil {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Each case has the flags as kind, "-" when it trims, and the trimmed query, or "". The queries are ours, modeled on
-// the examples in SPINACH's appendix C.
+// Each case lists the flags as their kinds, with "-" for those that trim, and the trimmed query or "". The queries are
+// ours, modeled on the examples in SPINACH's appendix C.
 func TestTrim(t *testing.T) {
 	for _, c := range []struct{ name, query, flags, want string }{
 		{"nothing", "SELECT ?x ?xLabel { ?x wdt:P31 wd:Q5 SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } }", "", ""},
@@ -94,7 +94,7 @@ func TestTrim(t *testing.T) {
 	}
 }
 
-// A hostile query costs no more than an honest one.
+// Trimming a hostile query takes no longer than trimming an ordinary one.
 func TestTrimBounds(t *testing.T) {
 	many := clean("SELECT * { ?x wdt:P31 wd:Q5 " + strings.Repeat("OPTIONAL { ?x wdt:P18 ?p } ", 2000) + "}")
 	if got := trim(many.query); len(got.flags) != maxUnits {
@@ -106,7 +106,7 @@ func TestTrimBounds(t *testing.T) {
 	}
 }
 
-// A flag has its position in the cleaned query.
+// The position of a flag is that in the cleaned query.
 func TestFlagPlace(t *testing.T) {
 	q := clean("SELECT ?x WHERE {\n?x wdt:P31 wd:Q5 .\n OPTIONAL { ?x wdt:P18 ?p } }")
 	f := trim(q.query).flags
@@ -156,8 +156,8 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// The work grows with the number of queries: in a bucket of equal queries, each is compared only with its neighbors,
-// and the chain of neighbors joins them all.
+// The work is linear in the number of queries: in a bucket of equal queries, each query is compared only with its
+// neighbors, and the chain of neighbors joins them all.
 func TestNearInACrowd(t *testing.T) {
 	x := newNearIndex()
 	const n = 3000

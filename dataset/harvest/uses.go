@@ -2,7 +2,7 @@ package harvest
 
 import "github.com/spinachbot/spinachbot/internal/sparql"
 
-// uses counts where a variable is used.
+// uses counts the uses of a variable, by position.
 type uses struct {
 	bind  int // in triples, VALUES, BIND … AS, columns of subqueries: positions that bind it
 	proj  int // as a plain column of the query
@@ -108,7 +108,8 @@ func (c *collector) modifiers(s *sparql.SelectQuery) {
 	}
 }
 
-// sub counts a subquery: what it projects binds outside; everything else stays inside and counts as another use.
+// sub counts a subquery. Its projected variables are bound outside; everything else stays inside and counts as another
+// use.
 func (c *collector) sub(s *sparql.SelectQuery) {
 	for _, i := range s.Items {
 		c.at(i.Var).bind++

@@ -16,18 +16,18 @@ import (
 type Description struct {
 	Name       string
 	Made       time.Time
-	Funnel     *dataset.Funnel // nil when the folder has none
+	Funnel     *dataset.Funnel // nil if the folder has none
 	Candidates []dataset.Candidate
 	Golds      []Gold
 	Annotators int
 	Agreement  []string // a line for each pair of annotators
 	Statistics string   // tables as plain text
-	Command    string   // that made the card
+	Command    string   // the command that made the card
 }
 
-// Card writes the dataset card in Markdown: what the benchmark is, where it comes from, what was left out and why, its
-// license, and the discussions it is made from with their permanent links, as the license requires. Text from the wiki
-// is escaped.
+// Card writes the dataset card in Markdown: what the benchmark is, where it comes from, what was left out and why, and
+// its license. As the license requires, the card also lists the discussions from which the benchmark was made, with
+// their permanent links. Text from the wiki is escaped.
 func Card(w io.Writer, d *Description) error {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -189,7 +189,7 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// Link escapes an address so that it cannot end the link that contains it.
+// Link escapes a URL so that it cannot end the link that contains it.
 func Link(s string) string {
 	if !strings.HasPrefix(s, "https://") && !strings.HasPrefix(s, "http://") {
 		return ""

@@ -1,10 +1,10 @@
-// Package release makes a benchmark from annotated candidates: it exports them in the forms that other programs read
-// ([Items]), splits them into a development and a test part ([Divide]), re-runs every gold query to see how its answer
-// has drifted ([Verify]), and describes the whole ([Card]).
+// Package release makes a benchmark from annotated candidates: it exports them in the formats that other programs read
+// ([Items]), splits them into a development part and a test part ([Divide]), reruns every gold query to see how its
+// answer has drifted ([Verify]), and describes the benchmark ([Card]).
 //
-// Answers change: a gold query asks a graph that changes every minute. So a benchmark stores queries and evaluations
-// run them. What a query returned when a person approved it is stored with it ([Keep]) to distinguish drift from
-// errors.
+// Answers change, because the graph changes every minute. Therefore, a benchmark stores queries, and evaluations run
+// them. The result that a query returned when a person approved it is stored with the query ([Keep]), to distinguish
+// drift from errors.
 package release
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// Gold is a candidate that annotators kept, with the query and the question they agreed on.
+// Gold is a candidate that annotators kept, with the query and the question on which they agreed.
 type Gold struct {
 	Candidate *dataset.Candidate
 	Query     string

@@ -13,11 +13,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// Formats are the names of the forms of a benchmark file.
+// Formats are the names of the formats of a benchmark file.
 var Formats = []string{"spinach", "grasp", "qald"}
 
 // Write writes items in one of [Formats]; for GRASP, queries are ported to QLever. name is the benchmark's name, which
-// only QALD's form stores.
+// only QALD's format stores.
 func Write(w io.Writer, format, name string, items []dataset.Item) error {
 	switch format {
 	case "spinach":
@@ -30,9 +30,9 @@ func Write(w io.Writer, format, name string, items []dataset.Item) error {
 	return fmt.Errorf("there is no format %q; use %s", format, strings.Join(Formats, ", "))
 }
 
-// forQLever ports queries to QLever, on which GRASP runs them: prefixes declared, the label service written out. The
-// query as annotated is in info as wdqs_sparql. A query that QLever cannot run is unchanged, with the reason in info as
-// not_on_qlever.
+// forQLever ports queries to QLever, on which GRASP runs them: it declares prefixes and replaces the label service by
+// statements. The query as annotated is in info as wdqs_sparql. A query that QLever cannot run is left unchanged, with
+// the reason in info as not_on_qlever.
 func forQLever(items []dataset.Item) []dataset.Item {
 	out := slices.Clone(items)
 	for i := range out {
@@ -56,14 +56,14 @@ func forQLever(items []dataset.Item) []dataset.Item {
 func text(s string) json.RawMessage {
 	b, err := json.Marshal(s)
 	if err != nil {
-		return json.RawMessage(`""`) // strings never fail
+		return json.RawMessage(`""`) // encoding a string never fails
 	}
 	return b
 }
 
-// Items makes benchmark items, in the order of month, page, section and id. dir is the harvest's folder, from which the
-// answers come (for queries whose rows are stored): only QALD's and GRASP's forms store them; SPINACH's evaluation runs
-// the queries itself. If answers is false, they are left out.
+// Items makes benchmark items, in the order of month, page, section and ID. dir is the harvest's folder, which contains
+// the answers of queries whose rows are stored. Only QALD's and GRASP's formats store answers; SPINACH's evaluation
+// runs the queries itself. If answers is false, they are left out.
 func Items(dir string, golds []Gold, answers bool) ([]dataset.Item, error) {
 	golds = slices.Clone(golds)
 	slices.SortStableFunc(golds, func(a, b Gold) int { return byPlace(a.Candidate, b.Candidate) })
@@ -90,7 +90,7 @@ func Items(dir string, golds []Gold, answers bool) ([]dataset.Item, error) {
 	return out, nil
 }
 
-// item makes one item. Info has the attribution owed to the discussion's authors: the permanent link and the license.
+// item makes one item. Info contains the attribution to the discussion's authors: the permanent link and the license.
 func item(g *Gold) (dataset.Item, error) {
 	c := g.Candidate
 	responses := c.Conversation.Responses
@@ -111,7 +111,7 @@ func item(g *Gold) (dataset.Item, error) {
 	return it, nil
 }
 
-// byPlace orders candidates like the archive, oldest first; new harvests add at the end.
+// byPlace orders candidates as in the archive, oldest first, so that new harvests add them at the end.
 func byPlace(a, b *dataset.Candidate) int {
 	return slices.Compare([]string{a.Provenance.Month, a.Provenance.Page,
 		fmt.Sprintf("%06d", a.Provenance.Section), a.ID},

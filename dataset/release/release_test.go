@@ -46,7 +46,7 @@ func harvested(t *testing.T) (dir string, candidates []dataset.Candidate, golds 
 	return dir, candidates, golds, g
 }
 
-// The reader for published benchmarks reads every form as it was written.
+// The reader for published benchmarks reads every format as it was written.
 func TestExport(t *testing.T) {
 	dir, _, golds, _ := harvested(t)
 	for _, format := range release.Formats {
@@ -100,7 +100,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// many makes n gold items; those of one month are neighbors.
+// many makes n gold items. Those of the same month are neighbors.
 func many(n int) ([]dataset.Candidate, []release.Gold) {
 	cs := make([]dataset.Candidate, n)
 	for i := range cs {
@@ -126,14 +126,14 @@ func ids(golds []release.Gold) map[string]bool {
 	return out
 }
 
-// divide splits with the command's defaults.
+// divide splits with the defaults of the command.
 func divide(cs []dataset.Candidate, golds []release.Gold, part release.Part, seed uint64) (dev, test []release.Gold) {
 	s, _ := release.Divide(cs, golds, part, release.NearTemplate, seed)
 	return s.Dev, s.Test
 }
 
-// Each kind of near-duplicate connects the candidates that it names. A query of one property connects nothing, however
-// many share its outline.
+// Each kind of near-duplicate connects the candidates that it describes. A query with one property connects nothing, no
+// matter how many share its outline.
 func TestDivideByNearness(t *testing.T) {
 	// 0 and 1: equal; 0 and 2: one number of many; 3 and 4: other entities; 3 and 5: other properties; 6, 7: one
 	// property
@@ -203,7 +203,7 @@ func TestDivideByNearness(t *testing.T) {
 			t.Errorf("%s ties %s in %d clusters, want %s", kind, s, clusters, want)
 		}
 	}
-	// Keeping another item of a cluster, older than the others, moves none of them.
+	// Keeping another item of a cluster, which is older than the others, moves none of them.
 	for seed := range uint64(64) {
 		some, _ := release.Divide(cs, golds[1:], release.Part{Share: 0.5}, release.NearTemplate, seed)
 		more, _ := release.Divide(cs, golds, release.Part{Share: 0.5}, release.NearTemplate, seed)
@@ -233,7 +233,7 @@ func TestDivide(t *testing.T) {
 		t.Error("near-duplicates are torn apart")
 	}
 
-	// Order does not matter; the seed does.
+	// The order does not matter, but the seed does.
 	for i, j := 0, len(kept)-1; i < j; i, j = i+1, j-1 {
 		kept[i], kept[j] = kept[j], kept[i]
 	}
@@ -263,7 +263,8 @@ func TestDivide(t *testing.T) {
 			t.Errorf("%+v of 20 is not refused: %d and %d", part, len(s.Dev), len(s.Test))
 		}
 	}
-	// Only the seed and the IDs decide, and that must never change: published splits must stay the same.
+	// Only the seed and the IDs determine the split, and that must never change, since published splits must stay the
+	// same.
 	ten, tenGolds := many(10)
 	dev, _ = divide(ten, tenGolds, release.Part{Share: 0.5}, 1)
 	var got []string
@@ -277,8 +278,8 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// wantDev was computed by a separate program in another language from the description of the draw: FNV-1a over seed and
-// id, then MurmurHash3's finalizer.
+// wantDev was computed by a separate program in another language, from the description of the draw: FNV-1a over the
+// seed and the ID, then MurmurHash3's finalizer.
 const wantDev = "2 3 4 5 6"
 
 // fake answers queries from a table.
@@ -323,7 +324,7 @@ func TestVerify(t *testing.T) {
 		t.Fatalf("on the same graph: %s %v", got, err)
 	}
 
-	// The graph has changed since the release.
+	// Since the release, the graph has changed.
 	world := fake{}
 	for i := range golds {
 		table, err := g.Query(t.Context(), golds[i].Query)

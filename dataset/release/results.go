@@ -18,17 +18,17 @@ import (
 // in the SPARQL 1.1 Query Results JSON Format.
 const GoldFolder = "gold"
 
-// maxResult limits a stored result, in bytes: what the harvest accepts.
+// maxResult is the maximum size of a stored result in bytes, as in the harvest.
 const maxResult = 10 << 20
 
-// keptPath names the file of a changed query by the SHA-256 of its normal form, so that a query has one result whatever
-// its layout.
+// keptPath returns the path of the file for a changed query. It is named by the SHA-256 of the query's normal form, so
+// that a query has one result regardless of its layout.
 func keptPath(dir, query string) string {
 	sum := sha256.Sum256([]byte(sparql.NormalForm(query)))
 	return filepath.Join(dir, GoldFolder, hex.EncodeToString(sum[:16])+".json.gz")
 }
 
-// Keep stores what a changed query returned, durably and atomically: a reader finds either the previous rows or these.
+// Keep stores the result of a changed query durably and atomically: a reader finds either the previous rows or these.
 // Results over 10 MB are rejected.
 func Keep(dir, query string, t *kg.Table) error {
 	body, err := json.Marshal(t)
@@ -43,7 +43,7 @@ func Keep(dir, query string, t *kg.Table) error {
 }
 
 // Stored returns the rows that the gold query returned when it was approved: those of the harvest for a harvested
-// query, and those of the annotator's run for a changed one. nil without an error means that there are none.
+// query, and those of the annotator's run for a changed one. If there are none, it returns nil without an error.
 func Stored(dir string, g *Gold) (*kg.Table, error) {
 	b, err := dataset.ReadGzip(keptPath(dir, g.Query), maxResult)
 	if errors.Is(err, os.ErrNotExist) && sparql.NormalForm(g.Query) == sparql.NormalForm(g.Candidate.Cleaned) {
@@ -83,7 +83,7 @@ func rows(t *kg.Table) (json.RawMessage, error) {
 	return body.Results.Bindings, nil
 }
 
-// table returns the answers of an item as a table, or nil if it has none.
+// table returns the answers of an item as a table, or nil if there is no table.
 func table(it *dataset.Item) (*kg.Table, error) {
 	var body string
 	switch v, isBool := it.Boolean(); {

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// Part is the size of a benchmark's development part: N items or, if N is 0, the Share (0 to 1) of all.
+// Part is the size of a benchmark's development part: N items or, if N is 0, the share (0 to 1) of all items.
 type Part struct {
 	N     int
 	Share float64
@@ -23,9 +23,9 @@ type Part struct {
 // Nearness determines which near-duplicates a split keeps together; each kind includes those before it.
 type Nearness string
 
-// The kinds. What leaks from one part of a benchmark into the other is a question that differs from another by a name
-// or a column. Two queries with merely the same outline are not such a pair: every "?x wdt:P31 wd:Q…" has the same one,
-// and a forum's simple queries would become one cluster.
+// The kinds. A question leaks from one part of a benchmark into the other if a question there differs from it only in a
+// name or a column. Two queries that merely have the same outline are not such a pair: every "?x wdt:P31 wd:Q…" has the
+// same outline, and a forum's simple queries would become one cluster.
 const (
 	// equal queries, or the same pattern ([measure.Shape]) with the same Q and P numbers
 	NearSame Nearness = "same"
@@ -35,10 +35,10 @@ const (
 	NearPattern  Nearness = "pattern" // also the same pattern with any numbers
 )
 
-// Nearnesses in order.
+// Nearnesses lists the kinds in order.
 var Nearnesses = []Nearness{NearSame, NearText, NearTemplate, NearPattern}
 
-// reaches reports whether pairs of kind k stay together if n is requested.
+// reaches reports whether pairs of kind k are kept together if n is requested.
 func (n Nearness) reaches(k Nearness) bool {
 	return slices.Index(Nearnesses, k) <= slices.Index(Nearnesses, n)
 }
@@ -47,21 +47,21 @@ func (n Nearness) reaches(k Nearness) bool {
 type Split struct {
 	Dev, Test []Gold
 	Clusters  int // of near-duplicates, including clusters of one item
-	Largest   int // items of the largest cluster
+	Largest   int // number of items in the largest cluster
 }
 
-// Divide splits golds into a development and a test part. Near-duplicates of the kind stay together, also transitively;
-// candidates that were not kept count, so that annotating more of them later joins no clusters. Both the harvested and
-// the gold queries are compared.
+// Divide splits golds into a development part and a test part. Near-duplicates of the requested kind stay together,
+// also transitively. Candidates that were not kept count, too, so that annotating more of them later does not join
+// clusters. Both the harvested and the gold queries are compared.
 //
 // The split depends only on the seed, the candidates and the golds, not on their order. Each cluster of near-duplicates
-// draws a number from the seed and the ID of its oldest candidate. With a share, a cluster whose number is below it
-// goes to dev: later harvests add items to either part and move none, unless a new item joins two clusters. The share
-// is met on average. With a number of items, clusters are taken in ascending order of their numbers until N items are
-// reached; one that would exceed N is left out. Adding items then moves some near the edge. candidates are all of the
-// harvest.
+// draws a number from the seed and the ID of its oldest candidate. With a share, a cluster whose number is below the
+// share goes into the development part. Later harvests then add items to either part and move none, unless a new item
+// joins two clusters. The share is met on average. With a number of items, clusters are taken in ascending order of
+// their numbers until N items are reached; a cluster that would exceed N is left out. Adding items then moves some near
+// the boundary. candidates must contain all candidates of the harvest.
 //
-// A split that leaves a part empty is an error.
+// It is an error if a part of the split is empty.
 func Divide(candidates []dataset.Candidate, golds []Gold, part Part, near Nearness, seed uint64) (Split, error) {
 	if part.N >= len(golds) {
 		return Split{}, fmt.Errorf("%d of %d items in dev leave none for test", part.N, len(golds))
@@ -94,7 +94,8 @@ func Divide(candidates []dataset.Candidate, golds []Gold, part Part, near Nearne
 	return out, nil
 }
 
-// draw returns a number that depends on the seed and the key, evenly spread: FNV-1a and the finalizer of MurmurHash3.
+// draw returns a number that depends only on the seed and the key. The numbers are evenly distributed: they are FNV-1a
+// hashes with the finalizer of MurmurHash3.
 func draw(seed uint64, key string) uint64 {
 	h := fnv.New64a()
 	var b [8]byte
@@ -109,7 +110,7 @@ func draw(seed uint64, key string) uint64 {
 	return x ^ x>>33
 }
 
-// group is a cluster: golds that must stay together, and the ID of the oldest candidate that is tied to them.
+// group is a cluster: golds that must stay together, and the ID of the oldest candidate connected to them.
 type group struct {
 	key   string
 	golds []Gold
@@ -145,7 +146,7 @@ func cluster(candidates []dataset.Candidate, golds []Gold, near Nearness) []grou
 		all[g.Candidate.ID] = g.Candidate
 	}
 	tied, first := union{}, map[string]string{}
-	alike := func(id, what string) { // ties with the same properties
+	alike := func(id, what string) { // connects queries with the same properties
 		if other, ok := first[what]; ok {
 			tied.join(id, other)
 		}
@@ -180,7 +181,7 @@ func cluster(candidates []dataset.Candidate, golds []Gold, near Nearness) []grou
 			}
 			if n.ID < id && other != nil && slices.ContainsFunc(other.Near,
 				func(m dataset.Near) bool { return m.ID == id && m.Source == NearCandidates }) {
-				continue // the other one records it, too
+				continue // the other candidate records it, too
 			}
 			if near.reaches(kindOf(c, other, n)) {
 				tied.join(id, n.ID)
@@ -206,8 +207,8 @@ func cluster(candidates []dataset.Candidate, golds []Gold, near Nearness) []grou
 	return out
 }
 
-// kindOf returns how near each other two candidates are, given that the harvest found them near. The harvest reports
-// "same pattern" before it compares texts, so the texts of such pairs are compared here.
+// kindOf returns the nearness of two candidates that the harvest found to be near. The harvest reports "same pattern"
+// before it compares texts, so the texts of such pairs are compared here.
 func kindOf(a, b *dataset.Candidate, n dataset.Near) Nearness {
 	switch {
 	case n.Similarity >= 1:

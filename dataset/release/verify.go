@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Graph runs queries. In production this is internal/kg/wikidata, in tests internal/kg/embedded.
+// Graph runs queries. In production, this is internal/kg/wikidata; in tests, it is internal/kg/embedded.
 type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
@@ -24,10 +24,10 @@ type Status string
 
 // The statuses.
 const (
-	Same    Status = "same"    // the stored rows
-	Changed Status = "changed" // rows that differ from the stored ones
-	Ran     Status = "ran"     // rows, and nothing stored to compare with
-	Empty   Status = "empty"   // no rows: the item can no longer be used
+	Same    Status = "same"    // the query returned the stored rows
+	Changed Status = "changed" // it returned rows that differ from the stored ones
+	Ran     Status = "ran"     // it returned rows, but none are stored for comparison
+	Empty   Status = "empty"   // it returned no rows: the item can no longer be used
 	Failed  Status = "failed"  // the query did not run
 )
 
@@ -43,7 +43,7 @@ type Drift struct {
 	MS         int64       `json:"ms"`
 }
 
-// DriftError is why a query did not run; Kind is from package kg.
+// DriftError is the reason why a query did not run. Kind is that of package kg.
 type DriftError struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
@@ -52,14 +52,14 @@ type DriftError struct {
 // OK reports whether the item can still be used.
 func (d *Drift) OK() bool { return d.Status != Empty && d.Status != Failed }
 
-// Check is an item to verify, with its stored result, or nil.
+// Check is an item to verify, with its stored result if there is one.
 type Check struct {
 	ID     string
 	Query  string
 	Stored func() (*kg.Table, error) // nil, or returns nil, if there is none
 }
 
-// Checks makes checks for golds in a harvest's folder.
+// Checks returns checks for golds in a harvest's folder.
 func Checks(dir string, golds []Gold) []Check {
 	golds = slices.Clone(golds)
 	slices.SortStableFunc(golds, func(a, b Gold) int { return byPlace(a.Candidate, b.Candidate) })
@@ -71,7 +71,7 @@ func Checks(dir string, golds []Gold) []Check {
 	return out
 }
 
-// ItemChecks makes checks for the items of a benchmark file.
+// ItemChecks returns checks for the items of a benchmark file.
 func ItemChecks(items []dataset.Item) []Check {
 	out := make([]Check, len(items))
 	for i := range items {
@@ -81,9 +81,9 @@ func ItemChecks(items []dataset.Item) []Check {
 	return out
 }
 
-// Verify runs every query, one after the other, at the graph's own pace, and calls report for each. It ends early with
-// ctx's error, with an error of report, or if the graph is down or bans us: otherwise every remaining item would be
-// called broken.
+// Verify runs all queries one after another, at the graph's own pace, and calls report for each. It ends early with
+// ctx's error, with an error of report, or if the graph is down or bans us; otherwise every remaining item would be
+// reported as broken.
 func Verify(ctx context.Context, g Graph, now func() time.Time, checks []Check, report func(Drift) error) error {
 	for i := range checks {
 		d, err := verify(ctx, g, now, &checks[i])
@@ -151,7 +151,7 @@ func verify(ctx context.Context, g Graph, now func() time.Time, c *Check) (Drift
 	return d, nil
 }
 
-// refused returns why a query must not be sent anywhere, if so.
+// refused returns an error if a query must not be sent anywhere.
 func refused(query string) error {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -218,11 +218,11 @@ func keys(t *kg.Table) []string {
 	return out
 }
 
-// Summary counts statuses: the last line of `dataset verify --json`, under the key summary.
+// Summary counts statuses. It is the last line of `dataset verify --json`, under the key summary.
 type Summary struct {
 	Items  int            `json:"items"`
 	Status map[Status]int `json:"status"`
-	Errors map[string]int `json:"errors,omitempty"` // of failed ones, by kind
+	Errors map[string]int `json:"errors,omitempty"` // errors of failed queries, by kind
 }
 
 // Add counts one item.

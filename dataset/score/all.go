@@ -9,7 +9,7 @@ import (
 // Metric is the name of a measure.
 type Metric string
 
-// The measures. The first three are published by others; MetricFair is ours.
+// The measures. The first three were published by others; MetricFair is our own.
 const (
 	MetricSpinach Metric = "spinach"
 	MetricGRASP   Metric = "grasp"
@@ -26,8 +26,8 @@ type Scores struct {
 	KBQA                 *SetScore
 }
 
-// F1EM returns F1 and exact match, 0 or 1, by one measure; ok is false if it is undefined or was not requested. Exact
-// match of kbqa is equality of sets.
+// F1EM returns F1 and exact match, 0 or 1, by one measure; ok is false if it is undefined or was not requested. For
+// kbqa, exact match is equality of sets.
 func (s *Scores) F1EM(m Metric) (f1, em float64, ok bool) {
 	if m == MetricKBQA {
 		if s.KBQA == nil || s.KBQA.Undefined != "" {
@@ -85,7 +85,8 @@ func Compare(ctx context.Context, gold, pred *Answer, hint Hint, aliases []strin
 	return s
 }
 
-// CompareJSON is [Compare] on results as [ReadAnswer] reads them; empty text is no answer.
+// CompareJSON is like [Compare], but for results in the forms that [ReadAnswer] reads. An empty text means that there
+// is no answer.
 func CompareJSON(ctx context.Context, gold, pred json.RawMessage, hint Hint, lim Limits,
 	metrics ...Metric) (Scores, error) {
 	d := NewDict()

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Rows are rows of cells in a compact form: Tokens[Starts[i]:Starts[i+1]] are the cells of row i, equal numbers for
-// equal cells, in any order, with repetitions. Starts has one more element than there are rows.
+// Rows are rows of cells in a compact form: Tokens[Starts[i]:Starts[i+1]] are the cells of row i, where equal cells
+// have equal numbers. The cells are in any order and can repeat. Starts has one more element than there are rows.
 type Rows struct {
 	Starts []int32
 	Tokens []int32
 }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (r Rows) Len() int { return max(0, len(r.Starts)-1) }
 
 // Row returns the cells of row i.
@@ -34,16 +34,16 @@ const DefaultMaxEdges = 60_000_000
 // Options of [Assign].
 type Options struct {
 	// MaxEdges limits memory: it is the maximum number of joints between rows and sets of shared values that are kept.
-	// Beyond it the smallest sets are dropped; the result is often still exact, and says so if it is not. 0 means
+	// Beyond it, the smallest sets are dropped. The result is often still exact; see [Pairing.Exact]. 0 means
 	// DefaultMaxEdges.
 	MaxEdges int
-	// Fewest requests Pairing.FewestPairs.
+	// Fewest means that Pairing.FewestPairs is computed.
 	Fewest bool
 }
 
 // Pairing is a one-to-one pairing of gold rows and predicted rows that maximizes the sum of recalls, where the recall
-// of a pair is the number of cells that the rows share (as multisets) over the number of cells of the gold row. Rows
-// that share nothing are never a pair.
+// of a pair is the number of cells that the rows share (as multisets) divided by the number of cells of the gold row.
+// Rows that share nothing are never paired.
 //
 // Several pairings can have the same maximum sum and different numbers of pairs: gold rows {a,b}, {b,c} and predicted
 // rows {a,b}, {a} reach the sum 1 with one pair ({a,b} with {a,b}) and with two ({a,b} with {a}, {b,c} with {a,b}). The
@@ -60,17 +60,17 @@ type Pairing struct {
 	FewestPairs int
 	// Sum is the sum of recalls.
 	Sum float64
-	// Upper is a proven upper bound of Sum: the same number if Exact.
+	// Upper is a proven upper bound of Sum. It equals Sum if Exact is true.
 	Upper float64
 	// Exact means that no pairing has a larger sum, and none with this sum has more pairs.
 	Exact bool
 }
 
-// Assign finds the best pairing of gold and predicted rows. Cells are numbers, the same on both sides for the same
-// cell.
+// Assign finds the best pairing of gold and predicted rows. Cells are numbers; equal cells have the same number on both
+// sides.
 //
 // If ctx ends early, or memory is limited, the result is a pairing that may not be the best: its sum is Sum, and no
-// pairing has more than Upper. That is not an error.
+// pairing has a sum above Upper. That is not an error.
 func Assign(ctx context.Context, gold, pred Rows, opt Options) Pairing {
 	if opt.MaxEdges <= 0 {
 		opt.MaxEdges = DefaultMaxEdges
@@ -96,7 +96,7 @@ func Assign(ctx context.Context, gold, pred Rows, opt Options) Pairing {
 	p.Exact = m.complete && exact
 	p.Upper = p.Sum
 	if !p.Exact {
-		lost := 0.0 // the most that rounding the weights down can have cost
+		lost := 0.0 // the maximum loss caused by rounding down the weights
 		if !exact {
 			for _, w := range in.width {
 				lost += float64(w) / float64(unit)
@@ -137,8 +137,8 @@ func recallSum(shared, width []int32) float64 {
 const maxScale = 1 << 60
 
 // scale returns the integer weight of one shared cell for every gold row: unit/width, where unit is the least common
-// multiple of all widths. If that is too large for an integer, maxScale is used instead, weights are rounded down, and
-// exact is false.
+// multiple of all widths. If that is too large for an integer, scale uses maxScale instead, rounds the weights down,
+// and returns false for exact.
 func scale(width []int32) (cost []int64, unit int64, exact bool) {
 	l, exact := int64(1), true
 	seen := map[int32]bool{}

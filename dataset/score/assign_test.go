@@ -72,8 +72,9 @@ func TestAssignAgainstHungarian(t *testing.T) {
 	}
 }
 
-// The cost matrices of SciPy's tests of linear_sum_assignment with the costs of the best assignment. A matrix is turned
-// into tables in which rows i and j share as many values as their weight; a cost c becomes the weight big-c.
+// The cases are the cost matrices of SciPy's tests of linear_sum_assignment, with the costs of the best assignment.
+// Each matrix is turned into tables in which the number of values that rows i and j share is their weight; a cost c
+// becomes the weight big-c.
 func TestAssignSciPyCases(t *testing.T) {
 	const inf = -1 // no weight at all
 	for _, c := range []struct {
@@ -183,7 +184,7 @@ func TestAssignIgnoresOrder(t *testing.T) {
 	}
 }
 
-// One more column of predictions never costs recall.
+// An additional column of predictions never reduces recall.
 func TestAssignGrowsWithColumns(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 60 {
@@ -233,7 +234,7 @@ func TestAssignLimits(t *testing.T) {
 	}
 }
 
-// Widths whose least common multiple is beyond any integer: the bounds are close together.
+// If the least common multiple of the widths does not fit in an integer, the bounds are close together.
 func TestAssignManyWidths(t *testing.T) {
 	var gold, pred Rows
 	for w := int32(1); w <= 60; w++ {

@@ -75,7 +75,7 @@ func BenchmarkAssign(b *testing.B) {
 	}
 }
 
-// BenchmarkReference measures the plain scorer, with a full matrix and the Hungarian method, at sizes that it can
+// BenchmarkReference measures the plain scorer, which uses a full matrix and the Hungarian method, at sizes that it can
 // handle.
 func BenchmarkReference(b *testing.B) {
 	for _, s := range shapes[:2] {

@@ -4,17 +4,17 @@ import "strings"
 
 // Cell is one bound value of a result, as in the SPARQL 1.1 Query Results JSON Format (section 3.2.2).
 type Cell struct {
-	Type     string // uri, literal, bnode, or what the file says
+	Type     string // uri, literal, bnode, or another word from the file
 	Value    string
 	Lang     string // xml:lang, as written
 	Datatype string // full IRI, or ""
-	// More has the other members of the cell's object, sorted by name, as JSON text. It is nearly always empty, but
-	// SPINACH compares whole objects.
+	// More contains the other members of the cell's object, sorted by name, as JSON text. It is almost always empty, but
+	// is needed because SPINACH compares whole objects.
 	More string
 }
 
-// Dict maps equal cells to equal numbers, starting at 0. Answers that are compared share one. It is not safe for
-// concurrent use.
+// Dict maps equal cells to equal numbers, starting at 0. Answers that are compared with each other share a Dict. It is
+// not safe for concurrent use.
 type Dict struct {
 	ids   map[Cell]int32
 	cells []Cell
@@ -39,10 +39,10 @@ func (d *Dict) ID(c Cell) int32 {
 	return id
 }
 
-// Cell returns the cell with a number.
+// Cell returns the cell with the given number.
 func (d *Dict) Cell(id int32) Cell { return d.cells[id] }
 
-// Len is the number of different cells.
+// Len returns the number of different cells.
 func (d *Dict) Len() int { return len(d.cells) }
 
 // Kind is the kind of an answer.
@@ -55,18 +55,19 @@ const (
 	Table
 )
 
-// Answer is the result of a query: nothing, a truth value or a table.
+// Answer is the result of a query: no answer, a truth value or a table.
 type Answer struct {
 	Kind Kind
 	Bool bool
 	Dict *Dict    // for a table: the numbers of cells
 	Vars []string // for a table: column names without "?", in the order of the head or of first appearance
-	// Rows are the rows of a table; Columns has the column number of each cell in Rows.Tokens. Unbound cells are absent.
+	// Rows are the rows of a table; Columns contains the column number of each cell in Rows.Tokens. Unbound cells are
+	// absent.
 	Rows    Rows
 	Columns []int32
 }
 
-// Size is the number of rows; a truth value counts as one.
+// Size returns the number of rows. A truth value counts as one row.
 func (a *Answer) Size() int {
 	switch a.Kind {
 	case Table:
@@ -77,7 +78,7 @@ func (a *Answer) Size() int {
 	return 0
 }
 
-// Empty reports whether the answer has nothing in it: no rows, or no answer at all.
+// Empty reports whether the answer contains nothing: it has no rows, or there is no answer at all.
 func (a *Answer) Empty() bool { return a.Size() == 0 }
 
 // addRow appends a row of cells with their columns.
@@ -86,7 +87,8 @@ func (a *Answer) addRow(cells, columns []int32) {
 	a.Columns = append(a.Columns, columns...)
 }
 
-// spread puts the cells of row i, renumbered, under their columns; -1 is unbound. out has an element for every column.
+// spread puts the cells of row i, renumbered, under their columns; -1 means unbound. out must have one element per
+// column.
 func (a *Answer) spread(i int, rename, out []int32) {
 	for c := range out {
 		out[c] = -1
@@ -97,7 +99,7 @@ func (a *Answer) spread(i int, rename, out []int32) {
 }
 
 // column returns the number of a column, adding it if the name is new. Usually there are few names; a hostile table may
-// have many. Both cases are fast with hint, the index after the column found last.
+// have many. hint, the index after the column that was found last, makes both cases fast.
 func (a *Answer) column(name string, hint int, index map[string]int32) int32 {
 	if hint < len(a.Vars) && a.Vars[hint] == name {
 		return int32(hint)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// processorTime returns the processor time of this process, which means more than the clock on a machine that others
-// use.
+// processorTime returns the processor time of this process, which is more meaningful than elapsed time on a shared
+// machine.
 func processorTime() time.Duration {
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {

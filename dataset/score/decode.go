@@ -45,8 +45,8 @@ func ReadAnswer(d *Dict, data []byte) (*Answer, error) {
 // maxCells keeps the numbers of cells within 32 bits.
 const maxCells = 1 << 30
 
-// scanner walks over JSON that is known to be valid. Strings without escapes are slices of the text, and Dict copies
-// those that it keeps.
+// scanner walks over JSON that is known to be valid. Strings without escapes are slices of the text. Dict copies the
+// strings that it keeps.
 type scanner struct {
 	d     *Dict
 	text  string

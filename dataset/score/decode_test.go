@@ -50,8 +50,8 @@ func TestReadAnswer(t *testing.T) {
 	}
 }
 
-// Members that are not texts, which some programs write, make cells that differ from those without these members, as in
-// the published comparison of whole objects.
+// Some programs write members that are not strings. Cells with such members differ from cells without them, as in the
+// published comparison of whole objects.
 func TestReadAnswerOddMembers(t *testing.T) {
 	d := NewDict()
 	a, err := ReadAnswer(d, []byte(`[{"x":{"type":"literal","value":5}},{"x":{"type":"literal","value":"5"}},{"x":{"type":"literal","value":"5","datatype":null}},{"x":{"value":5,"type":"literal"}}]`))
@@ -66,7 +66,7 @@ func TestReadAnswerOddMembers(t *testing.T) {
 	}
 }
 
-// The fast reader is compared with encoding/json, cell by cell.
+// The fuzz test compares the fast reader with encoding/json, cell by cell.
 func FuzzReadAnswer(f *testing.F) {
 	f.Add([]byte(`{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"literal","value":"a","more":[{"b":"}"}]}}]}}`))
 	f.Add([]byte(`[{"x":{"type":"uri","value":"\u0041"},"y":null},{}]`))
@@ -82,7 +82,7 @@ func FuzzReadAnswer(f *testing.F) {
 		}
 		list, ok := plain.([]any)
 		if !ok {
-			return // for members that occur twice, the standard does not say which one counts
+			return // if a member occurs twice, the standard does not define which one counts
 		}
 		if len(list) != a.Size() {
 			t.Fatalf("%d rows, want %d", a.Size(), len(list))

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf/equal"
 )
 
-// Message is one turn of a dialogue, as in the chat form: role is system, user or assistant.
+// Message is one turn of a dialogue, as in chat protocols. Role is system, user or assistant.
 type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
@@ -42,7 +42,7 @@ func (d *Dialogue) Finished() bool {
 // KQAPro reports whether the gold query is in the dialect of KQA Pro.
 func (d *Dialogue) KQAPro() bool { return strings.Contains(d.Query, "<pred:") }
 
-// Gold returns the gold answer as it is compared: KQA Pro's yes and no, in whatever notation, are truth values.
+// Gold returns the gold answer as it is compared: KQA Pro's yes and no, in any notation, are truth values.
 func (d *Dialogue) Gold() []string {
 	if len(d.Answers) == 1 {
 		switch strings.ToLower(d.Answers[0]) {
@@ -83,9 +83,9 @@ func (d *Dialogue) Predicted() (values []string, found bool) {
 	return nil, false
 }
 
-// flatten turns the rows of an observation into values. A row of several values is an answer only on KQA Pro: a single
-// row represents its values; among several, rows about fact nodes are dropped, and the alphabetically first value of
-// the others is the answer.
+// flatten turns the rows of an observation into values. A row of several values is an answer only on KQA Pro. A single
+// row represents its values. Among several rows, those about fact nodes are dropped, and the alphabetically first value
+// of the others is the answer.
 func (d *Dialogue) flatten(rows [][]string) ([]string, bool) {
 	var values []string
 	tuples := false
@@ -118,8 +118,8 @@ func (d *Dialogue) flatten(rows [][]string) ([]string, bool) {
 
 func factNode(v string) bool { return strings.HasPrefix(v, "_:") || strings.HasPrefix(v, "fact_") }
 
-// pythonList reads a list in Python's notation: texts in either quote, numbers, True, False, None, and tuples of them.
-// A list that is cut off is read up to its last complete element; ok is false for anything else.
+// pythonList reads a list in Python's notation: strings in either kind of quotes, numbers, True, False, None, and
+// tuples of them. A list that is cut off is read up to its last complete element; ok is false for anything else.
 func pythonList(s string) (rows [][]string, ok bool) {
 	if !strings.HasPrefix(s, "[") {
 		return nil, false
@@ -158,7 +158,7 @@ func pythonList(s string) (rows [][]string, ok bool) {
 	}
 }
 
-// pythonAtom reads a text or a bare word; ok is false if it is cut off.
+// pythonAtom reads a string or a bare word; ok is false if it is cut off.
 func pythonAtom(s string) (value, rest string, ok bool) {
 	if quote := s[0]; quote == '\'' || quote == '"' {
 		var b strings.Builder
@@ -198,9 +198,9 @@ func names(s string) []string {
 	return unique(out)
 }
 
-// Linking compares the names that gold and model use: precision, recall, F1, and the share of gold names that the
-// question mentions, in any letter case (mention cover rate). The predicted names are those in the first turn of the
-// model that has any; on KQA Pro, those in all its turns.
+// Linking compares the names that the gold query and the model use: precision, recall, F1, and the share of gold names
+// that the question mentions, in any letter case (mention cover rate). The predicted names are those in the first turn
+// of the model that has any; on KQA Pro, those in all its turns.
 func (d *Dialogue) Linking() (precision, recall, f1, mentioned float64) {
 	gold := names(d.Query)
 	var predicted []string
@@ -222,7 +222,7 @@ func (d *Dialogue) Linking() (precision, recall, f1, mentioned float64) {
 	return s.Precision, s.Recall, s.F1, mentioned
 }
 
-// texts reads a list of answers, or a single one: texts, numbers, truth values.
+// texts reads a list of answers or a single one: strings, numbers, or truth values.
 func texts(raw json.RawMessage) (out []string) {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
@@ -237,7 +237,7 @@ func texts(raw json.RawMessage) (out []string) {
 	return out
 }
 
-// aliases reads ComplexWebQuestions' answers with their aliases.
+// aliases reads the answers of ComplexWebQuestions with their aliases.
 func aliases(raw json.RawMessage) (out []string) {
 	var list []struct {
 		Answer  *string  `json:"answer"`

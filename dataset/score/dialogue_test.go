@@ -77,7 +77,8 @@ func TestDialogueFigures(t *testing.T) {
 	if !kqa.Finished() || kqa.Turns() != 7 {
 		t.Errorf("finished %v, %d turns", kqa.Finished(), kqa.Turns())
 	}
-	// Gold: Lake Como, Stream (the question mentions the first). Predicted in all turns: Lake Como, Adda.
+	// The gold names are Lake Como and Stream; the question mentions the first. The names predicted in all turns are Lake
+	// Como and Adda.
 	if p, r, f, m := kqa.Linking(); p != .5 || r != .5 || f != .5 || m != .5 {
 		t.Errorf("linking %v %v %v %v", p, r, f, m)
 	}

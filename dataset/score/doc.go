@@ -1,4 +1,5 @@
-// Package score compares the answer of a system with the answer that a benchmark wants: tables of results, row by row.
+// Package score compares the answer of a system with the answer that a benchmark expects: it compares tables of results
+// row by row.
 //
 // # The measure
 //
@@ -6,14 +7,14 @@
 // 5 and its evaluation code). A gold row and a predicted row are multisets of cells; their recall is the share of the
 // gold row's cells that the predicted row also has. Gold and predicted rows are paired one to one so that the sum of
 // recalls is as large as possible; the remaining rows are misses or false alarms. [Spinach] is exactly that measure,
-// [GRASP] the variant of GRASP (Walter and Bast 2025), and [KBQA] the set measures of Interactive-KBQA (Xiong et al.
-// 2024) and MCTS-KBQA (Xiong et al. 2025). [Fair] is our own: like the first, but it does not penalize right answers
-// for their form. docs/scoring.md explains each with examples.
+// [GRASP] is the variant of GRASP (Walter and Bast 2025), and [KBQA] computes the set measures of Interactive-KBQA
+// (Xiong et al. 2024) and MCTS-KBQA (Xiong et al. 2025). [Fair] is our own measure: it is like the first, but does not
+// penalize right answers for their form. docs/scoring.md explains each with examples.
 //
 // # How the pairing is found
 //
-// The pairing is an assignment problem. A matrix of all pairs would be too large for 100,000 rows, and is not needed:
-// two rows can be paired only through values that they share.
+// The pairing is an assignment problem. A matrix of all pairs would be too large for 100,000 rows. It is not needed,
+// because two rows can be paired only through values that they share.
 //
 //   - hubs.go lists the sets of values that rows of both sides have in common, each once (a closed set, as data mining
 //     calls it: adding any value would lose a row). Such a set is a hub: it joins every gold row and every predicted
@@ -24,14 +25,15 @@
 //   - paths.go does this pairing: the method of Hopcroft and Karp, with hubs as nodes that any number of paths may
 //     pass.
 //
-// All of it is exact: weights are integers (in a gold row of width w a cell weighs L/w, where L is the least common
-// multiple of all widths). If L is 2^60 or more, which takes gold rows of more than 40 different widths or of several
-// large prime ones, weights are rounded down and the score also has an upper bound, as when time runs out; the two then
-// differ by less than any printed figure shows. Among several best pairings, the one with the most pairs is used, so
-// that the order of rows never matters; see [Pairing].
+// The whole computation is exact: weights are integers (in a gold row of width w a cell weighs L/w, where L is the
+// least common multiple of all widths). If L is 2^60 or more, which takes gold rows of more than 40 different widths or
+// of several large prime ones, weights are rounded down, and the score also has an upper bound, as when time runs out.
+// The two then differ by less than the precision of any printed figure. Among several best pairings, the one with the
+// most pairs is used, so that the order of rows never matters; see [Pairing].
 //
 // # Trust
 //
-// Results come from outside: the code that reads them checks them, the depth of recursion is at most the number of
-// values that two rows share, and [Assign] ends when its context does, with a lower and an upper bound of the result.
+// Results come from outside. Therefore, the code that reads them checks them, the depth of recursion is at most the
+// number of values that two rows share, and [Assign] ends when its context ends, with a lower and an upper bound of the
+// result.
 package score

@@ -8,14 +8,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf/equal"
 )
 
-// Hint is information that the gold query has and its rows do not.
+// Hint is information that is in the gold query but not in its rows.
 type Hint struct {
-	Limit   int      // its LIMIT, or 0
-	OrderBy []string // the variables of ORDER BY, without "?"; nil if it orders by something else, or not at all
+	Limit   int      // the query's LIMIT, or 0
+	OrderBy []string // the variables of ORDER BY, without "?"; nil if the query orders by something else, or not at all
 }
 
-// Fair is the row-major F1 of [Spinach] without the parts that penalize right answers; docs/scoring.md has examples.
-// Its rules, in the order of application:
+// Fair is the row-major F1 of [Spinach] without the parts that penalize right answers; docs/scoring.md contains
+// examples. Its rules, in the order in which they are applied:
 //
 //  1. Cells are compared by value, see [equal.Key]: 5 and 5.0, a date and its midnight, text in any
 //     language tag.
@@ -50,7 +50,7 @@ func Fair(ctx context.Context, gold, pred *Answer, hint Hint, lim Limits) Score 
 	gs, kept := distinct(renamed(gold.without(equal.LabelColumns(gold.Vars)), value))
 	ps := predictedRows(pred, value, gs, goldLabels(gold, value))
 	s := rowMajor(ctx, gs, ps, lim)
-	s.Lowest = s.F1 // the choice between best pairings is part of the definition
+	s.Lowest = s.F1 // the definition determines which of the best pairings is used
 	if s.EM {
 		return s
 	}
@@ -69,7 +69,7 @@ func Fair(ctx context.Context, gold, pred *Answer, hint Hint, lim Limits) Score 
 	return s
 }
 
-// truth reads an answer as a truth value. With rows set, any table can be read as one.
+// truth reads an answer as a truth value. If rows is true, any table can be read as one.
 func truth(a *Answer, rows bool) (value, ok bool) {
 	if a.Kind == Boolean {
 		return a.Bool, true
@@ -85,9 +85,10 @@ func truth(a *Answer, rows bool) (value, ok bool) {
 	return a.Rows.Len() > 0, rows
 }
 
-// goldLabels returns the entities that texts name in gold: those in a column xLabel next to x that name only one.
+// goldLabels maps texts to the entities that they name in gold: texts in a column xLabel next to x that name only one
+// entity.
 func goldLabels(gold *Answer, value []int32) map[int32]int32 {
-	of := make([]int, len(gold.Vars)) // column of labels to that of entities
+	of := make([]int, len(gold.Vars)) // maps the column of labels to that of entities
 	found := false
 	for i, v := range gold.Vars {
 		of[i] = -1
@@ -117,8 +118,8 @@ func goldLabels(gold *Answer, value []int32) map[int32]int32 {
 	return names
 }
 
-// predictedRows returns the predicted rows as compared: by value, with entities for the texts that name them, equal
-// ones merged.
+// predictedRows returns the predicted rows as they are compared: by value, with entities instead of texts that name
+// them, and with equal rows merged.
 func predictedRows(pred *Answer, value []int32, gold Rows, names map[int32]int32) Rows {
 	itself := map[int32]bool{}
 	if len(names) > 0 {
@@ -127,7 +128,7 @@ func predictedRows(pred *Answer, value []int32, gold Rows, names map[int32]int32
 		}
 	}
 	beside := equal.LabelColumns(pred.Vars)
-	var cells, labels Rows // labels next to their entities, and all the rest
+	var cells, labels Rows // labels contains the labels next to their entities, and cells contains everything else
 	var cell, label []int32
 	for i := range pred.Rows.Len() {
 		cell, label = cell[:0], label[:0]
@@ -143,7 +144,7 @@ func predictedRows(pred *Answer, value []int32, gold Rows, names map[int32]int32
 				cell[j] = e
 			}
 		}
-		if len(cell) == 0 { // labels of something unbound are all that the row has
+		if len(cell) == 0 { // the row contains only labels of something unbound
 			cell, label = label, nil
 		}
 		cells.Add(cell...)
@@ -162,7 +163,7 @@ func rowKey(row []int32) string {
 	return string(key)
 }
 
-// merge drops rows that are equal to an earlier one, and gives that one the labels of both, each once.
+// merge drops rows that are equal to an earlier row, and gives the earlier row the labels of both, each once.
 func merge(cells, labels Rows) (out Rows) {
 	unique, kept := distinct(cells)
 	if len(labels.Tokens) == 0 {
@@ -184,7 +185,7 @@ func merge(cells, labels Rows) (out Rows) {
 	return out
 }
 
-// distinct drops rows that are equal, as multisets, to an earlier one; kept has the indexes of the remaining ones.
+// distinct drops rows that are equal, as multisets, to an earlier one. kept contains the indexes of the remaining rows.
 func distinct(r Rows) (out Rows, kept []int) {
 	out = Rows{Starts: make([]int32, 1, r.Len()+1), Tokens: make([]int32, 0, len(r.Tokens))}
 	seen := make(map[string]bool, r.Len())
@@ -203,7 +204,7 @@ func distinct(r Rows) (out Rows, kept []int) {
 	return out, kept
 }
 
-// ties reduces the gold rows that are tied with the last one to the values that they are ordered by; ok is false if
+// ties reduces the gold rows that are tied with the last one to the values by which they are ordered. ok is false if
 // there is no such tie.
 func ties(gold *Answer, value []int32, kept []int, rows Rows, hint Hint) (out Rows, ok bool) {
 	if hint.Limit == 0 || hint.Limit != gold.Size() || len(hint.OrderBy) == 0 {

@@ -23,8 +23,9 @@ func lit(i int) string {
 	return fmt.Sprintf(`{"datatype":"http://www.w3.org/2001/XMLSchema#dateTime","type":"literal","value":"%04d-%02d-%02dT00:00:00Z"}`, 1000+i/336%9000, i/28%12+1, i%28+1)
 }
 
-// ordinary has three columns: items from a pool of 0.8n, countries from 200 by Zipf's law, values from n/5. Of the
-// predicted rows 70 % are copies of different gold rows, 15 % have one or two of a gold row's three cells, 15 % none.
+// ordinary returns tables with three columns: items from a pool of 0.8n, countries from 200 by Zipf's law, and values
+// from n/5. Of the predicted rows, 70 % are copies of different gold rows, 15 % have one or two of a gold row's three
+// cells, and 15 % have none.
 func (s shape) ordinary(n int) (gold, pred [][]string) {
 	pool, values := max(1, n*8/10), max(20, n/5)
 	var sums [200]float64
@@ -66,8 +67,8 @@ func (s shape) ordinary(n int) (gold, pred [][]string) {
 }
 
 // hard draws every column from about 2 sqrt(n) values: 30 % of the predicted rows are copies, 60 % have one or two
-// cells drawn again, 10 % share nothing; there are 1.1 n of them. Ties abound. With common, all rows have one more
-// value, the same for all.
+// cells drawn again, and 10 % share nothing. There are 1.1 n predicted rows. There are many ties. If common is true,
+// all rows also contain one more value, which is the same for all.
 func (s shape) hard(n, columns, k int, common bool) (gold, pred [][]string) {
 	if k == 0 {
 		k = max(4, int(2*math.Sqrt(float64(n))))
@@ -112,7 +113,7 @@ func (s shape) hard(n, columns, k int, common bool) (gold, pred [][]string) {
 	return gold, pred
 }
 
-// ragged leaves a third of the cells but the first unbound.
+// ragged leaves a third of the cells unbound, except in the first column.
 func (s shape) ragged(rows [][]string) [][]string {
 	for _, row := range rows {
 		for c := 1; c < len(row); c++ {

@@ -3,8 +3,8 @@ package score
 // candidates is the maximum number of free predicted rows that the greedy pairing examines for each value.
 const candidates = 8
 
-// greedy pairs gold rows that are still free with free predicted rows, those that share everything first, then the best
-// of a few for each value. It is used when a search had to stop: fast, and better than nothing.
+// greedy pairs gold rows that are still free with free predicted rows, first those that share everything, then the best
+// of a few for each value. It is used when a search had to stop, since it is fast and better than nothing.
 func (in *input) greedy(mateG, mateP []int32) {
 	starts := make([]int32, in.values+1) // predicted rows by value
 	nPred := in.rows() - in.nGold
@@ -24,7 +24,7 @@ func (in *input) greedy(mateG, mateP []int32) {
 			next[v]++
 		}
 	}
-	copy(next, starts) // the first that may be free; all before it are not
+	copy(next, starts) // next is the first that may be free; all before it are taken
 	for _, whole := range []bool{true, false} {
 		for g := range in.nGold {
 			if mateG[g] >= 0 {

@@ -2,15 +2,15 @@ package score
 
 import "context"
 
-// joint joins a gold row with a hub or, if to is negative, directly with the predicted row ^to; the two have shared
-// values in common.
+// joint joins a gold row with a hub or, if to is negative, directly with the predicted row ^to; shared is the number of
+// values that the two have in common.
 type joint struct {
 	to     int32
 	shared int32
 }
 
-// graph is the graph of rows and hubs. joints[goldStarts[i]:goldStarts[i+1]] are those of gold row i, the largest
-// number of shared values first; preds[hubStarts[h]:hubStarts[h+1]] are the predicted rows of hub h.
+// graph is the graph of rows and hubs. joints[goldStarts[i]:goldStarts[i+1]] are the joints of gold row i, those with
+// the most shared values first; preds[hubStarts[h]:hubStarts[h+1]] are the predicted rows of hub h.
 type graph struct {
 	nGold, nPred int
 	goldStarts   []int
@@ -24,9 +24,9 @@ type graph struct {
 
 // level collects the joints and hubs with the same number of shared values.
 type level struct {
-	gold  []int32 // gold row and
-	to    []int32 // hub (number within the level) or ^predicted row
-	sizes []int32 // predicted rows of each hub
+	gold  []int32 // the gold row
+	to    []int32 // its hub (number within the level) or ^predicted row
+	sizes []int32 // number of predicted rows of each hub
 	preds []int32
 }
 
@@ -34,13 +34,13 @@ func (l *level) size() int { return len(l.gold) + len(l.preds) }
 
 // miner lists all closed sets of values that rows of both sides contain, as LCM does (Uno, Kiyomi, Arimura 2004): each
 // closed set is reached from exactly one other closed set, by adding one value, the core; a set whose closure adds a
-// value below its core is found elsewhere. If a set has few rows, its pairs are listed and the search does not go
-// deeper.
+// value below its core is found from another set. If a set has few rows, its pairs are listed, and the search does not
+// go deeper.
 type miner struct {
 	ctx    context.Context
 	in     *input
 	levels []*level // by number of shared values
-	edges  int      // joints kept
+	edges  int      // number of joints kept
 	max    int
 	floor  int32 // levels up to this one were dropped
 	steps  int
@@ -91,7 +91,7 @@ func (m *miner) at(shared int32) *level {
 	return m.levels[shared]
 }
 
-// grew keeps memory within its limit: the level with the fewest shared values is dropped first.
+// grew keeps memory within its limit by dropping the level with the fewest shared values first.
 func (m *miner) grew(n int) {
 	m.edges += n
 	for m.edges > m.max && int(m.floor)+1 < len(m.levels) {
@@ -148,9 +148,9 @@ func (m *miner) stop() bool {
 	return m.broken
 }
 
-// extend goes through the sets that have one more value, above core, than the current one, which has that size; gold
-// and pred are the rows that contain it. The depth of the recursion is at most the largest number of values that two
-// rows share, plus one.
+// extend visits the sets that have one more value, above core, than the current set. size is the size of the current
+// set, and gold and pred are the rows that contain it. The depth of the recursion is at most the largest number of
+// values that two rows share, plus one.
 func (m *miner) extend(size, core int32, gold, pred []int32) {
 	var found []int32
 	for side, rows := range [][]int32{gold, pred} {
@@ -218,7 +218,7 @@ func (m *miner) visit(size, core int32, gold, pred []int32) {
 	}
 }
 
-// closure returns the values that all rows have; there must be at least the given number.
+// closure returns the values that all rows have; there must be at least atLeast of them.
 func (m *miner) closure(gold, pred []int32, atLeast int) []int32 {
 	out := append(m.closureSpace[:0], m.in.row(gold[0])...)
 	for _, rows := range [][]int32{gold, pred} {
@@ -243,7 +243,7 @@ func (m *miner) closure(gold, pred []int32, atLeast int) []int32 {
 	return out
 }
 
-// graph joins the levels, the largest number of shared values first.
+// graph joins the levels, beginning with the largest number of shared values.
 func (m *miner) graph() *graph {
 	g := &graph{nGold: m.in.nGold, nPred: m.in.rows() - m.in.nGold, floor: m.floor, broken: m.broken,
 		complete: !m.broken && m.floor == 0}

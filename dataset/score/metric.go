@@ -8,7 +8,7 @@ import (
 
 // Score is the score of one answer by a row measure.
 type Score struct {
-	// Undefined says why there is no score, in which case the item is in no mean; otherwise it is empty.
+	// Undefined is the reason why there is no score; the item is then in no mean. Otherwise it is empty.
 	Undefined string
 	F1        float64 // 0 to 1
 	EM        bool    // F1 is exactly 1
@@ -17,14 +17,14 @@ type Score struct {
 	// Lowest is the smallest F1 of any best pairing, if several pair different numbers of rows: a program whose pairing
 	// depends on the order of rows (SciPy's) can return anything between Lowest and F1. Otherwise it is F1.
 	Lowest float64
-	// GoldRows, PredRows and Pairs are the numbers of rows and pairs as compared; Recall is the sum over pairs.
+	// GoldRows, PredRows and Pairs are the numbers of rows and pairs that were compared; Recall is the sum over pairs.
 	GoldRows, PredRows, Pairs int
 	Recall                    float64
-	// Notes describe anything that the measure did and a reader would not expect.
+	// Notes describe anything that the measure did that a reader would not expect.
 	Notes []string
 }
 
-// Why a score is undefined.
+// Reasons why a score is undefined.
 const (
 	NoGold    = "no gold answer"
 	EmptyGold = "the gold answer has no rows"
@@ -39,12 +39,12 @@ func certain(ok bool) Score {
 	return s
 }
 
-// Limits bound the work on one item. The zero value has no bounds except on memory.
+// Limits limits the work on one item. The zero value limits only memory.
 type Limits struct {
 	MaxEdges int // see Options
 }
 
-// undefined reports why an item cannot be scored at all, or "".
+// undefined returns the reason why an item cannot be scored at all, or "".
 func undefined(gold *Answer) string {
 	switch {
 	case gold == nil || gold.Kind == None:
@@ -63,8 +63,9 @@ func IsLabel(column string) bool {
 
 // Spinach is the row-major F1 of SPINACH (section 5, and its evaluation code where they differ): cells are equal if
 // their whole objects are; gold columns whose names end in Label or Description do not count, but predicted ones do;
-// names and order of columns do not matter; rows are lists, so duplicates count; a truth value equals only the same
-// truth value. If there are several best pairings, the one with the most pairs counts (Lowest shows when that matters).
+// the names and the order of columns do not matter; rows are lists, so duplicates count; and a truth value equals only
+// the same truth value. If there are several best pairings, the one with the most pairs counts (Lowest shows when that
+// matters).
 func Spinach(ctx context.Context, gold, pred *Answer, lim Limits) Score {
 	if u := undefined(gold); u != "" {
 		return Score{Undefined: u}
@@ -102,8 +103,8 @@ func (a *Answer) without(drop []bool) Rows {
 	return out
 }
 
-// rowMajor is the formula: tp is the sum of recalls, fn the number of gold rows minus tp, and fp the number of
-// predicted rows without a partner.
+// rowMajor applies the formula, in which tp is the sum of recalls, fn the number of gold rows minus tp, and fp the
+// number of predicted rows without a partner.
 func rowMajor(ctx context.Context, gold, pred Rows, lim Limits) Score {
 	p := Assign(ctx, gold, pred, Options{MaxEdges: lim.MaxEdges, Fewest: true})
 	n, k := gold.Len(), pred.Len()
@@ -114,7 +115,7 @@ func rowMajor(ctx context.Context, gold, pred Rows, lim Limits) Score {
 		return 2 * recall / (recall + float64(n+k-pairs))
 	}
 	s := Score{F1: f1(p.Sum, p.Pairs), GoldRows: n, PredRows: k, Pairs: p.Pairs, Recall: p.Sum}
-	s.EM = n == k && full(p, gold) // this is certain even if the search had to stop
+	s.EM = n == k && full(p, gold) // this is certain even if the search was stopped
 	if s.EM {
 		s.F1 = 1
 	}
@@ -125,7 +126,7 @@ func rowMajor(ctx context.Context, gold, pred Rows, lim Limits) Score {
 	return s
 }
 
-// full reports whether the partner of every gold row has all its cells.
+// full reports whether the partner of every gold row has all of its cells.
 func full(p Pairing, gold Rows) bool {
 	for i, k := range p.Shared {
 		if int(k) != len(gold.Row(i)) || k == 0 {
@@ -183,7 +184,7 @@ func GRASP(ctx context.Context, gold, pred *Answer, lim Limits) Score {
 	return s
 }
 
-// finish computes F1 by way of precision and recall.
+// finish computes F1 from precision and recall.
 func (s *Score) finish(tp, fn, fp float64) {
 	if tp > 0 {
 		precision, recall := tp/(tp+fp), tp/(tp+fn)
@@ -193,8 +194,8 @@ func (s *Score) finish(tp, fn, fp float64) {
 	s.Upper, s.Lowest = s.F1, s.F1
 }
 
-// wholeRows counts rows that are the same on both sides, as multisets of rows; a row is its cells in the order of
-// columns, including gaps.
+// wholeRows counts rows that are the same on both sides, as multisets of rows. A row consists of its cells in the order
+// of columns, including gaps.
 func wholeRows(gold, pred *Answer, rename []int32) int {
 	have := map[string]int{}
 	eachRow(gold, rename, func(key string) { have[key]++ })
@@ -220,7 +221,7 @@ func eachRow(a *Answer, rename []int32, f func(key string)) {
 	}
 }
 
-// plain numbers cells by type, value, language and datatype alone.
+// plain numbers cells only by type, value, language and datatype.
 func (d *Dict) plain() []int32 {
 	out := make([]int32, len(d.cells))
 	var other map[Cell]int32
@@ -229,7 +230,7 @@ func (d *Dict) plain() []int32 {
 		if c.More == "" && other == nil {
 			continue
 		}
-		if other == nil { // the first such cell: those before it are plain
+		if other == nil { // this is the first such cell: those before it are plain
 			other = map[Cell]int32{}
 			for j, c := range d.cells[:i] {
 				other[c] = int32(j)

@@ -49,7 +49,7 @@ func compare(t *testing.T, gold, pred string, hint Hint) Scores {
 
 const none = "null"
 
-// The values follow from the definitions and were computed by hand. A negative value means undefined.
+// The values follow from the definitions and were computed by hand. A negative value means that the score is undefined.
 func TestRowMeasures(t *testing.T) {
 	many := func(n int) (rows []string) {
 		for i := range n {
@@ -65,7 +65,8 @@ func TestRowMeasures(t *testing.T) {
 		{"half right, as many rows", rowsJSON("x", "Q1", "Q2"), rowsJSON("y", "Q1", "Q3"), 0.5, 2. / 3, 0.5},
 		{"one of two columns in each row", rowsJSON("x y", "Q1 Q2", "Q3 Q4"), rowsJSON("x", "Q1", "Q3"), 2. / 3,
 			2. / 3, 2. / 3},
-		// tp 1, fp 2, fn 1; the same for grasp, because the extra rows have no row to be paired with.
+		// tp is 1, fp is 2, and fn is 1. It is the same for grasp, because there is no row with which the extra rows can be
+		// paired.
 		{"and two strays", rowsJSON("x y", "Q1 Q2", "Q3 Q4"), rowsJSON("x", "Q1", "Q3", "Q8", "Q9"), 0.4, 0.4, 0.4},
 		{"one of three columns and two strays", rowsJSON("x y z", "Q1 Q2 Q5", "Q3 Q4 Q6"),
 			rowsJSON("x", "Q1", "Q3", "Q8", "Q9"), 2. / 7, 2. / 7, 2. / 7},
@@ -125,16 +126,17 @@ func each(rows []string, suffix string) (out []string) {
 	return out
 }
 
-// An example of two best pairings with different numbers of rows: the value for SciPy's choice lies between the two.
+// In this example, two best pairings have different numbers of rows. The value for SciPy's choice is between the two.
 func TestLowest(t *testing.T) {
 	s := compare(t, rowsJSON("x y", "Q1 Q2", "Q2 Q3"), rowsJSON("x y", "Q1 Q2", "Q1 Q9"), Hint{}).Spinach
-	// The sum is 1: with both rows paired it is 2/(1+4-2), with one 2/(1+4-1).
+	// The sum is 1. The value is 2/(1+4-2) with both rows paired, and 2/(1+4-1) with one.
 	if math.Abs(s.F1-2./3) > 1e-12 || math.Abs(s.Lowest-0.5) > 1e-12 || s.Pairs != 2 {
 		t.Errorf("%+v", s)
 	}
 }
 
-// Order of rows never matters; that of columns does not for spinach and fair, and does for grasp above 1,024 rows.
+// The order of rows never matters. The order of columns does not matter for spinach and fair, but does for grasp above
+// 1,024 rows.
 func TestPermutations(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	table := func(rows [][]string, order []int) string {
@@ -177,7 +179,7 @@ func TestPermutations(t *testing.T) {
 	}
 }
 
-// One more predicted column never lowers the summed recall.
+// An additional predicted column never reduces the sum of recalls.
 func TestColumnsOnlyHelp(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	cell := func() string { return []string{"Q", "@t", ""}[r.IntN(3)] + fmt.Sprint(1+r.IntN(6)) }
@@ -205,7 +207,7 @@ func typed(datatype, value string) string {
 		datatype, value)
 }
 
-// The test has cells that are equal in value, and cells that only look equal.
+// This test compares cells that are equal in value, and cells that only look equal.
 func TestValues(t *testing.T) {
 	text := func(s string) string { return fmt.Sprintf(`{"type":"literal","value":%q}`, s) }
 	iri := func(s string) string { return fmt.Sprintf(`{"type":"uri","value":%q}`, s) }
@@ -252,7 +254,7 @@ func TestValues(t *testing.T) {
 
 func rowsJSONRaw(cell string) string { return `[{"x":` + cell + `}]` }
 
-// The test covers how fair treats labels and ties.
+// This test covers the treatment of labels and ties by fair.
 func TestFair(t *testing.T) {
 	top := Hint{Limit: 3, OrderBy: []string{"n"}}
 	tiedGold := rowsJSON("x n", "Q1 9", "Q2 5", "Q3 5")
@@ -302,7 +304,7 @@ func sharedFile(t testing.TB, name string) []byte {
 	return b
 }
 
-// The test checks the released outputs of SPINACH on QALD-10: every stored score, GRASP's scores for the same outputs,
+// This test checks the released outputs of SPINACH on QALD-10: every stored score, GRASP's scores for the same outputs,
 // and the published means.
 func TestPublishedScores(t *testing.T) {
 	var items []struct {

@@ -12,61 +12,61 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Format is the form of a file of outputs.
+// Format is the format of a file of outputs.
 type Format string
 
-// The forms that [ReadOutputs] distinguishes, each by the first item.
+// The formats that [ReadOutputs] distinguishes by the first item.
 const (
 	// JSON array: question, predicted_sparql, gold_sparql, f1, predicted_answer_tuple, gold_answer_tuple
 	SpinachOutputs Format = "spinach"
-	// JSON lines: in 2025 typ, sparql, result (a text), messages, id, of which id and sparql are required; today type, id,
-	// output with sparql and kg
+	// JSON lines: in 2025 typ, sparql, result (a string), messages and id, of which id and sparql are required; today
+	// type, id, and output with sparql and kg
 	GRASPOutputs Format = "grasp"
-	// JSON object: id to target and prediction with sizes, errors and score; no rows
+	// JSON object that maps an ID to target and prediction with sizes, errors and score; no rows
 	GRASPEvaluation Format = "grasp-evaluation"
-	RunResults      Format = "run"              // results.jsonl of eval run
+	RunResults      Format = "run"              // results.jsonl of "eval run"
 	Dialogues       Format = "interactive-kbqa" // dialogue files: question, sparql, answers, dialog
-	// JSON lines: sparql, result (SPARQL JSON, bindings or truth value) or error; for looking up
+	// JSON lines: sparql, result (SPARQL JSON, bindings or truth value) or error; used to look up results
 	QueryResultLines Format = "results"
 )
 
 // Output is one item of a file of outputs.
 type Output struct {
 	Index    int    // 0-based position in the file
-	ID       string // the file's own, or ""
+	ID       string // the ID in the file, or ""
 	Question string
-	Language string // of the question, if the file has it
-	SPARQL   string // what was predicted, or ""
+	Language string // of the question, if it is in the file
+	SPARQL   string // the predicted query, or ""
 	Gold     string // the gold query, or ""
 
-	// Result and GoldResult are for [ReadAnswer]; nil if the file has no rows for them, null if there is no answer.
+	// Result and GoldResult are for [ReadAnswer]; nil if the file contains no rows for them, null if there is no answer.
 	Result, GoldResult json.RawMessage
 
 	Failure string // why the system has no answer if a service failed; otherwise empty
-	Steps   int    // actions or function calls; -1 if the file does not say
+	Steps   int    // actions or function calls; -1 if unknown
 	Aliases []string
-	Stored  *float64 // the F1 in the file, for SPINACH's outputs
+	Stored  *float64 // the F1 stored in the file, for SPINACH's outputs
 
-	// Unreadable says why the item cannot be read, or is "". If it is set, the only other fields are Index and, if the
-	// file has it, ID.
+	// Unreadable is the reason why the item cannot be read, or "". If it is set, the only other fields are Index and, if
+	// it is in the file, ID.
 	Unreadable string
-	// Benchmark means that the item has a question and a query but nothing that a system adds: the file is probably a
-	// benchmark, not outputs.
+	// Benchmark means that the item has a question and a query but nothing that a system adds. The file is probably a
+	// benchmark, not a file of outputs.
 	Benchmark bool
 
 	Dialogue *Dialogue  // of Interactive-KBQA
-	Scored   *Evaluated // of GRASP's evaluation form
+	Scored   *Evaluated // of GRASP's evaluation format
 }
 
-// Evaluated is an item's scores in GRASP's evaluation form.
+// Evaluated contains an item's scores in GRASP's evaluation format.
 type Evaluated struct {
 	Excluded string  // why the item does not count, or ""
 	Score    float64 // 0 if no query was produced
 }
 
-// ReadOutputs reads a file of outputs item by item and calls f with each, including those that it cannot read: see
-// [Output.Unreadable]. If the file is cut off, or continues after its end, that counts as one more such item. NaN,
-// which Python's json module writes, is read as null. The error is from f, or means that no item can be read.
+// ReadOutputs reads a file of outputs item by item and calls f with each item, including those that it cannot read (see
+// [Output.Unreadable]). If the file is cut off, or if something follows its end, that counts as one more such item.
+// NaN, which Python's json module writes, is read as null. The error is from f, or means that no item can be read.
 func ReadOutputs(r io.Reader, f func(*Output) error) (Format, error) {
 	br := bufio.NewReaderSize(r, 1<<16)
 	if b, err := br.Peek(3); err == nil && bytes.Equal(b, []byte("\ufeff")) {
@@ -101,7 +101,7 @@ func ReadOutputs(r io.Reader, f func(*Output) error) (Format, error) {
 	return o.format, err
 }
 
-// firstByte skips white space.
+// firstByte skips white space and returns the next byte.
 func firstByte(br *bufio.Reader) (byte, error) {
 	for {
 		b, err := br.Peek(1)
@@ -124,7 +124,7 @@ type outputs struct {
 	unread error // why the first unreadable item cannot be read
 }
 
-// list reads a JSON array and what follows it.
+// list reads a JSON array and anything that follows it.
 func (o *outputs) list() error {
 	if _, err := o.dec.Token(); err != nil {
 		return err
@@ -154,7 +154,7 @@ func (o *outputs) cut(why error) error {
 	return io.EOF
 }
 
-// unreadable passes on an item that cannot be read.
+// unreadable reports an item that cannot be read.
 func (o *outputs) unreadable(id string, why error) error {
 	var wrong *json.UnmarshalTypeError
 	switch {
@@ -172,7 +172,7 @@ func (o *outputs) unreadable(id string, why error) error {
 	return o.each(out)
 }
 
-// rawOutput is the union of all forms.
+// rawOutput contains the members of all formats.
 type rawOutput struct {
 	ID         json.RawMessage `json:"id"`
 	Question   string          `json:"question"`
@@ -192,7 +192,7 @@ type rawOutput struct {
 	Messages []rawMessage    `json:"messages"`
 	Elapsed  json.RawMessage `json:"elapsed"`
 
-	Questions json.RawMessage `json:"questions"` // of a benchmark in QALD's form
+	Questions json.RawMessage `json:"questions"` // of a benchmark in QALD's format
 
 	Gold     json.RawMessage `json:"gold"`
 	Answered *bool           `json:"answered"`
@@ -277,13 +277,12 @@ func (raw *rawOutput) output(form Format) *Output {
 	switch form {
 	case SpinachOutputs:
 		if json.Unmarshal(raw.F1, &out.Stored) != nil {
-			out.Stored = nil // a text, for example: nothing to compare with
+			out.Stored = nil // it is not a number, so there is nothing to compare
 		}
 		if raw.Predicted != nil {
 			out.SPARQL = *raw.Predicted
 		}
-		// Without a stored answer there is none: the published evaluator would continue with the answer of the question
-		// before.
+		// If no answer is stored, there is none. The published evaluator would continue with the previous question's answer.
 		out.Result, out.GoldResult = orNull(raw.PredRows), orNull(raw.GoldRows)
 	case RunResults:
 		out.Result, out.GoldResult = orNull(raw.Result), orNull(raw.Gold)
@@ -320,7 +319,7 @@ func orNull(m json.RawMessage) json.RawMessage {
 	return m
 }
 
-// text returns an ID as text, whether the file has a text or a number.
+// idText returns an ID as text, whether it is a string or a number in the file.
 func idText(id json.RawMessage) string {
 	var s string
 	if len(id) == 0 || string(id) == "null" {
@@ -332,7 +331,7 @@ func idText(id json.RawMessage) string {
 	return string(id)
 }
 
-// failureOf reads the error of a result of eval run: there is one only if a service failed.
+// failureOf reads the error of a result of "eval run". There is an error only if a service failed.
 func failureOf(raw json.RawMessage) string {
 	if len(raw) == 0 || string(raw) == "null" {
 		return ""
@@ -353,8 +352,8 @@ func failureOf(raw json.RawMessage) string {
 var serverFailures = []string{"502 Server Error", "503 Server Error", "Read timed out. (read timeout=6)",
 	"403 Client Error"}
 
-// graspFailure reports whether GRASP's evaluation would leave the output out: it has an error, or a tool's answer has a
-// phrase of a failed server.
+// graspFailure reports whether GRASP's evaluation would leave out the output because it has an error or because a
+// tool's answer contains a phrase of a failed server.
 func graspFailure(raw *rawOutput) string {
 	if f := failureOf(raw.Error); f != "" {
 		return f
@@ -372,7 +371,7 @@ func graspFailure(raw *rawOutput) string {
 	return ""
 }
 
-// evaluation reads GRASP's evaluation form: one object with an object for each ID. The order is that of the file.
+// evaluation reads GRASP's evaluation format: one object with an object for each ID. It keeps the order of the file.
 func (o *outputs) evaluation(doc json.RawMessage) (done bool, err error) {
 	dec := json.NewDecoder(bytes.NewReader(doc))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -433,7 +432,7 @@ func (o *outputs) evaluation(doc json.RawMessage) (done bool, err error) {
 	return o.n > 0, nil
 }
 
-// decodeMember reads the next value of valid JSON into v; even after an error, the value has been consumed.
+// decodeMember reads the next value of valid JSON into v. It consumes the value even if it returns an error.
 func decodeMember(dec *json.Decoder, v any) error {
 	var member json.RawMessage
 	if err := dec.Decode(&member); err != nil {

@@ -15,7 +15,7 @@ func (m *matcher) pairUp() {
 }
 
 // search arranges the rows by distance from the free gold rows over tight joints, up to the distance of the nearest
-// free predicted row; found reports whether there is one. If there is none, queue has all gold rows that can be
+// free predicted row; found reports whether there is one. If there is none, queue contains all gold rows that can be
 // reached.
 func (m *matcher) search() (found bool) {
 	m.round++
@@ -37,7 +37,7 @@ func (m *matcher) search() (found bool) {
 		for _, j := range m.joints[m.goldStarts[g]:m.goldStarts[g+1]] {
 			want := int64(j.shared)*m.cost[g] - m.u[g]
 			if want < 0 {
-				break // the others share less
+				break // the other joints share less
 			}
 			if j.to < 0 {
 				if p := ^j.to; m.v[p] == want && m.reach(p, layer) {
@@ -59,7 +59,7 @@ func (m *matcher) search() (found bool) {
 	return found
 }
 
-// reach records a predicted row that is met for the first time; free means that it has no mate.
+// reach records a predicted row that is reached for the first time. free reports whether it has no mate.
 func (m *matcher) reach(p, layer int32) (free bool) {
 	if m.stampP[p] == m.round || (m.onlyPositive && m.v[p] == 0) {
 		return false
@@ -102,7 +102,7 @@ func (m *matcher) augment(start int32) bool {
 	return false
 }
 
-// advance returns the next predicted row one layer below gold row g that no path has passed, or -1.
+// advance returns the next predicted row one layer below gold row g through which no path has passed, or -1.
 func (m *matcher) advance(g int32) int32 {
 	layer := m.layerG[g]
 	for ; m.nextG[g] < m.goldStarts[g+1]; m.nextG[g]++ {

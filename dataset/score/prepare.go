@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// input is the data that the search works on: both sides in one list of rows, gold first. A row is a set of numbers in
-// ascending order; numbers that only one side has are left out, since they join nothing. The second occurrence of a
-// value in a row has its own number, so that multisets become sets. Values are numbered by rising frequency, rare ones
-// first, since a set with a rare value has few rows.
+// input is the data on which the search works: the rows of both sides in one list, gold first. A row is a set of
+// numbers in ascending order. Numbers that occur on only one side are left out, since they do not join rows. The second
+// occurrence of a value in a row has its own number, so that multisets become sets. Values are numbered by increasing
+// frequency, rare ones first, since a set with a rare value has few rows.
 type input struct {
 	nGold  int
-	starts []int32 // len rows + 1
+	starts []int32 // number of rows + 1
 	tokens []int32
-	width  []int32 // cells of each gold row, including those that join nothing
+	width  []int32 // number of cells of each gold row, including those that do not join rows
 	values int     // all numbers are below this
 }
 
@@ -27,8 +27,8 @@ func (in *input) common(gold, pred int) int32 {
 	return n
 }
 
-// shared counts the values that two rows share. first means that none of them is both below core and outside the marked
-// set, so that core's set is the first one, in the order of the search, that finds this pair.
+// shared counts the values that two rows share. first reports that none of them is both below core and outside the
+// marked set, so that core's set is the first set in the order of the search that finds this pair.
 func (in *input) shared(a, b int32, marked []bool, core int32) (n int32, first bool) {
 	x, y := in.row(a), in.row(b)
 	first = true
@@ -50,7 +50,7 @@ func (in *input) shared(a, b int32, marked []bool, core int32) (n int32, first b
 	return n, first
 }
 
-// upper returns an upper bound of the sum of recalls that does not need a search: no gold row gains more than its
+// upper returns an upper bound of the sum of recalls that does not need a search: a gold row cannot gain more than its
 // joining values, and no more rows can be paired than exist.
 func (in *input) upper() float64 {
 	best := make([]float64, 0, in.nGold)
@@ -74,8 +74,8 @@ func (in *input) upper() float64 {
 
 // numbering turns cells into numbers without gaps: each occurrence in a row has its own number.
 type numbering struct {
-	byToken []int32          // first occurrences: token to number + 1
-	again   map[uint64]int32 // later ones: token and occurrence to number
+	byToken []int32          // for first occurrences: from token to number + 1
+	again   map[uint64]int32 // for later ones: from token and occurrence to number
 	next    int32
 }
 
@@ -97,7 +97,7 @@ func (n *numbering) number(token int32, occurrence int) int32 {
 	return id
 }
 
-// prepare makes the input of the search.
+// prepare returns the input of the search.
 func prepare(gold, pred Rows) *input {
 	in := &input{nGold: gold.Len(), width: make([]int32, gold.Len())}
 	top := int32(-1)
@@ -132,7 +132,7 @@ func prepare(gold, pred Rows) *input {
 	return in
 }
 
-// order drops the numbers that join nothing and renumbers the others by rising frequency.
+// order drops the numbers that do not join rows and renumbers the others by increasing frequency.
 func (in *input) order(all, starts []int32, n int) {
 	freq := make([][2]int32, n)
 	split := starts[in.nGold]

@@ -20,8 +20,8 @@ func overlap(a, b []int32) int {
 	return n
 }
 
-// brute tries all pairings of small tables: the greatest sum of recalls times unit, and the most and fewest pairs that
-// reach it.
+// brute tries all pairings of small tables. It returns the largest sum of recalls times unit, and the largest and
+// smallest number of pairs that reach it.
 func brute(gold, pred Rows, unit int) (sum, most, fewest int) {
 	used := make([]bool, pred.Len())
 	sum = -1
@@ -52,9 +52,9 @@ func brute(gold, pred Rows, unit int) (sum, most, fewest int) {
 	return sum, most, fewest
 }
 
-// dense is the plain scorer that the sparse one is compared with: the full matrix and the Hungarian method with row and
-// column potentials, O(n²m). It maximizes the weight first, and then the number of pairs for tie +1, or minimizes it
-// for tie -1.
+// dense is the plain scorer with which the sparse one is compared. It uses the full matrix and the Hungarian method
+// with row and column potentials, in O(n²m). It maximizes first the weight and then, if tie is +1, the number of pairs;
+// if tie is -1, it minimizes that number.
 func dense(gold, pred Rows, unit, tie int) (sum, pairs int) {
 	n, m := gold.Len(), pred.Len()
 	weight := func(i, j int) int {
@@ -93,7 +93,7 @@ func dense(gold, pred Rows, unit, tie int) (sum, pairs int) {
 	return sum, pairs
 }
 
-// hungarian returns each row's column in a cheapest full assignment. There must be at least as many columns as rows.
+// hungarian returns each row's column in the cheapest full assignment. There must be at least as many columns as rows.
 func hungarian(cost [][]int, m int) []int {
 	const inf = int(^uint(0) >> 2)
 	n := len(cost)
@@ -146,7 +146,8 @@ func hungarian(cost [][]int, m int) []int {
 	return out
 }
 
-// randomRows makes rows of 1 to wide cells from few values; about a third of the predicted rows copy gold ones.
+// randomRows makes rows of 1 to wide cells with few different values. About a third of the predicted rows are copies of
+// gold rows.
 func randomRows(r *rand.Rand, n, wide, values int, from Rows) Rows {
 	var out Rows
 	for range n {

@@ -12,20 +12,21 @@ type Scored struct {
 	Index  int
 	ID     string
 	Scores Scores
-	// Failure says why a service, not the system, failed; Excluded says why the item cannot be scored. An item with either
-	// is in no mean.
+	// Failure is the reason why a service, not the system, failed. Excluded is the reason why the item cannot be scored.
+	// An item with either is in no mean.
 	Failure, Excluded string
-	// Groups has the names of the item's groups, by grouping: form to select, feature to path and filter, and so on.
+	// Groups contains the names of the item's groups, by grouping, such as select under form, and path and filter under
+	// feature.
 	Groups map[string][]string
 }
 
-// Mean has the means over some items by one measure. Fields that are undefined, or do not belong to this measure, are
-// nil. Values are from 0 to 1.
+// Mean contains the means over some items by one measure. Fields that are undefined or do not belong to this measure
+// are nil. Values are from 0 to 1.
 type Mean struct {
 	N  int      `json:"n"`
 	F1 *float64 `json:"f1"`
 	EM *float64 `json:"em"`
-	// Upper is the mean of upper bounds, if some item's pairing ran out of time or memory.
+	// Upper is the mean of upper bounds, if the pairing ran out of time or memory for some item.
 	Upper *float64 `json:"f1_upper,omitempty"`
 	// Lowest is the mean for the worst choice between best pairings, if that matters for some item.
 	Lowest *float64 `json:"f1_lowest,omitempty"`
@@ -34,10 +35,10 @@ type Mean struct {
 	WithFailures *Mean `json:"with_failures,omitempty"`
 }
 
-// Share is a number from 0 to 1, or NaN if undefined, which is null in JSON.
+// Share is a number from 0 to 1, or NaN, which means undefined and is null in JSON.
 type Share float64
 
-// Undefined is the share of nothing.
+// Undefined is the share of an empty set.
 func Undefined() Share { return Share(math.NaN()) }
 
 // MarshalJSON writes a number, or null.
@@ -48,7 +49,7 @@ func (s Share) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(s))
 }
 
-// SetMean has the means of the set measures, or the values of one item; see [SetScore].
+// SetMean contains the means of the set measures, or the values of one item; see [SetScore].
 type SetMean struct {
 	Precision Share `json:"precision"`
 	Recall    Share `json:"recall"`
@@ -73,7 +74,7 @@ func (m *SetMean) fields() [9]*Share {
 	return [9]*Share{&m.Precision, &m.Recall, &m.RHits1, &m.Hits1, &m.Hits5, &m.Hits10, &m.Hit, &m.Acc, &m.AccFirst}
 }
 
-// undefinedSets are the values of nothing.
+// undefinedSets returns the values for an empty set.
 func undefinedSets() *SetMean {
 	m := &SetMean{}
 	for _, f := range m.fields() {
@@ -155,13 +156,13 @@ func mean(sum float64, n int) *float64 {
 	return &m
 }
 
-// Group is the mean over the items of a group.
+// Group contains the mean over the items of a group.
 type Group struct {
 	Name  string          `json:"group"`
 	Means map[Metric]Mean `json:"means"`
 }
 
-// GroupsBy averages the items of each group of one grouping: the groups in names first, in that order, then the others
+// GroupsBy averages the items of each group of one grouping: first the groups in names, in that order, then the others
 // by name.
 func GroupsBy(items []Scored, by string, names []string, metrics []Metric) []Group {
 	members := map[string][]Scored{}
@@ -191,8 +192,8 @@ func GroupsBy(items []Scored, by string, names []string, metrics []Metric) []Gro
 }
 
 // BestOf combines runs over the same items: Max is the mean over items of the best F1 of any run (Max@k of MCTS-KBQA,
-// for k runs or branches), Empty the share of items on which all score 0 (Empty@k). f1[r][i] is run r's F1 on item i;
-// there is at least one run.
+// for k runs or branches), and Empty is the share of items on which all runs score 0 (Empty@k). f1[r][i] is run r's F1
+// on item i. There must be at least one run.
 func BestOf(f1 [][]float64) (maximum, empty float64) {
 	n := float64(len(f1[0]))
 	for i := range f1[0] {
@@ -208,19 +209,19 @@ func BestOf(f1 [][]float64) (maximum, empty float64) {
 	return maximum, empty
 }
 
-// DialogueMean has the figures that are counted over dialogues of Interactive-KBQA.
+// DialogueMean contains the figures for dialogues of Interactive-KBQA.
 type DialogueMean struct {
 	N             int      `json:"n"`
-	Finished      float64  `json:"finished"` // share ended by Done
+	Finished      float64  `json:"finished"` // share of dialogues ended by Done
 	Turns         float64  `json:"turns"`
-	TurnsFinished *float64 `json:"turns_finished"` // of those
+	TurnsFinished *float64 `json:"turns_finished"` // mean number of turns of those
 	Precision     float64  `json:"linking_precision"`
 	Recall        float64  `json:"linking_recall"`
 	F1            float64  `json:"linking_f1"`
 	Mentioned     float64  `json:"mention_cover_rate"`
 }
 
-// DialoguesMean averages over dialogues; it is nil if there are none.
+// DialoguesMean averages over dialogues. It returns nil if there are none.
 func DialoguesMean(ds []*Dialogue) *DialogueMean {
 	if len(ds) == 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf/equal"
 )
 
-// SetScore has the set measures of Interactive-KBQA and MCTS-KBQA for one question. All values are from 0 to 1.
+// SetScore contains the set measures of Interactive-KBQA and MCTS-KBQA for one question. All values are from 0 to 1.
 type SetScore struct {
 	Undefined             string // why there is no score, or ""
 	Precision, Recall, F1 float64
@@ -20,8 +20,8 @@ type SetScore struct {
 	// Hit is the measure that ComplexWebQuestions calls exact match: some predicted answer equals some gold answer or
 	// alias, ignoring case, punctuation and articles.
 	Hit bool
-	// Acc is the accuracy on KQA Pro as the paper defines it: equal sets. AccFirst is as its code computes it: the
-	// alphabetically first answers are equal, except for the way in which numbers and dates are written.
+	// Acc is the accuracy on KQA Pro as the paper defines it: equal sets. AccFirst is the accuracy as its code computes
+	// it: the alphabetically first answers are equal, apart from the notation of numbers and dates.
 	Acc, AccFirst bool
 }
 
@@ -84,8 +84,8 @@ func unique(list []string) []string {
 	return out
 }
 
-// KBQA compares the answers by their lists of values, see [Values]. An empty gold answer has a score: 1 if nothing is
-// predicted either.
+// KBQA compares the answers by their lists of values, see [Values]. An empty gold answer is also scored: the score is 1
+// if nothing is predicted either.
 func KBQA(gold, pred *Answer, aliases []string) SetScore {
 	if gold == nil || gold.Kind == None {
 		return SetScore{Undefined: NoGold}

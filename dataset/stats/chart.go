@@ -9,14 +9,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Chart is a bar chart as an SVG file that needs nothing else: no script, no outside address, readable names for screen
-// readers.
+// Chart is a bar chart as a self-contained SVG file: it has no scripts and no external addresses, and it has names for
+// screen readers.
 type Chart struct {
-	Name string // of the file, without an ending
+	Name string // of the file, without extension
 	SVG  string
 }
 
-// bar is a bar of a chart; with two series the second figure is under the first.
+// bar is a bar of a chart; with two series, the second figure is below the first.
 type bar struct {
 	label  string
 	values []float64
@@ -106,7 +106,7 @@ func bars(title, subtitle string, legend []string, rows []bar) string {
 	}
 	pitch := float64(14 + 18*series)
 	top := float64(96 + 30*min(len(legend), 1))
-	full := chartWidth - left - 180 // the room left by the widest text
+	full := chartWidth - left - 180 // the space that the widest text leaves
 	svg := chart.NewFile(chartWidth, top+float64(len(rows))*pitch+20, title, subtitle)
 	x := 32.0
 	for i, name := range legend {
@@ -131,7 +131,7 @@ func bars(title, subtitle string, legend []string, rows []bar) string {
 
 func filled(series int) string { return `rx="2" fill="` + seriesColors[series] + `"` }
 
-// columnsOf draws vertical columns, for categories that have their own order.
+// columnsOf draws vertical columns, for categories with an order of their own.
 func columnsOf(title, subtitle string, shares []Share) string {
 	const bottom, height = 340, 220
 	if len(shares) > maxColumns { // too many texts to fit next to each other: they are placed below each other

@@ -5,11 +5,11 @@ import (
 	"unicode"
 )
 
-// Unknown is the language of a question if [Language] cannot tell (BCP 47: undetermined).
+// Unknown is the language of a question if [Language] cannot determine it (BCP 47: undetermined).
 const Unknown = "und"
 
-// scripts maps alphabets to the language of most questions written in them. Order matters: Japanese uses Chinese
-// characters, too.
+// scripts maps alphabets to the language of most questions written in them. The order matters, since Japanese also uses
+// Chinese characters.
 var scripts = []struct {
 	table    *unicode.RangeTable
 	language string
@@ -35,9 +35,9 @@ var functionWords = map[string]string{
 	"cs": "a v z na je jsou kdo co který která které jaké kolik kdy kde pro od do se všechny",
 }
 
-// Language guesses the language of a question: by its alphabet, for Latin letters by counting function words. It is
-// [Unknown] if no single language has the most. This is enough for a table of a benchmark's languages; a single short
-// question may be mistaken for a related language.
+// Language guesses the language of a question from its alphabet or, for Latin letters, by counting function words. It
+// returns [Unknown] if no single language has the most. This is enough for a table of a benchmark's languages; a single
+// short question may be mistaken for a related language.
 func Language(question string) string {
 	count := map[string]int{}
 	letters := 0
@@ -84,7 +84,7 @@ func Language(question string) string {
 	return best
 }
 
-// weight returns how much a word counts: more if only one language has it.
+// weight returns the weight of a word. It is higher if only one language has the word.
 func weight(word string) int {
 	languages := 0
 	for _, words := range functionWords {

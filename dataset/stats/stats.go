@@ -1,13 +1,13 @@
 // Package stats describes a benchmark: how complex its queries are, how much they differ from each other, how long the
-// discussions behind it were, and how well known its entities are. These are Tables 1 and 6 to 9 of the SPINACH paper
-// (Liu et al., EMNLP Findings 2024), for any benchmark file that package dataset reads.
+// underlying discussions were, and how well known its entities are. The figures are those of Tables 1 and 6 to 9 in the
+// SPINACH paper (Liu et al., EMNLP Findings 2024), for any benchmark file that package dataset reads.
 //
 // Complexity is counted in two ways, which are shown side by side and must not be mixed: on the query's tree, by the
-// paper's definitions ([measure.Query]), and on its text, by the faulty regular expressions that the paper's figures
-// come from ([measure.Notebook]). Compare only the second with published figures. Properties and patterns are those of
-// the text, like the published ones; the report also has the tree's patterns.
+// paper's definitions ([measure.Query]), and on its text, by the faulty regular expressions from which the paper's
+// figures come ([measure.Notebook]). Only the second may be compared with published figures. Properties and patterns
+// are those of the text, like the published ones; the report also has the tree's patterns.
 //
-// [Compute] returns a [Report]; [Report.WriteText] prints it, its JSON form is stable, and [Report.Charts] draws it.
+// [Compute] returns a [Report]; [Report.WriteText] prints it, and [Report.Charts] draws it. Its JSON form is stable.
 package stats
 
 import (
@@ -24,8 +24,8 @@ import (
 // Report describes a benchmark. Means are rounded to two digits, as the paper prints them, and shares to four.
 type Report struct {
 	N    int   `json:"n"`
-	Tree Means `json:"tree"` // of the queries that parse; Projections of all of them
-	// of all queries; Projections of the stored results, null if there are none
+	Tree Means `json:"tree"` // of the queries that parse; Projections is of all of them
+	// of all queries; Projections is that of the stored results, or null if there are none
 	Notebook         Means  `json:"notebook"`
 	UniqueProperties int    `json:"unique_properties"` // P numbers (Table 7)
 	UniquePatterns   int    `json:"unique_patterns"`   // texts without names, numbers and white space (Table 6)
@@ -33,16 +33,16 @@ type Report struct {
 
 	UniqueEntities int `json:"unique_entities"` // Q numbers in the queries that parse
 	UniqueShapes   int `json:"unique_shapes"`   // patterns by tokens, see [measure.Shape]
-	// items with a table that is not empty: the notebook's projections are the mean over these
+	// number of items with a table that is not empty; the notebook's projections are the mean over these
 	Results  int        `json:"results"`
-	Unparsed []Unparsed `json:"unparsed"` // queries that the dialect does not read
+	Unparsed []Unparsed `json:"unparsed"` // queries that cannot be parsed in the dialect
 	Words    Words      `json:"question_words"`
-	// of the discussion, by the item's address, ascending; items without one are left out
+	// years of the discussions, from the items' URLs, ascending; items without a URL are left out
 	Years []Share `json:"years"`
-	// of the question: as the file says, otherwise guessed, see [Language]
+	// languages of the questions, from the file or otherwise guessed, see [Language]
 	Languages     []Share        `json:"languages"`
 	Features      []Share        `json:"features"`      // of the queries that parse, see [measure.Features]
-	Conversations *Conversations `json:"conversations"` // null if no item says
+	Conversations *Conversations `json:"conversations"` // null if unknown for all items
 	Popularity    *Popularity    `json:"popularity"`    // null without page views
 }
 
@@ -57,13 +57,13 @@ type Means struct {
 	Literals    float64  `json:"literals"`
 }
 
-// Unparsed is a query that the dialect does not read.
+// Unparsed is a query that cannot be parsed in the dialect.
 type Unparsed struct {
 	ID    string `json:"id"`
 	Error string `json:"error"`
 }
 
-// Words is the length of the questions in words, by nearest rank.
+// Words describes the lengths of the questions in words, by nearest rank.
 type Words struct {
 	Median int `json:"median"`
 	P90    int `json:"p90"`
@@ -77,33 +77,34 @@ type Share struct {
 	Share float64 `json:"share"`
 }
 
-// Conversations are the lengths of the discussions: comments after the request (Table 8). Discussions without any are
-// left out, as in the paper.
+// Conversations describes the lengths of the discussions: the number of comments after the request (Table 8). As in the
+// paper, discussions without any are left out.
 type Conversations struct {
 	N       int     `json:"n"`
 	Lengths []Share `json:"lengths"` // 1, 2 … 9, 10+
 	Short   Share   `json:"short"`   // 1 to 3
 	Medium  Share   `json:"medium"`  // 4 to 6
 	Long    Share   `json:"long"`    // 7 or more
-	Silent  int     `json:"silent"`  // without an answer, not in N
+	Silent  int     `json:"silent"`  // discussions without an answer, not counted in N
 }
 
-// Popularity has the page views of the distinct entities of the queries (Table 9); those without a figure count as 0.
+// Popularity describes the page views of the distinct entities of the queries (Table 9). Entities without a figure
+// count as 0.
 type Popularity struct {
 	Entities    int          `json:"entities"`
-	Known       int          `json:"known"` // with a figure
+	Known       int          `json:"known"` // number of entities with a figure
 	Percentiles []Percentile `json:"percentiles"`
 }
 
-// Percentile is an entity that the given percentage of entities reach or surpass: the 10th is well known, the 90th is
-// not.
+// Percentile is an entity whose page views the given percentage of entities reach or exceed: the 10th is well known,
+// and the 90th is not.
 type Percentile struct {
 	Percent int    `json:"percent"`
 	Entity  string `json:"entity"`
 	Views   int64  `json:"views"`
 }
 
-// Compute describes items. views are page views by Q number, nil if there are none.
+// Compute describes items. views maps Q numbers to page views; it is nil if there are none.
 func Compute(items []dataset.Item, format dataset.Format, views map[string]int64) *Report {
 	r := &Report{N: len(items), Format: string(format), Unparsed: []Unparsed{}}
 	c := &collector{properties: set{}, patterns: set{}, shapes: set{}, entities: set{}, years: map[string]int{},
@@ -142,7 +143,7 @@ func (s set) add(texts ...string) {
 	}
 }
 
-// sums has the sums of Table 1's figures.
+// sums contains the sums of Table 1's figures.
 type sums struct{ measure.Metrics }
 
 func (s *sums) add(m measure.Metrics) {
@@ -155,7 +156,7 @@ func (s *sums) add(m measure.Metrics) {
 	s.Literals += m.Literals
 }
 
-// means divides all of them except the projections.
+// means divides all sums except that of the projections by n.
 func (s *sums) means(n int) Means {
 	by := func(sum int) float64 {
 		if m := mean(sum, n); m != nil {
@@ -167,7 +168,7 @@ func (s *sums) means(n int) Means {
 		Predicates: by(s.Predicates), Objects: by(s.Objects), Literals: by(s.Literals)}
 }
 
-// mean returns nil for no items.
+// mean returns the mean, or nil if there are no items.
 func mean(sum, n int) *float64 {
 	if n == 0 {
 		return nil
@@ -176,7 +177,7 @@ func mean(sum, n int) *float64 {
 	return &m
 }
 
-// round returns the number that is printed with this many digits.
+// round rounds x as it is printed with this many digits.
 func round(x float64, digits int) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', digits, 64), 64)
 	if err != nil {
@@ -232,7 +233,7 @@ func (c *collector) tree(q *sparql.Query) {
 	}
 }
 
-// year finds a year in an address such as …/Archive/2021/07.
+// year finds the year in a URL such as …/Archive/2021/07.
 func year(address string) string {
 	for _, part := range strings.Split(address, "/") {
 		part, _, _ = strings.Cut(part, "-")
@@ -243,7 +244,7 @@ func year(address string) string {
 	return ""
 }
 
-// shares orders by count, then name.
+// shares returns shares ordered by count, then by name.
 func shares(counts map[string]int, of int) []Share {
 	out := []Share{}
 	for name, n := range counts {

@@ -19,7 +19,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// fixture is small enough to be counted by hand.
+// fixture is small enough to count by hand.
 func fixture() []dataset.Item {
 	return []dataset.Item{
 		{ID: "a", URL: "https://w/Archive/2021/07", Question: "Which lakes are in the country?",
@@ -57,7 +57,7 @@ func TestCompute(t *testing.T) {
 			Long: Share{"7+", 1, .5},
 			Lengths: []Share{{"1", 0, 0}, {"2", 1, .5}, {"3", 0, 0}, {"4", 0, 0}, {"5", 0, 0}, {"6", 0, 0}, {"7", 0, 0},
 				{"8", 0, 0}, {"9", 0, 0}, {"10+", 1, .5}}},
-		// in order: Q2 1000, Q77 30, Q1 7, Q3 0, Q4 0
+		// in this order: Q2 1000, Q77 30, Q1 7, Q3 0, Q4 0
 		Popularity: &Popularity{Entities: 5, Known: 3, Percentiles: []Percentile{{10, "Q2", 1000}, {25, "Q77", 30},
 			{50, "Q1", 7}, {75, "Q3", 0}, {90, "Q4", 0}}},
 	}
@@ -144,7 +144,7 @@ type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
-// A chart is well-formed XML, and names from the file cannot become markup.
+// Charts are well-formed XML, and names from the file cannot become markup.
 func TestCharts(t *testing.T) {
 	items := fixture()
 	items[2].Language = `<script>alert("1")</script>`

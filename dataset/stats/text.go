@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 )
 
-// published are rows of SPINACH's Table 1, counted by the notebook: a benchmark's own row is compared with them.
+// published contains rows of SPINACH's Table 1, counted by the notebook. A benchmark's own row is compared with them.
 var published = []struct {
 	name   string
 	values [7]float64 // clauses, projections, relations, subjects, predicates, objects, literals
@@ -120,7 +120,7 @@ func printShares(print func(io.Writer, string, ...any), w io.Writer, shares []Sh
 	}
 }
 
-// counted writes a number with the thing that it counts.
+// counted writes a number with the name of the things that it counts.
 func counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -17,7 +17,7 @@ import (
 // forumLicense is the ID of [dataset.License].
 const forumLicense = "cc-by-sa-4.0"
 
-// licenses are the IDs by which a card names a license, those of SPDX in lower case. Any other license is called
+// licenses are the license IDs that a card can contain: those of SPDX, in lower case. Any other license is called
 // "other", with its own name.
 var licenses = []string{"apache-2.0", "cc-by-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0", forumLicense, "cc0-1.0", "mit",
 	"odbl", "odc-by", "pddl"}
@@ -48,15 +48,15 @@ func (x *Export) CheckLicense(license string) error {
 	return nil
 }
 
-// Description is the content of a card except for the lines.
+// Description is the content of a card, except for the data about the lines.
 type Description struct {
 	Name    string
 	As      string
-	File    string // of the lines
+	File    string // the file of the lines
 	Made    time.Time
 	License string
 	Not     []string // names of the files with test items
-	Items   int      // in them
+	Items   int      // number of items in them
 	MinF1   float64
 	Measure string
 	Command string
@@ -115,7 +115,7 @@ func (x *Export) Card(d *Description) []byte {
 	return []byte(b.String())
 }
 
-// table counts the lines by one of their members.
+// table writes a table that counts the lines by one of their members.
 func (x *Export) table(p func(string, ...any), name string, of func(*Line) string) {
 	counts := map[string]int{}
 	for i := range x.Lines {
@@ -135,7 +135,7 @@ func (x *Export) table(p func(string, ...any), name string, of func(*Line) strin
 	p("")
 }
 
-// leftOut writes what the data set leaves out, and why.
+// leftOut writes what is left out of the data set, and why.
 func (x *Export) leftOut(p func(string, ...any), d *Description) {
 	p("## What was left out\n")
 	if len(x.Out) == 0 {

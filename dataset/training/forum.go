@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// correction is a line of preference data made from a discussion, in the same form as lines made from runs.
+// correction is a line of preference data made from a discussion, in the same format as lines made from runs.
 type correction struct {
 	Prompt   []said           `json:"prompt"`
 	Chosen   []said           `json:"chosen"`
@@ -38,16 +38,16 @@ type correctionSource struct {
 	Month      string   `json:"month"`
 	ChosenBy   string   `json:"chosen_by,omitempty"`
 	RejectedBy string   `json:"rejected_by,omitempty"`
-	Bot        bool     `json:"bot"` // the bot wrote what was rejected
-	Why        string   `json:"why"` // the evidence that the chosen one is right
+	Bot        bool     `json:"bot"` // the bot wrote the rejected query
+	Why        string   `json:"why"` // the evidence that the chosen query is right
 	Authors    []string `json:"authors,omitempty"`
 }
 
 // harvest adds the pairs from the discussions in a harvest's folder: a query that answered the request and was replaced
-// by a later comment is worse than the one that was posted last. This applies only if the requester said thanks or the
-// discussion was closed as resolved, and if the last query ran, returned rows and is not the bot's. A person's earlier
-// query counts only if it names some of the same things; queries in the request are part of the prompt. Discussions
-// that were rejected, excluded by annotators or removed from the wiki have no pairs.
+// by a later comment is worse than the query that was posted last. This applies only if the requester said thanks or
+// the discussion was closed as resolved, and if the last query ran, returned rows and is not the bot's. A person's
+// earlier query counts only if some of the same IDs occur in it. Queries in the request are part of the prompt.
+// Discussions that were rejected, excluded by annotators or removed from the wiki do not yield pairs.
 func (x *Export) harvest(ctx context.Context, path string, o Options) error {
 	if o.As != transcript.AsPreference {
 		return fmt.Errorf("%s is a harvest: of discussions, which are no runs, only --as preference can be made", path)
@@ -127,7 +127,7 @@ func (x *Export) discussion(c *dataset.Candidate, o Options) error {
 	return nil
 }
 
-// heldBack returns why a discussion is too similar to a test item.
+// heldBack returns the reason why a discussion is too similar to a test item, or "" if it is not.
 func heldBack(not *examples.Held, c *dataset.Candidate, queries []string) examples.Reason {
 	request := ""
 	if len(c.Conversation.Comments) > 0 {
@@ -153,8 +153,8 @@ func settled(c *dataset.Candidate) string {
 	return ""
 }
 
-// corrected returns the last query of a discussion, and the different ones before it that answered the request; none if
-// the last one is the bot's, or the requester's own.
+// corrected returns the last query of a discussion, and the earlier, different ones that answered the request. It
+// returns none if the last one is the bot's or the requester's own.
 func corrected(c *dataset.Candidate) (earlier []dataset.Query, last dataset.Query) {
 	if len(c.Queries) == 0 {
 		return nil, last
@@ -186,7 +186,7 @@ func named(query string) []string {
 	return append(sparql.IDs(ids, false), sparql.IDs(ids, true)...)
 }
 
-// requested returns the request, with its queries where they were.
+// requested returns the text of the request, with its queries in their original positions.
 func requested(c *dataset.Candidate) string {
 	out := c.Provenance.Heading
 	if len(c.Conversation.Comments) > 0 {
@@ -203,5 +203,5 @@ func requested(c *dataset.Candidate) string {
 	return out
 }
 
-// place marks a query in a comment's text, see [dataset.Comment].
+// place marks the position of a query in a comment's text, see [dataset.Comment].
 const place = "[query]"

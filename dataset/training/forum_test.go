@@ -61,9 +61,9 @@ func TestCorrections(t *testing.T) {
 		discussed("4", func(c *dataset.Candidate) { c.Result.Rows = 0 }),
 		discussed("5", func(c *dataset.Candidate) { c.Queries[2].Bot = true }),
 		discussed("6", func(c *dataset.Candidate) { c.Queries = c.Queries[2:] }),
-		discussed("7", person("SELECT ?x { ?x wdt:P279 wd:Q5 }")),                // about something else
-		discussed("8", person("SELECT ?m ?n { ?m wdt:P31 wd:Q8502 ; p:P1 ?n }")), // about the same
-		discussed("9", person("SELECT   ?m WHERE { ?m wdt:P31 wd:Q8502 }")))      // the same
+		discussed("7", person("SELECT ?x { ?x wdt:P279 wd:Q5 }")),                // it is about something else
+		discussed("8", person("SELECT ?m ?n { ?m wdt:P31 wd:Q8502 ; p:P1 ?n }")), // it is about the same thing
+		discussed("9", person("SELECT   ?m WHERE { ?m wdt:P31 wd:Q8502 }")))      // it is the same query
 	o := training.Options{As: transcript.AsPreference}
 	x := from(t, dir, o)
 	if len(x.Lines) != 2 || x.Out[training.Unsettled] != 3 || x.Out[training.NoPair] != 4 {
@@ -169,7 +169,7 @@ func reviewed() *log {
 	return l.end(l.step(at, "right"), "ASK {}", 1)
 }
 
-// A turn that a person edited is learned as edited.
+// If a person edited a turn, the edited turn is learned.
 func TestReviewed(t *testing.T) {
 	x := from(t, folder(t, reviewed()), training.Options{As: transcript.AsSFT})
 	if len(x.Lines) != 1 || !strings.Contains(string(x.Lines[0].Text), "Action: right(x)") ||

@@ -14,8 +14,8 @@ import (
 // EnoughF1 is the minimum F1 at which MCTS-KBQA keeps the path of a search (section 3.4 of the paper).
 const EnoughF1 = 0.67
 
-// scored adds the lines of a run of eval run whose answers have an F1 of o.MinF1 or more against gold. For a search,
-// that is the path to its best answer by gold, even if another one was chosen.
+// scored adds the lines of a benchmark run whose answers have an F1 of at least o.MinF1 against gold. For a search, the
+// line is the path to the best answer according to gold, even if another one was chosen.
 func (x *Export) scored(ctx context.Context, path string, o Options) error {
 	data, err := evalrun.Load(ctx, path, evalrun.Metrics)
 	if err != nil {
@@ -64,14 +64,15 @@ func (x *Export) scored(ctx context.Context, path string, o Options) error {
 	return nil
 }
 
-// best returns the run along the branch whose answer is best by gold, or the branch that was chosen if none is better.
+// best returns the run along the branch whose answer is best according to gold, or along the chosen branch if none is
+// better.
 func best(ctx context.Context, r *transcript.Run, gold evalrun.Result, measure string, f1 float64) (
 	*transcript.Run, float64, bool, error) {
 	chosen := r
 	for _, b := range r.Branches() {
 		rows, err := b.Bindings()
 		if err != nil {
-			continue // an answer that cannot be read has no score
+			continue // an answer that cannot be read cannot be scored
 		}
 		gold.Result = rows
 		scores, err := evalrun.Metrics(ctx, &gold)

@@ -1,12 +1,12 @@
 // Package training makes training data sets from runs and from discussions: it chooses lines, leaves out duplicates and
-// lines that are similar to a test item, and describes the whole in a card.
+// lines that are similar to a test item, and describes the data set in a card.
 //
 //	training.go  which lines
 //	gold.go      distant supervision: runs and branches whose answer is right by gold
 //	forum.go     preferences from discussions in which a query was corrected
 //	card.go      the card, and licenses
 //
-// The lines themselves are package transcript's.
+// Package transcript makes the lines themselves.
 package training
 
 import (
@@ -30,20 +30,20 @@ import (
 // Options select the lines.
 type Options struct {
 	As      string // transcript.AsSFT, …
-	All     bool   // also runs without an answer
-	Several bool   // also more lines on a question, or on one with nearly the same wording
+	All     bool   // include runs without an answer
+	Several bool   // include more than one line for the same question, or for nearly the same wording
 
-	MinF1   float64 // leave out runs whose answer has less against gold; 0: gold is not used. Needs folders of eval run
-	Measure string  // of MinF1, as package evalrun names it
+	MinF1   float64 // minimum F1 of a run's answer against gold; 0: gold is not used. Needs folders of benchmark runs
+	Measure string  // measure for MinF1, as named by package evalrun
 
-	// Excluded returns the IDs of a harvest's discussions that annotators excluded; nil: nobody annotates
+	// Excluded returns the IDs of a harvest's discussions that annotators excluded; nil: there is no annotation
 	Excluded func(ctx context.Context, dir string) (map[string]bool, error)
 
 	Not     *examples.Held // items that no line may be similar to; nil: none
 	License string         // of the lines, or ""; lines from a discussion have the forum's license
 }
 
-// Reasons why something is left out. For a line that is similar to a test item, the reason is "near a test item",
+// Reasons for leaving something out. For a line that is similar to a test item, the reason is "near a test item",
 // followed by an [examples.Reason].
 const (
 	NoRun     = "no run of a question"
@@ -63,8 +63,8 @@ const (
 type Export struct {
 	Lines  []Line
 	Out    map[string]int // number left out, by reason
-	Unread []string       // files that cannot be read, and folders without one, with the reason
-	// lines with a path of a search other than the chosen one, since it is better by gold
+	Unread []string       // unreadable files and folders without files, with the reason
+	// number of lines with a path of a search other than the chosen one, because it is better according to gold
 	OtherBranch int
 }
 
@@ -75,7 +75,7 @@ type Line struct {
 	Preset  string
 	Model   string
 	License string
-	Link    string // permanent address of the discussion, "" for a run
+	Link    string // permanent link to the discussion, "" for a run
 
 	key        string
 	question   string
@@ -83,7 +83,7 @@ type Line struct {
 	f1         float64
 }
 
-// LeftOut is the number of runs, pairs and discussions that were left out.
+// LeftOut returns the number of runs, pairs and discussions that were left out.
 func (x *Export) LeftOut() (n int) {
 	for _, k := range x.Out {
 		n += k
@@ -91,7 +91,7 @@ func (x *Export) LeftOut() (n int) {
 	return n
 }
 
-// Held is the number that were left out because they are similar to a test item.
+// Held returns the number of those left out because they are similar to a test item.
 func (x *Export) Held() (n int) {
 	for why, k := range x.Out {
 		if strings.HasPrefix(why, HeldBack) {
@@ -108,8 +108,8 @@ func (x *Export) Reasons() []string {
 	})
 }
 
-// From makes lines from paths, in their order. A path is a trajectory, a folder of them, the folder of a run of eval
-// run, or, for preferences, the folder of a harvest.
+// From makes lines from paths, in their order. A path is a trajectory, a folder of them, the folder of a benchmark run,
+// or, for preferences, the folder of a harvest.
 func From(ctx context.Context, paths []string, o Options) (*Export, error) {
 	x := &Export{Out: map[string]int{}}
 	for _, path := range paths {
@@ -133,7 +133,7 @@ func isHarvest(path string) bool {
 	return err == nil
 }
 
-// runs adds the lines of trajectories and of dialogues.
+// runs adds the lines from trajectories and dialogues.
 func (x *Export) runs(ctx context.Context, path string, o Options) error {
 	for p, err := range transcript.Each(path) {
 		switch {
@@ -156,7 +156,7 @@ func (x *Export) runs(ctx context.Context, path string, o Options) error {
 	return nil
 }
 
-// nameOf returns a trajectory's name in a line: without folders, except that of a run of eval run.
+// nameOf returns a trajectory's name in a line: without folders, except that of a benchmark run.
 func nameOf(path, file string) string {
 	name := filepath.Base(file)
 	if filepath.Base(filepath.Dir(file)) == "trajectories" && filepath.Dir(filepath.Dir(file)) == filepath.Clean(path) {
@@ -165,7 +165,7 @@ func nameOf(path, file string) string {
 	return name
 }
 
-// piece adds the lines of a run or a dialogue.
+// piece adds the lines from a run or a dialogue.
 func (x *Export) piece(p *transcript.Piece, file string, o Options) error {
 	if !o.All && !p.Answered() {
 		x.Out[NoAnswer]++
@@ -203,7 +203,7 @@ func (x *Export) piece(p *transcript.Piece, file string, o Options) error {
 	return nil
 }
 
-// asked returns everything that was asked: in a conversation, the same words may be another question.
+// asked returns everything that was asked, since the same words may be another question in a conversation.
 func asked(q event.Question) string {
 	var out []string
 	for _, turn := range q.History {
@@ -212,8 +212,8 @@ func asked(q event.Question) string {
 	return strings.Join(append(out, q.Text), "\n")
 }
 
-// near returns why a run is too similar to an item that must not be learned: because of its question, its queries, or a
-// solved question that the model was shown.
+// near returns the reason why a run is too similar to an item that must not be learned. It compares the question, the
+// queries, and the solved questions that the model was shown.
 func near(p *transcript.Piece, o Options) examples.Reason {
 	if o.Not == nil {
 		return ""
@@ -235,8 +235,9 @@ func near(p *transcript.Piece, o Options) examples.Reason {
 	return why
 }
 
-// once removes duplicates: the same text and, except for preferences, of which a question has many, the same question.
-// If there are several lines on a question, the best one is kept: by F1, by confidence, by order.
+// once removes duplicates: lines with the same text and, except for preferences, lines for the same question. (A
+// question has many preferences.) Of several lines for a question, it keeps the best one: by F1, then by confidence,
+// then by order.
 func (x *Export) once(o Options) {
 	order := make([]int, len(x.Lines))
 	for i := range order {

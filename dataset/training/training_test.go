@@ -88,7 +88,7 @@ func (l *log) write(t *testing.T, path string) {
 	}
 }
 
-// folder writes runs in the given order.
+// folder writes a folder of runs in the given order.
 func folder(t *testing.T, runs ...*log) string {
 	dir := t.TempDir()
 	for i, l := range runs {
@@ -106,7 +106,7 @@ func from(t *testing.T, path string, o training.Options) *training.Export {
 	return x
 }
 
-// files returns the names of the trajectories that the lines come from.
+// files returns the names of the trajectories from which the lines come.
 func files(t *testing.T, x *training.Export) (out []string) {
 	for _, l := range x.Lines {
 		var got struct{ Source transcript.Provenance }
@@ -118,7 +118,8 @@ func files(t *testing.T, x *training.Export) (out []string) {
 	return out
 }
 
-// Among equal dialogues one is kept; among several on one question, the one with the highest confidence.
+// Of several equal dialogues, one is kept. Of several dialogues for the same question, the one with the highest
+// confidence is kept.
 func TestOnce(t *testing.T) {
 	dir := folder(t, linear("Which river is the longest in Africa?", "SELECT 1", 0.3),
 		linear("Which river is the longest in Africa?", "SELECT 2", 0.8), linear("What is a lake?", "SELECT 3", 0.1),
@@ -142,8 +143,8 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// Lines that are similar to a test item are left out: its question in other words, its query for another question, a
-// query on the path, an example in the prompt.
+// Lines that are similar to a test item are left out: those with its question in other words, with its query for
+// another question, with its query on the path, or with an example in the prompt.
 func TestHeldBack(t *testing.T) {
 	gold := "SELECT ?c WHERE { ?c wdt:P31 wd:Q515 ; wdt:P17 wd:Q142 ; wdt:P1082 ?n . FILTER(?n > 100000) }"
 	held := examples.Hold([]dataset.Item{{ID: "7", Question: "Which cities in France have over 100000 inhabitants?",
@@ -220,8 +221,9 @@ func evaluated(t *testing.T, results []evalrun.Result, runs []*log) string {
 	return dir
 }
 
-// Distant supervision keeps what is right according to the gold answer. One row of two has precision 1 and recall 1/2,
-// an F1 of 2/3, which is below 0.67; the branch with both rows has 1, and its last message is the one chosen there.
+// Distant supervision keeps runs that are right according to the gold answer. One row of two has a precision of 1 and a
+// recall of 1/2, which is an F1 of 2/3 and below 0.67. The branch with both rows has an F1 of 1, and its last message
+// is the one chosen there.
 func TestScored(t *testing.T) {
 	row := func(id, rows string) evalrun.Result {
 		return evalrun.Result{ID: id, SPARQL: "SELECT 1", Result: json.RawMessage(rows), Gold: json.RawMessage(gold2), Answered: true}

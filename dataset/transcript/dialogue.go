@@ -20,17 +20,18 @@ type Gold struct {
 // repeated is the notice that ends a dialogue in which a turn was repeated.
 const repeated = "Stopped because the turn was repeated."
 
-// Dialogue writes the run as a result file of Interactive-KBQA: system message, question, and in turn what the model
-// thought and did and what it observed. values is the answer as that project counts it ([score.Values]); it is the last
-// observation before Done, as Python writes a list, since its evaluation takes the answer from there. That evaluation
-// skips observations that contain " | " or "?e", so values with these do not count there.
+// Dialogue writes the run as a result file of Interactive-KBQA: the system message, the question, and then, in turn,
+// the model's thoughts and actions and its observations. values is the answer as that project counts it
+// ([score.Values]). It is written as the last observation before Done, in Python's notation for lists, since the
+// project's evaluation takes the answer from there. That evaluation skips observations that contain " | " or "?e", so
+// it does not count values that contain them.
 func (r *Run) Dialogue(gold Gold, values []string) ([]byte, error) {
 	return indented(r.chat(gold, values))
 }
 
 // Annotation writes the run as an annotation file of Interactive-KBQA: the dialogue of [Run.Dialogue], the turns of the
 // model that a person changed in a review, and whether the question is done. A run without an answer is not done, and
-// its reason is in skip_reason.
+// the reason is in skip_reason.
 func (r *Run) Annotation(gold Gold, values []string) ([]byte, error) {
 	c := r.chat(gold, values)
 	done := r.Answered()
@@ -53,7 +54,7 @@ func indented(c *exemplar.Chat) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// reject is the model's text in the turn of a step that a person then changed.
+// reject is the model's text in the turn of a step that a person later changed.
 type reject struct {
 	step int // its index in Steps
 	text string
@@ -85,7 +86,7 @@ func (r *Run) ended() bool {
 	return n > 0 && r.Steps[n-1].Observation == "" && r.Steps[n-1].Failure == ""
 }
 
-// chat makes the dialogue. The message of a step i, from 0, has the index 2+2i.
+// chat returns the dialogue. The message of a step i, from 0, has the index 2+2i.
 func (r *Run) chat(gold Gold, values []string) *exemplar.Chat {
 	d := &exemplar.Chat{ID: r.ID, Question: r.Question.Text, SPARQL: gold.SPARQL, Answers: gold.Answers, Model: r.Model,
 		Completion: []int{}, Prompt: []int{}}
@@ -137,7 +138,7 @@ func (r *Run) chat(gold Gold, values []string) *exemplar.Chat {
 	return d
 }
 
-// pythonList writes texts as Python's repr of a list.
+// pythonList writes strings in the notation of Python's repr of a list.
 func pythonList(values []string) string {
 	var out []string
 	for _, v := range values {

@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The forms of training data.
+// The formats of training data.
 const (
 	AsOpenAI     = "openai"
 	AsSFT        = "sft"
@@ -26,12 +26,11 @@ const (
 	AsExemplars  = "exemplars"        // worked dialogues as texts, see package agent/exemplar
 )
 
-// Exporter writes runs one by one, without comparing them.
+// Exporter writes runs one by one without comparing them.
 type Exporter struct {
-	As  string // any form but preferences
-	All bool   // also runs without an answer
-	// Key returns what is known to be right for a run and the values of its answer ([score.Values]); path is its
-	// trajectory.
+	As  string // any format except preferences
+	All bool   // include runs without an answer
+	// Key returns the gold data for a run and the values of its answer ([score.Values]). path is the run's trajectory.
 	Key func(path string, r *Run) (Gold, []string, error)
 	// Write receives the output for a run: a line, a file's content or a text. name is the run's ID or, if it has none,
 	// the name of its file without the extension.
@@ -40,13 +39,13 @@ type Exporter struct {
 
 // Exported counts what [Exporter.Export] did.
 type Exported struct {
-	Lines   int      // or files, or worked dialogues
-	Skipped int      // runs that were left out: without an answer, without a call to the model, or no question's run
-	Unread  []string // files that cannot be read, and folders without one, with the reason
+	Lines   int      // number of lines, files, or worked dialogues
+	Skipped int      // runs left out: without an answer, without a call to the model, or not of a question
+	Unread  []string // unreadable files and folders without files, with the reason
 }
 
-// Export writes runs in the order of their files' names; see [Each] for what a path is. A file that cannot be read is
-// counted; the error is for a path that does not exist, or from writing.
+// Export writes runs in the order of their files' names; see [Each] for the meaning of a path. A file that cannot be
+// read is counted. The error is for a path that does not exist, or an error of writing.
 func (x *Exporter) Export(paths []string) (Exported, error) {
 	var n Exported
 	for _, path := range paths {
@@ -73,7 +72,7 @@ func (x *Exporter) Export(paths []string) (Exported, error) {
 	return n, nil
 }
 
-// piece returns what is written for a file, or nil for nothing.
+// piece returns the output for a file, or nil if there is none.
 func (x *Exporter) piece(p *Piece) ([]byte, error) {
 	if x.As == AsOpenAI || x.As == AsSFT {
 		lines, err := p.Lines(x.As, filepath.Base(p.Path))
@@ -101,7 +100,7 @@ func (x *Exporter) piece(p *Piece) ([]byte, error) {
 	return worked(p.Run.chat(gold, values))
 }
 
-// Piece is a file that training data is made from: a run, or a dialogue of Interactive-KBQA's program.
+// Piece is a file from which training data is made: a run, or a dialogue of Interactive-KBQA's program.
 type Piece struct {
 	Run  *Run
 	Chat *Chat
@@ -119,7 +118,7 @@ func (p *Piece) Answered() bool {
 	return p.Run.Answered()
 }
 
-// Name is the run's ID or, if it has none, the name of its file without the extension.
+// Name returns the run's ID or, if it has none, the name of its file without the extension.
 func (p *Piece) Name() string {
 	id := ""
 	if p.Chat != nil {
@@ -130,9 +129,9 @@ func (p *Piece) Name() string {
 	return cmp.Or(id, strings.TrimSuffix(filepath.Base(p.Path), filepath.Ext(p.Path)))
 }
 
-// Lines writes the run in the form AsOpenAI, AsSFT or AsPreference, for preferences one line per pair of turns; it
-// writes none if there is nothing to learn. file is the name that the lines have for it. Dialogues of other programs
-// have no pairs.
+// Lines writes the run in the format AsOpenAI, AsSFT or AsPreference; for preferences, it writes one line per pair of
+// turns. It writes no lines if there is nothing to learn. file is the name of the file in the lines. Dialogues of other
+// programs do not contain pairs.
 func (p *Piece) Lines(as, file string) ([]Pair, error) {
 	var b []byte
 	var err error
@@ -167,8 +166,8 @@ func (p *Piece) Lines(as, file string) ([]Pair, error) {
 }
 
 // Each reads the files of a path in the order of their names. A path is a trajectory, a dialogue file of
-// Interactive-KBQA (*.json), a folder of either, or the folder of a run of eval run. There is a piece even with an
-// error: for [ErrNoPath] it is the path, for others a file that cannot be read or a folder without one.
+// Interactive-KBQA (*.json), a folder of either, or the folder of a benchmark run. There is a piece even with an error:
+// for [ErrNoPath] it is the path, and for other errors it is a file that cannot be read or a folder without files.
 func Each(path string) iter.Seq2[*Piece, error] {
 	return func(yield func(*Piece, error) bool) {
 		files, err := filesOf(path, ".jsonl", ".json")
@@ -199,7 +198,7 @@ var ErrNoPath = errors.New("the trajectories cannot be read")
 
 var errNoFiles = errors.New("there are no trajectories (*.jsonl) or dialogues (*.json) in this folder")
 
-// filesOf lists the files of a path with one of the endings.
+// filesOf lists the files of a path with one of the extensions.
 func filesOf(path string, endings ...string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -238,12 +237,12 @@ func readChat(root, path string) (*Chat, error) {
 		return nil, err
 	}
 	if in := filepath.Dir(path); chat.Type == "" && len(in) > len(filepath.Clean(root)) {
-		chat.Type = filepath.Base(in) // a subfolder: there that program has the kind of the question
+		chat.Type = filepath.Base(in) // a subfolder: in that program, its name is the kind of question
 	}
 	return &Chat{Chat: chat}, nil
 }
 
-// worked writes a finished dialogue as text, and others not at all.
+// worked writes a finished dialogue as text. It writes nothing for other dialogues.
 func worked(c *exemplar.Chat) ([]byte, error) {
 	if c.Check() != nil {
 		return nil, nil
@@ -254,7 +253,7 @@ func worked(c *exemplar.Chat) ([]byte, error) {
 
 var errEmpty = errors.New("there are no events in it; want a trajectory")
 
-// readFile reads a trajectory. It returns nil if it is not that of a question.
+// readFile reads a trajectory. It returns nil if the trajectory is not that of a question.
 func readFile(name string) (*Run, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -279,11 +278,11 @@ func readFile(name string) (*Run, error) {
 type FileRun struct {
 	*Run
 	File string
-	Path string // with its folder
+	Path string // including its folder
 }
 
-// ReadRuns reads the runs of trajectories, of folders of them and of runs of eval run: those without an answer first,
-// since more can be learned from them. Anything that is not a run of a question is left out.
+// ReadRuns reads the runs from trajectories, folders of trajectories, and folders of benchmark runs. Runs without an
+// answer come first, since more can be learned from them. Anything that is not a run of a question is left out.
 func ReadRuns(paths []string) ([]FileRun, error) {
 	var out []FileRun
 	for _, path := range paths {

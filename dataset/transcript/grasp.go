@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// graspOutput is a line of GRASP's output files of today (its code, 2026).
+// graspOutput is a line of GRASP's current output files (according to its code, 2026).
 type graspOutput struct {
 	Type     string       `json:"type"` // output
 	Task     string       `json:"task"`
@@ -56,10 +56,10 @@ type oldGrasp struct {
 	ID        string      `json:"id"`
 }
 
-// task is GRASP's name for what we do.
+// task is GRASP's name for our task.
 const task = "sparql-qa"
 
-// GRASP writes the run as a line of GRASP's current output format. kg is the name of the graph that was asked.
+// GRASP writes the run as a line of GRASP's current output format. kg is the name of the graph that was queried.
 func (r *Run) GRASP(kg string) ([]byte, error) {
 	o := graspOutput{Type: "output", Task: task, ID: r.ID, Elapsed: r.Elapsed.Seconds(), Error: r.graspError(true),
 		Messages: r.graspMessages(), Known: r.known()}
@@ -91,7 +91,7 @@ func (r *Run) GRASP2025() ([]byte, error) {
 	return line(o)
 }
 
-// explanation returns why there is no answer.
+// explanation returns the reason why there is no answer.
 func (r *Run) explanation() string {
 	if r.End == nil {
 		return ""
@@ -102,7 +102,8 @@ func (r *Run) explanation() string {
 	return r.End.Detail
 }
 
-// graspError names a failure that GRASP's evaluation leaves out: that of a service or, today, a loop or a time limit.
+// graspError returns a failure that makes GRASP's evaluation leave out the output: that of a service or, in the current
+// format, a loop or a time limit.
 func (r *Run) graspError(today bool) *graspError {
 	if r.End == nil {
 		return &graspError{"the run was cut off", "api"}
@@ -122,7 +123,7 @@ func (r *Run) graspError(today bool) *graspError {
 	return &graspError{r.End.Detail, reason}
 }
 
-// resultRows is the number of rows that a result's text shows: half of them from the top, half from the end.
+// resultRows is the number of rows that a result's text shows: half of them from the beginning, half from the end.
 var resultRows = render.Window{Whole: 10, Head: 5, Tail: 5}
 
 func resultText(f *event.Event) string {
@@ -132,8 +133,8 @@ func resultText(f *event.Event) string {
 	return resultRows.Table(f.Table, render.Names{})
 }
 
-// graspMessages returns the messages with calls as GRASP's programs expect them. A run of the text protocol has no
-// calls, so its steps are written as calls.
+// graspMessages returns the messages, with calls in the form that GRASP's programs expect. A run of the text protocol
+// has no calls, so its steps are written as calls.
 func (r *Run) graspMessages() []message {
 	ms := r.messages()
 	native := slices.ContainsFunc(ms, func(m message) bool { return len(m.ToolCalls) > 0 })
@@ -145,7 +146,7 @@ func (r *Run) graspMessages() []message {
 		thought, observation, id := s.Thought, s.Observation, fmt.Sprintf("call_%d", s.N)
 		args, err := line(map[string]string{"argument": s.Argument})
 		if err != nil {
-			args = []byte("{}") // encoding a text cannot fail
+			args = []byte("{}") // encoding a string cannot fail
 		}
 		ms = append(ms, message{Role: "assistant", Content: &thought, ToolCalls: []toolCall{{ID: id, Type: "function",
 			Function: function{s.Action, strings.TrimSpace(string(args))}}}},

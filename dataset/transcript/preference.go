@@ -39,9 +39,9 @@ type PairSource struct {
 	Why           string   `json:"why,omitempty"`            // why the rejected branch ended
 }
 
-// Preferences writes the pairs of turns in a run of which one is better, one line each: what a person wrote instead of
-// the model's turn, and the steps on the way to a search's answer rather than those next to them. file names the
-// trajectory. Each pair of texts occurs once.
+// Preferences writes the pairs of turns in a run of which one is better, one line per pair. A turn that a person wrote
+// is better than the model's turn that it replaced, and a step on the path to a search's answer is better than its
+// siblings. file is the name of the trajectory. Each pair of texts occurs only once.
 //
 // Among the siblings of a step on the answer's path, a step counts as worse if its branch ended without a result, or if
 // the search gave it a lower value, but not if its branch reached the same result. A step whose message cannot be
@@ -63,20 +63,20 @@ func (r *Run) Preferences(file string) ([]Pair, error) {
 	return p.lines, p.err
 }
 
-// pairing is a run whose pairs are searched for.
+// pairing is a run in which pairs are searched for.
 type pairing struct {
 	run      *Run
 	file     string
 	at       map[int]*event.Event
 	kept     map[int]bool // events on the path to the answer
-	answered int          // ID of the final event, 0 for none
+	answered int          // ID of the final event, or 0 if there is none
 	seen     map[string]bool
 	lines    []Pair
 	err      error
 }
 
-// asked finds the call to the model, on the question, that an event came from, or nil if there is none after the step
-// above it.
+// asked finds the call to the model, about the question, from which an event results. It returns nil if there is none
+// after the step above the event.
 func (p *pairing) asked(e *event.Event) *event.Event {
 	for up := p.at[e.Parent]; up != nil && up.Event != "step"; up = p.at[up.Parent] {
 		if up.Event == "model" {
@@ -90,7 +90,7 @@ func (p *pairing) asked(e *event.Event) *event.Event {
 	return nil
 }
 
-// said is a message, with the event that contains it.
+// said is a message with the event that contains it.
 type said struct {
 	message llm.Message
 	event   int
@@ -127,7 +127,7 @@ func (p *pairing) pair(from, by string, asked *event.Event, better, worse said) 
 	p.lines = append(p.lines, Pair{string(key), b, from})
 }
 
-// bare returns a turn without the parts that do not make it a different one: reasoning, and the IDs of calls.
+// bare returns a turn without the parts that do not matter for comparison: the reasoning and the IDs of calls.
 func bare(turn []message) []message {
 	out := slices.Clone(turn)
 	for i := range out {
@@ -139,8 +139,8 @@ func bare(turn []message) []message {
 	return out
 }
 
-// reviews pairs the turns that people decided on: the version kept in the end is better than what the model wrote and
-// what was kept at first.
+// reviews pairs the turns that people reviewed: the version kept in the end is better than the one that the model wrote
+// and the one that was kept at first.
 func (p *pairing) reviews() {
 	of := map[*event.Event][]*event.Event{}
 	var order []*event.Event
@@ -216,7 +216,7 @@ func (p *pairing) trees() {
 	}
 }
 
-// spoken finds the message in which a model asked for a step; ok is false if that is unknown.
+// spoken finds the message in which a model requested a step. ok is false if it is unknown.
 func (p *pairing) spoken(asked, e *event.Event, w *weights) (s said, ok bool) {
 	if asked == nil {
 		return s, false
@@ -229,7 +229,7 @@ func (p *pairing) spoken(asked, e *event.Event, w *weights) (s said, ok bool) {
 	return s, false
 }
 
-// asksFor reports whether a message asks for a step.
+// asksFor reports whether a message requests a step.
 func asksFor(c llm.Choice, s *event.Step) bool {
 	argument := text.Fold(s.Argument)
 	if len(c.ToolCalls) == 0 {
@@ -248,7 +248,8 @@ func asksFor(c llm.Choice, s *event.Step) bool {
 	return false
 }
 
-// sameArguments reports whether the shown form of a call is its arguments, as JSON or as the only text in them.
+// sameArguments reports whether the displayed form of a call equals its arguments, either as JSON or as the only text
+// in them.
 func sameArguments(arguments, shown string) bool {
 	var a, b map[string]any
 	if json.Unmarshal([]byte(arguments), &a) != nil {
@@ -269,20 +270,20 @@ func sameArguments(arguments, shown string) bool {
 
 // weights are the values that a search assigned to its steps.
 type weights struct {
-	above    map[int]int    // the step above an event, 0 for none
+	above    map[int]int    // the step above an event, or 0 if there is none
 	children map[int][]int  // of a step
 	leaf     map[int]string // why a branch ended at a step
-	same     map[int]bool   // steps with the answer's result below them
+	same     map[int]bool   // steps below which the answer's result was reached
 	score    map[int]float64
 	reward   map[int]float64
 	visits   map[int]int
 }
 
-// weigh reads them.
+// weigh reads the values.
 func (p *pairing) weigh() *weights {
 	w := &weights{above: map[int]int{}, children: map[int][]int{}, leaf: map[int]string{}, same: map[int]bool{},
 		score: map[int]float64{}, reward: map[int]float64{}, visits: map[int]int{}}
-	nearest := map[int]int{} // step at or above an event
+	nearest := map[int]int{} // maps an event to the step at or above it
 	for i := range p.run.events {
 		e := &p.run.events[i]
 		at := nearest[e.Parent]

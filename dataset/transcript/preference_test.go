@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// grown builds a trajectory whose events name their parents.
+// grown builds a trajectory whose events contain their parents' IDs.
 type grown []event.Event
 
 func (g *grown) add(parent int, e event.Event) int {
@@ -76,7 +76,7 @@ func begun() *grown {
 }
 
 // A person's text is preferred to the model's, and to the person's earlier text that was abandoned. A turn that was
-// accepted makes no pair, and neither does one on an abandoned path.
+// accepted does not result in a pair, and neither does a turn on an abandoned path.
 func TestReviewPairs(t *testing.T) {
 	g := begun()
 	m := g.asks(1, "p1", "a")
@@ -93,8 +93,8 @@ func TestReviewPairs(t *testing.T) {
 	}
 }
 
-// search returns a search. Of three turns after p1, the second leads to the answer, the first had a lower value, and
-// the third reached the same result. After p2 one turn failed, and one had a higher value but was not chosen.
+// search returns a search. Of the three turns after p1, the second leads to the answer, the first has a lower value,
+// and the third reaches the same result. After p2 one turn failed, and one had a higher value but was not chosen.
 func search() *grown {
 	g := begun()
 	turn := func(action string) string { return "Thought: t\nAction: " + action + "(x)" }
@@ -126,7 +126,7 @@ func TestTreePairs(t *testing.T) {
 	}
 }
 
-// Native calls are found by their names and arguments, whatever form these have.
+// Native calls are found by their names and arguments, in whatever form the arguments are.
 func TestAsksFor(t *testing.T) {
 	call := llm.Choice{Content: "t", ToolCalls: []llm.ToolCall{{Name: "query", Arguments: `{"sparql":"ASK {}","kg":"w"}`}}}
 	for argument, want := range map[string]bool{`{"kg":"w","sparql":"ASK {}"}`: true, "ASK {}": true, "ASK": false, "": false} {

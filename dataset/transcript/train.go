@@ -14,16 +14,16 @@ type Provenance struct {
 	ID       string    `json:"id,omitempty"` // of the question
 	File     string    `json:"file,omitempty"`
 	License  string    `json:"licence,omitempty"`
-	Preset   string    `json:"preset,omitempty"` // none if the dialogue is another program's
+	Preset   string    `json:"preset,omitempty"` // "" if the dialogue is from another program
 	Model    string    `json:"model,omitempty"`
-	Endpoint string    `json:"endpoint,omitempty"` // that the answer was run on
-	Time     time.Time `json:"time,omitzero"`      // of the run's start
-	// with a query that returned something; whether it is right is not known here
+	Endpoint string    `json:"endpoint,omitempty"` // on which the answer was run
+	Time     time.Time `json:"time,omitzero"`      // time at which the run started
+	// the run ended with a query that returned rows; whether it is right is not known here
 	Answered   bool     `json:"answered"`
 	Confidence float64  `json:"confidence"`
 	F1         *float64 `json:"f1,omitempty"`       // of the answer against the gold result, if it was scored
 	Measure    string   `json:"measure,omitempty"`  // of F1
-	Examples   []string `json:"examples,omitempty"` // IDs of the solved questions that the model was shown
+	Examples   []string `json:"examples,omitempty"` // IDs of solved questions that the model was shown
 }
 
 func (r *Run) provenance(file string) Provenance {
@@ -61,9 +61,10 @@ type openAIFunction struct {
 	Strict      bool            `json:"strict,omitempty"`
 }
 
-// OpenAI writes the run as a line for fine-tuning over OpenAI's protocol: the messages of the last call to the model on
-// the question, as they were sent, with its answer, and the tools that it was offered. Turns that were refused or could
-// not be read are left out. file names the trajectory. It returns nil for a run in which the model was never asked.
+// OpenAI writes the run as a line for fine-tuning with OpenAI's protocol: the messages of the last call to the model
+// about the question, as they were sent, with the model's answer and the tools that it was offered. Turns that were
+// refused or could not be read are left out. file is the name of the trajectory. OpenAI returns nil for a run in which
+// the model was never asked.
 func (r *Run) OpenAI(file string) ([]byte, error) {
 	e, _ := r.conversation()
 	if e == nil {
@@ -80,7 +81,7 @@ func (r *Run) OpenAI(file string) ([]byte, error) {
 	return line(o)
 }
 
-// sft is a line of supervised training data in a form that belongs to no tool.
+// sft is a line of supervised training data in a format that does not depend on a particular tool.
 type sft struct {
 	Dialogue []sftTurn  `json:"dialogue"`
 	SPARQL   string     `json:"sparql,omitempty"` // of the answer
@@ -90,11 +91,11 @@ type sft struct {
 type sftTurn struct {
 	Role  string `json:"role"` // system, user, assistant or observation
 	Text  string `json:"text"`
-	Learn bool   `json:"learn"` // the loss counts only these turns
+	Learn bool   `json:"learn"` // the loss is computed only over these turns
 }
 
 // SFT writes the run as a dialogue of texts that marks the turns to learn, which are the model's own. A native call is
-// text as a person reads it, "name(arguments)". file and nil are as for [Run.OpenAI].
+// written as readable text, "name(arguments)". For file and a result of nil, see [Run.OpenAI].
 func (r *Run) SFT(file string) ([]byte, error) {
 	e, _ := r.conversation()
 	if e == nil {
@@ -121,13 +122,13 @@ func (r *Run) SFT(file string) ([]byte, error) {
 	return line(o)
 }
 
-// Chat is a dialogue of Interactive-KBQA's program that training data is made from.
+// Chat is a dialogue of Interactive-KBQA's program from which training data is made.
 type Chat struct {
 	*exemplar.Chat
 	License string // of the data made from it, or ""
 }
 
-// turns returns the dialogue's messages without the notice at the end, which nobody said.
+// turns returns the dialogue's messages without the notice at the end, which is not a turn.
 func (c Chat) turns() []exemplar.ChatMessage {
 	d := c.Dialog
 	if last := d[len(d)-1]; last.Role == llm.User && !strings.HasPrefix(last.Content, "Observation:") {
@@ -140,7 +141,7 @@ func (c Chat) provenance(file string) Provenance {
 	return Provenance{ID: c.ID, File: file, License: c.License, Model: c.Model, Answered: c.Check() == nil}
 }
 
-// OpenAI writes the dialogue as [Run.OpenAI] does.
+// OpenAI is like [Run.OpenAI], but for the dialogue.
 func (c Chat) OpenAI(file string) ([]byte, error) {
 	o := openAI{Metadata: c.provenance(file)}
 	o.Messages = c.messages()
@@ -154,7 +155,7 @@ func (c Chat) messages() (out []message) {
 	return out
 }
 
-// SFT writes the dialogue as [Run.SFT] does. The query is that of the data set.
+// SFT is like [Run.SFT], but for the dialogue. The query is that of the data set.
 func (c Chat) SFT(file string) ([]byte, error) {
 	o := sft{SPARQL: c.SPARQL, Source: c.provenance(file)}
 	for i, m := range c.turns() {

@@ -1,6 +1,6 @@
-// Package transcript writes runs of the agent in the forms that others read: GRASP's output lines, of today and of
-// 2025, Interactive-KBQA's dialogues, and training data, as OpenAI's chat lines and as dialogues that mark the parts to
-// learn. It reads only the events of a trajectory.
+// Package transcript writes runs of the agent in formats that other programs read: GRASP's output lines (the current
+// ones and those of 2025), Interactive-KBQA's dialogues, and training data, both as OpenAI's chat lines and as
+// dialogues that mark the parts to learn. It reads only the events of a trajectory.
 //
 //	transcript.go   the content of a trajectory
 //	grasp.go        GRASP's output lines
@@ -31,9 +31,9 @@ type Run struct {
 	ID       string // of the question
 	Question event.Question
 	Preset   string
-	Steps    []event.Step // those of the answer
-	SPARQL   string       // the text that was run last, "" without an answer
-	Final    *event.Event // the last run with its result, nil without an answer
+	Steps    []event.Step // steps on the path to the answer
+	SPARQL   string       // the text that was run last, "" if there is no answer
+	Final    *event.Event // the last query with its result, nil if there is no answer
 	End      *event.Event // nil for a run that was cut off
 	Started  time.Time
 	Elapsed  time.Duration
@@ -44,7 +44,7 @@ type Run struct {
 	F1      *float64 // of the answer against the gold result, or nil if unknown
 	By      string   // measure of F1
 
-	events []event.Event // all of them
+	events []event.Event // all events
 	way    []event.Event // those on the path to the answer
 	calls  []event.Event // the calls to the model, in order
 }
@@ -88,7 +88,7 @@ func Read(events []event.Event) (*Run, error) {
 	return r, nil
 }
 
-// withCall adds a call to a text as a person reads it, "name(arguments)".
+// withCall adds a call to a text in readable form, "name(arguments)".
 func withCall(s, name, arguments string) string {
 	return strings.TrimSpace(s + "\n" + name + "(" + arguments + ")")
 }
@@ -99,7 +99,7 @@ var main = []string{"act", "generate"}
 // Answered reports whether the run ended with an answer.
 func (r *Run) Answered() bool { return r.Final != nil && r.End != nil && r.End.Reason == "" }
 
-// message is a message as the OpenAI protocol writes it.
+// message is a message in the form of the OpenAI protocol.
 type message struct {
 	Role       string     `json:"role"`
 	Content    *string    `json:"content"`
@@ -119,7 +119,7 @@ type function struct {
 	Arguments string `json:"arguments"`
 }
 
-// messageOf writes a message in the protocol's form. A message with calls and no text has null as its content.
+// messageOf returns a message in the protocol's form. A message with calls and no text has null as its content.
 func messageOf(m llm.Message) message {
 	out := message{Role: m.Role, Content: &m.Content, Reasoning: m.Reasoning, ToolCallID: m.ToolCallID}
 	for _, c := range m.ToolCalls {
@@ -153,14 +153,14 @@ func line(v any) ([]byte, error) {
 	return []byte(b.String()), err
 }
 
-// How much of a run is in a [Run.Digest], in characters.
+// Limits on the texts in a [Run.Digest], in characters.
 const (
 	maxDigest  = 14_000
 	maxThought = 500
 	maxSeen    = 900 // of an observation
 )
 
-// callOf writes a step's call for a reader: the texts of a JSON object unescaped, and without nulls.
+// callOf writes a step's call for a reader, with the strings of a JSON object unescaped and without nulls.
 func callOf(s event.Step) string {
 	var args map[string]any
 	if !strings.HasPrefix(s.Argument, "{") || json.Unmarshal([]byte(s.Argument), &args) != nil {
@@ -175,14 +175,14 @@ func callOf(s event.Step) string {
 	return out
 }
 
-// Known is a judge's knowledge of a run.
+// Known contains what a judge knows about a run.
 type Known struct {
 	Verdict string // whether the answer is right, as a sentence, or "" if unknown
 	Gold           // the right query with its values; none if unknown
 }
 
 // Digest describes a run for a reader who learns from it: the question, what is known about the answer, each step with
-// its observation, the query of the answer and how the run ended.
+// its observation, the query of the answer, and the ending.
 func (r *Run) Digest(known Known) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The question: %s\n", r.Question.Text)

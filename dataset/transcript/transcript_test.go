@@ -89,7 +89,8 @@ func outputs(t *testing.T, content []byte) []score.Output {
 	return out
 }
 
-// random makes a text that is hard to read back, without the parts that the published evaluation of dialogues ignores.
+// random returns a text that is difficult to read back, without the parts that the published evaluation of dialogues
+// ignores.
 func random(r *rand.Rand) string {
 	pieces := []string{"Zürich", "'", `"`, `\`, "\n", "[", "]", ",", "(", ")", " ", "42",
 		"http://www.wikidata.org/entity/Q5", "Action: Done", "Observation:", "日本", "<tool>"}
@@ -128,7 +129,7 @@ func randomRun(r *rand.Rand, native bool) (*events, []string, string) {
 	return x, values, query
 }
 
-// In both of GRASP's forms, the query, the ID, the failure and the number of steps are read back as written.
+// In both of GRASP's formats, the query, the ID, the failure and the number of steps are read back as written.
 func TestGRASPRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for n := range 300 {
@@ -212,7 +213,7 @@ func TestTruthValue(t *testing.T) {
 	}
 }
 
-// The line is in GRASP's current form, with the members that its code writes.
+// The line is in GRASP's current format, with the members that its code writes.
 func TestReadGRASPOfToday(t *testing.T) {
 	all := outputs(t, []byte(`{"type":"output","task":"sparql-qa","id":"t1","output":{"type":"answer","sparql":"ASK {}","kg":"wikidata","answer":"yes","selections":null,"result":"True","endpoint":"e","formatted":"f"},"elapsed":2.5,"error":null,"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"x"}]}],"known":[]}
 {"type":"output","task":"sparql-qa","id":"t2","output":{"type":"cancel","explanation":"no","sparql":"SELECT * {}","kg":"wikidata"},"elapsed":1,"error":null,"messages":[]}
@@ -318,8 +319,8 @@ func TestTrainingData(t *testing.T) {
 	}
 }
 
-// TestDigest checks that calls are shown without JSON's escapes and nulls, and that a step that repeats another says
-// so.
+// TestDigest checks that calls are shown without JSON's escapes and nulls, and that a step that repeats another is
+// marked as such.
 func TestDigest(t *testing.T) {
 	s := event.Step{Thought: "T", Action: "execute", Argument: `{"sparql":"SELECT ?x\nWHERE { ?x \u003ca> 1 }","page":null}`,
 		Observation: "one row"}

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// last returns the ID of the event that a run's path leads to: the answer, or the point where the work stopped.
+// last returns the ID of the event to which a run's path leads: the answer, or the point at which the work stopped.
 func last(events []event.Event) int {
 	at, answered := 0, 0
 	for _, e := range events {
@@ -27,7 +27,7 @@ func last(events []event.Event) int {
 
 // conversation returns the last exchange with the model about the question on the kept path, and the model's message:
 // the request has all earlier turns. It returns nil if the model was never asked, or if it is not known which of
-// several samples was taken. A turn that a person edited is as edited.
+// several samples was used. A turn that a person edited is returned as edited.
 func (r *Run) conversation() (*event.Event, llm.Message) {
 	for i, e := range slices.Backward(r.way) {
 		if e.Event != "model" || e.Request == nil || e.Response == nil || len(e.Response.Choices) == 0 ||
@@ -43,7 +43,7 @@ func (r *Run) conversation() (*event.Event, llm.Message) {
 	return nil, llm.Message{}
 }
 
-// taken finds out which of a model's messages was carried out, by what follows it on the path.
+// taken determines which of a model's messages was carried out, from the events that follow it on the path.
 func taken(choices []llm.Choice, after []event.Event) (llm.Message, bool) {
 	for _, e := range after {
 		if e.Event == "review" && e.Review != nil && e.Review.Verdict == event.Edited && e.Review.After != nil {
@@ -73,8 +73,8 @@ type Branch struct {
 	Result json.RawMessage // the rows in the SPARQL JSON format
 }
 
-// Branches returns the paths of a search that reached an answer, in the order of the votes, with what the query of each
-// returned; a run without a vote has none. A path whose rows are not all in the trajectory is left out.
+// Branches returns the paths of a search that reached an answer, in the order of the votes, with the result of each
+// path's query. A run without a vote has none. A path whose rows are not all in the trajectory is left out.
 func (r *Run) Branches() (out []Branch) {
 	for _, e := range r.events {
 		if e.Event != "vote" {
@@ -138,7 +138,7 @@ func (r *Run) Queries(all bool) (out []string) {
 	return out
 }
 
-// Bindings returns the rows of a result in the form of eval run's results.jsonl, or true or false.
+// Bindings returns the rows of a result in the form of results.jsonl of a benchmark run, or true or false.
 func (b Branch) Bindings() (json.RawMessage, error) {
 	var doc struct {
 		Boolean json.RawMessage `json:"boolean"`

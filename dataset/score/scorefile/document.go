@@ -8,41 +8,41 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/score"
 )
 
-// Document is the report on one file. The members of Mean are by the requested measure: by spinach if all are
-// requested, by grasp for a file that has only GRASP's scores, and by kbqa for a file of values.
+// Document is the report on one file. The members of Mean are for the requested measure: spinach if all are requested,
+// grasp for a file that contains only GRASP's scores, and kbqa for a file of values.
 type Document struct {
 	File   string       `json:"file"`
 	Format score.Format `json:"format"`
 	Metric string       `json:"metric"`
 	score.Mean
-	Metrics  map[score.Metric]score.Mean `json:"metrics,omitempty"` // with all
+	Metrics  map[score.Metric]score.Mean `json:"metrics,omitempty"` // if all are requested
 	Groups   map[string][]Group          `json:"groups"`
 	Excluded map[string][]string         `json:"excluded"`         // by reason: IDs of items in no mean
 	Failed   []Remark                    `json:"failed,omitempty"` // items with a service failure
 	Odd      []Remark                    `json:"unreadable,omitempty"`
 	Missing  []string                    `json:"missing,omitempty"`
-	// items for which another best pairing has another score
+	// items with a best pairing that has another score
 	Differ    []int               `json:"scipy_may_differ,omitempty"`
-	Stored    *Stored             `json:"stored,omitempty"` // F1 in the file, if any
+	Stored    *Stored             `json:"stored,omitempty"` // comparison with the F1 in the file, if any
 	Dialogues *score.DialogueMean `json:"dialogues,omitempty"`
 	Items     []Item              `json:"items"`
 
 	Main score.Metric `json:"-"` // the measure of Mean
 }
 
-// Stored compares the file's own F1 with that of the measure spinach.
+// Stored compares the F1 stored in the file with that of the measure spinach.
 type Stored struct {
 	N      int   `json:"n"`
-	Differ []int `json:"differ"` // positions
+	Differ []int `json:"differ"` // positions of items
 }
 
-// Remark says why an item is in no mean.
+// Remark is the reason why an item is in no mean.
 type Remark struct {
 	ID  string `json:"id"`
 	Why string `json:"why"`
 }
 
-// Group is the mean over a group.
+// Group contains the mean over a group.
 type Group struct {
 	Group string `json:"group"`
 	score.Mean
@@ -61,7 +61,7 @@ type Item struct {
 
 func (it *Item) key() string { return itemKey(it.ID, it.I) }
 
-// itemKey names an item: by its ID, or as #1, #2 and so on if it has none.
+// itemKey returns the name of an item: its ID, or #1, #2 and so on if it has none.
 func itemKey(id string, index int) string { return cmp.Or(id, "#"+strconv.Itoa(index+1)) }
 
 // Values are an item's values by one measure.
@@ -136,8 +136,8 @@ func (s *Scorer) document(name string, format score.Format, f *scoredFile) *Docu
 	return d
 }
 
-// compareStored checks whether the scores in the file can be reproduced. It returns nil if the file has none, or if the
-// measure was not requested.
+// compareStored checks whether the scores in the file can be reproduced. It returns nil if there are none in the file,
+// or if the measure was not requested.
 func compareStored(f *scoredFile) *Stored {
 	s := &Stored{Differ: []int{}}
 	for i := range f.items {
@@ -189,12 +189,12 @@ func (d *Document) item(it *score.Scored, metrics []score.Metric, all bool) {
 	d.Items = append(d.Items, out)
 }
 
-// Best combines several files over the items that all of them score.
+// Best combines several files over the items that are scored in all of them.
 type Best struct {
 	K     int         `json:"k"`
 	N     int         `json:"n"`
 	Max   float64     `json:"max_at_k"`   // mean of the best F1
-	Empty float64     `json:"empty_at_k"` // share of items on which all score 0
+	Empty float64     `json:"empty_at_k"` // share of items on which all files score 0
 	Files []*Document `json:"files"`
 }
 

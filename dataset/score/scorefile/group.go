@@ -43,7 +43,7 @@ func sizeGroup(a *score.Answer) []string {
 	return sizes[5:6]
 }
 
-// stepsGroup is the group by number of steps, in the ranges of SPINACH's paper, or nil if it is unknown.
+// stepsGroup returns the group by number of steps, in the ranges of SPINACH's paper, or nil if the number is unknown.
 func stepsGroup(n int) []string {
 	if n < 0 {
 		return nil
@@ -53,7 +53,7 @@ func stepsGroup(n int) []string {
 }
 
 // queryGroups adds the groups that follow from the gold query, and returns what the fair measure needs to know about
-// it. A query that cannot be parsed is in the group unreadable.
+// the query. A query that cannot be parsed is in the group "unreadable".
 func queryGroups(query string, groups map[string][]string) (h score.Hint) {
 	if query == "" {
 		return h
@@ -80,8 +80,8 @@ func Hint(query string) score.Hint {
 	return hintOf(q)
 }
 
-// hintOf reads from a gold query what its rows do not show: LIMIT, and ORDER BY of plain variables. A query with OFFSET
-// has no hint.
+// hintOf reads information from a gold query that its rows do not contain: LIMIT, and ORDER BY with plain variables.
+// For a query with OFFSET, there is no hint.
 func hintOf(q *sparql.Query) score.Hint {
 	var h score.Hint
 	if q.Body == nil || q.Body.Offset != nil {

@@ -14,15 +14,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// keptLine is a line of the file of [Scorer.Keep]; [Scorer.ReadResults] reads it, too.
+// keptLine is a line of the file of [Scorer.Keep]; [Scorer.ReadResults] also reads it.
 type keptLine struct {
 	SPARQL string          `json:"sparql"`
-	Result json.RawMessage `json:"result"` // null if the query itself was the reason of its failure
+	Result json.RawMessage `json:"result"` // null if the query itself caused its failure
 	Error  string          `json:"error,omitempty"`
 }
 
-// Keep reads the results in a file, and from then on adds the graph's responses to it. A last line that was cut off by
-// a crash is dropped.
+// Keep reads the results in a file and, from then on, adds the graph's responses to the file. A last line that was cut
+// off by a crash is dropped.
 func (s *Scorer) Keep(name string) error {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Scorer) Keep(name string) error {
 			}
 			return err
 		case errors.Is(err, io.EOF):
-			return nil // what is written next goes here
+			return nil // the next line is written here
 		case err != nil || k.SPARQL == "":
 			return notKept(end)
 		}
@@ -58,7 +58,7 @@ func notKept(end int64) error {
 	return fmt.Errorf("after byte %d it has something other than kept results; name a new file", end)
 }
 
-// cutOff reports whether a file's end is the beginning of a kept line: nothing else may be dropped.
+// cutOff reports whether a file ends with the beginning of a kept line. Nothing else may be dropped.
 func cutOff(f *os.File, end int64) (bool, error) {
 	const start = `{"sparql":`
 	b := make([]byte, len(start)+2)
@@ -70,8 +70,8 @@ func cutOff(f *os.File, end int64) (bool, error) {
 	return strings.HasPrefix(rest, start) || strings.HasPrefix(start, rest), nil
 }
 
-// lookUp returns the result of a query, or null if the query itself is the reason that it has none (why says which).
-// failure is the reason if the result is unknown for another one.
+// lookUp returns the result of a query. If the query itself is the cause of having none, it returns null, and why is
+// the reason. If the result is unknown for another reason, failure is that reason.
 func (s *Scorer) lookUp(ctx context.Context, query string) (result json.RawMessage, failure, why string, err error) {
 	null := json.RawMessage("null")
 	query = strings.TrimSpace(query)
@@ -108,7 +108,7 @@ func (s *Scorer) lookUp(ctx context.Context, query string) (result json.RawMessa
 	return null, "", known.Error(), s.keepResult(query, null, known.Error())
 }
 
-// keepResult stores a result, also in the file of [Scorer.Keep].
+// keepResult stores a result, including in the file of [Scorer.Keep].
 func (s *Scorer) keepResult(query string, result json.RawMessage, why string) error {
 	s.remember(query, result)
 	if s.keep == nil {

@@ -20,13 +20,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Need is the error for a file that needs more than the [Scorer] has.
+// Need is the error for a file that needs data that the [Scorer] does not have.
 type Need string
 
-// Error says what is needed.
+// Error returns a message about what is needed.
 func (n Need) Error() string { return string(n) }
 
-// What may be needed.
+// The data that may be needed.
 const (
 	NeedGold    Need = "it has no gold answers"
 	NeedRows    Need = "it has queries without their rows"
@@ -41,11 +41,11 @@ type Graph interface {
 }
 
 // Scorer scores files of outputs. Set its fields, read the data that belongs to the files, and then call [Scorer.File]
-// for each.
+// for each file.
 type Scorer struct {
 	Name     string // of the requested measures, for [Document.Metric]
 	Metrics  []score.Metric
-	Limit    time.Duration         // for one item and measure; after it, bounds are returned instead of the score
+	Limit    time.Duration         // for one item and measure; after that, bounds are returned instead of the score
 	Graph    Graph                 // for rows that cannot be found elsewhere; may be nil
 	Stdin    io.Reader             // the file "-"
 	Progress func(done, asked int) // called before each query, with the items scored and the queries run; may be nil
@@ -84,7 +84,7 @@ func (s *Scorer) remember(query string, result json.RawMessage) {
 	s.known[query] = result
 }
 
-// ReadGold reads a benchmark, which has the gold queries or answers of outputs that have none.
+// ReadGold reads a benchmark, which contains the gold queries or answers for outputs without them.
 func (s *Scorer) ReadGold(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Scorer) ReadGold(name string) error {
 	return nil
 }
 
-// ReadResults reads results by their query: lines of [Scorer.Keep], or outputs that have rows.
+// ReadResults reads results by their query: lines of [Scorer.Keep], or outputs with rows.
 func (s *Scorer) ReadResults(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -162,7 +162,8 @@ type scoredFile struct {
 }
 
 // File scores a file, the results of a run's folder, or a folder of dialogue files; "-" is Stdin. The error is a [Need]
-// if the file needs more than the scorer has. An item that cannot be read is in the document; the others are scored.
+// if the file needs data that the scorer does not have. An item that cannot be read is reported in the document; the
+// others are scored.
 func (s *Scorer) File(ctx context.Context, name string) (*Document, error) {
 	f, format, err := s.file(ctx, name)
 	if err != nil {
@@ -215,7 +216,8 @@ func (s *Scorer) file(ctx context.Context, name string) (*scoredFile, score.Form
 	return out, format, nil
 }
 
-// readLanguages reads the languages of questions that a run detected; a missing or different file has none.
+// readLanguages reads the languages of questions that a run detected; a missing file, or one of another kind, contains
+// none.
 func readLanguages(name string) map[string]string {
 	out := map[string]string{}
 	f, err := os.Open(name)
@@ -232,8 +234,8 @@ func readLanguages(name string) map[string]string {
 	}
 }
 
-// filesOf lists the files of a folder that are scored: results.jsonl of a run, otherwise every .json file in it, by
-// name.
+// filesOf lists the files of a folder that are scored: results.jsonl for a run, and otherwise every .json file in it,
+// by name.
 func filesOf(dir string) ([]string, error) {
 	results := filepath.Join(dir, "results.jsonl")
 	if _, err := os.Stat(results); err == nil {
@@ -284,10 +286,10 @@ func (s *Scorer) item(ctx context.Context, o *score.Output, out *scoredFile) err
 	return err
 }
 
-// unreadable says why items that cannot be read are left out of the means.
+// unreadable is the reason given for leaving items that cannot be read out of the means.
 const unreadable = "the item cannot be read"
 
-// unreadableError says what cannot be read of an item; the others are still scored.
+// unreadableError describes what cannot be read of an item. The other items are still scored.
 type unreadableError string
 
 func (e unreadableError) Error() string { return string(e) }
@@ -316,7 +318,7 @@ func (s *Scorer) dialogue(o *score.Output, it *score.Scored, out *scoredFile) er
 	return nil
 }
 
-// rows scores an output by its rows, which are in it or are looked up.
+// rows scores an output by its rows, which are in the output or are looked up.
 func (s *Scorer) rows(ctx context.Context, o *score.Output, it *score.Scored) error {
 	if err := s.complete(ctx, o, it); err != nil {
 		return err
@@ -339,7 +341,7 @@ func (s *Scorer) rows(ctx context.Context, o *score.Output, it *score.Scored) er
 		return unreadableError("prediction: " + err.Error())
 	}
 	if it.Excluded == "" && gold.Kind == score.Table && gold.Empty() {
-		it.Excluded = score.EmptyGold // for the measures of sets, too
+		it.Excluded = score.EmptyGold // also for the measures of sets
 	}
 	it.Groups["size"] = sizeGroup(gold)
 	for _, m := range s.Metrics {
@@ -363,7 +365,7 @@ func (s *Scorer) rows(ctx context.Context, o *score.Output, it *score.Scored) er
 	return nil
 }
 
-// fill adds to an output what it lacks and the benchmark has. It reports whether the benchmark has the item.
+// fill completes an output with data from the benchmark. It reports whether the benchmark contains the item.
 func (s *Scorer) fill(o *score.Output) bool {
 	i, ok := s.goldAt[o.ID]
 	if !ok || o.ID == "" {
@@ -381,7 +383,8 @@ func (s *Scorer) fill(o *score.Output) bool {
 	return true
 }
 
-// complete adds what the output lacks: gold query and language from the benchmark, rows from results or the graph.
+// complete adds the missing parts of an output: the gold query and the language from the benchmark, and rows from
+// results or the graph.
 func (s *Scorer) complete(ctx context.Context, o *score.Output, it *score.Scored) error {
 	if o.GoldResult == nil && !s.hasGold && o.Benchmark {
 		return NeedOutputs

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// share writes a mean as papers do, in percent; a dash for none.
+// share writes a mean in percent, as in papers, or a dash if there is none.
 func share(v *float64) string {
 	if v == nil {
 		return "–"
@@ -86,7 +86,7 @@ func groupTable(w io.Writer, by string, groups []Group, metrics []score.Metric, 
 // maxRemarks is the maximum number of items that are reported in detail.
 const maxRemarks = 5
 
-// writeRemarks lists what is in no mean and what is uncertain.
+// writeRemarks lists the items that are in no mean and those with uncertain scores.
 func writeRemarks(w io.Writer, d *Document) {
 	reasons := make([]string, 0, len(d.Excluded))
 	for r := range d.Excluded {
@@ -137,7 +137,7 @@ func positions(list []int) []string {
 	return out
 }
 
-// someIDs counts IDs and names the first.
+// someIDs returns the number of IDs and the first ones.
 func someIDs(ids []string) string {
 	const most = 10
 	out := fmt.Sprintf("%d: ", len(ids)) + text.OneLine(strings.Join(ids[:min(len(ids), most)], ", "))
