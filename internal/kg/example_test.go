@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// The kind of a failure says what to do about it.
+// The kind of a failure determines how to handle it.
 func ExampleKindOf() {
 	err := fmt.Errorf("asking the endpoint: %w", kg.Errorf(kg.Timeout, "no answer after %d s", 60))
 	fmt.Println(kg.KindOf(err), kg.KindOf(err) == kg.Timeout)
@@ -23,7 +23,7 @@ func ExampleKindOf() {
 	// timeout: no answer after 60 s false
 }
 
-// A table is written as SPARQL JSON.
+// This example writes a table as SPARQL JSON.
 func ExampleTable_WriteJSON() {
 	t := kg.Table{Vars: []string{"cat"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q146")}}}
 	if err := t.WriteJSON(os.Stdout); err != nil {

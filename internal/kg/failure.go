@@ -12,17 +12,17 @@ type Kind string
 
 // The kinds of failure.
 const (
-	SyntaxError Kind = "syntax"     // the query does not parse; Message says where and why
-	Refused     Kind = "refused"    // the graph will not run this: an update, a SERVICE to a foreign address
-	Timeout     Kind = "timeout"    // the graph's deadline or ours passed, even in mid-stream
-	TooLarge    Kind = "too_large"  // the response exceeded the size limit and was cut
+	SyntaxError Kind = "syntax"     // the query does not parse; Message describes the position and the reason
+	Refused     Kind = "refused"    // the graph will not run this: an update, or a SERVICE that is not allowed
+	Timeout     Kind = "timeout"    // the graph's deadline or ours passed, possibly in mid-stream
+	TooLarge    Kind = "too_large"  // the response exceeded the size limit and was cut off
 	TooGreedy   Kind = "budget"     // the evaluation exceeded its budget of rows or memory
-	RateLimited Kind = "rate_limit" // 429; RetryAfter says when to retry
+	RateLimited Kind = "rate_limit" // 429; RetryAfter is the time until the next attempt
 	Banned      Kind = "banned"     // 403 for ignoring limits; nothing may be sent before RetryAfter has passed
-	Down        Kind = "down"       // network error, 5xx, garbage
+	Down        Kind = "down"       // network error, 5xx, or an invalid response
 	BadID       Kind = "bad_id"     // not a Q or P number
 	NotFound    Kind = "not_found"  // no such entity
-	QueryFailed Kind = "failed"     // the graph refused to evaluate for another reason; Message is the graph's own
+	QueryFailed Kind = "failed"     // the graph failed to evaluate it for another reason; Message is the graph's own
 )
 
 // Error is a failure of graph access with its kind. Message can be shown to a model or a person: it contains no stack
@@ -30,7 +30,7 @@ const (
 type Error struct {
 	Kind       Kind
 	Message    string
-	Line       int           // 1-based position of a syntax error, 0 if unknown
+	Line       int           // 1-based position of a syntax error; 0 if unknown
 	Column     int           // 1-based, in characters
 	RetryAfter time.Duration // of RateLimited and Banned
 	Err        error         // cause, may be nil
@@ -47,10 +47,10 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// RetryIn returns how long to wait before another call.
+// RetryIn returns the time to wait before another call.
 func (e *Error) RetryIn() time.Duration { return e.RetryAfter }
 
-// Transient reports whether the same call may succeed later without a change.
+// Transient reports whether the same call may succeed later.
 func (e *Error) Transient() bool {
 	switch e.Kind {
 	case RateLimited, Banned, Down:

@@ -8,22 +8,22 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Statements is the way in which a graph stores statements that have more than a subject, a property and a value.
+// Statements is the way in which a graph stores statements that consist of more than a subject, a property and a value.
 type Statements string
 
 // The statement models.
 const (
 	Wikibase Statements = "wikibase" // p:, ps:, pq:, ranks and references, as on Wikidata
-	Compound Statements = "compound" // nameless nodes are between subject and value, as in Freebase
+	Compound Statements = "compound" // nameless nodes between subject and value, as in Freebase
 	Plain    Statements = "none"     // triples only
 )
 
-// Description describes a graph and how to use it: the registry's entry, with its measurements.
+// Description describes a graph and how to use it. It consists of the registry's entry and measurements.
 type Description struct {
 	Name     string // as in --kg: wikidata, dbpedia …
 	Title    string // for people and models: "DBpedia"
 	About    string // one or two sentences; may be empty
-	Endpoint string // address of the query service, without secrets
+	Endpoint string // URL of the query service, without secrets
 
 	Dialect      string            // of the endpoint: wdqs, qlever or standard
 	Statements   Statements        //
@@ -35,15 +35,15 @@ type Description struct {
 	Subclass     string            // property from a class to a broader one
 	Languages    []string          // languages of the labels, the most frequent first
 
-	Lacks      []string  // missing features, one sentence each: "It has no ranks."; measured, see MeasuredAt
+	Lacks      []string  // sentences about missing features, such as "It has no ranks."; measured, see MeasuredAt
 	MeasuredAt time.Time // zero: never
 }
 
-// IsWikibase reports whether items and properties are named by Q and P numbers, as on Wikidata.
+// IsWikibase reports whether items and properties are identified by Q and P numbers, as on Wikidata.
 func (d *Description) IsWikibase() bool { return d.Statements == Wikibase }
 
-// Named returns a pattern that finds a thing by its name: rdfs:label "Name"@en, with the graph's own property of names
-// and their most frequent language.
+// Named returns a pattern that finds a thing by its name, such as rdfs:label "Name"@en, with the graph's own property
+// for names and their most frequent language.
 func (d *Description) Named() string {
 	property, language := "rdfs:label", ""
 	if len(d.Labels) > 0 {
@@ -59,7 +59,7 @@ func (d *Description) Named() string {
 }
 
 // Compact returns an IRI as a prefixed name if one of the graph's prefixes leaves a plain local name, and otherwise
-// "<IRI>". Among several prefixes, the one with the longest IRI wins.
+// "<IRI>". If several prefixes do, the one with the longest IRI is used.
 func (d *Description) Compact(iri string) string {
 	best, name := "", ""
 	for p, ns := range d.Prefixes {
@@ -74,8 +74,8 @@ func (d *Description) Compact(iri string) string {
 	return name
 }
 
-// Expand returns the IRI of a node that a model or a person wrote: "<IRI>", a bare http address, or a name with one of
-// the graph's prefixes. On a Wikibase "Q42" and "P31" are wd:Q42 and wd:P31.
+// Expand returns the IRI of a node that a model or a person wrote: "<IRI>", a bare http URL, or a name with one of the
+// graph's prefixes. On a Wikibase, "Q42" and "P31" mean wd:Q42 and wd:P31.
 func (d *Description) Expand(name string) (iri string, ok bool) {
 	name = strings.TrimSpace(name)
 	if s, ok := strings.CutPrefix(name, "<"); ok {

@@ -21,7 +21,7 @@ const (
 
 // SearchQuery requests entities by label or alias, with the semantics of Wikibase's wbsearchentities: a
 // case-insensitive prefix match on labels and aliases in Language and its fallbacks (variants, mul, en). An exact ID
-// such as Q42 finds itself.
+// such as Q42 finds its entity.
 type SearchQuery struct {
 	Text     string
 	Language string // language code of the labels searched, "en"
@@ -32,25 +32,27 @@ type SearchQuery struct {
 // Hit is an entity that was found. The Match fields describe the text by which it was found: "label", "alias" or
 // "entityId".
 type Hit struct {
-	ID            string // Q42, P31; on a graph without such IDs the prefixed name or <IRI>, see Description.Compact
+	ID            string // Q42, P31; on a graph without such IDs, the prefixed name or <IRI>, see Description.Compact
 	Type          Type
-	Label         string // in the requested language or its fallback; "" if there is none
+	Label         string // in the requested language or a fallback; "" if there is none
 	Description   string
-	Datatype      string // of a property, in the API's form: wikibase-item, time, external-id …
+	Datatype      string // of a property, in the API's notation: wikibase-item, time, external-id …
 	Aliases       []string
 	MatchType     string
 	MatchText     string
 	MatchLanguage string
 
-	// Set only by a Finder: the IRI, or the text of a literal; how often it is used in the graph (-1: unknown); further
-	// facts, such as its class; and, for a property on Wikidata, the variants that occur (wdt, p, ps …).
+	// Only a Finder sets the following fields: the IRI, or the text of a literal; the number of its uses in the graph (-1:
+	// unknown); additional facts, such as its class; and, for a property on Wikidata, the variants that occur (wdt, p, ps
+	// …).
 	Term     *rdf.Term `json:",omitempty"`
 	Uses     int64     `json:",omitempty"`
 	Info     []string  `json:",omitempty"`
 	Variants []string  `json:",omitempty"`
 }
 
-// ByMeaning is the MatchType of a hit that was found only by similarity of meaning: no name needs to contain the words.
+// ByMeaning is the MatchType of a hit that was found only by similarity of meaning: its names need not contain the
+// words.
 const ByMeaning = "meaning"
 
 // SearchResult is a page of hits. More means that there are further hits beyond the limit.
@@ -75,7 +77,7 @@ type Value struct {
 	Term      rdf.Term // IRI of an entity, literal, URL
 	Label     string   // label of an entity value in the requested language
 	Precision int      // of a time value, Wikibase's 0 to 14 (11 day, 10 month, 9 year); 0 if unknown or not a time
-	Unit      string   // for a quantity: ID of the unit, or ""
+	Unit      string   // of a quantity: ID of the unit, or ""
 	UnitLabel string
 	ID        string `json:",omitempty"` // of an entity without a Q or P number, as in [Hit]
 	Unknown   bool   // somevalue
@@ -88,7 +90,7 @@ type PropertyRef struct {
 	Label string
 }
 
-// Qualifier is one property among a statement's qualifiers, with its values.
+// Qualifier is one property of a statement's qualifiers, with its values.
 type Qualifier struct {
 	Property PropertyRef
 	Values   []Value
@@ -111,7 +113,7 @@ type PropertyStatements struct {
 
 // Entity is an item's or property's page. Claims are in ascending order of property number.
 type Entity struct {
-	ID          string // after a redirect: the target's
+	ID          string // after a redirect, the ID of the target
 	Type        Type
 	Label       string
 	Description string
@@ -123,7 +125,7 @@ type Entity struct {
 
 // Example is one "Wikidata property example" (P1855) of a property: the subject and its value.
 type Example struct {
-	Subject PropertyRef // an item, despite the type's name: ID and label
+	Subject PropertyRef // ID and label of an item, despite the name of the type
 	Value   Value
 }
 
@@ -136,12 +138,12 @@ type Table struct {
 	Ask     bool
 	Boolean bool
 	Elapsed time.Duration
-	Bytes   int64     // size of the answer as it came over the network, or 0 if it did not
+	Bytes   int64     // size of the response from the network, or 0 if it is not from the network
 	Total   int64     // rows of the whole result, if the engine reports them (QLever's meta.result-size-total), or 0
 	Source  string    // name or address of the endpoint that answered
-	Asked   string    // the query that was sent, if it differs because of the dialect
-	At      time.Time // for a cached result, when it was requested; otherwise zero
-	// how old a cached result was when it was returned
+	Asked   string    // the query that was sent, if the dialect required changes
+	At      time.Time // time of the request for a cached result; otherwise zero
+	// age of a cached result when it was returned
 	Age time.Duration
 }
 

@@ -53,8 +53,8 @@ func (b binding) term() rdf.Term {
 	return rdf.Typed(b.Value, b.Datatype)
 }
 
-// MarshalJSON writes the table in the SPARQL 1.1 Query Results JSON Format. Elapsed, Bytes, Total and Source are not
-// part of it.
+// MarshalJSON writes the table in the SPARQL 1.1 Query Results JSON Format. The output does not include Elapsed, Bytes,
+// Total and Source.
 func (t Table) MarshalJSON() ([]byte, error) {
 	var r jsonResult
 	if t.Ask {
@@ -82,7 +82,7 @@ func (t *Table) binding(i int) map[string]binding {
 	return m
 }
 
-// WriteJSON writes what MarshalJSON returns, row by row, so that a large table needs no second copy in memory.
+// WriteJSON writes the output of MarshalJSON row by row, so that a large table does not need a second copy in memory.
 func (t *Table) WriteJSON(w io.Writer) error {
 	head := Table{Vars: t.Vars, Ask: t.Ask, Boolean: t.Boolean}
 	data, err := json.Marshal(head)
@@ -111,8 +111,8 @@ func (t *Table) WriteJSON(w io.Writer) error {
 	return err
 }
 
-// UnmarshalJSON reads the SPARQL 1.1 Query Results JSON Format. A body that is neither a boolean nor bindings is an
-// error.
+// UnmarshalJSON reads the SPARQL 1.1 Query Results JSON Format. It returns an error if the body contains neither a
+// boolean nor bindings.
 func (t *Table) UnmarshalJSON(data []byte) error {
 	var r jsonResult
 	if err := json.Unmarshal(data, &r); err != nil {

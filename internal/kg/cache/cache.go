@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Cache is a bounded cache whose entries expire; the least recently used entry makes room for a new one. It is safe for
-// concurrent use.
+// Cache is a bounded cache whose entries expire. If it is full, a new entry replaces the least recently used one. It is
+// safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	mu    sync.Mutex
 	most  int
@@ -24,12 +24,12 @@ type cached[K comparable, V any] struct {
 	until time.Time
 }
 
-// New returns a cache of at most most values, each for the time ttl by the clock now.
+// New returns a cache that stores at most most values, each for the duration ttl, using the clock now.
 func New[K comparable, V any](most int, ttl time.Duration, now func() time.Time) *Cache[K, V] {
 	return &Cache[K, V]{most: most, ttl: ttl, now: now, order: list.New(), items: map[K]*list.Element{}}
 }
 
-// Get returns the value under key unless it has expired.
+// Get returns the value stored under key unless it has expired.
 func (c *Cache[K, V]) Get(key K) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

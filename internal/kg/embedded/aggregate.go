@@ -11,22 +11,22 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// aggregation is GROUP BY with the aggregates of a query.
+// aggregation is a GROUP BY with the aggregates of its query.
 type aggregation struct {
 	sc      *scope
-	inner   varSet // what the aggregates' arguments see
-	visible varSet // what other expressions see: the keys
+	inner   varSet // variables visible to the aggregates' arguments
+	visible varSet // variables visible to other expressions: the keys
 	keys    []groupKey
 	aggs    []aggregate
 }
 
-// groupKey is a key: a variable's own place, or an expression and the place that it is bound to.
+// groupKey is a key: either a variable's own place, or an expression and the place to which its value is bound.
 type groupKey struct {
 	slot int
 	fn   evalFn // nil for a plain variable
 }
 
-// aggregate is one call of an aggregate function, with the place of its result.
+// aggregate is one call of an aggregate function with the place of its result.
 type aggregate struct {
 	op        string
 	distinct  bool
@@ -76,7 +76,8 @@ func (a *aggregation) slot(c *compiler, e *sparql.Expr) int {
 	return x.slot
 }
 
-// plainKeys returns the keys that are variables of the pattern: a binding from outside may be passed to the pattern.
+// plainKeys returns the keys that are variables of the pattern. A binding of such a key from outside may be passed to
+// the pattern.
 func (a *aggregation) plainKeys() varSet {
 	var v varSet
 	for _, k := range a.keys {
@@ -204,7 +205,7 @@ func (r *grouper) take() error {
 	return nil
 }
 
-// add counts one solution for an aggregate. A solution without a value for the argument does not count.
+// add counts one solution for an aggregate. A solution in which the argument has no value does not count.
 func (r *grouper) add(g *aggregate, acc *accumulator) error {
 	ex := r.ex
 	if g.arg == nil {
@@ -265,7 +266,7 @@ func (r *grouper) replace(at *value.Value, v value.Value) error {
 	return r.hold(n)
 }
 
-// concat appends a text to a group's text. While its buffer grows, the old one also counts.
+// concat appends a text to a group's text. While its buffer grows, the old buffer also counts.
 func (r *grouper) concat(g *aggregate, acc *accumulator, v value.Value) error {
 	s := function.Str(&r.ex.Env, v)
 	if s.Kind == value.KindNone {

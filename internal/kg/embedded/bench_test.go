@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// adder returns a function that adds triples to b and takes them to be right.
+// adder returns a function that adds triples to b and assumes that they are valid.
 func adder(b *Builder) func(s, p, o rdf.Term) {
 	return func(s, p, o rdf.Term) {
 		if err := b.Add(s, p, o); err != nil {
@@ -19,19 +19,19 @@ func adder(b *Builder) func(s, p, o rdf.Term) {
 	}
 }
 
-// benchGraph is the graph that tools/graphbench gives to other engines, too.
+// benchGraph is the graph that tools/graphbench also loads into other engines.
 func benchGraph(testing.TB) *Graph {
 	b := NewBuilder()
 	benchdata.Triples(adder(b))
 	return b.Graph(Options{Timeout: -1, Now: time.Now})
 }
 
-// ownQueries are queries of the dialect, which other engines do not know.
+// ownQueries are queries of the dialect, which other engines do not support.
 var ownQueries = []benchdata.Query{
 	{Name: "label-service", Text: `SELECT ?x ?xLabel { ?x wdt:P17 wd:Q5 SERVICE wikibase:label { bd:serviceParam wikibase:language "de,en" } }`},
 }
 
-// BenchmarkQuery measures one query of each class, result rows included.
+// BenchmarkQuery measures one query of each class, including its result rows.
 func BenchmarkQuery(b *testing.B) {
 	g := benchGraph(b)
 	for _, q := range slices.Concat(benchdata.Classes, benchdata.More, ownQueries) {

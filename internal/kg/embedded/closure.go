@@ -10,13 +10,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// reacher finds the nodes that can be reached by repeating a step. It keeps no state.
+// reacher finds the nodes that can be reached by repeating a step. It has no state.
 type reacher struct {
 	step     walk
 	min, max int
 }
 
-// from lists the distinct nodes that min to max steps lead to. No node is visited twice, so cycles are harmless.
+// from lists the distinct nodes that can be reached in min to max steps. No node is visited twice, so cycles are
+// harmless.
 func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
 	before := ex.Mem
 	level := []value.ID{start}
@@ -53,8 +54,8 @@ func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
 	return out, ex.Alloc(4 * cap(out))
 }
 
-// reachedSize is the cost in bytes of a reached node: its entry in a map of seen nodes (9, of which a map uses between
-// 7/16 and 7/8), and in two growing lists.
+// reachedSize is the number of bytes used for a reached node: its entry in a map of seen nodes (9 bytes in a map that
+// is between 7/16 and 7/8 full), and its entries in two growing lists.
 const reachedSize = 40
 
 // level takes one step from every node and lists the new nodes.
@@ -80,10 +81,10 @@ func (r *reacher) level(ex *exec, from []value.ID, seen map[value.ID]bool) ([]va
 type closureOp struct {
 	s, o     place
 	fwd, bwd reacher
-	sGiven   int // inside EXISTS: places with the values of the ends on entry, or -1
+	sGiven   int // inside EXISTS: places with the values that the ends have on entry, or -1
 	oGiven   int
 	inf      info
-	ends     estimate // number of nodes that lead to or from a constant end, counted while planning
+	ends     estimate // number of nodes connected to a constant end, counted while planning
 }
 
 func (c *compiler) closure(s place, p *sparql.Path, o place, sc *scope) *closureOp {
@@ -146,12 +147,12 @@ func (x *closureOp) probe(c *compiler) estimate {
 	return x.ends
 }
 
-// reachMemo caches what one run of a query found for a closure.
+// reachMemo caches the results for a closure in one run of a query.
 type reachMemo struct {
 	fwd, bwd map[value.ID]*reached
 }
 
-// reached contains the nodes that a start leads to; sorted is built when membership is first checked.
+// reached contains the nodes that can be reached from a start. sorted is built when membership is first checked.
 type reached struct {
 	list   []value.ID
 	sorted []value.ID
@@ -169,7 +170,7 @@ func (r *reached) has(n value.ID) bool {
 	return ok
 }
 
-// memoRoom limits the part of a query's memory in which closures cache results: one part in memoRoom.
+// memoRoom limits the memory that closures use to cache results to one part in memoRoom of a query's memory.
 const memoRoom = 4
 
 func (x *closureOp) reached(ex *exec, n value.ID, back bool) (*reached, error) {
@@ -192,7 +193,7 @@ func (x *closureOp) reached(ex *exec, n value.ID, back bool) (*reached, error) {
 	got := &reached{list: list}
 	if ex.Mem < ex.Max/memoRoom {
 		m[n] = got
-		return got, ex.Alloc(4*len(list) + 100) // for sorted, which may be built, and the map's entry
+		return got, ex.Alloc(4*len(list) + 100) // for sorted, which may be built later, and for the map's entry
 	}
 	ex.Free(4 * cap(list))
 	return got, nil
@@ -209,8 +210,8 @@ func (x *closureOp) build(ex *exec, next runner) runner {
 		}
 		return p.term
 	}
-	// A path of zero steps leads from a constant to itself, and also from a value that EXISTS substitutes for a variable.
-	// From a variable's value it does so only if the value is a node of the graph.
+	// A path of zero steps leads from a constant to itself, and from a value that EXISTS substitutes for a variable to
+	// itself. For any other value of a variable, it does so only if the value is a node of the graph.
 	constant := func(p place, given int, n value.ID) bool { return !p.isVar() || given >= 0 && row[given] == n }
 	return func() error {
 		s, o := end(x.s), end(x.o)
@@ -254,7 +255,7 @@ func (x *closureOp) between(ex *exec, s, o value.ID, known bool, next runner) er
 	return next()
 }
 
-// spread binds a free end to every node that the other end leads to.
+// spread binds a free end to every node that can be reached from the other end.
 func (x *closureOp) spread(ex *exec, from value.ID, back bool, cell *value.ID, next runner) error {
 	r, err := x.reached(ex, from, back)
 	if err != nil {

@@ -11,22 +11,22 @@ import (
 
 // info contains what the planner knows about a part of a query.
 type info struct {
-	vars   varSet // bound in some solution
-	cert   varSet // bound in every solution
-	unsafe varSet // the part must not be given bindings for these: its solutions would differ from the algebra's
+	vars   varSet // variables bound in some solution
+	cert   varSet // variables bound in every solution
+	unsafe varSet // bindings for these must not be passed to the part, since its solutions would differ from the algebra's
 	uses   varSet // all places that it reads, including in expressions
 }
 
-// node is a part of a query as in the algebra, before its predecessors are known.
+// node is a part of a query as in the algebra, before it is known which parts precede it.
 type node interface {
 	info() *info
 	// estimate estimates the number of solutions and the work for one row in which the places of bound have a value.
 	estimate(c *compiler, bound varSet) estimate
-	// plan returns the operator for about rows rows in which the places of bound have a value.
+	// plan returns the operator for an estimated number of rows in which the places of bound have a value.
 	plan(c *compiler, bound varSet, rows float64) op
 }
 
-// op is an operator of a plan. Plans never change; each run of a query builds its own chain of runners from one.
+// op is an operator of a plan. Plans never change; each run of a query builds its own chain of runners from its plan.
 type op interface {
 	build(ex *exec, next runner) runner
 }
@@ -37,7 +37,7 @@ type estimate struct {
 	cost float64
 }
 
-// plan is a query that is ready to run.
+// plan is a query in a form that is ready to run.
 type plan struct {
 	query   *sparql.Query
 	base    string
@@ -67,7 +67,7 @@ type compiler struct {
 	nested int
 }
 
-// fail records the first mistake.
+// fail records the first error.
 func (c *compiler) fail(k kg.Kind, format string, args ...any) {
 	if c.Err == nil {
 		c.Err = kg.Errorf(k, format, args...)
@@ -90,7 +90,7 @@ const (
 // tick counts a step of planning, which costs more than a step of running. It returns false if planning must end.
 func (c *compiler) tick() bool { return c.Work(16) }
 
-// book counts bytes that the plan is about to keep. It returns false if planning must end.
+// book counts bytes that the plan is about to allocate. It returns false if planning must end.
 func (c *compiler) book(n int) bool { return c.Alloc(n) == nil && c.Err == nil }
 
 // bookPart counts a part of a group.
@@ -98,24 +98,24 @@ func (c *compiler) bookPart(in *info) bool {
 	return c.book(partSize + in.vars.size() + in.cert.size() + in.unsafe.size() + in.uses.size())
 }
 
-// scope maps names to places of the row. A scope inside another shares those names that mean the same variable in both,
-// and has its own places for others.
+// scope maps names to places of the row. A scope inside another one shares the names that denote the same variable in
+// both, and has its own places for other names.
 type scope struct {
 	c       *compiler
 	names   map[string]int
 	parent  *scope
-	shared  func(name string) (int, bool) // the parent's place for a name that means the same variable
-	ambient varSet                        // inside EXISTS: variables whose values are given from outside
+	shared  func(name string) (int, bool) // the parent's place for a name that denotes the same variable
+	ambient varSet                        // inside EXISTS: variables that get their values from outside
 	given   varSet                        // those of ambient that certainly have a value
 	exists  *existsScope                  // of the surrounding EXISTS, or nil
 	labels  []string                      // columns of the surrounding query, for the label service
 }
 
-// existsScope belongs to one EXISTS. If its group reads a variable whose value comes from outside but which is not in
-// scope at that point, it reads a copy made on entry, since another part of the group may have bound the original
-// meanwhile.
+// existsScope belongs to one EXISTS. If its group reads a variable that gets its value from outside but is not in scope
+// at that point, it reads a copy made on entry, since another part of the group may have bound the original in the
+// meantime.
 type existsScope struct {
-	copies map[int]int // place of the copy by place
+	copies map[int]int // places of the copies, by place
 }
 
 func (c *compiler) scope() *scope { return &scope{c: c, names: map[string]int{}} }
@@ -152,7 +152,7 @@ func (s *scope) copyOf(n int) int {
 }
 
 // inner returns the scope of a group that is evaluated separately (in MINUS or EXISTS). It shares the variables that
-// are visible at that point; of variables that are only ambient, it sees the values given from outside.
+// are visible at that point. Of variables that are only ambient, it sees the values from outside.
 func (s *scope) inner(visible varSet) *scope {
 	in := &scope{c: s.c, names: map[string]int{}, parent: s, labels: s.labels, exists: s.exists}
 	in.ambient, in.given = s.ambient.intersect(visible), s.given.intersect(visible)
@@ -178,7 +178,7 @@ func (s *scope) inner(visible varSet) *scope {
 type place struct {
 	slot    int // -1 for a constant
 	term    value.ID
-	missing bool // a constant that the graph does not have
+	missing bool // a constant that is not in the graph
 	value   rdf.Term
 }
 

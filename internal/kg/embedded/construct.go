@@ -14,7 +14,8 @@ type template struct {
 	describe  bool
 }
 
-// templatePlace is a place of a template's triple: a term or variable, or a blank node that is new for every solution.
+// templatePlace is a position in a template's triple: a term or variable, or a blank node that is new for every
+// solution.
 type templatePlace struct {
 	place
 	blank string
@@ -70,7 +71,7 @@ func (c *compiler) template(q *sparql.Query, sc *scope, sel *selectNode) *templa
 	return t
 }
 
-// runGraph runs a CONSTRUCT or DESCRIBE query. It writes each triple once.
+// runGraph runs a CONSTRUCT or DESCRIBE query. It writes each triple only once.
 func (ex *exec) runGraph(sink Sink) error {
 	if s, ok := sink.(TripleSink); ok {
 		s.Triples()
@@ -144,7 +145,7 @@ func (g *graphWriter) write(cells [3]value.ID) error {
 	return g.sink.Row([]rdf.Term{s, p, o})
 }
 
-// describe writes all triples of a resource, and those of the blank nodes that it leads to (a concise bounded
+// describe writes all triples of a resource, and those of the blank nodes to which it leads (a concise bounded
 // description).
 func (g *graphWriter) describe(n value.ID) error {
 	if n == 0 {

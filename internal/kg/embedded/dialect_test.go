@@ -18,7 +18,7 @@ wd:Q999999 wdt:P31 wd:Q515 .
 wd:Q405 wdt:P625 "<http://www.wikidata.org/entity/Q405> Point(13.38333 52.51667)"^^geo:wktLiteral .
 `
 
-// TestLabelService checks the language chain, the automatic and the manual mode and what is missing.
+// TestLabelService checks the language chain, the automatic and the manual mode, and missing texts.
 func TestLabelService(t *testing.T) {
 	label := func(langs string) string {
 		return `SERVICE wikibase:label { bd:serviceParam wikibase:language "` + langs + `" . }`
@@ -54,8 +54,8 @@ func TestLabelService(t *testing.T) {
 	})
 }
 
-// TestGeoServices checks around, box and distance. Distances: on a sphere of the Earth's mean radius Berlin-Paris is
-// 876 km, Berlin-Prague 280 km.
+// TestGeoServices checks around, box and distance. On a sphere with the Earth's mean radius, the distance between
+// Berlin and Paris is 876 km, and the distance between Berlin and Prague is 280 km.
 func TestGeoServices(t *testing.T) {
 	runCases(t, graphOf(t, dialectData), []queryCase{
 		{"around", `SELECT ?p { SERVICE wikibase:around { ?p wdt:P625 ?l . bd:serviceParam wikibase:center "Point(13.4 52.5)"^^geo:wktLiteral ; wikibase:radius "300" } }`, "wd:Q1085 | wd:Q64"},
@@ -67,8 +67,8 @@ func TestGeoServices(t *testing.T) {
 	})
 }
 
-// TestBlazegraphForms checks named subqueries, hints, slice, sample, entity search and Wikidata's own prefixes without
-// declaration.
+// TestBlazegraphForms checks named subqueries, hints, slice, sample, entity search, and Wikidata's own prefixes without
+// declarations.
 func TestBlazegraphForms(t *testing.T) {
 	g := graphOf(t, dialectData)
 	runCases(t, g, []queryCase{
@@ -88,7 +88,7 @@ func TestBlazegraphForms(t *testing.T) {
 	})
 }
 
-// TestRefusals checks that what cannot be served is refused by name.
+// TestRefusals checks that features that are not supported are refused by name.
 func TestRefusals(t *testing.T) {
 	g := graphOf(t, dialectData)
 	for _, c := range []struct {
@@ -115,7 +115,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestConstructAndDescribe checks the query forms that make triples.
+// TestConstructAndDescribe checks the query forms that return triples.
 func TestConstructAndDescribe(t *testing.T) {
 	g := graphOf(t, `:a :p :b, "x" ; :q [ :r 1 ] . :b :p :c .`)
 	runCases(t, g, []queryCase{

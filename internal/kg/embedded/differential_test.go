@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// generator makes random queries over a few names.
+// generator makes random queries that use only a few names.
 type generator struct {
 	r    *rand.Rand
 	next int
@@ -100,7 +100,8 @@ func (g *generator) element(depth int, exists bool) string {
 	if depth == 0 {
 		return g.triple()
 	}
-	// Inside EXISTS, putting values in for variables has no agreed meaning for MINUS, BIND, VALUES and sub-selects.
+	// Inside EXISTS, there is no agreed meaning for substituting values for variables in MINUS, BIND, VALUES and
+	// sub-selects.
 	n := 14
 	if exists {
 		n = 9
@@ -154,7 +155,7 @@ func (g *generator) data() string {
 	return b.String()
 }
 
-// differ runs one generated query in both evaluators and returns what they disagree on.
+// differ runs one generated query in both evaluators and returns a description of the difference, if any.
 func differ(t *testing.T, seed uint64) string {
 	g := &generator{r: rand.New(rand.NewPCG(seed, 1))}
 	data, text := g.data(), testPrefixes+g.query()
@@ -165,7 +166,7 @@ func differ(t *testing.T, seed uint64) string {
 	}
 	tree, err := sparql.Parse(text)
 	if err != nil {
-		return "" // such as a name that is bound twice
+		return "" // the query is invalid, for example because a name is bound twice
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -216,7 +217,7 @@ func TestAgainstReference(t *testing.T) {
 	}
 }
 
-// FuzzAgainstReference is TestAgainstReference for longer runs.
+// FuzzAgainstReference is like TestAgainstReference, for longer runs.
 func FuzzAgainstReference(f *testing.F) {
 	f.Add(uint64(1))
 	f.Fuzz(func(t *testing.T, seed uint64) {

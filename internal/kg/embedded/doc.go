@@ -1,8 +1,8 @@
 // Package embedded is a knowledge graph in memory that answers like Wikidata's query service: entity search, entity
-// pages, and SPARQL 1.1 with the service's dialect, evaluated over the tree of internal/sparql. It is meant for the
-// demo, for tests, and for graphs of up to some million triples.
+// pages, and SPARQL 1.1 with the service's dialect, evaluated over the tree of internal/sparql. It is intended for the
+// demo, for tests, and for graphs of up to a few million triples.
 //
-// A [Builder] reads Turtle and N-Triples and builds a [Graph], which never changes afterwards. Any number of goroutines
+// A [Builder] reads Turtle and N-Triples and builds a [Graph], which never changes afterward. Any number of goroutines
 // may query it.
 //
 // # Packages
@@ -19,15 +19,16 @@
 // A query becomes a tree of parts (compile.go, group.go, selectq.go), which the planner turns into operators
 // (planner.go): the algebra of SPARQL 1.1, section 18, with joins in an order chosen from the store's statistics. Rows
 // are pushed through a plan, not pulled: each operator writes its bindings into the query's single row and calls the
-// next operator (exec.go). So a query without sorting or grouping stores no rows, and stops at once when no more rows
-// are needed.
+// next operator (exec.go). Therefore, a query without sorting or grouping does not store rows, and it stops as soon as
+// no more rows are needed.
 //
-// An operator gets the bindings that are already known, and must yield those of its solutions that are compatible with
-// them. This is not the bottom-up order of the algebra. The two differ if a part reads a variable that it does not bind
-// in every solution (OPTIONAL, MINUS, FILTER, BIND). So each part records for which variables it must not be given a
-// binding ([info.unsafe]). In that case it is evaluated once, by itself, and joined by hash. The same happens if that
-// is less work, and for parts that are connected only by a filter such as ?a = ?b (hashjoin.go). Rows with unbound
-// cells are also found by hash (tableindex.go). EXISTS caches its answers (exists.go).
+// An operator receives the bindings that are already known, and must yield those of its solutions that are compatible
+// with them. This is not the bottom-up order of the algebra. The two differ if a part reads a variable that it does not
+// bind in every solution (OPTIONAL, MINUS, FILTER, BIND). Therefore, each part records the variables for which it must
+// not receive a binding ([info.unsafe]). If such a variable is already bound, the part is evaluated once, by itself,
+// and joined by hash. The same is done if it is less work, and for parts that are connected only by a filter such as ?a
+// = ?b (hashjoin.go). Rows with unbound cells are also found by hash (tableindex.go). EXISTS caches its answers
+// (exists.go).
 //
 // A query has one meter of time and memory for both planning and running (package limit).
 package embedded

@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// runner iterates over the solutions of an operator: for each it sets the row, calls the next runner, and restores the
-// row. An error ends the whole run.
+// runner iterates over the solutions of an operator: for each solution, it sets the row, calls the next runner, and
+// restores the row. An error ends the whole run.
 type runner func() error
 
 // exec is one run of one query, on one goroutine. It contains the row, the query's own terms and the used part of the
@@ -31,7 +31,7 @@ type exec struct {
 	labels map[labelKey]value.ID
 }
 
-// newExec returns a run of a plan; m contains what planning has used of the query's limits.
+// newExec returns a run of a plan. m contains the amounts of the query's limits that planning has used.
 func newExec(g *Graph, m limit.Meter, p *plan) *exec {
 	ex := &exec{Env: function.NewEnv(m, g.opts.Now, g.opts.Random, p.base), g: g, st: g.store, plan: p,
 		row: make([]value.ID, p.width), tables: map[*tableOp]*table{}, exists: map[*existsExpr]*existsRun{},
@@ -40,7 +40,8 @@ func newExec(g *Graph, m limit.Meter, p *plan) *exec {
 	return ex
 }
 
-// savedRow returns memory for a copy of the row, or nil, with ex.err set, if the query's budget does not allow it.
+// savedRow returns memory for a copy of the row. If the query's budget does not allow it, savedRow returns nil and sets
+// ex.err.
 func (ex *exec) savedRow() []value.ID {
 	if ex.Alloc(4*len(ex.row)) != nil {
 		return nil
@@ -66,7 +67,7 @@ func (ex *exec) value(n value.ID) value.Value {
 	return value.Value{}
 }
 
-// intern returns the number of a value's term, or 0 for no value.
+// intern returns the number of a value's term, or 0 if there is no value.
 func (ex *exec) intern(v value.Value) value.ID {
 	if v.ID != 0 || v.Kind == value.KindNone {
 		return v.ID
@@ -94,7 +95,7 @@ func (ex *exec) intern(v value.Value) value.ID {
 	return v.ID
 }
 
-// term returns the RDF term of a number.
+// term returns the RDF term with the given number.
 func (ex *exec) term(n value.ID) rdf.Term {
 	if n&value.LocalBit != 0 {
 		return ex.terms.values.at(int(n &^ value.LocalBit))[0].Term()
@@ -109,13 +110,13 @@ type locals struct {
 	byTerm map[rdf.Term]value.ID
 }
 
-// Bytes of a value and of an entry of locals.byTerm (64, of which a map uses between 7/16 and 7/8).
+// Bytes used for a value and for an entry of locals.byTerm (64 bytes in a map that is between 7/16 and 7/8 full).
 const (
 	valueSize = 88
 	termSize  = 150
 )
 
-// stopError ends an operator that does not need more rows; its creator catches it.
+// stopError ends an operator from which no more rows are needed. The code that creates it also catches it.
 type stopError struct{}
 
 func (*stopError) Error() string { return "stopped: enough rows" }
@@ -128,7 +129,7 @@ func (g *Graph) deadline(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeout(ctx, g.opts.Timeout)
 }
 
-// elapsed measures a piece of work with the graph's clock.
+// elapsed returns a function that returns the time since then, by the graph's clock.
 func (g *Graph) elapsed() func() time.Duration {
 	if g.opts.Now == nil {
 		return func() time.Duration { return 0 }

@@ -6,12 +6,12 @@ import (
 )
 
 // existsExpr is EXISTS or NOT EXISTS. Its group is evaluated with the bindings of the current row substituted for its
-// variables (SPARQL 1.1, section 18.6), even where they would otherwise be out of scope.
+// variables (SPARQL 1.1, section 18.6), even if they would otherwise be out of scope.
 type existsExpr struct {
 	plan  op
 	not   bool
 	scope *existsScope
-	memo  []int // places that determine the answer, if they are few enough for caching it; nil: do not cache
+	memo  []int // places that determine the answer, if there are few enough of them to cache it; nil: do not cache
 }
 
 // existsRun is an EXISTS in one run of a query.
@@ -20,7 +20,7 @@ type existsRun struct {
 	found bool
 	stop  *stopError
 	save  []value.ID
-	known map[uint64]bool // answers by the cells of memo
+	known map[uint64]bool // answers, by the cells of memo
 }
 
 // memoSize is the size of a cached answer in bytes.

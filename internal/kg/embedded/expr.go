@@ -8,15 +8,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// evalFn computes an expression on the current row; the zero Value means unbound or an error.
+// evalFn computes the value of an expression for the current row. The zero Value means unbound or an error.
 type evalFn func(ex *exec) value.Value
 
-// condFn computes a condition.
+// condFn computes whether a condition is true for the current row.
 type condFn func(ex *exec) value.Truth
 
 // exprEnv is the context of an expression: the names that it sees and the variables that can have a value there.
-// Variables outside visible are unbound, whatever the row contains, since the row may have bindings from outside the
-// expression's scope.
+// Variables that are not in visible are unbound, regardless of the row, since the row may contain bindings from outside
+// the expression's scope.
 type exprEnv struct {
 	sc      *scope
 	visible varSet
@@ -141,7 +141,7 @@ func (c *compiler) binary(e *sparql.Expr, env exprEnv) evalFn {
 	return condValue(c.cond(e, env))
 }
 
-// cond compiles an expression as a condition: its effective boolean value.
+// cond compiles an expression as a condition, which is its effective boolean value.
 func (c *compiler) cond(e *sparql.Expr, env exprEnv) condFn {
 	if !c.tick() || !c.book(exprSize) {
 		return func(*exec) value.Truth { return value.Error }
@@ -278,7 +278,7 @@ func (c *compiler) in(e *sparql.Expr, env exprEnv) condFn {
 	}
 }
 
-// iriSet returns a long list of IRIs as a set, or nil for any other list. Comparing IRIs is never an error.
+// iriSet returns a long list of IRIs as a set, and nil for any other list. Comparing IRIs is never an error.
 func iriSet(list []*sparql.Expr) map[string]bool {
 	if len(list) < 8 {
 		return nil

@@ -12,13 +12,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// geoNode is SERVICE wikibase:around and wikibase:box: its pattern ?place wdt:P625 ?location, and a test of the
+// geoNode implements SERVICE wikibase:around and wikibase:box: the pattern ?place wdt:P625 ?location and a test of the
 // location. It is both a node and an operator. Source: Wikidata:SPARQL query service/User Manual, section Geospatial
 // search.
 type geoNode struct {
 	pattern  *tripleNode
 	point    place
-	params   map[string]place // center, radius, globe, cornerWest … by the local name
+	params   map[string]place // center, radius, globe, cornerWest …, by local name
 	distance int              // place of wikibase:distance, or -1
 	box      bool
 	inf      info
@@ -67,7 +67,7 @@ func (b *groupBuilder) geo(s *sparql.Service) {
 
 func (g *geoNode) info() *info { return &g.inf }
 
-// needs returns the variables among the settings.
+// needs returns the variables in the settings.
 func (g *geoNode) needs() varSet {
 	var v varSet
 	for _, p := range g.params {
@@ -164,7 +164,7 @@ func (g *geoNode) test(ex *exec) func(function.Point) (float64, bool) {
 	}
 }
 
-// slice compiles bd:slice (a window of one pattern's solutions) and bd:sample (a part of them chosen at random).
+// slice compiles bd:slice (a window of one pattern's solutions) and bd:sample (a random part of them).
 func (b *groupBuilder) slice(s *sparql.Service) {
 	c := b.c
 	sample := s.Kind() == sparql.SampleService
@@ -192,7 +192,7 @@ func (b *groupBuilder) slice(s *sparql.Service) {
 	b.join(n)
 }
 
-// sliceNode is bd:slice and bd:sample. It is both a node and an operator, and is always evaluated by itself.
+// sliceNode implements bd:slice and bd:sample. It is both a node and an operator, and is always evaluated by itself.
 type sliceNode struct {
 	inner         *groupNode
 	op            op

@@ -8,22 +8,22 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/store"
 )
 
-// Options are the environment and limits of a graph. The zero value works: no clock, no randomness, the default
-// limits.
+// Options are the environment and limits of a graph. The zero value is usable: it has no clock, no randomness, and the
+// default limits.
 type Options struct {
 	Name string           // the graph's name in results and errors; "embedded graph" if empty
 	Now  func() time.Time // for NOW() and Elapsed; nil: NOW() is an error and Elapsed is 0
 	// for RAND(), UUID(), STRUUID() and samples; must be safe for concurrent use; nil: those are errors
 	Random func() uint64
-	// longest time of one query; 0 means 60 s, the query service's own limit; negative means none
+	// time limit of one query; 0 means 60 s, the query service's own limit; negative means no limit
 	Timeout   time.Duration
 	MaxMemory int64 // bytes that one query may use; 0 means 256 MB
 	MaxRows   int64 // rows that [Graph.Query] collects before it fails; 0 means 1,000,000
-	MaxResult int64 // bytes of one streamed answer (package httpapi), after which it is cut off; 0 means 256 MB
+	MaxResult int64 // maximum bytes of a streamed answer (package httpapi), which is then cut off; 0 means 256 MB
 
 	// MaxTotalMemory is the memory in bytes that all concurrent queries may use together; 0 means 1 GB. A query that
-	// cannot get more ends with kg.TooGreedy. The first megabyte of each query is free, so that small queries can run at
-	// the same time as greedy ones. The Go runtime lets a heap grow to about twice its live size before it collects
+	// cannot get more memory ends with kg.TooGreedy. The first megabyte of each query is free, so that small queries can
+	// run at the same time as greedy ones. The Go runtime lets a heap grow to about twice its live size before it collects
 	// garbage (GOGC), so the process may need twice this sum, plus the graph itself.
 	MaxTotalMemory int64
 }
@@ -68,11 +68,11 @@ type Graph struct {
 	tune  tuning
 }
 
-// tuning contains the sizes above which the methods for large data are used; tests set them to zero to always use those
-// methods.
+// tuning contains the sizes above which the methods for large data are used. Tests set them to zero, so that those
+// methods are always used.
 type tuning struct {
 	scan     int     // maximum number of rows of a table that is scanned rather than indexed
-	scanOnce int     // the same for a table that is built for one search
+	scanOnce int     // the same for a table that is built for a single search
 	linkRows float64 // minimum number of rows before a part for which a table joined by equations pays off
 	memoCost float64 // estimated work of an EXISTS above which its answers are cached
 	favor    float64 // factor by which a table must be cheaper than going row by row
@@ -98,5 +98,5 @@ func (g *Graph) MaxResult() int64 { return g.opts.MaxResult }
 // Len returns the number of triples.
 func (g *Graph) Len() int { return g.store.Triples }
 
-// Digest returns a hash of the graph's terms and triples. It takes a second for some ten million triples.
+// Digest returns a hash of the graph's terms and triples. It takes about a second for ten million triples.
 func (g *Graph) Digest() string { return g.store.Digest() }

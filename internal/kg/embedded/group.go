@@ -18,7 +18,7 @@ const (
 	barLabel
 )
 
-// barrier is OPTIONAL, MINUS, BIND or the label service.
+// barrier is an OPTIONAL, a MINUS, a BIND or the label service.
 type barrier struct {
 	kind      barrierKind
 	inner     *groupNode // of OPTIONAL and MINUS
@@ -28,7 +28,7 @@ type barrier struct {
 	sensitive varSet // a join that binds one of these may not move before it
 }
 
-// binds returns what a barrier binds in some solution.
+// binds returns the variables that a barrier binds in some solution.
 func (b *barrier) binds() varSet {
 	switch b.kind {
 	case barOptional:
@@ -47,7 +47,7 @@ type segment struct {
 	end   *barrier
 }
 
-// filterPart is a FILTER.
+// filterPart is a FILTER in a group.
 type filterPart struct {
 	cond condFn
 	uses varSet
@@ -171,7 +171,7 @@ func (b *groupBuilder) nested(g *groupNode) {
 	b.join(g)
 }
 
-// join adds a part as early as the algebra allows: before barriers that do not read what it binds.
+// join adds a part as early as the algebra allows: before barriers that do not read the variables it binds.
 func (b *groupBuilder) join(n node) {
 	in := n.info()
 	if !b.c.bookPart(in) {
@@ -202,7 +202,7 @@ func (b *groupBuilder) optional(x *sparql.Optional) {
 	b.vars = b.vars.union(in.vars)
 }
 
-// minus compiles MINUS; variables of its group that are not bound before it are unrelated to those of the same name
+// minus compiles MINUS; Variables of its group that are not bound before it are unrelated to variables of the same name
 // outside.
 func (b *groupBuilder) minus(x *sparql.Minus) {
 	inner := b.c.group(x.Group, b.sc.inner(b.vars))
@@ -223,7 +223,7 @@ func (b *groupBuilder) bind(x *sparql.Bind) {
 	b.vars = b.vars.union(setOf(slot))
 }
 
-// filters compiles the group's filters once all its variables are known.
+// filters compiles the group's filters. It is called once all variables of the group are known.
 func (b *groupBuilder) filters(n *groupNode, outer, outerCert varSet) {
 	cert := b.cert.union(outerCert).union(b.sc.given)
 	for _, e := range b.exprs {
@@ -244,7 +244,7 @@ func (b *groupBuilder) filters(n *groupNode, outer, outerCert varSet) {
 	}
 }
 
-// conjuncts splits a && b, which as a filter is the same as two filters.
+// conjuncts splits a && b, which is equivalent to two filters.
 func conjuncts(e *sparql.Expr) []*sparql.Expr {
 	if e.Kind == sparql.ExprBinary && e.Op == "&&" {
 		return append(conjuncts(e.Args[0]), conjuncts(e.Args[1])...)
@@ -252,8 +252,9 @@ func conjuncts(e *sparql.Expr) []*sparql.Expr {
 	return []*sparql.Expr{e}
 }
 
-// summarize determines what the group binds and for which variables it must not be given a binding: those that an
-// OPTIONAL, MINUS, BIND, label service or filter reads although the joins before it do not bind them in every solution.
+// summarize determines the variables that the group binds, and those for which it must not receive a binding: the ones
+// that an OPTIONAL, MINUS, BIND, label service or filter reads although the joins before it do not bind them in every
+// solution.
 func (n *groupNode) summarize() {
 	in := &n.inf
 	for _, s := range n.segs {
@@ -292,7 +293,7 @@ func (n *groupNode) summarize() {
 		in.unsafe.addAll(f.uses.minus(in.cert))
 		in.uses.addAll(f.uses)
 	}
-	in.unsafe = in.unsafe.minus(n.sc.given) // they get their values before anything else
+	in.unsafe = in.unsafe.minus(n.sc.given) // these get their values before anything else
 }
 
 // service dispatches on the kind of SERVICE.
@@ -318,7 +319,7 @@ func (b *groupBuilder) service(s *sparql.Service) {
 	}
 }
 
-// visibleNames lists the names of a scope whose places are in a set, in order of place.
+// visibleNames lists the names of a scope whose places are in a set, in the order of places.
 func (s *scope) visibleNames(set varSet) (names []string, slots []int) {
 	for name, n := range s.names {
 		if set.has(n) && !strings.HasPrefix(name, "_:") && !strings.HasPrefix(name, ".") {

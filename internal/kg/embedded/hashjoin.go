@@ -10,12 +10,12 @@ import (
 )
 
 // A filter ?a = ?b (or sameTerm, with any expressions instead of the variables) between parts that share no variable,
-// or only an unselective one, is a join in disguise. One part is then evaluated by itself into a table with the hash of
-// its side as an additional column; the other side is looked up there (tableOp.equal). The hash only finds candidates:
-// equal values have equal hashes, and the filter remains and decides. So errors, NaN and numeric promotions need no
-// special rules here.
+// or only an unselective one, is a join in disguise. In that case, one part is evaluated by itself into a table with
+// the hash of its side as an additional column, and the other side is looked up there (tableOp.equal). The hash only
+// finds candidates: equal values have equal hashes, and the filter itself still decides. Therefore, errors, NaN and
+// numeric promotions do not need special rules here.
 
-// equation is a filter that is true only where two values are equal.
+// equation is a filter that is true only if two values are equal.
 type equation struct{ left, right side }
 
 // side is one side of an equation, with the places that it reads.
@@ -24,8 +24,8 @@ type side struct {
 	uses varSet
 }
 
-// equality is an equation as seen from a table: one side is computed from the table's rows, and the other from the row
-// that is joined with them.
+// equality is an equation from the perspective of a table: one side is computed from the table's rows, and the other
+// from the row that is joined with them.
 type equality struct{ table, row evalFn }
 
 // equation compiles both sides of a condition if it is an equality that may be computed in advance; otherwise it
@@ -46,8 +46,8 @@ func (b *groupBuilder) equation(e *sparql.Expr, env exprEnv) *equation {
 	return &out
 }
 
-// repeatable reports whether an expression or group has the same value for the same bindings, and does not require
-// evaluating a group.
+// repeatable reports whether an expression or group has the same value for the same bindings, and can be computed
+// without evaluating a group.
 func repeatable(e sparql.Node) bool {
 	ok := true
 	sparql.Inspect(e, func(n sparql.Node) bool {
@@ -67,9 +67,9 @@ func repeatable(e sparql.Node) bool {
 	return ok
 }
 
-// equalityKey hashes one side of some equalities on the current row: the table's, or the row's. ok is false if one of
-// them cannot be true because a side has no value. loose means that the hash cannot be used because of an xsd:float,
-// which is equal to all values that round to it.
+// equalityKey hashes one side of some equalities, the table's or the row's, for the current row. ok is false if an
+// equality cannot be true because its side has no value. loose means that the hash cannot be used because of an
+// xsd:float, which equals all values that round to it.
 func equalityKey(ex *exec, list []equality, table bool) (key value.ID, loose, ok bool) {
 	h := hashSeed
 	for _, q := range list {
@@ -121,7 +121,7 @@ func hashValue(h uint64, v value.Value) uint64 {
 	return h
 }
 
-// link is a part of a group that equations connect to the variables bound before it.
+// link is a part of a group that is connected by equations to the variables bound before it.
 type link struct {
 	part   *groupNode
 	pushed []bool // filters of the group that the part takes over
@@ -165,7 +165,7 @@ func (c *compiler) linked(g *groupNode, p *progress, rest []node, filters []filt
 	}
 }
 
-// component splits off the joins that are connected to one of them by variables that are not bound yet.
+// component splits off the joins that are connected to the first one by variables that are not bound yet.
 func (c *compiler) component(rest []node, first int, bound varSet) (part, others []node) {
 	in := make([]bool, len(rest))
 	in[first] = true
@@ -249,7 +249,7 @@ func (q *equation) seenFrom(in *info, elsewhere, later varSet) (equality, bool) 
 	return equality{}, false
 }
 
-// bindsOutside returns what the group binds apart from some of its joins.
+// bindsOutside returns the variables that the group binds outside of some of its joins.
 func (g *groupNode) bindsOutside(part []node) varSet {
 	var v varSet
 	for _, s := range g.segs {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// equalityData has thirty numbers twice, written differently, and what is equal to nothing or to itself only.
+// equalityData contains thirty numbers twice, written differently, and values that are equal to nothing or only to
+// themselves.
 func equalityData() string {
 	var b strings.Builder
 	for i := 1; i <= 30; i++ {
@@ -24,8 +25,9 @@ func equalityData() string {
 	return b.String()
 }
 
-// TestJoinByEquality checks filters that join parts without a common variable: 30 numbers; one float, two more fives,
-// -0 and 0, a text with a language, and a point in time in two zones; NaN and unknown types are equal to nothing.
+// TestJoinByEquality checks filters that join parts without a common variable. The data has 30 numbers, one float, two
+// more fives, -0 and 0, a text with a language, and a point in time in two zones; NaN and unknown types are equal to
+// nothing.
 func TestJoinByEquality(t *testing.T) {
 	for _, tune := range []tuning{defaultTuning, {}, {scan: 1e9, scanOnce: 1e9, linkRows: 1e9, favor: 1e9}} {
 		g := graphOf(t, equalityData())
@@ -33,7 +35,7 @@ func TestJoinByEquality(t *testing.T) {
 		for _, c := range []struct{ query, want string }{
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(?x = ?y) }`, "36"},
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(?y = ?x && ?a != ?b) }`, "36"},
-			// 1 to 29, six to the float, two fives, -0 to 1
+			// 29 matches for 1 to 29, six with the float, two fives, and -0 to 1
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(?x + 1 = ?y) }`, "33"},
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(sameTerm(?x, ?y)) }`, "3"},
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(!(?x != ?y)) }`, "36"},
@@ -44,12 +46,12 @@ func TestJoinByEquality(t *testing.T) {
 			{`SELECT (COUNT(*) AS ?n) { { SELECT ?a (MAX(?v) AS ?x) { ?a :p ?v } GROUP BY ?a } { SELECT ?b (MIN(?v) AS ?y) { ?b :q ?v } GROUP BY ?b } FILTER(?x = ?y) }`, "35"},
 			{`SELECT ?b ?c { ?a :p ?x . ?b :q ?y . ?c :q ?z FILTER(?x = ?y && ?y = ?z && ?b != ?c && ?x != 5) }`,
 				":b35 :b7 | :b7 :b35"},
-			// A long list of IRIs is a set; literals are in none, nothing is an error.
+			// A long list of IRIs becomes a set. Literals are not in it, and there is no error.
 			{`SELECT ?x { VALUES ?x { :a1 :b3 :z "a1" UNDEF } FILTER(?x IN (:b1, :b2, :b3, :b4, :b5, :b6, :b7, :b8, :z)) }`,
 				":b3 | :z"},
 			{`SELECT ?x { VALUES ?x { :a1 :b3 :z "a1" UNDEF } FILTER(?x NOT IN (:b1, :b2, :b3, :b4, :b5, :b6, :b7, :b8, :z)) }`,
 				`"a1" | :a1`},
-			// A side that may be unbound is an error then, not a match.
+			// If a side is unbound, the comparison is an error, not a match.
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x OPTIONAL { ?a :none ?z } ?b :q ?y FILTER(?z = ?y) }`, "0"},
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x OPTIONAL { ?a :p ?z FILTER(?z < 3) } { ?b :q ?y OPTIONAL { ?b :q ?w FILTER(?w < 4) } } FILTER(?z = ?w) }`, "3"},
 		} {
@@ -76,12 +78,12 @@ func TestJoinsWithUnboundCells(t *testing.T) {
 		g := graphOf(t, b.String())
 		g.tune = tune
 		for _, c := range []struct{ query, want string }{
-			// Ten different values of ?y, two rows each; the twenty without one join all ten.
+			// There are ten different values of ?y with two rows each. The twenty rows without a value join all ten.
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x OPTIONAL { ?a :q ?y } { SELECT ?y (COUNT(*) AS ?m) { ?b :q ?y } GROUP BY ?y } }`, "220"},
 			// Rows without ?y have no variable in common with what is removed.
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x OPTIONAL { ?a :q ?y } MINUS { ?b :q ?y } }`, "20"},
-			// The second side has rows without ?y, too; those agree with every row that has the same ?x, and with the
-			// same ?x alone.
+			// The second side also has rows without ?y. They are compatible with every row that has the same ?x, including rows
+			// with only ?x.
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x OPTIONAL { ?a :q ?y } MINUS { ?b :p ?x OPTIONAL { ?b :q ?y FILTER(?y > 4) } } }`, "0"},
 			{`SELECT (COUNT(*) AS ?n) { { ?a :p ?x OPTIONAL { ?a :q ?y } } { ?b :p ?x OPTIONAL { ?b :q ?y } } }`, "40"},
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x OPTIONAL { ?a :q ?y } VALUES (?x ?y) { (0 UNDEF) (UNDEF 1) (2 0) (UNDEF UNDEF) (5 7) (6 7) (8 2) (9 9) (11 UNDEF) (12 0) } }`, "68"},
@@ -96,7 +98,7 @@ func TestJoinsWithUnboundCells(t *testing.T) {
 	}
 }
 
-// counting is a context that counts how often it is asked; a query asks once in 1,024 steps.
+// counting is a context that counts how often it is checked. A query checks it once in 1,024 steps.
 type counting struct {
 	context.Context
 	asked atomic.Int64

@@ -9,17 +9,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// labelService is SERVICE wikibase:label. It runs after everything else in its group except the filters. For each of
-// its outputs it uses the first language of the chain that has a text; if no language has a label, the label is the end
-// of the IRI (the Q or P number). In automatic mode (without its own patterns) it binds the columns of the surrounding
-// query that are named ?xLabel, ?xAltLabel or ?xDescription. Source: Wikidata:SPARQL query service/User Manual, section
-// Label service.
+// labelService implements SERVICE wikibase:label. It runs after everything else in its group except the filters. For
+// each output, it uses the first language of the chain that has a text; if no language has a label, the label is the
+// end of the IRI (the Q or P number). In automatic mode (without its own patterns) it binds the columns of the
+// surrounding query that are named ?xLabel, ?xAltLabel or ?xDescription. Source: Wikidata:SPARQL query service/User
+// Manual, section Label service.
 type labelService struct {
 	langs []string
 	items []labelItem
 }
 
-// labelItem is one output: the text of pred for the term in slot from, written to slot to.
+// labelItem is one output: the text of pred for the term in slot from is written to slot to.
 type labelItem struct {
 	from place
 	pred value.ID
@@ -35,7 +35,7 @@ const (
 	kindOther                  // a description: unbound if there is none
 )
 
-// labelKey is the key of the labels that a query has looked up.
+// labelKey is the key of a label that a query has looked up.
 type labelKey struct {
 	svc  *labelService
 	pred value.ID
@@ -45,7 +45,7 @@ type labelKey struct {
 
 const languageParam = rdf.Wikibase + "language"
 
-// labelService compiles the service in the group that b has collected; or returns nil if it has nothing to do.
+// labelService compiles the service in the group that b has collected. It returns nil if the service has nothing to do.
 func (c *compiler) labelService(s *sparql.Service, b *groupBuilder) *labelService {
 	l := &labelService{}
 	for _, p := range s.Params() {
@@ -130,7 +130,7 @@ func (l *labelService) outputs() varSet {
 	return v
 }
 
-// build binds the outputs that are free and for which there is a text.
+// build binds the outputs that are unbound and for which there is a text.
 func (l *labelService) build(ex *exec, next runner) runner {
 	set := make([]bool, len(l.items))
 	return func() error {

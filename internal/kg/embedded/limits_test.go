@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// denseGraph has n nodes, each with an edge to every other, a number and a text.
+// denseGraph returns a graph of n nodes. Each has an edge to every other node, a number and a text.
 func denseGraph(t testing.TB, n int, opts Options) *Graph {
 	t.Helper()
 	b := NewBuilder()
@@ -41,7 +41,7 @@ func values(name string, n int) string {
 	return b.String()
 }
 
-// greedyQueries are queries that would take hours or all memory.
+// greedyQueries are queries that would take hours or use up all memory.
 func greedyQueries() map[string]string {
 	concat := `"` + strings.Repeat("x", 1000) + `"`
 	doubling := "BIND(" + concat + " AS ?s0) "
@@ -79,7 +79,8 @@ func greedyQueries() map[string]string {
 	}
 }
 
-// TestGreedyQueriesEnd checks that hopeless queries end at their deadline or budget with an error that says which.
+// TestGreedyQueriesEnd checks that hopeless queries end when they reach their deadline or budget, with an error that
+// shows which of the two it was.
 func TestGreedyQueriesEnd(t *testing.T) {
 	const limit = 120 * time.Millisecond
 	g := denseGraph(t, 150, Options{Timeout: limit, MaxMemory: 24 << 20, MaxRows: 200_000})
@@ -94,7 +95,7 @@ func TestGreedyQueriesEnd(t *testing.T) {
 			default:
 				t.Fatalf("got %v after %v, want a limit's error", err, took)
 			}
-			// a bound for hangs; what it takes on an otherwise idle machine is in the benchmarks
+			// this only detects hangs; the benchmarks measure the time on an otherwise idle machine
 			if took > limit+10*time.Second {
 				t.Errorf("ended after %v (%v)", took, err)
 			}
@@ -136,7 +137,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// stopAfter is a sink that wants only a few rows.
+// stopAfter is a sink that accepts only a few rows.
 type stopAfter struct {
 	n    int
 	rows int
@@ -153,7 +154,7 @@ func (s *stopAfter) Row([]rdf.Term) error {
 	return nil
 }
 
-// TestSinkStops checks that a query ends when its reader does.
+// TestSinkStops checks that a query ends when its reader stops.
 func TestSinkStops(t *testing.T) {
 	g := denseGraph(t, 100, Options{})
 	s := &stopAfter{n: 3}
@@ -163,7 +164,7 @@ func TestSinkStops(t *testing.T) {
 	}
 }
 
-// TestEarlyEnd checks that LIMIT and ASK stop the work: these would not end otherwise.
+// TestEarlyEnd checks that LIMIT and ASK stop the work. Otherwise, these queries would not end.
 func TestEarlyEnd(t *testing.T) {
 	g := denseGraph(t, 100, Options{Timeout: 5 * time.Second})
 	for _, q := range []string{

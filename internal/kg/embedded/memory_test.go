@@ -28,7 +28,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// countingSink counts rows and keeps none.
+// countingSink counts rows and does not keep them.
 type countingSink struct{ rows int }
 
 func (c *countingSink) Head([]string, bool) error { return nil }
@@ -107,21 +107,21 @@ func hungryQueries() map[string]string {
 	}
 }
 
-// TestPeakMemory checks that the heap stays near MaxMemory whatever a query does: half as much again is allowed for the
-// allocator and for garbage, and some megabytes for the runtime and for a text in transit.
+// TestPeakMemory checks that the heap stays close to MaxMemory whatever a query does. It allows half as much again for
+// the allocator and garbage, and a few megabytes for the runtime and for a text in transit.
 func TestPeakMemory(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector's own memory hides what is measured; go test without -race runs this")
 	}
 	const limit = 16 << 20
-	defer debug.SetGCPercent(debug.SetGCPercent(25)) // what queries hold, not when the collector comes
+	defer debug.SetGCPercent(debug.SetGCPercent(25)) // measure what queries hold, not when the collector runs
 	g := denseGraph(t, 40, Options{Timeout: 10 * time.Second, MaxMemory: limit})
 	for name, q := range hungryQueries() {
 		t.Run(name, func(t *testing.T) {
 			sink := &countingSink{}
 			var err error
 			peak := peakHeap(func() { err = g.Stream(context.Background(), q, sink) })
-			// on a slow machine the time limit ends it first
+			// on a slow machine, the time limit ends the query first
 			if kind := kg.KindOf(err); err != nil && kind != kg.TooGreedy && kind != kg.Timeout {
 				t.Errorf("after %d rows: %v", sink.rows, err)
 			}
@@ -133,14 +133,14 @@ func TestPeakMemory(t *testing.T) {
 	}
 }
 
-// TestTotalMemory checks that greedy queries at the same time share one limit, that small ones still run during them,
-// and that everything is given back.
+// TestTotalMemory checks that concurrent greedy queries share one limit, that small queries can still run meanwhile,
+// and that all memory is returned.
 func TestTotalMemory(t *testing.T) {
 	g := denseGraph(t, 45, Options{MaxMemory: 16 << 20, MaxTotalMemory: 20 << 20})
 	hold := make(chan struct{})
 	var holding, wg sync.WaitGroup
 	holding.Add(1)
-	// The first one sorts some 9 MB and then waits with its first row.
+	// The first query sorts about 9 MB and then waits at its first row.
 	wg.Go(func() {
 		first := true
 		err := g.Stream(context.Background(), "SELECT ?a ?d { ?a wdt:P1 ?b . ?d wdt:P2 ?c } ORDER BY ?a",
@@ -191,8 +191,8 @@ func TestLongQueryText(t *testing.T) {
 	}
 }
 
-// TestMemoryGivenBack checks that a query that sorts, groups and tests again for every row ends with the memory of one
-// round.
+// TestMemoryGivenBack checks that a query that repeats sorting, grouping and tests for every row needs only the memory
+// of one round.
 func TestMemoryGivenBack(t *testing.T) {
 	g := denseGraph(t, 20, Options{MaxMemory: 2 << 20})
 	for _, q := range []string{
@@ -207,8 +207,8 @@ func TestMemoryGivenBack(t *testing.T) {
 	}
 }
 
-// TestReplaceSizes checks that the size of a replacement is foreseen: a text that fits is made, whatever its pattern,
-// and one that does not is refused.
+// TestReplaceSizes checks that the size of a replacement is computed in advance: a text that fits is created,
+// regardless of its pattern, and one that does not fit is refused.
 func TestReplaceSizes(t *testing.T) {
 	g := denseGraph(t, 2, Options{MaxMemory: 8 << 20}) // texts up to 1 MB
 	for _, c := range []struct {

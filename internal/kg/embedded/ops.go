@@ -2,7 +2,7 @@ package embedded
 
 import "github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 
-// unionNode is UNION, including the alternatives of a path.
+// unionNode is a UNION or the alternatives of a path.
 type unionNode struct {
 	branches []node
 	inf      info
@@ -42,7 +42,7 @@ func (u *unionNode) plan(c *compiler, bound varSet, rows float64) op {
 	return o
 }
 
-// unionOp runs its branches one after the other.
+// unionOp runs its branches one after another.
 type unionOp struct{ branches []op }
 
 func (u *unionOp) build(ex *exec, next runner) runner {
@@ -85,8 +85,8 @@ type extend struct {
 	uses varSet
 }
 
-// extendOp is BIND and the expressions of SELECT. An error leaves the variable unbound. A variable that already has a
-// value keeps it, and the row is kept only if the values are equal.
+// extendOp implements BIND and the expressions of SELECT. An error leaves the variable unbound. A variable that already
+// has a value keeps it, and the row is kept only if the values are equal.
 type extendOp struct{ list []extend }
 
 func (e *extendOp) build(ex *exec, next runner) runner {
@@ -123,10 +123,10 @@ func (e *extendOp) build(ex *exec, next runner) runner {
 	}
 }
 
-// optionalOp is OPTIONAL: the row with each solution of inner, or alone if there is none.
+// optionalOp implements OPTIONAL: it yields the row with each solution of inner, or the row alone if there is none.
 type optionalOp struct {
 	inner op
-	conds []filterPart // checked on the joined row if inner could not be given the row
+	conds []filterPart // checked on the joined row if the row could not be passed to inner
 }
 
 func (o *optionalOp) build(ex *exec, next runner) runner {
@@ -162,7 +162,7 @@ func (o *optionalOp) build(ex *exec, next runner) runner {
 	}
 }
 
-// minusOp is MINUS. It tests each row with inner, or against table, the solutions of its group.
+// minusOp implements MINUS. It tests each row with inner, or against table, which contains the solutions of its group.
 type minusOp struct {
 	inner  op
 	table  *tableOp

@@ -63,7 +63,7 @@ func (b *groupBuilder) sub(f func(*groupBuilder)) *groupNode {
 	return n
 }
 
-// negated adds !(…): any predicate but those listed, forwards, backwards or both.
+// negated adds !(…): any predicate except those listed, forwards, backwards or both.
 func (b *groupBuilder) negated(s place, p *sparql.Path, o place) {
 	fwd, bwd := b.c.negatedSets(p)
 	one := func(s, o place, not []value.ID) *groupNode {
@@ -107,7 +107,7 @@ func (c *compiler) negatedSets(p *sparql.Path) (fwd, bwd []value.ID) {
 	return fwd, bwd
 }
 
-// walk visits the nodes one path away from n; a node may be visited more than once.
+// walk visits the nodes that are one path away from n. It may visit a node more than once.
 type walk func(ex *exec, n value.ID, visit func(value.ID) error) error
 
 // walker compiles a path for walking, backwards if back is true.
@@ -225,7 +225,7 @@ func (c *compiler) walkNegated(p *sparql.Path, back bool) walk {
 	}
 }
 
-// repetition returns the smallest and largest number of times to follow a path (-1: any number).
+// repetition returns the minimum and the maximum number of times to follow a path (-1: no maximum).
 func repetition(p *sparql.Path) (lo, hi int) {
 	switch p.Kind {
 	case sparql.PathStar:

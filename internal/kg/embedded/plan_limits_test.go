@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// repeat joins n pieces made by f.
+// repeat joins n pieces that f returns.
 func repeat(n int, separator string, f func(i int) string) string {
 	var b strings.Builder
 	for i := range n {
@@ -85,13 +85,13 @@ func hugePlans() map[string]string {
 	}
 }
 
-// TestPlanningLimits checks that parsing and planning keep to the limits of time and memory, and say so as running
-// does.
+// TestPlanningLimits checks that parsing and planning observe the limits of time and memory, and report them like
+// execution.
 func TestPlanningLimits(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector's own memory hides what is measured; go test without -race runs this")
 	}
-	limit := 50 * time.Millisecond // PLANNING_LIMIT: with more time plans become larger
+	limit := 50 * time.Millisecond // PLANNING_LIMIT: with more time, plans become larger
 	if s := os.Getenv("PLANNING_LIMIT"); s != "" {
 		var err error
 		if limit, err = time.ParseDuration(s); err != nil {
@@ -99,7 +99,7 @@ func TestPlanningLimits(t *testing.T) {
 		}
 	}
 	g := denseGraph(t, 5, Options{Timeout: limit})
-	defer debug.SetGCPercent(debug.SetGCPercent(25)) // what queries hold, not when the collector comes
+	defer debug.SetGCPercent(debug.SetGCPercent(25)) // measure what queries hold, not when the collector runs
 	for name, q := range hugePlans() {
 		t.Run(name, func(t *testing.T) {
 			if len(q) > 1<<20 {
@@ -127,7 +127,7 @@ func TestPlanningLimits(t *testing.T) {
 	}
 }
 
-// lookedAt is a context that counts how often it is checked.
+// lookedAt is a context that counts how often its state is checked.
 type lookedAt struct {
 	context.Context
 	times int
@@ -138,8 +138,8 @@ func (c *lookedAt) Err() error {
 	return c.Context.Err()
 }
 
-// A query with thousands of expressions for each solution looks at its time limit for the expressions, not only for
-// the solutions, which may take a second for each thousand.
+// A query with thousands of expressions per solution checks its time limit for expressions, not only for solutions,
+// since a thousand solutions may take a second.
 func TestTimeLimitOfLongSolutions(t *testing.T) {
 	numbered := func(format string) string {
 		return repeat(5000, " ", func(i int) string { return strings.ReplaceAll(format, "#", fmt.Sprint(i)) })

@@ -2,7 +2,7 @@ package embedded
 
 import "math"
 
-// seqOp nests its steps: a nested loop with an index in every step.
+// seqOp nests its steps. It is a nested loop with an index in every step.
 type seqOp struct{ steps []op }
 
 func (s *seqOp) build(ex *exec, next runner) runner {
@@ -14,18 +14,18 @@ func (s *seqOp) build(ex *exec, next runner) runner {
 
 // progress is the state of planning a group from left to right.
 type progress struct {
-	bound varSet // certainly bound
-	maybe varSet // bound in some rows, by this group
+	bound varSet // variables that are certainly bound
+	maybe varSet // variables that this group binds in some rows
 	rows  float64
 	cost  float64
 	steps []op
 
-	// The positions that filters wait for, by slot: certain is the number of steps after which the variable is bound in
+	// The positions for which filters wait, by slot: certain is the number of steps after which the variable is bound in
 	// all rows, and final the number after which no step binds it.
 	certain, final map[int]int
 }
 
-// add appends a step that binds the places of cert in all rows, those of binds in some.
+// add appends a step that binds the places of cert in all rows and those of binds in some.
 func (p *progress) add(o op, cert, binds varSet) {
 	p.steps = append(p.steps, o)
 	for _, slot := range cert.minus(p.bound).slots() {
@@ -74,7 +74,7 @@ func (g *groupNode) planWith(c *compiler, bound varSet, rows float64, conds []fi
 	return placeFilters(p, bound, filters)
 }
 
-// bindsAfter returns what the barrier of a segment and everything after it bind.
+// bindsAfter returns the variables that the barrier of a segment and everything after it bind.
 func (c *compiler) bindsAfter(g *groupNode, i int) varSet {
 	var v varSet
 	for n, s := range g.segs[i:] {
@@ -104,7 +104,7 @@ func without(filters []filterPart, marked []bool) []filterPart {
 	return out
 }
 
-// placeFilters inserts the filters between the steps, each as soon as its variables have their final values.
+// placeFilters inserts the filters between the steps, each as soon as all its variables have their final values.
 func placeFilters(p *progress, given varSet, filters []filterPart) op {
 	at := make([][]op, len(p.steps)+1)
 	for _, f := range filters {
@@ -205,7 +205,7 @@ func (c *compiler) minusStep(p *progress, b *barrier) op {
 	shared := in.vars.intersect(b.shared)
 	est := b.inner.estimate(c, p.bound)
 	alone := b.inner.estimate(c, varSet{})
-	// Testing each row is correct only if the row and the inner solution certainly share a variable.
+	// Testing each row separately is correct only if the row and the inner solution certainly share a variable.
 	if shared.within(p.bound) && in.cert.intersects(shared) && !in.unsafe.intersects(shared) &&
 		p.rows*est.cost <= c.g.tune.favor*(alone.cost+p.rows) {
 		return &minusOp{inner: b.inner.plan(c, p.bound.intersect(shared), p.rows), shared: shared}
@@ -282,7 +282,7 @@ func (c *compiler) order(joins []node, bound varSet, rows float64) []node {
 // needs is implemented by joins that are useful only after other joins have bound something.
 type needs interface{ needs() varSet }
 
-// ready reports whether the variables that a join needs are bound, or no other join will bind them.
+// ready reports whether the variables that a join needs are bound, or will not be bound by any other join.
 func ready(n node, all []node, bound varSet) bool {
 	x, ok := n.(needs)
 	if !ok {
@@ -300,7 +300,7 @@ func ready(n node, all []node, bound varSet) bool {
 	return true
 }
 
-// greedyFrom arranges joins beginning with the one at first (-1: any) and returns the work of that order.
+// greedyFrom arranges joins, beginning with the one at index first (-1: any) and returns the work of that order.
 func (c *compiler) greedyFrom(joins []node, first int, bound varSet, rows float64) ([]node, float64) {
 	if !c.book(32 * len(joins)) {
 		return joins, 0

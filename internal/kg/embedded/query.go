@@ -15,7 +15,7 @@ type Sink interface {
 	// Head is called once, before all rows, with the names of the columns. If ask is true, the result is a truth value,
 	// passed to Boolean.
 	Head(vars []string, ask bool) error
-	// Row is called for each solution; a zero Term is an unbound variable. The slice is reused.
+	// Row is called for each solution; a zero Term means an unbound variable. The slice is reused.
 	Row(row []rdf.Term) error
 	Boolean(b bool) error
 }
@@ -27,7 +27,7 @@ type TripleSink interface {
 	Triples()
 }
 
-// parse parses a query and turns a mistake into a *kg.Error of kind SyntaxError with its position.
+// parse parses a query. It turns a syntax error into a *kg.Error of kind SyntaxError with its position.
 func (g *Graph) parse(query string) (*sparql.Query, error) {
 	q, err := sparql.Parse(query)
 	if err == nil {
@@ -96,7 +96,7 @@ func (c *collector) Boolean(b bool) error {
 
 // Stream runs a query and passes its result to the sink row by row. The result of CONSTRUCT and DESCRIBE has the
 // columns subject, predicate and object. Errors are those of [Graph.Query] and the sink's own; rows may have been
-// passed on before an error.
+// passed to the sink before an error.
 func (g *Graph) Stream(ctx context.Context, query string, sink Sink) error {
 	ctx, cancel := g.deadline(ctx)
 	defer cancel()
@@ -114,7 +114,7 @@ func (g *Graph) Stream(ctx context.Context, query string, sink Sink) error {
 	return ex.run(sink)
 }
 
-// treeSize is the approximate size of the tree, in bytes per byte of a query's text.
+// treeSize is the approximate size of a query's tree, in bytes per byte of the query's text.
 const treeSize = 100
 
 // compile parses a query and plans it.
@@ -176,7 +176,7 @@ func (ex *exec) run(sink Sink) error {
 	return nil
 }
 
-// start runs what was built, unless building reached a limit.
+// start runs a runner that was built, unless building it reached a limit.
 func (ex *exec) start(run runner) error {
 	if ex.Err == nil {
 		if err := run(); err != nil {

@@ -31,8 +31,8 @@ func graphOf(t testing.TB, turtle string) *Graph {
 		Random: func() uint64 { n += 0x9E3779B97F4A7C15; return n }, Timeout: 5 * time.Second})
 }
 
-// cell writes a term shortly: :x for names of example.org, wd:Q1 and the like, "text"@en, numbers and truth values
-// bare, other literals with a short type.
+// cell writes a term in a short form: :x for names of example.org, wd:Q1 and similar names, "text"@en, bare numbers and
+// truth values, and other literals with a short type.
 func cell(t rdf.Term) string {
 	switch {
 	case !t.Bound():
@@ -80,7 +80,7 @@ func rowsOf(tab *kg.Table, sorted bool) string {
 }
 
 // queryCase is a query with its result: rows separated by " | ", cells by spaces, in sorted order unless the query
-// orders them.
+// specifies an order.
 type queryCase struct{ name, query, want string }
 
 func runCases(t *testing.T, g *Graph, cases []queryCase) {
@@ -104,7 +104,7 @@ const peopleData = `
 :dan :age 3.5 ; :boss :bob ; :knows [ :name "x" ; :age 5 ] .
 `
 
-// TestPatterns checks joins, scopes and the ways in which simple evaluators go wrong (each case names its trap).
+// TestPatterns checks joins, scopes, and the mistakes that simple evaluators make. (Each case names one.)
 func TestPatterns(t *testing.T) {
 	runCases(t, graphOf(t, peopleData), []queryCase{
 		{"a variable twice in one pattern", "SELECT ?x { ?x :self ?x }", ":ann"},
@@ -160,7 +160,7 @@ func TestPatterns(t *testing.T) {
 	})
 }
 
-// TestPaths checks property paths: what is counted once and what as often as it occurs, cycles, ends bound or not.
+// TestPaths checks property paths: with and without duplicates, with cycles, and with bound and unbound ends.
 func TestPaths(t *testing.T) {
 	g := graphOf(t, `:a :p :b . :b :p :c . :c :p :a . :c :p :d . :a :q :c . :d :q "lit" . :x :r :x .`)
 	runCases(t, g, []queryCase{

@@ -6,14 +6,14 @@ const (
 	rowsPerPage = 1 << pageShift
 )
 
-// rows is a list of rows of equal width. It grows by pages, so nothing is copied and no garbage is created once the
-// first page is full, and it counts exactly the memory that it uses.
+// rows is a list of rows of equal width. It grows by pages, so that once the first page is full, nothing is copied and
+// no garbage is created. It counts exactly the memory that it uses.
 type rows[T any] struct {
 	width int
 	unit  int // bytes of a cell
 	n     int
 	pages [][]T
-	used  int // bytes counted
+	used  int // number of bytes counted
 }
 
 // at returns row i, which does not move until reset or free.
@@ -42,7 +42,7 @@ func (r *rows[T]) add(ex *exec) ([]T, error) {
 }
 
 // grow makes room for a row on a page. It allocates a whole page, except for the first one, which many lists never
-// fill: that page doubles in size.
+// fill. The first page grows by doubling.
 func (r *rows[T]) grow(ex *exec, page int) error {
 	if page > 0 {
 		if err := r.count(ex, rowsPerPage*r.width*r.unit+48); err != nil {
@@ -84,13 +84,13 @@ func (r *rows[T]) truncate(n int) {
 	}
 }
 
-// reset empties the list and keeps no more than its first page.
+// reset empties the list and keeps at most its first page.
 func (r *rows[T]) reset(ex *exec) {
 	r.n = 0
 	if len(r.pages) == 0 {
 		return
 	}
-	clear(r.pages[0]) // the memory that its cells point to is no longer counted
+	clear(r.pages[0]) // the memory to which its cells point is no longer counted
 	first := r.pages[0][:0]
 	clear(r.pages[1:])
 	r.pages = append(r.pages[:0], first)

@@ -62,7 +62,7 @@ func (o *selectOp) build(ex *exec, next runner) runner {
 	})
 }
 
-// buildAny is ASK: at most one solution.
+// buildAny builds an ASK, which yields at most one solution.
 func (o *selectOp) buildAny(ex *exec, next runner) runner {
 	stop := &stopError{}
 	found := false
@@ -84,7 +84,7 @@ func (o *selectOp) buildAny(ex *exec, next runner) runner {
 	}
 }
 
-// limited counts rows for OFFSET and LIMIT; after the last one, the query below is stopped.
+// limited counts rows for OFFSET and LIMIT. After the last row, it stops the query below it.
 func limited(ex *exec, offset, limit int64, next runner) (runner, func(runner) runner) {
 	stop := &stopError{}
 	var seen int64
@@ -120,7 +120,7 @@ func limited(ex *exec, offset, limit int64, next runner) (runner, func(runner) r
 	return counted, run
 }
 
-// distinctOp passes on each combination of projected values once.
+// distinctOp passes on each combination of projected values only once.
 func (o *selectOp) distinctOp(ex *exec, next runner, begins *[]func()) runner {
 	set := newRowSet(ex, len(o.sel.project))
 	cells := make([]value.ID, len(o.sel.project))
@@ -145,12 +145,12 @@ type sorter struct {
 	cells rows[value.ID]
 	keys  rows[value.Value]
 	order []int32 // made for sorting
-	texts int     // bytes of the keys' own texts
+	texts int     // number of bytes of the keys' own texts
 	spare struct {
 		cells rows[value.ID]
 		keys  rows[value.Value]
 	}
-	now []value.Value // of the current row
+	now []value.Value // keys of the current row
 	cut int32         // last row needed so far, or -1 before there are enough
 }
 
@@ -342,7 +342,8 @@ type rowSet struct {
 // rowSetSize is the size of an empty rowSet in bytes.
 const rowSetSize = 280
 
-// newRowSet returns an empty set of rows of a width; a caller that creates many of them counts rowSetSize for each.
+// newRowSet returns an empty set of rows of the given width. A caller that creates many of them must count rowSetSize
+// for each.
 func newRowSet(ex *exec, width int) *rowSet {
 	r := &rowSet{rows: rows[value.ID]{width: width, unit: 4}, ex: ex, heads: make([]int32, 16), cols: make([]int, width)}
 	for i := range width {
@@ -361,7 +362,7 @@ func (r *rowSet) reset() {
 	}
 }
 
-// drop releases all memory. The set must not be used afterwards.
+// drop releases all memory. The set must not be used afterward.
 func (r *rowSet) drop() {
 	r.rows.free(r.ex)
 	r.ex.Free(4 * (len(r.heads) - 16))
@@ -393,7 +394,7 @@ func (r *rowSet) add(cells []value.ID) (int, bool, error) {
 
 func (r *rowSet) grow() error {
 	old := 4 * len(r.heads)
-	if err := r.ex.Alloc(2 * old); err != nil { // both tables exist while it grows
+	if err := r.ex.Alloc(2 * old); err != nil { // both tables exist during growth
 		return err
 	}
 	r.heads = make([]int32, 2*len(r.heads))

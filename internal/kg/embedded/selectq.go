@@ -8,11 +8,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// selectNode is a query or sub-select: pattern, grouping, expressions, order, projection, slice (SPARQL 1.1, section
-// 18.2.4 and 18.2.5).
+// selectNode is a query or sub-select: its pattern, grouping, expressions, order, projection and slice (SPARQL 1.1,
+// section 18.2.4 and 18.2.5).
 type selectNode struct {
 	where    *groupNode
-	agg      *aggregation // nil without grouping
+	agg      *aggregation // nil if there is no grouping
 	having   []condFn
 	late     *tableNode // VALUES after a grouped query
 	extends  []extend
@@ -27,7 +27,7 @@ type selectNode struct {
 	any      bool // ASK: one solution is enough
 }
 
-// orderKey is one key of ORDER BY.
+// orderKey is one sort key of ORDER BY.
 type orderKey struct {
 	fn   evalFn
 	desc bool
@@ -159,7 +159,7 @@ func containsAggregate(e *sparql.Expr) bool {
 	return false
 }
 
-// grouping compiles GROUP BY and HAVING and returns what is visible after them.
+// grouping compiles GROUP BY and HAVING and returns the variables that are visible after them.
 func (c *compiler) grouping(s *selectNode, q *sparql.SelectQuery, sc *scope) varSet {
 	s.agg = &aggregation{sc: sc, inner: s.where.inf.vars}
 	var visible varSet
@@ -280,7 +280,7 @@ func (c *compiler) starOrder(s *selectNode, q *sparql.SelectQuery, sc *scope) {
 	s.names, s.project = names, slots
 }
 
-// summarize determines what the query binds and whether it may be given bindings from outside.
+// summarize determines the variables that the query binds, and whether it may receive bindings from outside.
 func (s *selectNode) summarize(implicitGroup bool) {
 	w := &s.where.inf
 	var out varSet
@@ -302,7 +302,7 @@ func (s *selectNode) summarize(implicitGroup bool) {
 		s.inf.unsafe = w.unsafe.intersect(out).union(out.minus(s.agg.certainKeys(w.cert)))
 	default:
 		s.inf.unsafe = w.unsafe.intersect(out)
-		if s.distinct { // two distinct rows would become one if the cell that one of them lacks is filled
+		if s.distinct { // two distinct rows would become one if the missing cell of one of them were filled
 			s.inf.unsafe = s.inf.unsafe.union(out.minus(w.cert))
 		}
 		for _, e := range s.extends {
@@ -329,7 +329,7 @@ func (s *selectNode) estimate(c *compiler, bound varSet) estimate {
 	return estimate{e.rows, cost}
 }
 
-// plan returns the operator. It may be given those bindings of bound that are projected and not unsafe.
+// plan returns the operator. It may receive those bindings of bound that are projected and not unsafe.
 func (s *selectNode) plan(c *compiler, bound varSet, rows float64) op {
 	given := bound.intersect(s.inf.vars).minus(s.inf.unsafe)
 	o := &selectOp{sel: s, where: s.where.plan(c, given, rows)}

@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// TestSlice loads the reference slice of Wikidata within its bounds of time and memory and runs the gold queries of its
+// TestSlice loads the reference slice of Wikidata within limits of time and memory and runs the gold queries of its
 // questions: in standard SPARQL they must return the rows that Virtuoso and Oxigraph returned, and in the query
 // service's dialect the same rows.
 func TestSlice(t *testing.T) {
@@ -78,7 +78,7 @@ func checkGold(t *testing.T, g *Graph, line []byte) {
 		t.Errorf("%s in the dialect: %v", q.ID, err)
 		return
 	}
-	for _, r := range own.Rows { // if there is no label, the label service returns the ID, the standard form nothing
+	for _, r := range own.Rows { // if there is no label, the service returns the ID, and the standard form nothing
 		for i, c := range r {
 			if c.IsLiteral() && rdf.ValidID(c.Value) {
 				r[i] = rdf.Term{}
@@ -112,7 +112,7 @@ func goldTable(t *testing.T, result json.RawMessage, vars []string) *kg.Table {
 	return &tab
 }
 
-// byValue returns the rows as sorted texts, columns by name, numbers by value, without languages.
+// byValue returns the rows as sorted texts, with columns by name, numbers by value, and without languages.
 func byValue(tab *kg.Table) []string {
 	if tab.Ask {
 		return []string{fmt.Sprint(tab.Boolean)}

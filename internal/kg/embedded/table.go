@@ -8,12 +8,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// table contains the rows of a part that was evaluated by itself. A cell 0 is unbound. tableindex.go finds rows.
+// table contains the rows of a part that was evaluated by itself. A cell with 0 is unbound. tableindex.go contains the
+// code that finds rows.
 type table struct {
 	rows[value.ID]
 	classes []*tableClass // created when the table is first searched
-	lists   int           // bytes of the classes' lists
-	once    bool          // it is rebuilt for each row, so an index seldom pays off
+	lists   int           // number of bytes of the classes' lists
+	once    bool          // the table is rebuilt for each row, so an index rarely pays off
 	loose   bool          // the cells of the last column, the key of equalities, are not reliable
 }
 
@@ -45,8 +46,8 @@ type tableOp struct {
 	again   bool           // the part depends on them: build the table for each row
 }
 
-// ambientPlace is a place whose value is given from outside, and the place that contains that value. They differ if the
-// group itself may have bound the place since.
+// ambientPlace consists of a place that gets its value from outside, and the place that contains that value. They
+// differ if the group itself may have bound the first place since then.
 type ambientPlace struct{ to, from int }
 
 // table wraps a part that is evaluated by itself.
@@ -155,8 +156,8 @@ func (t *tableOp) inline(ex *exec) (*table, error) {
 	return tab, ex.Err
 }
 
-// collect evaluates a part by itself, on a row that is empty except for the ambient places. If there are equalities, an
-// additional last column contains their key, and rows for which they cannot be true are left out.
+// collect evaluates a part by itself, with a row that is empty except for the ambient places. If there are equalities,
+// an additional last column contains their key, and rows for which they cannot be true are left out.
 func (ex *exec) collect(o op, slots []int, ambient []ambientPlace, equal []equality) (*table, error) {
 	before := ex.Mem
 	save := ex.savedRow()
@@ -195,7 +196,7 @@ func (ex *exec) collect(o op, slots []int, ambient []ambientPlace, equal []equal
 		}
 		return nil
 	})
-	built := ex.Mem - before // garbage once the table is built
+	built := ex.Mem - before // becomes garbage once the table is built
 	err := ex.Err
 	if err == nil {
 		err = run()
@@ -205,7 +206,7 @@ func (ex *exec) collect(o op, slots []int, ambient []ambientPlace, equal []equal
 	return tab, err
 }
 
-// namedTable evaluates a named subquery once; its includes share the rows but not the index.
+// namedTable evaluates a named subquery once. Its INCLUDEs share the rows but not the index.
 func (ex *exec) namedTable(np *namedPlan, name string) (*table, error) {
 	if t := ex.named[name]; t != nil {
 		return t.shared(), nil
@@ -218,7 +219,8 @@ func (ex *exec) namedTable(np *namedPlan, name string) (*table, error) {
 	return t.shared(), nil
 }
 
-// shared returns a table with the same rows, for other indexes; the first one counts their memory.
+// shared returns a table with the same rows, for other indexes. The memory of the rows is counted only for the original
+// table.
 func (t *table) shared() *table {
 	own := newTable(t.width)
 	own.n, own.pages = t.n, t.pages
@@ -312,7 +314,7 @@ func (t *tableOp) removes(ex *exec, tab *table, shared varSet, cells []value.ID,
 	return err
 }
 
-// tableNode is VALUES, INCLUDE or other data in the form of rows.
+// tableNode is a VALUES, an INCLUDE or other data in the form of rows.
 type tableNode struct {
 	op   tableOp
 	inf  info

@@ -3,22 +3,22 @@ package embedded
 import "github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 
 // A table is searched by the bound cells of the current row. Cells may be unbound on both sides (because of OPTIONAL,
-// UNION and UNDEF), and an unbound cell is compatible with everything, so no single index serves all searches. The rows
-// are therefore sorted into classes by which of their cells are bound. For each class, and each set of columns that is
-// bound both there and in the current row, an index is built on first use. Both numbers are small, since queries have
-// few optional parts.
+// UNION and UNDEF), and an unbound cell is compatible with everything, so a single index cannot serve all searches. The
+// rows are therefore sorted into classes according to which of their cells are bound. For each class, and each set of
+// columns that is bound both there and in the current row, an index is built on first use. Both numbers are small,
+// since queries have few optional parts.
 
 // tableClass contains the rows of a table that have the same bound columns.
 type tableClass struct {
-	mask    uint64  // bit i: column i is bound; columns from maskBits on are left out
+	mask    uint64  // bit i: column i is bound; columns from maskBits on are not included
 	rows    []int32 // nil: all rows of the table
 	indexes []*tableIndex
 }
 
 const (
 	maskBits   = 64
-	maxClasses = 64 // further classes are merged into one without columns to search by
-	maxIndexes = 16 // of a class
+	maxClasses = 64 // additional classes are merged into one that cannot be searched by columns
+	maxIndexes = 16 // indexes per class
 )
 
 // tableIndex finds rows of a class by the cells of some columns.
@@ -114,7 +114,7 @@ func (t *table) classify(ex *exec) error {
 	return nil
 }
 
-// index returns the index of a class by columns, or nil if the class already has too many.
+// index returns the index of a class for some columns, or nil if the class already has too many indexes.
 func (k *tableClass) index(ex *exec, t *table, mask uint64) (*tableIndex, error) {
 	for _, x := range k.indexes {
 		if x.mask == mask {

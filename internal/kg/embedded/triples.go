@@ -7,7 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// tripleNode is a triple pattern, and its own operator: a lookup in the permutation whose first places are bound.
+// tripleNode is a triple pattern and also its own operator: it looks up triples in the permutation whose first
+// positions are bound.
 type tripleNode struct {
 	s, p, o place
 	inf     info
@@ -122,7 +123,7 @@ func (t *tripleNode) build(ex *exec, next runner) runner {
 	}
 }
 
-// each writes the pairs of a run to the row, one after the other.
+// each writes the pairs of a run to the row, one after another.
 func each(ex *exec, run []store.Pair, fa, fb *value.ID, next runner) error {
 	var err error
 	for _, q := range run {
@@ -167,12 +168,13 @@ func eachBetween(ex *exec, s, o value.ID, fp *value.ID, next runner) error {
 	return err
 }
 
-// repeated reports whether a variable occurs in two places.
+// repeated reports whether a variable occurs in two positions.
 func (t *tripleNode) repeated() bool {
 	return t.s.isVar() && (t.s.slot == t.p.slot || t.s.slot == t.o.slot) || t.p.isVar() && t.p.slot == t.o.slot
 }
 
-// buildRepeated handles a variable in two places: its first place is bound before the second one is compared.
+// buildRepeated handles a variable that occurs in two positions: the first one is bound before the second one is
+// compared.
 func (t *tripleNode) buildRepeated(ex *exec, next runner) runner {
 	st := ex.st
 	emit := func(s, p, o value.ID) error {

@@ -2,8 +2,8 @@ package embedded
 
 import "math/bits"
 
-// varSet is a set of row places. Sets are never changed once they are shared; the methods return new ones. It is a bit
-// set without its leading empty words: the sets of most parts are small, no matter how many variables the query has.
+// varSet is a set of row places. Sets never change once they are shared; the methods return new sets. A varSet is a bit
+// set without its leading empty words, so the sets of most parts are small, no matter how many variables the query has.
 type varSet struct {
 	low   int // number of the first word
 	words []uint64
@@ -21,7 +21,7 @@ func setOf(slots ...int) varSet {
 // high returns the number of the word after the last one.
 func (s varSet) high() int { return s.low + len(s.words) }
 
-// word returns the word with a number.
+// word returns the word with the given number.
 func (s varSet) word(i int) uint64 {
 	if i < s.low || i >= s.high() {
 		return 0
@@ -29,7 +29,7 @@ func (s varSet) word(i int) uint64 {
 	return s.words[i-s.low]
 }
 
-// size returns the memory of a set in bytes.
+// size returns the memory that a set uses, in bytes.
 func (s varSet) size() int { return 8 * cap(s.words) }
 
 // grow makes room for the words from low to high.
@@ -144,8 +144,8 @@ func (s varSet) slots() []int {
 	return out
 }
 
-// key returns the same text for equal sets: the number of the first nonempty word, then the words from it to the last
-// nonempty one.
+// key returns a text that is the same for equal sets: the number of the first nonempty word, and the words from it to
+// the last nonempty one.
 func (s varSet) key() string {
 	for len(s.words) > 0 && s.words[len(s.words)-1] == 0 {
 		s.words = s.words[:len(s.words)-1]

@@ -20,8 +20,8 @@ import (
 	"github.com/tggo/goRDFlib/rdfxml"
 )
 
-// skippedW3C names the tests of the W3C's suites that do not apply, by folder/name, with the reason; a folder alone
-// represents all in it.
+// skippedW3C lists the tests of the W3C's suites that do not apply, by folder/name, with the reason. A folder without a
+// name means all tests in it.
 var skippedW3C = map[string]string{
 	"sparql10/dataset": "named graphs: FROM and GRAPH are refused",
 	"sparql10/graph":   "named graphs: FROM and GRAPH are refused",
@@ -67,7 +67,7 @@ func loadTurtle(t *testing.T, paths ...string) *Graph {
 		Random: func() uint64 { n++; return uint64(n) * 0x9E3779B97F4A7C15 }})
 }
 
-// one returns the object of a subject and predicate.
+// one returns the object of the triple with the given subject and predicate.
 func one(g *Graph, s rdf.Term, p string) rdf.Term {
 	for _, q := range g.store.Objects(g.store.Lookup(s), g.store.Lookup(rdf.IRI(p))) {
 		return g.store.Term(q.B)
@@ -155,7 +155,7 @@ func runW3C(t *testing.T, x w3cTest) {
 	}
 }
 
-// expectedW3C reads a result file; ordered says that the order of its rows counts.
+// expectedW3C reads a result file. ordered reports whether the order of its rows matters.
 func expectedW3C(t *testing.T, path string) (*kg.Table, bool) {
 	t.Helper()
 	switch filepath.Ext(path) {
@@ -270,7 +270,7 @@ func readResultGraph(t *testing.T, path string) (*kg.Table, bool) {
 	return tab, len(sols) > 0 && one(g, sols[0], rsNS+"index").Bound()
 }
 
-// compareTables returns "" when the tables hold the same rows up to the names of blank nodes; numbers are compared by
+// compareTables returns "" if the tables contain the same rows up to the names of blank nodes. Numbers are compared by
 // value.
 func compareTables(got, want *kg.Table, ordered bool) string {
 	if got.Ask != want.Ask || got.Boolean != want.Boolean {
@@ -321,7 +321,7 @@ func show(t *kg.Table) string {
 	return b.String()
 }
 
-// matchRows matches want[i:] with unused rows by backtracking over the names of blank nodes.
+// matchRows matches want[i:] with unused rows, backtracking over the names of blank nodes.
 func matchRows(rows, want [][]rdf.Term, used []bool, fwd, bwd map[string]string, i int, ordered bool,
 	budget *int) bool {
 	if i == len(want) {

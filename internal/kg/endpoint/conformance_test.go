@@ -24,7 +24,7 @@ var wikibase = kg.Description{Name: "copy", Dialect: "standard", Statements: kg.
 	Labels: []string{"rdfs:label"}, Aliases: []string{"skos:altLabel"}, Descriptions: []string{"schema:description"},
 	Types: []string{"wdt:P31"}}
 
-// served puts a graph behind HTTP and returns how it is asked.
+// served serves a graph over HTTP and returns a function that queries it.
 func served(t *testing.T, g *embedded.Graph) endpoint.Query {
 	t.Helper()
 	srv := httptest.NewServer(httpapi.NewSPARQL(slog.New(slog.DiscardHandler), g, 5))
@@ -42,8 +42,8 @@ func served(t *testing.T, g *embedded.Graph) endpoint.Query {
 	return s.Query
 }
 
-// TestConformance: a copy of Wikidata's data on a plain SPARQL service, without Wikibase's API and label service, does
-// for the agent what Wikidata does.
+// TestConformance checks that a copy of Wikidata's data on a plain SPARQL service, without Wikibase's API and label
+// service, gives the agent the same results as Wikidata.
 func TestConformance(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(kgtest.Data)); err != nil {

@@ -9,8 +9,8 @@
 //	search.go    searches by words, in an index or in the graph's labels
 //	names.go     searching the graph's labels with queries
 //
-// Our own queries are bounded: each has a LIMIT, and IRIs are requested in batches. They contain texts from outside
-// only as escaped literals, and IRIs only if they need no escape.
+// The package's own queries are bounded: each has a LIMIT, and IRIs are requested in batches. They contain outside text
+// only as escaped literals, and IRIs only if they do not need to be escaped.
 package endpoint
 
 import (
@@ -31,7 +31,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// Query runs a query. Failures are *kg.Error values, or ctx's.
+// Query runs a query. Failures are *kg.Error values or the error of ctx.
 type Query func(ctx context.Context, query string) (*kg.Table, error)
 
 // Options are the parts of a [Graph]. Graph and Query are required.
@@ -42,10 +42,10 @@ type Options struct {
 	Index    lookup.Searcher  // names of entities and properties; nil: the graph is searched with queries
 	Embed    lookup.Embedder  // for searches by meaning among candidates; nil: by stems
 	Now      func() time.Time // nil: cached values do not expire
-	Federate []string         // addresses that SERVICE may name in a query
+	Federate []string         // endpoint URLs that a query may use in SERVICE
 }
 
-// Sizes of the caches, and how long they keep values.
+// Sizes of the caches, and the time for which they keep values.
 const (
 	keep        = time.Hour
 	keptLabels  = 50_000
@@ -53,7 +53,7 @@ const (
 	keptEntries = 20_000
 )
 
-// Graph is a graph behind a query service. It has the methods of the agent's Graph, Labeler and Finder, and is safe for
+// Graph is a graph behind a query service. It implements the agent's Graph, Labeler and Finder, and is safe for
 // concurrent use if its parts are.
 type Graph struct {
 	o      Options
@@ -93,11 +93,11 @@ func New(o Options) (*Graph, error) {
 // Description returns the graph's description. It must not be changed.
 func (g *Graph) Description() kg.Description { return g.o.Graph }
 
-// Query runs a query, which may use the graph's prefixes undeclared. For a service other than Wikidata's it is
-// rewritten: prefixes are declared, and what only Wikidata's service has (the label service, named subqueries, hints)
-// is replaced. [AUTO_LANGUAGE] must have been replaced. Besides the failures of the service, the error may be a
-// SyntaxError with its position, or Refused for an update, for a SERVICE that is not allowed, and for what cannot be
-// rewritten.
+// Query runs a query, which may use the graph's prefixes without declaring them. For services other than Wikidata's,
+// the query is rewritten: prefixes are declared, and features of Wikidata's service (the label service, named
+// subqueries, hints) are replaced. [AUTO_LANGUAGE] must already be replaced. Besides the failures of the service, the
+// error may be a SyntaxError with its position, or Refused for an update, for a SERVICE that is not allowed, and for
+// features that cannot be rewritten.
 func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	}
 	t, err := g.o.Query(ctx, res.Text)
 	var ke *kg.Error
-	if errors.As(err, &ke) && ke.Line > 0 { // a position in a text that the asker has not seen
+	if errors.As(err, &ke) && ke.Line > 0 { // the position is in a text that the asker has not seen
 		moved := *ke
 		moved.Line, moved.Column = 0, 0
 		return nil, &moved
@@ -162,7 +162,7 @@ func (g *Graph) rows(ctx context.Context, query string) ([]map[string]rdf.Term, 
 	return out, nil
 }
 
-// properties returns the IRIs for names in the description, without those that cannot be expanded.
+// properties returns the IRIs for names in the description, without names that cannot be expanded.
 func (g *Graph) properties(names []string) []string {
 	var out []string
 	for _, n := range names {
@@ -173,7 +173,7 @@ func (g *Graph) properties(names []string) []string {
 	return out
 }
 
-// expand returns the IRI of a name of the graph. Wikidata's prefixes apply if the graph does not define them.
+// expand returns the IRI of a name in the graph. Wikidata's prefixes apply if the graph does not define them.
 func (g *Graph) expand(name string) (string, bool) {
 	iri, ok := g.o.Graph.Expand(name)
 	if !ok {
@@ -186,7 +186,7 @@ func (g *Graph) expand(name string) (string, bool) {
 		return "", false
 	}
 	if id := rdf.EntityID(iri); g.o.Graph.IsWikibase() && id != "" {
-		iri = rdf.Entity + id // for a predicate, too
+		iri = rdf.Entity + id // also for a predicate
 	}
 	return iri, true
 }

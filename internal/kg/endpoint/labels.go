@@ -9,17 +9,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// labelBatch is the number of IRIs in a query.
+// labelBatch is the maximum number of IRIs in a query.
 const labelBatch = 100
 
-// mostTexts limits the names in a batch.
+// mostTexts is the maximum number of names in a batch.
 const mostTexts = 20_000
 
 type labelKey struct{ iri, languages string }
 
-// Labels returns the labels of entities and properties in the first of the languages that has one; on a graph that is
-// not a Wikibase, a label without a language is the last resort. IDs are those of [kg.Hit], or IRIs. IDs without a
-// label and invalid IDs are absent.
+// Labels returns the labels of entities and properties, each in the first of the languages that has one. On a graph
+// that is not a Wikibase, a label without a language is used as a last resort. IDs are those of [kg.Hit], or IRIs. IDs
+// without a label, and invalid IDs, are absent.
 func (g *Graph) Labels(ctx context.Context, ids, languages []string) (map[string]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (g *Graph) Labels(ctx context.Context, ids, languages []string) (map[string
 	return out, nil
 }
 
-// labelsOf returns the labels of IRIs, and caches them.
+// labelsOf returns the labels of IRIs and caches them.
 func (g *Graph) labelsOf(ctx context.Context, iris, langs []string) (map[string]string, error) {
 	out := map[string]string{}
 	if len(langs) == 0 {
@@ -82,8 +82,8 @@ func (g *Graph) labelsOf(ctx context.Context, iris, langs []string) (map[string]
 	return out, nil
 }
 
-// texts returns the literals that IRIs have for properties, in one of the languages (nil: any), sorted by the order of
-// the languages and then of the properties.
+// texts returns the literals that are values of the properties for the IRIs, in one of the languages (nil: any), sorted
+// by the order of the languages and then of the properties.
 func (g *Graph) texts(ctx context.Context, iris, properties, langs []string) (map[string][]rdf.Term, error) {
 	out := map[string][]rdf.Term{}
 	if len(iris) == 0 || len(properties) == 0 {
@@ -122,7 +122,7 @@ func (g *Graph) texts(ctx context.Context, iris, properties, langs []string) (ma
 			if a.prop != b.prop {
 				return a.prop - b.prop
 			}
-			return strings.Compare(a.term.String(), b.term.String()) // engines return rows in any order
+			return strings.Compare(a.term.String(), b.term.String()) // engines may return rows in any order
 		})
 		for _, r := range rs {
 			out[x] = append(out[x], r.term)

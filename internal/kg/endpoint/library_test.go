@@ -16,10 +16,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// books is the size of the library: 200,000 triples.
+// books is the number of books in the library, which result in more than 200,000 triples.
 const books = 21_500
 
-// libraryGraph is a graph that is not Wikidata, in memory and as an endpoint that was asked what it is.
+// libraryGraph is a graph that is not Wikidata, both in memory and as an endpoint whose description was obtained by
+// queries.
 func libraryGraph(t *testing.T, n int) (*kgtest.Library, *embedded.Graph, *endpoint.Graph) {
 	t.Helper()
 	l := kgtest.NewLibrary(7, n)
@@ -48,8 +49,8 @@ func libraryGraph(t *testing.T, n int) (*kgtest.Library, *embedded.Graph, *endpo
 	return l, e, g
 }
 
-// TestQuestions: forty queries over 200,000 triples of a vocabulary of their own return over HTTP, rewritten, what the
-// graph returns in memory.
+// TestQuestions checks that forty rewritten queries over 200,000 triples in a vocabulary of their own return over HTTP
+// what the graph in memory returns.
 func TestQuestions(t *testing.T) {
 	l, e, g := libraryGraph(t, books)
 	if n := e.Len(); n < 200_000 {
@@ -80,7 +81,7 @@ func TestQuestions(t *testing.T) {
 	if found < 38 {
 		t.Errorf("only %d questions find something", found)
 	}
-	// What the generator knows: all that a house has published.
+	// The expected values come from the generator: all books that a house has published.
 	count, days := 0, 0
 	for _, b := range l.Books {
 		if b.House == 3 {
@@ -205,7 +206,7 @@ func TestPagesOfALibrary(t *testing.T) {
 			t.Errorf("Entity(%q): %+v, %v; want %s", id, e, err, kind)
 		}
 	}
-	// A class is mentioned, and has a page; a house with very many values has them counted.
+	// A class that is only mentioned has a page. For a house with very many values, the values are counted.
 	if e, err := g.Entity(t.Context(), "v:Work", "en"); err != nil || len(e.Claims) != 0 {
 		t.Errorf("what is only mentioned: %+v, %v", e, err)
 	}
@@ -224,7 +225,7 @@ func TestPagesOfALibrary(t *testing.T) {
 	}
 }
 
-// TestManyValues: of many values some are shown, all are counted.
+// TestManyValues checks that only some of many values are shown, but all are counted.
 func TestManyValues(t *testing.T) {
 	var nt strings.Builder
 	for i := range 700 {
@@ -246,7 +247,7 @@ func TestManyValues(t *testing.T) {
 	}
 }
 
-// TestQueryIsGuarded: what never runs, and where a mistake is.
+// TestQueryIsGuarded checks which queries are never run, and where an error is reported.
 func TestQueryIsGuarded(t *testing.T) {
 	var asked []string
 	g, err := endpoint.New(endpoint.Options{Graph: kg.Description{Name: "x", Dialect: "qlever",

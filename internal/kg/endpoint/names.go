@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Bounds of searches without an index.
+// Limits of searches without an index.
 const (
 	mostFound      = 200    // entities that a query finds, before they are ranked
 	mostProperties = 5000   // properties that are searched
@@ -24,13 +24,13 @@ const (
 	mostNames      = 60     // entities whose uses are counted
 )
 
-// names searches the graph's labels with queries: first names that equal the text, then those that contain all its
-// words, then entities without a label whose IRI contains them. The results are ranked as in an index. Properties are
-// listed once and searched in memory. Without an index, typos in the names of entities are not forgiven, and a search
-// of a large graph may run out of time.
+// names searches the graph's labels with queries: first for names that equal the text, then for names that contain all
+// its words, then for entities without a label whose IRIs contain them. The results are ranked as in an index.
+// Properties are listed once and searched in memory. Without an index, typos in the names of entities are not
+// tolerated, and a search in a large graph may run out of time.
 type names struct {
 	g       *Graph
-	entries *cache.Cache[string, []lookup.Entry] // by IRI; empty: the graph does not have it
+	entries *cache.Cache[string, []lookup.Entry] // by IRI; empty: it is not in the graph
 
 	mu         sync.Mutex
 	properties []lookup.Entry
@@ -96,8 +96,7 @@ func (n *names) GetMany(ctx context.Context, iris []string, language string) (ma
 	return out, n.weigh(ctx, out)
 }
 
-// weigh counts how often Wikidata's properties are used, if there are few of them; if there are many, their order
-// matters less.
+// weigh counts the uses of Wikidata's properties if there are few of them. If there are many, their order matters less.
 func (n *names) weigh(ctx context.Context, entries map[string]lookup.Entry) error {
 	var ids []string
 	for iri, e := range entries {
@@ -120,7 +119,7 @@ func (n *names) weigh(ctx context.Context, entries map[string]lookup.Entry) erro
 	return nil
 }
 
-// words returns the words of a text in a form that a query can search for.
+// words returns the words of a text in a form for which a query can search.
 func words(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) &&
@@ -161,7 +160,7 @@ func (n *names) candidates(ctx context.Context, text string) ([]string, error) {
 	for i, q := range queries {
 		rows, err := n.g.rows(ctx, q)
 		if err != nil {
-			if i > 0 && len(out) > 0 && ctx.Err() == nil { // the rest of the search is too expensive for the service
+			if i > 0 && len(out) > 0 && ctx.Err() == nil { // the remaining search is too expensive for the service
 				n.g.o.Log.DebugContext(ctx, "a search was cut short", "graph", d.Name, "err", err)
 				break
 			}
@@ -180,7 +179,7 @@ func (n *names) candidates(ctx context.Context, text string) ([]string, error) {
 	return out, nil
 }
 
-// fetch returns what is known about the IRIs that are in the graph, one entry for each language of their names.
+// fetch returns entries for those IRIs that are in the graph, one entry for each language of their names.
 func (n *names) fetch(ctx context.Context, iris []string) ([]lookup.Entry, error) {
 	if len(iris) > mostAmong {
 		return nil, fmt.Errorf("%w: at most %d candidates can be searched without an index, and there are %d; narrow the query, or make an index",
@@ -257,7 +256,7 @@ func (n *names) batch(ctx context.Context, iris []string) (map[string][]lookup.E
 				e.Uses, e.Score = u, float64(u)
 			}
 			if id := rdf.EntityID(iri); d.IsWikibase() && strings.HasPrefix(id, "P") {
-				e.Type, e.Uses = lookup.Property, -1 // the entity's own uses say little
+				e.Type, e.Uses = lookup.Property, -1 // the entity's own uses are not informative
 			}
 			for _, t := range parts[2][iri] {
 				if t.Lang == lang || t.Lang == "" || len(order) == 1 {
@@ -272,7 +271,7 @@ func (n *names) batch(ctx context.Context, iris []string) (map[string][]lookup.E
 	return out, nil
 }
 
-// classes returns the names of the entities' classes, and which of the IRIs the graph has data about.
+// classes returns the names of the entities' classes, and the set of IRIs about which the graph contains data.
 func (n *names) classes(ctx context.Context, iris []string) (names map[string][]string, known map[string]bool,
 	err error) {
 	known, names = map[string]bool{}, map[string][]string{}
@@ -310,7 +309,7 @@ func (n *names) classes(ctx context.Context, iris []string) (names map[string][]
 	return names, known, nil
 }
 
-// uses counts the triples that have the IRIs as their objects. IRIs that cannot be counted are absent; the counts only
+// uses counts, for each IRI, the triples with it as the object. IRIs that cannot be counted are absent; the counts only
 // affect the order of hits.
 func (n *names) uses(ctx context.Context, iris []string) map[string]int64 {
 	out := map[string]int64{}
@@ -330,7 +329,7 @@ func (n *names) uses(ctx context.Context, iris []string) map[string]int64 {
 	return out
 }
 
-// list returns the graph's properties, which are requested once an hour.
+// list returns the graph's properties, which are requested at most once an hour.
 func (n *names) list(ctx context.Context) ([]lookup.Entry, *lookup.Memory, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -363,9 +362,9 @@ func (n *names) list(ctx context.Context) ([]lookup.Entry, *lookup.Memory, error
 	return n.properties, n.byName, nil
 }
 
-// predicates returns the graph's properties with their uses, or -1 if unknown. On a Wikibase it returns the properties'
-// entities, and which of them contain external identifiers. If a graph is too large for counting, only declared
-// properties are requested.
+// predicates returns the graph's properties with the number of their uses, or -1 if it is unknown. On a Wikibase, it
+// returns the entities of the properties, and reports which of them contain external identifiers. If a graph is too
+// large for counting, only declared properties are requested.
 func (n *names) predicates(ctx context.Context) (uses map[string]int64, external map[string]bool, err error) {
 	uses, external = map[string]int64{}, map[string]bool{}
 	queries := []string{

@@ -11,21 +11,21 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Bounds of a page.
+// Limits of a page.
 const (
 	mostPredicates = 300
-	mostValues     = 50   // shown values of a predicate; the others are counted
-	mostWhole      = 2000 // triples of an entity that are requested at once
+	mostValues     = 50   // values shown of a predicate; the others are only counted
+	mostWhole      = 2000 // triples of an entity requested at once
 	mostFields     = 30   // of a node without a name
 	mostExamples   = 5
 )
 
 type pageKey struct{ iri, language string }
 
-// Entity returns an entity's page with labels in lang, then English, then the graph's languages. The ID is a number on
-// a Wikibase; elsewhere a prefixed name, <IRI> or a web address. Values beyond 50 of a property are counted, not shown
-// (PropertyStatements.Total). A value that is a node without a name has its own properties as qualifiers. The page is
-// shared with later callers and must not be changed. Errors: BadID, NotFound, and the failures of the service.
+// Entity returns an entity's page with labels in lang, then English, then the graph's languages. On a Wikibase, the ID
+// is a number; elsewhere, it is a prefixed name, <IRI> or a URL. More than 50 values of a property are counted but not
+// shown (PropertyStatements.Total). If a value is a node without a name, its own properties become qualifiers. The page
+// is shared with later callers and must not be changed. Errors: BadID, NotFound, and the failures of the service.
 func (g *Graph) Entity(ctx context.Context, id, lang string) (*kg.Entity, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (g *Graph) page(ctx context.Context, iri, lang string) (*kg.Entity, error) 
 	return e, p.label(ctx)
 }
 
-// plainPage is a page that is being built.
+// plainPage is a page under construction.
 type plainPage struct {
 	g     *Graph
 	e     *kg.Entity
@@ -86,7 +86,7 @@ type plainPage struct {
 	langs []string
 }
 
-// used returns an error unless an IRI that has no triples of its own occurs elsewhere in the graph.
+// used returns an error unless an IRI without triples of its own occurs elsewhere in the graph.
 func (p *plainPage) used(ctx context.Context) error {
 	for _, where := range []string{"?s ?p <%s>", "?s <%s> ?o"} {
 		t, err := p.g.o.Query(ctx, "ASK { "+fmt.Sprintf(where, p.iri)+" }")
@@ -207,7 +207,7 @@ func (p *plainPage) value(t rdf.Term) kg.Value {
 }
 
 // fields requests the properties of the values that are nodes without a name: blank nodes and, on a graph with compound
-// values, nodes without a label. It returns them as the qualifiers of statements, by predicate.
+// values, nodes without a label. It returns the properties as qualifiers of statements, by predicate.
 func (p *plainPage) fields(ctx context.Context, values map[string][]rdf.Term) (map[string][]kg.Statement, error) {
 	blank := false
 	for _, ts := range values {
@@ -247,7 +247,7 @@ func (p *plainPage) fields(ctx context.Context, values map[string][]rdf.Term) (m
 			st.Qualifiers = append(st.Qualifiers, kg.Qualifier{Property: kg.PropertyRef{ID: id},
 				Values: []kg.Value{p.value(r["v"])}})
 		}
-		if node.IsIRI() { // it is shown with its fields
+		if node.IsIRI() { // the node is shown with its fields
 			values[property] = slices.DeleteFunc(values[property], func(t rdf.Term) bool { return t == node })
 		}
 	}
@@ -301,8 +301,8 @@ func (p *plainPage) visit(f func(iri string, label *string)) {
 	}
 }
 
-// Examples returns examples of a property: on a Wikibase those that the property itself names (P1855), elsewhere some
-// of its triples. Errors as for [Graph.Entity]; a property that is not used is NotFound.
+// Examples returns examples of a property: on a Wikibase, those that the property itself names (P1855), and elsewhere
+// some of its triples. The errors are those of [Graph.Entity]. For a property that is not used, the error is NotFound.
 func (g *Graph) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Search finds entities by name. On a Wikibase the name must begin with the text, as for wbsearchentities; elsewhere
-// the words may be anywhere in it. An ID finds itself.
+// Search finds entities by name. On a Wikibase, the name must begin with the text, as for wbsearchentities; elsewhere,
+// the words may be anywhere in it. An exact ID finds its entity.
 func (g *Graph) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -31,8 +31,8 @@ func (g *Graph) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult,
 	return g.Find(ctx, kg.FindQuery{Text: q.Text, Type: q.Type, Language: q.Language, Limit: limit})
 }
 
-// Find finds entities and properties by words anywhere in their names, in the index if the graph has one, and otherwise
-// in its labels: see [names]. Errors: those of the service, and Refused for what finder.Finder refuses.
+// Find finds entities and properties by words anywhere in their names, in the index if there is one, and otherwise in
+// the graph's labels (see [names]). Errors: those of the service, and Refused for requests that finder.Finder refuses.
 func (g *Graph) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	return g.find.Find(ctx, q)
 }

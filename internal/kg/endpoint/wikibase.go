@@ -15,13 +15,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Bounds of what is fetched for one Wikibase entity.
+// Limits on the data fetched for one Wikibase entity.
 const (
 	mostTriples    = 20_000
-	mostCandidates = 300 // of a search
+	mostCandidates = 300 // entities fetched for a search
 )
 
-// fetched collects triples of a Wikibase, to be read as the embedded graph reads its own.
+// fetched collects triples of a Wikibase. They are read in the same way as the embedded graph's own triples.
 type fetched struct {
 	g     *Graph
 	b     *store.Builder
@@ -37,7 +37,7 @@ func (f *fetched) reader() *entity.Reader {
 	return entity.NewReader(f.b.Build(), "graph "+f.g.o.Graph.Name)
 }
 
-// triples runs a query with the columns s, p and o. A column that is missing is the given subject.
+// triples runs a query with the columns s, p and o. If the column s is missing, the given subject is used.
 func (f *fetched) triples(ctx context.Context, subject rdf.Term, query string) error {
 	rows, err := f.g.rows(ctx, query)
 	if err != nil {
@@ -77,7 +77,7 @@ func (f *fetched) entity(ctx context.Context, iri string, langs []string) error 
 	return nil
 }
 
-// names fetches the labels, aliases and descriptions of entities, and whatever else a hit shows.
+// names fetches the labels, aliases and descriptions of entities, and the other texts that a hit shows.
 func (f *fetched) names(ctx context.Context, iris []string, predicates []string, langs []string) error {
 	for part := range slices.Chunk(iris, labelBatch) {
 		q := fmt.Sprintf("SELECT ?s ?p ?o WHERE { VALUES ?s { %s } VALUES ?p { %s } ?s ?p ?o . FILTER(!isLiteral(?o) || LANG(?o) IN (\"\", %s)) } LIMIT %d",
@@ -95,7 +95,7 @@ var (
 		rdf.Wikibase + "sitelinks"}
 )
 
-// wikibasePage fetches an entity with its statements and reads them; it follows a redirect.
+// wikibasePage fetches an entity with its statements and reads them. It follows a redirect.
 func (g *Graph) wikibasePage(ctx context.Context, id, lang string) (*entity.Reader, error) {
 	if !rdf.ValidID(id) || id[0] == 'L' {
 		return nil, kg.Errorf(kg.BadID, "%.60q is not the ID of an item or property, such as Q42 or P31", id)
@@ -123,7 +123,7 @@ func (g *Graph) wikibasePage(ctx context.Context, id, lang string) (*entity.Read
 }
 
 // wikibaseSearch finds entities by the beginning of a name: it fetches entities whose names begin with the text, or
-// that the index finds, and searches them as the embedded graph does.
+// that the index finds, and searches them in the same way as the embedded graph.
 func (g *Graph) wikibaseSearch(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
 	text := strings.ToLower(strings.Join(strings.Fields(q.Text), " "))
 	if text == "" {
@@ -164,7 +164,7 @@ func (g *Graph) wikibaseSearch(ctx context.Context, q kg.SearchQuery) (*kg.Searc
 	return f.reader().Search(ctx, q)
 }
 
-// facts returns what the graph knows about Wikidata's properties: their datatypes, and how they are used.
+// facts returns the graph's data about Wikidata's properties: their datatypes and how they are used.
 func (g *Graph) facts(ctx context.Context, ids []string) (map[string]finder.Facts, error) {
 	out := map[string]finder.Facts{}
 	f := g.fetch()

@@ -19,37 +19,37 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Finder answers kg.FindQuery from an index. It is safe for concurrent use if its parts are.
+// Finder answers a kg.FindQuery from an index. It is safe for concurrent use if its parts are.
 type Finder struct {
 	Index lookup.Searcher
 	Graph *kg.Description
-	// Properties returns what is known about Wikidata's properties, by ID; nil: nothing.
+	// Properties returns the facts about Wikidata's properties, by ID; nil: nothing is known.
 	Properties func(ctx context.Context, ids []string) (map[string]Facts, error)
 	// Embed ranks candidates that are not in the index by meaning; nil: by stems.
 	Embed lookup.Embedder
 }
 
-// Facts are what a Wikibase graph knows about a property.
+// Facts are a Wikibase graph's data about a property.
 type Facts struct {
-	Datatype string   // in the API's form: wikibase-item, time …
-	Variants []string // prefixes under which it is a predicate: wdt, p, ps …
-	Uses     int64    // triples with the most used variant; -1: unknown
+	Datatype string   // in the API's notation: wikibase-item, time …
+	Variants []string // prefixes with which it is a predicate: wdt, p, ps …
+	Uses     int64    // number of triples with the most used variant; -1: unknown
 }
 
 // Many is implemented by indexes that are slow to query one IRI at a time.
 type Many interface {
-	// GetMany returns the entries of those IRIs that have one, each in the language if possible.
+	// GetMany returns the entries of those IRIs that have one, each in the given language if possible.
 	GetMany(ctx context.Context, iris []string, language string) (map[string]lookup.Entry, error)
 }
 
-// MostHits is the number of hits that can be paged through.
+// MostHits is the maximum number of hits through which a caller can page.
 const MostHits = lookup.MaxHits
 
-// maxInfos is the maximum number of further facts in a hit.
+// maxInfos is the maximum number of additional facts in a hit.
 const maxInfos = 4
 
 // Find returns a page of hits, best first. Without a text, the page is empty or, with Among, contains the most used
-// candidates. Errors: Refused for a page beyond [MostHits], those of the index, and ctx's.
+// candidates. Errors: Refused for a page beyond [MostHits], and those of the index and ctx.
 func (f *Finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -88,15 +88,15 @@ func (f *Finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 
 // candidates are the terms of a query's Among, by kind.
 type candidates struct {
-	indexed  []string // IRIs of entries
+	indexed  []string // IRIs of entries in the index
 	entries  map[string]lookup.Entry
-	other    []lookup.Entry      // of terms that have no entry; IRI is the term in N-Triples
+	other    []lookup.Entry      // entries made for terms that are not in the index; the IRI is the term in N-Triples
 	terms    map[string]rdf.Term // by the IRI of an entry in other
 	variants map[string][]string // of Wikidata's properties, by ID
 	typ      kg.Type             // the type that the query requests
 }
 
-// among searches the candidates: those in the index there, and the others in a separate index.
+// among searches the candidates: those in the index with that index, and the others with a separate index.
 func (f *Finder) among(ctx context.Context, q kg.FindQuery, lq lookup.Query) (*kg.SearchResult, error) {
 	c, err := f.candidates(ctx, q)
 	if err != nil {
@@ -106,7 +106,7 @@ func (f *Finder) among(ctx context.Context, q kg.FindQuery, lq lookup.Query) (*k
 	lq.Limit, lq.Offset = min(limit+offset+1, MostHits), 0
 	var hits []lookup.Hit
 	if len(c.indexed) > 0 {
-		lq.Among, lq.External = c.indexed, true // someone who names candidates wants them
+		lq.Among, lq.External = c.indexed, true // a caller who names candidates wants them
 		page, err := f.Index.Search(ctx, lq)
 		if err != nil {
 			return nil, failure(err)
@@ -175,7 +175,7 @@ func (f *Finder) candidates(ctx context.Context, q kg.FindQuery) (*candidates, e
 	return c, nil
 }
 
-// entries returns the index's entries of IRIs.
+// entries returns the index's entries for IRIs.
 func (f *Finder) entries(ctx context.Context, iris []string, language string) (map[string]lookup.Entry, error) {
 	if many, ok := f.Index.(Many); ok {
 		return many.GetMany(ctx, iris, language)
@@ -196,8 +196,8 @@ func (f *Finder) entries(ctx context.Context, iris []string, language string) (m
 	return out, nil
 }
 
-// entityIRI returns the IRI of a node in the index. For one of Wikidata's predicates it is that of the entity, and the
-// namespace is recorded.
+// entityIRI returns the IRI of a node in the index. For one of Wikidata's predicates, it is the IRI of the property's
+// entity, and the namespace is recorded.
 func (f *Finder) entityIRI(iri string, c *candidates) string {
 	if !f.Graph.IsWikibase() {
 		return iri
@@ -212,10 +212,10 @@ func (f *Finder) entityIRI(iri string, c *candidates) string {
 	return rdf.Entity + id
 }
 
-// variants are the prefixes under which Wikidata uses a property as a predicate, the most useful first.
+// variants are the prefixes with which Wikidata uses a property as a predicate, the most useful first.
 var variants = []string{"wdt", "p", "ps", "pq", "psv", "pqv", "psn", "pqn", "wdtn", "pr", "prv", "prn"}
 
-// Variants returns the prefixes under which Wikidata uses a property as a predicate, the most useful first.
+// Variants returns the prefixes with which Wikidata uses a property as a predicate, the most useful first.
 func Variants() []string { return slices.Clone(variants) }
 
 // Variant returns the prefix of one of Wikidata's predicates: "wdt" for wdt:P31, and "" for anything else.
@@ -266,7 +266,7 @@ func (f *Finder) result(ctx context.Context, hits []lookup.Hit, more bool, c *ca
 		if h.Uses < 0 {
 			h.Uses = p.Uses
 		}
-		if c != nil && len(c.variants[h.ID]) > 0 { // only those of the candidates
+		if c != nil && len(c.variants[h.ID]) > 0 { // only the variants of the candidates
 			h.Variants = slices.Clone(c.variants[h.ID])
 			slices.SortFunc(h.Variants, func(a, b string) int {
 				return cmp.Compare(slices.Index(variants, a), slices.Index(variants, b))
@@ -316,8 +316,8 @@ func (f *Finder) other(h lookup.Hit, t rdf.Term, typ kg.Type) kg.Hit {
 	return out
 }
 
-// NameOf returns a name for an IRI without a label: the text after its last "/", "#" or ":", with escapes resolved.
-// "_", "-" and "." become spaces, and a space is inserted where lower case changes to upper case.
+// NameOf returns a name for an IRI without a label: the text after its last "/", "#" or ":", with escapes decoded. "_",
+// "-" and "." become spaces, and a space is inserted between a lower-case and an upper-case letter.
 func NameOf(iri string) string {
 	iri = strings.TrimRight(iri, "/#")
 	name := iri[strings.LastIndexAny(iri, "/#:")+1:]

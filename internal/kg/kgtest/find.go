@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Finder is what [RunFind] tests; it has the method of agent/tool's Finder.
+// Finder is the interface that [RunFind] tests. Its method is that of agent/tool's Finder.
 type Finder interface {
 	Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error)
 }
@@ -96,7 +96,7 @@ func testFindAmong(t *testing.T, g Finder) {
 		Limit: 1}); kg.KindOf(err) != kg.Refused {
 		t.Errorf("literals without candidates: %v, want a refusal", err)
 	}
-	// A query's predicates are found as their properties; the variants are those of the candidates.
+	// Predicates among the candidates are found as their properties, with the candidates' variants.
 	q := kg.FindQuery{Text: "capital", Type: kg.Property, Limit: 10, Among: []rdf.Term{rdf.IRI(rdf.Prefixes["ps"] + "P36"),
 		rdf.IRI(rdf.Direct + "P36"), rdf.IRI(rdf.Direct + "P31"), rdf.IRI(rdf.RDFSLabel)}}
 	res, err := g.Find(t.Context(), q)
@@ -106,7 +106,7 @@ func testFindAmong(t *testing.T, g Finder) {
 	}
 }
 
-// testFindByUse checks that without a text the candidates are sorted by use, and those that are not in the index are
+// testFindByUse checks that, without a text, the candidates are sorted by use, and those that are not in the index are
 // left out.
 func testFindByUse(t *testing.T, g Finder) {
 	among := []rdf.Term{rdf.IRI(rdf.Prefixes["ps"] + "P36"), rdf.IRI(rdf.RDFSLabel), rdf.IRI(rdf.Direct + "P31"),

@@ -1,8 +1,8 @@
-// Package kgtest is the conformance suite for knowledge graphs: what the agent may rely on with any graph. The tests of
-// each implementation call [Run] on the facts in [Data]: internal/kg/embedded on the graph itself, internal/kg/wikidata
-// through HTTP.
+// Package kgtest is the conformance suite for knowledge graphs. It tests what the agent may rely on with any graph. The
+// tests of each implementation call [Run] with a graph of the facts in [Data]: internal/kg/embedded with the graph
+// itself, and internal/kg/wikidata over HTTP.
 //
-// It is the only package outside tests that imports testing.
+// It is the only package apart from tests that imports testing.
 package kgtest
 
 import (
@@ -23,7 +23,7 @@ import (
 //go:embed data.ttl
 var Data string
 
-// Graph is what the suite tests; it has the methods of agent.Graph and agent.Labeler.
+// Graph is the interface that the suite tests. It has the methods of agent.Graph and agent.Labeler.
 type Graph interface {
 	Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error)
 	Entity(ctx context.Context, id, lang string) (*kg.Entity, error)
@@ -51,7 +51,7 @@ func testSearch(t *testing.T, g Graph) {
 	for _, tt := range []struct {
 		name, text, lang string
 		typ              kg.Type
-		// ID "" means nothing is found; the first hit's ID, Label, Datatype and MatchType are compared
+		// the ID "" means that nothing is found; the first hit's ID, Label, Datatype and MatchType are compared
 		want kg.Hit
 	}{
 		{"label", "Douglas Adams", "en", kg.Item, kg.Hit{ID: "Q42", Label: "Douglas Adams", MatchType: "label"}},
@@ -128,7 +128,7 @@ func testEntity(t *testing.T, g Graph) {
 		!slices.Equal(aliases, []string{"DNA", "Douglas Noel Adams"}) {
 		t.Errorf("head of the page: %+v", e)
 	}
-	// a server over triples knows the number of sitelinks but cannot name them, so its API returns none
+	// a server that is based on triples has the number of sitelinks but not their names, so its API returns none
 	if e.Sitelinks != 120 && e.Sitelinks != 0 {
 		t.Errorf("%d sitelinks, want 120, or 0 if the source does not report them", e.Sitelinks)
 	}

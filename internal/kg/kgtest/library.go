@@ -16,9 +16,9 @@ const (
 // LibraryPrefixes declares the prefixes of [LibraryQuestions], for graphs that do not define them.
 const LibraryPrefixes = "PREFIX v: <" + LibraryVocabulary + "> PREFIX thing: <" + LibraryThings + "> "
 
-// Library is a graph that is very different from Wikidata: books, authors, publishers and towns in their own
-// vocabulary. Half of the things have names, in English and German, in v:called instead of rdfs:label; loans are blank
-// nodes.
+// Library is a graph that differs greatly from Wikidata: it consists of books, authors, publishers and towns in a
+// vocabulary of their own. Half of the things have names in English and German, with v:called instead of rdfs:label.
+// Loans are blank nodes.
 type Library struct {
 	Books   []Book
 	Authors []Author
@@ -187,11 +187,11 @@ func (l *Library) Write(w io.Writer) error {
 	return err
 }
 
-// Question is a query over [Library] in the dialect that a model trained on Wikidata writes: prefixes v and thing are
-// not declared. Every engine must return the same rows.
+// Question is a query over [Library] in the dialect that a model trained on Wikidata writes. The prefixes v and thing
+// are not declared. Every engine must return the same rows.
 type Question struct{ Name, Query string }
 
-// LibraryQuestions are forty queries.
+// LibraryQuestions are forty queries over [Library].
 func LibraryQuestions() []Question {
 	var out []Question
 	for i := range 2 {

@@ -118,7 +118,8 @@ func testCanceled(t *testing.T, g Graph) {
 	check("Labels", err)
 }
 
-// RowTexts returns a table as text that does not depend on the order of its rows. For an ASK it is the truth value.
+// RowTexts returns a table as texts that do not depend on the order of its rows. For an ASK, it returns the truth
+// value.
 func RowTexts(t *kg.Table) string {
 	if t.Ask {
 		return fmt.Sprint(t.Boolean)

@@ -36,7 +36,7 @@ func graph(t *testing.T, name, text string) *embedded.Graph {
 	return b.Graph(embedded.Options{})
 }
 
-// TestAsk: a graph of its own vocabulary is understood from its data alone.
+// TestAsk checks that a graph with its own vocabulary is understood from its data alone.
 func TestAsk(t *testing.T) {
 	p, err := registry.Ask(t.Context(), library(t, 400).Query)
 	if err != nil {
@@ -66,8 +66,8 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestAskBadEndpoints: one that answers nothing is an error; one that answers some questions is understood as far as
-// that goes.
+// TestAskBadEndpoints checks that an endpoint that never answers is an error, and that one that answers only some
+// questions is understood as far as possible.
 func TestAskBadEndpoints(t *testing.T) {
 	g := library(t, 100)
 	down := kg.Errorf(kg.Down, "the connection failed")
@@ -96,7 +96,7 @@ func TestAskBadEndpoints(t *testing.T) {
 	}
 }
 
-// TestAdd: what was in the file stays, byte for byte, and the new entry can be read.
+// TestAdd checks that the earlier content of the file is kept byte for byte, and that the new entry can be read.
 func TestAdd(t *testing.T) {
 	p, err := registry.Ask(t.Context(), library(t, 100).Query)
 	if err != nil {
@@ -212,7 +212,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestWriteFile: a link stays a link, and the mode stays.
+// TestWriteFile checks that a link remains a link, and that the mode does not change.
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")

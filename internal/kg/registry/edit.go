@@ -15,9 +15,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Add returns the content of a file with one more graph at its end; everything else is unchanged, including comments.
-// file is its name in messages; note becomes a comment above the entry. It is an error if the file already has the
-// name.
+// Add returns the content of a file with another graph at its end. Everything else is unchanged, including comments.
+// file is the file's name in messages, and note becomes a comment above the entry. It is an error if the name is
+// already in the file.
 func Add(file string, data []byte, e *Entry, note string) ([]byte, error) {
 	var before []*Entry
 	indent := 2
@@ -82,7 +82,7 @@ func (e *Entry) Text() string {
 	return string(text)
 }
 
-// entryText formats an entry with an indentation.
+// entryText formats an entry with the given indentation.
 func entryText(e *Entry, note string, indent int) ([]byte, error) {
 	body := &yaml.Node{Kind: yaml.MappingNode}
 	scalar := func(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: s, Tag: "!!str"} }
@@ -177,8 +177,7 @@ func entryText(e *Entry, note string, indent int) ([]byte, error) {
 
 var notName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// NameFor derives an unused name for a graph from its address: the host without its common parts, or "local" and the
-// port.
+// NameFor derives an unused name for a graph from its URL: the host without its common parts, or "local" and the port.
 func NameFor(address string, taken []string) string {
 	name := "graph"
 	if u, err := url.Parse(address); err == nil {
@@ -209,7 +208,7 @@ func NameFor(address string, taken []string) string {
 	return name
 }
 
-// EntryOf returns the entry for a profile. The error says what is wrong with the name or the address.
+// EntryOf returns the entry for a profile. The error describes what is wrong with the name or the address.
 func EntryOf(name, address string, p *Profile) (*Entry, error) {
 	e := &Entry{Description: p.Description, Address: address}
 	e.Name, e.Title = name, name

@@ -15,18 +15,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Measurement is a list of a graph's gaps, with the time and place of the measurement.
+// Measurement is a list of a graph's gaps, with the time and the endpoint of the measurement.
 type Measurement struct {
 	Endpoint string    `json:"endpoint"` // the endpoint that was measured, without secrets
 	At       time.Time `json:"at"`
 	Lacks    []string  `json:"lacks"`
 }
 
-// MaxAge is how long a measurement is used before it is repeated.
+// MaxAge is the time after which a measurement is repeated.
 const MaxAge = 30 * 24 * time.Hour
 
-// Lacks measures with a few queries what a graph does not have, and returns one sentence for each gap. What could not
-// be measured is left out. The error is that of a graph that answers no query, or ctx's.
+// Lacks finds out with a few queries what a graph lacks, and returns one sentence for each gap. Gaps that could not be
+// measured are left out. The error is that of ctx or of a graph that does not answer any query.
 func Lacks(ctx context.Context, query Query, d *kg.Description) ([]string, error) {
 	l := &lacking{ctx: ctx, query: query, d: WithPrefixes(*d)}
 	l.labels()
@@ -73,7 +73,7 @@ func (l *lacking) ask(query string) (*kg.Table, bool) {
 	return t, true
 }
 
-// iris returns the properties of the description, written for a query.
+// iris returns the properties of the description in the notation of a query.
 func (l *lacking) iris(names []string) string {
 	var out []string
 	for _, n := range names {
@@ -129,7 +129,7 @@ func (l *lacking) labels() {
 	}
 }
 
-// statements checks what the statements of a Wikibase have besides their values.
+// statements checks what the statements of a Wikibase contain besides their values.
 func (l *lacking) statements() {
 	if t, ok := l.ask(fmt.Sprintf("SELECT ?s WHERE { ?x <%sP31> ?s } LIMIT %d", rdf.Prop, sampledThings)); ok {
 		if nodes := column(t); len(nodes) == 0 {
@@ -159,7 +159,7 @@ func (l *lacking) statements() {
 	}
 }
 
-// vocabulary checks what other graphs may lack.
+// vocabulary checks for gaps that graphs other than a Wikibase may have.
 func (l *lacking) vocabulary() {
 	if l.iris(l.d.Types) == "" {
 		l.say("Things have no classes.")
@@ -206,7 +206,7 @@ func Keep(dataDir string, e *Entry, m Measurement) error {
 	return WriteFile(path, append(data, '\n'))
 }
 
-// WriteFile replaces a file atomically and keeps its mode; a reader sees the old or the new content.
+// WriteFile replaces a file atomically and keeps its mode. A reader sees either the old or the new content.
 func WriteFile(path string, data []byte) (err error) {
 	mode := fs.FileMode(0o600)
 	if real, err := filepath.EvalSymlinks(path); err == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Mistake is something wrong in a file, at a line (1-based, 0 if unknown) and a key such as graphs.company.labels.
+// Mistake is an error in a file, with its line (1-based, 0 if unknown) and a key such as graphs.company.labels.
 type Mistake struct {
 	File    string
 	Line    int
@@ -25,7 +25,7 @@ type Mistake struct {
 	Message string
 }
 
-// Mistakes are all mistakes of a file, in the order of their lines.
+// Mistakes contains all mistakes in a file, in the order of their lines.
 type Mistakes []Mistake
 
 // Error lists the mistakes, one per line.
@@ -61,7 +61,7 @@ func (r *reader) wrong(n *yaml.Node, key, format string, args ...any) {
 	r.mistakes = append(r.mistakes, Mistake{r.file, line, key, fmt.Sprintf(format, args...)})
 }
 
-// parse reads the graphs of a file. Aliases of YAML (*name) are refused: they make small files large.
+// parse reads the graphs of a file. Aliases of YAML (*name) are refused: they can make a small file very large.
 func parse(file string, data []byte) ([]*Entry, error) {
 	r := &reader{file: file}
 	var doc yaml.Node
@@ -84,7 +84,7 @@ func parse(file string, data []byte) ([]*Entry, error) {
 
 var yamlLine = regexp.MustCompile(`line (\d+): (.*)`)
 
-// syntax reports an error of the YAML library, whose text contains the line.
+// syntax reports an error of the YAML library. The text of the error contains the line number.
 func (r *reader) syntax(err error) {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 0
@@ -128,7 +128,7 @@ var (
 	secretName   = regexp.MustCompile(`(?i)key|token|secret|passw|auth|credential|sig`)
 )
 
-// mapping calls f for each key of a mapping; duplicate keys and anything that is not a mapping are mistakes.
+// mapping calls f for each key of a mapping; Duplicate keys, and anything that is not a mapping, are mistakes.
 func (r *reader) mapping(n *yaml.Node, key string, f func(key string, k, v *yaml.Node)) {
 	if n.Kind != yaml.MappingNode {
 		r.wrong(n, key, "want key: value lines, not %s", kindOf(n))
@@ -251,7 +251,7 @@ func (r *reader) entry(name string, k, n *yaml.Node) *Entry {
 	return e
 }
 
-// item returns the node of the i-th of a key's values.
+// item returns the node of a key's i-th value.
 func item(n *yaml.Node, i int) *yaml.Node {
 	if n != nil && n.Kind == yaml.SequenceNode && i < len(n.Content) {
 		return n.Content[i]
@@ -268,7 +268,7 @@ func keyNames() []string {
 	return out
 }
 
-// text reads a value on one line.
+// text reads a value that consists of one line.
 func (r *reader) text(path string, v *yaml.Node) string {
 	s := strings.TrimSpace(v.Value)
 	switch {
@@ -313,7 +313,7 @@ func (r *reader) list(path string, v *yaml.Node) []string {
 	return out
 }
 
-// address reads an http or https address. Messages never show its secrets.
+// address reads an http or https URL. Messages never show its secrets.
 func (r *reader) address(path string, v *yaml.Node) string {
 	s := r.text(path, v)
 	if s == "" {
@@ -347,7 +347,7 @@ func (r *reader) path(path string, v *yaml.Node) string {
 	return filepath.Join(filepath.Dir(r.file), s)
 }
 
-// source reads an address or a path.
+// source reads a URL or a path.
 func (r *reader) source(path string, v *yaml.Node) string {
 	if strings.Contains(v.Value, "://") {
 		return r.address(path, v)

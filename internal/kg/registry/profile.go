@@ -1,4 +1,5 @@
-// Over 500 lines: one profile, question by question; each question builds on the answers before it.
+// This file has over 500 lines: it makes one profile, question by question, and each question builds on the answers
+// before it.
 
 package registry
 
@@ -16,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Query runs a query. Failures are *kg.Error values, or ctx's.
+// Query runs a query. Failures are *kg.Error values or the error of ctx.
 type Query func(ctx context.Context, query string) (*kg.Table, error)
 
 // Profile describes a graph as measured with bounded queries to its endpoint. Counts are -1 if the endpoint did not
@@ -29,19 +30,19 @@ type Profile struct {
 	Notes       []string
 }
 
-// Count is a class with the number of its members, or a predicate with the number of its triples; -1 if they were not
-// counted.
+// Count is a class with the number of its members, or a predicate with the number of its triples. The number is -1 if
+// they were not counted.
 type Count struct {
 	IRI string
 	N   int64
 }
 
-// Bounds of the questions to an endpoint.
+// Limits of the questions to an endpoint.
 const (
 	mostClasses    = 50
 	mostPredicates = 500
 	mostTexts      = 40  // predicates whose values are examined
-	sampled        = 300 // values of each
+	sampled        = 300 // values examined of each
 	sampledThings  = 300 // things that are checked for labels
 	askTime        = 20 * time.Second
 )
@@ -53,7 +54,7 @@ type asker struct {
 	said  map[string]bool
 }
 
-// ask runs a query within its time and returns its rows as maps; If the endpoint failed, ok is false and a note is
+// ask runs a query within the time limit and returns its rows as maps. If the endpoint fails, ok is false and a note is
 // added.
 func (a *asker) ask(ctx context.Context, what, query string) (rows []map[string]rdf.Term, ok bool) {
 	tctx, cancel := context.WithTimeout(ctx, askTime)
@@ -64,7 +65,7 @@ func (a *asker) ask(ctx context.Context, what, query string) (rows []map[string]
 		return nil, false
 	}
 	if t.Total > 0 {
-		a.p.Description.Dialect = "qlever" // only QLever counts rows
+		a.p.Description.Dialect = "qlever" // only QLever reports the number of rows
 	}
 	for _, row := range t.Rows {
 		m := map[string]rdf.Term{}
@@ -83,8 +84,8 @@ func (a *asker) note(format string, args ...any) {
 	}
 }
 
-// Probe asks an endpoint whether its graph contains anything. It waits as long as for any other question. Errors are
-// the endpoint's, or ctx's.
+// Probe asks an endpoint whether its graph contains anything. It waits as long as for any other question. The error is
+// that of the endpoint or ctx.
 func Probe(ctx context.Context, query Query) (some bool, err error) {
 	tctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -99,8 +100,7 @@ func Probe(ctx context.Context, query Query) (some bool, err error) {
 }
 
 // Ask asks an endpoint for everything that its entry must contain: vocabulary, languages, prefixes and statement model.
-// Questions that it cannot answer in time are left out with a note. The error is the endpoint's answer to the very
-// first one.
+// Questions that the endpoint cannot answer in time are left out with a note. The error is that of the first question.
 func Ask(ctx context.Context, query Query) (*Profile, error) {
 	p := &Profile{Triples: -1, Description: kg.Description{Dialect: "standard", Statements: kg.Plain}}
 	a := &asker{query: query, p: p, said: map[string]bool{}}
@@ -135,7 +135,7 @@ func integer(t rdf.Term) int64 {
 	return n
 }
 
-// counts reads rows of ?x and ?n, the largest first.
+// counts reads rows of ?x and ?n, with the largest numbers first.
 func counts(rows []map[string]rdf.Term) []Count {
 	var out []Count
 	for _, r := range rows {
@@ -154,7 +154,7 @@ func counts(rows []map[string]rdf.Term) []Count {
 	return out
 }
 
-// predicates counts the predicates, or those of a part of the graph.
+// predicates counts the uses of predicates, or those in a part of the graph.
 func (a *asker) predicates(ctx context.Context) {
 	for _, q := range []string{
 		"SELECT ?x (COUNT(*) AS ?n) WHERE { ?s ?x ?o } GROUP BY ?x ORDER BY DESC(?n)",
@@ -193,7 +193,7 @@ func (a *asker) classes(ctx context.Context) {
 		}
 		d.Types = append(d.Types, t.name)
 		if d.IsWikibase() {
-			break // rdf:type is about statement nodes there
+			break // there, rdf:type is about statement nodes
 		}
 	}
 	if len(d.Types) == 0 {
@@ -221,9 +221,9 @@ type text struct {
 	iri       string
 	uses      int64
 	tagged    float64 // share of the values that have a language
-	length    float64 // mean, in characters
+	length    float64 // mean length in characters
 	different float64 // share of distinct values
-	each      float64 // values in one language that a thing has
+	each      float64 // number of values in one language per thing
 	local     string  // local name in lower case
 }
 
@@ -500,7 +500,7 @@ func isCommon(ns string, wikibase bool) bool {
 	return false
 }
 
-// madePrefix derives a prefix from a namespace: the last of its parts that has letters and is not a meaningless word.
+// madePrefix derives a prefix from a namespace: the last part that contains letters and is not a meaningless word.
 func madePrefix(ns string) string {
 	u, err := url.Parse(ns)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package registry finds graphs by name: those that come with the program (builtin.yaml) and those in the file that
-// KG_FILE names. It reports every mistake in the file with its line, asks an endpoint for the contents of its entry
-// (profile.go), and measures what a graph lacks (lacks.go).
+// Package registry finds graphs by name: those that come with the program (builtin.yaml) and those in the file named by
+// KG_FILE. It reports every mistake in the file with its line, determines the contents of an entry by asking its
+// endpoint (profile.go), and measures what a graph lacks (lacks.go).
 //
 // The format is YAML:
 //
@@ -11,7 +11,7 @@
 //	    prefixes: {c: "http://example.org/c/"}
 //	    labels: [rdfs:label]
 //
-// parse.go lists all keys. An entry with the name of a built-in one replaces it.
+// parse.go lists all keys. An entry with the name of a built-in graph replaces it.
 package registry
 
 import (
@@ -26,24 +26,24 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Entry is one graph. Its description has no measurements; see [Recall].
+// Entry is one graph. Its description does not contain measurements; see [Recall].
 type Entry struct {
 	kg.Description
 	Address     string            // of the query service; Description.Endpoint is the same without secrets
-	EntityAPI   string            // address of a Wikibase's api.php; "" if the graph has none
+	EntityAPI   string            // URL of a Wikibase's api.php; "" if there is none
 	Index       string            // folder or file of a label index; "" if there is none
 	OpenSearch  *OpenSearch       // index of the names, instead of Index; nil if not used
-	VoID        string            // address or file of the graph's description of itself; "": the standard location
-	Timeout     time.Duration     // of a query; 0: the program's
+	VoID        string            // URL or file of the graph's description of itself; "": the standard location
+	Timeout     time.Duration     // for one query; 0: the program's default
 	Headers     map[string]string // header to "$NAME", the environment variable that holds its value
 	Params      map[string]string // parameter to its value, or to "$NAME" for the value of an environment variable
 	Text2SPARQL []string          // names of the graph in the TEXT2SPARQL challenge
-	Unconfirmed bool              // nobody has checked the address
+	Unconfirmed bool              // the address has not been checked
 	File        string            // file of the entry; "" for a built-in one
 	Line        int
 }
 
-// OpenSearch is the location of a graph's names in an OpenSearch.
+// OpenSearch is the location of a graph's names in OpenSearch.
 type OpenSearch struct {
 	Address string
 	Index   string // the alias that is searched
@@ -68,13 +68,13 @@ var builtin []byte
 func New() *Registry {
 	entries, err := parse("", builtin)
 	if err != nil {
-		panic(err) // part of the program; a test reads it
+		panic(err) // the file is part of the program, and a test reads it
 	}
 	return &Registry{entries}
 }
 
-// Read returns the built-in graphs and those of a file. The file's name is used for messages and to find the indexes
-// that it names. The error is a [Mistakes] with everything that is wrong.
+// Read returns the built-in graphs and those of a file. The file's name is used in messages, and to find the indexes
+// that the file names. The error is a [Mistakes] with all mistakes.
 func Read(file string, data []byte) (*Registry, error) {
 	r := New()
 	entries, err := parse(file, data)
@@ -103,7 +103,7 @@ func (r *Registry) Names() []string {
 // embedded is the name of the graph that comes with the program. It has no entry.
 const embedded = "embedded"
 
-// Named returns the graph with a name. The error lists the existing names.
+// Named returns the graph with the given name. The error lists the existing names.
 func (r *Registry) Named(name string) (*Entry, error) {
 	for _, e := range r.entries {
 		if e.Name == name {
@@ -117,8 +117,8 @@ func (r *Registry) Named(name string) (*Entry, error) {
 		name, embedded, strings.Join(r.Names(), ", "))
 }
 
-// WithPrefixes returns the description with the prefixes that every graph may use, Wikidata's on a Wikibase and those
-// of the W3C's vocabularies elsewhere.
+// WithPrefixes returns the description with the prefixes that queries may always use: Wikidata's on a Wikibase, and
+// those of common vocabularies elsewhere.
 func WithPrefixes(d kg.Description) kg.Description {
 	all := map[string]string{}
 	for _, p := range common {

@@ -36,7 +36,7 @@ func TestBuiltIn(t *testing.T) {
 	}
 }
 
-// design is the example of the design notes.
+// design is the example from the design notes.
 const design = `graphs:                      # KG_FILE; every key is checked, with file and line
   company:
     endpoint: http://127.0.0.1:8890/sparql
@@ -86,7 +86,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestMistakes: every mistake is named with file, line and key, all at once; no secret is repeated.
+// TestMistakes checks that all mistakes are reported at once, with file, line and key, and that no secret is repeated.
 func TestMistakes(t *testing.T) {
 	text := `graphs:
   Big Name:
@@ -173,7 +173,7 @@ graph: {}
 	}
 }
 
-// FuzzRead: whatever the file holds, it is read or every mistake has a message.
+// FuzzRead checks that any file is either read, or that every mistake has a message.
 func FuzzRead(f *testing.F) {
 	f.Add(design)
 	if data, err := os.ReadFile("builtin.yaml"); err == nil {
@@ -194,7 +194,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestWikibaseDefaults: a Wikibase's classes are found as Wikibases have them, unless the file says otherwise.
+// TestWikibaseDefaults checks that the properties for classes on a Wikibase are those that Wikibases use, unless the
+// file specifies others.
 func TestWikibaseDefaults(t *testing.T) {
 	r, err := registry.Read("f", []byte(`graphs:
   a: {endpoint: "http://x/", statements: wikibase}

@@ -45,13 +45,13 @@ func (r *reader) opensearch(e *Entry, path string, v *yaml.Node) {
 	e.OpenSearch = o
 }
 
-// said reports whether a mistake of a key has been reported.
+// said reports whether a mistake in a key has been reported.
 func (r *reader) said(key string) bool {
 	return slices.ContainsFunc(r.mistakes, func(m Mistake) bool { return m.Key == key })
 }
 
-// headers reads the names of environment variables. The dollar sign is required: without it, a key of letters and
-// digits could pass for a name and would be shown.
+// headers reads the names of environment variables. The dollar sign is required: without it, a secret key of letters
+// and digits could be mistaken for a name and would be shown.
 func (r *reader) headers(e *Entry, path string, v *yaml.Node) {
 	e.Headers = map[string]string{}
 	r.mapping(v, path, func(name string, k, v *yaml.Node) {
@@ -114,7 +114,7 @@ func (e *Entry) Secrets(lookup func(name string) (string, bool)) (headers, param
 	return headers, params, errors.Join(missing...)
 }
 
-// SearchLogin returns the user and the password for the entry's OpenSearch, or "" if it needs none. lookup is the
+// SearchLogin returns the user and the password for the entry's OpenSearch, or "" if none are needed. lookup is the
 // environment.
 func (e *Entry) SearchLogin(lookup func(name string) (string, bool)) (user, password string, err error) {
 	name := strings.TrimPrefix(e.OpenSearch.Login, "$")

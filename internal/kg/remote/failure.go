@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	longestMessage = 600            // characters of a message that are kept
-	tailBytes      = 256 << 10      // how much of a broken result is searched for a stack trace
-	DefaultAfter   = time.Minute    // wait after a 429 that specifies none
-	defaultBan     = 24 * time.Hour // a ban of the query service without an end
+	longestMessage = 600            // maximum number of characters of a message
+	tailBytes      = 256 << 10      // number of bytes at the end of a broken result that are searched for a stack trace
+	DefaultAfter   = time.Minute    // wait after a 429 that does not specify one
+	defaultBan     = 24 * time.Hour // a ban by the query service without an end
 	unknownBan     = time.Hour      // a 403 with neither a reason nor an end
 )
 
-// queryFailure turns an error answer (status 300 and above) to the query into a failure that may be shown.
+// queryFailure turns an error response (status 300 and above) to a query into a failure that may be shown.
 func queryFailure(query string, a Answer, now time.Time) *kg.Error {
 	switch a.Status {
 	case http.StatusTooManyRequests:
@@ -64,7 +64,7 @@ func queryFailure(query string, a Answer, now time.Time) *kg.Error {
 	return &kg.Error{Kind: kg.QueryFailed, Message: msg}
 }
 
-// downResult returns what the retry policy needs to know about a failure of kind Down.
+// downResult returns the information that the retry policy needs about a failure of kind Down.
 func downResult(e *kg.Error) politehttp.Result {
 	r := politehttp.Result{Status: http.StatusServiceUnavailable, Header: http.Header{}}
 	if e.RetryAfter > 0 {
@@ -73,11 +73,11 @@ func downResult(e *kg.Error) politehttp.Result {
 	return r
 }
 
-// brokenResult explains an answer with status 200 that is not a complete result: it ends with a stack trace, or just
-// ends.
+// brokenResult explains a response with status 200 that is not a complete result, because it ends with a stack trace or
+// is cut off.
 func brokenResult(query string, body []byte) *kg.Error {
 	tail := string(body[max(0, len(body)-tailBytes):])
-	// In JSON, a line cannot begin with a class name, so this never matches data.
+	// In JSON, a line cannot begin with a class name, so this search never matches data.
 	if i := max(strings.LastIndex(tail, "\njava.util.concurrent."), strings.LastIndex(tail, "\nSPARQL-QUERY: ")); i >= 0 {
 		if e := exceptionFailure(withoutEcho(tail[i+1:], query)); e != nil {
 			if e.Kind == kg.Timeout {
@@ -113,7 +113,7 @@ var (
 	bannedUntil = regexp.MustCompile(`banned until ([0-9T:.+-]+Z?)`)
 )
 
-// Forbidden reads a 403: a ban with its end, a missing User-Agent, or something unknown, which counts as a short ban.
+// Forbidden reads a 403: a ban with its end, a missing User-Agent, or an unknown reason, which counts as a short ban.
 func Forbidden(a Answer, now time.Time) *kg.Error {
 	text := string(a.Body)
 	if strings.Contains(text, "identify your user agent") {
@@ -151,7 +151,8 @@ func withoutEcho(text, query string) string {
 	if after, ok := strings.CutPrefix(rest, strings.TrimSpace(query)); ok {
 		return strings.TrimLeft(after, "\n")
 	}
-	// The echo differs from what we sent: the exception is the last line that begins with the outermost class.
+	// The echo can differ from the query that we sent. The exception is the last line that begins with the outermost
+	// class.
 	if j := strings.LastIndex(rest, "\njava.util.concurrent."); j >= 0 {
 		return rest[j+1:]
 	}
@@ -166,7 +167,7 @@ var (
 )
 
 // exceptionFailure reads a Java exception's text (echo cut off): its kind, its innermost message before the first stack
-// frame, and the position that it names. It returns nil if the text is not an exception.
+// frame, and the position in the message. It returns nil if the text is not an exception.
 func exceptionFailure(text string) *kg.Error {
 	text = strings.TrimLeft(text, "\n ")
 	if !exception.MatchString(text) {

@@ -14,26 +14,26 @@ import (
 // BudgetStore keeps an endpoint's budgets across restarts: small JSON values under keys of this package. internal/store
 // implements it; [MemoryStore] is for tests and single runs.
 type BudgetStore interface {
-	// Change replaces the value under key with the result of f. f gets nil if there is no value, and returns nil to keep
-	// it. No one else changes the value in between, and the change is durable when Change returns. f may be called more
-	// than once. If it fails, Change returns its error and changes nothing.
+	// Change replaces the value under key with the result of f. f receives nil if there is no value, and returns nil to
+	// keep the value. The value cannot change in between, and the change is durable when Change returns. f may be called
+	// more than once. If it fails, Change returns its error and changes nothing.
 	Change(ctx context.Context, key string, f func(old []byte) ([]byte, error)) error
 }
 
-// Pace is the account of an endpoint that budgets its users' query time and errors, as token buckets. The zero Pace has
-// no buckets.
+// Pace describes the budgets for query time and errors that an endpoint gives its users, as token buckets. The zero
+// Pace has no buckets.
 type Pace struct {
 	Time      time.Duration // capacity of the time bucket; each query uses up its running time
 	TimeRate  time.Duration // refill per minute
-	Errors    int           // capacity of the error bucket; each answer of 400 or more, and each broken one, takes one
+	Errors    int           // capacity of the error bucket; each status of 400 or more, and each broken answer, takes one
 	ErrorRate int           // refill per minute
-	Calls     int           // capacity of the bucket of requests; each takes one
-	CallRate  int           // refill per minute; no minute has more than both together
+	Calls     int           // capacity of the request bucket; each request takes one
+	CallRate  int           // refill per minute; a minute can have at most Calls and CallRate together
 }
 
 // DefaultPace is the query service's rule for one address and User-Agent: 120 s of query time and 60 errors, refilled
-// at 60 s and 30 per minute. Our refill is only 50 s and 25 per minute, so that our own limit is always the stricter
-// one. Source: wikidata-query-rdf, ThrottlingFilterConfig; production may differ.
+// at 60 s and 30 per minute. Our refill is only 50 s and 25 errors per minute, so that our own limit is always the
+// stricter one. Source: wikidata-query-rdf, ThrottlingFilterConfig; production may differ.
 func DefaultPace() Pace {
 	return Pace{Time: 120 * time.Second, TimeRate: 50 * time.Second, Errors: 60, ErrorRate: 25}
 }
@@ -52,15 +52,15 @@ type gate struct {
 	st       account       // owned by the holder of the turn
 }
 
-// account is the persistent state of a gate.
+// account is the state of a gate that is kept in the store.
 type account struct {
 	TimeLeft    float64   `json:"time_left"` // seconds
 	ErrorsLeft  float64   `json:"errors_left"`
 	CallsLeft   float64   `json:"calls_left"`
-	At          time.Time `json:"at"`           // when the buckets had these contents
+	At          time.Time `json:"at"`           // time at which the buckets had these contents
 	NotBefore   time.Time `json:"not_before"`   // from Retry-After
 	BannedUntil time.Time `json:"banned_until"` // from a 403
-	Running     bool      `json:"running"`      // from earlier versions: a query was running, and nothing was booked for it
+	Running     bool      `json:"running"`      // from earlier versions: a query was running that was not booked
 }
 
 func newGate(endpoint string, pace Pace, store BudgetStore, clock politehttp.Clock) *gate {
@@ -69,12 +69,12 @@ func newGate(endpoint string, pace Pace, store BudgetStore, clock politehttp.Clo
 	return g
 }
 
-// key returns a key without the values of the address's parameters: it is written to the store, and one of them may be
-// a secret.
+// key returns the key of the account. It does not contain the values of the address's parameters, since it is written
+// to the store and one of them may be a secret.
 func (g *gate) key() string { return "endpoint " + politehttp.ShownURL(g.endpoint) }
 
 // enter waits for its turn and for the budgets. On success the caller must call leave. Errors: Banned and RateLimited
-// with RetryAfter, ctx's.
+// with RetryAfter, and that of ctx.
 func (g *gate) enter(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -124,7 +124,7 @@ func (g *gate) admit(ctx context.Context) error {
 	}
 }
 
-// change reads the account, which other processes may have changed, and writes it back if f has changed it, atomically.
+// change reads the account, which other processes may have changed, and writes it back if f changes it, all atomically.
 func (g *gate) change(ctx context.Context, f func(now time.Time) (changed bool, err error)) error {
 	var own error
 	err := g.store.Change(ctx, g.key(), func(data []byte) ([]byte, error) {
@@ -151,7 +151,7 @@ func (g *gate) load(data []byte, now time.Time) {
 	}
 	g.st = account{}
 	if json.Unmarshal(data, &g.st) != nil {
-		g.st = fresh // an unreadable account starts from zero: the endpoint keeps its own
+		g.st = fresh // an unreadable account is replaced by a new one; the endpoint also keeps its own
 		return
 	}
 	g.refill(now)
@@ -170,8 +170,7 @@ func (g *gate) refill(now time.Time) {
 	g.st.At = now
 }
 
-// wait returns how long to wait until a request may be sent: a second of query time, one error and one call must be
-// left.
+// wait returns the time until a request may be sent. A second of query time, one error and one call must be left.
 func (g *gate) wait(now time.Time) time.Duration {
 	wait := max(g.st.NotBefore.Sub(now), 0)
 	if g.pace.TimeRate > 0 && g.st.TimeLeft < 1 {
@@ -186,8 +185,8 @@ func (g *gate) wait(now time.Time) time.Duration {
 	return wait
 }
 
-// leave books the cost of a request and the endpoint's instructions for later ones, and passes on the turn. An error
-// means that the account was not saved; the request itself is complete.
+// leave records the cost of a request and the endpoint's instructions for later requests, and passes on the turn. An
+// error means that the account was not saved; the request itself is complete.
 func (g *gate) leave(ctx context.Context, took time.Duration, failure *kg.Error) error {
 	defer func() { g.turn <- struct{}{} }()
 	limited := failure != nil && (failure.Kind == kg.Banned || failure.Kind == kg.RateLimited)

@@ -16,14 +16,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// longestGET is the maximum length of a query in the address; longer ones are posted. Wikidata's service caches answers
-// to GET only (5 minutes).
+// longestGET is the maximum length of a query in the URL; longer queries are sent by POST. Wikidata's service caches
+// only answers to GET (for 5 minutes).
 const longestGET = 1500
 
 // Query runs a query by the SPARQL 1.1 protocol. A temporary failure (connection, 5xx, 429 with an acceptable
-// Retry-After) is retried. Table.Source names the endpoint, without the values of its parameters. QLever's integers,
-// which arrive as xsd:int, are returned as xsd:integer; if its answer is too large, the error contains the number of
-// rows.
+// Retry-After) is retried. Table.Source is the endpoint's URL, without the values of its parameters. QLever's integers,
+// which arrive as xsd:int, are returned as xsd:integer. If QLever's answer is too large, the error contains the number
+// of rows.
 func (s *Service) Query(ctx context.Context, query string) (*kg.Table, error) {
 	t, err := s.query(ctx, query, nil)
 	if s.cfg.QLever && kg.KindOf(err) == kg.TooLarge && ctx.Err() == nil {
@@ -94,7 +94,7 @@ func (s *Service) queryRequest(ctx context.Context, query string, more url.Value
 // resultsJSON is the type of results: SPARQL 1.1 Query Results JSON Format (W3C), section 6.
 const resultsJSON = "application/sparql-results+json"
 
-// readTable returns the answer as a table, or what is wrong with it.
+// readTable returns the answer as a table, or the failure.
 func readTable(query string, a Answer, now time.Time) (*kg.Table, *kg.Error) {
 	var ke *kg.Error
 	switch {
@@ -124,8 +124,8 @@ func readTable(query string, a Answer, now time.Time) (*kg.Table, *kg.Error) {
 	return &t, nil
 }
 
-// foreign returns the content type of an answer that cannot be JSON. An answer with the type of plain text or without a
-// type may be JSON.
+// foreign returns the content type of an answer if it rules out JSON. An answer with the type of plain text, or without
+// a type, may be JSON.
 func foreign(h http.Header) (string, bool) {
 	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || kind == "text/plain" || strings.Contains(kind, "json") || strings.Contains(kind, "javascript") {
@@ -152,8 +152,8 @@ func virtuosoASK(t *kg.Table) {
 	}
 }
 
-// virtuosoValues restores the original form of values that Virtuoso returns in another form: years before year 1 have
-// four digits (XML Schema, dateTime), and points are geo:wktLiteral.
+// virtuosoValues restores the standard form of values that Virtuoso returns in another form: years before year 1 get
+// four digits (XML Schema, dateTime), and points become geo:wktLiteral.
 func virtuosoValues(t *kg.Table) {
 	for _, row := range t.Rows {
 		for i := range row {
@@ -173,7 +173,7 @@ func virtuosoValues(t *kg.Table) {
 	}
 }
 
-// standardIntegers gives QLever's integers the standard's type.
+// standardIntegers changes the type of QLever's integers to the standard's.
 func standardIntegers(t *kg.Table) {
 	for _, row := range t.Rows {
 		for i := range row {

@@ -23,11 +23,11 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 const oneRow = `{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"uri","value":"http://www.wikidata.org/entity/Q42"}}]}}`
 
-// serve plays an endpoint and returns a service that asks it, with its clock.
+// serve starts an imitation of an endpoint, and returns a service that queries it, with its clock.
 func serve(t *testing.T, h http.HandlerFunc, change func(*Config)) (*Service, *politehttp.ManualClock) {
 	t.Helper()
 	srv := httptest.NewServer(h)
-	srv.Config.SetKeepAlivesEnabled(false) // else net/http repeats a GET by itself when a kept connection breaks
+	srv.Config.SetKeepAlivesEnabled(false) // otherwise, net/http itself repeats a GET if a kept connection breaks
 	t.Cleanup(srv.Close)
 	rt, err := politehttp.NewTransport(politehttp.Options{Hosts: []string{srv.URL}})
 	if err != nil {
@@ -53,7 +53,8 @@ func answering(kind, body string) http.HandlerFunc {
 	}
 }
 
-// TestBadEndpoints: whatever answers, the failure has a kind and a sentence that says what is wrong.
+// TestBadEndpoints checks that whatever an endpoint answers, the failure has a kind and a sentence that describes the
+// problem.
 func TestBadEndpoints(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("a redirect to another host was followed")
@@ -109,7 +110,8 @@ func TestBadEndpoints(t *testing.T) {
 	}
 }
 
-// TestNobody checks that an address where nothing answers is reported at once, because retrying would take seconds.
+// TestNobody checks that an address at which no server answers is reported at once, because retrying would take
+// seconds.
 func TestNobody(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	srv.Close()
@@ -128,7 +130,7 @@ func TestNobody(t *testing.T) {
 	}
 }
 
-// endless sends rows until the client has gone.
+// endless sends rows until the client disconnects.
 func endless(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", resultsJSON)
 	_, _ = io.WriteString(w, `{"head":{"vars":["x"]},"results":{"bindings":[`)
@@ -147,7 +149,7 @@ func stalls(w http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 }
 
-// TestGoodAnswers: types and forms of a result that are not quite the standard's, but clear.
+// TestGoodAnswers checks that results are accepted whose types and forms deviate from the standard but are clear.
 func TestGoodAnswers(t *testing.T) {
 	for name, tt := range map[string]struct{ kind, body, want string }{
 		"the standard's":      {resultsJSON + ";charset=utf-8", oneRow, "[[<http://www.wikidata.org/entity/Q42>]]"},
@@ -175,7 +177,8 @@ func TestGoodAnswers(t *testing.T) {
 	}
 }
 
-// TestQLever: its integers get the standard's type, and it is asked how many rows an answer has that is too large.
+// TestQLever checks that QLever's integers get the standard's type, and that QLever is asked for the number of rows if
+// an answer is too large.
 func TestQLever(t *testing.T) {
 	integer := `{"head":{"vars":["n"]},"results":{"bindings":[{"n":{"type":"literal","datatype":"http://www.w3.org/2001/XMLSchema#int","value":"7"}}]},"meta":{"query-time-ms":3,"result-size-total":123456}}`
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -195,7 +198,7 @@ func TestQLever(t *testing.T) {
 	}
 }
 
-// TestSecretsAreSentAndHidden: a key in the address, a header or a parameter reaches the endpoint and nothing else.
+// TestSecretsAreSentAndHidden checks that a key in the address, a header or a parameter reaches only the endpoint.
 func TestSecretsAreSentAndHidden(t *testing.T) {
 	const key, token, group = "k3y-in-the-address", "t0ken-in-a-header", "secret-parameter"
 	for _, status := range []int{http.StatusOK, http.StatusBadRequest} {
@@ -225,8 +228,9 @@ func TestSecretsAreSentAndHidden(t *testing.T) {
 	}
 }
 
-// A running query earns back part of what it costs, since the clock moves meanwhile; so the account is emptied by hand:
-// of 120 s at first 150 s are taken, -30 s are left, 1 s is needed, and 60 s a minute come back: a wait of 31 s.
+// A running query gets back part of its cost, since the clock advances meanwhile. Therefore, the test empties the
+// account directly: 150 s are taken from the initial 120 s, which leaves -30 s. 1 s is needed, and 60 s per minute come
+// back, so the wait is 31 s.
 func TestTimeBudget(t *testing.T) {
 	s, clock := serve(t, answering(resultsJSON, oneRow), func(c *Config) {
 		c.Pace = Pace{Time: 120 * time.Second, TimeRate: 60 * time.Second, Errors: 60, ErrorRate: 30}
@@ -251,7 +255,7 @@ func TestTimeBudget(t *testing.T) {
 
 func TestAccountOutlastsCrash(t *testing.T) {
 	store, clock := NewMemoryStore(), politehttp.NewManualClock(noon)
-	// and the process dies
+	// then the process dies
 	if err := newGate("http://x/", DefaultPace(), store, clock).enter(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -267,8 +271,8 @@ func TestAccountOutlastsCrash(t *testing.T) {
 	}
 }
 
-// Processes that share an account share its time: while two queries run, which may take all that is left, a third one
-// waits. When they have ended soon, nearly all of the time is there again.
+// Processes that share an account share its time: while two queries run that may use up all remaining time, a third one
+// waits. After they end early, almost all of the time is available again.
 func TestSharedAccount(t *testing.T) {
 	store, clock := NewMemoryStore(), politehttp.NewManualClock(noon)
 	var gates []*gate
@@ -288,11 +292,11 @@ func TestSharedAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Of 120 s, two queries took 1 s each, 60 s are kept for the third, and 1 s came back while it waited.
+	// Of 120 s, two queries used 1 s each, 60 s are reserved for the third, and 1 s came back while it waited.
 	if got := gates[1].st.TimeLeft; math.Abs(got-59) > 0.01 {
 		t.Errorf("%v s left", got)
 	}
-	// One process is banned: nobody asks.
+	// If one process is banned, no process sends a query.
 	if err := gates[2].leave(t.Context(), time.Second, &kg.Error{Kind: kg.Banned, RetryAfter: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +341,8 @@ func (panicking) Change(context.Context, string, func([]byte) ([]byte, error)) e
 	panic("a fault")
 }
 
-// TestPanic: a fault that ends one question leaves the gate open for the next one. What it may have cost is booked.
+// TestPanic checks that a panic that ends one question leaves the gate open for the next one, and that the maximum cost
+// of the query is booked.
 func TestPanic(t *testing.T) {
 	s, _ := serve(t, answering(resultsJSON, oneRow), func(c *Config) { c.Pace = DefaultPace() })
 	faulty := func(change func()) {

@@ -1,19 +1,20 @@
 // Package remote sends requests to the HTTP services of knowledge graphs, politely, and without trusting what they
-// return. [Service] is one service at one address: [Service.Query] speaks the SPARQL 1.1 protocol, [Service.Do] sends
-// anything else. Every failure is a *kg.Error with its kind, or the context's error.
+// return. [Service] is one service at one address: [Service.Query] uses the SPARQL 1.1 protocol; [Service.Do] sends any
+// other request. Every failure is a *kg.Error with its kind, or the context's error.
 //
 // # Manners
 //
-// Requests to one address go out one at a time, under a User-Agent with the operator's contact. For a query service the
-// client keeps its own account of the two budgets of Wikidata's service (time and errors, see [Pace]) and waits before
-// it would be throttled. It obeys Retry-After; after a ban (403) it sends nothing until the ban is over. The account
-// and the ban are kept in a [BudgetStore], so they survive a restart (gate.go).
+// Requests to one address are sent one at a time, with a User-Agent that contains the operator's contact. For a query
+// service the client keeps its own account of the two budgets of Wikidata's service (time and errors, see [Pace]) and
+// waits before it would be throttled. It obeys Retry-After; after a ban (403) it sends nothing until the ban is over.
+// The account and the ban are kept in a [BudgetStore], so they survive a restart (gate.go).
 //
 // # Truth
 //
-// A response with status 200 is a result only if its type is JSON and the whole body is JSON: services report a timeout
-// in mid-stream by appending a stack trace to half a result. Responses that exceed the size limit are cut while
-// streaming. Error texts lose the stack trace, the echo of the query and all secrets (failure.go).
+// A response with status 200 is a result only if its type is JSON and the whole body is JSON, because services report a
+// timeout in mid-stream by appending a stack trace to a partial result. Responses that exceed the size limit are cut
+// off while streaming. The stack trace, the echo of the query and all secrets are removed from error texts
+// (failure.go).
 //
 // Sources: SPARQL 1.1 Protocol (W3C); RDF repository of Wikidata's query service (ThrottlingFilterConfig); QLever's
 // server.
@@ -39,7 +40,7 @@ import (
 const (
 	DefaultTimeout  = 70 * time.Second // Wikidata's own deadline is 60 s
 	DefaultMaxBytes = 10 << 20
-	maxWait         = 2 * time.Minute // longest wait for a budget before the call fails as rate limited
+	maxWait         = 2 * time.Minute // longest wait for a budget; after that, the call fails as rate limited
 )
 
 // Config configures a [Service]. All fields except Address and UserAgent have defaults.
@@ -63,7 +64,7 @@ type Service struct {
 	clock politehttp.Clock
 	rnd   func() float64
 	gate  *gate
-	scrub *politehttp.Scrubber // knows the keys in the address, the header and the parameters
+	scrub *politehttp.Scrubber // removes the keys in the address, the header and the parameters from texts
 }
 
 // New returns a service. rt sends requests to its host (see politehttp.NewTransport); rnd returns random numbers in
@@ -100,7 +101,7 @@ func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clo
 func (s *Service) Host() string {
 	u, err := url.Parse(s.cfg.Address)
 	if err != nil {
-		return "" // New has refused it
+		return "" // not possible, since New refuses such an address
 	}
 	return u.Host
 }
@@ -108,8 +109,8 @@ func (s *Service) Host() string {
 // Shown returns the service's address without its secrets.
 func (s *Service) Shown() string { return politehttp.ShownURL(s.cfg.Address) }
 
-// Answer is the result of one HTTP exchange: the status with as much of the body as arrived, or the error that ended
-// it.
+// Answer is the result of one HTTP exchange: the status with the part of the body that arrived, or the error that ended
+// the exchange.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -118,9 +119,9 @@ type Answer struct {
 	Took   time.Duration
 }
 
-// Do waits for its turn, sends the request that build returns, and passes the answer to read, which returns what is
-// wrong with it, or nil. Temporary failures are retried, except for a refused connection and a host that does not
-// exist.
+// Do waits for its turn, sends the request that build returns, and passes the answer to read, which returns the
+// failure, or nil if there is none. Temporary failures are retried, except for a refused connection or a host that does
+// not exist.
 func (s *Service) Do(ctx context.Context, build func(ctx context.Context) (*http.Request, error), read func(Answer,
 	time.Time) *kg.Error) error {
 	for attempt := 1; ; attempt++ {
@@ -160,7 +161,7 @@ func (s *Service) once(ctx context.Context, build func(ctx context.Context) (*ht
 	return failure
 }
 
-// admitted sends a request that the gate has admitted, and always leaves the gate: otherwise, after a panic that ended
+// admitted sends a request that the gate has admitted, and always leaves the gate. Otherwise, after a panic that ends
 // only one question, no other request would ever get a turn.
 func (s *Service) admitted(ctx context.Context, req *http.Request, read func(Answer,
 	time.Time) *kg.Error) (failure *kg.Error) {
@@ -172,7 +173,7 @@ func (s *Service) admitted(ctx context.Context, req *http.Request, read func(Ans
 		}
 	}()
 	a := s.exchange(ctx, req)
-	took = func() time.Duration { return a.Took } // without the time for reading the answer here
+	took = func() time.Duration { return a.Took } // does not include the time for reading the answer here
 	return s.shown(s.judge(a, read))
 }
 
@@ -184,8 +185,8 @@ func (s *Service) judge(a Answer, read func(Answer, time.Time) *kg.Error) *kg.Er
 	return read(a, s.clock.Now())
 }
 
-// again decides whether a failed call is repeated and waits before it. A rate limit's wait happens in the gate, when
-// the next attempt enters.
+// again decides whether a failed call is repeated, and waits before that. For a rate limit, the wait is in the gate,
+// when the next attempt enters.
 func (s *Service) again(ctx context.Context, attempt int, e *kg.Error) bool {
 	if attempt >= s.cfg.Retry.Attempts {
 		return false
@@ -200,7 +201,7 @@ func (s *Service) again(ctx context.Context, attempt int, e *kg.Error) bool {
 	return false
 }
 
-// exchange sends req once and reads the answer up to the size limit within the time limit.
+// exchange sends req once and reads the answer, up to the size limit and within the time limit.
 func (s *Service) exchange(ctx context.Context, req *http.Request) Answer {
 	start := s.clock.Now()
 	tctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
@@ -227,7 +228,7 @@ func (s *Service) exchange(ctx context.Context, req *http.Request) Answer {
 	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: body, Err: err, Took: s.clock.Now().Sub(start)}
 }
 
-// shown returns a failure without secrets. Failures in an answer with status 200 still contain them.
+// shown returns a failure without secrets. Failures from an answer with status 200 may still contain them.
 func (s *Service) shown(e *kg.Error) *kg.Error {
 	if e == nil {
 		return nil
@@ -256,8 +257,8 @@ func (s *Service) netError(ctx, tctx context.Context, err error) error {
 	return &kg.Error{Kind: kg.Down, Message: cmp.Or(nobody(err), "the connection failed or broke off"), Err: err}
 }
 
-// nobody returns a message if nothing answers at an address, so that retrying within seconds does not help, and "" if
-// that is not known.
+// nobody returns a message if no server answers at an address, so that retrying within seconds does not help.
+// Otherwise, or if that is unknown, it returns "".
 func nobody(err error) string {
 	var name *net.DNSError
 	switch {

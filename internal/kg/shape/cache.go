@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Store keeps shapes across restarts: JSON values under keys of this package.
+// Store keeps shapes across restarts, as JSON values under keys of this package.
 type Store interface {
 	// Get returns the value under key, or false if there is none.
 	Get(ctx context.Context, key string) ([]byte, bool, error)
@@ -22,7 +22,7 @@ type Store interface {
 	Put(ctx context.Context, key string, value []byte) error
 }
 
-// maxKnown limits the shapes in memory; if there are more, all except those in use are dropped.
+// maxKnown is the maximum number of shapes in memory. If there are more, all except those in use are dropped.
 const maxKnown = 2000
 
 // entry is a class in memory. The holder of turn may read and set shape.
@@ -50,7 +50,7 @@ func (m *Maker) entry(iri, lang string) *entry {
 	return e
 }
 
-// fresh reports whether a shape is young enough.
+// fresh reports whether a shape is recent enough.
 func (m *Maker) fresh(s *kg.Shape) bool {
 	return m.o.Now == nil || m.o.Now().Sub(s.At) < m.o.MaxAge
 }
@@ -63,7 +63,7 @@ func (m *Maker) key(iri, lang string) string {
 	return keyVersion + " " + m.o.Graph.Endpoint + " " + m.o.Graph.Name + " " + iri + " " + lang
 }
 
-// stored returns a stored shape, or nil if there is none. A store that fails costs only time.
+// stored returns a stored shape, or nil if there is none. If the store fails, the only cost is time.
 func (m *Maker) stored(ctx context.Context, iri, lang string) *kg.Shape {
 	if m.o.Store == nil {
 		return nil
@@ -96,7 +96,7 @@ func (m *Maker) store(ctx context.Context, iri, lang string, s *kg.Shape) {
 	}
 }
 
-// Folder is a [Store] that keeps each value in a file of a folder, which is created when needed.
+// Folder is a [Store] that stores each value in a file in a folder. The folder is created when needed.
 type Folder string
 
 func (f Folder) file(key string) string {
@@ -113,7 +113,7 @@ func (f Folder) Get(_ context.Context, key string) ([]byte, bool, error) {
 	return data, err == nil, err
 }
 
-// Put stores value under key. A reader sees the old value or the new one, never half of it.
+// Put stores value under key. A reader sees the old value or the new one, never a partial one.
 func (f Folder) Put(_ context.Context, key string, value []byte) error {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return fmt.Errorf("the folder of the shapes cannot be created: %w", err)

@@ -11,13 +11,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Bounds of [Check].
+// Limits of [Check].
 const (
 	maxChecked   = 12  // shapes that one check requests
 	inferredFrom = 0.8 // share of a predicate's values that its known classes must cover for an inference
 )
 
-// HintKind is what does not fit the shapes.
+// HintKind is the kind of a hint.
 type HintKind string
 
 // The kinds of hint.
@@ -30,37 +30,37 @@ const (
 // classes are samples.
 type Hint struct {
 	Kind      HintKind
-	Subject   string           // as in the query: ?city; "" for a node without a name, such as a step of a path
-	Classes   []kg.PropertyRef // of the subject; for UnknownClass the one that is unknown
-	Inferred  bool             // the classes are not written in the query, but follow from From
+	Subject   string           // as in the query, such as ?city; "" for a node without a name, such as a step of a path
+	Classes   []kg.PropertyRef // of the subject; for UnknownClass, the one that is unknown
+	Inferred  bool             // the classes are not in the query, but are inferred from From
 	From      string           // for an inferred class: ID of the predicate that leads to the subject
 	Predicate string           // ID of the predicate
 	Wide      bool             // the query also includes members of narrower classes, which were not examined
-	Looked    int64            // members that were examined, of all classes; -1 if unknown
+	Looked    int64            // number of members of all classes that were examined; -1 if unknown
 	Sampled   bool             // they are a sample
 	Points    bool             // the predicate does lead to members: it is used in the wrong direction
 	Frequent  []kg.ShapePredicate
-	Known     []kg.PropertyRef // for UnknownClass: classes that the graph has
+	Known     []kg.PropertyRef // for UnknownClass: classes that are in the graph
 }
 
-// Schema is what a query is checked against: a graph with its shapes.
+// Schema is a graph with its shapes, against which a query is checked.
 type Schema struct {
 	Graph *kg.Description
 	// Shape returns the shape of a class by ID or IRI. A class without members is kg.NotFound; any other error means that
 	// nothing is known about the class.
 	Shape func(class string) (*kg.Shape, error)
-	// Classes suggests classes of the graph for a class that it does not have. It may be nil.
+	// Classes suggests classes of the graph for a class that is not in the graph. It may be nil.
 	Classes func(class string) []kg.PropertyRef
 }
 
-// Check compares a query with the shapes of the classes that it names. main is the graph that runs the query; service
-// returns what a SERVICE address is checked against, or nil, and may itself be nil.
+// Check compares a query with the shapes of the classes that it names. main is the graph that runs the query. service
+// returns the schema for the address of a SERVICE, or nil if there is none; service may itself be nil.
 //
 // A subject is judged if its class is written in the query (with one of the graph's type properties, with or without a
 // path to wider classes, or in VALUES), or if it is the value of a predicate whose values have known classes. Paths are
-// split: a sequence gets helper nodes, alternatives become separate triples, and *, + and ? are dropped. Predicates
-// that are variables, negated paths, and Wikidata's own services are not judged. A class has a predicate if any member
-// has it, and a subject of several classes has it if any of the classes does.
+// split: helper nodes are inserted into a sequence, alternatives become separate triples, and *, + and ? are dropped.
+// Predicates that are variables, negated paths, and Wikidata's own services are not judged. A class has a predicate if
+// any member has it, and a subject with several classes has it if any of the classes does.
 func Check(q *sparql.Query, main Schema, service func(iri string) *Schema) []Hint {
 	c := &checker{schema: main, service: service}
 	c.group(q.Body.Where)
@@ -78,7 +78,7 @@ func Check(q *sparql.Query, main Schema, service func(iri string) *Schema) []Hin
 // edge is a triple whose predicate is an IRI.
 type edge struct{ subject, predicate, object string }
 
-// typing is a class of a subject; wide means that it includes narrower classes.
+// typing is a class of a subject. wide means that it includes narrower classes.
 type typing struct {
 	class string
 	wide  bool
@@ -92,7 +92,7 @@ type checker struct {
 	order   []string            // subjects as they appear
 	types   map[string][]typing // by subject
 	byVar   map[string][]string // type variables of a subject
-	values  map[string][]string // IRIs that VALUES gives a variable
+	values  map[string][]string // IRIs that VALUES assigns to a variable
 	inner   []*checker          // of services
 	helpers int
 	shapes  map[string]*kg.Shape // nil: not found
@@ -124,8 +124,8 @@ func (c *checker) group(g *sparql.Group) {
 	}
 }
 
-// remote checks a SERVICE against its own graph. Wikidata's own services contain settings, but the pattern of around
-// and box belongs to the main graph.
+// remote checks a SERVICE against its own graph. Wikidata's own services contain settings, but the patterns of around
+// and box are checked against the main graph.
 func (c *checker) remote(x *sparql.Service) {
 	if x.Kind() != sparql.Federation {
 		return
@@ -200,7 +200,7 @@ func (c *checker) path(subject string, p *sparql.Path, object string) {
 			next := object
 			if i < len(p.Args)-1 {
 				c.helpers++
-				next = "_: step " + strconv.Itoa(c.helpers) // no label of a query's blank node has a space
+				next = "_: step " + strconv.Itoa(c.helpers) // labels of a query's blank nodes never contain a space
 			}
 			c.path(subject, a, next)
 			subject = next
@@ -233,7 +233,7 @@ func (c *checker) typed(subject, class string, wide bool) {
 	}
 }
 
-// typePath reports whether a path leads from a thing to its class; wide means that it includes narrower classes.
+// typePath reports whether a path leads from a thing to its class. wide means that it includes narrower classes.
 func (c *checker) typePath(p *sparql.Path) (wide, ok bool) {
 	steps := []*sparql.Path{p}
 	if p.Kind == sparql.PathSeq {
@@ -355,7 +355,7 @@ func (c *checker) classes(subject string) (shapes []*kg.Shape, hints []Hint) {
 
 func (c *checker) class(iri string) string { return ID(c.schema.Graph, iri) }
 
-// shape returns the shape of a class. If the graph did not answer, or if too many shapes were requested, known is
+// shape returns the shape of a class. If the graph does not answer, or if too many shapes were requested, known is
 // false.
 func (c *checker) shape(class string) (s *kg.Shape, known bool) {
 	if s, ok := c.shapes[class]; ok {
@@ -382,8 +382,7 @@ func (c *checker) shape(class string) (s *kg.Shape, known bool) {
 	return nil, false
 }
 
-// infer returns the shapes of the classes that the values of a predicate have, or none if these are not known well
-// enough.
+// infer returns the shapes of the classes that the values of a predicate have, or none if not enough of them are known.
 func (c *checker) infer(from []*kg.Shape, predicate string) []*kg.Shape {
 	var out []*kg.Shape
 	for _, s := range from {
@@ -447,8 +446,8 @@ func looked(sum int64, s *kg.Shape) int64 {
 	return sum + n
 }
 
-// judged reports whether shapes contain a predicate: on a Wikibase the properties, elsewhere all except the type
-// properties.
+// judged reports whether shapes contain a predicate: on a Wikibase, they contain the properties; elsewhere, all
+// predicates except the type properties.
 func (c *checker) judged(iri string) bool {
 	if c.schema.Graph.IsWikibase() {
 		id := rdf.EntityID(iri)
@@ -467,7 +466,7 @@ const (
 	Yes
 )
 
-// Has reports whether any of the members that a shape was measured on has a predicate.
+// Has reports whether any of the members from which a shape was measured has a predicate.
 func Has(s *kg.Shape, id string) Answer {
 	switch {
 	case s.Predicate(id) != nil, slices.Contains(s.Rest, id):

@@ -14,21 +14,21 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// classList are the largest classes of a graph with their labels, by language.
+// classList contains the largest classes of a graph, with their labels by language.
 type classList struct {
 	mu     sync.Mutex
 	at     time.Time
-	counts map[string]int64 // by IRI; nil: not asked yet
+	counts map[string]int64 // by IRI; nil: not requested yet
 	byLang map[string]*lookup.Memory
 }
 
-// candidates is the number of entities that are checked for being classes.
+// candidates is the maximum number of entities for which FindClasses checks whether they are classes.
 const candidates = 50
 
 // FindClasses finds classes with direct members by name or meaning, with labels in lang: first the largest classes
 // whose label equals the text, then the results of the graph's own search, then other labels with its words. Uses is
-// the number of direct members, or -1 if it was not counted. Errors are the graph's; if a graph cannot count its
-// classes in time, only its own search is used.
+// the number of direct members, or -1 if they were not counted. Errors are those of the graph. If a graph cannot count
+// its classes in time, only its own search is used.
 func (m *Maker) FindClasses(ctx context.Context, text, lang string, limit int) (*kg.SearchResult, error) {
 	limit = max(limit, 1)
 	list, err := m.largest(ctx, lang)
@@ -104,7 +104,7 @@ func (m *Maker) others(ctx context.Context, text, lang string) ([]kg.Hit, error)
 	return out, nil
 }
 
-// largest returns the largest classes, or nil if the graph is not asked for them.
+// largest returns the largest classes, or nil if they are not requested from the graph.
 func (m *Maker) largest(ctx context.Context, lang string) (*lookup.Memory, error) {
 	if m.o.Limits.Classes < 0 {
 		return nil, nil
@@ -121,7 +121,7 @@ func (m *Maker) largest(ctx context.Context, lang string) (*lookup.Memory, error
 			" ?class } GROUP BY ?class ORDER BY DESC(?n) LIMIT "+strconv.Itoa(m.o.Limits.Classes))
 		if slow(err) {
 			m.o.Log.Info("shape: the graph cannot count its classes in time", "graph", m.o.Graph.Name)
-			t, err = &kg.Table{}, nil // and is not asked again
+			t, err = &kg.Table{}, nil // and they are not requested again
 		}
 		if err != nil {
 			return nil, err
@@ -146,7 +146,7 @@ func (m *Maker) largest(ctx context.Context, lang string) (*lookup.Memory, error
 	return c.byLang[lang], nil
 }
 
-// classEntries returns the classes with their labels; a class without a label gets the end of its IRI.
+// classEntries returns the classes with their labels; For a class without a label, the end of its IRI is used.
 func (m *Maker) classEntries(ctx context.Context, counts map[string]int64, lang string) ([]lookup.Entry, error) {
 	s := &kg.Shape{}
 	iris := slices.Sorted(maps.Keys(counts))

@@ -6,16 +6,16 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// View is a shape as the program prints it in JSON. Unknown figures are null.
+// View is a shape in the JSON form that the program prints. Unknown figures are null.
 type View struct {
 	Class    Ref         `json:"class"`
 	Members  *int64      `json:"members"`
-	Sample   int64       `json:"sample"` // members that were examined; 0: all
+	Sample   int64       `json:"sample"` // number of members that were examined; 0: all
 	Source   string      `json:"source"` // void, endpoint or sample
 	At       *time.Time  `json:"at"`
 	Out      []Predicate `json:"out"`
 	In       []Predicate `json:"in"`
-	MoreOut  int         `json:"more_out"` // predicates left out
+	MoreOut  int         `json:"more_out"` // number of predicates left out
 	MoreIn   int         `json:"more_in"`
 	Declared []Ref       `json:"declared,omitempty"`
 	Notes    []string    `json:"notes,omitempty"`
@@ -32,10 +32,10 @@ type Predicate struct {
 	Ref
 	Variants    []string  `json:"variants,omitempty"` // wdt, p
 	Coverage    *float64  `json:"coverage"`           // share of the members, 0 to 1
-	Mean        *float64  `json:"mean"`               // mean number of values of a member that has any
+	Mean        *float64  `json:"mean"`               // mean number of values of the members that have any
 	Cardinality string    `json:"cardinality"`        // "", ?, + or *
 	Targets     []Target  `json:"targets"`
-	More        int       `json:"more"` // targets left out
+	More        int       `json:"more"` // number of targets left out
 	Allowed     []Ref     `json:"allowed,omitempty"`
 	Example     *exampled `json:"example,omitempty"`
 }
@@ -54,7 +54,7 @@ type exampled struct {
 	Label   string `json:"label,omitempty"`
 }
 
-// NewView returns a shape for JSON.
+// NewView returns the view of a shape.
 func NewView(s *kg.Shape) View {
 	v := View{Class: Ref(s.Class), Members: known(s.Members), Sample: s.Sample, Source: s.Source,
 		Out: predicateViews(s.Out),

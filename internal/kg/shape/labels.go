@@ -14,8 +14,9 @@ import (
 // labelBatch is the number of labels that one query requests.
 const labelBatch = 150
 
-// Labels asks a graph for the labels of IRIs: in the first of the languages that has one, or else without a language. A
-// label in another language has it as a tag: "Straße@de". IRIs without any label are absent.
+// Labels requests the labels of IRIs from a graph, each in the first of the languages that has one, or otherwise
+// without a language. A label in another language has a language tag, such as "Straße@de". IRIs without any label are
+// absent.
 func Labels(ctx context.Context, d *kg.Description, query Query, iris, languages []string) (map[string]string, error) {
 	paths, iris := labelPaths(d), safe(iris)
 	out := map[string]string{}
@@ -35,8 +36,9 @@ func Labels(ctx context.Context, d *kg.Description, query Query, iris, languages
 	return out, nil
 }
 
-// LabelsIn asks a graph for the labels of IRIs in each of the languages, or in all languages if there are none:
-// "Straße@de", in the order of the languages; labels without a language come last. IRIs without any label are absent.
+// LabelsIn requests the labels of IRIs from a graph, in each of the languages, or in all languages if there are none.
+// The labels have tags, as in "Straße@de", and are in the order of the languages; labels without a language come last.
+// IRIs without any label are absent.
 func LabelsIn(ctx context.Context, d *kg.Description, query Query, iris,
 	languages []string) (map[string][]string, error) {
 	filter := ""

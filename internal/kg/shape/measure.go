@@ -14,23 +14,23 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Query runs a query on the graph. Errors are *kg.Error values, or ctx's.
+// Query runs a query on the graph. Errors are *kg.Error values or that of ctx.
 type Query func(ctx context.Context, query string) (*kg.Table, error)
 
-// Limits bound what is requested and kept. Zero fields have the defaults of [DefaultLimits].
+// Limits limits what is requested and kept. For fields that are zero, the defaults of [DefaultLimits] are used.
 type Limits struct {
 	Share   float64       // minimum share of the members that have a predicate
-	Out     int           // predicates of the members
-	In      int           // predicates that lead to members
-	Targets int           // classes and datatypes of a predicate's values
-	Query   time.Duration // longest time of one query
-	Whole   int64         // maximum number of members for examining all of them
-	Sample  int           // members that are examined if there are more
-	Classes int           // largest classes that FindClasses lists; negative: none
+	Out     int           // number of predicates of the members
+	In      int           // number of predicates that lead to members
+	Targets int           // number of classes and datatypes of a predicate's values
+	Query   time.Duration // time limit for one query
+	Whole   int64         // maximum number of members up to which all are examined
+	Sample  int           // number of members examined if there are more
+	Classes int           // number of the largest classes that FindClasses lists; negative: none
 }
 
-// DefaultLimits returns GRASP's limits for predicates, classes and queries (its repository, files of 2026), and ours
-// for samples.
+// DefaultLimits returns GRASP's limits for predicates, classes and queries (from its repository, files of 2026), and
+// our own for samples.
 func DefaultLimits() Limits {
 	return Limits{Share: 0.01, Out: 30, In: 10, Targets: 5, Query: 30 * time.Second, Whole: 10_000, Sample: 2_000,
 		Classes: 500}
@@ -45,11 +45,11 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Members are the things that a shape is measured on.
+// Members describes the things from which a shape is measured.
 type Members struct {
 	Pattern string // a SPARQL pattern without braces
-	Var     string // its variable for the members, without the question mark
-	Single  bool   // the pattern binds no member twice
+	Var     string // the pattern's variable for the members, without the question mark
+	Single  bool   // the pattern binds each member only once
 }
 
 // class returns the direct members of a class.
@@ -74,15 +74,16 @@ func TypePath(d *kg.Description) string {
 	return strings.Join(types, "|")
 }
 
-// Measure measures the shape of the things that members.Pattern finds. The shape's Class and labels are empty.
-// kg.NotFound means that there are no such things.
+// Measure measures the shape of the things that members.Pattern finds. The shape's Class and labels are empty. The
+// error kg.NotFound means that there are no such things.
 func Measure(ctx context.Context, d *kg.Description, query Query, members Members, l Limits) (*kg.Shape, error) {
 	m := &measurer{d: d, query: query, limits: l.withDefaults()}
 	return m.shape(ctx, members)
 }
 
-// Classes counts the classes of things, the most frequent first, at most limit of them; if there are many things, it
-// uses a sample, as [Measure] does. Labels are empty, and Share refers to the things that were examined.
+// Classes counts the classes of things. It returns the most frequent ones first, and at most limit of them. If there
+// are many things, it uses a sample, like [Measure]. Labels are empty, and Share refers to the things that were
+// examined.
 func Classes(ctx context.Context, d *kg.Description, query Query, members Members, s *kg.Shape, limit int,
 	l Limits) ([]kg.ShapeTarget, error) {
 	m := &measurer{d: d, query: query, limits: l.withDefaults()}
@@ -129,13 +130,13 @@ func (m *measurer) ask(ctx context.Context, query string) (*kg.Table, error) {
 	return t, err
 }
 
-// slow reports whether a query failed because it requested too much.
+// slow reports whether a query failed because it was too expensive.
 func slow(err error) bool {
 	k := kg.KindOf(err)
 	return k == kg.Timeout || k == kg.TooGreedy || k == kg.TooLarge
 }
 
-// shape measures all members if they are few, and otherwise a sample, or a smaller sample if that takes too long.
+// shape measures all members if there are few, and otherwise a sample, or a smaller sample if that takes too long.
 func (m *measurer) shape(ctx context.Context, members Members) (*kg.Shape, error) {
 	size, err := m.size(ctx, members, 0)
 	switch {
@@ -238,12 +239,12 @@ func (m *measurer) on(ctx context.Context, members Members, size int64, sample i
 	return s, nil
 }
 
-// found contains the counts of one predicate. On a Wikibase it is a property with all its namespaces.
+// found contains the counts of one predicate. On a Wikibase, the predicate is a property with all its namespaces.
 type found struct {
 	kg.ShapePredicate
 	iri    string // of the predicate whose values are examined: wdt: on a Wikibase, if there is one
 	values int64
-	nodes  int64 // values without a name
+	nodes  int64 // number of values without a name
 	hidden bool  // an external ID
 }
 
@@ -291,8 +292,8 @@ func (m *measurer) predicates(ctx context.Context, group string, n int64, invers
 	return out, nil
 }
 
-// plainType reports whether a predicate is a type property outside Wikibase; that every member has the class is
-// obvious.
+// plainType reports whether a predicate is a type property on a graph that is not a Wikibase. It is not shown, since it
+// is obvious that every member has the class.
 func (m *measurer) plainType(iri string) bool {
 	return !m.d.IsWikibase() && slices.ContainsFunc(m.d.Types, func(t string) bool {
 		full, ok := Expand(m.d, t)
@@ -316,8 +317,8 @@ func (m *measurer) variant(iri string) (prefix string, ok bool) {
 	return "", false
 }
 
-// keep returns the n predicates with the greatest coverage, without those that few members have and external IDs, and
-// the IDs of the rest.
+// keep returns the n predicates with the highest coverage, except external IDs and predicates that few members have,
+// and the IDs of the rest.
 func (m *measurer) keep(all map[string]*found, n int) (kept []kg.ShapePredicate, rest []string) {
 	list := slices.Collect(maps.Values(all))
 	slices.SortFunc(list, func(a, b *found) int {
@@ -345,7 +346,7 @@ func values(ps []kg.ShapePredicate, all map[string]*found) string {
 	return b.String()
 }
 
-// mostTargets bounds the rows of a count of targets.
+// mostTargets is the maximum number of rows of a count of targets.
 const mostTargets = "5000"
 
 // targets finds the datatypes and classes of the values.

@@ -9,7 +9,7 @@ import (
 const NoName = "[]"
 
 // ID returns the name of an IRI in shapes: its Q or P number on a Wikibase, regardless of the property's namespace, and
-// otherwise a prefixed name or <IRI>, see [kg.Description.Compact].
+// otherwise a prefixed name or <IRI> (see [kg.Description.Compact]).
 func ID(d *kg.Description, iri string) string {
 	if d.IsWikibase() {
 		if id := rdf.EntityID(iri); id != "" {
@@ -19,7 +19,8 @@ func ID(d *kg.Description, iri string) string {
 	return d.Compact(iri)
 }
 
-// Expand returns the IRI of a name in a description: its own prefixes have priority over the common ones.
+// Expand returns the IRI of a name in a description. The description's own prefixes take precedence over the common
+// ones.
 func Expand(d *kg.Description, name string) (string, bool) {
 	if iri, ok := d.Expand(name); ok {
 		return iri, true

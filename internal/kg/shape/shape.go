@@ -1,6 +1,6 @@
-// Package shape describes the members of a class in any graph: which predicates they have, how many members have them,
-// with which values, and what leads to the members. It needs only a function that runs queries and the graph's
-// [kg.Description].
+// Package shape describes the members of a class in any graph: which predicates they have, how many members have each
+// of them, with which values, and which predicates lead to the members. It needs only a function that runs queries and
+// the graph's [kg.Description].
 //
 //	shape.go cache.go    the package's interface; the cache
 //	measure.go           shapes measured by queries, whole or on a sample
@@ -11,10 +11,10 @@
 //	text.go              shapes and hints in words
 //
 // Shapes are measured only on direct members of a class. The queries are bounded: each has its own time limit, large
-// classes are sampled, and what a query could not return in time is left out with a note. A sample consists of what the
-// graph returns first, so it is biased, and the shape is marked as a sample.
+// classes are sampled, and data that a query could not return in time is left out with a note. A sample consists of the
+// members that the graph returns first, so it is biased, and the shape is marked as a sample.
 //
-// The queries, the limits and the mark of cardinality are those of GRASP (ad-freiburg/grasp, files of 2026).
+// The queries, the limits and the cardinality marks are those of GRASP (ad-freiburg/grasp, files of 2026).
 package shape
 
 import (
@@ -35,7 +35,7 @@ const (
 	Sample   = "sample"   // queries over some members: those that the graph returns first
 )
 
-// DefaultMaxAge is how long a shape is used before it is measured again.
+// DefaultMaxAge is the default time after which a shape is measured again.
 const DefaultMaxAge = 30 * 24 * time.Hour
 
 // Options configure a [Maker]. Graph and Query are required.
@@ -43,12 +43,13 @@ type Options struct {
 	Log   *slog.Logger
 	Graph kg.Description
 	Query Query
-	// Labels returns the labels of IDs in the first of the languages that has one; nil: they are requested with Query.
+	// Labels returns the labels of IDs, each in the first of the languages that has one; nil: they are requested with
+	// Query.
 	Labels func(ctx context.Context, ids, languages []string) (map[string]string, error)
 	// Find finds entities by words or meaning, for FindClasses; nil: only the largest classes are found, by words.
 	Find func(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error)
 	// VoID returns queries over the graph's description of itself, from a file or from /.well-known/void; see package
-	// void. nil: only the endpoint is asked for a description. It is called once.
+	// void. nil: only the endpoint is asked for a description. It is called only once.
 	VoID   func(ctx context.Context) (Query, error)
 	Store  Store            // keeps shapes across restarts; nil: they are kept in memory
 	MaxAge time.Duration    // 0 means DefaultMaxAge
@@ -56,7 +57,7 @@ type Options struct {
 	Limits Limits
 }
 
-// Maker measures shapes and caches them. It is safe for concurrent use; the shapes that it returns must not be changed.
+// Maker measures shapes and caches them. It is safe for concurrent use. The shapes that it returns must not be changed.
 type Maker struct {
 	o       Options
 	mu      sync.Mutex
@@ -77,14 +78,14 @@ func New(o Options) (*Maker, error) {
 		o.MaxAge = DefaultMaxAge
 	}
 	if o.Limits.Classes == 0 && o.Graph.IsWikibase() && o.Graph.Endpoint != "" && o.Find != nil {
-		o.Limits.Classes = -1 // a Wikibase has too many classes to count, and its own search
+		o.Limits.Classes = -1 // a Wikibase has too many classes to count, and has its own search
 	}
 	o.Limits = o.Limits.withDefaults()
 	return &Maker{o: o, known: map[string]*entry{}}, nil
 }
 
-// Shape returns the shape of a class, by its ID, prefixed name or IRI, with labels in lang. Errors: kg.BadID for a name
-// that is not valid, kg.NotFound for a class without direct members, and the graph's own.
+// Shape returns the shape of a class, by its ID, prefixed name or IRI, with labels in lang. Errors: kg.BadID for an
+// invalid name, kg.NotFound for a class without direct members, and the graph's own errors.
 func (m *Maker) Shape(ctx context.Context, class, lang string) (*kg.Shape, error) {
 	iri, ok := Expand(&m.o.Graph, class)
 	if !ok {
@@ -120,7 +121,7 @@ func (m *Maker) nameForms() string {
 	return "a prefixed name or an address in angle brackets"
 }
 
-// make returns a shape, from the graph's own description if it has one, and otherwise measured with queries.
+// make returns a shape, from the graph's own description if there is one, and otherwise measured with queries.
 func (m *Maker) make(ctx context.Context, iri, lang string) (*kg.Shape, error) {
 	s, err := m.described(ctx, iri)
 	if err != nil {
@@ -152,8 +153,8 @@ func (m *Maker) make(ctx context.Context, iri, lang string) (*kg.Shape, error) {
 	return s, nil
 }
 
-// Schema returns what [Check] compares queries with: this graph and its shapes with labels in lang. It is for one
-// query, since its calls end with ctx.
+// Schema returns the schema with which [Check] compares queries: this graph and its shapes, with labels in lang. It is
+// for one query, since its calls end when ctx ends.
 func (m *Maker) Schema(ctx context.Context, lang string) Schema {
 	return Schema{Graph: &m.o.Graph, Shape: func(class string) (*kg.Shape, error) {
 		if !strings.HasPrefix(class, "<") && strings.Contains(class, "://") {

@@ -25,8 +25,8 @@ var plain = kg.Description{Name: "firms", Statements: kg.Plain,
 	Prefixes: map[string]string{"c": "http://example.org/c/", "xsd": rdf.XSD},
 	Types:    []string{"rdf:type"}, Labels: []string{"rdfs:label"}, Languages: []string{"de", "en"}}
 
-// firms: four firms, of which all have one boss, two have three seats in all, one has an address without a name; two
-// persons work for firms.
+// firms is a graph of four firms. Each has one boss, two of them have three seats in total, and one has an address
+// without a name. Two persons work for firms.
 const firms = `
 @prefix c: <http://example.org/c/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 c:Firm rdfs:label "Firma"@de , "firm"@en . c:boss rdfs:label "Chef"@de . c:seat rdfs:label "seat" .
@@ -46,7 +46,7 @@ func load(t *testing.T, turtle string) *embedded.Graph {
 	return b.Graph(embedded.Options{})
 }
 
-// counter counts the queries to a graph and fails those that fail wants to.
+// counter counts the queries to a graph, and fails those that its field fail selects.
 type counter struct {
 	query shape.Query
 	fail  func(query string) error
@@ -170,8 +170,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestSlowQueries: a query that takes too long degrades to a sample, then to a smaller one; what leads to members may
-// be left out, the members' own predicates may not.
+// TestSlowQueries checks that after a query that takes too long, a sample is used, then a smaller one. Predicates that
+// lead to members may be left out, but not the members' own predicates.
 func TestSlowQueries(t *testing.T) {
 	late := kg.Errorf(kg.Timeout, "too long")
 	for name, tt := range map[string]struct {
@@ -223,7 +223,7 @@ func TestSlowQueries(t *testing.T) {
 	}
 }
 
-// TestOwnTimeLimit: a graph that does not answer is given up after the limit of one query.
+// TestOwnTimeLimit checks that measuring stops after the time limit of one query if the graph does not answer.
 func TestOwnTimeLimit(t *testing.T) {
 	hang := func(ctx context.Context, _ string) (*kg.Table, error) {
 		<-ctx.Done()
@@ -240,7 +240,8 @@ func TestOwnTimeLimit(t *testing.T) {
 	}
 }
 
-// TestKept: shapes are kept over restarts, by class and language, until they are too old; a broken one is made again.
+// TestKept checks that shapes are kept across restarts, by class and language, until they are too old, and that a
+// broken shape is measured again.
 func TestKept(t *testing.T) {
 	dir := t.TempDir()
 	now := noon
@@ -289,7 +290,7 @@ func (brokenStore) Put(context.Context, string, []byte) error {
 	return kg.Errorf(kg.Down, "disk is full")
 }
 
-// TestOnceAtATime: askers of one class at the same time share one measurement.
+// TestOnceAtATime checks that concurrent requests for the same class share one measurement.
 func TestOnceAtATime(t *testing.T) {
 	c := &counter{query: load(t, firms).Query}
 	m := maker(t, shape.Options{Graph: plain, Query: c.Query})
@@ -328,7 +329,8 @@ other things lead to members by
   c:worksFor: c:Man
   c:owns: c:Bank`
 
-// TestVoID: a graph's own description goes before queries, from the endpoint as from a document.
+// TestVoID checks that a graph's own description takes precedence over queries, whether it is in the endpoint or in a
+// document.
 func TestVoID(t *testing.T) {
 	fetched := ""
 	for name, o := range map[string]shape.Options{
@@ -359,7 +361,8 @@ func TestVoID(t *testing.T) {
 	}
 }
 
-// TestNoVoID: what cannot be had or read, or does not speak of the class, leads to a measured shape.
+// TestNoVoID checks that the shape is measured if the description cannot be fetched or read, or does not mention the
+// class.
 func TestNoVoID(t *testing.T) {
 	for name, get := range map[string]func(context.Context, string) ([]byte, error){
 		"absent":  func(context.Context, string) ([]byte, error) { return nil, kg.Errorf(kg.NotFound, "404") },
@@ -420,7 +423,7 @@ var wikibase = kg.Description{Name: "wikidata", Dialect: "wdqs", Statements: kg.
 	Types:    []string{"wdt:P31"},
 	Subclass: "wdt:P279", Labels: []string{"rdfs:label"}, Languages: []string{"en"}}
 
-// cities: two cities as Wikidata has them. P300 is an external ID, P400 has a deprecated statement only.
+// cities contains two cities in the form of Wikidata. P300 is an external ID, and P400 has only a deprecated statement.
 const cities = `
 @prefix wd: <http://www.wikidata.org/entity/> . @prefix wdt: <http://www.wikidata.org/prop/direct/> . @prefix p: <http://www.wikidata.org/prop/> .
 @prefix ps: <http://www.wikidata.org/prop/statement/> . @prefix pq: <http://www.wikidata.org/prop/qualifier/> . @prefix wds: <http://www.wikidata.org/entity/statement/> .
@@ -433,8 +436,8 @@ wd:P500 p:P2302 wds:e . wds:e ps:P2302 wd:Q21503250 ; pq:P2308 wd:Q515 .
 wd:P17 p:P2302 wds:f ; p:P1855 wds:g . wds:f ps:P2302 wd:Q21510865 ; pq:P2308 wd:Q6256 . wds:g ps:P1855 wd:Q10 ; pq:P17 wd:Q20 .
 `
 
-// TestWikibase: properties are named once for all their namespaces, external IDs are left out, and what Wikidata
-// declares about the class is part of the shape.
+// TestWikibase checks that a property is listed once for all its namespaces, that external IDs are left out, and that
+// Wikidata's declarations about the class are part of the shape.
 func TestWikibase(t *testing.T) {
 	c := &counter{query: load(t, cities).Query}
 	s, err := maker(t, shape.Options{Graph: wikibase, Query: c.Query}).Shape(context.Background(), "Q515", "en")
@@ -461,7 +464,7 @@ left out: 1 property of members`
 	}
 }
 
-// TestMeasure measures the shape of whatever a pattern finds.
+// TestMeasure measures the shape of the things that a pattern finds.
 func TestMeasure(t *testing.T) {
 	s, err := shape.Measure(context.Background(), &wikibase, load(t, cities).Query,
 		shape.Members{Pattern: "?p <http://www.wikidata.org/prop/direct/P36> ?city", Var: "city"}, shape.Limits{})

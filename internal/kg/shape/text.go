@@ -20,10 +20,10 @@ import (
 //	  capital (P36) 21 % ?: sovereign state (Q3624078) 40 %, region (Q82794) 12 %
 //	left out: 31 properties of members, 12 that lead to them
 //
-// The share is of the members. The mark after it is the cardinality (see [kg.ShapePredicate.Cardinality]); it is
-// followed by the classes and datatypes of the values with their shares, or the classes of the things that lead to the
-// members. out and in limit the predicates that are written; 0 means all. For a shape from [Measure], the first line
-// has no class.
+// The percentage is the share of the members. The mark after it is the cardinality (see
+// [kg.ShapePredicate.Cardinality]). The classes and datatypes of the values follow with their shares, or the classes of
+// the things that lead to the members. out and in limit the number of predicates that are written; 0 means all. For a
+// shape from [Measure], there is no class in the first line.
 func Text(s *kg.Shape, out, in int) string {
 	lines := []string{named(s.Class) + ": " + membersText(s)}
 	if s.Class.ID == "" {
@@ -66,7 +66,7 @@ func properties(n int) string {
 	return text.Thousands(n) + " properties"
 }
 
-// first returns the first n of a list (0: all), and how many are left out in total.
+// first returns the first n elements of a list (0: all), and the total number of those left out.
 func first(ps []kg.ShapePredicate, n, more int) ([]kg.ShapePredicate, int) {
 	if n <= 0 || n >= len(ps) {
 		return ps, more
@@ -105,7 +105,7 @@ func named(p kg.PropertyRef) string {
 	return text.Clip(text.Fold(p.Label), maxLabel) + " (" + p.ID + ")"
 }
 
-// maxLabel is the number of characters of a label that are shown.
+// maxLabel is the maximum number of characters of a label that are shown.
 const maxLabel = 80
 
 func refs(ps []kg.PropertyRef, most int) string {
@@ -121,7 +121,7 @@ func refs(ps []kg.PropertyRef, most int) string {
 
 func predicateText(p *kg.ShapePredicate) string {
 	s := named(p.Property)
-	// wdt and p go without saying
+	// wdt and p need not be mentioned
 	if len(p.Variants) > 0 && !slices.Contains(p.Variants, "wdt") {
 		s += " [" + strings.Join(p.Variants, ", ") + " only]"
 	}
@@ -186,7 +186,7 @@ func percent(share float64) string {
 	}
 }
 
-// maxFrequent is the number of predicates that a hint names.
+// maxFrequent is the maximum number of predicates that a hint names.
 const maxFrequent = 10
 
 // Text writes the hint for models and people, in English, on one line.

@@ -14,16 +14,16 @@ import (
 const (
 	propertiesForType = "P1963"     // properties for this type
 	constraint        = "P2302"     // property constraint
-	subjectType       = "Q21503250" // the subject must be of a class
-	valueType         = "Q21510865" // the value must be of a class
+	subjectType       = "Q21503250" // the subject must be a member of a class
+	valueType         = "Q21510865" // the value must be a member of a class
 	constraintClass   = "P2308"     // qualifier: the class
 	example           = "P1855"     // Wikidata property example
 )
 
-// maxDeclared limits the properties that a class declares.
+// maxDeclared is the maximum number of properties that are read from a class's declaration.
 const maxDeclared = 50
 
-// hideExternal marks the properties that contain external IDs: there are many, and they are seldom needed.
+// hideExternal marks the properties that contain external IDs, since there are many, and they are rarely needed.
 func (m *measurer) hideExternal(ctx context.Context, all map[string]*found) error {
 	if !m.d.IsWikibase() || len(all) == 0 {
 		return nil
@@ -41,7 +41,7 @@ func (m *measurer) hideExternal(ctx context.Context, all map[string]*found) erro
 	return nil
 }
 
-// entities returns VALUES with the IRIs of IDs.
+// entities returns a VALUES clause with the IRIs of IDs.
 func entities(variable string, ids []string) string {
 	var b strings.Builder
 	b.WriteString("VALUES ?" + variable + " {")
@@ -52,8 +52,8 @@ func entities(variable string, ids []string) string {
 	return b.String()
 }
 
-// declare adds what Wikidata itself says about a class and its properties: the properties for the class, the classes
-// that constraints allow for values, and examples. What the graph cannot return in time is left out.
+// declare adds Wikidata's own data about a class and its properties: the properties for the class, the classes that
+// constraints allow for values, and examples. Data that the graph cannot return in time is left out.
 func (m *measurer) declare(ctx context.Context, s *kg.Shape, class string) error {
 	if !m.d.IsWikibase() {
 		return nil
@@ -111,7 +111,8 @@ func (m *measurer) allowed(ctx context.Context, s *kg.Shape) error {
 	return nil
 }
 
-// examples reads an example of each of the shape's properties: of those with several, the one whose item comes first.
+// examples reads an example of each of the shape's properties. If a property has several, it is the one whose item
+// comes first.
 func (m *measurer) examples(ctx context.Context, s *kg.Shape) error {
 	var lines []string
 	for _, id := range outIDs(s) {

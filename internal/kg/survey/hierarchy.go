@@ -9,25 +9,25 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/shape"
 )
 
-// Bounds of [Hierarchy].
+// Limits of [Hierarchy].
 const (
-	MaxWider    = 60     // wider classes in all
-	MaxNarrower = 200    // narrower classes
-	CountUpTo   = 10_000 // direct members are counted up to this
-	maxTypes    = 20     // classes of a thing
+	MaxWider    = 60     // total number of wider classes
+	MaxNarrower = 200    // number of narrower classes
+	CountUpTo   = 10_000 // direct members are counted up to this number
+	maxTypes    = 20     // number of classes of a thing
 )
 
 // Classes are the classes of a thing, by IRI.
 type Classes struct {
 	Types    []string            // of the thing itself
 	Wider    map[string][]string // the next wider classes of each class, and of the thing if it is a class
-	Cut      bool                // there are more than [MaxWider]
+	Cut      bool                // there are more wider classes than [MaxWider]
 	Narrower []string            // the next narrower classes, at most [MaxNarrower]
-	Members  int64               // direct members, at most [CountUpTo]
+	Members  int64               // number of direct members, at most [CountUpTo]
 }
 
-// Hierarchy returns the classes of a thing and the wider ones up to depth steps and, for a class, the narrower ones and
-// the number of direct members. Errors are query's.
+// Hierarchy returns the classes of a thing, the wider classes up to depth steps and, for a class, the narrower classes
+// and the number of direct members. Errors are those of query.
 func Hierarchy(ctx context.Context, d *kg.Description, query shape.Query, start string, depth int) (*Classes, error) {
 	h := classTree{d: d, query: query, asked: map[string]bool{}, Classes: Classes{Wider: map[string][]string{}}}
 	if err := h.up(ctx, start, depth); err != nil {
@@ -47,7 +47,7 @@ type classTree struct {
 	Classes
 }
 
-// paths returns the graph's type path and its subclass property, or "" if it has none.
+// paths returns the graph's type path and its subclass property, or "" if there is none.
 func (h *classTree) paths() (types, subclass string) {
 	d := h.d
 	if iri, ok := shape.Expand(d, d.Subclass); ok {
@@ -56,7 +56,7 @@ func (h *classTree) paths() (types, subclass string) {
 	return shape.TypePath(d), subclass
 }
 
-// up reads the classes of a thing and the wider ones, with one query per step.
+// up reads the classes of a thing and the wider classes, with one query per step.
 func (h *classTree) up(ctx context.Context, start string, depth int) error {
 	types, subclass := h.paths()
 	if types != "" {
@@ -102,7 +102,7 @@ func (h *classTree) up(ctx context.Context, start string, depth int) error {
 	return nil
 }
 
-// down reads the narrower classes of a class and counts its direct members, up to a number.
+// down reads the narrower classes of a class and counts its direct members, up to a limit.
 func (h *classTree) down(ctx context.Context, class string) error {
 	types, subclass := h.paths()
 	if subclass != "" {

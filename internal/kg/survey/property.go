@@ -13,24 +13,24 @@ import (
 // sampled is the number of statements of a property that are examined.
 const sampled = 2000
 
-// Kind is what a [Facet] counts.
+// Kind is the kind of thing that a [Facet] counts.
 type Kind string
 
-// The kinds. All but Value are those of a Wikibase.
+// The kinds. All except Value occur only on a Wikibase.
 const (
 	Value     Kind = "value"     // values of a class or datatype
-	Rank      Kind = "rank"      // statements of a rank
-	Special   Kind = "special"   // statements with no value or an unknown value
-	Precision Kind = "precision" // times of a precision
+	Rank      Kind = "rank"      // statements with a rank
+	Special   Kind = "special"   // statements with "no value" or an unknown value
+	Precision Kind = "precision" // times with a precision
 	Unit      Kind = "unit"      // quantities in a unit
 	Qualifier Kind = "qualifier" // statements with a qualifier
 	Reference Kind = "reference" // statements with a reference
 )
 
-// Kinds are all kinds, in the order in which people read them.
+// Kinds lists all kinds, in the order in which they are shown to people.
 var Kinds = []Kind{Value, Rank, Special, Precision, Unit, Qualifier, Reference}
 
-// Facet is the number of statements that have something. Key is an IRI or a text.
+// Facet is the number of statements with a certain feature, such as a rank. Key is an IRI or a text.
 type Facet struct {
 	Kind Kind
 	Key  rdf.Term
@@ -39,8 +39,8 @@ type Facet struct {
 
 // Stats describes the statements of a property.
 type Stats struct {
-	Total    int64         // statements; -1 for more than [CountUpTo]
-	Looked   int64         // statements that were examined
+	Total    int64         // number of statements; -1 for more than [CountUpTo]
+	Looked   int64         // number of statements that were examined
 	Facets   []Facet       // the most frequent first
 	Examples [][2]rdf.Term // three subjects with a value
 }
@@ -48,8 +48,8 @@ type Stats struct {
 // UnknownIRI is the prefix of the IRIs that Wikidata's query service uses for unknown values.
 const UnknownIRI = "http://www.wikidata.org/.well-known/genid/"
 
-// Property counts what the statements of a property have: those on members or, if members is nil, all. property is the
-// IRI of the property's entity on a Wikibase, and elsewhere its own IRI. Errors are query's.
+// Property counts the features of a property's statements: those on members or, if members is nil, all. property is the
+// IRI of the property's entity on a Wikibase, and its own IRI elsewhere. Errors are those of query.
 func Property(ctx context.Context, d *kg.Description, query shape.Query, property string,
 	members *shape.Members) (*Stats, error) {
 	subject, id, predicate := "", rdf.EntityID(property), property
@@ -89,7 +89,7 @@ func Property(ctx context.Context, d *kg.Description, query shape.Query, propert
 	return s, nil
 }
 
-// total counts statements: all statements of a property, which is cheap, or those of members up to a limit.
+// total counts statements: all statements of a property, which is cheap, or those of members, up to a limit.
 func total(ctx context.Context, query shape.Query, subject, predicate string) (int64, error) {
 	pattern := subject + "?member <" + predicate + "> ?st"
 	if subject != "" {
@@ -106,7 +106,7 @@ func total(ctx context.Context, query shape.Query, subject, predicate string) (i
 	return n, nil
 }
 
-// wikibaseFacets counts what the statements of a sample have.
+// wikibaseFacets counts the features of the statements in a sample.
 func wikibaseFacets(d *kg.Description, sample, id string) string {
 	ns := func(prefix string) string { return "<" + rdf.Prefixes[prefix] + id + ">" }
 	w := "<" + rdf.Wikibase

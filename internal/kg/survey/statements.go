@@ -1,4 +1,4 @@
-// Package survey reads a graph's data about a thing, for those who explore it: all statements of a property with all
+// Package survey reads a graph's data about a thing, for people who explore it: all statements of a property with all
 // their details, the classes of a thing, and statistics of a property's statements. It needs only a function that runs
 // queries and the graph's description.
 package survey
@@ -17,30 +17,30 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// MaxStatements is the number of statements of a property that are examined.
+// MaxStatements is the maximum number of statements of a property that are examined.
 const MaxStatements = 2000
 
-// statementRows bounds the rows of the query for statements.
+// statementRows is the maximum number of rows of the query for statements.
 const statementRows = 20_000
 
-// Statement is a statement with everything that the graph has about it. On a graph without statements it is a value; if
+// Statement is a statement with all the graph's data about it. On a graph without statement nodes, it is a value. If
 // the value is a node without a name, its properties are the Qualifiers.
 type Statement struct {
-	Rank       kg.Rank // "" if the graph has none
+	Rank       kg.Rank // "" if there are no ranks in the graph
 	Values     []rdf.Term
 	None       bool // the statement states that there is no value
 	Qualifiers []Part
 	References [][]Part
 }
 
-// Part is a property with a value. On a Wikibase Property is the IRI of the property's entity.
+// Part is a property with a value. On a Wikibase, Property is the IRI of the property's entity.
 type Part struct {
 	Property string
 	Value    rdf.Term
 }
 
-// Statements returns the statements of a property (its entity's IRI on a Wikibase, otherwise its own) on a subject:
-// best ranks first, at most [MaxStatements]. Errors are query's.
+// Statements returns the statements of a property (its entity's IRI on a Wikibase, otherwise its own) on a subject,
+// best ranks first and at most [MaxStatements]. Errors are those of query.
 func Statements(ctx context.Context, d *kg.Description, query shape.Query, subject,
 	property string) ([]Statement, error) {
 	if d.IsWikibase() {
@@ -114,13 +114,13 @@ func (s *Statement) take(predicate string, o rdf.Term, id string) {
 	}
 }
 
-// inNamespace returns the entity of a Wikidata predicate with a prefix: wd:P580 for pq:P580 and "pq".
+// inNamespace returns the entity of a Wikidata predicate with a given prefix, such as wd:P580 for pq:P580 and "pq".
 func inNamespace(iri, prefix string) (entity string, ok bool) {
 	id := rdf.EntityID(iri)
 	return rdf.Entity + id, id != "" && iri == rdf.Prefixes[prefix]+id
 }
 
-// plainStatements reads values, and the properties of those without a name.
+// plainStatements reads values, and the properties of values without a name.
 func plainStatements(ctx context.Context, query shape.Query, subject, property string) ([]Statement, error) {
 	t, err := query(ctx, fmt.Sprintf(`SELECT ?o ?p ?v WHERE { <%s> <%s> ?o . OPTIONAL { ?o ?p ?v . FILTER(isBlank(?o)) } }
 		ORDER BY ?o ?p ?v LIMIT %d`, subject, property, statementRows))

@@ -29,7 +29,8 @@ func load(t *testing.T, turtle string) *embedded.Graph {
 	return b.Graph(embedded.Options{})
 }
 
-// TestHierarchy: classes go up as many steps as asked for, circles end, and the narrower ones are listed.
+// TestHierarchy checks that wider classes are followed for the requested number of steps, that cycles end, and that
+// narrower classes are listed.
 func TestHierarchy(t *testing.T) {
 	g := load(t, `wd:Q1 wdt:P31 wd:Q2 . wd:Q2 wdt:P279 wd:Q3 . wd:Q3 wdt:P279 wd:Q4 , wd:Q2 . wd:Q4 wdt:P279 wd:Q5 . wd:Q6 wdt:P279 wd:Q2 .`)
 	e := func(id string) string { return rdf.Entity + id }
@@ -45,8 +46,8 @@ func TestHierarchy(t *testing.T) {
 	}
 }
 
-// TestHierarchyIsBounded: a graph with endless classes costs one query per step, and no more classes than the bound are
-// shown.
+// TestHierarchyIsBounded checks that a graph with endless classes takes one query per step, and that no more classes
+// than the limit are shown.
 func TestHierarchyIsBounded(t *testing.T) {
 	var b strings.Builder
 	for i := range 30 {

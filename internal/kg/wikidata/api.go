@@ -26,8 +26,8 @@ func (c *Client) get(ctx context.Context, params url.Values, out any) error {
 	}, func(a remote.Answer, now time.Time) *kg.Error { return readAPI(a, now, out) })
 }
 
-// readAPI decodes an answer of the API, or returns what is wrong with it. Errors of the API come with status 200 and an
-// "error" member.
+// readAPI decodes an answer of the API, or returns its failure. Errors of the API have status 200 and an "error"
+// member.
 func readAPI(a remote.Answer, now time.Time, out any) *kg.Error {
 	if e := readStatus(a, now); e != nil {
 		return e
@@ -44,7 +44,7 @@ func readAPI(a remote.Answer, now time.Time, out any) *kg.Error {
 	return decode(a, out)
 }
 
-// decode reads an answer that is a success.
+// decode reads a successful answer.
 func decode(a remote.Answer, out any) *kg.Error {
 	if err := json.Unmarshal(a.Body, out); err != nil {
 		return &kg.Error{Kind: kg.Down, Message: "the API's answer has an unknown form", Err: err}
@@ -52,7 +52,7 @@ func decode(a remote.Answer, out any) *kg.Error {
 	return nil
 }
 
-// readList decodes the answer of a service that writes lists, and errors with their status alone.
+// readList decodes the answer of a service that returns lists, and reports errors only by the status.
 func readList(a remote.Answer, now time.Time, out any) *kg.Error {
 	if e := readStatus(a, now); e != nil {
 		return e
@@ -60,7 +60,7 @@ func readList(a remote.Answer, now time.Time, out any) *kg.Error {
 	return decode(a, out)
 }
 
-// readStatus returns what is wrong with an answer according to its status, or because it is missing.
+// readStatus returns the failure that the status of an answer means, or the failure if there is no answer.
 func readStatus(a remote.Answer, now time.Time) *kg.Error {
 	var ke *kg.Error
 	switch {

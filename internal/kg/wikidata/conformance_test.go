@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// The adapter against a server that speaks the services' protocols over the suite's facts: what the agent relies on
-// survives the way through HTTP, Wikibase's JSON and back.
+// TestConformance tests the adapter against a server that implements the services' protocols for the suite's facts.
+// Everything on which the agent relies must survive the way through HTTP and Wikibase's JSON.
 func TestConformance(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(kgtest.Data)); err != nil {

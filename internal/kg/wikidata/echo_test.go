@@ -14,7 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// TestEchoedRequestsRevealNoKey: a query service with a key in its address, or a proxy, sends the request back.
+// TestEchoedRequestsRevealNoKey checks that keys are hidden if a query service with a key in its address, or a proxy,
+// echoes the request.
 func TestEchoedRequestsRevealNoKey(t *testing.T) {
 	const key = "r8/ny5+jd1ce7wq2us9ag"
 	for name, echo := range testutil.Echoes() {
@@ -49,7 +50,7 @@ func TestEchoedRequestsRevealNoKey(t *testing.T) {
 	}
 }
 
-// TestSourceHidesKeys: what a table says about its endpoint is posted in replies.
+// TestSourceHidesKeys checks that a table's source contains no keys, since it is posted in replies.
 func TestSourceHidesKeys(t *testing.T) {
 	s := newService(t).on("/sparql", reply{status: 200, body: oneRow})
 	c := s.client(nil, func(c *Config) { c.SPARQL = s.URL + "/sparql?key=geheim" })

@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// mostLabels limits the labels that are fetched for one page (20 calls); further values have no label.
+// mostLabels is the maximum number of labels that are fetched for one page (20 calls). Further values have no label.
 const mostLabels = 1000
 
 // propertyExample is "Wikidata property example"; the example's value is a qualifier with the property itself.
@@ -44,7 +44,7 @@ type entitiesAnswer struct {
 }
 
 type rawEntity struct {
-	ID           string                   `json:"id"` // after a redirect the target's
+	ID           string                   `json:"id"` // after a redirect, the target's
 	Type         string                   `json:"type"`
 	Missing      json.RawMessage          `json:"missing"`
 	Datatype     string                   `json:"datatype"`
@@ -82,7 +82,7 @@ func (c *Client) Entity(ctx context.Context, id, lang string) (*kg.Entity, error
 	return e, nil
 }
 
-// fetchEntity gets one entity's JSON.
+// fetchEntity fetches one entity's JSON.
 func (c *Client) fetchEntity(ctx context.Context, id, lang string) (*rawEntity, error) {
 	if !rdf.ValidID(id) || id[0] == 'L' {
 		return nil, kg.Errorf(kg.BadID, "%q is not the number of an item or property, such as Q42 or P31", remote.Tidy(id))
@@ -110,7 +110,7 @@ func (c *Client) fetchEntity(ctx context.Context, id, lang string) (*rawEntity, 
 	}
 	raw, ok := a.Entities[id]
 	switch {
-	case !ok && len(a.Entities) == 1: // keyed by a redirect's target
+	case !ok && len(a.Entities) == 1: // the key is a redirect's target
 		for _, raw = range a.Entities {
 			break
 		}
@@ -201,7 +201,7 @@ func (s *rawStatement) qualifiers() []kg.Qualifier {
 	return out
 }
 
-// order returns the order of the qualifiers: the page's order, then by number those that it omits.
+// order returns the order of the qualifiers: first the page's order, then the properties that it omits, by number.
 func (s *rawStatement) order() []string {
 	var order []string
 	for _, p := range s.Order {
@@ -229,7 +229,7 @@ func (c *Client) addLabels(ctx context.Context, e *kg.Entity, lang string) error
 			ids = append(ids, id)
 		}
 	})
-	// properties first: they matter more if the rest is cut
+	// properties come first, because they matter more if the rest is left out
 	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Compare(a[0], b[0]) })
 	if len(ids) > mostLabels {
 		c.lg.DebugContext(ctx, "page with too many values: some have no label", "entity", e.ID, "values", len(ids))
@@ -271,7 +271,7 @@ func visitValue(v *kg.Value, f func(id string, label *string)) {
 	}
 }
 
-// Examples returns the property's own examples: its statements of P1855 with the value of the qualifier that is the
+// Examples returns the property's own examples: its P1855 statements, each with the value of the qualifier that is the
 // property itself.
 func (c *Client) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
 	if !rdf.ValidID(property) || property[0] != 'P' {

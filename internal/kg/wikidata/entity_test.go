@@ -18,7 +18,7 @@ func item(id string) string {
 	return fmt.Sprintf(`{"snaktype":"value","datatype":"wikibase-item","datavalue":{"type":"wikibase-entityid","value":{"entity-type":"item","id":%q}}}`, id)
 }
 
-// page is an answer of wbgetentities in the shape of Wikibase's docs/topics/json.md: ranks out of order, properties out
+// page is an answer of wbgetentities in the form of Wikibase's docs/topics/json.md: ranks out of order, properties out
 // of order, empty maps as [], an external identifier, somevalue, novalue, a deprecated statement, qualifiers in the
 // page's order.
 var page = `{"entities":{"Q42":{"pageid":138,"ns":0,"title":"Q42","type":"item","id":"Q42",
@@ -255,7 +255,8 @@ func TestNewRefusesBadSettings(t *testing.T) {
 	}
 }
 
-// Expected terms: as the query service returns them (data model: mediawiki.org, Wikibase/Indexing/RDF Dump Format).
+// The expected terms are those that the query service returns (data model: mediawiki.org, Wikibase/Indexing/RDF Dump
+// Format).
 func TestValues(t *testing.T) {
 	tm := func(s string, precision int, calendar string) string {
 		return fmt.Sprintf(`{"snaktype":"value","datatype":"time","datavalue":{"type":"time","value":{"time":%q,"precision":%d,"calendarmodel":"http://www.wikidata.org/entity/%s"}}}`, s, precision, calendar)
@@ -317,8 +318,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// Go's calendar is the proleptic Gregorian one: every day of it must come back from its day number, and the day after
-// has the next number.
+// Go's calendar is the proleptic Gregorian one: every day must be recovered from its day number, and the following day
+// must have the next number.
 func TestGregorianAgainstGo(t *testing.T) {
 	jdn := julianDay(-4712, 1, 1) // day 0 by definition
 	if jdn != 0 {

@@ -13,11 +13,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// mostCandidates bounds the candidates of a search whose labels are fetched: ten calls to the API.
+// mostCandidates is the maximum number of candidates of a search whose labels are fetched, which takes ten calls to the
+// API.
 const mostCandidates = 500
 
 // Find finds entities by name, by words in the middle of names, and, if the vector database is configured, by meaning:
-// the rankings are merged. Given candidates, it fetches their labels and aliases and ranks by them. It does not know
+// the rankings are merged. Given candidates, it fetches their labels and aliases and ranks by them. It has no data on
 // how often entities are used. Errors: kg.Refused for more than 500 candidates, and the failures of the API. If the
 // vector database fails, it is left out.
 func (c *Client) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
@@ -104,7 +105,7 @@ func (c *Client) findType(ctx context.Context, q kg.FindQuery, typ kg.Type, want
 		h, ok := hits[id]
 		if !ok {
 			if h, ok = described[id]; !ok {
-				continue // deleted, or a redirect
+				continue // the entity is deleted or a redirect
 			}
 			if byMeaning {
 				h.MatchType = kg.ByMeaning
@@ -116,15 +117,15 @@ func (c *Client) findType(ctx context.Context, q kg.FindQuery, typ kg.Type, want
 		}
 		out = append(out, h)
 	}
-	if len(out) == 0 && external > 0 { // nothing else is found
+	if len(out) == 0 && external > 0 { // nothing else was found
 		q.External = true
 		return c.findType(ctx, q, typ, want)
 	}
 	return out[:min(len(out), want)], nil
 }
 
-// fullText finds entities by words anywhere in their names: the wiki's own search, for names that have no prefix match.
-// If the wiki's API does not support it, it finds nothing.
+// fullText finds entities by words anywhere in their names, for texts without a prefix match. It uses the wiki's own
+// search. If the wiki's API does not support that, it finds nothing.
 func (c *Client) fullText(ctx context.Context, text string, typ kg.Type, limit int) ([]string, error) {
 	namespace, prefix := "0", ""
 	if typ == kg.Property {
@@ -154,7 +155,7 @@ func (c *Client) fullText(ctx context.Context, text string, typ kg.Type, limit i
 	return out, nil
 }
 
-// searchWords leaves out what has a meaning in the wiki's search language.
+// searchWords leaves out everything that has a special meaning in the wiki's search language.
 func searchWords(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return r == ' ' || strings.ContainsRune(`"~*?\:!|&()<>[]{}/^-+`, r)
@@ -168,7 +169,7 @@ func (c *Client) describe(ctx context.Context, ids []string, lang string) (map[s
 		var a entitiesAnswer
 		err := c.get(ctx, url.Values{"action": {"wbgetentities"}, "ids": {strings.Join(part, "|")},
 			"props": {"labels|descriptions|aliases|datatype"}, "languages": {strings.Join(chain(lang), "|")}}, &a)
-		if kg.KindOf(err) == kg.NotFound && len(part) > 1 { // one of them fails the whole call
+		if kg.KindOf(err) == kg.NotFound && len(part) > 1 { // one of them makes the whole call fail
 			for _, id := range part {
 				one, err := c.describe(ctx, []string{id}, lang)
 				if err != nil {
@@ -199,7 +200,7 @@ func (c *Client) describe(ctx context.Context, ids []string, lang string) (map[s
 	return out, nil
 }
 
-// described has the texts by which candidates are found.
+// wikidataGraph describes Wikidata, for the conversion of predicates and names.
 var wikidataGraph = &kg.Description{Statements: kg.Wikibase, Prefixes: rdf.Prefixes}
 
 // among ranks candidates by their labels and aliases, and also by meaning if that is requested and configured.

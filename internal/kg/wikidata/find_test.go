@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// found is an answer of wbsearchentities with these IDs; the label of each is its name.
+// searched returns an answer of wbsearchentities with these hits.
 func searched(hits ...string) reply {
 	var list []string
 	for _, h := range hits {
@@ -27,7 +27,7 @@ func searched(hits ...string) reply {
 	return reply{status: 200, body: `{"search":[` + strings.Join(list, ",") + `],"success":1}`}
 }
 
-// described is an answer of wbgetentities: "P57 director wikibase-item".
+// describing returns an answer of wbgetentities with entities such as "P57 director wikibase-item".
 func describing(entities ...string) reply {
 	var list []string
 	for _, e := range entities {
@@ -54,8 +54,9 @@ func withVector(s *service) func(*Config) {
 	return func(c *Config) { c.Vector = s.URL + "/vector" }
 }
 
-// TestFindMerges: the rankings by name and by meaning are merged by reciprocal rank; who is in both comes first; labels
-// of what only the vector database knows are fetched; external identifiers are left out.
+// TestFindMerges checks that the rankings by name and by meaning are merged by reciprocal rank, that entities in both
+// come first, that labels are fetched for entities that only the vector database returns, and that external identifiers
+// are left out.
 func TestFindMerges(t *testing.T) {
 	s := newService(t).on("/api", searched("P57 directed", "P999 directed ID"),
 		describing("P58 screenwriter wikibase-item", "P345 IMDb_ID external-id")).
@@ -83,7 +84,7 @@ func TestFindMerges(t *testing.T) {
 	}
 }
 
-// TestFindAnyType: the first item, the first property, the second item …
+// TestFindAnyType checks that items and properties alternate: the first item, the first property, the second item …
 func TestFindAnyType(t *testing.T) {
 	s := newService(t).on("/api", searched("Q1 x", "Q2 x", "Q3 x"), searched("P1 x"))
 	res, err := s.client(nil, nil).Find(context.Background(), kg.FindQuery{Text: "x", Limit: 2, Offset: 1})
@@ -92,8 +93,8 @@ func TestFindAnyType(t *testing.T) {
 	}
 }
 
-// TestFindWordsAnywhere: without the vector database, a name that nothing begins with is looked for by the wiki's own
-// search, in which the text is words alone.
+// TestFindWordsAnywhere checks that, without the vector database, the wiki's own search is used if no name begins with
+// the text, and that the text is reduced to words for that search.
 func TestFindWordsAnywhere(t *testing.T) {
 	s := newService(t).on("/api", searched(), reply{status: 200,
 		body: `{"query":{"search":[{"title":"Q42"},{"title":"Talk:Q1"},{"title":"Q43"}]}}`},
@@ -114,8 +115,8 @@ func TestFindWordsAnywhere(t *testing.T) {
 	}
 }
 
-// TestVectorFails: whatever the vector database does wrong, the search by name continues, and the database is not asked
-// for a while.
+// TestVectorFails checks that after any failure of the vector database, the search by name continues, and the database
+// is not used for a while.
 func TestVectorFails(t *testing.T) {
 	for name, tt := range map[string]struct {
 		reply reply
@@ -161,7 +162,7 @@ func TestVectorFails(t *testing.T) {
 	}
 }
 
-// TestVectorPace: in no minute are there more than 30 calls, and not at the same time.
+// TestVectorPace checks that there are never more than 30 calls in a minute, and never two at the same time.
 func TestVectorPace(t *testing.T) {
 	s := newService(t)
 	var at []time.Time
@@ -190,7 +191,7 @@ func TestVectorPace(t *testing.T) {
 	}
 }
 
-// TestVectorPaceOutlastsRestarts: the account of calls is kept.
+// TestVectorPaceOutlastsRestarts checks that the account of calls is kept across restarts.
 func TestVectorPaceOutlastsRestarts(t *testing.T) {
 	s, store := newService(t), remote.NewMemoryStore()
 	for range 20 {
@@ -207,7 +208,7 @@ func TestVectorPaceOutlastsRestarts(t *testing.T) {
 	}
 }
 
-// TestFindAmong: candidates are ranked by the words of their labels; by meaning where that is requested.
+// TestFindAmong checks that candidates are ranked by the words of their labels, and by meaning if that is requested.
 func TestFindAmong(t *testing.T) {
 	var among []rdf.Term
 	for _, id := range []string{"P57", "P58", "P162", "P57"} {
@@ -250,14 +251,15 @@ func TestFindAmong(t *testing.T) {
 	}
 }
 
-// TestFuse: by hand. b is first in one ranking and third in the other: 1/61 + 1/63; a: 1/61; c: 1/62 + 1/62.
+// The expected order was computed by hand. b is first in one ranking and third in the other: 1/61 + 1/63. a scores
+// 1/61, and c scores 1/62 + 1/62.
 func TestFuse(t *testing.T) {
 	if got := strings.Join(fuse([]string{"a", "c", "b"}, []string{"b", "c"}), ""); got != "bca" {
 		t.Errorf("got %s", got)
 	}
 }
 
-// q42 is part of an item as the REST API writes it; the same in the Action API's form is in q42Action.
+// q42 is part of an item as the REST API writes it; q42Action is the same in the Action API's form.
 const q42 = `{"id":"Q42","type":"item","labels":{"en":"Douglas Adams","de":"D. Adams"},"descriptions":{"en":"writer"},"aliases":{"en":["DNA"]},
 "sitelinks":{"enwiki":{"title":"Douglas Adams"}},"statements":{
 "P31":[{"id":"Q42$1","rank":"normal","property":{"id":"P31","data_type":"wikibase-item"},"value":{"type":"value","content":"Q5"},"qualifiers":[],"references":[]}],
@@ -303,8 +305,8 @@ func TestREST(t *testing.T) {
 	}
 }
 
-// TestRESTFailures checks that a missing entity is reported as missing, and that the Action API is asked if the REST
-// API fails.
+// TestRESTFailures checks that a missing entity is reported as missing, and that the Action API is used if the REST API
+// fails.
 func TestRESTFailures(t *testing.T) {
 	for name, tt := range map[string]struct {
 		replies []reply
@@ -351,8 +353,9 @@ func TestRESTRedirect(t *testing.T) {
 	}
 }
 
-// TestSecondIsQLever: the second service gets the query in its own dialect, with all prefixes declared and without the
-// label service; what it cannot say is not sent, and the first service's failure is reported.
+// TestSecondIsQLever checks that the second service receives the query in its own dialect, with all prefixes declared
+// and without the label service. A query that the dialect cannot express is not sent, and the first service's failure
+// is reported.
 func TestSecondIsQLever(t *testing.T) {
 	const label = `SELECT ?x ?xLabel { ?x wdt:P31 wd:Q5 SERVICE wikibase:label { bd:serviceParam wikibase:language "en" } }`
 	s := newService(t).on("/sparql", reply{status: 504}, reply{status: 504}).on("/second", reply{status: 200,
@@ -383,7 +386,8 @@ func TestSecondIsQLever(t *testing.T) {
 	}
 }
 
-// TestDialectOfSecond: the dialect is guessed from the address unless it is set; an unknown one is refused.
+// TestDialectOfSecond checks that the dialect is guessed from the address unless it is set, and that an unknown dialect
+// is refused.
 func TestDialectOfSecond(t *testing.T) {
 	for address, want := range map[string]string{"https://qlever.dev/api/wikidata": "qlever",
 		"https://qlever.cs.uni-freiburg.de/api/wikidata": "qlever",

@@ -33,7 +33,7 @@ func TestErrorBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Three errors are free; the fourth needs one back: 2 s at 30 a minute.
+	// Three errors are free. Before the fourth, one must come back, which takes 2 s at 30 per minute.
 	if got := slept(s); got < 2*time.Second || got > 2*time.Second+10*time.Millisecond {
 		t.Errorf("waited %v, want 2 s", got)
 	}
@@ -64,7 +64,7 @@ func TestBanOutlastsRestart(t *testing.T) {
 
 func TestWaitBeyondDeadline(t *testing.T) {
 	s := newService(t).on("/sparql", reply{status: 429, header: map[string]string{"Retry-After": "90"}})
-	s.clock = politehttp.NewManualClock(time.Now()) // a context's deadline is of the real clock
+	s.clock = politehttp.NewManualClock(time.Now()) // a context's deadline uses the real clock
 	c := s.client(nil, func(c *Config) { c.Retry.Attempts = 1 })
 	if err := ask(c, "SELECT"); kg.KindOf(err) != kg.RateLimited {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// batch is the number of entities that wbgetentities returns in one call to users without higher limits.
+// batch is the maximum number of entities that wbgetentities returns in one call to users without higher limits.
 const batch = 50
 
 // largestNumber is the largest number of an item or property; the API considers anything larger malformed and fails the
@@ -20,8 +20,9 @@ const largestNumber = 1<<31 - 1
 
 type labelKey struct{ id, language string }
 
-// Labels returns the labels of items and properties in the first of the languages that has one. IDs that are unknown,
-// malformed or without a label in any of them are left out. It requests 50 at a time and caches the answers.
+// Labels returns the labels of items and properties, each in the first of the languages that has one. IDs that are
+// unknown or malformed, or without a label in these languages, are left out. Labels requests 50 at a time and caches
+// the answers.
 func (c *Client) Labels(ctx context.Context, ids, languages []string) (map[string]string, error) {
 	langs := make([]string, 0, len(languages))
 	for _, l := range languages {
@@ -68,8 +69,8 @@ func labelled(id string) bool {
 	return err == nil && n <= largestNumber
 }
 
-// cachedLabel checks the languages in order. If a language before that of the found label was never fetched, known is
-// false.
+// cachedLabel checks the languages in order. known is false if a language before that of the found label was never
+// fetched.
 func (c *Client) cachedLabel(id string, langs []string) (label string, known bool) {
 	for _, l := range langs {
 		text, ok := c.labels.Get(labelKey{id, l})
@@ -83,8 +84,8 @@ func (c *Client) cachedLabel(id string, langs []string) (label string, known boo
 	return "", true
 }
 
-// fetchLabels requests the labels of up to 50 entities and caches them, absent ones as "". If one of them makes the
-// whole call fail, it requests each half separately.
+// fetchLabels requests the labels of up to 50 entities and caches them. Labels that do not exist are cached as "". If
+// one of them makes the whole call fail, it requests each half separately.
 func (c *Client) fetchLabels(ctx context.Context, ids, langs []string) error {
 	var a entitiesAnswer
 	err := c.get(ctx, url.Values{"action": {"wbgetentities"}, "ids": {strings.Join(ids, "|")}, "props": {"labels"},
@@ -100,7 +101,7 @@ func (c *Client) fetchLabels(ctx context.Context, ids, langs []string) error {
 		return err
 	}
 	for _, id := range ids {
-		e := a.Entities[id] // absent: no labels
+		e := a.Entities[id] // if absent, there are no labels
 		for _, l := range langs {
 			c.labels.Put(labelKey{id, l}, e.Labels[l].Value)
 		}

@@ -8,10 +8,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// Query runs a SPARQL query; [AUTO_LANGUAGE] must have been replaced. A temporary failure (connection, 5xx, 429 with an
-// acceptable Retry-After) is retried; if the endpoint is down, timed out, or accepts no more queries for now, the query
-// goes to the fallback, if there is one. Table.Source names the endpoint that answered, without the values of its
-// parameters. Errors: *kg.Error, or ctx's.
+// Query runs a SPARQL query. [AUTO_LANGUAGE] must already be replaced. A temporary failure (connection, 5xx, 429 with
+// an acceptable Retry-After) is retried. If the endpoint is down, timed out, or accepts no more queries for now, the
+// query is sent to the fallback, if there is one. Table.Source is the URL of the endpoint that answered, without the
+// values of its parameters. Errors are a *kg.Error or that of ctx.
 func (c *Client) Query(ctx context.Context, query string) (*kg.Table, error) {
 	t, err := c.main.Query(ctx, query)
 	if c.fallback != nil && c.elsewhere(kg.KindOf(err)) && ctx.Err() == nil {
@@ -25,8 +25,8 @@ func (c *Client) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return t, err
 }
 
-// elsewhere reports whether the second endpoint may answer what the first one failed to. A limit or a ban applies to
-// the whole host that set it.
+// elsewhere reports whether the second endpoint may answer a query on which the first one failed. A limit or a ban
+// applies to the whole host that set it.
 func (c *Client) elsewhere(k kg.Kind) bool {
 	switch k {
 	case kg.Down, kg.Timeout:
@@ -37,15 +37,15 @@ func (c *Client) elsewhere(k kg.Kind) bool {
 	return false
 }
 
-// Primary returns the same client without the second endpoint: a query that fails on the first one fails. Both share an
-// account and send one request at a time.
+// Primary returns the same client without the second endpoint, so that a query that fails on the first endpoint fails.
+// Both clients share an account and send one request at a time.
 func (c *Client) Primary() *Client {
 	d := *c
 	d.fallback = nil
 	return &d
 }
 
-// Secondary returns the same client for the second endpoint only, or nil if there is none.
+// Secondary returns the same client for only the second endpoint, or nil if there is none.
 func (c *Client) Secondary() *Client {
 	if c.fallback == nil {
 		return nil
@@ -55,14 +55,14 @@ func (c *Client) Secondary() *Client {
 	return &d
 }
 
-// speaker is a query service with a dialect other than Wikidata's.
+// speaker is a query service with its dialect, which may not be Wikidata's.
 type speaker struct {
 	*remote.Service
 	to rewrite.Target
 }
 
-// Query rewrites the query if the service's dialect differs, and runs it. Table.Asked is then the rewritten query. A
-// query that the dialect cannot express is kg.Refused.
+// Query rewrites the query if the service's dialect differs, and runs it. Table.Asked is then the rewritten query. If
+// the dialect cannot express the query, the error is kg.Refused.
 func (s *speaker) Query(ctx context.Context, query string) (*kg.Table, error) {
 	if s.to == rewrite.WDQS {
 		return s.Service.Query(ctx, query)

@@ -15,7 +15,7 @@ import (
 
 const trace = "\n\tat java.util.concurrent.FutureTask.report(FutureTask.java:122)\n\tat com.bigdata.rdf.sail.webapp.BigdataServlet.submitApiTask(BigdataServlet.java:292)\nCaused by: java.lang.RuntimeException: x\n\tat y\n"
 
-// javaError is an error body as the query service writes it: echo, exception, stack trace.
+// javaError is an error body in the form of the query service: the echo, the exception, and a stack trace.
 func javaError(query, exception string) string {
 	return "SPARQL-QUERY: queryStr=" + query + "\n" + exception + trace
 }
@@ -33,7 +33,7 @@ func TestQueryFailures(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		replies []reply
-		want    kg.Error // Kind, Line, Column, RetryAfter; Message: a part of it
+		want    kg.Error // Kind, Line, Column, RetryAfter; Message is a part of the actual one
 	}{
 		{"syntax error", []reply{{status: 400, body: javaError(q, malformed+
 			"Encountered \" \"}\" \"} \"\" at line 2, column 5.\nWas expecting one of:\n    <IRI> ...\n    \"(\" ...\n")}},
@@ -111,7 +111,7 @@ func TestQueryFailures(t *testing.T) {
 	}
 }
 
-// A query whose text looks like the service's errors must not decide what the failure is.
+// A query whose text resembles the service's errors must not determine the kind of failure.
 func TestEchoIsNoEvidence(t *testing.T) {
 	q := "SELECT * { ?x rdfs:label \"TimeoutException\" . # \njava.util.concurrent.TimeoutException\n\tat x\n ?y }"
 	s := newService(t).on("/sparql", reply{status: 400, body: javaError(q, malformed+
@@ -237,8 +237,8 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// A service that accepts no more queries for now, or none at all, is not asked until then; a second one on another host
-// is asked instead, and also the next query goes there.
+// A service that accepts no queries for now, or none at all, is not used until that has passed. A second service on
+// another host is used instead, also for the next query.
 func TestFallbackElsewhere(t *testing.T) {
 	for _, first := range []reply{{status: 403, body: "banned"}, {status: 429, header: map[string]string{"Retry-After": "7200"}}} {
 		s, other := newService(t).on("/sparql", first), newService(t).on("/sparql", reply{status: 200, body: oneRow},
@@ -289,7 +289,7 @@ func TestConstruct(t *testing.T) {
 	}
 }
 
-// The harvest asks each endpoint by itself, since a query must be rewritten between them; the account stays one.
+// The harvest uses each endpoint separately, since a query must be rewritten between them. The account is still shared.
 func TestPrimaryAndSecondary(t *testing.T) {
 	s := newService(t).on("/sparql", reply{status: 504}, reply{status: 403, body: "banned"}).on("/second",
 		reply{status: 200, body: oneRow})

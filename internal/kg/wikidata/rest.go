@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// restEntity gets one entity from Wikibase's REST API, version 1: GET /entities/items/ID or /entities/properties/ID. A
-// redirect leads to its target. Source: the OpenAPI description that the API serves.
+// restEntity fetches one entity from Wikibase's REST API, version 1: GET /entities/items/ID or /entities/properties/ID.
+// A redirect leads to its target. Source: the OpenAPI description that the API serves.
 func (c *Client) restEntity(ctx context.Context, id string) (*rawEntity, error) {
 	kind := "items"
 	if id[0] == 'P' {
@@ -42,7 +42,7 @@ func (c *Client) restEntity(ctx context.Context, id string) (*rawEntity, error) 
 	return e.raw(), nil
 }
 
-// restMissing distinguishes a missing entity from a missing API: only the API names its errors.
+// restMissing distinguishes a missing entity from a missing API: only the API returns error codes.
 func restMissing(a remote.Answer, id string) *kg.Error {
 	var e struct{ Code string }
 	if json.Unmarshal(a.Body, &e) == nil && e.Code != "" {
@@ -51,7 +51,7 @@ func restMissing(a remote.Answer, id string) *kg.Error {
 	return kg.Errorf(kg.Down, "the REST API is not at its address (404)")
 }
 
-// restEntity is an entity as the REST API writes it.
+// restEntity is an entity in the form of the REST API.
 type restEntity struct {
 	ID           string                   `json:"id"`
 	Type         string                   `json:"type"`
@@ -63,7 +63,8 @@ type restEntity struct {
 	Sitelinks    lenient[json.RawMessage] `json:"sitelinks"`
 }
 
-// restSnak is a property with a value, as the REST API writes statements, qualifiers and parts of references.
+// restSnak is a property with a value, in the form in which the REST API writes statements, qualifiers and parts of
+// references.
 type restSnak struct {
 	Property struct {
 		ID       string `json:"id"`
@@ -117,10 +118,10 @@ func (s *restSnak) raw() rawSnak {
 	r := rawSnak{Snaktype: s.Value.Type, Datatype: s.Property.DataType}
 	r.Datavalue.Value = s.Value.Content
 	switch {
-	case strings.HasPrefix(r.Datatype, "wikibase-"): // item, property, lexeme, form, sense: the ID alone
+	case strings.HasPrefix(r.Datatype, "wikibase-"): // item, property, lexeme, form, sense: only the ID
 		var id string
 		if json.Unmarshal(s.Value.Content, &id) == nil {
-			r.Datavalue.Value, _ = json.Marshal(map[string]string{"id": id}) // a map of texts always encodes
+			r.Datavalue.Value, _ = json.Marshal(map[string]string{"id": id}) // encoding a map of strings never fails
 		}
 		r.Datavalue.Type = "wikibase-entityid"
 	case r.Datatype == "globe-coordinate":

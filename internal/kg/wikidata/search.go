@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	mostHits   = 50  // of one search, for users without higher limits
-	longestFor = 250 // characters of a search text that are sent
+	mostHits   = 50  // hits of one search, for users without higher limits
+	longestFor = 250 // maximum number of characters of a search text that are sent
 )
 
 // searchAnswer is the answer of wbsearchentities.
@@ -59,7 +59,7 @@ func (c *Client) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult
 	limit := min(max(q.Limit, 1), mostHits)
 	a, err := c.search(ctx, text, lang, typ, limit)
 	if kg.KindOf(err) == kg.QueryFailed && lang != "en" {
-		// a code that the wiki does not know is refused; English is every language's last fallback
+		// the wiki refuses unknown codes; English is the last fallback of every language
 		a, err = c.search(ctx, text, "en", typ, limit)
 	}
 	if err != nil {

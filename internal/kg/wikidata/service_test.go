@@ -16,8 +16,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// reply is one answer of the test server. Status 0 cuts the connection before the header; hang waits until the client
-// has gone; cut breaks the connection after the body; took moves the clock while the query runs.
+// reply is one answer of the test server. Status 0 closes the connection before the header. hang waits until the client
+// disconnects. cut breaks the connection after the body. took is the time by which the clock advances while the query
+// runs.
 type reply struct {
 	status    int
 	body      string
@@ -26,8 +27,8 @@ type reply struct {
 	took      time.Duration
 }
 
-// service plays the query service (/sparql, /second) and the API (/api): each path answers with its replies in turn and
-// keeps what was asked.
+// service imitates the query service (/sparql, /second) and the API (/api). Each path answers with its replies in turn
+// and keeps the requests.
 type service struct {
 	*httptest.Server
 	t       *testing.T
@@ -37,7 +38,7 @@ type service struct {
 	asked   map[string][]url.Values
 	headers []http.Header
 	running int
-	most    int // requests at the same time
+	most    int // maximum number of concurrent requests
 }
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -46,7 +47,7 @@ func newService(t *testing.T) *service {
 	s := &service{t: t, clock: politehttp.NewManualClock(noon), replies: map[string][]reply{},
 		asked: map[string][]url.Values{}}
 	s.Server = httptest.NewServer(s)
-	s.Config.SetKeepAlivesEnabled(false) // else net/http repeats a GET by itself when a kept connection breaks
+	s.Config.SetKeepAlivesEnabled(false) // otherwise, net/http itself repeats a GET if a kept connection breaks
 	t.Cleanup(s.Close)
 	return s
 }
@@ -108,7 +109,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// client returns a client of the service that keeps its accounts in store (nil: a new one).
+// client returns a client for the service that keeps its accounts in store (nil: in a new store).
 func (s *service) client(store remote.BudgetStore, change func(*Config)) *Client {
 	s.t.Helper()
 	if store == nil {

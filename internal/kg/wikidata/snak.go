@@ -23,8 +23,8 @@ type rawSnak struct {
 
 func (s rawSnak) external() bool { return s.Datatype == "external-id" }
 
-// value returns the snak's value as the RDF term that the query service has for it. A value of unknown form becomes an
-// unknown value.
+// value returns the snak's value as the RDF term that the query service uses for it. A value in an unknown form becomes
+// an unknown value.
 func (s rawSnak) value() kg.Value {
 	switch s.Snaktype {
 	case "novalue":
@@ -59,7 +59,7 @@ func (s rawSnak) value() kg.Value {
 	return v
 }
 
-// stringTerm returns a string value in its RDF form: files, shapes and tables of Commons and addresses are IRIs.
+// stringTerm returns a string value in its RDF form: URLs, and files, shapes and tables on Commons, are IRIs.
 func stringTerm(datatype, s string) rdf.Term {
 	switch datatype {
 	case "url":
@@ -72,8 +72,8 @@ func stringTerm(datatype, s string) rdf.Term {
 	return rdf.String(s)
 }
 
-// rawURLEncode percent-encodes all but letters, digits and -_.~ (RFC 3986's unreserved characters), as PHP's
-// rawurlencode does.
+// rawURLEncode percent-encodes everything except letters, digits and -_.~ (RFC 3986's unreserved characters), like
+// PHP's rawurlencode.
 func rawURLEncode(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -87,7 +87,7 @@ func rawURLEncode(s string) string {
 	return b.String()
 }
 
-// entityNumber is the form of the ids of items, properties, lexemes, forms, senses and schemas.
+// entityNumber matches the IDs of items, properties, lexemes, forms, senses and schemas.
 var entityNumber = regexp.MustCompile(`^[A-Z][1-9][0-9]*(-[FS][1-9][0-9]*)?$`)
 
 func entityValue(data json.RawMessage) (kg.Value, bool) {
@@ -115,7 +115,7 @@ func quantityValue(data json.RawMessage) (kg.Value, bool) {
 	return kg.Value{Term: rdf.Typed(strings.TrimPrefix(v.Amount, "+"), rdf.XSDDecimal), Unit: rdf.EntityID(v.Unit)}, true
 }
 
-// earth is the globe that the RDF form leaves out.
+// earth is the globe that is left out in the RDF form.
 const earth = rdf.Entity + "Q2"
 
 func coordinateValue(data json.RawMessage) (kg.Value, bool) {
@@ -139,9 +139,9 @@ const precisionDay = 11
 
 var wikibaseTime = regexp.MustCompile(`^([+-])([0-9]{1,16})-([0-9]{2})-([0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})Z$`)
 
-// timeValue returns a time in its RDF form, as Wikibase writes it: years as XSD 1.1 counts them (1 BCE is 0000;
-// Wikibase's JSON writes -0001), month and day 00 as 01, a whole Julian date in the Gregorian calendar. Source:
-// Wikibase, repo/includes/Rdf/DateTimeValueCleaner and JulianDateTimeValueCleaner.
+// timeValue returns a time in the RDF form that Wikibase uses: years are numbered as in XSD 1.1 (1 BCE is 0000, whereas
+// Wikibase's JSON writes -0001), month and day 00 become 01, and a complete Julian date is converted to the Gregorian
+// calendar. Source: Wikibase, repo/includes/Rdf/DateTimeValueCleaner and JulianDateTimeValueCleaner.
 func timeValue(data json.RawMessage) (kg.Value, bool) {
 	var v struct {
 		Time      string
@@ -165,7 +165,7 @@ func timeValue(data json.RawMessage) (kg.Value, bool) {
 	month, _ := strconv.Atoi(m[3])
 	day, _ := strconv.Atoi(m[4])
 	month, day = min(max(month, 1), 12), max(day, 1)
-	const farthest = 1 << 40 // beyond, a day's calendar means nothing and the day number overflows
+	const farthest = 1 << 40 // beyond this, a day's calendar is meaningless and the day number overflows
 	if strings.HasSuffix(v.Calendar, "/Q1985786") && v.Precision >= precisionDay && year > -farthest && year < farthest {
 		year, month, day = gregorian(julianDay(year, month, day))
 	}
@@ -195,8 +195,8 @@ func daysIn(year int64, month int) int {
 	return 31
 }
 
-// julianDay returns the Julian Day Number of a date in the Julian calendar, years counted astronomically.
-// Source: Richards, "Calendars", in: Explanatory Supplement to the Astronomical Almanac, 3rd ed., section 15.11.
+// julianDay returns the Julian Day Number of a date in the Julian calendar, with astronomical year numbering. Source:
+// Richards, "Calendars", in: Explanatory Supplement to the Astronomical Almanac, 3rd ed., section 15.11.
 func julianDay(year int64, month, day int) int64 {
 	a := int64(14-month) / 12
 	y := year + 4800 - a

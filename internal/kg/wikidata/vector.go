@@ -25,21 +25,21 @@ const (
 	offFor        = 10 * time.Minute
 )
 
-// vectorPace keeps to 30 calls per minute, the limit for one User-Agent: no minute has more than 5 + 25.
+// vectorPace observes the limit of 30 calls per minute for one User-Agent: a minute never has more than 5 + 25.
 var vectorPace = remote.Pace{Calls: 5, CallRate: 25}
 
 // errOff means that the search is switched off for now.
 var errOff = errors.New("the search by meaning is switched off for now")
 
-// vector is the search by meaning. After a failure it is not used for a while: it supplements other searches, and
-// nothing depends on it.
+// vector is the search by meaning. After a failure, it is not used for a while, since it only supplements other
+// searches and nothing depends on it.
 type vector struct {
 	service *remote.Service
 	address string
 	lg      *slog.Logger
 	now     func() time.Time
 	mu      sync.Mutex
-	off     time.Time // until then it is not used
+	off     time.Time // it is not used until then
 }
 
 // vectorHit is a hit of the vector database. It has no label.
@@ -67,7 +67,7 @@ func (v *vector) find(ctx context.Context, text, lang string, typ kg.Type, limit
 	return vectorIDs(hits, typ), nil
 }
 
-// vectorIDs returns the IDs of hits of a type, without duplicates.
+// vectorIDs returns the IDs of the hits of a type, without duplicates.
 func vectorIDs(hits []vectorHit, typ kg.Type) []string {
 	var out []string
 	for _, h := range hits {
@@ -78,7 +78,7 @@ func vectorIDs(hits []vectorHit, typ kg.Type) []string {
 	return out
 }
 
-// likeness orders IDs by how similar their meaning is to a text.
+// likeness orders IDs by the similarity of their meaning to a text.
 func (v *vector) likeness(ctx context.Context, text, lang string, ids []string) ([]string, error) {
 	hits, err := v.get(ctx, "/similarity-score/", url.Values{"query": {text}, "lang": {lang},
 		"qid": {strings.Join(ids[:min(len(ids), mostSimilar)], ",")}})
@@ -89,7 +89,8 @@ func (v *vector) likeness(ctx context.Context, text, lang string, ids []string) 
 	return vectorIDs(hits, ""), nil
 }
 
-// get makes one call. A call that would have to wait too long, or that comes while the search is off, fails at once.
+// get makes one call. A call that would have to wait too long, or that is made while the search is switched off, fails
+// at once.
 func (v *vector) get(ctx context.Context, path string, params url.Values) ([]vectorHit, error) {
 	v.mu.Lock()
 	off := v.now().Before(v.off)
@@ -127,7 +128,7 @@ func (v *vector) fail(err error) {
 		"for", wait, "err", err)
 }
 
-// rrf is the constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009: 60).
+// rrf is the constant of reciprocal rank fusion (60 in Cormack, Clarke and Büttcher, SIGIR 2009).
 const rrf = 60
 
 // fuse merges rankings by reciprocal rank: the sum of 1/(60+rank) decides, then the order of the first ranking.

@@ -1,14 +1,14 @@
 // Package wikidata is the adapter for Wikidata's services and compatible servers: entity search, entity pages, property
 // examples and labels use the Wikibase API, and queries use the Wikidata Query Service.
 //
-// [Client] has the methods of agent.Graph and agent.Labeler. Every failure is a *kg.Error with its kind, or the
-// context's error.
+// [Client] implements agent.Graph and agent.Labeler. Every failure is a *kg.Error with its kind, or the context's
+// error.
 //
-// By option, [Client.Find] also asks Wikidata's vector database (vector.go), single entities come from the REST API
-// (rest.go), and the second query service may be QLever, for which queries are rewritten (query.go).
+// Optionally, [Client.Find] also searches Wikidata's vector database (vector.go), and single entities are fetched from
+// the REST API (rest.go). The second query service may be QLever, for which queries are rewritten (query.go).
 //
-// Requests keep the manners of package remote: one at a time to an endpoint, within its budgets, never during a ban.
-// Values of entity pages become the RDF terms that the query service has for them (snak.go).
+// Requests follow the rules of package remote: they are sent one at a time to an endpoint, within its budgets, and
+// never during a ban. Values of entity pages become the RDF terms that the query service uses for them (snak.go).
 //
 // Sources: RDF repository of the query service (ThrottlingFilterConfig), Wikibase's docs/topics/json.md and
 // repo/includes/Api; OpenAPI of the REST API and of the vector database.
@@ -31,7 +31,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// Addresses and limits of Wikidata's own services.
+// URLs and limits of Wikidata's own services.
 const (
 	DefaultSPARQL       = "https://query.wikidata.org/sparql"
 	DefaultAPI          = "https://www.wikidata.org/w/api.php"
@@ -45,14 +45,14 @@ const (
 
 // Config configures a [Client]. All fields except UserAgent have defaults.
 type Config struct {
-	SPARQL   string // address of the query service
-	Fallback string // second endpoint, used if the first is down or timed out; may be empty
+	SPARQL   string // URL of the query service
+	Fallback string // second endpoint, used if the first one is down or timed out; may be empty
 	// dialect of the second endpoint: wdqs, qlever or standard; "" or auto: qlever if its host has that name, otherwise
 	// wdqs
 	FallbackDialect string
-	API             string // address of the wiki's api.php
-	REST            string // address of Wikibase's REST API, for single entities; may be empty
-	Vector          string // address of the search by meaning (Wikidata's vector database); may be empty
+	API             string // URL of the wiki's api.php
+	REST            string // URL of Wikibase's REST API, for single entities; may be empty
+	Vector          string // URL of the search by meaning (Wikidata's vector database); may be empty
 	UserAgent       string // with a contact, see politehttp.UserAgent
 	QueryTimeout    time.Duration
 	APITimeout      time.Duration
@@ -73,7 +73,7 @@ type Client struct {
 	vector   *vector         // likewise
 	entities *cache.Cache[entityKey, *kg.Entity]
 	examples *cache.Cache[entityKey, []kg.Example]
-	labels   *cache.Cache[labelKey, string] // "" for a language without label
+	labels   *cache.Cache[labelKey, string] // "" for a language without a label
 }
 
 // New returns a client. rt sends requests to the configured hosts (see politehttp.NewTransport); rnd returns random

@@ -1,6 +1,6 @@
-// Package benchdata generates the graph on which SPARQL engines are measured, 300,001 triples with the structure of
-// Wikidata's, and the queries for it. Every engine gets the same triples: the benchmarks of package embedded build them
-// in process, and tools/graphbench writes them as N-Triples for other engines.
+// Package benchdata generates the graph on which SPARQL engines are measured, with 300,001 triples structured like
+// Wikidata's, and the queries for it. Every engine receives the same triples: the benchmarks of package embedded build
+// them in process, and tools/graphbench writes them as N-Triples for other engines.
 package benchdata
 
 import (
@@ -23,7 +23,7 @@ const (
 const Size = 300_001
 
 // Triples calls add once for every triple, always in the same order: items with a class, a country, a person, labels in
-// two languages, a number and a date, half of them with an image and an alias, and a tree of classes.
+// two languages, a number and a date; an image and an alias for half of the items; and a tree of classes.
 func Triples(add func(s, p, o rdf.Term)) {
 	r := rand.New(rand.NewPCG(1, 2))
 	item := func(n int) rdf.Term { return rdf.IRI(rdf.Entity + "Q" + strconv.Itoa(n+1)) }
@@ -74,7 +74,7 @@ var Classes = []Query{
 	{"contains", `SELECT ?x { ?x rdfs:label ?l FILTER(CONTAINS(?l, "999")) }`},
 }
 
-// More contains further queries that every engine answers.
+// More contains additional queries that every engine answers.
 var More = []Query{
 	{"optional label", `SELECT ?x ?l { ?x wdt:P17 ?k OPTIONAL { ?x rdfs:label ?l FILTER(LANG(?l) = "en") } }`},
 	{"top ten", "SELECT ?x ?n { ?x wdt:P1082 ?n } ORDER BY DESC(?n) LIMIT 10"},

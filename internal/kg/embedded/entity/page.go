@@ -14,9 +14,9 @@ import (
 )
 
 // Entity returns an item's or property's page with labels in lang and its fallbacks (mul, en). External identifiers are
-// left out; [Reader.Page] has them. Statements are read from p:, ps:, psv:, pq: and pqv:; if a property only has wdt:
-// values, these are returned as statements of normal rank. A redirect (owl:sameAs) is followed. Errors are of the kinds
-// BadID and NotFound.
+// left out; [Reader.Page] can include them. Statements are read from p:, ps:, psv:, pq: and pqv:. If a property has
+// only wdt: values, these are returned as statements of normal rank. A redirect (owl:sameAs) is followed. Errors are of
+// the kinds BadID and NotFound.
 func (r *Reader) Entity(ctx context.Context, num, lang string) (*kg.Entity, error) {
 	return r.Page(ctx, num, lang, false)
 }
@@ -65,7 +65,7 @@ type Names struct {
 	Aliases              map[string][]string
 }
 
-// Names returns an entity's labels, descriptions and aliases in all languages. Errors as for [Reader.Entity].
+// Names returns an entity's labels, descriptions and aliases in all languages. The errors are those of [Reader.Entity].
 func (r *Reader) Names(num string) (*Names, error) {
 	_, n, err := r.resolve(num)
 	if err != nil {
@@ -87,13 +87,13 @@ func (r *Reader) Names(num string) (*Names, error) {
 	return out, nil
 }
 
-// pageReader reads statements with labels in a chain of languages.
+// pageReader reads statements, with labels in a chain of languages.
 type pageReader struct {
 	g     *Reader
 	chain []string
 }
 
-// claims reads all statements of an entity, properties in ascending order of their numbers.
+// claims reads all statements of an entity, with the properties in ascending order of their numbers.
 func (r pageReader) claims(n value.ID, external bool) []kg.PropertyStatements {
 	s := r.g.store
 	var nums []string
@@ -159,7 +159,7 @@ func rankOrder(r kg.Rank) int {
 	return 2
 }
 
-// statement reads a statement node. A node with neither a value nor novalue is a fragment, and is skipped.
+// statement reads a statement node. A node with neither a value nor novalue is incomplete and is skipped.
 func (r pageReader) statement(node value.ID, num string) (kg.Statement, bool) {
 	s := r.g.store
 	st := kg.Statement{Rank: r.rank(node)}
@@ -188,7 +188,7 @@ func (r pageReader) rank(node value.ID) kg.Rank {
 	return kg.Normal
 }
 
-// qualifiers reads the pq: values of a statement, in order of property number; a type wdno:P… other than the
+// qualifiers reads the pq: values of a statement, in the order of property numbers. A type wdno:P… other than the
 // statement's own is a novalue qualifier.
 func (r pageReader) qualifiers(node value.ID, own string) []kg.Qualifier {
 	s := r.g.store
@@ -239,8 +239,8 @@ func (r pageReader) values(node value.ID, namespace, num string) []kg.Value {
 	return out
 }
 
-// complete takes precision and unit from a value node if the node belongs to the value: it has the same time or amount,
-// or is the only one.
+// complete takes precision and unit from a value node if the node belongs to the value, that is, if it has the same
+// time or amount or is the only one.
 func (r pageReader) complete(v *kg.Value, node value.ID, only bool) bool {
 	s := r.g.store
 	same := only
@@ -283,8 +283,8 @@ func (r pageReader) label(n value.ID) string {
 	return r.g.best(n, r.g.ids.label, r.chain)
 }
 
-// Examples returns a property's examples: the items of its P1855 statements with the statement's value for the property
-// itself.
+// Examples returns a property's examples: the items in its P1855 statements, each with the statement's qualifier value
+// for the property itself.
 func (r *Reader) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ import (
 // Reader reads entities from a store. Its methods are safe for concurrent use.
 type Reader struct {
 	store *store.Store
-	name  string // of the graph, in errors
+	name  string // of the graph, for error messages
 	names *index.Index
 	ids   wellKnown
 
@@ -52,8 +52,8 @@ func NewReader(s *store.Store, name string) *Reader {
 	return r
 }
 
-// entries collects the labels and aliases of all items and properties for the index. They are weighted by sitelinks,
-// then by how often the entity is an object.
+// entries collects the labels and aliases of all items and properties for the index. They are weighted by the number of
+// sitelinks, then by how often the entity is an object.
 func (r *Reader) entries() []index.Entry {
 	s := r.store
 	var out []index.Entry
@@ -100,8 +100,8 @@ func typeOf(num string) kg.Type {
 	return kg.Item
 }
 
-// Search finds items or properties by label or alias with the semantics of wbsearchentities. An exact ID finds itself,
-// before all others. The limit is clamped to 1 to 50; an empty type searches items.
+// Search finds items or properties by label or alias with the semantics of wbsearchentities. If the text is an exact
+// ID, its entity comes first. The limit is clamped to the range 1 to 50. If the type is empty, items are searched.
 func (r *Reader) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func (r *Reader) entity(num string) value.ID {
 	return n
 }
 
-// best returns the text of a subject's predicate in the first language that has one.
+// best returns the text of a subject's predicate in the first of the languages that has one.
 func (r *Reader) best(sub, pred value.ID, langs []string) string {
 	text, at := "", len(langs)
 	for _, po := range r.store.Objects(sub, pred) {
@@ -190,7 +190,7 @@ func (r *Reader) all(sub, pred value.ID, lang string) []string {
 	return out
 }
 
-// datatype returns a property's datatype in the API's form (wikibase-item, external-id, time …), from its
+// datatype returns a property's datatype in the API's notation (wikibase-item, external-id, time …), from its
 // wikibase:propertyType.
 func (r *Reader) datatype(prop value.ID) string {
 	for _, po := range r.store.Objects(prop, r.ids.propertyType) {
@@ -201,10 +201,10 @@ func (r *Reader) datatype(prop value.ID) string {
 	return ""
 }
 
-// Datatype returns the datatype of a property in the API's form, or "" if it is unknown.
+// Datatype returns the datatype of a property in the API's notation, or "" if it is unknown.
 func (r *Reader) Datatype(num string) string { return r.datatype(r.entity(num)) }
 
-// apiDatatype turns the ontology's name of a datatype into the API's: WikibaseItem into wikibase-item.
+// apiDatatype turns the ontology's name of a datatype into the API's name, such as WikibaseItem into wikibase-item.
 func apiDatatype(name string) string {
 	switch name {
 	case "CommonsMedia":
@@ -229,8 +229,8 @@ func apiDatatype(name string) string {
 	return b.String()
 }
 
-// Labels returns the labels of entities in the first of the languages that has one. IDs without a label, and invalid
-// IDs, are left out.
+// Labels returns the labels of entities each in the first of the languages that has one. IDs without a label, and
+// invalid IDs, are left out.
 func (r *Reader) Labels(ctx context.Context, ids []string, languages []string) (map[string]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -8,22 +8,22 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// Env contains what functions need besides their arguments: the query's limits, the time, randomness, and the state
-// that the query keeps between calls.
+// Env contains the data that functions need besides their arguments: the query's limits, the time, randomness, and the
+// query's state between calls.
 type Env struct {
 	limit.Meter
-	now    *value.Moment // nil without a clock
-	random func() uint64 // nil without randomness
+	now    *value.Moment // nil if there is no clock
+	random func() uint64 // nil if there is no randomness
 	base   string        // for relative IRIs
 
-	Solution int                      // counts the solutions that functions are called for
-	blanks   int                      // created so far
+	Solution int                      // counts the solutions for which functions are called
+	blanks   int                      // number of blank nodes created so far
 	byName   map[blankKey]value.Value // of BNODE(text)
 	regex    map[string]*regex
 }
 
-// NewEnv returns the environment of a query's functions. Without a clock, NOW() is an error; without randomness,
-// RAND(), UUID() and STRUUID() are.
+// NewEnv returns the environment of a query's functions. Without a clock, NOW() is an error. Without randomness,
+// RAND(), UUID() and STRUUID() are errors.
 func NewEnv(m limit.Meter, now func() time.Time, random func() uint64, base string) Env {
 	e := Env{Meter: m, random: random, base: base, regex: map[string]*regex{}}
 	if now != nil {
@@ -32,13 +32,13 @@ func NewEnv(m limit.Meter, now func() time.Time, random func() uint64, base stri
 	return e
 }
 
-// blankKey names a blank node by its text within a solution.
+// blankKey identifies a blank node by its text within a solution.
 type blankKey struct {
 	text     string
 	solution int
 }
 
-// NamedBlank returns the blank node of a text in the current solution.
+// NamedBlank returns the blank node for a text in the current solution.
 func (e *Env) NamedBlank(text string) value.Value {
 	k := blankKey{text, e.Solution}
 	if v, ok := e.byName[k]; ok {

@@ -25,8 +25,8 @@ type Two func(e *Env, a, b value.Value) value.Value
 // N is a function of any number of values; see [One].
 type N func(e *Env, args []value.Value) value.Value
 
-// Unary returns the function of one argument with a name of SPARQL 1.1, section 17.4, in upper case, or nil if there is
-// none.
+// Unary returns the function of one argument with the given name, or nil if there is none. Names are those of SPARQL
+// 1.1, section 17.4, in upper case.
 func Unary(name string) One {
 	switch name {
 	case "STR":
@@ -65,7 +65,7 @@ func Unary(name string) One {
 	return nil
 }
 
-// Binary returns the function of two arguments with a name, or nil if there is none.
+// Binary returns the function of two arguments with the given name, or nil if there is none.
 func Binary(name string) Two {
 	switch name {
 	case "LANGMATCHES":
@@ -91,8 +91,8 @@ func sameTerm(a, b value.Value) bool {
 	return a.Term() == b.Term()
 }
 
-// Variadic returns the function with a name that takes another number of arguments, with the smallest and largest
-// number (-1: any).
+// Variadic returns the function with the given name that takes other numbers of arguments, with the minimum and the
+// maximum number (-1: no maximum).
 func Variadic(name string) (f N, least, most int) {
 	switch name {
 	case "CONCAT":
@@ -156,7 +156,7 @@ func fnIRI(e *Env, a value.Value) value.Value {
 	case value.KindIRI:
 		return a
 	case value.KindString:
-		// parsing and resolving make copies
+		// parsing and resolving create copies
 		if len(a.Text) >= 256 && (!e.Text(len(a.Text)) || e.base != "" && !e.Hold(4*len(a.Text))) {
 			return value.Value{}
 		}
@@ -206,7 +206,7 @@ func fnRound(name string, a value.Value) value.Value {
 // isText reports whether a value is a string, with or without a language.
 func isText(a value.Value) bool { return a.Kind == value.KindString || a.Kind == value.KindLang }
 
-// alike returns a text with a's language.
+// alike returns a text with the language of a.
 func alike(a value.Value, s string) value.Value {
 	if a.Kind == value.KindLang {
 		return value.Value{Kind: value.KindLang, Text: s, Tag: a.Tag}
@@ -226,11 +226,11 @@ func fnStrlen(e *Env, a value.Value) value.Value {
 	return value.SmallInt(int64(utf8.RuneCountInString(a.Text)))
 }
 
-// upper is strings.ToUpper, except for the one letter in common words whose upper case is two letters.
+// upper is like strings.ToUpper, except for the one letter in common words whose upper case consists of two letters.
 func upper(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "ß", "SS")) }
 
 func mapText(e *Env, a value.Value, f func(string) string) value.Value {
-	// f may make a copy, and a result that is half as long again
+	// f may create a copy, and a result that is longer by half
 	if !isText(a) || !e.Text(len(a.Text)) || len(a.Text) >= 256 && !e.Hold(len(a.Text)) {
 		return value.Value{}
 	}
@@ -241,7 +241,7 @@ func mapText(e *Env, a value.Value, f func(string) string) value.Value {
 	return alike(a, out)
 }
 
-// fnEncode escapes all but unreserved characters (RFC 3986).
+// fnEncode escapes all characters except unreserved ones (RFC 3986).
 func fnEncode(e *Env, a value.Value) value.Value {
 	if !isText(a) {
 		return value.Value{}
@@ -342,7 +342,7 @@ func fnHash(e *Env, name string, a value.Value) value.Value {
 	return value.String(hex.EncodeToString(sum))
 }
 
-// fnBnode returns the same blank node for the same text within one solution: there is one node for each text and
+// fnBnode returns the same blank node for the same text within one solution, so there is one node for each text and
 // solution number.
 func fnBnode(e *Env, a value.Value) value.Value {
 	if a.Kind != value.KindString {
@@ -438,7 +438,7 @@ func fnConcat(e *Env, args []value.Value) value.Value {
 	return value.String(b.String())
 }
 
-// fnSubstr counts characters from 1 and rounds its numbers like fn:substring.
+// fnSubstr counts characters from 1 and rounds its arguments like fn:substring.
 func fnSubstr(e *Env, args []value.Value) value.Value {
 	a := args[0]
 	if !isText(a) || !args[1].IsNumeric() || !e.Read(len(a.Text)) {

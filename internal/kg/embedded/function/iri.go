@@ -66,7 +66,7 @@ func Cast(k value.Kind, iri string, a value.Value) value.Value {
 	return value.Value{}
 }
 
-// castString returns the canonical text of a value; doubles between a millionth and a million are written without
+// castString returns the canonical text of a value; Doubles between a millionth and a million are written without an
 // exponent (XPath Functions, section 19.1.2).
 func castString(a value.Value) value.Value {
 	switch a.Kind {
@@ -150,7 +150,7 @@ func durationAs(iri string, d value.Duration) value.Value {
 
 const geoFunction = "http://www.opengis.net/def/geosparql/function/"
 
-// ByIRI returns the functions of Wikidata's dialect that are called by IRI, with their number of arguments, or nil if
+// ByIRI returns the function of Wikidata's dialect that is called by an IRI, with its number of arguments, or nil if
 // there is none.
 func ByIRI(iri string) (f N, least, most int) {
 	switch iri {
@@ -172,7 +172,7 @@ func ByIRI(iri string) (f N, least, most int) {
 	return nil, 0, 0
 }
 
-// fnDecodeURI decodes percent escapes in a text or IRI. A text that is not well-formed is returned unchanged.
+// fnDecodeURI decodes the percent escapes in a text or IRI. A text with malformed escapes is returned unchanged.
 func fnDecodeURI(e *Env, a []value.Value) value.Value {
 	s := a[0].Text
 	if !isText(a[0]) && a[0].Kind != value.KindIRI || !e.Text(len(s)) {
@@ -193,8 +193,8 @@ type Point struct {
 	Globe    string
 }
 
-// ParsePoint reads a geo:wktLiteral of a point, "Point(13.38 52.51)", with the globe's IRI before it unless it is the
-// Earth.
+// ParsePoint reads a geo:wktLiteral of a point, "Point(13.38 52.51)", preceded by the globe's IRI unless the globe is
+// the Earth.
 func ParsePoint(v value.Value) (Point, bool) {
 	if v.Tag != rdf.GeoWKT && v.Kind != value.KindString {
 		return Point{}, false
@@ -259,8 +259,8 @@ func fnPointPart(part string, a value.Value) value.Value {
 	return value.IRI(a.Part(p.Globe))
 }
 
-// resolveIRI makes an IRI absolute against a base (RFC 3986); an IRI that is already absolute, or that cannot be
-// resolved, is returned unchanged.
+// resolveIRI makes an IRI absolute against a base (RFC 3986); An IRI that is already absolute or that cannot be
+// resolved is returned unchanged.
 func resolveIRI(base, iri string) string {
 	if base == "" || hasScheme(iri) {
 		return iri

@@ -12,15 +12,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// regex is a compiled pattern of REGEX or REPLACE. The running time of Go's engine is proportional to text and pattern;
-// size is the pattern's part.
+// regex is a compiled pattern of REGEX or REPLACE. The running time of Go's engine is proportional to the sizes of the
+// text and the pattern; size is that of the pattern.
 type regex struct {
 	re   *regexp.Regexp
 	size int
 	err  string
 }
 
-// Limits of patterns: length in bytes, number of flags, and size of the program.
+// Limits on patterns: length in bytes, number of flags, and size of the program.
 const (
 	maxPattern = 10_000
 	maxFlags   = 16
@@ -30,8 +30,8 @@ const (
 // programSize is the approximate size in bytes of a step of a compiled program, including its one-pass form.
 const programSize = 120
 
-// compileRegex compiles a pattern of XPath (or Java) with flags i s m x q. Features that our engine lacks (look-around,
-// back-references) produce a message.
+// compileRegex compiles a pattern of XPath (or Java) with the flags i, s, m, x and q. For features that our engine
+// lacks (lookaround, backreferences), it returns a message.
 func compileRegex(pattern, flags string) *regex {
 	if len(pattern) > maxPattern {
 		return &regex{err: "the regular expression is longer than 10,000 characters"}
@@ -97,7 +97,7 @@ func stripPatternSpace(p string) string {
 	return b.String()
 }
 
-// patternSize estimates the program's size from the tree, before repetitions are written out.
+// patternSize estimates the program's size from the tree, before repetitions are expanded.
 func patternSize(re *syntax.Regexp) int {
 	n := 1 + len(re.Rune)/2
 	if re.Op == syntax.OpLiteral {
@@ -112,7 +112,7 @@ func patternSize(re *syntax.Regexp) int {
 	return min(n, 1<<30)
 }
 
-// regexFor returns a compiled pattern, from the query's cache.
+// regexFor returns a compiled pattern, using the query's cache.
 func (e *Env) regexFor(pattern, flags string) *regex {
 	if len(pattern) > maxPattern || len(flags) > maxFlags {
 		return compileRegex(pattern, flags)
@@ -130,7 +130,7 @@ func (e *Env) regexFor(pattern, flags string) *regex {
 	return r
 }
 
-// slowMatch is the product of the sizes of text and pattern above which a match checks the limits.
+// slowMatch is the product of the sizes of text and pattern above which a match checks the limits while it runs.
 const slowMatch = 1 << 20
 
 // matches reports whether the pattern occurs in a text. A long match checks the limits as it proceeds.
@@ -173,7 +173,7 @@ func Regex(e *Env, args []value.Value) value.Value {
 }
 
 // regexArgs returns the compiled pattern of two arguments, or nil if it is not a pattern. A pattern that cannot be
-// compiled fails the query, which helps its author more than an empty result.
+// compiled makes the query fail, which helps its author more than an empty result.
 func (e *Env) regexArgs(pattern, flags value.Value) *regex {
 	if pattern.Kind != value.KindString || flags.Kind != value.KindString {
 		return nil
@@ -222,11 +222,11 @@ func Replace(e *Env, args []value.Value) value.Value {
 	return alike(a, r.re.ReplaceAllString(a.Text, repl))
 }
 
-// replacement charges, in advance, for the text that results from replacing matches in s, given a replacement with
-// fixed bytes and refs references to groups. If an estimate from the lengths alone is small, it is enough; otherwise
-// the matches are counted.
+// replacement charges in advance for the text that results from replacing the matches in s. The replacement text has
+// fixed constant bytes and refs references to groups. If an estimate from the lengths alone is small, it suffices;
+// otherwise, replacement counts the matches.
 func (e *Env) replacement(r *regex, s string, fixed, refs int) bool {
-	// a match at every position; the groups add up to no more than the text
+	// assume a match at every position; the groups together are at most as long as the text
 	most := int64(len(s)+1)*int64(fixed) + int64(len(s))*int64(refs+1)
 	if most < 4096 {
 		return e.Text(int(most))

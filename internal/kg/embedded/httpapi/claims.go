@@ -65,7 +65,7 @@ func snak(prop, datatype string, v kg.Value) object {
 
 const filePath = "http://commons.wikimedia.org/wiki/Special:FilePath/"
 
-// dataValue returns the type of the data value, the datatype that it points to and the value.
+// dataValue returns the type of the data value, the datatype that the value implies, and the value.
 func dataValue(datatype string, v kg.Value) (kind, found string, value any) {
 	t := v.Term
 	if id := strings.TrimPrefix(t.Value, rdf.Entity); t.Kind == rdf.IRIKind && rdf.ValidID(id) {
@@ -106,8 +106,8 @@ func dataValue(datatype string, v kg.Value) (kind, found string, value any) {
 	return "string", "string", t.Value
 }
 
-// timeValue turns an RDF time into Wikibase's: a sign in front, and years before the common era without a year 0 (RDF's
-// -0043 is Wikibase's -0044).
+// timeValue turns an RDF time into Wikibase's: with a leading sign, and without a year 0, so that years before the
+// common era differ (RDF's -0043 is Wikibase's -0044).
 func timeValue(s string, precision int) object {
 	if precision == 0 {
 		precision = 11

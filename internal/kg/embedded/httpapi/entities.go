@@ -24,18 +24,18 @@ func NewEntityAPI(lg *slog.Logger, g *embedded.Graph) *EntityAPI { return &Entit
 
 type object = map[string]any
 
-// Searches reports whether a request is for the wiki's own search among items and properties: action=query, list=search
-// in their namespaces. It examines only the address.
+// Searches reports whether a request is for the wiki's own search among items and properties: action=query and
+// list=search in their namespaces. It examines only the URL.
 func Searches(r *http.Request) bool {
 	q := r.URL.Query()
 	return q.Get("action") == "query" && q.Get("list") == "search" && namespaces[q.Get("srnamespace")] != ""
 }
 
-// namespaces maps Wikidata's namespace numbers to the types of entities.
+// namespaces maps Wikidata's namespace numbers to entity types.
 var namespaces = map[string]kg.Type{"0": kg.Item, "120": kg.Property}
 
 // Serve answers the request if its action belongs to the API (wbsearchentities, wbgetentities, or a query that
-// [Searches]), and reports whether it did. Parameters are read from the address and from a form.
+// [Searches]), and reports whether it did. Parameters are read from the URL and from a form.
 func (h *EntityAPI) Serve(w http.ResponseWriter, r *http.Request, action string) bool {
 	switch action {
 	case "wbsearchentities":
@@ -51,7 +51,7 @@ func (h *EntityAPI) Serve(w http.ResponseWriter, r *http.Request, action string)
 	return true
 }
 
-// fullText is list=search: items or properties with the words anywhere in their names.
+// fullText serves list=search: it finds items or properties with the words anywhere in their names.
 func (h *EntityAPI) fullText(w http.ResponseWriter, r *http.Request) {
 	typ := namespaces[r.FormValue("srnamespace")]
 	res, err := h.graph.Find(r.Context(), kg.FindQuery{Text: r.FormValue("srsearch"), Type: typ,
@@ -83,7 +83,7 @@ func apiError(w http.ResponseWriter, code, info string) {
 	httpjson.Write(w, http.StatusOK, object{"error": object{"code": code, "info": info}})
 }
 
-// search is action=wbsearchentities.
+// search serves action=wbsearchentities.
 func (h *EntityAPI) search(w http.ResponseWriter, r *http.Request) {
 	text, lang := r.FormValue("search"), r.FormValue("language")
 	if text == "" || lang == "" {
@@ -160,7 +160,7 @@ func searchHit(hit kg.Hit, lang string) object {
 	return o
 }
 
-// entities is action=wbgetentities.
+// entities serves action=wbgetentities.
 func (h *EntityAPI) entities(w http.ResponseWriter, r *http.Request) {
 	ids := strings.FieldsFunc(r.FormValue("ids"), func(c rune) bool { return c == '|' || c == '\x1f' })
 	if len(ids) == 0 {
@@ -291,7 +291,7 @@ func aliases(all map[string][]string, langs []string) object {
 	return out
 }
 
-// EntityData serves Special:EntityData: the address ends with the ID and .json, or with the ID alone.
+// EntityData serves Special:EntityData. The URL's path ends with the ID and .json, or only with the ID.
 func (h *EntityAPI) EntityData(w http.ResponseWriter, r *http.Request) {
 	name := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
 	name = strings.TrimPrefix(name, "Special:EntityData")

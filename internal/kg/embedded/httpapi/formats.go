@@ -18,8 +18,8 @@ import (
 
 func parseForm(body string) (url.Values, error) { return url.ParseQuery(body) }
 
-// response buffers the beginning of a result, so that an early failure can still have its own status, and ends a result
-// that is too long.
+// response buffers the beginning of a result, so that an early failure can still be reported with its own status, and
+// ends a result that is too long.
 type response struct {
 	w      http.ResponseWriter
 	format format
@@ -30,14 +30,14 @@ type response struct {
 
 	ctx   context.Context // of the query
 	slots chan struct{}   // limits the server's queries; this query occupies a slot, except while it waits for its client
-	gone  bool            // it has released its slot
+	gone  bool            // the query has released its slot
 	stall time.Duration
 }
 
 // defaultStall is the time limit for a client to receive the next piece of an answer, at most 64 kB.
 const defaultStall = 10 * time.Second
 
-// writeGrace is how long after a query's deadline a piece of its answer may still be sent.
+// writeGrace is the time after a query's deadline during which a piece of its answer may still be sent.
 const writeGrace = 500 * time.Millisecond
 
 // send writes to the client. Meanwhile the query's slot is free for other queries, and a client that does not read is
@@ -51,10 +51,10 @@ func (o *response) send(p []byte) error {
 	defer cancel()
 	end, _ := piece.Deadline()
 	last, ok := o.ctx.Deadline()
-	if ok && o.ctx.Err() == nil && last.Add(writeGrace).Before(end) { // an error may come after the query's deadline
+	if ok && o.ctx.Err() == nil && last.Add(writeGrace).Before(end) { // an error may be sent after the query's deadline
 		end = last.Add(writeGrace)
 	}
-	_ = http.NewResponseController(o.w).SetWriteDeadline(end) // only a test's recorder has no deadlines
+	_ = http.NewResponseController(o.w).SetWriteDeadline(end) // only a test's recorder does not support deadlines
 	_, err := o.w.Write(p)
 	return err
 }
@@ -79,7 +79,7 @@ func (o *response) close() {
 		<-o.slots
 	}
 	conn := http.NewResponseController(o.w)
-	if o.count > 2048 { // for shorter answers the server sends the length, unless they are sent before they end
+	if o.count > 2048 { // for shorter answers, the server sends the length, unless sending begins before they end
 		_ = conn.Flush()
 	}
 	_ = conn.SetWriteDeadline(time.Time{})
@@ -87,7 +87,7 @@ func (o *response) close() {
 
 const bufferSize = 64 << 10
 
-// Write buffers the text and sends what the buffer cannot hold. Text beyond the limit is not sent and causes an error.
+// Write buffers the text and sends it when the buffer is full. Text beyond the limit is not sent and causes an error.
 func (o *response) Write(p []byte) (int, error) {
 	if o.count+int64(len(p)) > o.max {
 		return 0, kg.Errorf(kg.TooLarge, "the result has more than %d MB; add a LIMIT or narrow the pattern", o.max>>20)
@@ -115,13 +115,13 @@ func (o *response) flush() error {
 	return err
 }
 
-// writer is a Sink that writes a result in one format; end closes it.
+// writer is a Sink that writes a result in one format. end completes it.
 type writer interface {
 	embedded.Sink
 	end() error
 }
 
-// resultWriter is shared by all formats. The last call returns the errors of writing.
+// resultWriter contains the code that all formats share. The last call returns any error of writing.
 type resultWriter struct {
 	out  *response
 	vars []string
@@ -142,8 +142,8 @@ func (b *resultWriter) put(parts ...string) {
 
 func (b *resultWriter) end() error { return nil }
 
-// piece is the length in bytes above which a value is escaped and sent in parts: a value may have megabytes, and its
-// escaped form six times as many.
+// piece is the length in bytes above which a value is escaped and sent in parts: a value may have several megabytes,
+// and its escaped form six times as many.
 const piece = 32 << 10
 
 // value writes a value, escaped by appendTo. Escaping a text in parts must have the same result as escaping it whole.
@@ -291,7 +291,7 @@ func (c *csvWriter) Boolean(b bool) error {
 	return c.send()
 }
 
-// term writes a term as in N-Triples and TSV.
+// term writes a term in the notation of N-Triples and TSV.
 func (b *resultWriter) term(t rdf.Term) error {
 	switch {
 	case len(t.Value) <= piece || t.Kind == rdf.BlankKind:

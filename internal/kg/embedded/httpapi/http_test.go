@@ -139,7 +139,7 @@ func TestSplitName(t *testing.T) {
 	}
 }
 
-// TestPlainErrors checks failures as a page shows them.
+// TestPlainErrors checks failures in the form in which a page shows them.
 func TestPlainErrors(t *testing.T) {
 	s := server(t, embedded.Options{Timeout: 50 * time.Millisecond})
 	for query, want := range map[string]string{
@@ -211,8 +211,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestClientThatDoesNotRead checks that a client who stops reading does not hold a query, and that a query's limit does
-// not reach into the next one on the same connection.
+// TestClientThatDoesNotRead checks that a client that stops reading does not block a query, and that a query's time
+// limit does not apply to the next one on the same connection.
 func TestClientThatDoesNotRead(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("t.ttl", strings.NewReader(data)); err != nil {
@@ -221,7 +221,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	h := NewSPARQL(slog.New(slog.DiscardHandler), b.Graph(embedded.Options{Timeout: 50 * time.Millisecond}), 0)
 	done := make(chan struct{}, 1)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() { done <- struct{}{} }() // also when the answer is cut off
+		defer func() { done <- struct{}{} }() // even if the answer is cut off
 		h.ServeHTTP(w, r)
 	}))
 	defer s.Close()
@@ -276,7 +276,7 @@ func at(v any, path ...any) any {
 	return v
 }
 
-// TestSearchEntities checks wbsearchentities against the shapes of Wikibase's API documentation.
+// TestSearchEntities checks wbsearchentities against the structures in Wikibase's API documentation.
 func TestSearchEntities(t *testing.T) {
 	s := server(t, embedded.Options{})
 	_, _, text := do(t, "GET", s.URL+"/w/api.php?action=wbsearchentities&format=json&language=en&search=douglas", "", "",
@@ -307,7 +307,7 @@ func TestSearchEntities(t *testing.T) {
 	}
 }
 
-// TestFullText checks list=search, which finds words anywhere in names, against the shape of MediaWiki's API.
+// TestFullText checks list=search, which finds words anywhere in names, against the structure in MediaWiki's API.
 func TestFullText(t *testing.T) {
 	s := server(t, embedded.Options{})
 	_, _, text := do(t, "GET", s.URL+"/w/api.php?action=query&list=search&format=json&srsearch=adams&srnamespace=0", "",
@@ -373,8 +373,8 @@ func TestGetEntities(t *testing.T) {
 	}
 }
 
-// TestTimeValues checks the turn from RDF times to Wikibase's: years before the common era differ by one, low
-// precisions have 00.
+// TestTimeValues checks the conversion from RDF times to Wikibase's: years before the common era differ by one, and
+// times with a low precision contain 00.
 func TestTimeValues(t *testing.T) {
 	for _, c := range []struct {
 		rdf       string

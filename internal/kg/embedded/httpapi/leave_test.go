@@ -34,7 +34,7 @@ func crossServer(t *testing.T, timeout time.Duration) *httptest.Server {
 
 const cross = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
 
-// answered waits until the server's one place is free again and a query is answered.
+// answered waits until the server's only slot is free again and a query is answered.
 func answered(t *testing.T, base string) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -51,8 +51,8 @@ func answered(t *testing.T, base string) {
 	}
 }
 
-// TestClientLeaves checks that the work for a client ends when he breaks off in the middle of the answer; the time
-// limit would be an hour.
+// TestClientLeaves checks that the work for a client ends when the client disconnects in the middle of the answer,
+// although the time limit is an hour.
 func TestClientLeaves(t *testing.T) {
 	s := crossServer(t, time.Hour)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -75,7 +75,7 @@ func TestClientLeaves(t *testing.T) {
 	answered(t, s.URL)
 }
 
-// TestClientLeavesWhilePlanning checks that planning ends, too, when the client goes away: this plan would take
+// TestClientLeavesWhilePlanning checks that planning also ends when the client disconnects. This plan would take
 // minutes, and the time limit is an hour.
 func TestClientLeavesWhilePlanning(t *testing.T) {
 	s := crossServer(t, time.Hour)
@@ -109,14 +109,14 @@ func TestClientLeavesWhilePlanning(t *testing.T) {
 			t.Fatal(err)
 		}
 		if status == http.StatusTooManyRequests {
-			break // the plan is being made
+			break // the query is being planned
 		}
 		select {
 		case err := <-gone:
 			if err != nil {
 				t.Fatal(err)
 			}
-			go send() // it met a small query that had the only place
+			go send() // a small query was using the only slot
 		default:
 		}
 	}

@@ -19,19 +19,19 @@ type format struct {
 type use uint8
 
 const (
-	forRows    use = 1 << iota // of SELECT, and truth values
+	forRows    use = 1 << iota // rows of SELECT, and truth values
 	forTriples                 // of CONSTRUCT and DESCRIBE
 )
 
 // The formats. JSON, XML, CSV and TSV can contain triples as rows of subject, predicate and object, as in the query
-// service; RDF's own formats contain only triples.
+// service. RDF's own formats can contain only triples.
 var (
 	formatJSON   = format{"json", "application/sparql-results+json", forRows | forTriples}
 	formatXML    = format{"xml", "application/sparql-results+xml", forRows}
 	formatCSV    = format{"csv", "text/csv", forRows | forTriples}
 	formatTSV    = format{"tsv", "text/tab-separated-values", forRows | forTriples}
 	formatRDFXML = format{"rdf", "application/rdf+xml", forTriples}
-	formatTurtle = format{"ttl", "text/turtle", forTriples} // N-Triples is Turtle
+	formatTurtle = format{"ttl", "text/turtle", forTriples} // N-Triples is valid Turtle
 	formatNT     = format{"nt", "application/n-triples", forTriples}
 )
 
@@ -78,7 +78,7 @@ func chooseFormat(r *http.Request, u use) format {
 	return formatXML
 }
 
-// formatOf returns the format for a use with a name or media type.
+// formatOf returns the format for a use with the given name or media type.
 func formatOf(name string, u use) (format, bool) {
 	f := format{}
 	switch strings.ToLower(name) {
@@ -91,7 +91,7 @@ func formatOf(name string, u use) (format, bool) {
 		}
 	case "application/sparql-results+xml":
 		f = formatXML
-		if u == forTriples { // rows of triples, for a client that cannot read anything else
+		if u == forTriples { // triples as rows, for a client that cannot read anything else
 			return f, true
 		}
 	case "csv", "text/csv":

@@ -5,7 +5,7 @@ import (
 	"net/url"
 )
 
-// AnyOrigin lets the pages of all websites read the answers of next. It is for public data.
+// AnyOrigin allows the pages of all websites to read the answers of next. It is for public data.
 func AnyOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
@@ -14,7 +14,7 @@ func AnyOrigin(next http.Handler) http.Handler {
 }
 
 // SameOrigin refuses, with status 403, requests that a page of another website makes a browser send: links, forms and
-// scripts. It is for private data. Requests of other programs come from no page and are accepted.
+// scripts. It is for private data. Requests from other programs do not come from a page and are accepted.
 func SameOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !sameOrigin(r) {
@@ -26,8 +26,8 @@ func SameOrigin(next http.Handler) http.Handler {
 }
 
 // sameOrigin reports whether a request comes from a page of this server, or from no page at all. All current browsers
-// send Sec-Fetch-Site. Older ones send Origin with requests that change something, and hide the answers to other
-// requests from pages of other origins.
+// send Sec-Fetch-Site. Older ones send Origin with requests that change something, and do not let pages of other
+// origins read the answers to other requests.
 func sameOrigin(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "none", "same-origin":

@@ -52,7 +52,7 @@ func (x *rdfXMLWriter) end() error {
 	return x.send()
 }
 
-// node returns the attribute that names a resource; blank nodes have a different one.
+// node returns the attribute that identifies a resource. The attribute of blank nodes is a different one.
 func node(t rdf.Term, attribute string) string {
 	if t.Kind == rdf.BlankKind {
 		return `rdf:nodeID="` + escapeXML(t.Value) + `"`
@@ -60,8 +60,8 @@ func node(t rdf.Term, attribute string) string {
 	return "rdf:" + attribute + `="` + escapeXML(t.Value) + `"`
 }
 
-// splitName splits an IRI before its longest ending that is an XML name without colon (ASCII letters, digits, "_", "-"
-// and "."; it begins with none of the last three kinds).
+// splitName splits an IRI before its longest ending that is an XML name without a colon (ASCII letters, "_", digits,
+// "-" and "."; it does not begin with one of the last three).
 func splitName(iri string) (namespace, local string) {
 	at := len(iri)
 	for i := len(iri) - 1; i >= 0; i-- {

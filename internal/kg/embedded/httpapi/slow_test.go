@@ -17,8 +17,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// largeServer serves a graph on which the query cross has 10^12 rows, with room for two queries, and cuts off clients
-// that do not read for a moment.
+// largeServer serves a graph on which the query cross has 10^12 rows, with slots for two queries, and cuts off clients
+// that stop reading for a moment.
 func largeServer(t *testing.T, stall time.Duration) *watchedServer {
 	t.Helper()
 	b := embedded.NewBuilder()
@@ -50,8 +50,8 @@ type watchedServer struct {
 	closed chan bool
 }
 
-// ask sends the query cross on its own connection and reads the beginning of the answer. While the server has no place
-// for the query, because an answered one is just ending, it is sent again.
+// ask sends the query cross on its own connection and reads the beginning of the answer. While the server has no slot
+// for the query, because an answered one is just ending, ask sends it again.
 func ask(t *testing.T, s *watchedServer) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -74,7 +74,7 @@ func ask(t *testing.T, s *watchedServer) (net.Conn, *bufio.Reader) {
 	}
 }
 
-// TestSlowReaders checks that clients that do not read hold no place of the server, and that they are cut off.
+// TestSlowReaders checks that clients that do not read do not occupy a slot of the server, and that they are cut off.
 func TestSlowReaders(t *testing.T) {
 	s := largeServer(t, time.Hour)
 	for range 6 {
@@ -92,7 +92,7 @@ func TestSlowReaders(t *testing.T) {
 	}
 }
 
-// TestSteadyReader checks that a client that continues reading is not cut off, however long it takes in all.
+// TestSteadyReader checks that a client that continues reading is not cut off, no matter how long it takes in total.
 func TestSteadyReader(t *testing.T) {
 	s := largeServer(t, 2*time.Second)
 	_, r := ask(t, s)
@@ -150,7 +150,7 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// TestLateError checks that an error reaches the client also when the query ended long after its deadline.
+// TestLateError checks that an error reaches the client even if the query ended long after its deadline.
 func TestLateError(t *testing.T) {
 	ctx, cancel := context.WithDeadline(context.Background(), time.Now().Add(-time.Hour))
 	defer cancel()

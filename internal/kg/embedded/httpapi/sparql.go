@@ -1,9 +1,10 @@
-// Package httpapi serves an embedded graph over HTTP as Wikidata does: the SPARQL 1.1 Protocol with the query service's
-// error texts, the entity actions of api.php (wbsearchentities, wbgetentities), and Special:EntityData. The sandbox and
-// the demo serve it on loopback, so that the same client code works with them and with the real services.
+// Package httpapi serves an embedded graph over HTTP in the same way as Wikidata: the SPARQL 1.1 Protocol with the
+// query service's error texts, the entity actions of api.php (wbsearchentities, wbgetentities), and Special:EntityData.
+// The sandbox and the demo serve it on loopback, so that the same client code works with them and with the real
+// services.
 //
-// Sources: W3C SPARQL 1.1 Protocol and Query Results formats; for error texts and limits the query service's own
-// (Wikidata:SPARQL query service/query limits); for the entity API Wikibase's repo/includes/Api and
+// Sources: W3C SPARQL 1.1 Protocol and Query Results formats; for error texts and limits, the query service's own
+// (Wikidata:SPARQL query service/query limits); for the entity API, Wikibase's repo/includes/Api and
 // docs/topics/json.md.
 package httpapi
 
@@ -38,8 +39,8 @@ type SPARQL struct {
 	stall time.Duration // time limit for a client to receive the next piece of an answer
 }
 
-// NewSPARQL returns the endpoint for a graph that runs at most parallel queries at once (0: no limit); further ones are
-// answered with 429, as the query service does.
+// NewSPARQL returns the endpoint for a graph. It runs at most parallel queries at once (0: no limit). Further queries
+// are answered with status 429, as by the query service.
 func NewSPARQL(lg *slog.Logger, g *embedded.Graph, parallel int) *SPARQL {
 	h := &SPARQL{lg: lg, graph: g, stall: defaultStall}
 	if parallel > 0 {
@@ -139,9 +140,9 @@ func readQuery(w http.ResponseWriter, r *http.Request) (query string, status int
 }
 
 // answer runs the query and streams its result. If it fails after the first rows were sent, the error follows them as
-// text, as in the query service, which makes a JSON result invalid. In the line formats, and in XML for readers that go
-// row by row, the text could be mistaken for rows, so the connection is also cut (net/http's ErrAbortHandler): the
-// client sees an incomplete body.
+// text, as in the query service. This makes a JSON result invalid. In line formats, and in XML that is read row by row,
+// the text could be mistaken for rows, so the connection is also closed (net/http's ErrAbortHandler), and the client
+// sees an incomplete body.
 func (h *SPARQL) answer(out *response, r *http.Request, query string) {
 	ctx := r.Context()
 	if ms, err := strconv.Atoi(r.URL.Query().Get("maxQueryTimeMillis")); err == nil && ms > 0 {
@@ -178,9 +179,9 @@ func (h *SPARQL) answer(out *response, r *http.Request, query string) {
 		text = plainText(err)
 	}
 	h.lg.Debug("sparql: query failed", "status", status, "err", err)
-	if out.sent { // as the query service does: the error follows the rows that were sent
+	if out.sent { // as in the query service, the error follows the rows that were sent
 		if out.flush() != nil {
-			return // a client that is gone needs no error
+			return // a client that has disconnected does not need the error
 		}
 		if out.send([]byte("\n"+text)) == nil && out.format != formatJSON {
 			_ = http.NewResponseController(out.w).Flush()
@@ -192,14 +193,13 @@ func (h *SPARQL) answer(out *response, r *http.Request, query string) {
 	w.Header().Set("Content-Type", "text/plain;charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(status)
-	if err := out.send([]byte(text)); err != nil { // the client may be gone
+	if err := out.send([]byte(text)); err != nil { // the client may have disconnected
 		h.lg.Debug("sparql: the error was not sent", "err", err)
 	}
 }
 
-// acceptsPlain reports whether a client requests text/plain by name, which is not the type of any result: it wants
-// failures in plain words. All other clients get failures in the form of the query service, which its clients know how
-// to read.
+// acceptsPlain reports whether a client requests text/plain by name. Since no result has that type, such a client wants
+// plain error messages. All other clients receive errors in the form of the query service, which its clients can read.
 func acceptsPlain(r *http.Request) bool {
 	for _, part := range strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",") {
 		if kind, _, _ := strings.Cut(part, ";"); strings.TrimSpace(kind) == "text/plain" {
@@ -209,7 +209,7 @@ func acceptsPlain(r *http.Request) bool {
 	return false
 }
 
-// plainText returns a failure on one line.
+// plainText returns an error message on one line.
 func plainText(err error) string {
 	text := err.Error()
 	var e *kg.Error
@@ -226,12 +226,13 @@ func plainText(err error) string {
 
 const stackTrace = "\tat java.util.concurrent.FutureTask.report(FutureTask.java:122)\n\tat java.util.concurrent.FutureTask.get(FutureTask.java:206)\n"
 
-// errorText formats a failure as the query service does: the query, the exception, the beginning of a stack trace.
+// errorText formats a failure as the query service does, with the query, the exception, and the beginning of a stack
+// trace.
 func errorText(query string, err error) (status int, text string) {
 	status = http.StatusInternalServerError
 	const executed = "java.util.concurrent.ExecutionException: "
 	line := executed + "org.openrdf.query.QueryEvaluationException: " + err.Error()
-	if errors.Is(err, context.DeadlineExceeded) { // even while the answer waited for its client
+	if errors.Is(err, context.DeadlineExceeded) { // even if the answer was waiting for its client
 		err = &kg.Error{Kind: kg.Timeout}
 	}
 	var e *kg.Error

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// get sends a query by GET and returns what arrived of the body, and the error of reading it.
+// get sends a query by GET. It returns the part of the body that arrived, and the error of reading it.
 func get(t *testing.T, base, format, query string) (int, string, error) {
 	t.Helper()
 	req, err := http.NewRequest("GET", base+"/sparql?format="+format+"&query="+url.QueryEscape(query), nil)
@@ -33,8 +33,8 @@ func get(t *testing.T, base, format, query string) (int, string, error) {
 	return resp.StatusCode, string(text), err
 }
 
-// TestEndlessResult checks that a result without end is cut at MaxResult, and that a client can see the cut in every
-// format: JSON that is not valid, or a body that ends before its end.
+// TestEndlessResult checks that an endless result is cut off at MaxResult, and that a client can detect this in every
+// format, because the JSON is invalid or the body is incomplete.
 func TestEndlessResult(t *testing.T) {
 	const limit = 300 << 10
 	s := server(t, embedded.Options{MaxResult: limit})
@@ -63,7 +63,7 @@ func TestEndlessResult(t *testing.T) {
 	}
 }
 
-// TestCutByTimeout checks that a result cut off by the time limit cannot be taken for a whole one either.
+// TestCutByTimeout checks that a result cut off by the time limit cannot be mistaken for a complete one either.
 func TestCutByTimeout(t *testing.T) {
 	s := server(t, embedded.Options{Timeout: 30 * time.Millisecond, MaxResult: 1 << 40})
 	if _, text, err := get(t, s.URL, "tsv", "SELECT ?a ?d ?g { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"); err == nil {
@@ -71,11 +71,11 @@ func TestCutByTimeout(t *testing.T) {
 	}
 }
 
-// TestLongValue checks that values of some hundred kilobytes with every kind of escape come out whole, though they are
-// sent in pieces.
+// TestLongValue checks that values of several hundred kilobytes with every kind of escape arrive complete, although
+// they are sent in pieces.
 func TestLongValue(t *testing.T) {
 	s := server(t, embedded.Options{})
-	const part = "ä\"<&>\\\n\t,𝄞 x" // pieces of 32 KB end within characters
+	const part = "ä\"<&>\\\n\t,𝄞 x" // pieces of 32 KB can end inside a character
 	want := strings.Repeat(part, 9000)
 	q := `SELECT ?s (IRI(CONCAT("http://example.org/", "` + strings.Repeat("i", 100_000) + `")) AS ?u) { BIND(REPLACE("` +
 		strings.Repeat("a", 9000) + `", "a", ?by) AS ?s) }`
@@ -105,9 +105,9 @@ func TestLongValue(t *testing.T) {
 	}
 }
 
-// TestAbortFreesSlot checks that an answer that is cut off gives its place back.
+// TestAbortFreesSlot checks that an answer that is cut off releases its slot.
 func TestAbortFreesSlot(t *testing.T) {
-	s := server(t, embedded.Options{MaxResult: 100 << 10}) // two at once
+	s := server(t, embedded.Options{MaxResult: 100 << 10}) // two queries at once
 	for range 5 {
 		if status, _, _ := get(t, s.URL, "csv", "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"); status != 200 {
 			t.Fatalf("status %d", status)

@@ -7,11 +7,11 @@ import (
 )
 
 // Memory is counted, not measured. Every structure that grows with a query's data counts the bytes that it is about to
-// allocate, including the garbage of its own growth, so that a query's real memory stays near the count. Temporary
-// texts of an expression are counted by Text and Hold until Settle.
+// allocate, including the garbage that its own growth creates, so that a query's actual memory stays close to the
+// count. Temporary texts of an expression are counted by Text and Hold until Settle.
 
 // lease is the number of bytes that a query takes from the pool at a time. A query that does not need more than one
-// lease takes nothing from it, so that ordinary queries can run at the same time as greedy ones.
+// lease takes nothing from the pool, so that ordinary queries can run at the same time as greedy ones.
 const lease = 1 << 20
 
 // maxText is the maximum length in bytes of a text that an expression creates, unless MaxMemory/8 is less.
@@ -23,7 +23,7 @@ type Pool struct {
 	Used atomic.Int64
 }
 
-// take takes n bytes from the pool; it returns false if the other queries have left less.
+// take takes n bytes from the pool. It returns false if the other queries have left less than that.
 func (p *Pool) take(n int64) bool {
 	if p.Used.Add(n) > p.Size {
 		p.Used.Add(-n)
@@ -42,9 +42,9 @@ func (p *Pool) exhausted() error {
 // budget is the memory of one query.
 type budget struct {
 	Mem     int64 // bytes in use
-	room    int64 // bytes that may be in use without taking more from the pool
-	Max     int64 // bytes that may be in use at all
-	taken   int64 // bytes of the pool; room is a lease more
+	room    int64 // bytes that may be used without taking more from the pool
+	Max     int64 // bytes that may be used in total
+	taken   int64 // bytes taken from the pool; room is one lease more
 	Scratch int64 // part of mem: texts of expressions that are still being computed
 	pool    *Pool // nil: only Max counts
 }
@@ -60,7 +60,7 @@ func (b *budget) Close() {
 // MaxText returns the maximum length of a text that an expression creates.
 func (m *Meter) MaxText() int64 { return min(maxText, m.Max/8) }
 
-// Read charges the work of scanning a text of n bytes; it returns false if a limit is reached.
+// Read charges for the work of scanning a text of n bytes. It returns false if a limit is reached.
 func (m *Meter) Read(n int) bool {
 	if n < 256 {
 		return true
@@ -87,8 +87,8 @@ func (m *Meter) Hold(n int) bool {
 	return m.Alloc(n) == nil
 }
 
-// Settle ends an expression that began when Scratch was mark: its temporary texts are garbage now, and whatever is kept
-// has been counted elsewhere.
+// Settle ends an expression that began when Scratch was mark: its temporary texts are now garbage, and anything that is
+// kept has been counted elsewhere.
 func (m *Meter) Settle(mark int64) {
 	m.Mem -= m.Scratch - mark
 	m.Scratch = mark

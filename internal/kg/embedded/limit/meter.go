@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Meter counts the time and memory that a query uses while it is planned and while it runs.
+// Meter counts the time and memory that a query uses during planning and execution.
 type Meter struct {
 	Context context.Context
 	steps   uint32
@@ -65,7 +65,7 @@ func (m *Meter) Alloc(n int) error {
 	return m.more()
 }
 
-// more makes room for what is in use.
+// more makes room for the memory in use, from the pool if necessary.
 func (m *Meter) more() error {
 	b := &m.budget
 	switch {
@@ -102,7 +102,7 @@ func Greedy(format string, args ...any) error {
 	return e
 }
 
-// ContextError distinguishes an exceeded deadline, which is the graph's answer, from a caller who has canceled.
+// ContextError distinguishes an exceeded deadline, which is an error of the graph, from a cancellation by the caller.
 func ContextError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &kg.Error{Kind: kg.Timeout, Message: "the query did not finish within its time limit", Err: err}

@@ -8,12 +8,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// chunkSize is the size of the pieces in which the dictionary keeps its texts, so that the garbage collector sees few
+// chunkSize is the size of the chunks in which the dictionary stores its texts, so that the garbage collector sees few
 // objects.
 const chunkSize = 256 << 10
 
-// dict maps terms to numbers and back. Terms with the same number are the same RDF term. It is filled by one goroutine
-// while loading and only read later.
+// dict maps terms to numbers and back. Terms with the same number are the same RDF term. One goroutine fills it during
+// loading; after that, it is only read.
 type dict struct {
 	Text  []string // IRI, blank label or lexical form, by number
 	Tag   []uint32 // kind in the low 2 bits, number in tags above them
@@ -30,7 +30,7 @@ func newDict() *dict {
 	return d
 }
 
-// Size is the number of terms plus one: numbers run from 1 to size-1.
+// Size returns the number of terms plus one. Numbers run from 1 to Size()-1.
 func (d *dict) Size() int { return len(d.Text) }
 
 // seed makes hashes differ between runs.
@@ -41,7 +41,7 @@ func Hash(text string, tag uint32) uint64 {
 	return (maphash.String(seed, text) ^ uint64(tag)) * 0x9E3779B97F4A7C15 >> 16
 }
 
-// Lookup returns the number of a term, or 0 if the graph has no such term.
+// Lookup returns the number of a term, or 0 if the graph does not contain it.
 func (d *dict) Lookup(t rdf.Term) value.ID {
 	tag := uint32(t.Kind)
 	if t.Kind == rdf.LiteralKind {
@@ -55,7 +55,7 @@ func (d *dict) Lookup(t rdf.Term) value.ID {
 	return n
 }
 
-// find returns the number of the term with this text and tag, or 0 and the free slot of the table for it.
+// find returns the number of the term with this text and tag, or 0 and the free slot for it in the table.
 func (d *dict) find(text string, tag uint32) (value.ID, uint64) {
 	mask := uint64(len(d.table) - 1)
 	for at := Hash(text, tag) & mask; ; at = (at + 1) & mask {
@@ -131,10 +131,10 @@ func (d *dict) grow() {
 	}
 }
 
-// Kind returns the kind of the term with a number.
+// Kind returns the kind of the term with the given number.
 func (d *dict) Kind(n value.ID) rdf.Kind { return rdf.Kind(d.Tag[n] & 3) }
 
-// Term returns the term with a number, or the zero Term for 0.
+// Term returns the term with the given number, or the zero Term for 0.
 func (d *dict) Term(n value.ID) rdf.Term {
 	tag := d.Tag[n]
 	t := rdf.Term{Kind: rdf.Kind(tag & 3), Value: d.Text[n]}

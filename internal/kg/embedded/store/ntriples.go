@@ -15,7 +15,7 @@ import (
 )
 
 // readNTriples reads N-Triples (W3C RDF 1.1 N-Triples) line by line and passes every triple to add. Blank labels are
-// passed as written. A broken line is an error that contains the line's number.
+// passed as written. For an invalid line, it returns an error that contains the line number.
 func readNTriples(r io.Reader, add func(s, p, o rdf.Term)) error {
 	br := bufio.NewReaderSize(r, 1<<16)
 	var long []byte

@@ -29,8 +29,8 @@ type Builder struct {
 // NewBuilder returns an empty builder.
 func NewBuilder() *Builder { return &Builder{dict: newDict()} }
 
-// Add adds one triple. A triple that RDF does not allow (a literal subject, a predicate that is not an IRI) is an
-// error.
+// Add adds one triple. It returns an error if RDF does not allow the triple (a literal as the subject, or a predicate
+// that is not an IRI).
 func (b *Builder) Add(s, p, o rdf.Term) error {
 	if (s.Kind != rdf.IRIKind && s.Kind != rdf.BlankKind) || p.Kind != rdf.IRIKind || o.Kind == rdf.None {
 		return fmt.Errorf("not a triple: %s %s %s", s, p, o)
@@ -44,7 +44,7 @@ func (b *Builder) add(s, p, o rdf.Term) {
 }
 
 // Read adds a text in the format of its name's extension: .nt (N-Triples) or .ttl (Turtle), optionally followed by .gz.
-// The name is otherwise used only in errors. Blank nodes of different texts are different nodes. After an error the
+// Otherwise, the name is used only in errors. Blank nodes in different texts are different nodes. After an error the
 // builder contains part of the text and should be discarded.
 func (b *Builder) Read(name string, r io.Reader) error {
 	base, zipped := strings.CutSuffix(name, ".gz")
@@ -89,7 +89,7 @@ func (b *Builder) ReadFile(path string) error {
 	return b.Read(path, f)
 }
 
-// readTurtle parses with goRDFlib and adds the triples as they arrive.
+// readTurtle parses Turtle with goRDFlib and adds the triples as they are read.
 func (b *Builder) readTurtle(r io.Reader) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -115,14 +115,14 @@ func NewTripleSink(b *Builder) *tripleSink {
 	return &tripleSink{Store: rdfstore.NewMemoryStore(), b: b}
 }
 
-// Add passes a triple on.
+// Add passes on a triple.
 func (s *tripleSink) Add(t term.Triple, _ term.Term) {
 	if err := s.b.Add(s.term(t.Subject), s.term(t.Predicate), s.term(t.Object)); err != nil && s.err == nil {
 		s.err = err
 	}
 }
 
-// AddN passes triples on.
+// AddN passes on triples.
 func (s *tripleSink) AddN(qs []term.Quad) {
 	for _, q := range qs {
 		s.Add(q.Triple, nil)

@@ -1,4 +1,4 @@
-// Package store keeps the triples of a graph in memory. Terms are numbers (dict.go), triples are three sorted
+// Package store stores the triples of a graph in memory. Terms are numbers (dict.go), triples are three sorted
 // permutations of numbers (store.go), and the values of literals are parsed once (typed.go). A [Builder] reads Turtle
 // and N-Triples.
 package store
@@ -14,13 +14,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// Pair is the rest of a triple in the run of its first place.
+// Pair is the rest of a triple in the run of its first position.
 type Pair struct{ A, B value.ID }
 
-// triple is subject, predicate, object.
+// triple is a subject, a predicate and an object.
 type triple struct{ s, p, o value.ID }
 
-// perm is a sorted permutation of the triples in compressed rows: the pairs of first place n are
+// perm is a sorted permutation of the triples in compressed rows: the pairs with n in the first position are
 // pairs[start[n]:start[n+1]], in ascending order.
 type perm struct {
 	start []uint32
@@ -29,7 +29,7 @@ type perm struct {
 
 // Store is the graph's triples in three permutations: by subject (predicate, object), by object (predicate, subject)
 // and by predicate (subject, object). Every triple pattern is a run of one of them: s??, sp?, spo and s?o of the first,
-// ??o, ?po of the second, ?p? of the third, ??? of any. It never changes after it was built, so it is safe for
+// ??o, ?po of the second, ?p? of the third, ??? of any. It never changes after it is built, so it is safe for
 // concurrent use.
 type Store struct {
 	*dict
@@ -43,8 +43,8 @@ type Store struct {
 	typed   typedValues
 }
 
-// Digest is a hash of all terms and triples. Graphs that were read from the same files in the same order have the same
-// digest.
+// Digest returns a hash of all terms and triples. Graphs that were read from the same files in the same order have the
+// same digest.
 func (s *Store) Digest() string {
 	h := sha256.New()
 	w := bufio.NewWriterSize(h, 1<<16)
@@ -75,13 +75,13 @@ func (s *Store) Digest() string {
 type predStat struct {
 	pred     value.ID
 	count    int
-	Subjects int // distinct
-	Objects  int // distinct
+	Subjects int // number of distinct subjects
+	Objects  int // number of distinct objects
 }
 
-// newStore sorts the triples; duplicates count once.
+// newStore sorts the triples. Duplicates count only once.
 func newStore(d *dict, ts []triple) *Store {
-	// Three stable counting sorts, last place first, yield the order subject, predicate, object.
+	// Three stable counting sorts, beginning with the last position, yield the order subject, predicate, object.
 	n := d.Size()
 	ts = countingSort(ts, n, func(t triple) value.ID { return t.o })
 	ts = countingSort(ts, n, func(t triple) value.ID { return t.p })
@@ -162,7 +162,7 @@ func (s *Store) statistics(byObj []triple) {
 	}
 }
 
-// Stat returns what is known about a predicate. For a predicate that does not occur, all fields are zero.
+// Stat returns the statistics of a predicate. For a predicate that does not occur, all fields are zero.
 func (s *Store) Stat(p value.ID) predStat {
 	if i, ok := s.predOf[p]; ok {
 		return s.Preds[i]
@@ -170,7 +170,7 @@ func (s *Store) Stat(p value.ID) predStat {
 	return predStat{pred: p}
 }
 
-// Run returns the pairs of a first place. Terms that are not in the graph have none.
+// Run returns the pairs with n in the first position. Terms that are not in the graph have none.
 func (x *perm) Run(n value.ID) []Pair {
 	if n >= value.ID(len(x.start))-1 {
 		return nil
@@ -178,14 +178,14 @@ func (x *perm) Run(n value.ID) []Pair {
 	return x.pairs[x.start[n]:x.start[n+1]]
 }
 
-// Sub returns the pairs of a first place whose second place is a.
+// Sub returns the pairs with n in the first position and a in the second.
 func (x *perm) Sub(n, a value.ID) []Pair {
 	run := x.Run(n)
 	run = run[lowerBound(run, Pair{a, 0}):]
 	return run[:lowerBound(run, Pair{a + 1, 0})]
 }
 
-// lowerBound returns the first index in run whose pair is not less than p.
+// lowerBound returns the first index in run whose pair does not sort before p.
 func lowerBound(run []Pair, p Pair) int {
 	return sort.Search(len(run), func(i int) bool {
 		q := run[i]
@@ -200,8 +200,8 @@ func (s *Store) Has(sub, p, o value.ID) bool {
 	return i < len(run) && run[i] == Pair{p, o}
 }
 
-// Count returns the number of triples that match; 0 is a wildcard. It is exact and takes only a few steps, except for
-// s?o, where it is an upper bound.
+// Count returns the number of triples that match; 0 is a wildcard. It is exact and takes only a few steps; for s?o, it
+// is only an upper bound.
 func (s *Store) Count(sub, p, o value.ID) int {
 	switch {
 	case sub != 0 && p != 0 && o != 0:
@@ -228,5 +228,5 @@ func (s *Store) Count(sub, p, o value.ID) int {
 // IsNode reports whether a term is a subject or an object of the graph.
 func (s *Store) IsNode(n value.ID) bool { return len(s.SPO.Run(n)) > 0 || len(s.OPS.Run(n)) > 0 }
 
-// Objects returns the pairs (predicate, object) of a subject and predicate.
+// Objects returns the pairs (predicate, object) of a subject that have the given predicate.
 func (s *Store) Objects(sub, p value.ID) []Pair { return s.SPO.Sub(sub, p) }

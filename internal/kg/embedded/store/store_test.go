@@ -60,7 +60,7 @@ func TestNTriplesMistakes(t *testing.T) {
 	}
 }
 
-// TestStore checks the permutations against a list of the same triples, with every combination of bound places.
+// TestStore checks the permutations against a list of the same triples, with every combination of bound positions.
 func TestStore(t *testing.T) {
 	b := NewBuilder()
 	term := func(n int) rdf.Term { return rdf.IRI("x:" + string(rune('a'+n))) }
@@ -99,8 +99,8 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// FuzzNTriples feeds any text to the reader: it must not panic, and what it reads must read the same again when written
-// out.
+// FuzzNTriples passes arbitrary texts to the reader. It must not panic, and triples that it reads must be read
+// unchanged after they are written.
 func FuzzNTriples(f *testing.F) {
 	f.Add("<x:a> <x:p> \"b\\u00FC\"@en .")
 	f.Add("_:a <x:p> \"1\"^^<x:t> . # c")

@@ -8,12 +8,12 @@ import (
 )
 
 // Numbers, truth values, times and durations are parsed once, when the graph is built, and never change. A term takes
-// 16 bytes, and a time or duration also the memory that it points to, shared by all queries. Texts take nothing,
-// because they are their own values. A number beyond int64 is parsed each time that it is used.
+// 16 bytes, and a time or duration also uses the memory to which it points, which all queries share. Strings take no
+// memory, because they are their own values. A number that does not fit in an int64 is parsed every time it is used.
 
 // typedCell is the value of one literal.
 type typedCell struct {
-	// a whole number's or decimal's digits, a truth value, the bits of a double, or an index in moments or durations
+	// the digits of an integer or decimal, a truth value, the bits of a double, or an index in moments or durations
 	n     int64
 	scale int32      // of a decimal
 	k     value.Kind // KindNone: parse the text
@@ -21,7 +21,7 @@ type typedCell struct {
 
 // typedValues contains the cells of a dictionary.
 type typedValues struct {
-	cellOf    []uint32 // by number of the term; 0: none
+	cellOf    []uint32 // by term number; 0: none
 	cells     []typedCell
 	moments   []value.Moment
 	durations []value.Duration

@@ -30,12 +30,12 @@ func Equal(a, b Value) Truth {
 		return TruthOf(a.Time.cmp(b.Time) == 0)
 	case a.Kind == b.Kind:
 		return equalSameKind(a, b)
-	case a.Kind == KindLang || b.Kind == KindLang: // a text with a language is never equal to a literal without
+	case a.Kind == KindLang || b.Kind == KindLang: // a string with a language never equals a literal without one
 		return False
 	case a.Kind == KindOther || b.Kind == KindOther || a.Kind == KindIll || b.Kind == KindIll:
 		return Error
 	}
-	return False // of different known types, whose values have nothing in common
+	return False // the types are known and different, and have no values in common
 }
 
 func equalSameKind(a, b Value) Truth {
@@ -55,11 +55,11 @@ func equalSameKind(a, b Value) Truth {
 	return Error
 }
 
-// IsTime reports whether values of a kind are points in time or parts of them: date-times, dates, times and years.
+// IsTime reports whether values of kind k are points in time or parts of them: date-times, dates, times and years.
 func IsTime(k Kind) bool { return k >= KindDateTime && k <= KindYear }
 
-// sameClock reports whether the difference of two kinds of time is defined: of equal kinds, and of dates with points in
-// time.
+// sameClock reports whether the difference of two kinds of time is defined. It is defined for equal kinds, and for
+// dates and points in time in any combination.
 func sameClock(a, b Kind) bool {
 	return a == b || (a == KindDateTime || a == KindDate) && (b == KindDateTime || b == KindDate)
 }
@@ -77,7 +77,7 @@ func farApart(a, b *Moment) int {
 	return 0
 }
 
-// compareNumeric compares numbers after promotion to the wider type; it returns false if one is NaN.
+// compareNumeric compares numbers after promotion to the wider type. It returns false if one of them is NaN.
 func compareNumeric(a, b Value) (int, bool) {
 	if a.Kind <= KindDecimal && b.Kind <= KindDecimal {
 		return a.Num.Cmp(b.Num), true
@@ -92,7 +92,7 @@ func compareNumeric(a, b Value) (int, bool) {
 	return cmp.Compare(x, y), true
 }
 
-// Compare compares two values for <, >, <= and >=. ok is false if they have no order, which is an error in the
+// Compare compares two values for <, >, <= and >=. ok is false if they cannot be ordered, which is an error in the
 // expression. nan means that one of them is NaN, so every comparison is false.
 func Compare(a, b Value) (c int, nan, ok bool) {
 	switch {
@@ -125,7 +125,7 @@ func Compare(a, b Value) (c int, nan, ok bool) {
 	return 0, false, false
 }
 
-// SortClass returns the position of a kind in the order of ORDER BY (SPARQL 1.1, section 15.1): nothing, blank nodes,
+// SortClass returns the position of a kind in the order of ORDER BY (SPARQL 1.1, section 15.1): unbound, blank nodes,
 // IRIs, literals. The order among literals that cannot be compared is our choice: numbers, times, truth values,
 // durations, strings, others.
 func SortClass(k Kind) int {
@@ -191,8 +191,8 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// Arithmetic computes a op b for numbers, and + and - for times and durations. The difference of two times is a number
-// of days (xsd:double), as in Blazegraph. The result of an undefined operation is the zero Value.
+// Arithmetic computes a op b for numbers, and + and - also for times and durations. The difference of two times is a
+// number of days (xsd:double), as in Blazegraph. The result of an undefined operation is the zero Value.
 func Arithmetic(op byte, a, b Value) Value {
 	if !a.IsNumeric() || !b.IsNumeric() {
 		return timeArithmetic(op, a, b)

@@ -9,7 +9,7 @@ import (
 )
 
 // Moment is a point in time of the proleptic Gregorian calendar in its own time zone: xsd:dateTime, xsd:date (no time
-// of day) and xsd:time (no date). Years extend far beyond 0 to 9999; year 0 is 1 BCE (XSD 1.1).
+// of day) and xsd:time (no date). Years may be far outside the range 0 to 9999. Year 0 is 1 BCE (XSD 1.1).
 type Moment struct {
 	Year                 int64
 	Month, Day           int
@@ -22,7 +22,7 @@ type Moment struct {
 // maxYear keeps seconds within int64.
 const maxYear = 200_000_000_000
 
-// parseDateTime reads an xsd:dateTime, parseDate an xsd:date.
+// parseDateTime reads an xsd:dateTime.
 func parseDateTime(s string) (*Moment, bool) {
 	m := &Moment{}
 	rest, ok := m.readDate(s)
@@ -218,7 +218,7 @@ func floorDiv64(a, b int64) int64 {
 	return q
 }
 
-// Seconds counts seconds since 1970 in UTC; a moment without a zone counts as UTC.
+// Seconds returns the number of seconds since 1970 in UTC. A moment without a zone is treated as UTC.
 func (m *Moment) Seconds() int64 {
 	return DaysFromCivil(m.Year, m.Month, m.Day)*86400 + int64(m.Hour*3600+m.Minute*60+m.Second) - int64(m.Zone*60)
 }
@@ -238,8 +238,8 @@ func (m *Moment) cmp(o *Moment) int {
 	return 0
 }
 
-// plus returns the moment moved by months and then by seconds and nanoseconds. It returns false beyond the calendar's
-// bounds.
+// plus returns the moment moved by months and then by seconds and nanoseconds. It returns false if the result is beyond
+// the calendar's bounds.
 func (m *Moment) plus(d Duration, sign int64) (*Moment, bool) {
 	out := *m
 	if AbsInt(d.Months) > maxYear*12 || AbsInt(d.Seconds) > math.MaxInt64/4 {
@@ -302,14 +302,15 @@ func MomentOf(t time.Time) *Moment {
 		Nanos:  t.Nanosecond(), HasZone: true}
 }
 
-// Duration is an xsd:duration: months and seconds do not convert into each other. All parts have the same sign.
+// Duration is an xsd:duration. Months cannot be converted to seconds, or seconds to months. All parts have the same
+// sign.
 type Duration struct {
 	Months  int64
 	Seconds int64
 	nanos   int
 }
 
-// parseDuration reads an xsd:duration such as P1Y2M, -P3DT4H, PT0.5S.
+// parseDuration reads an xsd:duration such as P1Y2M, -P3DT4H or PT0.5S.
 func parseDuration(s string) (Duration, bool) {
 	var d Duration
 	t, neg := strings.CutPrefix(s, "-")
@@ -372,7 +373,7 @@ func (d *Duration) part(num string, unit byte, inTime bool) bool {
 	return true
 }
 
-// String returns the canonical form: P1Y2M, P3DT4H, PT0S.
+// String returns the canonical form, such as P1Y2M, P3DT4H or PT0S.
 func (d Duration) String() string {
 	var b strings.Builder
 	if d.Months < 0 || d.Seconds < 0 || d.nanos < 0 {

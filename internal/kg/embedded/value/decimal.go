@@ -11,13 +11,13 @@ import (
 // DivScale is the maximum number of decimal places of a quotient, which is rounded half up, as in Blazegraph.
 const DivScale = 20
 
-// maxDigits bounds the length of a decimal number; a longer result is an error in the expression.
+// maxDigits is the maximum number of digits of a decimal number. A longer result is an error in the expression.
 const maxDigits = 4000
 
-// Decimal is an exact decimal number n·10^-scale. Small ones are in n, others in big.
+// Decimal is the exact decimal number Digits·10^-Scale, or Big·10^-Scale if Digits would overflow.
 type Decimal struct {
 	Digits int64
-	Big    *big.Int // if not nil, used instead of n
+	Big    *big.Int // if not nil, used instead of Digits
 	Scale  int32
 }
 
@@ -43,7 +43,7 @@ func fromBig(b *big.Int, scale int32) (Decimal, bool) {
 // Pow10 returns 10 to the power of n.
 func Pow10(n int32) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
-// ParseDecimal reads the lexical form of xsd:decimal and xsd:integer: sign, digits, point.
+// ParseDecimal reads the lexical form of xsd:decimal and xsd:integer: a sign, digits and a decimal point.
 func ParseDecimal(s string) (Decimal, bool) {
 	t, neg := s, false
 	if t != "" && (t[0] == '-' || t[0] == '+') {
@@ -89,7 +89,7 @@ func ParseDecimal(s string) (Decimal, bool) {
 	return fromBig(b, scale)
 }
 
-// String returns the shortest form without exponent: "2", "-0.5".
+// String returns the shortest form without an exponent, such as "2" or "-0.5".
 func (d Decimal) String() string {
 	s := ""
 	if d.Big != nil {
@@ -123,7 +123,7 @@ func (d Decimal) AsFloat() float64 {
 		return float64(d.Digits)
 	}
 	if d.Big == nil && d.Scale < int32(len(exactPowers)) && AbsInt(d.Digits) < 1<<53 {
-		return float64(d.Digits) / exactPowers[d.Scale] // both are exact, so the quotient is rounded once
+		return float64(d.Digits) / exactPowers[d.Scale] // both are exact, so only the quotient is rounded
 	}
 	f, _ := strconv.ParseFloat(d.String(), 64)
 	return f
@@ -158,7 +158,7 @@ func align(a, b Decimal) (*big.Int, *big.Int, int32) {
 	return x, y, a.Scale
 }
 
-// Cmp compares two decimals: -1, 0 or 1.
+// Cmp compares two decimals. It returns -1, 0 or 1.
 func (d Decimal) Cmp(e Decimal) int {
 	if d.Big == nil && e.Big == nil && d.Scale == e.Scale {
 		switch {
@@ -240,7 +240,7 @@ func (d Decimal) Div(e Decimal) (Decimal, bool) {
 		return Decimal{}, false
 	}
 	scale := max(int32(DivScale), d.Scale)
-	// d/e = dn·10^(e.scale-d.scale)/en; one more place for rounding
+	// d/e = dn·10^(e.scale-d.scale)/en; compute one more place for rounding
 	x := new(big.Int).Mul(d.Int(), Pow10(scale+e.Scale-d.Scale+1))
 	q := x.Quo(x, e.Int())
 	return roundLast(q, scale)
@@ -266,7 +266,7 @@ func roundLast(q *big.Int, scale int32) (Decimal, bool) {
 	return fromBig(q, scale)
 }
 
-// rounding modes of toInteger.
+// rounding is a rounding mode of ToInteger.
 type rounding int
 
 // The rounding modes.
@@ -301,12 +301,12 @@ func (d Decimal) ToInteger(mode rounding) Decimal {
 }
 
 func floorDiv(a, b *big.Int) *big.Int {
-	q, m := new(big.Int).DivMod(a, b, new(big.Int)) // Euclidean, b > 0: the floor
+	q, m := new(big.Int).DivMod(a, b, new(big.Int)) // Euclidean division; since b > 0, q is the floor
 	_ = m
 	return q
 }
 
-// formatDouble returns the canonical form of xsd:double: 1.0E0, 1.5E-7, INF, NaN.
+// formatDouble returns the canonical form of an xsd:double, such as 1.0E0, 1.5E-7, INF or NaN.
 func formatDouble(f float64, size int) string {
 	switch {
 	case math.IsNaN(f):

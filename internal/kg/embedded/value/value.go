@@ -1,6 +1,6 @@
-// Package value computes with RDF terms as SPARQL 1.1 does: it reads literals, compares and orders values, and does
-// arithmetic on numbers, times and durations (SPARQL 1.1, section 17, and XML Schema Definition Language 1.1 Part 2:
-// Datatypes).
+// Package value computes with RDF terms according to SPARQL 1.1: it reads literals, compares and orders values, and
+// does arithmetic on numbers, times and durations (SPARQL 1.1, section 17, and XML Schema Definition Language 1.1 Part
+// 2: Datatypes).
 package value
 
 import (
@@ -10,14 +10,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// ID numbers a term. Numbers below LocalBit are terms of the graph's dictionary, numbers with [LocalBit] set are terms
-// that a query created and the graph does not have; 0 means no term (an unbound variable).
+// ID is the number of a term. Numbers below [LocalBit] are terms of the graph's dictionary. Numbers with [LocalBit] set
+// are terms that a query created and that are not in the graph. 0 means no term (an unbound variable).
 type ID uint32
 
 // LocalBit is set in the IDs of terms that a query created.
 const LocalBit ID = 1 << 31
 
-// Kind tells what kind of value a term is in expressions.
+// Kind is the kind of value of a term in expressions.
 type Kind uint8
 
 const (
@@ -40,8 +40,8 @@ const (
 	KindIll                  // a known datatype with an invalid text: Text, Tag
 )
 
-// Value is a term in a form for computing. A value of a term has the term's number in ID, or its text in Text; a
-// computed value gets its text when it becomes a term.
+// Value is a term in a form for computations. The value of a term has the term's number in ID or its text in Text. A
+// computed value gets a text only when it becomes a term.
 type Value struct {
 	Kind     Kind
 	ID       ID
@@ -80,7 +80,7 @@ func Double(f float64) Value {
 // Dec returns the value of an xsd:decimal.
 func Dec(d Decimal) Value { return Value{Kind: KindDecimal, Num: d, Tag: rdf.XSDDecimal} }
 
-// Int returns the value of an xsd:integer; d has no fraction.
+// Int returns the value of an xsd:integer. d must not have a fraction.
 func Int(d Decimal) Value { return Value{Kind: KindInt, Num: d, Tag: rdf.XSDInteger} }
 
 // SmallInt returns the value of an xsd:integer.
@@ -107,7 +107,7 @@ const (
 	LangString    = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 )
 
-// KindOf returns the kind of literals with a datatype or language (in the form of [TagOf]).
+// KindOf returns the kind of literals with a given datatype or language (in the form of [TagOf]).
 func KindOf(tag string) Kind {
 	if tag == "" {
 		return KindString
@@ -192,7 +192,7 @@ func Literal(k Kind, text, tag string) Value {
 	return v
 }
 
-// InRange checks the bounds of the types derived from xsd:integer (XSD 1.1 Part 2, section 3.4).
+// InRange checks the ranges of the types derived from xsd:integer (XSD 1.1 Part 2, section 3.4).
 func InRange(d Decimal, tag string) bool {
 	within := func(lo, hi int64) bool { return d.Cmp(IntDecimal(lo)) >= 0 && d.Cmp(IntDecimal(hi)) <= 0 }
 	switch tag[len(rdf.XSD):] {
@@ -342,7 +342,7 @@ func (v Value) AsFloat() float64 {
 	return v.Float
 }
 
-// TagOf returns the entry of tags for a literal's datatype or language.
+// TagOf returns the tag for a literal's datatype or language, as in a dictionary's tags.
 func TagOf(t rdf.Term) string {
 	if t.Lang != "" {
 		return "@" + t.Lang
@@ -350,8 +350,8 @@ func TagOf(t rdf.Term) string {
 	return t.Datatype
 }
 
-// Part returns s, a piece of a's text, as a value. A small piece of a large text that is not otherwise referenced is
-// copied, so that it does not keep the whole text in memory.
+// Part returns s, a part of a's text, as a value. A small part of a large text that is not otherwise referenced is
+// copied, so that the whole text does not stay in memory.
 func (a Value) Part(s string) string {
 	if a.ID == 0 && len(a.Text) > 4*len(s)+256 {
 		return strings.Clone(s)

@@ -1,5 +1,5 @@
-// Package void reads the description that a graph publishes of itself (VoID), from a file or from its standard location
-// on a server, so that package shape can query it.
+// Package void reads the description (VoID) that a graph publishes about itself, from a file or from its standard
+// location on a server, so that package shape can query it.
 package void
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/shape"
 )
 
-// WellKnown returns the address of the VoID description of a server's data: /.well-known/void (W3C, Describing Linked
+// WellKnown returns the URL of the VoID description of a server's data: /.well-known/void (W3C, Describing Linked
 // Datasets with the VoID Vocabulary, section 7.2).
 func WellKnown(endpoint string) (string, error) {
 	u, err := url.Parse(endpoint)
@@ -23,8 +23,8 @@ func WellKnown(endpoint string) (string, error) {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/.well-known/void"}).String(), nil
 }
 
-// Fetch returns a function for shape.Options.VoID that gets the description at an address, such as that of WellKnown.
-// get returns the body at an address and must limit time and size.
+// Fetch returns a function for shape.Options.VoID that fetches the description at a URL, such as that of WellKnown. get
+// returns the body at a URL and must limit time and size.
 func Fetch(address string, get func(ctx context.Context, address string) ([]byte, error),
 ) func(context.Context) (shape.Query, error) {
 	return func(ctx context.Context) (shape.Query, error) {
@@ -47,7 +47,7 @@ func File(path string) func(context.Context) (shape.Query, error) {
 	}
 }
 
-// Read returns queries over a description in Turtle. name is for errors.
+// Read returns queries over a description in Turtle. name is used in errors.
 func Read(name string, data []byte) (shape.Query, error) {
 	b := embedded.NewBuilder()
 	if err := b.Read("void.ttl", bytes.NewReader(data)); err != nil {
