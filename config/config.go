@@ -314,7 +314,7 @@ func (c *Config) CheckRun() error {
 		p = append(p, errors.New("WIKI_PASSWORD, WIKI_OAUTH_* or WIKI_OAUTH2_TOKEN: the bot needs a way to log in"))
 	}
 	if c.WikiUser == "" && oauth {
-		p = append(p, errors.New("WIKI_USER: also with OAuth, the bot needs the account's name to recognize its own posts"))
+		p = append(p, errors.New("WIKI_USER: even with OAuth, the bot needs the account's name to recognize its own posts"))
 	}
 	if c.Operator == "" {
 		p = append(p, errors.New("OPERATOR: every reply names the person who runs the bot; set a user name"))

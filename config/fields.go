@@ -109,7 +109,7 @@ func urlField(f func(*Config) *string) field {
 			case u.User != nil:
 				return errors.New("the address must not contain a user name or password")
 			case u.Scheme == "http" && !Loopback(u.Hostname()):
-				return errors.New("want https, since secrets may be sent there; plain http is for addresses of this machine only")
+				return errors.New("want https, since secrets may be sent there; plain http is only for addresses of this machine")
 			}
 		}
 		*f(c) = v

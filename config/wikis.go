@@ -89,7 +89,7 @@ func (c *Config) ReadWikis(file string, data []byte, getenv func(string) string)
 	for _, name := range names {
 		w, errs := c.with(doc.Wikis[name], secret)
 		if !wikiName.MatchString(name) {
-			errs = append(errs, errors.New("a name has small letters, digits and hyphens, and begins with a letter"))
+			errs = append(errs, errors.New("a name consists of lower-case letters, digits and hyphens, and begins with a letter"))
 		}
 		for _, err := range errs {
 			problems = append(problems, fmt.Errorf("WIKIS: %s: %s: %w", file, name, err))

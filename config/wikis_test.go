@@ -50,7 +50,7 @@ func TestReadWikis(t *testing.T) {
 		{"wikis: {a: {languages: [German]}}", `languages: want codes such as de or pt-br, not "German"`},
 		{"wikis: {a: {graph: {sparkle: x}}}", `line 1: graph has the keys name, sparql and entity_api, not "sparkle"`},
 		{"wikis: {a: {graph: {name: x, sparql: 'https://x/'}}}", "leave out sparql and entity_api"},
-		{"wikis: {'A b': {}}", "a name has small letters"},
+		{"wikis: {'A b': {}}", "a name consists of lower-case letters"},
 		{"wikis: {a: {password: NOWHERE}}", "password: NOWHERE is not set"},
 		{"- x", "cannot unmarshal"},
 	} {

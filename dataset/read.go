@@ -47,7 +47,7 @@ func ReadItems(r io.Reader) ([]Item, Format, error) {
 		return nil, "", fmt.Errorf("reading the benchmark: %w", text.JSON(err))
 	}
 	if len(data) > maxFile {
-		return nil, "", fmt.Errorf("the file is larger than %d bytes; no benchmark is", maxFile)
+		return nil, "", fmt.Errorf("the file is larger than %d bytes; no benchmark is that large", maxFile)
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	rest := bytes.TrimLeft(data, " \t\r\n")
@@ -91,7 +91,7 @@ func (f *itemReader) at(offset int) string {
 func (f *itemReader) syntax(err error, base int) error {
 	var s *json.SyntaxError
 	if errors.As(err, &s) {
-		return fmt.Errorf("%s: the JSON is broken here", f.at(base+int(s.Offset)-1))
+		return fmt.Errorf("%s: the JSON is invalid here", f.at(base+int(s.Offset)-1))
 	}
 	return fmt.Errorf("%s: %w", f.at(base), text.JSON(err))
 }
@@ -214,7 +214,7 @@ func (f *fields) text(keys ...string) (s string) {
 	for _, k := range keys {
 		v, ok := f.take(k)
 		if ok && f.err == nil && json.Unmarshal(v, &s) != nil {
-			f.err = fmt.Errorf("%q is not text but %.40s", k, v)
+			f.err = fmt.Errorf("%q is not a string but %.40s", k, v)
 		}
 		if ok {
 			return s
@@ -226,7 +226,7 @@ func (f *fields) text(keys ...string) (s string) {
 // list takes a list of strings.
 func (f *fields) list(key string) (s []string) {
 	if v, ok := f.take(key); ok && f.err == nil && json.Unmarshal(v, &s) != nil {
-		f.err = fmt.Errorf("%q is not a list of texts but %.40s", key, v)
+		f.err = fmt.Errorf("%q is not a list of strings but %.40s", key, v)
 	}
 	return s
 }
@@ -244,7 +244,7 @@ func (f *fields) id(it *Item) {
 	case json.Unmarshal(v, &n) == nil:
 		it.ID, it.NumericID = n.String(), true
 	default:
-		f.err = fmt.Errorf(`"id" is neither text nor a number but %.40s`, v)
+		f.err = fmt.Errorf(`"id" is neither a string nor a number but %.40s`, v)
 	}
 }
 

@@ -111,7 +111,7 @@ func (n *Names) fetch(ctx context.Context, ids []string) {
 				delete(n.asking, id)
 			}
 			n.mu.Unlock()
-			n.log.Info("no names from the graph; the harvest's labels are used meanwhile", "error", err)
+			n.log.Info("the graph returned no names; the harvest's labels are used for now", "error", err)
 			return
 		}
 		if len(n.known) > maxNames {

@@ -63,7 +63,7 @@ func OpenAccount(dir string, limit float64, days llm.DayStore) (*Account, error)
 		return nil
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("what the run has cost cannot be read: %w", err)
+		return nil, fmt.Errorf("the run's costs cannot be read: %w", err)
 	}
 	if a.file, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
 		return nil, fmt.Errorf("cannot write the run's costs: %w", err)

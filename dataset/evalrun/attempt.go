@@ -59,10 +59,10 @@ func (r *runner) ask(ctx context.Context, it dataset.Item, k known, until time.T
 		wait := max(backoff(try), a.pause)
 		if !a.again || try >= r.Tries || wait > maxPause ||
 			a.pause > 0 && !until.IsZero() && a.pause > until.Sub(r.Now()) {
-			failed.Warn("a service failed an item")
+			failed.Warn("an item failed because of a service")
 			return out, nil
 		}
-		failed.Warn("a service failed an item", "retry_in", wait)
+		failed.Warn("an item failed because of a service", "retry_in", wait)
 		if err := r.Sleep(ctx, wait); err != nil && late() {
 			return out.late(), nil
 		} else if err != nil {

@@ -41,7 +41,7 @@ func (d folder) path(parts ...string) string {
 func (d folder) make() error {
 	for _, sub := range []string{goldDir, itemsDir, trajDir} {
 		if err := os.MkdirAll(d.path(sub), 0o700); err != nil {
-			return fmt.Errorf("the run's folder cannot be made: %w", err)
+			return fmt.Errorf("the run's folder cannot be created: %w", err)
 		}
 	}
 	return nil

@@ -43,7 +43,7 @@ func (r *runner) writeForms(data *RunData) error {
 				err = r.writeDialogue(run, it)
 			}
 			if err != nil {
-				return fmt.Errorf("item %s in the form %s: %w", it.ID, f, err)
+				return fmt.Errorf("item %s in the format %s: %w", it.ID, f, err)
 			}
 			files[f] = append(files[f], b...)
 		}

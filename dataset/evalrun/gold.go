@@ -62,7 +62,7 @@ func (r *runner) gold(ctx context.Context, it dataset.Item) (*goldFile, error) {
 			return g, r.keepGold(g)
 		}
 		if wait := max(backoff(try), event.Ending{Cause: err}.Pause()); try >= r.Tries || wait > maxPause {
-			r.Log.Warn("the graph's service failed a gold query", "item", it.ID, "error", err)
+			r.Log.Warn("a gold query failed because of the graph's service", "item", it.ID, "error", err)
 			return g, nil
 		} else if err := r.Sleep(ctx, wait); err != nil {
 			return nil, err

@@ -55,7 +55,7 @@ var (
 	// ErrBudget means that the limit of money, of the run or of the day, is reached.
 	ErrBudget = errors.New("the limit of money is reached")
 	// ErrServiceDown means that too many items in a row failed because of a service.
-	ErrServiceDown = errors.New("a service stays down")
+	ErrServiceDown = errors.New("a service is still down")
 )
 
 // maxInRow is the maximum number of consecutive service failures before the run stops.

@@ -59,7 +59,7 @@ type RunInfo struct {
 }
 
 // ErrOtherSettings means that a folder contains a run with other settings.
-var ErrOtherSettings = errors.New("the folder has a run with other settings")
+var ErrOtherSettings = errors.New("the folder contains a run with other settings")
 
 // Begin opens the folder of a run for a session. It creates the folder, or checks that it was created with the same
 // settings, and returns the content of run.json. asOf is used for a new run; for an existing one, it must be zero or

@@ -35,7 +35,7 @@ func ParseSuggestion(said string, c *dataset.Candidate) (*dataset.Suggestion, er
 			return nil, fmt.Errorf("a question has %d bytes", len(*q))
 		case strings.Contains(*q, "wdt:") || strings.Contains(strings.ToUpper(*q), "SELECT ?") || strings.ContainsAny(*q,
 			"{}"):
-			return nil, errors.New("a question has a piece of SPARQL")
+			return nil, errors.New("a question contains SPARQL")
 		}
 		for _, id := range entityNumber.FindAllString(*q, -1) {
 			if slices.Contains(c.Entities, id) || slices.Contains(c.Properties, id) {
@@ -65,7 +65,7 @@ type answer struct {
 
 // findAnswer returns the first JSON object in a text that contains one of the two questions.
 func findAnswer(text string) (*answer, error) {
-	err := errors.New("the answer has no JSON object")
+	err := errors.New("the answer contains no JSON object")
 	for n, at := 0, 0; n < maxBraces; n++ {
 		i := strings.IndexByte(text[at:], '{')
 		if i < 0 {

@@ -34,7 +34,7 @@ var (
 	// ErrNoPage means that the page does not exist, or that its text was hidden from public view.
 	ErrNoPage = errors.New("there is no such page")
 	// ErrNoHTML means that the wiki cannot render the page. Its wikitext can still be read.
-	ErrNoHTML = errors.New("the wiki has no HTML of this page")
+	ErrNoHTML = errors.New("the wiki has no HTML for this page")
 	// ErrNoHTMLNow is an ErrNoHTML that may be temporary, for example because the renderer is busy. The next harvest asks
 	// again.
 	ErrNoHTMLNow = fmt.Errorf("%w at the moment", ErrNoHTML)
@@ -277,7 +277,7 @@ func (h *Harvest) mine(ctx context.Context) (bool, error) {
 		return ok, err
 	}
 	wiki, prefix, _ := strings.Cut(string(claim), "\n")
-	return false, fmt.Errorf("%s has another archive, %s… of %s, not %s… of %s: harvest into another folder, or set WIKI_API and FORUM_ARCHIVE_PREFIX as they were (nothing was changed)",
+	return false, fmt.Errorf("%s contains another archive, %s… of %s, not %s… of %s: harvest into another folder, or set WIKI_API and FORUM_ARCHIVE_PREFIX as they were (nothing was changed)",
 		h.o.Dir, prefix, wiki, h.o.Prefix, h.o.Wiki)
 }
 

@@ -115,10 +115,10 @@ func (h *Harvest) steps(ctx context.Context, line []turn, done func(t *task, did
 		case h.Sleep == nil || row >= inARow:
 			return err
 		case s.again(of):
-			h.Log.Warn("a page is tried again later", "page", s.Title, "attempt", s.tries, "at", s.due, "error", err)
+			h.Log.Warn("a page will be retried later", "page", s.Title, "attempt", s.tries, "at", s.due, "error", err)
 			line = append(line, s)
 		default:
-			h.Log.Error("a page was given up for this harvest", "page", s.Title, "attempts", s.tries, "error", err)
+			h.Log.Error("a page is skipped in this harvest", "page", s.Title, "attempts", s.tries, "error", err)
 			if failed == nil {
 				failed = err
 			}

@@ -118,7 +118,7 @@ func TestAdvice(t *testing.T) {
 	answer = "no"
 	if w.mustRun(); asked != 9 || w.find("Late").Suggestion != nil ||
 		!strings.Contains(strings.Join(w.find("Late").Notes, " "),
-			"suggestion could not be read: the answer has no JSON object") {
+			"suggestion could not be read: the answer contains no JSON object") {
 		t.Errorf("asked %d times, %+v", asked, w.find("Late"))
 	}
 }

@@ -34,7 +34,7 @@ func ReadAnswer(d *Dict, data []byte) (*Answer, error) {
 	case '{':
 		err = s.document()
 	default:
-		err = errors.New("the result is a number or a text; want a SPARQL result object, a list of bindings, true, false or null")
+		err = errors.New("the result is a number or a string; want a SPARQL result object, a list of bindings, true, false or null")
 	}
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (s *scanner) document() error {
 				}
 				return s.array(func() error {
 					if !s.is('"') {
-						return errors.New("the result's head has a variable that is no text")
+						return errors.New("the result's head contains a variable that is not a string")
 					}
 					s.a.column(s.str(), len(s.a.Vars), s.index)
 					return nil

@@ -35,12 +35,12 @@ func TestReadAnswer(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                      "not JSON",
 		"[":                                     "not JSON",
-		"5":                                     "a number or a text",
+		"5":                                     "a number or a string",
 		`{"a":1}`:                               "neither",
 		`[1]`:                                   "row 1",
 		`[{"x":1}]`:                             `"x" is not an object`,
 		`[{},{"x":{"value":"a"}}]`:              `row 2 of the result: "x": it has no "type"`,
-		`{"head":{"vars":[1]},"boolean":true}`:  "variable that is no text",
+		`{"head":{"vars":[1]},"boolean":true}`:  "variable that is not a string",
 		`{"results":{"bindings":{"x":"y"}}}`:    "neither",
 		`[{"x":{"type":"uri","value":"\ud8"}}]`: "not JSON",
 	} {

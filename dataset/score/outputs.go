@@ -138,7 +138,7 @@ func (o *outputs) list() error {
 		return o.cut(err)
 	}
 	if _, err := o.dec.Token(); !errors.Is(err, io.EOF) {
-		return o.unreadable("", errors.New("the file goes on after the end of its list; what comes after it is not read"))
+		return o.unreadable("", errors.New("the file continues after the end of its list; the rest is not read"))
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (o *outputs) cut(why error) error {
 	if errors.Is(why, io.EOF) {
 		why = io.ErrUnexpectedEOF
 	}
-	if err := o.unreadable("", fmt.Errorf("from here on the file cannot be read: %w", text.JSON(why))); err != nil {
+	if err := o.unreadable("", fmt.Errorf("the file cannot be read from here on: %w", text.JSON(why))); err != nil {
 		return err
 	}
 	return io.EOF
@@ -234,10 +234,10 @@ func (o *outputs) next() error {
 	}
 	form := raw.form()
 	if form == "" && raw.Questions != nil {
-		return o.unreadable("", errors.New("it is a benchmark in QALD's form, which has no outputs: name the file of a system's outputs, and this one with --gold"))
+		return o.unreadable("", errors.New("it is a benchmark in QALD's format, which contains no outputs: name the file of a system's outputs, and this one with --gold"))
 	}
 	if form == "" {
-		return o.unreadable(idText(raw.ID), errors.New("it is in no known form: it has neither predicted_answer_tuple (SPINACH), nor id and sparql (GRASP), nor answered and result "+
+		return o.unreadable(idText(raw.ID), errors.New("its format is unknown: it has neither predicted_answer_tuple (SPINACH), nor id and sparql (GRASP), nor answered and result "+
 			"(eval run), nor dialog (Interactive-KBQA)"))
 	}
 	if o.format == "" {

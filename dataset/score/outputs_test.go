@@ -99,12 +99,12 @@ func TestReadRunResults(t *testing.T) {
 func TestReadOutputsUnreadable(t *testing.T) {
 	const good = `{"id":"g","predicted_answer_tuple":[],"gold_answer_tuple":[]}`
 	for text, want := range map[string][]string{
-		"[" + good + `,{"x":1},` + good + "]":                 {"", "in no known form", ""},
-		"[null," + good + ",5]":                               {"in no known form", "", "not an object but a number"},
+		"[" + good + `,{"x":1},` + good + "]":                 {"", "format is unknown", ""},
+		"[null," + good + ",5]":                               {"format is unknown", "", "not an object but a number"},
 		"[" + good + `,{"id":"b","question":5},` + good + "]": {"", "a number", ""},
 		"[" + good:                          {"", "from here on"},
 		"[" + good + ",{":                   {"", "from here on"},
-		"[" + good + "] [" + good + "]":     {"", "goes on after the end"},
+		"[" + good + "] [" + good + "]":     {"", "continues after the end"},
 		good + "\n{\"id\":2,":               {"", "from here on"},
 		good + "\n" + good + "\n}\n" + good: {"", "", "from here on"},
 		`{"a":{"target":{"err":null,"size":1}},"b":5,"c":{}}`:         {"", "a number", "no target"},
@@ -150,7 +150,7 @@ func TestReadOutputsErrors(t *testing.T) {
 		" 5":                            `starts with '5'`,
 		"[]":                            "no items",
 		"[{]":                           "item #1",
-		`{"x":1}`:                       "item #1: it is in no known form",
+		`{"x":1}`:                       "item #1: it is format is unknown",
 		`{"dataset":{},"questions":[]}`: "--gold",
 	} {
 		if _, err := ReadOutputs(strings.NewReader(text), func(*Output) error { return nil }); err == nil ||

@@ -32,7 +32,7 @@ func License(name string) (string, error) {
 		strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789.-") == "" {
 		return id, nil
 	}
-	return "", fmt.Errorf("%q is no license that is known here: use %s, or LicenseRef-NAME for one of your own", text.OneLine(name),
+	return "", fmt.Errorf("%q is not a known license: use %s, or LicenseRef-NAME for one of your own", text.OneLine(name),
 		strings.Join(licenses, ", "))
 }
 
@@ -41,7 +41,7 @@ func License(name string) (string, error) {
 func (x *Export) CheckLicense(license string) error {
 	for _, l := range x.Lines {
 		if l.From == "forum" && license != forumLicense {
-			return fmt.Errorf("lines made from discussions are under %s, and so is a data set with them: use --license %s, or export the harvest apart",
+			return fmt.Errorf("lines made from discussions are under %s, and so is a data set with them: use --license %s, or export the harvest separately",
 				dataset.License, forumLicense)
 		}
 	}

@@ -19,7 +19,7 @@ const EnoughF1 = 0.67
 func (x *Export) scored(ctx context.Context, path string, o Options) error {
 	data, err := evalrun.Load(ctx, path, evalrun.Metrics)
 	if err != nil {
-		return fmt.Errorf("choosing by F1 wants the folder of a run of eval run, which has gold results: %w", err)
+		return fmt.Errorf("choosing by F1 needs the folder of a run of eval run, which contains gold results: %w", err)
 	}
 	for i := range data.Items {
 		it := &data.Items[i]

@@ -251,7 +251,7 @@ func worked(c *exemplar.Chat) ([]byte, error) {
 	return []byte(d.Text() + "\n"), err
 }
 
-var errEmpty = errors.New("there are no events in it; want a trajectory")
+var errEmpty = errors.New("it contains no events; want a trajectory")
 
 // readFile reads a trajectory. It returns nil if the trajectory is not that of a question.
 func readFile(name string) (*Run, error) {

@@ -80,7 +80,7 @@ func Read(events []event.Event) (*Run, error) {
 		}
 	}
 	if strings.TrimSpace(r.Question.Text) == "" {
-		return nil, fmt.Errorf("the trajectory has no question: it is not a run of ask, of the bot or of eval run")
+		return nil, fmt.Errorf("the trajectory has no question: it is not from a run of ask, the bot or eval run")
 	}
 	if r.ID = r.Question.ID; len(events) > 0 {
 		r.Elapsed = events[len(events)-1].Time.Sub(r.Started)

@@ -76,7 +76,7 @@ func (w *writer) Add(e Entry) error {
 		w.spools[kind] = s
 	}
 	if s.n == math.MaxUint32 {
-		return fmt.Errorf("an index holds at most %d entries of a type", uint32(math.MaxUint32))
+		return fmt.Errorf("an index can contain at most %d entries of a type", uint32(math.MaxUint32))
 	}
 	if math.IsNaN(e.Score) {
 		e.Score = 0

@@ -56,7 +56,7 @@ func New(address, alias string, login Login, rt http.RoundTripper) (*Client, err
 		return nil, errors.New("the address of OpenSearch must be an http or https address without user and parameters")
 	}
 	if alias == "" || strings.Trim(alias, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.HasPrefix(alias, "-") {
-		return nil, fmt.Errorf("the index name %q must have lower-case letters, digits and hyphens only", alias)
+		return nil, fmt.Errorf("the index name %q must consist of lower-case letters, digits and hyphens", alias)
 	}
 	return &Client{base: strings.TrimSuffix(address, "/"), alias: alias, login: login, http: &http.Client{Transport: rt, Timeout: slowest,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
@@ -120,7 +120,7 @@ func (c *Client) Create(ctx context.Context, name string, rows func(add func(loo
 		}
 		err := c.call(ctx, http.MethodPost, "/"+name+"/_bulk", b.Bytes(), &r)
 		if err == nil && r.Errors {
-			err = errors.New("OpenSearch did not take some of the names")
+			err = errors.New("OpenSearch did not accept some of the names")
 		}
 		b.Reset()
 		n = 0

@@ -123,7 +123,7 @@ func KnownLanguages(codes []string) error {
 		}
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("no language has the code %s; codes are such as en, de, pt-br", strings.Join(wrong, ", "))
+		return fmt.Errorf("no language has the code %s; use codes such as en, de or pt-br", strings.Join(wrong, ", "))
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (b *Build) rows(ctx context.Context, add func(lookup.Entry) error) error {
 					b.Graph.Name, done))
 			}, add)
 			if err != nil {
-				return fmt.Errorf("%w\nwhat was pulled is kept: run the same command again to continue", err)
+				return fmt.Errorf("%w\nthe entries pulled so far are kept: run the same command again to continue", err)
 			}
 			continue
 		}

@@ -168,7 +168,7 @@ func (h *SPARQL) answer(out *response, r *http.Request, query string) {
 		return
 	}
 	if r.Context().Err() != nil {
-		h.lg.Debug("sparql: the client is gone", "err", err)
+		h.lg.Debug("sparql: the client disconnected", "err", err)
 		if out.sent {
 			panic(http.ErrAbortHandler)
 		}
