@@ -173,7 +173,7 @@ func (c *Config) Secrets() []string {
 // a key.
 func (c *Config) HasModel() bool { return c.OpenAIKey != "" || c.OpenAIBaseURL != "" }
 
-// Source is where settings come from. Flags is keyed by setting names, not flag names.
+// Source contains the sources of settings. Flags is keyed by setting names, not flag names.
 type Source struct {
 	DotEnv     io.Reader // content of the file of settings; nil if there is none
 	DotEnvName string    // the file's name in messages; empty: .env

@@ -109,7 +109,7 @@ func TestSecretsCannotBePrinted(t *testing.T) {
 		out += fmt.Sprintf(verb, c.OpenAIKey) + fmt.Sprintf(verb, struct{ K Secret }{c.OpenAIKey})
 	}
 	if strings.Contains(out, "verysecret") || strings.Contains(out, "736b2d76") {
-		t.Errorf("the secret shows in %s", out)
+		t.Errorf("the secret is visible in %s", out)
 	}
 	for _, k := range Keys() {
 		if k.Secret && k.Flag() != "" {

@@ -38,7 +38,7 @@ func TestReadWikis(t *testing.T) {
 		t.Errorf("got %+v", w)
 	}
 	if w.Operator != "Olga" || w.FollowupLimit != 3 {
-		t.Error("what the file does not say is not as in the settings")
+		t.Error("a setting that is not in the file differs from the main settings")
 	}
 	if base.WikiPassword.Reveal() != "main-secret" || base.Mentions != "off" {
 		t.Error("the main wiki's settings changed")

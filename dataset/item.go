@@ -16,12 +16,12 @@ type Item struct {
 	URL   string // URL of the page with that discussion, may be empty
 
 	Question    string
-	Language    string   // of Question, as a BCP 47 tag; empty if the file does not say
+	Language    string   // of Question, as a BCP 47 tag; empty if unknown
 	Paraphrases []string // other wordings of Question in the same language
 
 	SPARQL string // the gold query; empty if the file withholds it (test sets of QALD)
 
-	Head []string // names of the gold result's variables, in order; nil if the file does not say
+	Head []string // names of the gold result's variables, in order; nil if unknown
 	// the gold result: the bindings list of the SPARQL JSON format, or true or false; nil if the file has none
 	Answers json.RawMessage
 

@@ -128,7 +128,7 @@ func TestReadItemsErrors(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			items, _, err := ReadItems(strings.NewReader(c.text))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error %v, want one with %q", err, c.want)
+				t.Errorf("error %v, want one that contains %q", err, c.want)
 			}
 			if items != nil {
 				t.Errorf("%d items came with the error", len(items))
@@ -245,7 +245,7 @@ func TestSharedItems(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.name == "data/spinach/dev.json" && !bytes.Equal(b.Bytes(), text) {
-			t.Errorf("%s does not come back byte for byte", c.name)
+			t.Errorf("%s is not written back byte for byte", c.name)
 		}
 		b.Reset()
 		if err := WriteGRASP(&b, items); err != nil {
@@ -258,7 +258,7 @@ func TestSharedItems(t *testing.T) {
 			}
 		}
 		if !reflect.DeepEqual(items, again) {
-			t.Errorf("%s: other items come back from GRASP's lines", c.name)
+			t.Errorf("%s: different items are read back from GRASP's lines", c.name)
 		}
 	}
 }
@@ -301,7 +301,7 @@ func FuzzReadItems(f *testing.F) {
 		for i := range items {
 			if again[i].ID != items[i].ID || again[i].Question != items[i].Question ||
 				again[i].SPARQL != items[i].SPARQL {
-				t.Errorf("item %d: %+v came back as %+v", i, items[i], again[i])
+				t.Errorf("item %d: %+v was read back as %+v", i, items[i], again[i])
 			}
 		}
 	})

@@ -50,7 +50,8 @@ type File struct {
 	Content []byte
 }
 
-// WriteFiles writes either all of the files or none. Without force it refuses to replace a file with different content.
+// WriteFiles writes either all of the files or none. Without force, it refuses to replace a file with different
+// content.
 func WriteFiles(force bool, files ...File) error {
 	for _, f := range files {
 		old, err := os.ReadFile(f.Name)

@@ -72,10 +72,10 @@ func TestAssignAgain(t *testing.T) {
 	}
 	for id, names := range first {
 		if names[0] == "Ada" && id != "0" && again[id][0] != "Ada" {
-			t.Errorf("%s was Ada's and is %v", id, again[id])
+			t.Errorf("%s was assigned to Ada and is now assigned to %v", id, again[id])
 		}
 		if names[0] == "Ben" && id != "0" && again[id][0] == "Ben" {
-			t.Errorf("%s is still Ben's, who has left", id)
+			t.Errorf("%s is still assigned to Ben, who has left", id)
 		}
 	}
 }

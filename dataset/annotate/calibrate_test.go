@@ -102,7 +102,7 @@ func TestCompareOnExperts(t *testing.T) {
 	}
 	t.Logf("%d remarks on %d items: %d open on the experts' questions, %d on others'", total, len(items), own, other)
 	if 100*own > 15*total || 5*own > other {
-		t.Errorf("of %d remarks %d are open on the experts' own questions and %d on others': the comparison tells little",
+		t.Errorf("of %d remarks, %d are open for the experts' own questions and %d for others': too small a difference",
 			total, own, other)
 	}
 }

@@ -81,7 +81,7 @@ func (c *comparer) add(kind, key string, said bool, text string, at sparql.Span)
 	c.out = append(c.out, r)
 }
 
-// shorten puts a part of a query on one short line.
+// shorten returns a part of a query on one short line.
 func shorten(s string) string {
 	r := []rune(strings.Join(strings.Fields(s), " "))
 	if len(r) > 90 {
@@ -131,7 +131,7 @@ var (
 		"lineage", "in"}
 )
 
-// style makes remarks about the question alone.
+// style makes remarks about only the question.
 func (c *comparer) style(question string) {
 	trimmed := strings.TrimSpace(question)
 	none := sparql.Span{}

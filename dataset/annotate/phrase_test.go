@@ -115,11 +115,11 @@ func TestCompare(t *testing.T) {
 			if r.Said {
 				said++
 			} else if open[r.Kind] = true; said > 0 {
-				t.Errorf("%s: an open remark stands below a settled one", c.name)
+				t.Errorf("%s: an open remark is below a settled one", c.name)
 			}
 			if r.Piece != "" && !strings.Contains(strings.Join(strings.Fields(c.query), " "),
 				strings.TrimSuffix(r.Piece, " …")) {
-				t.Errorf("%s: the piece %q is not of the query", c.name, r.Piece)
+				t.Errorf("%s: the piece %q is not from the query", c.name, r.Piece)
 			}
 		}
 		var kinds []string

@@ -179,7 +179,7 @@ func Write(ctx context.Context, dir string, g Graph) ([]dataset.Candidate, error
 	return cs, os.WriteFile(filepath.Join(dir, dataset.CandidatesFile), lines.Bytes(), 0o644)
 }
 
-// run fills in what the query returns.
+// run fills in the result of the query.
 func run(ctx context.Context, dir string, c *dataset.Candidate, g Graph) error {
 	t, err := g.Query(ctx, c.Cleaned)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Account tracks what a run has cost over all its sessions and refuses a call that could exceed the run's limit. It is
-// an [llm.DayStore] in front of the day's own. Each reservation of a call's maximum cost, and each correction, is a
-// line of spent.jsonl, so that a crash loses no cost. Calls in progress at a crash stay booked at their maximum cost.
+// Account tracks the cost of a run over all its sessions and refuses a call that could exceed the run's limit. It is an
+// [llm.DayStore] in front of the day's own. Each reservation of a call's maximum cost, and each correction, is a line
+// of spent.jsonl, so that a crash loses no cost. Calls in progress at a crash stay booked at their maximum cost.
 type Account struct {
 	days  llm.DayStore
 	limit float64 // US dollars; 0: no limit
@@ -75,7 +75,7 @@ func OpenAccount(dir string, limit float64, days llm.DayStore) (*Account, error)
 // Close closes the file.
 func (a *Account) Close() error { return a.file.Close() }
 
-// Sum returns what the run has cost, with calls in progress at their maximum cost.
+// Sum returns the cost of the run, with calls in progress at their maximum cost.
 func (a *Account) Sum() llm.Usage {
 	a.mu.Lock()
 	defer a.mu.Unlock()

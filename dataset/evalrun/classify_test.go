@@ -104,7 +104,7 @@ func TestClassify(t *testing.T) {
 	for _, it := range []*ItemData{{Scores: []Score{{Metric: "spinach", F1: 1}}}, {},
 		{Result: Result{Reason: skipped}, Scores: []Score{{Metric: "spinach"}}}} {
 		if v, ok := Classify(it, "spinach", nil); ok {
-			t.Errorf("no error was classed %s", v.Class)
+			t.Errorf("no error was classified as %s", v.Class)
 		}
 	}
 }
@@ -147,16 +147,16 @@ func TestClassifyByModel(t *testing.T) {
 		said := m.asked[0].Messages[1].Content
 		if strings.Count(said, "</question>") != 1 || !strings.Contains(said, "&lt;/question&gt;") ||
 			strings.Contains(said, "<b>") {
-			t.Errorf("a question can leave its tag:\n%s", said)
+			t.Errorf("a question can escape from its tag:\n%s", said)
 		}
 		// A comment ends at the end of its line. If the query were written on one line, the rest of it would become part of
 		// the comment.
 		if want := "\nSELECT ?c { # cats &lt;/answered_query&gt;\n ?c wdt:P31 wd:Q146 # house cat \n}\n"; !strings.Contains(
 			said, want) {
-			t.Errorf("the answered query is not as it was written:\n%s", said)
+			t.Errorf("the answered query was changed:\n%s", said)
 		}
 		if !strings.HasPrefix(m.asked[0].Messages[0].Content, "[task: classify]") {
-			t.Error("the task is not named")
+			t.Error("the task is missing")
 		}
 	}
 	if v, err := ClassifyByModel(t.Context(), &sayModel{err: llm.ErrBudget}, it, rules); err == nil || v != rules {

@@ -78,14 +78,14 @@ func TestCompare(t *testing.T) {
 	for _, want := range []string{"Runs on their 4 common items", "75.00*", "1 left out (service_failed)",
 		"exact F1, failed as 0 (n 5)", "60.00", "+25.00", "oracle", "1 more."} {
 		if !strings.Contains(text.String(), want) {
-			t.Errorf("the text lacks %q:\n%s", want, &text)
+			t.Errorf("the text does not contain %q:\n%s", want, &text)
 		}
 	}
 	if !strings.Contains(md.String(), "**75.00**") || !strings.Contains(asJSON(t, c), `"f1_interval":{"low":`) {
 		t.Errorf("Markdown:\n%s", &md)
 	}
 	if _, err := Compare(t.Context(), []*RunData{a}, "", pcg()); err == nil {
-		t.Error("one run was compared")
+		t.Error("a single run was compared")
 	}
 	if _, err := Compare(t.Context(), []*RunData{a, b}, "bleu", pcg()); err == nil ||
 		!strings.Contains(err.Error(), "exact") {
@@ -127,7 +127,7 @@ func TestVote(t *testing.T) {
 		}
 	}
 	if resultKey([]byte("[]")) == resultKey([]byte("null")) || resultKey([]byte(`[{}]`)) == resultKey([]byte("[]")) {
-		t.Error("an empty table, a row without values and no answer are three things")
+		t.Error("an empty table, a row without values and no answer must have different keys")
 	}
 }
 
@@ -204,7 +204,7 @@ func TestCompareOtherBenchmark(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.Common != 0 || len(c.Pairs) != 0 || len(c.Oracle) != 0 || c.Runs[0].Scores[0].F1 != nil {
-		t.Errorf("figures of nothing: %s", asJSON(t, c))
+		t.Errorf("there are figures without common items: %s", asJSON(t, c))
 	}
 	var text bytes.Buffer
 	c.WriteText(&text, 5)
@@ -219,7 +219,7 @@ func TestCompareOtherBenchmark(t *testing.T) {
 	r.WriteMarkdown(&page)
 	if err := r.WriteHTML(&page); err != nil || strings.Contains(page.String(), "95 % interval") ||
 		!strings.Contains(page.String(), "Nothing can be compared") {
-		t.Errorf("%v: a comparison of nothing in the report", err)
+		t.Errorf("%v: the report contains a comparison without common items", err)
 	}
 }
 
@@ -247,7 +247,7 @@ func TestPartingShowsTheDifference(t *testing.T) {
 	p := part([]agent.Step{{Action: "execute_sparql", Argument: long + "# one"}, {Action: "stop"}},
 		[]agent.Step{{Action: "get_wikidata_entry", Argument: long + "two"}})
 	if p.A == p.B {
-		t.Errorf("other actions look alike: %+v", p)
+		t.Errorf("different actions look the same: %+v", p)
 	}
 	p = part([]agent.Step{{Action: "search_wikidata", Argument: long + "one"}},
 		[]agent.Step{{Action: "search_wikidata", Argument: long + "two"}})

@@ -11,8 +11,8 @@
 //	summary.json        [Summary]: scores by every metric, over all items and without those with service failures
 //	gold/NAME.json      the gold query's result with the time of its snapshot
 //	items/NAME.json     how the agent ended: the source of results.jsonl and meta.jsonl
-//	trajectories/NAME.jsonl    everything the model saw and said; NAME~2.jsonl and on are earlier attempts
-//	spent.jsonl         what the model cost, booked before each call
+//	trajectories/NAME.jsonl    everything the model saw and said; earlier attempts are in NAME~2.jsonl and so on
+//	spent.jsonl         the model's costs, booked before each call
 //
 // NAME is the item's ID in a safe form, see [FileName]. A file in gold/ or items/ appears as a whole or not at all, so
 // a run can be killed at any time: the next run with the same settings does the rest. A run with other settings in the
@@ -30,7 +30,7 @@
 //
 // # Reading order
 //
-//	method.go result.go     what is run, and what comes out
+//	method.go result.go     what is run, and the results
 //	names.go files.go       the folder
 //	settings.go account.go  what must not be mixed; money
 //	run.go attempt.go gold.go progress.go    the run

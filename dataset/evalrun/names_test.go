@@ -35,7 +35,7 @@ func TestFileName(t *testing.T) {
 	}
 	// An ID that equals another ID's file name does not overwrite its file.
 	if n := FileName("A"); FileName(n) == n {
-		t.Errorf("%q is the name of two ids", n)
+		t.Errorf("%q is the name of two IDs", n)
 	}
 }
 

@@ -82,6 +82,6 @@ func TestRecording(t *testing.T) {
 		t.Errorf("excluded: %s", asJSON(t, sum.Excluded))
 	}
 	if _, err := OpenRecording(t.TempDir()); err == nil {
-		t.Error("an empty folder is a recording")
+		t.Error("an empty folder was opened as a recording")
 	}
 }

@@ -47,7 +47,7 @@ func TestReportPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := doc.Find("script, img, iframe, object, embed, link, base, i").Length(); n != 0 {
-		t.Errorf("%d elements that no report has", n)
+		t.Errorf("%d elements that a report must not contain", n)
 	}
 	doc.Find("*").Each(func(_ int, s *goquery.Selection) {
 		for _, a := range s.Get(0).Attr {
@@ -79,10 +79,10 @@ func TestReportPage(t *testing.T) {
 		t.Errorf("%d steps of the two wrong items, want 4", got)
 	}
 	if strings.ContainsAny(b.String(), "\u202e\u2066\x1b") {
-		t.Error("a text can turn the page around")
+		t.Error("a text can reverse the page")
 	}
 	if text := doc.Find("details.item.wrong").First().Text(); !strings.Contains(text, "<script>alert(1)</script>") {
-		t.Error("a question is not shown as it is")
+		t.Error("a question is shown with changes")
 	}
 	if text := doc.Text(); !strings.Contains(text, "1 session") || strings.Contains(text, "1 sessions") ||
 		strings.Contains(text, "1 rows") {
@@ -90,7 +90,7 @@ func TestReportPage(t *testing.T) {
 	}
 	doc.Find("a[href]").Each(func(_ int, s *goquery.Selection) {
 		if to, _ := s.Attr("href"); doc.Find(`[id="`+to[1:]+`"]`).Length() != 1 {
-			t.Errorf("a link leads nowhere: %s", to)
+			t.Errorf("a link has no target: %s", to)
 		}
 	})
 	// The plots are well-formed XML.
@@ -100,11 +100,11 @@ func TestReportPage(t *testing.T) {
 			if _, err := d.Token(); err == io.EOF {
 				break
 			} else if err != nil {
-				t.Fatalf("a plot is broken: %v\n%s", err, svg)
+				t.Fatalf("a plot is not well-formed: %v\n%s", err, svg)
 			}
 		}
 		if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
-			t.Errorf("a plot has no numbers:\n%s", svg)
+			t.Errorf("a plot contains something that is not a number:\n%s", svg)
 		}
 	}
 }
@@ -199,7 +199,7 @@ func TestBins(t *testing.T) {
 		t.Errorf("%+v", bins)
 	}
 	if (&RunData{Items: r.Items[:1]}).ByValue("exact", func(*ItemData) float64 { return 1 }, nil) != nil {
-		t.Error("one value has a distribution")
+		t.Error("a single value has a distribution")
 	}
 }
 
@@ -261,6 +261,6 @@ func TestBundle(t *testing.T) {
 		}
 	}
 	if strings.Contains(index, "<h3>Gold</h3>") || !strings.Contains(string(files[0].Content), "no_answer") {
-		t.Error("the index holds what the pages hold, or the wrong one is not first")
+		t.Error("the index contains the content of the pages, or the wrong item is not first")
 	}
 }

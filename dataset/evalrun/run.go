@@ -61,7 +61,7 @@ var (
 // maxInRow is the maximum number of consecutive service failures before the run stops.
 const maxInRow = 10
 
-// Run does what is missing from a run and assembles its files. Items with a service failure in an earlier session are
+// Run does the missing work of a run and assembles its files. Items with a service failure in an earlier session are
 // asked again. The summary covers all items that are done. It is returned even with an error, which is that of ctx,
 // [ErrBudget], [ErrServiceDown], or a disk error.
 func Run(ctx context.Context, cfg Config) (*Summary, error) {
@@ -203,7 +203,7 @@ func (r *runner) deadline() time.Time {
 	return r.Now().Add(d)
 }
 
-// item does what is missing for one item. An error stops the run.
+// item does the missing work for one item. An error stops the run.
 func (r *runner) item(ctx context.Context, it dataset.Item, until time.Time) error {
 	k, err := r.load(it)
 	if err != nil {

@@ -120,7 +120,7 @@ func interrupted(t *testing.T, items []dataset.Item, jobs int, want string) {
 	w.asker.before = func(agent.Question) { asked.Add(1) }
 	w.run(t)
 	if asked.Load() != before || len(w.graph.ran) != 0 {
-		t.Error("a run that was done asked again")
+		t.Error("a finished run asked again")
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "items", ".new-*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
@@ -148,17 +148,17 @@ func TestServiceFailures(t *testing.T) {
 	m := sum.Scores[0]
 	if all := m.WithFailures; m.N != 2 || *m.F1 != 1 || all == nil || all.N != 3 ||
 		fmt.Sprintf("%.3f", *all.F1) != "0.667" {
-		t.Errorf("scores must be given both ways: %s", asJSON(t, m))
+		t.Errorf("scores must be reported in both ways: %s", asJSON(t, m))
 	}
 	if got := read(t, dir, ResultsFile); !strings.Contains(got,
 		`"answered":false,"reason":"graph_failed","error":{"kind":"graph"`) || strings.Contains(got, "5000") {
-		t.Errorf("results: the failure is not there, or with words that differ from run to run:\n%s", got)
+		t.Errorf("results: the failure is missing, or its text differs from run to run:\n%s", got)
 	}
 	for _, name := range []string{"a.jsonl", "a~2.jsonl", "a~3.jsonl", "b.jsonl", "b~2.jsonl", "b~3.jsonl", "c.jsonl"} {
 		read(t, dir, "trajectories", name)
 	}
 	if meta := read(t, dir, MetaFile); !strings.Contains(meta, `"message":"port 50003"`) {
-		t.Errorf("meta does not say what the service said:\n%s", meta)
+		t.Errorf("meta does not contain the service's message:\n%s", meta)
 	}
 
 	w = newWorld(t, dir, items) // the service is back
@@ -348,10 +348,10 @@ func TestRunUntilF1(t *testing.T) {
 			}
 		}
 		if told["b"] != nil || told["c"] != nil {
-			t.Error("something is right where gold failed or is empty")
+			t.Error("an answer is right although gold failed or is empty")
 		}
 	}
 	if told["a"] != nil {
-		t.Error("something is right without a threshold")
+		t.Error("an answer is right without a threshold")
 	}
 }

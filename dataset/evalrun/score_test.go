@@ -38,7 +38,7 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("right: %v, %v", scores, err)
 	}
 	if _, err := Metrics(t.Context(), &Result{Gold: []byte("3"), Result: []byte("null")}); err == nil {
-		t.Error("a gold result that is none was scored")
+		t.Error("an invalid gold result was scored")
 	}
 }
 

@@ -46,7 +46,7 @@ const itemJob = "item"
 
 func (s *Shared) key(it dataset.Item) string { return s.Run + " " + FileName(it.ID) }
 
-// share does what is missing from a run together with other processes.
+// share completes a run together with other processes.
 func (r *runner) share(ctx context.Context) error {
 	todo, err := r.plan(ctx)
 	if err != nil {

@@ -44,11 +44,11 @@ func TestMDE(t *testing.T) {
 		t.Errorf("100 items, no losses: %.4f", got)
 	}
 	if !math.IsNaN(MDE(3, Planned(0.5))) || !math.IsNaN(MDE(0, Planned(0.5))) {
-		t.Error("three items show nothing")
+		t.Error("three items cannot show a difference")
 	}
 	more, fewer := MDE(400, Observed(10, 20, 100)), MDE(100, Observed(10, 20, 100))
 	if more >= fewer {
-		t.Errorf("more items must show less: %v, %v", more, fewer)
+		t.Errorf("more items must show smaller differences: %v, %v", more, fewer)
 	}
 }
 
@@ -76,7 +76,7 @@ func TestBootstrap(t *testing.T) {
 		t.Errorf("halves: %v", got)
 	}
 	if again := Bootstrap(half, rng()); again != got {
-		t.Errorf("the same seed gave %v and %v", got, again)
+		t.Errorf("the same seed resulted in %v and %v", got, again)
 	}
 }
 

@@ -250,7 +250,7 @@ func (s *Summary) writeScores(w io.Writer) {
 			fmt.Fprintf(tw, "%s, %d failed as 0\t%d\t%s\t%s\t\n", m.Metric, m.failed(), all.N, percent(all.F1), percent(all.EM))
 		}
 	}
-	_ = tw.Flush() // a closed standard output ends the program
+	_ = tw.Flush() // if standard output is closed, the program ends
 }
 
 func (s *Summary) excludedFor(why string) (ids []string) {

@@ -48,7 +48,7 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	if !IsRun(dir) || IsRun(filepath.Dir(dir)) || Changed(dir).IsZero() {
-		t.Error("the folder is not known as a run")
+		t.Error("the folder is not recognized as a run")
 	}
 	for _, name := range []string{"../run", ".new-1", "none", ""} {
 		if _, err := ItemOf(t.Context(), dir, name); err == nil {

@@ -54,7 +54,7 @@ func find(t *testing.T, p *Pool, q event.ExampleQuery) []event.Example {
 func TestFindByWords(t *testing.T) {
 	p := pool()
 	if p.Len() != 5 {
-		t.Errorf("%d examples; what has no query is none", p.Len())
+		t.Errorf("%d examples; an item without a query is not an example", p.Len())
 	}
 	for _, c := range []struct{ text, want string }{
 		{"List a river that flows into Lake Constance", "a-rivers c-long"}, // different forms of a word match
@@ -90,7 +90,7 @@ func TestAnyExamples(t *testing.T) {
 		firsts[ids(find(t, p, event.ExampleQuery{Seed: seed, Limit: 1}))] = true
 	}
 	if len(firsts) < 4 {
-		t.Errorf("forty seeds began with %v only", firsts)
+		t.Errorf("forty seeds began only with %v", firsts)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestFindByMeaning(t *testing.T) {
 	}
 	find(t, p, event.ExampleQuery{Text: "again", Limit: 2})
 	if e.calls != 3 {
-		t.Errorf("%d calls; the examples' vectors are made once", e.calls)
+		t.Errorf("%d calls; the examples' vectors must be made only once", e.calls)
 	}
 	var said strings.Builder
 	p = pool()
@@ -161,7 +161,7 @@ func TestFindByMeaning(t *testing.T) {
 		}
 	}
 	if down.calls != 1 || strings.Count(said.String(), "ranked by words") != 1 {
-		t.Errorf("a model that is down is asked %d times; said:\n%s", down.calls, said.String())
+		t.Errorf("a model that is down was asked %d times; log:\n%s", down.calls, said.String())
 	}
 	p = pool()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -19,7 +19,7 @@ func TestPublishedSets(t *testing.T) {
 		}
 		f, err := os.Open(filepath.Join(dir, "data", "spinach", name))
 		if err != nil {
-			t.Skip("the published sets are not here (SPINACHBOT_SHARED): ", err)
+			t.Skip("the published benchmarks are not available (SPINACHBOT_SHARED): ", err)
 		}
 		defer f.Close()
 		items, _, err := dataset.ReadItems(f)

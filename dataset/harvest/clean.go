@@ -129,7 +129,7 @@ func AllowedService(iri string) bool {
 // scholarlyClasses and scholarlyProperties are classes and properties of scholarly articles only: the first class of
 // the split (Wikidata:SPARQL query service/WDQS graph split/Rules), those subclasses of it that queries name most
 // often, and properties that hardly any other items have. Authors, publication dates and journals are not evidence,
-// since books have them, too; P13046 (publication type of scholarly work) was made for the split.
+// since books have them, too; P13046 (publication type of scholarly work) was created for the split.
 var (
 	scholarlyClasses = []string{
 		"Q13442814", // scholarly article

@@ -8,8 +8,8 @@
 //
 // # The path of a discussion
 //
-// [Harvest.Run] goes through the archive page by page. A page that changed since it was read is read again (read.go):
-// as rendered HTML and as wikitext. If they differ, a note is added to the discussion. Each thread becomes a found
+// [Harvest.Run] goes through the archive page by page. A page that changed since it was read is reread (read.go): as
+// rendered HTML and as wikitext. If they differ, a note is added to the discussion. Each thread becomes a found
 // [dataset.Candidate] (discuss.go) that is kept in the store together with the page's revision, in one transaction.
 // Then short links are resolved (links.go), and the last-mentioned query is chosen, cleaned (clean.go) and run
 // (run.go). The outcome is stored. Everything else about a candidate is derived from this when the files are written

@@ -140,7 +140,7 @@ type Options struct {
 	Benchmarks []Benchmark
 }
 
-// Benchmark is a published benchmark that candidates are compared with.
+// Benchmark is a published benchmark with which candidates are compared.
 type Benchmark struct {
 	Name  string
 	Items []dataset.Item

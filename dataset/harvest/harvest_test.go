@@ -174,7 +174,7 @@ func TestAgain(t *testing.T) {
 	w.opts.Retry = true
 	delete(w.graph.faults, "timeout")
 	if w.mustRun(); w.find("Slow").Stage != dataset.Staged {
-		t.Error("the timeout was not tried again")
+		t.Error("the query that timed out was not run again")
 	}
 }
 
@@ -241,12 +241,12 @@ func TestEdits(t *testing.T) {
 	}
 	for name, body := range w.files() {
 		if strings.Contains(name, id) || strings.Contains(body, secret) || strings.Contains(body, "Films?") {
-			t.Errorf("%s still holds what was removed", name)
+			t.Errorf("%s still contains the removed text", name)
 		}
 	}
 	for key, note := range w.store.notes {
 		if strings.Contains(key, id) || strings.Contains(string(note), "?film wdt:P31") {
-			t.Errorf("the store still holds %s %s", key, note)
+			t.Errorf("the store still contains %s %s", key, note)
 		}
 	}
 	// The whole page is removed and later restored.
@@ -258,7 +258,7 @@ func TestEdits(t *testing.T) {
 	}
 	w.wiki.text[title] = back
 	if f = w.mustRun(); f.Pages.Gone != 0 || f.Years[0].Discussions != 19 || f.Total.Gone != 1 {
-		t.Errorf("a page that came back: %+v", f)
+		t.Errorf("a restored page: %+v", f)
 	}
 }
 
@@ -289,7 +289,7 @@ func TestEndpointDown(t *testing.T) {
 }
 
 // A second endpoint answers if the first one is down, times out or lacks the scholarly half of the data, and the notes
-// say so.
+// mention it.
 func TestSecondEndpoint(t *testing.T) {
 	w := newWorld(t)
 	planted(w)
@@ -318,7 +318,7 @@ func TestSecondEndpoint(t *testing.T) {
 	}
 	for _, q := range second.runs {
 		if strings.Contains(q, "Q99") && !strings.Contains(q, "P2860") {
-			t.Error("what was simply empty was asked again")
+			t.Error("a query with an empty result was run again")
 		}
 	}
 	delete(w.graph.faults, "timeout")
@@ -494,11 +494,11 @@ func TestNewRefuses(t *testing.T) {
 	for _, o := range []Options{{Prefix: "x", From: "2019-13"}, {Prefix: "x", From: "2019-02", To: "2019-01"},
 		{Prefix: "x", Source: "pdf"}, {}} {
 		if _, err := New(w.parts, o); err == nil {
-			t.Errorf("%+v was taken", o)
+			t.Errorf("%+v was accepted", o)
 		}
 	}
 	w.parts.Endpoints = nil
 	if _, err := New(w.parts, w.opts); err == nil {
-		t.Error("no endpoint was taken")
+		t.Error("New accepts a harvest without an endpoint")
 	}
 }

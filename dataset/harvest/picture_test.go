@@ -52,7 +52,7 @@ func TestPicture(t *testing.T) {
 			}
 		}
 		if strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "Inf") {
-			t.Error("a figure is not a number")
+			t.Error("a figure is NaN or infinite")
 		}
 		if name := os.Getenv("FUNNEL_SVG"); name != "" && f.Total.Staged > 0 {
 			_ = os.WriteFile(name, b.Bytes(), 0o644)

@@ -230,7 +230,7 @@ func (h *Harvest) savedAdvice(ctx context.Context, c *dataset.Candidate) (*advic
 	return &a, nil
 }
 
-// advice puts the suggester's advice into a candidate.
+// advice adds the suggester's advice to a candidate.
 func (h *Harvest) advice(ctx context.Context, c *dataset.Candidate) error {
 	a, err := h.savedAdvice(ctx, c)
 	if err != nil || a == nil {

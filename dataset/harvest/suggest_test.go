@@ -156,7 +156,7 @@ func TestPromptParts(t *testing.T) {
 	_, user, err = Prompt(&dataset.Candidate{Cleaned: "ASK {}"})
 	for _, tag := range []string{"<proposed>\n", "<found>\n", "date=", "month="} {
 		if err != nil || strings.Contains(user, tag) {
-			t.Errorf("%s stands in\n%s (%v)", tag, user, err)
+			t.Errorf("%s is in\n%s (%v)", tag, user, err)
 		}
 	}
 }
@@ -196,7 +196,7 @@ func TestForgetsAdvice(t *testing.T) {
 	w.mustRun()
 	w.wiki.put("2023/01", page+thread("More", "x", "no query"))
 	if w.mustRun(); asked != 1 {
-		t.Errorf("asked %d times though nothing was removed", asked)
+		t.Errorf("asked %d times although nothing was removed", asked)
 	}
 	runs := len(w.graph.runs)
 	w.wiki.put("2023/01", strings.Replace(page, "SECRET", "the known number", 1))
@@ -207,7 +207,7 @@ func TestForgetsAdvice(t *testing.T) {
 	w.mustRun()
 	for key, note := range w.store.notes {
 		if strings.HasPrefix(key, runNote) || strings.HasPrefix(key, adviceNote) {
-			t.Errorf("the store still holds %s %s", key, note)
+			t.Errorf("the store still contains %s %s", key, note)
 		}
 	}
 }

@@ -149,7 +149,7 @@ func TestNear(t *testing.T) {
 	})
 	if !strings.HasPrefix(got, strings.TrimSuffix(want, "]")) || !strings.Contains(got, "c-3 candidates 0.8") ||
 		strings.Contains(got, "c-4") || strings.Contains(got, "c-1") {
-		t.Errorf("got %s, want it to begin with %s and to hold c-3", got, want)
+		t.Errorf("got %s, want it to begin with %s and to contain c-3", got, want)
 	}
 	if n := x.near("c-4"); len(n) > 0 {
 		t.Errorf("c-4 has %v", n)
@@ -187,7 +187,7 @@ func TestHashRows(t *testing.T) {
 	}
 	a := hash("SELECT ?x WHERE { ?x wdt:P31 wd:Q5 } ORDER BY ?x")
 	if b := hash("SELECT ?y WHERE { ?y wdt:P31 wd:Q5 } ORDER BY DESC(?y)"); a != b {
-		t.Error("the order of rows counts")
+		t.Error("the order of rows matters")
 	}
 	for _, q := range []string{"SELECT ?x WHERE { ?x wdt:P31 wd:Q5 } LIMIT 4",
 		"SELECT ?x WHERE { ?x wdt:P31 wd:Q11424 }", "SELECT ?x ?x2 WHERE { ?x wdt:P31 wd:Q5 }", "ASK {}",

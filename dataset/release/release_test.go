@@ -230,7 +230,7 @@ func TestDivide(t *testing.T) {
 	}
 	d := ids(dev)
 	if d[cs[10].ID] != d[cs[30].ID] || d[cs[50].ID] != d[cs[60].ID] {
-		t.Error("near-duplicates are torn apart")
+		t.Error("near-duplicates are in different parts")
 	}
 
 	// The order does not matter, but the seed does.
@@ -256,11 +256,11 @@ func TestDivide(t *testing.T) {
 
 	// A requested size is met exactly unless a cluster prevents it, and never exceeded.
 	if dev, test := divide(cs, golds[100:], release.Part{N: 7}, 7); len(dev) != 7 || len(test) != 13 {
-		t.Errorf("7 of 20 are %d and %d", len(dev), len(test))
+		t.Errorf("7 of 20 items result in parts of %d and %d", len(dev), len(test))
 	}
 	for _, part := range []release.Part{{N: 50}, {N: 20}, {Share: 0}, {Share: 1}} {
 		if s, err := release.Divide(cs, golds[100:], part, release.NearTemplate, 7); err == nil {
-			t.Errorf("%+v of 20 is not refused: %d and %d", part, len(s.Dev), len(s.Test))
+			t.Errorf("%+v of 20 items is not refused: %d and %d", part, len(s.Dev), len(s.Test))
 		}
 	}
 	// Only the seed and the IDs determine the split, and that must never change, since published splits must stay the
@@ -433,6 +433,6 @@ func TestCard(t *testing.T) {
 		}
 	}
 	if strings.Contains(card, "javascript:") || strings.Count(card, "```") != 2 {
-		t.Error("the card can be broken out of")
+		t.Error("a text can break out of its place in the card")
 	}
 }

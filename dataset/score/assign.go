@@ -49,7 +49,7 @@ type Options struct {
 // rows {a,b}, {a} reach the sum 1 with one pair ({a,b} with {a,b}) and with two ({a,b} with {a}, {b,c} with {a,b}). The
 // pairing here has as many pairs as possible.
 type Pairing struct {
-	// Pred is, for each gold row, the predicted row that it is paired with, or -1.
+	// Pred is, for each gold row, the predicted row with which it is paired, or -1.
 	Pred []int32
 	// Shared is, for each gold row, the number of cells that it shares with that row.
 	Shared []int32

@@ -222,7 +222,7 @@ func TestAssignLimits(t *testing.T) {
 		}
 	}
 	if exact == 0 || open == 0 {
-		t.Errorf("%d exact, %d open: the test wants both", exact, open)
+		t.Errorf("%d exact, %d open: the test needs both", exact, open)
 	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -72,7 +72,7 @@ func TestDialogueFigures(t *testing.T) {
 	kqa := dialogue(`?l <pred:name> "Lake Como" . ?r <pred:name> "Stream" .`, first, "Observation: []", second,
 		"Observation: ['3']", "Thought: done.\nAction: Done.", "Stop condition detected.")
 	if glued := dialogue("", "Thought: done.\nAction:Done"); !glued.Finished() {
-		t.Error("an action without a space is not seen")
+		t.Error("an action without a space is not recognized")
 	}
 	if !kqa.Finished() || kqa.Turns() != 7 {
 		t.Errorf("finished %v, %d turns", kqa.Finished(), kqa.Turns())
@@ -99,7 +99,7 @@ func TestDialogueFigures(t *testing.T) {
 		}
 	}
 	if DialoguesMean(nil) != nil {
-		t.Error("a mean over nothing")
+		t.Error("there is a mean over no dialogues")
 	}
 }
 

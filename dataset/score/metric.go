@@ -39,7 +39,7 @@ func certain(ok bool) Score {
 	return s
 }
 
-// Limits limits the work on one item. The zero value limits only memory.
+// Limits bounds the work on one item. The zero value bounds only memory.
 type Limits struct {
 	MaxEdges int // see Options
 }

@@ -42,7 +42,7 @@ type Output struct {
 	// Result and GoldResult are for [ReadAnswer]; nil if the file contains no rows for them, null if there is no answer.
 	Result, GoldResult json.RawMessage
 
-	Failure string // why the system has no answer if a service failed; otherwise empty
+	Failure string // if a service failed, why there is no answer; otherwise empty
 	Steps   int    // actions or function calls; -1 if unknown
 	Aliases []string
 	Stored  *float64 // the F1 stored in the file, for SPINACH's outputs

@@ -161,6 +161,6 @@ func TestReadOutputsErrors(t *testing.T) {
 	stop := errors.New("stop")
 	if _, err := ReadOutputs(strings.NewReader(`[{"dialog":[]}]`),
 		func(*Output) error { return stop }); !errors.Is(err, stop) {
-		t.Errorf("the caller's error comes back as %v", err)
+		t.Errorf("the caller's error is returned as %v", err)
 	}
 }

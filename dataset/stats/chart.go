@@ -92,7 +92,7 @@ func (r *Report) complexity() string {
 		[]string{"as SPINACH's notebook counts", "on the tree"}, rows)
 }
 
-// bars draws horizontal bars; legend names the series when there are two.
+// bars draws horizontal bars; legend names the series if there are two.
 func bars(title, subtitle string, legend []string, rows []bar) string {
 	left, most := 0.0, 0.0
 	series := max(len(legend), 1)

@@ -36,8 +36,8 @@ var functionWords = map[string]string{
 }
 
 // Language guesses the language of a question from its alphabet or, for Latin letters, by counting function words. It
-// returns [Unknown] if no single language has the most. This is enough for a table of a benchmark's languages; a single
-// short question may be mistaken for a related language.
+// returns [Unknown] if no single language has the most such words. This is enough for a table of a benchmark's
+// languages; a single short question may be mistaken for a related language.
 func Language(question string) string {
 	count := map[string]int{}
 	letters := 0

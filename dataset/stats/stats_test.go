@@ -70,7 +70,7 @@ func TestNothingKnown(t *testing.T) {
 	r := Compute([]dataset.Item{{ID: "a", Question: "Lakes", SPARQL: "ASK { wd:Q1 wdt:P1 wd:Q2 }"}},
 		dataset.SPINACH, nil)
 	if r.Notebook.Projections != nil || r.Conversations != nil || r.Popularity != nil || len(r.Years) != 0 {
-		t.Errorf("something is known of nothing: %+v", r)
+		t.Errorf("an empty benchmark has figures: %+v", r)
 	}
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -84,7 +84,7 @@ func TestNothingKnown(t *testing.T) {
 		}
 	}
 	if Compute(nil, dataset.SPINACH, nil).Tree.Projections != nil {
-		t.Error("a mean of no items")
+		t.Error("there is a mean of no items")
 	}
 }
 
@@ -175,12 +175,12 @@ func TestCharts(t *testing.T) {
 		bars("Long", "names", nil, []bar{{strings.Repeat("long ", 60), []float64{1}, []string{"1"}}})} {
 		if strings.Contains(svg, `="-`) || strings.Contains(svg, strings.Repeat("long ", 9)) ||
 			!strings.Contains(svg, "…") {
-			t.Errorf("names run out of the chart: %.2000s", svg)
+			t.Errorf("names extend beyond the chart: %.2000s", svg)
 		}
 	}
 	for _, c := range Compute(nil, dataset.SPINACH, nil).Charts() {
 		if strings.Contains(c.SVG, "NaN") {
-			t.Errorf("%s of nothing has no numbers: %s", c.Name, c.SVG)
+			t.Errorf("%s of an empty benchmark contains something that is not a number: %s", c.Name, c.SVG)
 		}
 	}
 }

@@ -22,7 +22,7 @@ const forumLicense = "cc-by-sa-4.0"
 var licenses = []string{"apache-2.0", "cc-by-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0", forumLicense, "cc0-1.0", "mit",
 	"odbl", "odc-by", "pddl"}
 
-// ownLicense begins the name of a license that has no ID, as in SPDX.
+// ownLicense is the prefix of the name of a license without an ID, as in SPDX.
 const ownLicense = "licenseref-"
 
 // License reads the name of a license: an SPDX ID in any letter case, or LicenseRef-NAME for your own.

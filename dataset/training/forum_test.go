@@ -119,7 +119,7 @@ func TestLicense(t *testing.T) {
 func TestForLoaders(t *testing.T) {
 	out := os.Getenv("LOADERS")
 	if out == "" {
-		t.Skip("LOADERS names no folder; tools/loaders/check.sh does")
+		t.Skip("LOADERS does not name a folder; tools/loaders/check.sh sets it")
 	}
 	for name, path := range map[string]string{"tree": folder(t, branched(false), branched(true)), "forum": harvest(t, discussed("1", nil)),
 		"review": folder(t, reviewed())} {

@@ -171,7 +171,7 @@ func TestHeldBack(t *testing.T) {
 	for _, want := range []string{"license: mit\n", "1 line of training data", "| spinach | 1 |", "compared with 1 test item of test.json; 4 ",
 		"| near a test item: same query | 2 |"} {
 		if !strings.Contains(card, want) {
-			t.Errorf("the card has no %q:\n%s", want, card)
+			t.Errorf("the card does not contain %q:\n%s", want, card)
 		}
 	}
 }

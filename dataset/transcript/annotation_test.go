@@ -34,7 +34,7 @@ func TestAnnotationRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		if again, err := indented(c); err != nil || string(again) != string(b) {
-			t.Fatalf("read back and written again: %v\n%s\nwas\n%s", err, again, b)
+			t.Fatalf("after reading and writing again: %v\n%s\nwant\n%s", err, again, b)
 		}
 		if fits := c.Check() == nil; fits != run.Answered() {
 			t.Fatalf("run %d, answered %t: %v", n, run.Answered(), c.Check())
@@ -168,7 +168,7 @@ func TestExportOfAnnotations(t *testing.T) {
 		}
 		for i, part := range []string{"broken.json", `it has no "dialog"`, "want [index,"} {
 			if !strings.Contains(n.Unread[i], part) {
-				t.Errorf("%q does not say %q", n.Unread[i], part)
+				t.Errorf("%q does not contain %q", n.Unread[i], part)
 			}
 		}
 	}

@@ -262,7 +262,7 @@ func TestExportOfNothing(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	x := Exporter{As: AsSFT, All: true, Write: func(string, []byte) error { t.Error("something is written"); return nil }}
+	x := Exporter{As: AsSFT, All: true, Write: func(string, []byte) error { t.Error("there is output"); return nil }}
 	n, err := x.Export([]string{folder, file})
 	if err != nil || n.Lines != 0 || n.Skipped != 0 || len(n.Unread) != 2 ||
 		!strings.Contains(n.Unread[0], "no trajectories") || !strings.Contains(n.Unread[1], "no events") {
@@ -315,7 +315,7 @@ func TestTrainingData(t *testing.T) {
 	silent := &events{}
 	silent.start("b", "Q?")
 	if b, err := read(t, silent).OpenAI(""); b != nil || err != nil {
-		t.Errorf("never asked: %s, %v", b, err)
+		t.Errorf("the model was never asked: %s, %v", b, err)
 	}
 }
 

@@ -26,7 +26,7 @@ func last(events []event.Event) int {
 }
 
 // conversation returns the last exchange with the model about the question on the kept path, and the model's message:
-// the request has all earlier turns. It returns nil if the model was never asked, or if it is not known which of
+// the request contains all earlier turns. It returns nil if the model was never asked, or if it is not known which of
 // several samples was used. A turn that a person edited is returned as edited.
 func (r *Run) conversation() (*event.Event, llm.Message) {
 	for i, e := range slices.Backward(r.way) {

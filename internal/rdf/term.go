@@ -61,7 +61,7 @@ func (t Term) IsIRI() bool { return t.Kind == IRIKind }
 // IsLiteral reports whether t is a literal.
 func (t Term) IsLiteral() bool { return t.Kind == LiteralKind }
 
-// String returns t in N-Triples syntax; it is "" for the zero Term.
+// String returns t in N-Triples syntax, or "" for the zero Term.
 func (t Term) String() string {
 	switch t.Kind {
 	case IRIKind:

@@ -230,7 +230,7 @@ func encodeVectors(vs []vector) []byte {
 	return out
 }
 
-// decodeVectors reads what encodeVectors wrote; it adds base to the numbers of entries.
+// decodeVectors reads the output of encodeVectors. It adds base to the numbers of entries.
 func decodeVectors(b []byte, base int, entries []Entry) (out []vector) {
 	if len(b) == 0 {
 		return nil

@@ -22,7 +22,7 @@ var relations = []Entry{
 		Infos: []string{"maker of this work"}, Score: 60},
 }
 
-// meanings are queries by meaning with their best hit; which stems, aliases, infos or shared letters decide.
+// meanings lists queries by meaning with their best hits. Stems, aliases, infos or shared letters decide.
 var meanings = []struct{ text, want string }{
 	{"directed by", "director"}, {"who directed the film", "director"}, {"birthplace", "birth"}, {"where was she born",
 		"birth"}, {"painter", "painted"},

@@ -479,7 +479,7 @@ func skipRecord(c *cursor) {
 	c.skipTexts()
 }
 
-// decodeRecord reads what encodeRecord wrote. If the tables are nil, it leaves out the namespace and the language.
+// decodeRecord reads the output of encodeRecord. If the tables are nil, it leaves out the namespace and the language.
 func decodeRecord(c *cursor, namespaces, languages []string) record {
 	r, ns := recordHead(c)
 	r.IRI = c.text()

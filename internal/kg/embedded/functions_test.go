@@ -33,7 +33,7 @@ func runExprs(t *testing.T, g *Graph, cases []exprCase) {
 
 const someDate = `"2024-02-29T13:14:15.5+02:00"^^xsd:dateTime`
 
-// TestFunctions checks the functions of SPARQL 1.1, section 17.4; The expected values were worked out by hand from the
+// TestFunctions checks the functions of SPARQL 1.1, section 17.4. The expected values were worked out by hand from the
 // specification.
 func TestFunctions(t *testing.T) {
 	g := graphOf(t, ":a :b :c .")

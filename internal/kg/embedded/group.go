@@ -202,7 +202,7 @@ func (b *groupBuilder) optional(x *sparql.Optional) {
 	b.vars = b.vars.union(in.vars)
 }
 
-// minus compiles MINUS; Variables of its group that are not bound before it are unrelated to variables of the same name
+// minus compiles MINUS. Variables of its group that are not bound before it are unrelated to variables of the same name
 // outside.
 func (b *groupBuilder) minus(x *sparql.Minus) {
 	inner := b.c.group(x.Group, b.sc.inner(b.vars))

@@ -80,7 +80,7 @@ func TestJoinsWithUnboundCells(t *testing.T) {
 		for _, c := range []struct{ query, want string }{
 			// There are ten different values of ?y with two rows each. The twenty rows without a value join all ten.
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x OPTIONAL { ?a :q ?y } { SELECT ?y (COUNT(*) AS ?m) { ?b :q ?y } GROUP BY ?y } }`, "220"},
-			// Rows without ?y have no variable in common with what is removed.
+			// Rows without ?y have no variable in common with the rows to remove.
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x OPTIONAL { ?a :q ?y } MINUS { ?b :q ?y } }`, "20"},
 			// The second side also has rows without ?y. They are compatible with every row that has the same ?x, including rows
 			// with only ?x.

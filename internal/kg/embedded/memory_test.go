@@ -111,7 +111,7 @@ func hungryQueries() map[string]string {
 // the allocator and garbage, and a few megabytes for the runtime and for a text in transit.
 func TestPeakMemory(t *testing.T) {
 	if raceDetector {
-		t.Skip("the race detector's own memory hides what is measured; go test without -race runs this")
+		t.Skip("the race detector's own memory distorts the measurement; run go test without -race")
 	}
 	const limit = 16 << 20
 	defer debug.SetGCPercent(debug.SetGCPercent(25)) // measure what queries hold, not when the collector runs
@@ -171,7 +171,7 @@ func TestTotalMemory(t *testing.T) {
 	close(hold)
 	wg.Wait()
 	if used := g.pool.Used.Load(); used != 0 {
-		t.Errorf("%d bytes not given back", used)
+		t.Errorf("%d bytes were not released", used)
 	}
 }
 
@@ -227,7 +227,7 @@ func TestReplaceSizes(t *testing.T) {
 		tab, err := g.Query(context.Background(), "SELECT ("+c.expr+" AS ?n) { "+replaceChain(3)+"}")
 		switch {
 		case c.want == "" && kg.KindOf(err) != kg.TooGreedy:
-			t.Errorf("%.60s: %v, want a limit's error", c.expr, err)
+			t.Errorf("%.60s: %v, want the error of a limit", c.expr, err)
 		case c.want != "" && (err != nil || tab.Rows[0][0].Value != c.want):
 			t.Errorf("%.60s: %v %v, want %s", c.expr, tab, err, c.want)
 		}

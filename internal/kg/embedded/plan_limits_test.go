@@ -89,7 +89,7 @@ func hugePlans() map[string]string {
 // execution.
 func TestPlanningLimits(t *testing.T) {
 	if raceDetector {
-		t.Skip("the race detector's own memory hides what is measured; go test without -race runs this")
+		t.Skip("the race detector's own memory distorts the measurement; run go test without -race")
 	}
 	limit := 50 * time.Millisecond // PLANNING_LIMIT: with more time, plans become larger
 	if s := os.Getenv("PLANNING_LIMIT"); s != "" {
@@ -111,7 +111,7 @@ func TestPlanningLimits(t *testing.T) {
 			took := time.Since(start)
 			if kind := kg.KindOf(err); err != nil && kind != kg.Timeout && kind != kg.TooGreedy && kind != kg.TooLarge &&
 				kind != kg.SyntaxError {
-				t.Errorf("got %v, want an answer or a limit's error", err)
+				t.Errorf("got %v, want an answer or the error of a limit", err)
 			}
 			if took > limit+10*time.Second {
 				t.Errorf("took %v: %.200v", took, err)
@@ -122,7 +122,7 @@ func TestPlanningLimits(t *testing.T) {
 			t.Logf("%d kB: %v, %d MB, %.200v", len(q)>>10, took.Round(time.Millisecond), peak>>20, err)
 		})
 		if used := g.pool.Used.Load(); used != 0 {
-			t.Fatalf("%s: %d bytes not given back", name, used)
+			t.Fatalf("%s: %d bytes were not released", name, used)
 		}
 	}
 }
@@ -161,7 +161,7 @@ func TestTimeLimitOfLongSolutions(t *testing.T) {
 	} {
 		n := looks(strings.Replace(query, "WHERE", hundred, 1)) - looks(strings.Replace(query, "WHERE", one, 1))
 		if n < 90 {
-			t.Errorf("%s: for 99 more solutions the query looked at its limits %d times more", name, n)
+			t.Errorf("%s: for 99 more solutions, the query checked its limits only %d more times", name, n)
 		}
 	}
 }

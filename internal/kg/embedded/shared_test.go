@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// sharedDir returns the folder of reference data next to the repository (SPINACHBOT_SHARED overrides); It skips the
+// sharedDir returns the folder of reference data next to the repository (SPINACHBOT_SHARED overrides). It skips the
 // test if the folder does not exist.
 func sharedDir(t testing.TB, parts ...string) string {
 	t.Helper()

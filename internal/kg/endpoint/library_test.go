@@ -79,7 +79,7 @@ func TestQuestions(t *testing.T) {
 		}
 	}
 	if found < 38 {
-		t.Errorf("only %d questions find something", found)
+		t.Errorf("only %d questions return rows", found)
 	}
 	// The expected values come from the generator: all books that a house has published.
 	count, days := 0, 0
@@ -208,7 +208,7 @@ func TestPagesOfALibrary(t *testing.T) {
 	}
 	// A class that is only mentioned has a page. For a house with very many values, the values are counted.
 	if e, err := g.Entity(t.Context(), "v:Work", "en"); err != nil || len(e.Claims) != 0 {
-		t.Errorf("what is only mentioned: %+v, %v", e, err)
+		t.Errorf("a class that is only mentioned: %+v, %v", e, err)
 	}
 	ex, err := g.Examples(t.Context(), "v:publisher", "en")
 	if err != nil || len(ex) != 5 || !strings.HasPrefix(ex[0].Subject.ID, "thing:book") ||

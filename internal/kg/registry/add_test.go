@@ -237,6 +237,6 @@ func TestWriteFile(t *testing.T) {
 		t.Errorf("%d files are left", len(left))
 	}
 	if err := registry.WriteFile(filepath.Join(dir, "none", "x"), nil); err == nil {
-		t.Error("a folder that is not there: want an error")
+		t.Error("a folder that does not exist: want an error")
 	}
 }

@@ -128,7 +128,7 @@ var (
 	secretName   = regexp.MustCompile(`(?i)key|token|secret|passw|auth|credential|sig`)
 )
 
-// mapping calls f for each key of a mapping; Duplicate keys, and anything that is not a mapping, are mistakes.
+// mapping calls f for each key of a mapping. Duplicate keys, and anything that is not a mapping, are mistakes.
 func (r *reader) mapping(n *yaml.Node, key string, f func(key string, k, v *yaml.Node)) {
 	if n.Kind != yaml.MappingNode {
 		r.wrong(n, key, "want key: value lines, not %s", kindOf(n))

@@ -26,7 +26,7 @@ func TestBuiltIn(t *testing.T) {
 		}
 		for _, p := range slices.Concat(e.Labels, e.Aliases, e.Descriptions, e.Types) {
 			if _, ok := e.Expand(p); !ok {
-				t.Errorf("%s: %s is no property", e.Name, p)
+				t.Errorf("%s: %s is not a property", e.Name, p)
 			}
 		}
 	}
@@ -173,7 +173,7 @@ graph: {}
 	}
 }
 
-// FuzzRead checks that any file is either read, or that every mistake has a message.
+// FuzzRead checks that any file is either read or rejected with mistakes that all have a message.
 func FuzzRead(f *testing.F) {
 	f.Add(design)
 	if data, err := os.ReadFile("builtin.yaml"); err == nil {

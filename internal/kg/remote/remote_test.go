@@ -221,7 +221,7 @@ func TestSecretsAreSentAndHidden(t *testing.T) {
 			}
 			for _, secret := range []string{key, token, group} {
 				if err == nil || strings.Contains(shown, secret) {
-					t.Errorf("status %d: %s shows in %s", status, secret, shown)
+					t.Errorf("status %d: %s is visible in %s", status, secret, shown)
 				}
 			}
 		}
@@ -267,7 +267,7 @@ func TestAccountOutlastsCrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := second.st.TimeLeft; got != 60 {
-		t.Errorf("%v s left of 120 after a query whose end nobody saw, want 60", got)
+		t.Errorf("%v s left of 120 after a query whose end was not recorded, want 60", got)
 	}
 }
 
@@ -349,7 +349,7 @@ func TestPanic(t *testing.T) {
 		t.Helper()
 		defer func() {
 			if recover() == nil {
-				t.Error("the fault is hidden")
+				t.Error("the panic is hidden")
 			}
 		}()
 		change()

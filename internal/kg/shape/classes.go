@@ -146,7 +146,7 @@ func (m *Maker) largest(ctx context.Context, lang string) (*lookup.Memory, error
 	return c.byLang[lang], nil
 }
 
-// classEntries returns the classes with their labels; For a class without a label, the end of its IRI is used.
+// classEntries returns the classes with their labels. For a class without a label, the end of its IRI is used.
 func (m *Maker) classEntries(ctx context.Context, counts map[string]int64, lang string) ([]lookup.Entry, error) {
 	s := &kg.Shape{}
 	iris := slices.Sorted(maps.Keys(counts))

@@ -17,7 +17,7 @@ import (
 // Query runs a query on the graph. Errors are *kg.Error values or that of ctx.
 type Query func(ctx context.Context, query string) (*kg.Table, error)
 
-// Limits limits what is requested and kept. For fields that are zero, the defaults of [DefaultLimits] are used.
+// Limits bounds what is requested and kept. For fields that are zero, the defaults of [DefaultLimits] are used.
 type Limits struct {
 	Share   float64       // minimum share of the members that have a predicate
 	Out     int           // number of predicates of the members

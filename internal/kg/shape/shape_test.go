@@ -106,7 +106,7 @@ func TestShapeOfAnyGraph(t *testing.T) {
 	}
 	if again, err := m.Shape(context.Background(), "<http://example.org/c/Firm>", "de"); err != nil || again != s ||
 		len(c.asked) != n {
-		t.Errorf("the shape is not remembered: %v, %d queries", err, len(c.asked))
+		t.Errorf("the shape is not kept: %v, %d queries", err, len(c.asked))
 	}
 	if got := shape.Text(s, 2, 0); !strings.HasSuffix(got, "left out: 2 properties of members") {
 		t.Errorf("got\n%s", got)
@@ -151,7 +151,7 @@ func TestLabelOfAnotherLanguage(t *testing.T) {
 	}
 }
 
-// TestSample checks that large classes are sampled, and that the shape says so.
+// TestSample checks that large classes are sampled, and that the shape is marked as a sample.
 func TestSample(t *testing.T) {
 	c := &counter{query: load(t, firms).Query}
 	m := maker(t, shape.Options{Graph: plain, Query: c.Query, Limits: shape.Limits{Whole: 3, Sample: 2}})
@@ -165,7 +165,7 @@ func TestSample(t *testing.T) {
 	}
 	for _, q := range c.asked {
 		if strings.Contains(q, "c/Firm> .") && !strings.HasPrefix(q, "SELECT (COUNT") && !strings.Contains(q, "LIMIT 2 }") {
-			t.Errorf("this looks at all members: %s", q)
+			t.Errorf("this examines all members: %s", q)
 		}
 	}
 }
@@ -277,7 +277,7 @@ func TestKept(t *testing.T) {
 	}
 	o.Store = brokenStore{}
 	if s, n := ask("de"); n == 0 || s == nil {
-		t.Error("a broken store breaks shapes")
+		t.Error("a broken store makes shapes fail")
 	}
 }
 
@@ -352,7 +352,7 @@ func TestVoID(t *testing.T) {
 		}
 		for _, q := range c.asked {
 			if strings.Contains(q, "GROUP BY ?p }") {
-				t.Errorf("%s: measured all the same: %s", name, q)
+				t.Errorf("%s: the shape was measured anyway: %s", name, q)
 			}
 		}
 	}
@@ -379,10 +379,10 @@ func TestNoVoID(t *testing.T) {
 		}
 	}
 	if _, err := void.File(filepath.Join(t.TempDir(), "nosuch.ttl"))(context.Background()); err == nil {
-		t.Error("a file that is not there is read")
+		t.Error("a file that does not exist was read")
 	}
 	if _, err := void.WellKnown("nonsense"); err == nil {
-		t.Error("an address is found")
+		t.Error("a URL was returned")
 	}
 }
 
@@ -457,7 +457,7 @@ left out: 1 property of members`
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	if shape.Has(s, "P300") != shape.Yes || shape.Has(s, "P36") != shape.No {
-		t.Error("what was left out is not known")
+		t.Error("the omission is not recorded")
 	}
 	if n := len(c.asked); n > 12 {
 		t.Errorf("%d queries", n)

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// sampled is the number of statements of a property that are examined.
+// sampled is the maximum number of statements of a property that are examined.
 const sampled = 2000
 
 // Kind is the kind of thing that a [Facet] counts.

@@ -35,7 +35,7 @@ func TestEchoedRequestsRevealNoKey(t *testing.T) {
 			_, queryErr := c.Query(context.Background(), "ASK {}")
 			_, labelsErr := c.Labels(context.Background(), []string{"Q42"}, []string{"en"})
 			if queryErr == nil {
-				t.Error("an echo is taken for a result")
+				t.Error("an echo is mistaken for a result")
 			}
 			shown := log.String()
 			for _, err := range []error{queryErr, labelsErr} {
@@ -44,7 +44,7 @@ func TestEchoedRequestsRevealNoKey(t *testing.T) {
 				}
 			}
 			if testutil.Leaks(shown, key) {
-				t.Errorf("the key shows in:\n%s", shown)
+				t.Errorf("the key is visible in:\n%s", shown)
 			}
 		})
 	}

@@ -74,7 +74,7 @@ func TestWaitBeyondDeadline(t *testing.T) {
 	var e *kg.Error
 	if _, err := c.Query(ctx, "SELECT"); !errors.As(err, &e) || e.Kind != kg.RateLimited ||
 		e.RetryAfter != 90*time.Second || len(s.clock.Slept()) != 0 {
-		t.Errorf("got %+v after %v, want to hear at once that the wait is too long", err, s.clock.Slept())
+		t.Errorf("got %+v after %v, want an error at once, since the wait is too long", err, s.clock.Slept())
 	}
 }
 

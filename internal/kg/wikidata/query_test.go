@@ -101,7 +101,7 @@ func TestQueryFailures(t *testing.T) {
 			}
 			for _, no := range []string{"?secret", "queryStr", "java.", "\n"} {
 				if strings.Contains(e.Message, no) {
-					t.Errorf("the message holds %q: %q", no, e.Message)
+					t.Errorf("the message contains %q: %q", no, e.Message)
 				}
 			}
 			if s.calls("/sparql") != len(tt.replies) {
@@ -306,9 +306,9 @@ func TestPrimaryAndSecondary(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := c.Query(context.Background(), "SELECT"); kg.KindOf(err) != kg.Banned || s.calls("/sparql") != 2 {
-		t.Errorf("the ban is not known: %v after %d calls", err, s.calls("/sparql"))
+		t.Errorf("the ban is not observed: %v after %d calls", err, s.calls("/sparql"))
 	}
 	if c := s.client(nil, func(*Config) {}); c.Secondary() != nil {
-		t.Error("a second endpoint out of nowhere")
+		t.Error("there is a second endpoint that was not configured")
 	}
 }

@@ -66,7 +66,7 @@ func Cast(k value.Kind, iri string, a value.Value) value.Value {
 	return value.Value{}
 }
 
-// castString returns the canonical text of a value; Doubles between a millionth and a million are written without an
+// castString returns the canonical text of a value. Doubles between a millionth and a million are written without an
 // exponent (XPath Functions, section 19.1.2).
 func castString(a value.Value) value.Value {
 	switch a.Kind {
@@ -259,7 +259,7 @@ func fnPointPart(part string, a value.Value) value.Value {
 	return value.IRI(a.Part(p.Globe))
 }
 
-// resolveIRI makes an IRI absolute against a base (RFC 3986); An IRI that is already absolute or that cannot be
+// resolveIRI makes an IRI absolute against a base (RFC 3986). An IRI that is already absolute or that cannot be
 // resolved is returned unchanged.
 func resolveIRI(base, iri string) string {
 	if base == "" || hasScheme(iri) {

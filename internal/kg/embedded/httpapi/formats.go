@@ -73,7 +73,7 @@ func (o *response) resume() error {
 	}
 }
 
-// close ends the answer: what is still buffered is sent, the deadline is removed, and the slot is released.
+// close ends the answer: it sends the rest of the buffer, removes the deadline, and releases the slot.
 func (o *response) close() {
 	if o.slots != nil && !o.gone {
 		<-o.slots

@@ -238,7 +238,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	select {
 	case <-done:
 	case <-time.After(time.Minute):
-		t.Fatal("the query is still held by a client who does not read")
+		t.Fatal("a client that does not read still blocks the query")
 	}
 	for range 3 {
 		if status, _, _ := do(t, "GET", s.URL+"/sparql?format=json&query="+url.QueryEscape("ASK {}"), "", "",

@@ -46,7 +46,7 @@ func answered(t *testing.T, base string) {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("the place is not free after a minute: status %d", status)
+			t.Fatalf("the slot is not free after a minute: status %d", status)
 		}
 	}
 }
