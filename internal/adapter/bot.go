@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
 
-// Wiki is the wiki as the bot needs it: internal/mediawiki's nouns and errors in the bot's words.
+// Wiki gives the bot access to the wiki. It translates the types and errors of internal/mediawiki into the bot's own.
 type Wiki struct{ Client *mediawiki.Client }
 
 var _ bot.Wiki = Wiki{}
@@ -27,8 +27,8 @@ func (w Wiki) Page(ctx context.Context, title string) (*bot.Revision, error) {
 		Now: p.Now}, nil
 }
 
-// Save saves one section, or a new page. A failure that is certain to have saved nothing says so, so that the bot need
-// not wait for a late save.
+// Save saves one section or a new page. The error is a [bot.ErrNotSaved] if the failure was temporary and nothing can
+// have been saved. The bot then does not have to wait for a late save.
 func (w Wiki) Save(ctx context.Context, e bot.Edit) (int64, error) {
 	edit := mediawiki.Edit{
 		Title: e.Title, Section: strconv.Itoa(e.Section), Text: e.Text, Summary: e.Summary, BaseRev: e.BaseRev,
@@ -44,7 +44,7 @@ func (w Wiki) Save(ctx context.Context, e bot.Edit) (int64, error) {
 	return s.RevID, nil
 }
 
-// saveError is the error of a save in the bot's words. Only a save can be refused as an edit.
+// saveError translates the error of a save into the bot's own errors. Only a save can be refused as an edit.
 func saveError(err error) error {
 	err = botError(err)
 	kind, ok := mediawiki.KindOf(err)
@@ -57,7 +57,7 @@ func saveError(err error) error {
 	return err
 }
 
-// OwnEdits lists the account's edits of a page, and those that may be its.
+// OwnEdits lists the account's edits of a page, and those that may be the account's because their author is hidden.
 func (w Wiki) OwnEdits(ctx context.Context, title string, since time.Time) ([]bot.OwnEdit, error) {
 	revs, err := w.Client.OwnEdits(ctx, title, since)
 	if err != nil {
@@ -71,17 +71,17 @@ func (w Wiki) OwnEdits(ctx context.Context, title string, since time.Time) ([]bo
 	return out, nil
 }
 
-// Texts returns the texts of a page's revisions of a time, oldest first.
+// Texts returns the texts of a page's revisions from a period of time, oldest first.
 func (w Wiki) Texts(ctx context.Context, title string, from, to time.Time) ([]string, error) {
 	texts, err := w.Client.Texts(ctx, title, from, to)
 	return texts, botError(err)
 }
 
-// protections are the codes of a page that this account may not edit although it may edit others.
+// protections are the error codes for a page that this account may not edit although it may edit others.
 var protections = []string{"protectedpage", "cascadeprotected", "protectednamespace", "protectednamespace-interface",
 	"customcssjsprotected", "editcontentmodel"}
 
-// botError puts the bot's sentinel above the wiki's own error, which says more.
+// botError wraps the wiki's own error, which has more details, in the bot's sentinel error.
 func botError(err error) error {
 	kind, ok := mediawiki.KindOf(err)
 	if !ok {

@@ -8,7 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
 
-// What the wiki refuses is an edit only if one was to be saved: an entry whose page could not be read is not given up.
+// A refusal by the wiki counts as a refused edit only if an edit was being saved. An entry whose page could not be read
+// is not given up.
 func TestRefusedAsAnEdit(t *testing.T) {
 	err := error(&mediawiki.Error{Op: "read", Kind: mediawiki.Refused, Code: "answer"})
 	if got := botError(err); errors.Is(got, bot.ErrRefused) || !errors.Is(got, err) {

@@ -1,5 +1,6 @@
-// Package adapter joins clients of services to the interfaces of the packages that use them: the wiki for bot and
-// harvest, link shorteners and the model for the harvest. It translates nouns and errors and decides nothing.
+// Package adapter connects clients of services to the interfaces of the packages that use them: the wiki for the bot
+// and the harvest, and link shorteners and the model for the harvest. It translates types and errors, and makes no
+// decisions.
 package adapter
 
 import (
@@ -14,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
 
-// Archive is the wiki as the harvest needs it.
+// Archive gives the harvest access to the wiki.
 type Archive struct{ Client *mediawiki.Client }
 
 // List returns the pages whose titles begin with prefix.
@@ -27,8 +28,8 @@ func (a Archive) List(ctx context.Context, prefix string) ([]harvest.Listed, err
 	return out, err
 }
 
-// Wikitext reads a page's source. A text that was hidden from public view counts as no page: it is not ours to keep. So
-// does a page that contains something other than wikitext.
+// Wikitext reads a page's source. A text that was hidden from public view counts as a missing page, because we must not
+// keep it. So does a page that contains something other than wikitext.
 func (a Archive) Wikitext(ctx context.Context, title string) (harvest.Text, error) {
 	p, err := a.Client.Page(ctx, title)
 	var e *mediawiki.Error
@@ -43,7 +44,8 @@ func (a Archive) Wikitext(ctx context.Context, title string) (harvest.Text, erro
 	return harvest.Text{Revision: p.RevID, Text: p.Text}, nil
 }
 
-// HTML reads a page as Parsoid renders it. If the wiki cannot, for any reason, the wikitext is read instead.
+// HTML reads a page as rendered by Parsoid. If the wiki cannot render it, for any reason, the harvest reads the
+// wikitext instead.
 func (a Archive) HTML(ctx context.Context, title string) (harvest.Text, error) {
 	p, err := a.Client.HTML(ctx, title)
 	kind, known := mediawiki.KindOf(err)
@@ -55,14 +57,14 @@ func (a Archive) HTML(ctx context.Context, title string) (harvest.Text, error) {
 	case err != nil:
 		return harvest.Text{}, fmt.Errorf("%w: %w", harvest.ErrNoHTML, err)
 	case !bytes.Contains(p.HTML, []byte("data-mw-section-id")):
-		// the sandbox's wiki, say: without Parsoid's attributes the reader would guess
-		return harvest.Text{}, fmt.Errorf("%w: what it gives is not Parsoid's", harvest.ErrNoHTML)
+		// for example the sandbox's wiki: without Parsoid's attributes, the reader would have to guess
+		return harvest.Text{}, fmt.Errorf("%w: the HTML is not from Parsoid", harvest.ErrNoHTML)
 	}
 	return harvest.Text{Revision: p.RevID, Text: string(p.HTML)}, nil
 }
 
-// Advise asks the model with a limit in money for each candidate. Failures that will meet the next candidate, too, end
-// the asking.
+// Advise returns a function that asks the model about one candidate and spends at most usd on it. The error is a
+// [harvest.ErrNoAdvice] if the next candidates would fail in the same way; the harvest then stops asking.
 func Advise(model *llm.Client, usd float64) func(context.Context, string, string) (string, error) {
 	return func(ctx context.Context, system, user string) (string, error) {
 		ctx = llm.WithAllowance(ctx, llm.NewAllowance(llm.Limits{USD: usd}))
@@ -75,7 +77,7 @@ func Advise(model *llm.Client, usd float64) func(context.Context, string, string
 		switch {
 		case err == nil:
 			return resp.Text(), nil
-		case errors.As(err, &over) && over.Account == llm.RequestAccount: // a long candidate; the next may be shorter
+		case errors.As(err, &over) && over.Account == llm.RequestAccount: // a long candidate; the next one may be shorter
 			return "", err
 		case errors.Is(err, llm.ErrBudget), errors.Is(err, llm.ErrNoModel),
 			errors.As(err, &e) && (e.Status == 0 || e.Status == http.StatusUnauthorized ||

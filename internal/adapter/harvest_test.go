@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
 
-// Pages that the wiki hides or has deleted count as removed, pages that it cannot render are read as wikitext, and any
+// Pages that the wiki has hidden or deleted count as removed. Pages that it cannot render are read as wikitext. Any
 // other failure ends the harvest.
 func TestArchiveErrors(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -72,7 +72,7 @@ type testClock struct{}
 func (testClock) Now() time.Time                                   { return time.Now() }
 func (testClock) Sleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
-// A candidate that exceeds the limit of one question does not end the suggestions for the others, but a spent daily
+// A candidate that exceeds the limit for one question does not end the suggestions for the others, but a spent daily
 // budget does.
 func TestAdviceOverALimit(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

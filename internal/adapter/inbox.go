@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
 
-// Inbox is a wiki's notifications and links as the bot needs them.
+// Inbox gives the bot access to a wiki's notifications and links.
 type Inbox struct {
 	Client  *mediawiki.Client
 	Account string // without the namespace
@@ -21,7 +21,7 @@ type Inbox struct {
 
 var _ bot.Inbox = (*Inbox)(nil)
 
-// Calls lists the unread notifications by which someone speaks to the account.
+// Calls lists the unread notifications about comments addressed to the account.
 func (i *Inbox) Calls(ctx context.Context) ([]bot.Call, error) {
 	has, err := i.has(ctx, "Echo")
 	if err != nil {
@@ -51,7 +51,7 @@ func (i *Inbox) Heard(ctx context.Context, ids []string) error { return i.Client
 // blockMarker is the template that begins a conversation with the bot.
 const blockMarker = "Template:Spinachbot top"
 
-// Naming lists the pages that link to the account's user page or use the marker.
+// Naming lists the pages that link to the account's user page or contain the marker.
 func (i *Inbox) Naming(ctx context.Context) ([]bot.PageState, error) {
 	linking, err := i.Client.Linking(ctx, "User:"+i.Account, nil)
 	if err != nil {
@@ -70,7 +70,7 @@ func (i *Inbox) States(ctx context.Context, titles []string) ([]bot.PageState, e
 	return states(found), err
 }
 
-// states are pages in the bot's words, each once.
+// states converts the pages to the bot's type and drops duplicates.
 func states(list []mediawiki.PageState) []bot.PageState {
 	var out []bot.PageState
 	known := map[string]bool{}

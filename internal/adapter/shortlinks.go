@@ -13,17 +13,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// shortLinkTimeout is how long a shortener may take.
+// shortLinkTimeout is the time limit for a shortener's response.
 const shortLinkTimeout = 30 * time.Second
 
-// ShortLinks asks link shorteners where their links lead. One request a link, nothing is followed. It is not safe for
-// concurrent use.
+// ShortLinks asks link shorteners where their links lead. It sends one request per link and follows no redirects. It is
+// not safe for concurrent use.
 type ShortLinks struct {
 	Transport http.RoundTripper
 	Clock     politehttp.Clock
 	Pause     time.Duration          // between two requests
-	Local     func(host string) bool // whether a host is this machine
-	Mute      bool                   // ask on this machine only
+	Local     func(host string) bool // reports whether a host is this machine
+	Mute      bool                   // send requests to this machine only
 	last      time.Time
 }
 
@@ -38,7 +38,7 @@ func (s *ShortLinks) Target(ctx context.Context, link string) (string, error) {
 			u.Hostname())
 	}
 	if u.Scheme != "https" && !s.Local(u.Hostname()) {
-		u.Scheme = "https" // shorteners answer http with a redirect to https, and there is one request only
+		u.Scheme = "https" // shorteners answer http with a redirect to https, and we send only one request
 	}
 	u.Fragment, u.User = "", nil
 	if err := s.Clock.Sleep(ctx, s.Pause-s.Clock.Now().Sub(s.last)); err != nil {
@@ -51,7 +51,7 @@ func (s *ShortLinks) Target(ctx context.Context, link string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", harvest.ErrNoTarget, err)
 	}
-	// no http.Client: that reads the redirect, too, and fails on one that names no address
+	// not an http.Client: it would read the redirect too, and fail on one without an address
 	resp, err := s.Transport.RoundTrip(req)
 	if err != nil {
 		return "", err
@@ -62,7 +62,7 @@ func (s *ShortLinks) Target(ctx context.Context, link string) (string, error) {
 	case resp.StatusCode >= 300 && resp.StatusCode < 400 && at != "":
 		to, err := u.Parse(at)
 		if err != nil {
-			return "", fmt.Errorf("%w: it names no address", harvest.ErrNoTarget)
+			return "", fmt.Errorf("%w: the redirect has no address", harvest.ErrNoTarget)
 		}
 		return to.String(), nil
 	case politehttp.TransientStatus(resp.StatusCode):

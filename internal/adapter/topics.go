@@ -11,7 +11,7 @@ import (
 
 var _ bot.Topics = (*Inbox)(nil)
 
-// Follow finds a comment in DiscussionTools' reading of a page and subscribes to its topic.
+// Follow finds a comment among those that DiscussionTools recognizes on a page, and subscribes to its topic.
 func (i *Inbox) Follow(ctx context.Context, title, heading, name, parent string) (string, error) {
 	has, err := i.has(ctx, "DiscussionTools")
 	if err != nil {
@@ -38,7 +38,7 @@ func (i *Inbox) Follow(ctx context.Context, title, heading, name, parent string)
 
 var _ bot.Tools = (*Inbox)(nil)
 
-// Answer lets DiscussionTools write a reply.
+// Answer posts a reply through DiscussionTools.
 func (i *Inbox) Answer(ctx context.Context, a bot.Answer) (int64, error) {
 	has, err := i.has(ctx, "DiscussionTools")
 	if err != nil {
@@ -58,7 +58,7 @@ func (i *Inbox) Answer(ctx context.Context, a bot.Answer) (int64, error) {
 	return s.RevID, nil
 }
 
-// has asks once which extensions the wiki has.
+// has reports whether the wiki has an extension. It asks the wiki for its extensions only once.
 func (i *Inbox) has(ctx context.Context, extension string) (bool, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
