@@ -1,4 +1,4 @@
-// Package archtest holds no code: its tests keep the layers apart. Each rule has its reason.
+// Package archtest contains only tests. They keep the layers apart; every rule is listed with its reason.
 package archtest
 
 import (
@@ -17,11 +17,11 @@ import (
 
 const module = "github.com/spinachbot/spinachbot"
 
-// rules lists, for every package, what of ours it may import outside its tests, and why the line is drawn there.
-// A package without a row is an error, so that a new one is placed on purpose.
+// rules lists, for every package, which of our packages it may import outside its tests, and why. A package without a
+// row is an error, so that someone has to decide where a new package belongs.
 var rules = []struct {
 	pkg    string
-	may    string // space-separated; a trailing /... allows what lies below
+	may    string // separated by spaces; a trailing /... allows all packages below
 	reason string
 }{
 	{"internal/rdf", "", "terms are the floor: everything uses them"},
@@ -185,10 +185,10 @@ var rules = []struct {
 	{"internal/archtest", "", "tests only"},
 }
 
-// everywhere lists what every package may import: helpers that use none of our types.
+// everywhere lists the packages that every package may import: helpers that use none of our types.
 const everywhere = "internal/text internal/httpjson internal/chart internal/logid"
 
-// only lists packages that few may import.
+// only lists packages that only a few packages may import.
 var only = []struct{ pkg, importers, reason string }{
 	{"config", "cmd/spinachbot", "libraries get values, so that they can be used and tested without an environment"},
 	{"internal/store", "cmd/spinachbot", "interfaces are declared by their consumers; a database behind them is wiring"},
@@ -281,8 +281,8 @@ func TestImportRules(t *testing.T) {
 	}
 }
 
-// Only kgtest-like conformance suites may import testing outside tests: a product that behaves differently under test
-// is not tested.
+// Outside tests, only conformance suites such as kgtest may import testing: a program that behaves differently under
+// test is not tested.
 func TestNoTestingInProduction(t *testing.T) {
 	for name, pkg := range packages(t, "../..") {
 		for _, imp := range pkg.Imports {
@@ -334,12 +334,12 @@ func TestNoAmbientState(t *testing.T) {
 	}
 }
 
-// The functions needed for asking are called in one place: code that opens a trajectory or an allowance elsewhere would
-// be a second way to ask.
+// The functions needed for asking a question are called in only one place. Code that opened a trajectory or an
+// allowance elsewhere would be a second way to ask.
 func TestOneWayToAsk(t *testing.T) {
 	may := map[string]string{
 		"event.Create": "internal/ask",
-		// adapter: advice on a candidate of the harvest is not a question to the agent
+		// adapter: a request for advice on a harvest candidate is not a question for the agent
 		"llm.NewAllowance": "internal/ask internal/adapter",
 	}
 	for name, pkg := range packages(t, "../..") {

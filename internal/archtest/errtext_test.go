@@ -12,9 +12,9 @@ import (
 )
 
 // readsErrorText lists the functions that may examine the text of an error, by package and name, with the reason. A row
-// that no function needs is an error, too. What a remote service says about itself is not an error of ours until a
-// client has read it: internal/llm and internal/kg/wikidata look for words in such bodies where the protocol has no
-// code, and say so there.
+// that no function needs is an error, too. The body of a remote service's response is not one of our errors until a
+// client has read it. If the protocol has no code for a failure, internal/llm and internal/kg/wikidata search such
+// bodies for words, and a comment there explains why.
 var readsErrorText = map[string]string{
 	"agent/event Ending":                   "trajectories of the first version hold texts and no causes",
 	"agent/event oldError":                 "as for Ending",
@@ -27,8 +27,8 @@ var readsErrorText = map[string]string{
 }
 
 // The endings and errors of a run are distinguished by types: a changed word must not change what the program does. The
-// test finds comparisons with, and searches in, err.Error(), a field Detail or a field Message, also through a variable
-// or a parameter in the same package.
+// test finds comparisons with, and searches in, err.Error(), a field Detail or a field Message, even if the text is in
+// a variable or a parameter of the same package.
 func TestNothingIsToldApartByTheTextOfAnError(t *testing.T) {
 	used := map[string]bool{}
 	for name, pkg := range packages(t, "../..") {
@@ -131,7 +131,7 @@ type textSearch struct {
 	changed   bool
 }
 
-// searching are the functions and methods that look into a text: of strings, and of a regular expression.
+// searching lists the functions and methods that search a text: those of package strings and of regular expressions.
 var searching = map[string]bool{
 	"Contains": true, "ContainsAny": true, "HasPrefix": true, "HasSuffix": true, "Index": true, "LastIndex": true,
 	"EqualFold": true, "Cut": true,
@@ -139,9 +139,10 @@ var searching = map[string]bool{
 	"FindStringSubmatch": true,
 }
 
-// function returns where fn looks into an error text, and notes which functions it hands one to.
+// function returns the positions where fn searches or compares an error text, and records to which functions it passes
+// one.
 func (s *textSearch) function(fn *ast.FuncDecl) (found []token.Pos) {
-	texts := map[string]bool{} // variables that hold an error text
+	texts := map[string]bool{} // variables that contain an error text
 	i := 0
 	for _, field := range fn.Type.Params.List {
 		for _, n := range field.Names {
@@ -178,7 +179,8 @@ func (s *textSearch) function(fn *ast.FuncDecl) (found []token.Pos) {
 	return found
 }
 
-// call reports whether a call looks into an error text; a call of the package's own function makes its parameter one.
+// call reports whether a call searches an error text. If the text is passed to a function of this package, it records
+// the parameter as an error text.
 func (s *textSearch) call(texts map[string]bool, c *ast.CallExpr) bool {
 	for i, arg := range c.Args {
 		if !isText(texts, arg) {
@@ -197,7 +199,7 @@ func (s *textSearch) call(texts map[string]bool, c *ast.CallExpr) bool {
 	return false
 }
 
-// hand notes that a function of this package gets an error text. Methods are matched by their names.
+// hand records that a function of this package receives an error text. Methods are matched by name.
 func (s *textSearch) hand(name string, param int, receiver ast.Expr) {
 	fn, ok := s.functions[name]
 	if !ok || (receiver == nil) != (fn.Recv == nil) || s.params[name][param] {
@@ -244,7 +246,7 @@ func isText(texts map[string]bool, e ast.Expr) bool {
 	return false
 }
 
-// isEmpty reports whether e is "" or nil, because code may check whether there is a text at all.
+// isEmpty reports whether e is "" or nil: code may check whether there is a text at all.
 func isEmpty(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -255,7 +257,7 @@ func isEmpty(e ast.Expr) bool {
 	return false
 }
 
-// isLineEnd reports whether e is the end of a line: looking for it cuts a text, and decides nothing.
+// isLineEnd reports whether e is a line break: code that searches for one cuts a text and decides nothing.
 func isLineEnd(e ast.Expr) bool {
 	l, ok := e.(*ast.BasicLit)
 	return ok && l.Value == `"\n"`

@@ -37,8 +37,8 @@ func TestRulesAreUsed(t *testing.T) {
 	}
 }
 
-// maxLines and maxComplexity are the limits of a package and of a function. What must be over one of them says why in
-// its doc comment, with the words "lines:" or "complexity:".
+// maxLines is the limit for a package, and maxComplexity the limit for a function. If one must exceed its limit, its
+// doc comment explains why after the word "lines:" or "complexity:".
 const (
 	maxLines      = 6000
 	maxComplexity = 25
@@ -70,7 +70,7 @@ var (
 	inTicks  = regexp.MustCompile("`([^`]+)`")
 )
 
-// ARCHITECTURE.md's table of packages has a row for every package, and no others.
+// ARCHITECTURE.md's table of packages has a row for every package, and no other rows.
 func TestArchitectureTable(t *testing.T) {
 	b, err := os.ReadFile("../../ARCHITECTURE.md")
 	if err != nil {
@@ -106,10 +106,10 @@ func TestArchitectureTable(t *testing.T) {
 	}
 }
 
-// outside are documents of other repositories that comments cite, with the repository.
+// outside maps the documents of other repositories that comments cite to the name of the repository.
 var outside = map[string]string{"docs/topics/json.md": "Wikibase"}
 
-// document is the name of a document that a text mentions.
+// document matches the name of a document in a text.
 var document = regexp.MustCompile(`[A-Za-z0-9_./*-]*[A-Za-z0-9_-]\.md\b`)
 
 // Comments and docs refer to documents of this repository only.
