@@ -1,7 +1,8 @@
 // Package backup writes everything that a bot has to one file, even while the bot is running, and restores it.
 //
-// The file is a gzipped tar archive: the files of the data folder with databases copied as they were at one moment, and
-// then manifest.json with the size and SHA-256 of each, which [Restore] uses to check that the archive is complete.
+// The file is a gzipped tar archive. It contains the files of the data folder, with a consistent copy of each database.
+// The last file is manifest.json with the size and SHA-256 of each file, which [Restore] uses to check that the archive
+// is complete.
 package backup
 
 import (
@@ -25,12 +26,12 @@ import (
 	"time"
 )
 
-// Format is in every manifest. A reader rejects unknown formats.
+// Format is the format written to every manifest. A reader rejects unknown formats.
 const Format = "spinachbot-backup-1"
 
 const manifestName = "manifest.json"
 
-// How the names of the folders begin in which [Write] and [Restore] work.
+// Prefixes of the names of the folders in which [Write] and [Restore] work.
 const (
 	scratchPrefix = ".backup-"
 	restorePrefix = ".restore-"
@@ -44,13 +45,13 @@ type Manifest struct {
 	Files   map[string]File `json:"files"`   // by path, with slashes
 }
 
-// File is a file of an archive.
+// File describes a file in an archive.
 type File struct {
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
 }
 
-// Bytes is the size of all files.
+// Bytes returns the total size of all files.
 func (m *Manifest) Bytes() (n int64) {
 	for _, f := range m.Files {
 		n += f.Size
@@ -58,19 +59,19 @@ func (m *Manifest) Bytes() (n int64) {
 	return n
 }
 
-// Source is what is backed up.
+// Source describes what to back up.
 type Source struct {
 	Dir     string // the data folder
 	Version string
 	Skip    []string // files and folders in Dir that can be recreated
-	// databases that are not plain files in Dir: by the path in the archive, what writes a copy to a file
+	// databases that are not plain files in Dir: by path in the archive, the function that writes a copy to a file
 	Databases map[string]func(ctx context.Context, to string) error
-	// copies a database file that others may be writing
+	// copies a database file that other processes may be writing to
 	Copy func(ctx context.Context, from, to string) error
 }
 
-// Write writes an archive. Files that grow while they are read are cut at their original size; a trajectory's reader
-// treats that like a killed program.
+// Write writes an archive. Files that grow while they are read are cut at their original size. A reader of trajectories
+// treats a cut file as if the program had been killed.
 func Write(ctx context.Context, w io.Writer, src Source, now time.Time) (*Manifest, error) {
 	if err := RemoveStale(src.Dir, scratchPrefix, now); err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
@@ -100,8 +101,8 @@ func Write(ctx context.Context, w io.Writer, src Source, now time.Time) (*Manife
 	return &a.m, nil
 }
 
-// RemoveStale removes what backups that were killed more than a day ago left in a folder: files and folders whose names
-// begin with prefix.
+// RemoveStale removes the files and folders that backups killed more than a day ago left in a folder. Their names begin
+// with prefix.
 func RemoveStale(dir, prefix string, now time.Time) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -121,7 +122,7 @@ func RemoveStale(dir, prefix string, now time.Time) error {
 type archive struct {
 	tar  *tar.Writer
 	m    Manifest
-	copy string // file for a database's copy
+	copy string // file for the copy of a database
 }
 
 func (a *archive) all(ctx context.Context, src Source) error {
@@ -163,7 +164,7 @@ func ofDatabase(name string) bool {
 	return strings.HasSuffix(name, ".db-wal") || strings.HasSuffix(name, ".db-shm") || strings.HasSuffix(name, ".db-journal")
 }
 
-// database adds a database of which write makes a copy.
+// database adds a database. write makes a copy of it.
 func (a *archive) database(name string, write func(to string) error) error {
 	if err := write(a.copy); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -172,11 +173,11 @@ func (a *archive) database(name string, write func(to string) error) error {
 	return a.add(name, a.copy)
 }
 
-// add adds a file with the size that it has now.
+// add adds a file at its current size.
 func (a *archive) add(name, file string) error {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // removed since it was listed
+		return nil // removed after it was listed
 	}
 	if err != nil {
 		return err
@@ -213,12 +214,12 @@ func (a *archive) finish() error {
 
 func digest(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
-// ErrDamaged: the archive is incomplete or damaged. Nothing was restored.
+// ErrDamaged means that the archive is incomplete or damaged. Nothing was restored.
 var ErrDamaged = errors.New("this is not a whole backup")
 
 // Restore puts the files of an archive into a folder, which must be missing or empty. If it fails, the folder is
-// unchanged: every file is compared with the manifest before any is moved into place. A folder that exists is filled,
-// not replaced: it may be where a disk is mounted, in a folder that may not be written.
+// unchanged: every file is compared with the manifest before any file is moved into place. An existing folder is
+// filled, not replaced, because it may be the mount point of a disk in a folder that is not writable.
 func Restore(ctx context.Context, r io.Reader, dir string) (*Manifest, error) {
 	m, err := restore(ctx, r, dir)
 	if err != nil {
@@ -258,8 +259,8 @@ func restore(ctx context.Context, r io.Reader, dir string) (*Manifest, error) {
 	return m, fill(dir, scratch)
 }
 
-// vacant returns an error if a folder holds anything but what a restore that was killed left there, or a file system
-// puts there itself.
+// vacant returns an error if a folder is not empty. It ignores the remains of a killed restore and the folders that a
+// file system creates itself.
 func vacant(dir string) error {
 	there, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -273,8 +274,8 @@ func vacant(dir string) error {
 	return err
 }
 
-// fill moves everything from one folder to another, folders first: the ledger is a file, and without it nothing else
-// is used.
+// fill moves everything from one folder to another. Folders are moved first: the ledger is a file, and nothing else is
+// used without it.
 func fill(to, from string) error {
 	entries, err := os.ReadDir(from)
 	if err != nil {
@@ -340,25 +341,25 @@ func unpackFile(r io.Reader, name string) (File, error) {
 	return File{n, digest(sum)}, errors.Join(f.Sync(), f.Close())
 }
 
-// maxManifest is the maximum length of a manifest in bytes, enough for some hundred thousand files.
+// maxManifest is the maximum length of a manifest in bytes, which is enough for a few hundred thousand files.
 const maxManifest = 64 << 20
 
-// whole reads the manifest and compares it with what was unpacked.
+// whole reads the manifest and compares it with the unpacked files.
 func whole(r io.Reader, got map[string]File) (*Manifest, error) {
 	var m Manifest
 	if err := json.NewDecoder(io.LimitReader(r, maxManifest)).Decode(&m); err != nil {
 		return nil, fmt.Errorf("%w: its manifest cannot be read: %w", ErrDamaged, err)
 	}
 	if m.Format != Format {
-		return nil, fmt.Errorf("its form is %q, this program knows %q: use the program that wrote it", m.Format, Format)
+		return nil, fmt.Errorf("its format is %q, but this program only supports %q: use the program that wrote it", m.Format, Format)
 	}
 	if !maps.Equal(got, m.Files) {
 		for name, f := range m.Files {
 			if got[name] != f {
-				return nil, fmt.Errorf("%w: %s is not what was written", ErrDamaged, name)
+				return nil, fmt.Errorf("%w: %s differs from the file that was backed up", ErrDamaged, name)
 			}
 		}
-		return nil, fmt.Errorf("%w: it contains more than was written", ErrDamaged)
+		return nil, fmt.Errorf("%w: it contains files that were not backed up", ErrDamaged)
 	}
 	return &m, nil
 }

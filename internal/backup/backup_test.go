@@ -103,8 +103,8 @@ func TestBackup(t *testing.T) {
 }
 
 // TestRestoreIntoAFolder checks that an existing folder is filled and not replaced, because a disk may be mounted
-// there, that files left by the disk's file system or a killed restore are ignored, and that nothing else is
-// overwritten.
+// there. It also checks that files left by the disk's file system or by a killed restore are ignored, and that nothing
+// else is overwritten.
 func TestRestoreIntoAFolder(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"main.db": "x", "trajectories/a.jsonl": "{}\n"})
@@ -138,8 +138,8 @@ func TestRestoreIntoAFolder(t *testing.T) {
 	}
 }
 
-// Files left by a backup that was killed two days ago are removed by the next one, but not those that another backup is
-// writing now.
+// A backup removes the files left by a backup that was killed two days ago, but not those that another backup is
+// writing.
 func TestKilledBackup(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{".backup-old/copy": "x", ".backup-new/copy": "y"})
@@ -154,7 +154,7 @@ func TestKilledBackup(t *testing.T) {
 	}
 }
 
-// full is a disk without room.
+// full is a writer that fails like a full disk.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
@@ -186,7 +186,7 @@ func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"trajectories/a.jsonl": strings.Repeat("{\"event\":\"start\"}\n", 40)})
 	b := archived(t, dir)
-	for i := 0; i < len(b)-8; i += 3 { // the last eight bytes are gzip's own sum, behind the manifest
+	for i := 0; i < len(b)-8; i += 3 { // the last eight bytes are gzip's own checksum, after the manifest
 		to := filepath.Join(t.TempDir(), "data")
 		if _, err := Restore(t.Context(), bytes.NewReader(b[:i]), to); err == nil {
 			// The manifest is complete before the archive ends, and nothing after it is needed.

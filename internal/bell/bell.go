@@ -1,9 +1,9 @@
 // Package bell wakes processes that share a PostgreSQL database when there is work in its ledger. River
-// (https://riverqueue.com) delivers the wake-ups: each goes to one process with a free worker when the work is due. The
-// ledger's claims decide who does the work; River has neither leases nor fences.
+// (https://riverqueue.com) delivers the wake-ups: when the work is due, each goes to one process with a free worker.
+// The ledger's claims decide who does the work; River has neither leases nor fences.
 //
-// In a ledger that is an SQLite file there is one process, which knows what it wrote. River works there, too, but it
-// reads and writes the file every second when there is nothing to do.
+// If the ledger is an SQLite file, only one process uses it, and that process does not need to be told about its own
+// work. River would work there, too, but it reads and writes the file every second even if there is nothing to do.
 package bell
 
 import (
@@ -24,10 +24,10 @@ import (
 type Bell struct {
 	lg     *slog.Logger
 	pool   *pgxpool.Pool
-	client *river.Client[pgx.Tx] // only inserts
+	client *river.Client[pgx.Tx] // used only to insert jobs
 }
 
-// news is River's job: there may be work.
+// news is the job that River delivers. It means that there may be work.
 type news struct {
 	Key string `json:"key"`
 }
@@ -35,7 +35,7 @@ type news struct {
 // Kind implements [river.JobArgs].
 func (news) Kind() string { return "news" }
 
-// Open connects to the database and makes River's tables.
+// Open connects to the database and creates River's tables.
 func Open(ctx context.Context, lg *slog.Logger, url string) (*Bell, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -55,10 +55,10 @@ func Open(ctx context.Context, lg *slog.Logger, url string) (*Bell, error) {
 	return b, nil
 }
 
-// prepare makes River's tables. If several programs start at once, only one of them does this.
+// prepare creates River's tables. If several programs start at once, only one of them creates the tables.
 func (b *Bell) prepare(ctx context.Context) error {
 	err := pgx.BeginFunc(ctx, b.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(4838174922)"); err != nil { // any number of our own
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(4838174922)"); err != nil { // an arbitrary number of our own
 			return err
 		}
 		m, err := rivermigrate.New(riverpgxv5.New(b.pool), &rivermigrate.Config{Logger: b.quiet()})
@@ -75,10 +75,10 @@ func (b *Bell) prepare(ctx context.Context) error {
 	return err
 }
 
-// quiet returns a log for River that only shows problems.
+// quiet returns a logger for River that shows only problems.
 func (b *Bell) quiet() *slog.Logger { return slog.New(above{b.lg.Handler()}) }
 
-// above passes on warnings and errors.
+// above is a handler that passes on only warnings and errors.
 type above struct{ slog.Handler }
 
 // Enabled implements [slog.Handler].
@@ -86,28 +86,28 @@ func (a above) Enabled(ctx context.Context, l slog.Level) bool {
 	return l >= slog.LevelWarn && a.Handler.Enabled(ctx, l)
 }
 
-// Close ends the connection. There must be no more listeners.
+// Close closes the connection. All listeners must have ended before.
 func (b *Bell) Close() { b.pool.Close() }
 
-// patience is how long a ring may take. Work does not depend on it: everyone also polls without the bell.
+// patience is the time limit for a ring. The work does not depend on rings, because all processes also poll.
 const patience = 5 * time.Second
 
-// Ring wakes one listener of the queue once the work with the key is due.
+// Ring wakes one of the queue's listeners when the work with this key is due.
 func (b *Bell) Ring(ctx context.Context, queue, key string, due time.Time) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer stop()
 	_, err := b.client.Insert(ctx, news{key}, &river.InsertOpts{Queue: queue, ScheduledAt: due, MaxAttempts: 3})
 	if err != nil {
-		b.lg.Warn("nobody is woken; the work is found later", "queue", queue, "error", err)
+		b.lg.Warn("cannot wake a process; it will find the work later", "queue", queue, "error", err)
 	}
 }
 
-// Listen sends a value to wake for each ring of a queue, if someone receives it; otherwise another process is woken. It
-// returns when ctx ends.
+// Listen sends a value to wake for each ring of a queue. If nothing receives the value, another process is woken
+// instead. Listen returns when ctx ends.
 func (b *Bell) Listen(ctx context.Context, queue string, wake chan<- struct{}) {
 	for ctx.Err() == nil {
 		if err := b.listen(ctx, queue, wake); err != nil && ctx.Err() == nil {
-			b.lg.Warn("the bell is not heard; work is found later", "queue", queue, "error", err)
+			b.lg.Warn("cannot listen to the bell; work will be found later", "queue", queue, "error", err)
 			select {
 			case <-ctx.Done():
 			case <-time.After(patience):

@@ -1,4 +1,4 @@
-// Package buildinfo tells from which commit the program was built, as recorded by a release or the Go tool.
+// Package buildinfo reports the commit that the program was built from, as recorded by a release or by the Go tool.
 package buildinfo
 
 import (
@@ -11,18 +11,18 @@ import (
 
 // Build is the program's build information.
 type Build struct {
-	Version string    // the module's version; empty if it was built without one
+	Version string    // the module's version; empty if the program was built without one
 	Commit  string    // twelve hexadecimal digits; empty if unknown
-	Date    time.Time // of the commit; zero when not known
-	Dirty   bool      // the files differed from the commit
+	Date    time.Time // of the commit; zero if unknown
+	Dirty   bool      // the files differed from those of the commit
 	Go      string    // Go's version
 }
 
-// pseudo matches the end of a pseudo-version, which Go generates for a commit without a tag: time and commit.
+// pseudo matches the time and commit at the end of a pseudo-version, which Go generates for a commit without a tag.
 var pseudo = regexp.MustCompile(`[.-](\d{14})-([0-9a-f]{12})(\+dirty)?$`)
 
-// What a release writes into the program with the linker's -X (tools/release), so that building from a clone and from
-// an archive without history results in the same bytes.
+// A release sets these variables with the linker's -X flag (tools/release), so that builds from a clone and from an
+// archive without history produce the same bytes.
 var tag, commit, date string
 
 // Read reads what a release or the Go tool wrote into the program. `go build` in a clone records the commit; `go
@@ -94,7 +94,7 @@ func (b Build) String() string {
 	return fmt.Sprintf("spinachbot %s (%s)", name, strings.TrimPrefix(strings.TrimPrefix(commit, ", ")+"; "+b.Go, "; "))
 }
 
-// Short identifies the build in one word: for the User-Agent and the records of runs.
+// Short identifies the build in one word, for the User-Agent and for the records of runs.
 func (b Build) Short() string {
 	switch {
 	case b.Version != "":

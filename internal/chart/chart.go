@@ -1,4 +1,4 @@
-// Package chart draws charts as SVG: no script and no outside address. It escapes all texts.
+// Package chart draws charts as SVG, without scripts or external addresses. It escapes all texts.
 package chart
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Colors of a chart in its own file.
+// Colors of a chart that has its own file.
 const (
 	Ink   = "#1f2933"
 	Quiet = "#5b6773" // less important text
@@ -30,7 +30,8 @@ func New(width, height float64, title, attrs string) *SVG {
 	return s
 }
 
-// NewLinked begins a drawing with links in it, which a drawing that is read out as one picture must not have.
+// NewLinked begins a drawing that may contain links. A drawing from [New] must not contain any, since screen readers
+// present it as a single picture.
 func NewLinked(width, height float64, class, title string) *SVG {
 	s := &SVG{}
 	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" class="%s" viewBox="0 0 %g %g" role="group" aria-label="%s">`,
@@ -38,13 +39,13 @@ func NewLinked(width, height float64, class, title string) *SVG {
 	return s
 }
 
-// Link begins a link, which [SVG.EndLink] ends. address is an address of the program's own.
+// Link begins a link, which [SVG.EndLink] ends. The address must come from the program itself.
 func (s *SVG) Link(address string) { s.printf("<a href=\"%s\">", escape(address)) }
 
 // EndLink ends a link.
 func (s *SVG) EndLink() { s.printf("</a>\n") }
 
-// NewFile begins a drawing for its own file: with size, white ground, title and subtitle.
+// NewFile begins a drawing for a file of its own, with a size, a white background, a title and a subtitle.
 func NewFile(width, height float64, title, subtitle string) *SVG {
 	s := New(width, height, title+": "+subtitle, fmt.Sprintf(
 		`width="%g" height="%g" font-family="system-ui, -apple-system, 'Segoe UI', sans-serif" font-size="14" fill="%s"`,
@@ -91,12 +92,12 @@ func (s *SVG) Close() { s.printf("</svg>\n") }
 // Append adds the contents of another drawing, which must have been begun as the zero SVG.
 func (s *SVG) Append(other *SVG) { s.b.WriteString(other.b.String()) }
 
-// Path draws a path; d is in SVG's language of paths.
+// Path draws a path; d is written in SVG's path syntax.
 func (s *SVG) Path(d, attrs string) { s.printf("<path d=\"%s\"%s/>\n", d, blank(attrs)) }
 
 func (s *SVG) printf(format string, args ...any) { fmt.Fprintf(&s.b, format, args...) }
 
-// Text writes a text that begins at x, or with the attribute text-anchor ends or is centered there.
+// Text writes a text that begins at x. With the attribute text-anchor, it can end or be centered there instead.
 func (s *SVG) Text(x, y float64, what, attrs string) {
 	s.printf("<text x=\"%.1f\" y=\"%.1f\"%s>%s</text>\n", x, y, blank(attrs), escape(what))
 }
