@@ -1,7 +1,7 @@
-// Package console writes for people at a terminal: one progress line that other output does not tear, colors where they
-// are wanted, text and tables that fit the width.
+// Package console writes for people at a terminal: a progress line that other output does not break, colors if they are
+// wanted, and text and tables that fit the width.
 //
-// If the output is not a terminal, it adds nothing: no colors, no cut cells, no line that is overwritten.
+// If the output is not a terminal, there are no colors, no cut cells, and no lines that are overwritten.
 package console
 
 import (
@@ -21,13 +21,13 @@ type Screen struct {
 	color bool
 
 	mu       sync.Mutex
-	progress []string // the progress line, or the lines of a block; none when there is nothing to show
-	shown    int      // number of its lines on the screen; the cursor is at the end of the last one
+	progress []string // the progress line, or the lines of a block; empty if there is nothing to show
+	shown    int      // number of those lines on the screen; the cursor is at the end of the last one
 	partial  bool     // the last write did not end its line
 }
 
-// New returns a Screen over w. environ holds NAME=value pairs, as [os.Environ] returns them; NO_COLOR, CLICOLOR_FORCE,
-// FORCE_COLOR and TERM are looked up there. A w that is a Screen is returned as it is.
+// New returns a Screen that writes to w. environ contains NAME=value pairs, as returned by [os.Environ]; NO_COLOR,
+// CLICOLOR_FORCE, FORCE_COLOR and TERM are looked up there. If w is already a Screen, New returns it unchanged.
 func New(w io.Writer, environ []string) *Screen {
 	if s, ok := w.(*Screen); ok {
 		return s
@@ -40,8 +40,8 @@ func New(w io.Writer, environ []string) *Screen {
 	return s
 }
 
-// wantsColor decides by the conventions of no-color.org and bixense.com/clicolors: NO_COLOR wins, then the FORCE
-// variables, then whether it is a terminal that supports colors.
+// wantsColor follows the conventions of no-color.org and bixense.com/clicolors: NO_COLOR takes precedence, then the
+// FORCE variables. Without them, the output has colors if it is a terminal that supports them.
 func wantsColor(tty bool, environ []string) bool {
 	value := map[string]string{}
 	for _, kv := range environ {
@@ -58,10 +58,10 @@ func wantsColor(tty bool, environ []string) bool {
 	return tty && value["TERM"] != "dumb"
 }
 
-// Terminal reports whether a person may be looking.
+// Terminal reports whether the output is a terminal, so that a person may be reading it.
 func (s *Screen) Terminal() bool { return s.tty }
 
-// Width returns the terminal's number of columns, 0 when there is no terminal.
+// Width returns the terminal's number of columns, or 0 if there is no terminal.
 func (s *Screen) Width() int {
 	if !s.tty {
 		return 0
@@ -85,7 +85,7 @@ func (s *Screen) Height() int {
 	return h
 }
 
-// Write writes p. A progress line is removed before and restored afterwards, once p ends with a whole line.
+// Write writes p. It removes the progress line first, and restores it when the output ends with a complete line.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Progress sets the progress line of a terminal; an empty text removes it. Without a terminal it does nothing.
+// Progress sets the progress line of a terminal; an empty text removes it. Without a terminal, it does nothing.
 func (s *Screen) Progress(text string) {
 	if text == "" {
 		s.Block(nil)
@@ -109,9 +109,9 @@ func (s *Screen) Progress(text string) {
 	s.Block([]string{Cut(strings.ReplaceAll(text, "\n", " "), max(1, s.Width()-1))})
 }
 
-// Block sets lines that are overwritten like the progress line, which they replace; calling it with none removes them.
-// The caller cuts them to less than the terminal's width, since a line that wraps cannot be overwritten; lines that do
-// not fit above the last one are left out.
+// Block replaces the progress line with several lines, which are overwritten in the same way. Calling it without lines
+// removes them. The caller cuts them to less than the terminal's width, since a line that wraps cannot be overwritten;
+// lines that do not fit above the last one are left out.
 func (s *Screen) Block(lines []string) {
 	if !s.tty {
 		return
@@ -126,14 +126,14 @@ func (s *Screen) Block(lines []string) {
 	s.draw()
 }
 
-// Entered records that a person ended the line that a prompt began: the cursor is at the start of a line.
+// Entered records that a person pressed Enter after a prompt, so that the cursor is at the start of a line.
 func (s *Screen) Entered() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.partial = false
 }
 
-// Done leaves the progress line or block on the screen, on its own lines.
+// Done leaves the progress line or block on the screen. Later output begins on a new line.
 func (s *Screen) Done() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,7 +160,7 @@ func (s *Screen) draw() {
 	s.shown = len(s.progress)
 }
 
-// Style is a way to print a word.
+// Style is a color or weight in which text is printed.
 type Style string
 
 // The styles, as parameters of the terminal's SGR sequence.

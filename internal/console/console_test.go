@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A log line takes the place of the progress line whole, and the progress line comes back below it.
+// A log line replaces the whole progress line, and the progress line reappears below it.
 func TestProgress(t *testing.T) {
 	var b bytes.Buffer
 	s := &Screen{w: &b, tty: true}
@@ -28,7 +28,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// A block removes as many lines as it wrote.
+// Removing a block removes exactly the lines that were written for it.
 func TestBlock(t *testing.T) {
 	var b bytes.Buffer
 	s := &Screen{w: &b, tty: true}
@@ -50,7 +50,7 @@ func TestBlock(t *testing.T) {
 	}
 }
 
-// However many write at once, each line is whole.
+// Each line is whole, no matter how many goroutines write at the same time.
 func TestProgressConcurrent(t *testing.T) {
 	var b bytes.Buffer
 	s := &Screen{w: &b, tty: true}
@@ -78,7 +78,7 @@ func TestProgressConcurrent(t *testing.T) {
 
 func TestProgressIsCut(t *testing.T) {
 	var b bytes.Buffer
-	s := &Screen{w: &b, tty: true} // of 80 columns, since the buffer has no size
+	s := &Screen{w: &b, tty: true} // 80 columns wide, since the buffer has no size
 	s.Progress(strings.Repeat("界", 60))
 	if n := Cells(b.String()); n > 79 || n < 78 {
 		t.Errorf("%d columns", n)

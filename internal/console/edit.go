@@ -15,17 +15,18 @@ const scissors = "------------------------ >8 ------------------------"
 // ErrBelow means that the read-only part of the text was changed in the editor.
 var ErrBelow = errors.New("only the text above the line can be changed; nothing was changed")
 
-// Edit lets a person change a text in an editor, which is a command with its arguments, and returns the text. The text
-// below a line is read-only. The error says that the editor failed, or is [ErrBelow].
+// Edit lets a person change a text in an editor, and returns the new text. editor is a command with its arguments. The
+// text in below is shown under a line and is read-only. Edit returns an error if the editor failed, and [ErrBelow] if
+// the read-only text was changed.
 func Edit(ctx context.Context, editor, text, below string, in io.Reader, out, errs io.Writer) (string, error) {
 	f, err := os.CreateTemp("", "spinachbot-*.txt")
 	if err != nil {
-		return "", fmt.Errorf("cannot make a file to edit: %w", err)
+		return "", fmt.Errorf("cannot create a file to edit: %w", err)
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
 	_, err = io.WriteString(f, text+"\n\n"+scissors+"\n"+below)
 	if err := errors.Join(err, f.Close()); err != nil {
-		return "", fmt.Errorf("cannot make a file to edit: %w", err)
+		return "", fmt.Errorf("cannot create a file to edit: %w", err)
 	}
 	words := append(strings.Fields(editor), f.Name())
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)

@@ -7,8 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Line shows the progress of long work: on a terminal as one line that is overwritten, otherwise as a plain line now
-// and then.
+// Line shows the progress of long work: on a terminal as one line that is overwritten, otherwise as a plain line from
+// time to time.
 type Line struct {
 	screen *Screen
 	now    func() time.Time
@@ -19,7 +19,7 @@ type Line struct {
 // quiet is the time between plain lines.
 const quiet = 10 * time.Second
 
-// NewLine returns a line of s. now is the clock that limits how often plain lines are written.
+// NewLine returns a line that is shown on s. now is the clock used to limit how often plain lines are written.
 func NewLine(s *Screen, now func() time.Time) *Line { return &Line{screen: s, now: now} }
 
 // Show replaces the line.

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Output is standard output. It is safe for concurrent use, and it keeps the first write error, so that a command that
-// ignored the error does not end as if its output had been written.
+// Output is standard output. It is safe for concurrent use. It keeps the first write error, so that a command that
+// ignores the error still does not end as if its output had been written.
 type Output struct {
 	File *os.File
 

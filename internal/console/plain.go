@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Plain returns the text of an error for people: errors of the operating system and of Go's JSON reader become a
-// sentence that tells what to do.
+// Plain returns the text of an error for people. Errors of the operating system and of Go's JSON reader become a
+// sentence that explains what to do.
 func Plain(err error) string {
 	said := err.Error()
 	var path *fs.PathError
@@ -40,20 +40,20 @@ func pathProblem(err *fs.PathError) string {
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Sprintf("no permission for %s; check its owner and mode", err.Path)
 	case errors.Is(err, fs.ErrExist):
-		return fmt.Sprintf("%s exists already; choose another name", err.Path)
+		return fmt.Sprintf("%s already exists; choose another name", err.Path)
 	case errors.Is(err, syscall.EISDIR):
 		return fmt.Sprintf("%s is a folder; name a file", err.Path)
 	case errors.Is(err, syscall.ENOTDIR):
 		return fmt.Sprintf("%s is a file, or is inside one, where a folder is needed; choose another place", err.Path)
 	case errors.Is(err, syscall.ENOSPC):
-		return fmt.Sprintf("the disk is full: %s cannot be written; make room and try again", err.Path)
+		return fmt.Sprintf("the disk is full: %s cannot be written; free some space and try again", err.Path)
 	case errors.Is(err, syscall.EROFS):
 		return fmt.Sprintf("%s is on a disk that cannot be written; choose another place", err.Path)
 	}
 	return err.Error()
 }
 
-// CheckAddress returns an error with the example if the value of --addr is not HOST:PORT.
+// CheckAddress returns an error that shows the example if addr, the value of --addr, is not HOST:PORT.
 func CheckAddress(addr, example string) error {
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		return fmt.Errorf("--addr %s is not an address: want HOST:PORT, such as %s", addr, example)
@@ -61,7 +61,7 @@ func CheckAddress(addr, example string) error {
 	return nil
 }
 
-// ListenProblem describes why no server can be started at an address.
+// ListenProblem explains why no server can be started at an address.
 func ListenProblem(addr string, err error) error {
 	var call *os.SyscallError
 	var place *net.AddrError

@@ -7,14 +7,15 @@ import (
 	"sync/atomic"
 )
 
-// Keys of log attributes with which packages mark retries: RetryKey marks a failure after which the call is retried,
-// with the time until then; RecoveredKey marks a call that succeeded after failures, with their number.
+// Packages mark retries with these keys of log attributes. RetryKey marks a failure after which the call is retried;
+// its value is the time until the retry. RecoveredKey marks a call that succeeded after failures; its value is their
+// number.
 const (
 	RetryKey     = "retry_in"
 	RecoveredKey = "recovered"
 )
 
-// Retries counts failed calls to services that were retried, and those that finally succeeded.
+// Retries counts calls to services that were retried after a failure, and those that finally succeeded.
 type Retries struct{ tried, recovered atomic.Int64 }
 
 // String returns the counts in one line, or "" if there were none.
@@ -31,7 +32,7 @@ func (r *Retries) String() string {
 	return fmt.Sprintf("%d retries, %d of them recovered; -v shows them", tried, recovered)
 }
 
-// CountRetries returns a handler that passes records of the level and above to h, but counts retries instead of showing
+// CountRetries returns a handler that passes records at or above the level to h. It counts retries instead of showing
 // them.
 func CountRetries(h slog.Handler, level slog.Level, count *Retries) slog.Handler {
 	return retryCounter{h, level, count}

@@ -7,8 +7,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Cells returns the number of terminal columns that a text without line breaks takes: wide characters take two,
-// combining ones none.
+// Cells returns the number of terminal columns that a text without line breaks takes. A wide character takes two
+// columns, a combining character none.
 func Cells(text string) int { return uniseg.StringWidth(text) }
 
 // Cut shortens a text to at most width columns and marks the cut with an ellipsis. A width of 0 cuts nothing.
@@ -28,13 +28,13 @@ func Cut(text string, width int) string {
 	return strings.TrimRight(b.String(), " ") + "…"
 }
 
-// pad fills a text up to width columns.
+// pad fills a text with spaces up to width columns.
 func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-Cells(text)))
 }
 
-// Wrap breaks a text into lines of at most width columns, at spaces; a longer word has its own line. Lines that begin
-// with a space are kept as they are, and so are empty lines; the other lines of a paragraph are joined first.
+// Wrap breaks a text at spaces into lines of at most width columns. A longer word gets its own line. Empty lines and
+// lines that begin with a space are kept unchanged; the other lines of a paragraph are joined first.
 func Wrap(text string, width int) []string {
 	var out []string
 	var words []string
@@ -103,7 +103,7 @@ type Table struct {
 const gap = "  "
 
 // Write writes the table with aligned columns. With a width above 0, the widest columns are cut until a row fits, but
-// not to less than eight terminal columns; head styles the header's line.
+// not to fewer than eight terminal columns. head styles the header line.
 func (t *Table) Write(w io.Writer, width int, head func(string) string) error {
 	cols := t.widths()
 	t.fit(cols, width)
