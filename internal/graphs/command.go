@@ -17,7 +17,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// ReadFile returns the built-in graphs and those of a file, or "". A file with mistakes is a registry.Mistakes.
+// ReadFile returns the built-in graphs and those in a file. If file is "", it returns only the built-in ones. The error
+// for a file with mistakes is a [registry.Mistakes].
 func ReadFile(file string) (*registry.Registry, error) {
 	if file == "" {
 		return registry.New(), nil
@@ -27,14 +28,14 @@ func ReadFile(file string) (*registry.Registry, error) {
 		return nil, fmt.Errorf("KG_FILE: %w", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, registry.MaxFile+1)) // a device never ends
+	data, err := io.ReadAll(io.LimitReader(f, registry.MaxFile+1)) // a device file may never end
 	if err != nil {
 		return nil, fmt.Errorf("KG_FILE: %w", err)
 	}
 	return registry.Read(file, data)
 }
 
-// List writes a line for each graph.
+// List writes one line for each graph.
 func List(w io.Writer, r *registry.Registry) {
 	fmt.Fprintf(w, "%-20s %-9s %-9s %s\n", Embedded, "wdqs", "wikibase", "the built-in slice of Wikidata, in memory")
 	for _, e := range r.Entries() {
@@ -42,7 +43,7 @@ func List(w io.Writer, r *registry.Registry) {
 	}
 }
 
-// mark returns what a reader should know about an entry.
+// mark returns remarks that a reader of the list needs about an entry.
 func mark(e *registry.Entry) string {
 	var out []string
 	if e.Unconfirmed {
@@ -57,7 +58,7 @@ func mark(e *registry.Entry) string {
 	return " (" + strings.Join(out, ", ") + ")"
 }
 
-// Show writes an entry in the form of KG_FILE, and its measurements.
+// Show writes an entry in the format of KG_FILE, and its measurements.
 func (o *Opener) Show(w io.Writer, e *registry.Entry) {
 	fmt.Fprintf(w, "graphs:\n%s", e.Text())
 	if e.Unconfirmed {
@@ -70,8 +71,8 @@ func (o *Opener) Show(w io.Writer, e *registry.Entry) {
 	}
 }
 
-// Checkup asks the endpoint of an entry, writes what it finds, and stores what the graph lacks. ok is false if the
-// endpoint does not answer or its data does not fit the entry.
+// Checkup queries the endpoint of an entry, writes what it finds, and stores what the graph lacks. ok is false if the
+// endpoint does not answer or its data does not match the entry.
 func (o *Opener) Checkup(ctx context.Context, w io.Writer, e *registry.Entry) (ok bool, err error) {
 	fmt.Fprintf(w, "%s: %s\n", e.Name, e.Endpoint)
 	service, err := o.Service(e)
@@ -133,7 +134,7 @@ func (o *Opener) Checkup(ctx context.Context, w io.Writer, e *registry.Entry) (o
 	return ok, registry.Keep(o.DataDir, e, m)
 }
 
-// checkIndex reads an entry's index file, or asks its OpenSearch.
+// checkIndex reads an entry's index file or queries its OpenSearch.
 func (o *Opener) checkIndex(ctx context.Context, e *registry.Entry) (err error) {
 	if e.OpenSearch != nil {
 		c, err := o.OpenSearch(e)
@@ -157,8 +158,8 @@ func one(s string) []string {
 	return []string{s}
 }
 
-// Draft makes an entry for an address about which nothing is known yet, for [Opener.Add]. If name is "", it is derived
-// from the address. The error says what is wrong with the name or the address.
+// Draft creates an entry for [Opener.Add] from an address about which nothing is known yet. If name is "", it is
+// derived from the address. The error explains what is wrong with the name or the address.
 func (o *Opener) Draft(name, address string) (*registry.Entry, error) {
 	if name == "" {
 		name = registry.NameFor(address, o.Registry.Names())
@@ -166,8 +167,8 @@ func (o *Opener) Draft(name, address string) (*registry.Entry, error) {
 	return registry.EntryOf(name, address, &registry.Profile{Description: kg.Description{Dialect: "standard"}})
 }
 
-// Add asks the endpoint of a draft what its graph is, and adds an entry to a file. Progress and what was found are
-// written to w. Errors tell what to do.
+// Add queries the endpoint of a draft to find out what its graph contains, and adds an entry to a file. It writes its
+// progress and findings to w. Errors explain what to do.
 func (o *Opener) Add(ctx context.Context, w io.Writer, file string, draft *registry.Entry) error {
 	if file == "" {
 		return errors.New("KG_FILE names the file that gets the entry; set it, for example KG_FILE=graphs.yaml")
@@ -199,7 +200,7 @@ func (o *Opener) Add(ctx context.Context, w io.Writer, file string, draft *regis
 		return err
 	}
 	if now, err := os.ReadFile(file); err == nil && string(now) != string(data) {
-		return fmt.Errorf("%s was changed meanwhile; run the command again", file)
+		return fmt.Errorf("%s was changed in the meantime; run the command again", file)
 	}
 	if err := registry.WriteFile(file, out); err != nil {
 		return err

@@ -18,14 +18,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// describe returns queries over a graph's description of itself, see shape.Options.
+// describe returns a function that queries a graph's description of itself; see [shape.Options].
 type describe func(context.Context) (shape.Query, error)
 
-// voidTime is how long a shape waits for a server's description of its graph.
+// voidTime is the maximum time that a shape waits for a server's description of its graph.
 const voidTime = 10 * time.Second
 
-// void returns the reader of an entry's description of itself: from the file or address in its key void, otherwise from
-// the standard's address. A Wikibase without the key has none.
+// void returns the reader of the description that an entry's graph publishes about itself. The description is at the
+// file or address in the entry's key void, or else at the address that the standard defines. A Wikibase without the key
+// has none.
 func (o *Opener) void(e *registry.Entry) (describe, error) {
 	address := e.VoID
 	switch {
@@ -48,7 +49,7 @@ func (o *Opener) void(e *registry.Entry) (describe, error) {
 		return nil, err
 	}
 	cfg := remote.Config{Address: address, UserAgent: ua, Timeout: voidTime, Retry: politehttp.Policy{Attempts: 1}}
-	if sameHost(address, e.Address) { // whoever may ask the endpoint may read its description
+	if sameHost(address, e.Address) { // the endpoint's headers may also be used to read its description
 		headers, _, err := e.Secrets(o.Lookup)
 		if err != nil {
 			return nil, err
@@ -90,8 +91,8 @@ func sameHost(a, b string) bool {
 	return err == nil && err2 == nil && x.Scheme == y.Scheme && x.Host == y.Host
 }
 
-// shapesOf stores the shapes of a graph in memory under a hash of its content, so that they survive restarts but not
-// changes of its files. The hash is computed when the first shape is requested.
+// shapesOf returns the store for the shapes of an in-memory graph. They are stored under a hash of the graph's content,
+// so that they survive restarts but not changes to its files. The hash is computed when the first shape is requested.
 func (o *Opener) shapesOf(g *embedded.Graph) shape.Store {
 	return lateStore(sync.OnceValue(func() shape.Store {
 		return shape.Folder(filepath.Join(o.DataDir, "shapes", "data-"+g.Digest()[:16]))

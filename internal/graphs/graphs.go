@@ -1,4 +1,4 @@
-// Package graphs opens the graphs of the registry as the agent's sources, and does what the command kg does with them.
+// Package graphs opens the graphs of the registry as the agent's sources, and implements the command kg.
 package graphs
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Names of graphs that are no entry of a file.
+// Names of graphs that are not entries of a file.
 const (
 	Main     = "wikidata" // the services of the settings, unless KG_FILE has an entry of this name
 	Embedded = "embedded" // the built-in slice
@@ -51,7 +51,7 @@ type Opener struct {
 	Embed     lookup.Embedder                           // for searches by meaning; nil: by stems
 }
 
-// Check checks that each of the comma-separated names is a graph's, with none given twice.
+// Check checks that each of the comma-separated names is the name of a graph, and that none is given twice.
 func Check(r *registry.Registry, names string) error {
 	var seen []string
 	for _, name := range split(names) {
@@ -76,7 +76,7 @@ func split(names string) []string {
 	return strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// Open opens the graphs of the names, separated by commas, the main one first.
+// Open opens the graphs with the comma-separated names. The first one is the main graph.
 func (o *Opener) Open(ctx context.Context, names string) (agent.Sources, error) {
 	if err := Check(o.Registry, names); err != nil {
 		return nil, err
@@ -119,15 +119,15 @@ func (o *Opener) open(ctx context.Context, name string) (*tool.Source, error) {
 	return o.complete(ctx, e, s), nil
 }
 
-// wikibaseSource is a graph like Wikidata with its capabilities.
+// wikibaseSource makes a source of a graph that works like Wikidata.
 func wikibaseSource(g tool.Graph, d kg.Description) *tool.Source {
 	s := agent.Wikibase(g)[0]
 	s.Explain = d
 	return &s
 }
 
-// Data makes a source of a graph in memory. A graph that is not a Wikibase is examined. builtin means that it is the
-// built-in slice.
+// Data makes a source of an in-memory graph. If the graph is not a Wikibase, Data examines it. builtin means that it is
+// the built-in slice.
 func (o *Opener) Data(ctx context.Context, g *embedded.Graph, builtin bool) (*tool.Source, error) {
 	kind, err := g.Query(ctx, "ASK { ?s wdt:P31 ?o }")
 	if err != nil {
@@ -160,7 +160,7 @@ func (o *Opener) Data(ctx context.Context, g *embedded.Graph, builtin bool) (*to
 	return o.shapes(s, o.shapesOf(g), nil), nil
 }
 
-// Service makes the client of an entry's query service. Errors are the user's.
+// Service makes a client for an entry's query service. Errors are caused by the user's settings.
 func (o *Opener) Service(e *registry.Entry) (*remote.Service, error) {
 	headers, params, err := e.Secrets(o.Lookup)
 	if err != nil {
@@ -179,7 +179,7 @@ func (o *Opener) Service(e *registry.Entry) (*remote.Service, error) {
 		Timeout: e.Timeout,
 		Pace:    remote.DefaultPace(), QLever: e.Dialect == "qlever"}
 	if local {
-		cfg.Pace = remote.Pace{} // a server on this machine has no budget to keep to
+		cfg.Pace = remote.Pace{} // a server on this machine does not limit requests
 	}
 	for k, v := range headers {
 		cfg.Header.Set(k, v)
@@ -208,7 +208,7 @@ func loopback(address string) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Entry makes a source of an entry, without shapes and measurements. Errors are the user's.
+// Entry makes a source of an entry, without shapes and measurements. Errors are caused by the user's settings.
 func (o *Opener) Entry(e *registry.Entry) (*tool.Source, error) {
 	service, err := o.Service(e)
 	if err != nil {
@@ -238,8 +238,8 @@ func (o *Opener) Entry(e *registry.Entry) (*tool.Source, error) {
 	return out, nil
 }
 
-// Unindexed makes a source for the graph with a name that only uses queries, whatever index its entry names, since that
-// index may be the one being built.
+// Unindexed makes a source for the graph with this name. The source uses only queries, even if the entry names an
+// index, since that index may be the one being built.
 func (o *Opener) Unindexed(name string) (*tool.Source, error) {
 	e, err := o.Registry.Named(name)
 	if err != nil {
@@ -250,7 +250,7 @@ func (o *Opener) Unindexed(name string) (*tool.Source, error) {
 	return o.Entry(&bare)
 }
 
-// joined asks a Wikibase's API about entities, and runs queries elsewhere.
+// joined asks a Wikibase's API about entities, but sends queries to another service.
 type joined struct {
 	*wikidata.Client
 	queries tool.Graph
@@ -274,7 +274,7 @@ func (o *Opener) File(e *registry.Entry) (*lookup.File, error) {
 	return file, nil
 }
 
-// OpenSearch makes the client of the OpenSearch that an entry names. Errors are the user's.
+// OpenSearch makes a client for the OpenSearch that an entry names. Errors are caused by the user's settings.
 func (o *Opener) OpenSearch(e *registry.Entry) (*opensearch.Client, error) {
 	if e.OpenSearch == nil {
 		return nil, fmt.Errorf("the graph %s has no key opensearch in KG_FILE", e.Name)
@@ -294,18 +294,18 @@ func (o *Opener) OpenSearch(e *registry.Entry) (*opensearch.Client, error) {
 	return opensearch.New(e.OpenSearch.Address, e.OpenSearch.Index, opensearch.Login{User: user, Password: password}, rt)
 }
 
-// Index opens the index of names of an entry: a file, or an OpenSearch. Errors are the user's.
+// Index opens an entry's index of names, which is a file or an OpenSearch. Errors are caused by the user's settings.
 func (o *Opener) Index(e *registry.Entry) (lookup.Searcher, error) {
 	if e.OpenSearch != nil {
 		return o.OpenSearch(e)
 	}
 	if e.Index == "" {
-		return nil, fmt.Errorf("the graph %s has no index; in KG_FILE, index or opensearch names one", e.Name)
+		return nil, fmt.Errorf("the graph %s has no index; the key index or opensearch in KG_FILE names one", e.Name)
 	}
 	return o.File(e)
 }
 
-// plain makes a source that only uses queries.
+// plain makes a source that uses only queries, and the entry's index if it has one.
 func (o *Opener) plain(e *registry.Entry, query endpoint.Query) (*tool.Source, error) {
 	opts := endpoint.Options{Log: o.Log, Graph: e.Description, Query: query, Embed: o.Embed, Now: o.Clock.Now}
 	if e.Indexed() {
@@ -326,7 +326,7 @@ func (o *Opener) plain(e *registry.Entry, query endpoint.Query) (*tool.Source, e
 }
 
 // complete adds shapes and what is known about the graph's gaps. A graph named by the settings or a file is measured if
-// nothing is known or the measurement is old; a recorded or replayed question depends on nothing that is stored.
+// there is no measurement or only an old one. A recorded or replayed question does not use stored measurements.
 func (o *Opener) complete(ctx context.Context, e *registry.Entry, s *tool.Source) *tool.Source {
 	if o.Wrap == nil {
 		if m, ok := registry.Recall(o.DataDir, e, o.Clock.Now()); ok {
@@ -342,7 +342,7 @@ func (o *Opener) complete(ctx context.Context, e *registry.Entry, s *tool.Source
 	return o.shapes(s, shape.Folder(filepath.Join(o.DataDir, "shapes", e.Name)), void)
 }
 
-// measureTime is how long a question waits for the measurement of its graph's gaps.
+// measureTime is the maximum time that a question waits for the measurement of its graph's gaps.
 const measureTime = 15 * time.Second
 
 // measure measures what a graph lacks and stores it. This is optional, so failures are only logged.
@@ -354,19 +354,19 @@ func (o *Opener) measure(ctx context.Context, e *registry.Entry, s *tool.Source)
 	}
 	m := registry.Measurement{Endpoint: e.Endpoint, At: s.Explain.MeasuredAt, Lacks: s.Explain.Lacks}
 	if err := registry.Keep(o.DataDir, e, m); err != nil {
-		o.Log.WarnContext(ctx, "what the graph lacks was not kept", "graph", e.Name, "err", err)
+		o.Log.WarnContext(ctx, "the measurement of the graph's gaps was not stored", "graph", e.Name, "err", err)
 	}
 }
 
-// lacks adds what a graph lacks to its description.
+// lacks determines what a graph lacks, and adds it to the graph's description.
 func (o *Opener) lacks(ctx context.Context, e *registry.Entry, query registry.Query, s *tool.Source) bool {
 	lacks, err := registry.Lacks(ctx, query, &e.Description)
 	if err != nil {
-		o.Log.WarnContext(ctx, "what the graph lacks is not known", "graph", e.Name, "err", err)
+		o.Log.WarnContext(ctx, "the graph's gaps cannot be measured", "graph", e.Name, "err", err)
 		return false
 	}
 	s.Explain.Lacks = lacks
-	if e.Address != "" { // a graph in memory does not change
+	if e.Address != "" { // an in-memory graph does not change
 		s.Explain.MeasuredAt = o.Clock.Now().UTC().Truncate(time.Second)
 	}
 	return true
@@ -383,7 +383,7 @@ func (o *Opener) shapes(s *tool.Source, store shape.Store, void describe) *tool.
 	}
 	m, err := shape.New(opts)
 	if err != nil {
-		o.Log.Warn("shapes are not known", "graph", s.Explain.Name, "err", err)
+		o.Log.Warn("shapes are not available", "graph", s.Explain.Name, "err", err)
 		return s
 	}
 	s.Shapes = m

@@ -20,16 +20,16 @@ type Shelf struct {
 	kept map[string]*place
 }
 
-// place is the slot of one graph. Its lock is held while the graph is opened, so that others wait and it is opened only
-// once.
+// place is the slot for one graph. Its lock is held while the graph is opened, so that others wait and the graph is
+// opened only once.
 type place struct {
 	sync.Mutex
 	source *agent.Source
 }
 
-// NewShelf returns a shelf with the opened graphs in front, which o opened by these names, separated by commas, and
-// behind them all others of o's registry and the built-in slice. A graph is stored under the name that opens it, since
-// the built-in slice calls itself wikidata.
+// NewShelf returns a shelf. It begins with the graphs in opened, which o opened by the comma-separated names, followed
+// by all other graphs of o's registry and the built-in slice. A graph is stored under the name that opens it, since the
+// built-in slice calls itself wikidata.
 func NewShelf(o *Opener, names string, opened agent.Sources) *Shelf {
 	s := &Shelf{open: o.Open, kept: map[string]*place{}}
 	for i, name := range split(names) {
@@ -45,10 +45,10 @@ func NewShelf(o *Opener, names string, opened agent.Sources) *Shelf {
 	return s
 }
 
-// Names are the names of all graphs, those that were open from the beginning first.
+// Names returns the names of all graphs. Those that were open from the beginning come first.
 func (s *Shelf) Names() []string { return slices.Clone(s.names) }
 
-// Get returns graphs by their names. Opening a graph that could not be opened is retried the next time.
+// Get returns graphs by their names. If a graph could not be opened, the next call tries again.
 func (s *Shelf) Get(ctx context.Context, names ...string) (out agent.Sources, err error) {
 	for _, name := range names {
 		source, err := s.get(ctx, name)
@@ -70,7 +70,7 @@ func (s *Shelf) get(ctx context.Context, name string) (*agent.Source, error) {
 	p.Lock()
 	defer p.Unlock()
 	if p.source == nil {
-		// it is kept, so opening must not stop halfway because the first caller went away
+		// the graph is kept, so opening it must not stop halfway because the first caller is gone
 		opened, err := s.open(context.WithoutCancel(ctx), name)
 		if err != nil {
 			return nil, err

@@ -14,10 +14,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/registry"
 )
 
-// TestShelf: a graph is opened once, however many ask for it at the same time, and again after a failure; one that was
-// open is not opened; a name that is none of the list never reaches the opener.
+// TestShelf checks that a graph is opened only once, no matter how many callers request it at the same time, and that
+// opening it is retried after a failure. A graph that was already open is not opened again. A name that is not in the
+// list never reaches the opener.
 func TestShelf(t *testing.T) {
-	main := agent.Sources{{Explain: kg.Description{Name: Main}}} // as the built-in slice calls itself
+	main := agent.Sources{{Explain: kg.Description{Name: Main}}} // the built-in slice's own name
 	s := NewShelf(&Opener{Registry: registry.New()}, Embedded, main)
 	if names := s.Names(); names[0] != Embedded || !slices.Contains(names, Main) ||
 		len(names) != len(registry.New().Names())+1 {

@@ -1,4 +1,4 @@
-// Package kindtest lets presets work on graphs of every kind, for tests: a reader that makes no mistakes plays the
+// Package kindtest is for tests that run presets on graphs of every kind. A reader that makes no mistakes plays the
 // model, and graphs are added to KG_FILE and opened as by the commands kg add and ask --kg.
 package kindtest
 
@@ -29,7 +29,7 @@ var Presets = []string{"spinach", "grasp", "sparql-llm", "best"}
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// Opener opens graphs without settings. dir is for its files.
+// Opener returns an opener of graphs that uses no settings. It stores its files in dir.
 func Opener(dir string) *graphs.Opener {
 	return &graphs.Opener{Log: slog.New(slog.DiscardHandler), Registry: registry.New(), DataDir: dir,
 		UserAgent: func(bool) (string, error) { return "SpinachBot-test/1 (https://example.org/contact)", nil },
@@ -63,9 +63,9 @@ type nowhere struct{}
 
 func (nowhere) Record(context.Context, event.Event) error { return nil }
 
-// Check asks the questions with each of the presets and returns what is wrong with the answers, one text each. differ
-// tells how an answer's rows differ from the right ones, or returns "" if they are the same. Besides wrong rows, it is
-// an error if there is no answer, if a step fails, or if hardly anything was looked up.
+// Check asks the questions with each of the presets and returns one text for each problem with the answers. differ
+// describes how an answer's rows differ from the right ones; it returns "" if they are the same. Besides wrong rows, it
+// is a problem if there is no answer, if a step fails, or if hardly anything was looked up.
 func Check(ctx context.Context, s *tool.Source, questions []kgtest.Question,
 	differ func(q kgtest.Question, got *kg.Table) (string, error)) (problems []string, err error) {
 	for _, name := range Presets {
@@ -97,7 +97,7 @@ func Check(ctx context.Context, s *tool.Source, questions []kgtest.Question,
 				problems = append(problems, fmt.Sprintf("%s: %s: %s\n%s", name, q.Name, problem, q.Query))
 			}
 		}
-		if name != "sparql-llm" && name != "best" && lookups < len(questions)/2 { // which look names up before the first step
+		if name != "sparql-llm" && name != "best" && lookups < len(questions)/2 { // these look up names before the first step
 			problems = append(problems, fmt.Sprintf("%s: only %d searches and looks at pages", name, lookups))
 		}
 	}

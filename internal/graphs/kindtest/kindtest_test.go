@@ -39,8 +39,9 @@ func library(t *testing.T) *embedded.Graph {
 	return b.Graph(embedded.Options{})
 }
 
-// TestPresets: with every preset, forty questions over a Wikibase and over a graph that is none return the rows of the
-// graph in memory: in process, and over HTTP with the entry that kg add writes.
+// TestPresets asks forty questions with every preset, over a Wikibase and over a graph that is not a Wikibase. Each
+// graph is used in process, and over HTTP with the entry that kg add writes. The answers must have the rows of the
+// in-memory graph.
 func TestPresets(t *testing.T) {
 	for name, x := range map[string]struct {
 		graph     *embedded.Graph

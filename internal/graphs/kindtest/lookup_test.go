@@ -38,8 +38,9 @@ type quiet struct{}
 
 func (quiet) Record(context.Context, event.Event) error { return nil }
 
-// What the preset best shows of a graph whose names, classes and properties are its own: the names in rows, what members
-// of a class have and of which kind, what is behind nodes without a name, and how a thing is matched by its name.
+// This is what the preset best shows for a graph with its own names, classes and properties: the names in rows, the
+// properties of a class's members and the kinds of their values, the contents of nodes without a name, and how an
+// entity is matched by its name.
 func TestBestOnAnyGraph(t *testing.T) {
 	srv := httptest.NewServer(httpapi.NewSPARQL(slog.New(slog.DiscardHandler), library(t), 5))
 	defer srv.Close()
@@ -93,7 +94,7 @@ func TestBestOnAnyGraph(t *testing.T) {
 	}
 }
 
-// Notes on IDs that nothing has shown count uses as find does.
+// Notes on IDs that no observation has shown count uses in the same way as find does.
 func TestUsesAgree(t *testing.T) {
 	srv := httptest.NewServer(httpapi.NewSPARQL(slog.New(slog.DiscardHandler), library(t), 5))
 	defer srv.Close()
