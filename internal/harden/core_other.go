@@ -2,5 +2,5 @@
 
 package harden
 
-// NoCoreDumps does nothing: Windows writes a program's memory to a file only where an administrator asked for that.
+// NoCoreDumps does nothing: Windows writes a program's memory to a file only if an administrator has configured it.
 func NoCoreDumps() error { return nil }

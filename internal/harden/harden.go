@@ -9,11 +9,12 @@ import (
 	"runtime"
 )
 
-// others are the permissions of those who are neither the owner nor in the group of a file.
+// others are the permissions of users who are neither a file's owner nor in its group.
 const others fs.FileMode = 0o007
 
-// Exposed returns a sentence that names a file or folder and tells what to do, if other users of the machine can access
-// it. It returns "" if they cannot, if it does not exist, and on Windows, which stores permissions elsewhere.
+// Exposed returns a warning that names the file or folder and explains what to do, if other users of the machine can
+// access it. It returns "" if they cannot, if the file does not exist, and on Windows, which stores permissions
+// elsewhere.
 func Exposed(what, path string) string {
 	if runtime.GOOS == "windows" {
 		return ""

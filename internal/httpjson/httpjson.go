@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// Write responds with v as JSON. HTML characters are not escaped; browsers are told not to guess another type.
+// Write responds with v as JSON. HTML characters are not escaped; browsers are told not to guess a different type.
 func Write(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")

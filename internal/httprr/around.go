@@ -6,11 +6,12 @@ import (
 	"net/http"
 )
 
-// Below is the next transport of a recorder that several clients share with [Recorder.Around].
+// Below is the transport to pass to [Record] for a recorder that several clients share with [Recorder.Around].
 var Below http.RoundTripper = innermost{}
 
-// Around returns a transport that records what goes through rt. Several clients can share a file, each with its own
-// transport and thus its own limits on the hosts that it may reach. The recorder must have been made with [Below].
+// Around returns a transport that records the requests sent through rt and their responses. Several clients can share a
+// file; each has its own transport and thus its own limits on the hosts that it may reach. The recorder must have been
+// created with [Below].
 func (r *Recorder) Around(rt http.RoundTripper) http.RoundTripper { return through{r, rt} }
 
 // through sends requests through a recorder to the transport that the client would have used without it.
@@ -26,7 +27,7 @@ func (t through) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.recorder.RoundTrip(r.WithContext(context.WithValue(r.Context(), transportKey{}, t.rt)))
 }
 
-// innermost is the transport below the recorder: the one that the request carries.
+// innermost is the transport below the recorder. It uses the transport that the request carries in its context.
 type innermost struct{}
 
 // RoundTrip sends the request.

@@ -1,16 +1,16 @@
-// Package httprr records HTTP exchanges and replays them, below any client. A [Recorder] is a transport that passes
-// requests on and records the responses. A [Player] is a transport that answers from such a file and never uses the
+// Package httprr records and replays HTTP exchanges for any HTTP client. A [Recorder] is a transport that passes
+// requests on and records the responses. A [Player] is a transport that answers from a recording and never uses the
 // network.
 //
-// A recording is a text file of JSON lines, one for each exchange. A crash loses no finished exchange, and a diff shows
-// what changed:
+// A recording is a text file with one line of JSON for each exchange. A crash loses no finished exchange, and a diff
+// shows what changed:
 //
 //	{"httprr":1}
 //	{"key":"5f0c…","request":{"method":"POST","path":"/v1/chat/completions","body":{…}},"response":{"status":200,"header":{…},"body":{…}}}
 //
 // Exchanges are found by a key: a digest of method, path, sorted query and body (JSON in canonical form), but not of
-// host and headers. A request that was made several times is answered in the recorded order. A request that is not in
-// the file, or not that often, fails with a [MissError].
+// host and headers. Repeated requests are answered in the recorded order. A request that is not in the file, or is
+// repeated more often than in the file, fails with a [MissError].
 //
 // No secret is written: only a few harmless headers are kept, and every text is scrubbed first. A test can check this
 // for all recordings of a repository with [FindSecrets].
@@ -37,7 +37,7 @@ const version = 1
 // maxBody is the maximum number of bytes of one request or response that are recorded.
 const maxBody = 32 << 20
 
-// kept are the response headers that a replay needs. All others, above all cookies, are dropped.
+// kept are the response headers that a replay needs. All others are dropped, especially cookies.
 var kept = []string{"Content-Type", "Retry-After", "Location"}
 
 // exchange is one line of a recording.
@@ -49,7 +49,7 @@ type exchange struct {
 
 type request struct {
 	Method string `json:"method"`
-	Path   string `json:"path"`           // with the sorted query
+	Path   string `json:"path"`           // with the query, sorted
 	Body   *body  `json:"body,omitempty"` // for people who read the file; only the key is compared
 }
 
@@ -60,8 +60,8 @@ type response struct {
 	Error  string      `json:"error,omitempty"` // the transport's error, instead of a response
 }
 
-// body is a text. It is written as JSON if it is JSON that can be written byte for byte, otherwise as a JSON string,
-// otherwise as {"base64": "…"}.
+// body is the body of a request or response. It is written as JSON if it is JSON that this preserves byte for byte;
+// otherwise as a JSON string if it is text; otherwise as {"base64": "…"}.
 type body struct{ data []byte }
 
 // MarshalJSON writes the body in its most readable form.
@@ -79,7 +79,7 @@ func (b body) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string][]byte{"base64": b.data})
 }
 
-// isBase64Form reports whether JSON text could be taken for the form of binary bodies.
+// isBase64Form reports whether JSON text could be mistaken for the form used for binary bodies.
 func isBase64Form(data []byte) bool {
 	var m map[string]json.RawMessage
 	return json.Unmarshal(data, &m) == nil && len(m) == 1 && m["base64"] != nil
@@ -104,7 +104,7 @@ func (b *body) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Recorder is a transport that writes down what its inner transport does. It is safe for concurrent use.
+// Recorder is a transport that records the exchanges of its inner transport. It is safe for concurrent use.
 type Recorder struct {
 	next  http.RoundTripper
 	scrub func(string) string
@@ -112,9 +112,10 @@ type Recorder struct {
 	file  *os.File
 }
 
-// Record creates the file at path and returns a transport that passes requests to next. The file must not exist, since
-// a recording cost money. scrub removes secrets from a text (see politehttp.Scrubber) and must keep JSON valid. Close
-// the Recorder at the end. After a crash, the file holds what was recorded before it.
+// Record creates the file at path and returns a transport that passes requests to next. The file must not exist yet, so
+// that an earlier recording, which cost money, is not overwritten. scrub removes secrets from a text (see
+// politehttp.Scrubber) and must keep JSON valid. The caller must close the Recorder. After a crash, the file contains
+// everything that was recorded before.
 func Record(path string, next http.RoundTripper, scrub func(string) string) (*Recorder, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -129,8 +130,8 @@ func Record(path string, next http.RoundTripper, scrub func(string) string) (*Re
 // Close closes the file.
 func (r *Recorder) Close() error { return r.file.Close() }
 
-// RoundTrip passes the request on and records the response, or the transport's error. If writing fails,
-// the caller gets that error: a recording with gaps is useless.
+// RoundTrip passes the request on and records the response, or the transport's error. If writing fails, the caller gets
+// that error, because a recording with gaps is useless.
 func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	sent, err := readBody(req)
 	if err != nil {
@@ -146,7 +147,7 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, errors.Join(err, r.write(x))
 	}
 	data, readErr := io.ReadAll(io.LimitReader(resp.Body, maxBody))
-	_ = resp.Body.Close() // the body was read; an error of Close changes nothing
+	_ = resp.Body.Close() // the body was read; an error from Close does not matter
 	x.Response.Status, x.Response.Header = resp.StatusCode, http.Header{}
 	for _, h := range kept {
 		if v := resp.Header.Get(h); v != "" {
@@ -189,7 +190,7 @@ func (r *Recorder) write(x exchange) error {
 	return nil
 }
 
-// brokenBody returns the data and then the error with which the real body ended.
+// brokenBody is a body that returns the data and then the error with which the real body ended.
 type brokenBody struct {
 	*bytes.Reader
 	err error
@@ -205,7 +206,7 @@ func (b *brokenBody) Read(p []byte) (int, error) {
 
 func (b *brokenBody) Close() error { return nil }
 
-// readBody reads the body of the request and puts it back.
+// readBody reads the body of the request and then restores it.
 func readBody(req *http.Request) ([]byte, error) {
 	if req.Body == nil {
 		return nil, nil
@@ -227,7 +228,7 @@ func path(u *url.URL) string {
 }
 
 // key returns the digest under which an exchange is found. It is made from the scrubbed texts, so that a replay with
-// another API key finds it.
+// another API key finds the exchange.
 func key(req *http.Request, sent []byte, scrub func(string) string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n", req.Method, scrub(path(req.URL)))

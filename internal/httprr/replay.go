@@ -13,15 +13,15 @@ import (
 	"sync"
 )
 
-// MissError means that a recording does not have the request, or has it fewer times than it was made.
+// MissError means that a recording does not contain the request, or contains it fewer times than it was made.
 type MissError struct {
 	File         string
 	Method, Path string
 	Key          string
-	Times        int // how often the file holds the request
+	Times        int // how many times the file contains the request
 }
 
-// Error tells what is missing and how to fix it.
+// Error describes what is missing and how to fix it.
 func (e *MissError) Error() string {
 	if e.Times > 0 {
 		return fmt.Sprintf("%s holds %s %s (key %s) only %d times: record it again", e.File, e.Method, e.Path, e.Key, e.Times)
@@ -30,7 +30,7 @@ func (e *MissError) Error() string {
 		e.Key)
 }
 
-// Permanent reports that repeating does not help; the retry policy of politehttp asks for it.
+// Permanent reports that repeating the request does not help. The retry policy of politehttp calls it.
 func (e *MissError) Permanent() bool { return true }
 
 // Player is a transport that answers from a recording. It is safe for concurrent use.
@@ -49,13 +49,13 @@ func Replay(path string, scrub func(string) string) (*Player, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the recording cannot be read: %w", err)
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer func() { _ = f.Close() }() // the file was only read
 	p, err := ReplayFrom(path, f, scrub)
 	return p, err
 }
 
-// ReplayFrom is like [Replay] for a recording that is open. name appears in its errors. An incomplete last line, which
-// a crash leaves, is dropped.
+// ReplayFrom is like [Replay] but reads the recording from r. name appears in its errors. An incomplete last line,
+// which a crash may leave, is dropped.
 func ReplayFrom(name string, r io.Reader, scrub func(string) string) (*Player, error) {
 	p := &Player{name: name, scrub: scrub, byKey: map[string][]response{}, used: map[string]int{}}
 	br := bufio.NewReader(r)
@@ -143,7 +143,7 @@ func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// Unused returns the keys of the exchanges that were not asked for, sorted. If there are any, the replay took a
+// Unused returns the keys of the exchanges that were not requested, sorted. If there are any, the replay took a
 // different path from the recording.
 func (p *Player) Unused() []string {
 	p.mu.Lock()

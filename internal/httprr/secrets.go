@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// secretShapes match what must not appear in a file of the repository. They are deliberately separate from the
-// scrubber, so that a gap in one is not a gap in the other.
+// secretShapes match secrets, which must not appear in any file of the repository. They are deliberately separate from
+// the scrubber, so that a gap in one is not a gap in the other.
 var secretShapes = []struct {
 	what string
 	re   *regexp.Regexp
@@ -24,7 +24,7 @@ var secretShapes = []struct {
 	{"a password in an address", regexp.MustCompile(`[a-z]://[^/\s:@"]+:[^/\s@"*]{4,}@`)},
 }
 
-// FindSecrets looks for text that looks like a secret. It returns one line for each find, with the line number, the
+// FindSecrets searches for text that looks like a secret. It returns one line for each match, with the line number, the
 // kind of secret, and its beginning.
 func FindSecrets(data []byte) []string {
 	var out []string
