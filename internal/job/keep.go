@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Keep renews a claim every third of its lease until stop is called. The context that it returns ends with ctx, or, its
-// cause being [ErrLost], when the claim has ended or cannot be renewed in time. stop waits for the last renewal.
+// Keep renews a claim every third of its lease until stop is called. The context that it returns ends with ctx. It also
+// ends, with the cause [ErrLost], when the claim has ended or cannot be renewed in time. stop waits for the last
+// renewal.
 func Keep(ctx context.Context, lg *slog.Logger, q Queue, c *Claim,
 	lease time.Duration) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -27,7 +28,7 @@ func Keep(ctx context.Context, lg *slog.Logger, q Queue, c *Claim,
 				return
 			case <-tick.C:
 			}
-			// The claim outlasts ctx: what the work writes when it is interrupted is still its own.
+			// The claim outlasts ctx, so that work that is interrupted can still write its results.
 			asked, release := context.WithTimeout(context.WithoutCancel(ctx), lease/3)
 			err := q.Renew(asked, c, lease)
 			release()
@@ -35,7 +36,7 @@ func Keep(ctx context.Context, lg *slog.Logger, q Queue, c *Claim,
 			case err == nil:
 				failed = 0
 			case errors.Is(err, ErrLost), failed == 2: // the next attempt may come too late
-				lg.Warn("a job was lost", "job", c.Key, "kind", c.Kind, "error", err)
+				lg.Warn("the lease of a job was lost", "job", c.Key, "kind", c.Kind, "error", err)
 				cancel(ErrLost)
 				return
 			default:

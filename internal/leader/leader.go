@@ -1,4 +1,4 @@
-// Package leader lets one of several processes work while the others stand by.
+// Package leader elects one of several processes to work while the others stand by.
 package leader
 
 import (
@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// Lease is the right to do what only one process may do at a time. It expires. Fence grows each time the lease changes
-// hands, so that a process that slept through the end of its lease can be distinguished from its successor.
+// Lease is the right to do something that only one process may do at a time. It expires. Fence grows each time the
+// lease changes hands, so that a process that slept past the end of its lease can be distinguished from its successor.
 type Lease struct {
 	Name   string
 	Holder string
 	Fence  int64
 }
 
-// Leases records which process may work. internal/store implements it with the database's clock.
+// Leases records which process may work. internal/store implements it, using the database's clock.
 type Leases interface {
-	// Acquire takes or renews a lease for a time. While another process holds the lease, held is false and l names the
-	// holder. A holder that was away for longer than its lease gets it back with a new fence, as any other process would.
+	// Acquire takes or renews a lease for the given time. If another process has the lease, held is false and l names the
+	// holder. A former holder whose lease expired gets the lease again with a new fence, like any other process.
 	Acquire(ctx context.Context, name, holder string, d time.Duration) (l Lease, held bool, err error)
 	// Release ends a lease early. It does nothing if the lease was lost.
 	Release(ctx context.Context, l Lease) error
@@ -31,10 +31,10 @@ type Leases interface {
 // Options configure [Lead].
 type Options struct {
 	Name   string        // of the lease
-	Holder string        // of this process: see [Holder]
-	Lease  time.Duration // how long the others wait after this process is gone; 30 s
+	Holder string        // this process's name; see [Holder]
+	Lease  time.Duration // how long the others wait after this process disappears; default 30 s
 	Now    func() time.Time
-	Once   bool // neither wait for another process nor start again after losing the lease
+	Once   bool // do not wait for another process, and do not start again after losing the lease
 }
 
 // ErrLost means that the lease has expired and another process may have taken over. It is the cause of the canceled
@@ -51,8 +51,9 @@ func Holder() string {
 }
 
 // Lead runs f while this process holds the lease, and waits while another one does. The context of f ends with the
-// lease. What f writes to the database must be written under l (see store.Under), so that a process that slept cannot
-// write as if it were its successor. If f ends by itself, Lead returns its result; if ctx is done, Lead returns nil.
+// lease. Everything that f writes to the database must be written under l (see store.Under), so that a process whose
+// lease expired while it slept cannot write. If f returns by itself, Lead returns its result; if ctx is done, Lead
+// returns nil.
 func Lead(ctx context.Context, lg *slog.Logger, db Leases, o Options,
 	f func(ctx context.Context, l Lease) error) error {
 	if o.Lease <= 0 {
@@ -67,8 +68,8 @@ func Lead(ctx context.Context, lg *slog.Logger, db Leases, o Options,
 			return nil
 		case err != nil && (o.Once || waiting == ""):
 			return err
-		case err != nil: // it was there before
-			lg.Warn("standing by, the database does not answer", "error", err)
+		case err != nil: // the database answered earlier
+			lg.Warn("standing by: the database does not answer", "error", err)
 		case held:
 			lg.Info("this process leads", "lease", o.Name, "fence", l.Fence)
 			err := hold(ctx, lg, db, o, l, began, f)
@@ -82,7 +83,7 @@ func Lead(ctx context.Context, lg *slog.Logger, db Leases, o Options,
 			return nil
 		case waiting != l.Holder:
 			waiting = l.Holder
-			lg.Info("standing by, another process leads", "holder", l.Holder)
+			lg.Info("standing by: another process leads", "holder", l.Holder)
 		}
 		select {
 		case <-ctx.Done():
@@ -125,7 +126,7 @@ func hold(ctx context.Context, lg *slog.Logger, db Leases, o Options, l Lease, r
 		switch {
 		case err == nil && held && now.Fence == l.Fence:
 			renewed = began
-		case err == nil: // someone else's, or ours again after it was someone else's
+		case err == nil: // another process has the lease, or had it in the meantime
 			cancel(ErrLost)
 		case o.Now().Sub(renewed) >= 2*o.Lease/3: // the next attempt may come too late
 			lg.Warn("the lease cannot be renewed", "error", err)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// table is a table of one lease with the bubble's clock.
+// table is a table with one lease that uses the synctest bubble's clock.
 type table struct {
 	mu    sync.Mutex
 	l     Lease
@@ -50,8 +50,8 @@ func (t *table) cut(holder string, down bool) {
 	t.fails[holder] = down
 }
 
-// TestLead: one of two leads at each moment. The other one takes over when the first one ends, and, when its connection
-// is down, not before it has stopped.
+// TestLead checks that only one of two processes leads at any moment. The other one takes over when the first one ends.
+// If the first one's connection is down, the other one does not take over before the first has stopped.
 func TestLead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := &table{fails: map[string]bool{}}
@@ -112,7 +112,7 @@ func TestLead(t *testing.T) {
 		if err := <-doneB; err != nil {
 			t.Error(err)
 		}
-		time.Sleep(11 * time.Second) // a third of the lease: it was released
+		time.Sleep(11 * time.Second) // only a third of the lease, since it was released
 		want("after the end of b", "a", 3)
 		stopA()
 		if err := <-doneA; err != nil {
@@ -121,7 +121,7 @@ func TestLead(t *testing.T) {
 	})
 }
 
-// TestOnce: with Once, nothing is done while another process leads.
+// TestOnce checks that with Once, nothing is done while another process leads.
 func TestOnce(t *testing.T) {
 	st := &table{}
 	lg := slog.New(slog.DiscardHandler)
