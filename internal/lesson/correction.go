@@ -16,18 +16,18 @@ type Kind string
 
 // The kinds.
 const (
-	Remark    Kind = ""          // a note, shown with the graph
+	Remark    Kind = ""          // a note, which is shown with the graph
 	Example   Kind = "example"   // a solved question, shown when a similar one is asked
-	Candidate Kind = "candidate" // a solved question for a benchmark, shown to annotators and to no model
+	Candidate Kind = "candidate" // a solved question for a benchmark, shown only to annotators, never to a model
 )
 
 // Thread is the discussion that a lesson was learned from.
 type Thread struct {
-	Entry    string    `json:"entry"` // of the ledger: the request that was answered
+	Entry    string    `json:"entry"` // the ledger's entry for the answered request
 	Page     string    `json:"page"`
 	Heading  string    `json:"heading"`
 	Link     string    `json:"link"`
-	Revision int64     `json:"revision,omitempty"` // of the page, with the query; 0: not known
+	Revision int64     `json:"revision,omitempty"` // the page's revision with the query; 0 if unknown
 	Author   string    `json:"author"`             // who wrote the query
 	Date     time.Time `json:"date,omitzero"`
 	License  string    `json:"license"`
@@ -43,22 +43,22 @@ type Was struct {
 	Until   time.Time `json:"until"`
 }
 
-// outdate adds the lesson's present text to its earlier ones.
+// outdate adds the lesson's current text to its earlier texts.
 func (n *Note) outdate(now time.Time) {
 	n.Version = max(n.Version, 1)
 	n.Was = append(n.Was, Was{n.Version, n.Text, n.SPARQL, n.State, n.Effect, now.UTC()})
 	n.Version++
 }
 
-// maxQuestion is the number of characters that are kept of a stranger's question.
+// maxQuestion is the maximum number of characters stored from a stranger's question.
 const maxQuestion = 2000
 
-// Correct adds what was learned from a correction, and reports whether it is new. From describes the discussion. An
-// answered request yields at most one lesson of each kind. If its text or query has changed since, the lesson gets a
-// new version, which is proposed again; a withdrawn lesson does not change.
+// Correct adds what was learned from a correction, and reports whether the book changed. n.From describes the
+// discussion. An answered request yields at most one lesson of each kind. If the text or query has changed since then,
+// the lesson gets a new version, which is proposed again. A withdrawn lesson does not change.
 func (b *Book) Correct(n Note) (id string, changed bool, err error) {
 	if n.From == nil || n.From.Entry == "" {
-		return "", false, fmt.Errorf("a correction without a discussion")
+		return "", false, fmt.Errorf("the correction has no discussion")
 	}
 	if n.Text, err = clean(n.Text); err != nil {
 		return "", false, err
@@ -85,9 +85,9 @@ func (b *Book) Correct(n Note) (id string, changed bool, err error) {
 	})
 }
 
-// Forget removes strangers' words from what was learned from the answered requests with these entries, and returns the
-// number of lessons that changed. Solved questions and candidates are deleted in any state, because they consist of
-// nothing else. A note is in our own words, so only its reference to the discussion is removed.
+// Forget removes strangers' words from the lessons that were learned from the answered requests with these entries. It
+// returns the number of lessons that changed. Solved questions and candidates are deleted in any state, because they
+// consist of nothing else. A note is in our own words, so only its reference to the discussion is removed.
 func (b *Book) Forget(entries []string) (n int, err error) {
 	if len(entries) == 0 {
 		return 0, nil

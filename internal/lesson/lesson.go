@@ -1,7 +1,7 @@
-// Package lesson keeps what was learned: notes on graphs from earlier runs, one or two sentences each, and what people
-// on the forum corrected. Each lesson records its source and its measured effect. Lessons are derived from strangers'
-// texts, by a model or from a query's structure. So a model sees only what a person has approved, and sees it as
-// material, never as an instruction.
+// Package lesson stores what was learned: notes on graphs from earlier runs, one or two sentences each, and corrections
+// by people on the forum. Each lesson records its source and its measured effect. Lessons are derived from strangers'
+// texts, by a model or from a query's structure. So a model sees only lessons that a person has approved, and sees them
+// as material, never as instructions.
 //
 //	lesson.go      the book: notes, their states, which of them are shown
 //	correction.go  what is learned from a correction on the forum: a solved question, a note, a benchmark candidate
@@ -26,14 +26,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The limits of GRASP's notes: how many notes on each graph, how many on all graphs together, and how many characters
-// each.
+// The limits of GRASP's notes: the number of notes on each graph, the number of general notes, and the length of each
+// note in characters.
 const (
 	MaxNotes = 16
 	MaxText  = 512
 )
 
-// State tells whether a note was approved.
+// State describes whether a note was approved.
 type State string
 
 // The states.
@@ -52,8 +52,8 @@ type Note struct {
 	Source  string    `json:"source"` // the runs that it was learned from, or who wrote it
 	Model   string    `json:"model,omitempty"`
 	Made    time.Time `json:"made"`
-	Changed time.Time `json:"changed,omitzero"` // of text or state
-	Effect  string    `json:"effect,omitempty"` // the measurement: figures with and without it, on which questions, when
+	Changed time.Time `json:"changed,omitzero"` // the last change of text or state
+	Effect  string    `json:"effect,omitempty"` // the measured effect: figures with and without it, questions, date
 
 	Kind     Kind    `json:"kind,omitempty"`
 	Question string  `json:"question,omitempty"` // for a solved question: what a stranger asked
@@ -72,13 +72,13 @@ type Book struct {
 	mu    sync.Mutex
 }
 
-// Open returns the book in a file, which need not exist yet. now dates the notes.
+// Open returns the book in a file, which does not have to exist yet. now is the clock used to date the notes.
 func Open(path string, now func() time.Time) *Book { return &Book{path: path, now: now} }
 
 // ErrNone means that no note has the given ID.
 var ErrNone = errors.New("there is no such note")
 
-// List returns all notes in the order in which they were made.
+// List returns all notes in the order in which they were added.
 func (b *Book) List() ([]Note, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -218,10 +218,10 @@ func (b *Book) Edit(id, to string) error {
 }
 
 // ErrNotMeasured means that nobody has measured the effect of a lesson from the forum.
-var ErrNotMeasured = errors.New("what it does was not measured")
+var ErrNotMeasured = errors.New("its effect was not measured")
 
-// Approve makes a note visible to models. A note that was learned on the forum must have been measured first, unless
-// unmeasured is set; otherwise Approve returns [ErrNotMeasured]. A benchmark candidate does not need measurement,
+// Approve makes a note visible to models. A note that was learned on the forum must be measured first, unless
+// unmeasured is set; otherwise Approve returns [ErrNotMeasured]. A benchmark candidate does not need to be measured,
 // because no model sees it.
 func (b *Book) Approve(id string, unmeasured bool) error {
 	return b.change(func(notes []Note) ([]Note, error) {
@@ -271,7 +271,8 @@ func (b *Book) one(id string, f func(*Note)) error {
 	})
 }
 
-// For returns the approved notes on a graph and on all graphs, at most [MaxNotes] of each, for prompts.
+// For returns the notes for a prompt: the approved notes on a graph and those on all graphs, at most [MaxNotes] of
+// each.
 func (b *Book) For(kg string) ([]string, error) {
 	notes, err := b.List()
 	if err != nil {
@@ -295,7 +296,7 @@ func (b *Book) For(kg string) ([]string, error) {
 type Taker struct {
 	Book   *Book
 	KG     string
-	Source string // of the notes that are added
+	Source string // the source of the notes that are added
 	Model  string
 }
 

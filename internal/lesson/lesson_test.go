@@ -15,7 +15,7 @@ func book(t *testing.T) *Book {
 	return Open(filepath.Join(t.TempDir(), "data", "lessons.jsonl"), func() time.Time { return time.Unix(1e9, 0) })
 }
 
-// Nothing is shown that no person has approved, and nothing that was changed or withdrawn since.
+// A note is shown only if a person has approved it and it has not been changed or withdrawn since.
 func TestOnlyApproved(t *testing.T) {
 	b := book(t)
 	shown := func(want ...string) {
@@ -78,7 +78,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A note-taker changes what is its own and what no person has read.
+// A note-taker can change only notes on its own graph that no person has read.
 func TestTaker(t *testing.T) {
 	b := book(t)
 	taker := Taker{Book: b, KG: "k", Source: "runs"}

@@ -15,7 +15,7 @@ import (
 
 // structure describes which properties a query uses, and for what.
 type structure struct {
-	properties map[string]bool            // of the requested values, P numbers
+	properties map[string]bool            // the properties of the requested values, as P numbers
 	qualifiers map[string]map[string]bool // by the property whose statements they are on
 	things     map[string]bool            // the items that are values of properties, by ID
 }
@@ -51,7 +51,7 @@ func structureOf(query string) (*structure, error) {
 		return nil, err
 	}
 	s := &structure{map[string]bool{}, map[string]map[string]bool{}, map[string]bool{}}
-	statements := map[string]string{} // by variable, the property whose statement it is
+	statements := map[string]string{} // by variable, the property whose statement it stands for
 	visit := func(again bool) {
 		sparql.Inspect(q, func(n sparql.Node) bool {
 			if t, ok := n.(*sparql.Triples); ok {
@@ -65,7 +65,8 @@ func structureOf(query string) (*structure, error) {
 	return s, nil
 }
 
-// triples reads the properties of one subject. If again is set, the statements are known, and qualifiers are read.
+// triples reads the properties of one subject. If again is set, the statements are already known, and triples reads
+// their qualifiers.
 func (s *structure) triples(subject *sparql.Term, ps []*sparql.Property, statements map[string]string, again bool) {
 	on := ""
 	if subject.Kind == sparql.Var || subject.Kind == sparql.BlankNode {
@@ -115,8 +116,8 @@ func (s *structure) property(p *sparql.Property, on string, statements map[strin
 	}
 }
 
-// namespace returns what kind of predicate of a property an IRI is: "qualifier", or "value" for all that lead to values
-// and statements. For other IRIs, space is "".
+// namespace returns the kind of predicate that an IRI is, and the ID of its property. The kind is "qualifier", or
+// "value" for all predicates that lead to values and statements. For other IRIs, space is "".
 func namespace(iri string) (space, id string) {
 	at := strings.LastIndex(iri, "/")
 	id = iri[at+1:]
@@ -134,11 +135,11 @@ func namespace(iri string) (space, id string) {
 	return "", ""
 }
 
-// PropertyNote writes in our own words which properties made a correction right. It compares the structure of the two
-// queries: which properties and qualifiers the correction has, and which ones of the corrected query it lacks. ours may
-// be empty. labels are those of items and properties; they are quoted, shortened, and stripped of everything but
-// letters, digits and plain punctuation. The note is "" if the queries cannot be read or do not differ in anything that
-// a note can express.
+// PropertyNote describes in our own words which properties made a correction right. It compares the structure of the
+// two queries: which properties and qualifiers the correction uses, and which ones of our query it no longer uses. ours
+// may be empty. labels are the labels of items and properties. They are quoted, shortened, and stripped of everything
+// except letters, digits and plain punctuation. The note is "" if the queries cannot be read or do not differ in
+// anything that a note can express.
 func PropertyNote(ours, theirs string, labels map[string]string) string {
 	their, err := structureOf(theirs)
 	if err != nil {
@@ -195,12 +196,12 @@ func PropertyNote(ours, theirs string, labels map[string]string) string {
 
 func byNumber(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
 
-// maxLabel is the number of characters of a label that a note shows.
+// maxLabel is the maximum number of characters of a label that a note shows.
 const maxLabel = 60
 
 // harmless returns a label in a form that can be part of a note. A label is a stranger's text, so the result is short
 // and on one line, and nothing in it ends the quotation or looks like markup. A label that contains the end of a
-// sentence is more than a name and is left out.
+// sentence is more than a name, and is left out.
 func harmless(label string) string {
 	label = text.OneLine(label)
 	if strings.ContainsAny(label, "!?:;\n") || strings.Contains(label+" ", ". ") || len([]rune(label)) > maxLabel {
