@@ -26,7 +26,7 @@ type Limits struct {
 
 // exceeded returns the first limit of an account that u would exceed, or nil.
 func (l Limits) exceeded(a AccountName, u Usage) *BudgetError {
-	const eps = 1e-9 // sums of prices are not exact
+	const eps = 1e-9 // sums of prices are inexact
 	over := func(m Measure, reached, limit float64) *BudgetError {
 		if limit > 0 && reached > limit+eps {
 			return &BudgetError{Account: a, Measure: m, Reached: reached, Limit: limit}
@@ -65,7 +65,7 @@ const (
 type BudgetError struct {
 	Account AccountName `json:"account"`
 	Measure Measure     `json:"measure"`
-	Reached float64     `json:"reached"` // what the call could bring the account to
+	Reached float64     `json:"reached"` // the most that the account could reach with the call
 	Limit   float64     `json:"limit"`
 }
 
@@ -83,19 +83,19 @@ func (e *BudgetError) Error() string {
 // Unwrap returns [ErrBudget].
 func (e *BudgetError) Unwrap() error { return ErrBudget }
 
-// DayStore keeps what was spent on each UTC day, across restarts. internal/store implements it; [MemoryDays] is for
-// tests and single runs.
+// DayStore stores what was spent on each UTC day, and keeps it across restarts. internal/store implements it;
+// [MemoryDays] is for tests and single runs.
 type DayStore interface {
-	// Spent returns the sum of a day, named "2026-11-20"; or the zero Usage for a day without calls.
+	// Spent returns the total of a day such as "2026-11-20", or the zero Usage for a day without calls.
 	Spent(ctx context.Context, day string) (Usage, error)
-	// AddSpent adds u, whose fields may be negative (a reservation that is returned), to the day's sum. When it returns,
+	// AddSpent adds u to the day's total. The fields of u may be negative, to return a reservation. When AddSpent returns,
 	// the change is durable.
 	AddSpent(ctx context.Context, day string, u Usage) error
 }
 
-// Budget is the account of a day: each attempt's worst case is booked before it is sent and corrected afterwards, so
-// that the limit holds even with many calls at once, in any number of processes, and after a crash in between. A crash
-// leaves the worst case booked. Safe for concurrent use.
+// Budget is the account of a day. The worst case of each attempt is booked before the attempt is sent, and corrected
+// afterwards. So the limit is never exceeded, even with many calls at once, in any number of processes. After a crash,
+// the worst case stays booked. A Budget is safe for concurrent use.
 type Budget struct {
 	mu     sync.Mutex
 	store  DayStore
@@ -103,7 +103,7 @@ type Budget struct {
 	limits Limits
 }
 
-// NewBudget returns the account of the days in store, with limits for one UTC day.
+// NewBudget returns a budget that keeps its accounts in store, with limits for one UTC day.
 func NewBudget(store DayStore, now func() time.Time, daily Limits) *Budget {
 	return &Budget{store: store, now: now, limits: daily}
 }
@@ -120,7 +120,7 @@ func (b *Budget) book(ctx context.Context, worst Usage) (day string, err error) 
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	day = b.day()
-	// Other processes may book at the same time: what they book between the first check and the second counts, too.
+	// Other processes may book at the same time, so the second check includes what they booked after the first.
 	if err := b.room(ctx, day, worst); err != nil {
 		return "", err
 	}
@@ -136,7 +136,7 @@ func (b *Budget) book(ctx context.Context, worst Usage) (day string, err error) 
 	return day, nil
 }
 
-// room returns an error if the day's sum plus more exceeds a limit.
+// room returns an error if the day's total plus more exceeds a limit.
 func (b *Budget) room(ctx context.Context, day string, more Usage) error {
 	if b.limits == (Limits{}) {
 		return nil
@@ -165,8 +165,8 @@ func (b *Budget) correct(ctx context.Context, day string, delta Usage) error {
 	return nil
 }
 
-// Allowance is the account of one question. [WithAllowance] adds it to the context of all calls for that question. Safe
-// for concurrent use.
+// Allowance is the account of one question. [WithAllowance] adds it to the context of all calls for that question. An
+// Allowance is safe for concurrent use.
 type Allowance struct {
 	mu     sync.Mutex
 	limits Limits
@@ -202,7 +202,7 @@ func (a *Allowance) book(worst Usage) error {
 	return nil
 }
 
-// Spend adds what was spent earlier in a run that continues.
+// Spend adds what was spent earlier in a run that is being continued.
 func (a *Allowance) Spend(u Usage) { a.correct(u) }
 
 func (a *Allowance) correct(delta Usage) {
@@ -235,8 +235,8 @@ type reservation struct {
 	worst Usage
 }
 
-// reserve books the worst case of an attempt: every byte of the request is a token (no tokenizer makes more of them),
-// and every sample is as long as allowed.
+// reserve books the worst case of an attempt. It counts every byte of the request as a token, since no tokenizer
+// produces more tokens than bytes, and every sample as having the maximum length.
 func (c *Client) reserve(ctx context.Context, w openai.ChatCompletionRequest) (*reservation, error) {
 	//nolint:staticcheck // max_tokens is deprecated by OpenAI only; every other server wants it
 	worst := Usage{Calls: 1, InputTokens: inputBound(w), OutputTokens: (w.MaxTokens +
@@ -278,7 +278,7 @@ func inputBound(w openai.ChatCompletionRequest) int {
 	return n
 }
 
-// outputBound returns an upper bound of a choice's tokens: one per byte, and one for its end.
+// outputBound returns an upper bound on a choice's tokens: one per byte, and one for its end.
 func outputBound(ch Choice) int {
 	n := len(ch.Content) + len(ch.Reasoning) + 1
 	for _, c := range ch.ToolCalls {
@@ -287,9 +287,9 @@ func outputBound(ch Choice) int {
 	return n
 }
 
-// settle replaces the worst case with what the attempt cost: the figures of the answer, or nothing if the service
-// refused or was not reached. The worst case stays booked if the answer broke off or has no figures, since it may have
-// been billed.
+// settle replaces the worst case with what the attempt cost: the figures in the answer, or nothing if the service
+// refused or was not reached. The worst case stays booked if the answer broke off or contains no figures, since the
+// attempt may have been billed.
 func (r *reservation) settle(ctx context.Context, resp *Response, callErr error,
 	result politehttp.Result) (Usage, error) {
 	spent := r.worst
@@ -336,14 +336,14 @@ type MemoryDays struct {
 // NewMemoryDays returns an empty store.
 func NewMemoryDays() *MemoryDays { return &MemoryDays{days: map[string]Usage{}} }
 
-// Spent returns the day's sum.
+// Spent returns the day's total.
 func (m *MemoryDays) Spent(_ context.Context, day string) (Usage, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.days[day], nil
 }
 
-// AddSpent adds u to the day's sum.
+// AddSpent adds u to the day's total.
 func (m *MemoryDays) AddSpent(_ context.Context, day string, u Usage) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

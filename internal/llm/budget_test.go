@@ -19,12 +19,12 @@ func TestAccounting(t *testing.T) {
 	c, _, _ := setup(t, s.URL, nil, budget)
 	allow := NewAllowance(Limits{})
 	ctx := WithAllowance(context.Background(), allow)
-	// 1,000 tokens in at $2.50 and 100 out at $10 a million: $0.0035. The 500 costs nothing.
+	// 1,000 input tokens at $2.50 and 100 output tokens at $10 per million cost $0.0035. The 500 costs nothing.
 	if resp, err := c.Complete(ctx, hello); err != nil || !near(resp.Usage.USD, 0.0035) || resp.Usage.Calls != 1 {
 		t.Fatalf("%+v %v", resp, err)
 	}
-	// The attempt whose connection was cut may have been billed: it counts with its worst case,
-	// 8 + (1+6+8) + (1+4+8) = 36 tokens in, 50 out.
+	// The attempt whose connection was cut may have been billed, so its worst case counts: 8 + (1+6+8) + (1+4+8) = 36
+	// input tokens and 50 output tokens.
 	resp, err := c.Complete(ctx, hello)
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestLimitsAreHard(t *testing.T) {
 	}
 }
 
-// Many calls at once: what is booked never passes the limit at any moment.
+// With many calls at once, the booked amount never exceeds the limit at any moment.
 func TestBookingInParallel(t *testing.T) {
 	const limit, each = 100, 7
 	b := NewBudget(NewMemoryDays(), func() time.Time { return epoch }, Limits{OutputTokens: limit})
@@ -122,7 +122,7 @@ func TestDayChanges(t *testing.T) {
 		"2 of 1 calls") {
 		t.Errorf("second call of the day: %v", err)
 	}
-	now = time.Date(2026, 11, 21, 9, 30, 0, 0, time.FixedZone("east", 10*3600)) // 23:30 of the 20th in UTC
+	now = time.Date(2026, 11, 21, 9, 30, 0, 0, time.FixedZone("east", 10*3600)) // 23:30 UTC on the 20th
 	if _, err := b.book(ctx, Usage{Calls: 1}); !errors.Is(err, ErrBudget) {
 		t.Errorf("the day is UTC's: %v", err)
 	}
@@ -147,7 +147,8 @@ func TestBudgetStoreFails(t *testing.T) {
 	}
 }
 
-// TestJudgeModel: judgments go to their own model and cost its prices; without prices of its own, the model's.
+// TestJudgeModel checks that judgments go to their own model at its prices, or at the main model's prices if it has
+// none.
 func TestJudgeModel(t *testing.T) {
 	for _, tt := range []struct {
 		in, out float64
@@ -176,7 +177,7 @@ func TestJudgeModel(t *testing.T) {
 	}
 }
 
-// Several processes on one account do not pass its limit together.
+// Several processes that share an account do not exceed its limit together.
 func TestBudgetOfProcesses(t *testing.T) {
 	const limit, each = 1000, 70
 	days := NewMemoryDays()

@@ -27,8 +27,8 @@ type Sampling string
 const (
 	// SamplingFull sends temperature, top_p, n, stop and max_tokens.
 	SamplingFull Sampling = "full"
-	// SamplingNone is for reasoning models: no temperature, top_p, n or stop, and max_completion_tokens with room for the
-	// reasoning; several samples take several calls, and the client cuts texts at stop sequences itself.
+	// SamplingNone is for reasoning models. It sends no temperature, top_p, n or stop, and sets max_completion_tokens with
+	// room for the reasoning. Several samples take several calls, and the client itself cuts texts at stop sequences.
 	SamplingNone Sampling = "none"
 )
 
@@ -43,21 +43,21 @@ const (
 
 // Config configures a [Client]. All fields except Model have sensible defaults for their zero values.
 type Config struct {
-	// up to and including /v1; "" with a key: OpenAI's own; "" without a key: no model is configured
+	// up to and including /v1; "" means OpenAI's own with a key, and no model without a key
 	BaseURL          string
 	APIKey           Secret   // may be empty for a local server
-	Model            string   // name of the model, "gpt-4o"
-	JudgeModel       string   // for requests of the purpose [Judge], on the same server; "": Model
+	Model            string   // name of the model, such as "gpt-4o"
+	JudgeModel       string   // for requests with the purpose [Judge], on the same server; "": Model
 	Sampling         Sampling // "" means full
 	Timeout          time.Duration
 	InputUSDPerMTok  float64 // price of a million input tokens; 0: unknown
 	OutputUSDPerMTok float64 // price of a million output tokens; 0: unknown
 	JudgeInputUSD    float64 // prices of JudgeModel; both 0: those of Model
 	JudgeOutputUSD   float64
-	MaxTokens        int // output limit of requests that set none
+	MaxTokens        int // output limit for requests that set none
 	ReasoningTokens  int // with SamplingNone: added to every output limit, since reasoning counts against it
 	Retry            politehttp.Policy
-	// shared with the other clients of the server; nil: its rate limits are known to this client only
+	// shared with the other clients of the server; if nil, only this client knows the server's rate limits
 	Pauses politehttp.Pauses
 }
 
@@ -76,8 +76,8 @@ type Client struct {
 	secrets *politehttp.Scrubber
 }
 
-// NewClient returns a client. rt sends requests to the configured server (see politehttp.NewTransport); rnd returns
-// random numbers in [0,1) for the waits between attempts; budget keeps the day's account; nil means none.
+// NewClient returns a client. rt sends requests to the configured server (see politehttp.NewTransport). rnd returns
+// random numbers in [0,1) for the waits between attempts. budget keeps the day's account; nil means no account.
 func NewClient(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clock, rnd func() float64,
 	budget *Budget) (*Client, error) {
 	if cfg.BaseURL == "" && !cfg.APIKey.Empty() {
@@ -137,15 +137,15 @@ func (c *Client) Model() string {
 	return c.cfg.Model
 }
 
-// Complete requests req.N samples (at least one). It retries attempts that failed for a temporary reason: 429, 5xx,
-// network errors, timeouts of one attempt, broken answers, answers without choices or without finish_reason. Errors:
-// [ErrNoModel], [ErrBudget], [ErrContextLength], [ErrNoTools] and [ErrNoStrict] (only for a request with tools, or
-// strict ones), *[Error], or ctx's.
+// Complete requests req.N samples (at least one). It retries attempts that failed for a temporary reason: status 429 or
+// 5xx, a network error, the timeout of one attempt, a broken answer, or an answer without choices or finish_reason. The
+// errors are [ErrNoModel], [ErrBudget], [ErrContextLength], [ErrNoTools] for a request with tools, [ErrNoStrict] for a
+// request with strict tools, *[Error], or the error of ctx.
 //
-// If a server returns fewer samples than requested, the rest is requested in several calls at once. If some samples
-// were paid for and a later call fails, they are returned without an error. Response.Usage is the sum of all attempts
-// that were or may have been billed. The call counts against the client's [Budget] and against the [Allowance] in ctx,
-// both checked with the worst case before each attempt.
+// If a server returns fewer samples than requested, the rest are requested in several simultaneous calls. If a later
+// call fails, the samples that were already paid for are returned without an error. Response.Usage is the sum of all
+// attempts that were or may have been billed. The call counts against the client's [Budget] and against the [Allowance]
+// in ctx, both of which are checked against the worst case before each attempt.
 func (c *Client) Complete(ctx context.Context, req Request) (*Response, error) {
 	if c.cfg.BaseURL == "" {
 		return nil, ErrNoModel
@@ -169,11 +169,11 @@ func (c *Client) Complete(ctx context.Context, req Request) (*Response, error) {
 	return out, nil
 }
 
-// atOnce is the number of parallel calls to a server that makes one sample per call.
+// atOnce is the maximum number of parallel calls to a server that returns one sample per call.
 const atOnce = 5
 
-// some requests samples: all of them in one call, or in parallel calls if the server is known to make one sample per
-// call. If it fails, it returns the samples that arrived along with the error.
+// some requests n samples: all of them in one call, or in parallel calls if the server is known to return one sample
+// per call. If it fails, it returns the error and the samples that arrived.
 func (c *Client) some(ctx context.Context, req Request, want int, single bool, usage *Usage) (Response, error) {
 	calls := 1
 	if single {
@@ -252,8 +252,8 @@ func (c *Client) completeOnce(ctx context.Context, req Request, n int, usage *Us
 	}
 }
 
-// wire returns the request as it is sent. Temperature 0 becomes the smallest number, because go-openai would omit 0;
-// see [coldest].
+// wire returns the request as it is sent. A temperature of 0 becomes the smallest number, because go-openai would omit
+// 0; see [coldest].
 func (c *Client) wire(req Request, n int) openai.ChatCompletionRequest {
 	w := openai.ChatCompletionRequest{Model: c.cfg.Model}
 	if req.Purpose == Judge && c.cfg.JudgeModel != "" {
@@ -339,7 +339,7 @@ func (c *Client) attempt(ctx context.Context, req Request, wire openai.ChatCompl
 	return resp, politehttp.Result{Status: http.StatusOK}, nil
 }
 
-// cutAtStop cuts text before the first stop sequence, as a server that supports stop sequences does.
+// cutAtStop cuts a text before the first stop sequence, like a server that supports stop sequences.
 func cutAtStop(text string, stop []string) string {
 	for _, s := range stop {
 		if i := strings.Index(text, s); s != "" && i >= 0 {

@@ -21,7 +21,7 @@ import (
 
 const testKey = "sk-test-0123456789abcdef"
 
-// reply is one answer of the test server. A status of 0 cuts the connection; hang waits until the client has gone.
+// reply is one answer of the test server. A status of 0 cuts the connection; hang waits until the client is gone.
 type reply struct {
 	status int
 	body   string
@@ -29,7 +29,7 @@ type reply struct {
 	hang   bool
 }
 
-// modelServer answers with the replies in turn and keeps the request bodies.
+// modelServer sends the replies in turn and keeps the request bodies.
 type modelServer struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -129,7 +129,7 @@ func TestRetries(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		replies []reply
-		slept   []time.Duration // with rnd 0: half of 2 s, 4 s, 8 s
+		slept   []time.Duration // since rnd is 0: half of 2 s, 4 s, 8 s
 		wantErr string          // "" for success
 	}{
 		{"at once", []reply{ok("x")}, nil, ""},
@@ -280,7 +280,7 @@ func TestWireForms(t *testing.T) {
 func TestSamplesAreToppedUp(t *testing.T) {
 	three := hello
 	three.N = 3
-	s := serve(t, ok("a"), ok("b"), ok("b")) // the last two at the same time
+	s := serve(t, ok("a"), ok("b"), ok("b")) // the last two are requested at the same time
 	c, _, _ := setup(t, s.URL, nil, nil)
 	resp, err := c.Complete(context.Background(), three)
 	if err != nil || len(resp.Choices) != 3 || resp.Choices[2].Content != "b" || resp.Usage.Calls != 3 {
@@ -381,7 +381,7 @@ func TestSecretNeverPrints(t *testing.T) {
 	}
 }
 
-// A refused connection fails at once and costs nothing: waiting does not start a server.
+// A refused connection fails at once and costs nothing, because waiting does not start a server.
 func TestRefusedConnection(t *testing.T) {
 	s := serve(t)
 	s.Close()
@@ -398,7 +398,7 @@ func TestRefusedConnection(t *testing.T) {
 	}
 }
 
-// A service that echoes the request in its error does not fill the log with it.
+// If a service echoes the request in its error, the request does not fill the log.
 func TestLongErrorIsCut(t *testing.T) {
 	echo := strings.Repeat("the whole request ", 5000)
 	s := serve(t, failing(400, echo, echo))

@@ -14,10 +14,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// TestEchoedRequestsRevealNoKey: the model's server or a proxy sends the request back. Neither the error nor the log
-// may hold the key.
+// TestEchoedRequestsRevealNoKey has the model's server or a proxy send the request back. Neither the error nor the log
+// may contain the key.
 func TestEchoedRequestsRevealNoKey(t *testing.T) {
-	const key = "r8/ny5+jd1ce7wq2us9ag" // not of the form that OpenAI's keys have
+	const key = "r8/ny5+jd1ce7wq2us9ag" // not in the format of OpenAI's keys
 	for name, echo := range testutil.Echoes() {
 		t.Run(name, func(t *testing.T) {
 			srv := httptest.NewServer(echo)

@@ -26,8 +26,8 @@ func (c *Client) Embedder(model string) *Embedder { return &Embedder{c: c, model
 // Model returns the model's name.
 func (e *Embedder) Model() string { return e.model }
 
-// Embed returns a vector for each text, all of the same length. Errors: [ErrNoModel] if no server is configured,
-// [ErrBudget], [ErrContextLength], *[Error], or ctx's.
+// Embed returns a vector for each text; all vectors have the same length. The errors are [ErrNoModel] if no server is
+// configured, [ErrBudget], [ErrContextLength], *[Error], or the error of ctx.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	c := e.c
 	if c.cfg.BaseURL == "" {

@@ -17,15 +17,16 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// codeNoScript is the scripted model's error code for a request that it has no script for.
+// codeNoScript is the scripted model's error code for a request without a script.
 const codeNoScript = "no_script"
 
-// exchange is the HTTP client of one attempt. It keeps the status, header and body, which go-openai does not pass on:
-// the Retry-After of an error, the error inside an answer with status 200, and how much of a broken answer arrived.
+// exchange is the HTTP client for one attempt. It keeps the status, header and body, which go-openai does not pass on.
+// They are needed for the Retry-After of an error, for an error inside an answer with status 200, and to find out how
+// much of a broken answer arrived.
 type exchange struct {
 	hc     *http.Client
-	live   bool    // a streamed answer is left for the caller to read
-	sse    *events // that answer
+	live   bool    // the body of a streamed answer is left for the caller to read
+	sse    *events // the body of that answer
 	sent   bool    // the request was passed to the network
 	status int
 	header http.Header
@@ -62,7 +63,7 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 
 // go-openai omits a temperature of 0 from a request, and servers then use their default, which is 1. So [Client.wire]
 // writes the smallest number, which some servers refuse, and coldest replaces it with 0. The text of a message cannot
-// match by accident, because quotes are escaped there.
+// match by accident, because its quotes are escaped.
 var smallest, zero = []byte(`"temperature":1e-45`), []byte(`"temperature":0`)
 
 func coldest(req *http.Request) error {
@@ -83,7 +84,7 @@ func coldest(req *http.Request) error {
 	return err
 }
 
-// result returns what the retry policy examines: a failure in an answer with status 200 counts as a broken answer.
+// result returns what the retry policy examines. A failure inside an answer with status 200 counts as a broken answer.
 func (x *exchange) result(e error) politehttp.Result {
 	r := politehttp.Result{Status: x.status, Header: x.header}
 	var le *Error
@@ -101,16 +102,16 @@ func notSent(err error) bool {
 	return errors.As(err, &e) && e.unsent
 }
 
-// healable reports whether repeating the call at once can help. After a refused connection the call is not repeated: a
-// service that is not running comes back when a person starts it, and a user who mistyped its address should learn that
-// now.
+// healable reports whether repeating the call at once can help. After a refused connection, the call is not repeated. A
+// service that is not running comes back only when a person starts it, and a user who mistyped its address should find
+// out at once.
 func healable(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Transient && !e.Refused
 }
 
-// classify returns nil, an error that wraps one of the package's sentinels, or an *Error for a response. tools are
-// those of the request.
+// classify returns nil, an error that wraps one of the package's sentinels, or an *Error for a response. tools are the
+// request's tools.
 func (c *Client) classify(x *exchange, raw openai.ChatCompletionResponse, err error, tools []Tool) error {
 	switch {
 	case isLibraryRefusal(err):
@@ -191,8 +192,8 @@ func (c *Client) serviceFailure(status int, code, msg string, tools []Tool) erro
 	return e
 }
 
-// isContextLength recognizes the ways in which services report that the request is too long: OpenAI's code, vLLM's,
-// llama.cpp's, Anthropic's and Ollama's texts.
+// isContextLength recognizes the ways in which services report that the request is too long: OpenAI's code, and the
+// texts of vLLM, llama.cpp, Anthropic and Ollama.
 func isContextLength(status int, code, low string) bool {
 	if code == "context_length_exceeded" || code == "exceed_context_size_error" {
 		return true
@@ -312,5 +313,5 @@ func excerpt(body []byte) string {
 func (c *Client) scrub(s string) string { return c.secrets.Text(s) }
 
 // shown returns an answer's body in a form that may be shown. Secrets are removed before anything is cut; otherwise
-// half of one could remain.
+// half of a secret could remain.
 func (c *Client) shown(x *exchange) []byte { return []byte(c.scrub(string(x.body))) }

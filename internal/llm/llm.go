@@ -3,12 +3,12 @@
 // conversations.
 //
 // The types are in this file. [Client] (client.go, errors.go) sends [Request] values and distinguishes temporary
-// failures from permanent ones. [Budget] and [Allowance] (budget.go) keep the accounts of a day and of a question. The
+// failures from permanent ones. [Budget] and [Allowance] (budget.go) keep the accounts of days and of questions. The
 // worst case of each attempt is booked before it is sent, so the limits are hard. [Script] (script.go) is the scripted
 // model: a text file of questions and answers, served over the same protocol as a real model. Real conversations are
 // recorded and replayed below the client, by internal/httprr as its transport.
 //
-// No error and no log line of this package contains a key: [Secret] does not print, and texts from outside are
+// No error or log line of this package contains a key: [Secret] values are never printed, and texts from outside are
 // scrubbed.
 package llm
 
@@ -28,11 +28,11 @@ const (
 	ToolRole  = "tool" // the result of a tool call
 )
 
-// Judge is the purpose of requests that go to [Config]'s JudgeModel: they ask it to score the work so far.
+// Judge is the purpose of requests that go to the JudgeModel in [Config]. They ask it to score the work so far.
 const Judge = "judge"
 
-// Message is one message of a conversation. ToolCalls and Reasoning are the assistant's; ToolCallID is set for
-// [ToolRole] and names the call whose result Content is.
+// Message is one message of a conversation. ToolCalls and Reasoning are set only for the assistant. ToolCallID is set
+// for [ToolRole]; Content is then the result of the call with that ID.
 type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
@@ -44,10 +44,10 @@ type Message struct {
 
 // Request asks for one completion or, with N > 1, several samples of it.
 type Request struct {
-	// Purpose, Part and Subject say what the call is for. They go to logs, traces and the scripted model, never to a real
-	// model.
+	// Purpose, Part and Subject describe the purpose of the call. They are sent to logs, traces and the scripted model,
+	// never to a real model.
 	Purpose string `json:"purpose"`        // act, prune, language, report, extract, triage, feedback, judge, …
-	Part    string `json:"part,omitempty"` // which one: the step's number for act, the entity's ID for prune
+	Part    string `json:"part,omitempty"` // for act, the number of the step; for prune, the ID of the entity
 	Subject string `json:"-"`              // the current question, or the post to judge
 
 	Messages    []Message `json:"messages"`
@@ -59,7 +59,7 @@ type Request struct {
 	Seed        *int      `json:"seed,omitempty"`
 	JSON        bool      `json:"json,omitempty"` // ask for a JSON object
 
-	// Facts contain as data what the messages express in words. They are neither sent nor kept.
+	// Facts contain the same information as the messages, but as data. They are neither sent nor stored.
 	Facts *Facts `json:"-"`
 
 	// Live receives the message while it is being written, if the server streams and one sample is requested. It is called
@@ -71,10 +71,10 @@ type Request struct {
 	OneToolCall bool       `json:"one_tool_call,omitempty"` // at most one call per message; servers may ignore it
 }
 
-// Facts describe what a request is about. A model that is a program (internal/noisy) uses them and not the words, so
-// that it does not depend on the prompts.
+// Facts describe what a request is about. A model that is a program (internal/noisy) uses the facts instead of the
+// messages, so that it does not depend on the prompts.
 type Facts struct {
-	Tools    []string // that may be called, even if only the text explains them
+	Tools    []string // tools that may be called, even if only the text explains them
 	Done     []Done   // calls that were carried out, oldest first
 	SentBack int      // how often a judge has requested a better answer
 	// queries to decide about: the one to judge; the candidates of a choice, in the order of their numbers; the variants
@@ -85,14 +85,14 @@ type Facts struct {
 // Done is a call that was carried out.
 type Done struct {
 	Tool, Arguments string
-	Query           string // that the call ran, or ""
-	Rows            bool   // the query returned something
+	Query           string // the query that the call ran, or ""
+	Rows            bool   // whether the query returned something
 }
 
 // Choice is one sample.
 type Choice struct {
 	Content      string     `json:"content"`
-	Reasoning    string     `json:"reasoning,omitempty"` // what a reasoning model thought, if the server shows it
+	Reasoning    string     `json:"reasoning,omitempty"` // the thoughts of a reasoning model, if the server returns them
 	ToolCalls    []ToolCall `json:"tool_calls,omitempty"`
 	FinishReason string     `json:"finish_reason"` // stop, length, tool_calls, content_filter
 }
@@ -117,15 +117,15 @@ type Usage struct {
 	Calls        int `json:"calls"`
 	InputTokens  int `json:"input_tokens"`
 	OutputTokens int `json:"output_tokens"`
-	// those of InputTokens that the server reported as cached
+	// the InputTokens that the server reported as cached
 	CachedTokens int     `json:"cached_tokens,omitempty"`
 	USD          float64 `json:"usd"`
-	// how many of the calls returned no figures and are counted as the most that they can have cost
+	// the number of calls that returned no figures; they are counted at the most that they can have cost
 	Unmeasured int `json:"unmeasured,omitempty"`
 }
 
-// Input formats the number of input tokens and how many of them came from the server's cache: "1,200 tokens (800
-// cached)".
+// Input formats the number of input tokens and the number of those that came from the server's cache: "1,200 tokens
+// (800 cached)".
 func (u Usage) Input() string {
 	s := text.Count(u.InputTokens, "token")
 	if u.CachedTokens > 0 {
@@ -134,8 +134,8 @@ func (u Usage) Input() string {
 	return s
 }
 
-// Bound returns a text to put after figures that are bounds, such as " (at most: 1 call came back without figures)", or
-// "" if they are exact.
+// Bound returns a text to print after figures that are upper bounds, such as " (at most: 1 call came back without
+// figures)", or "" if they are exact.
 func (u Usage) Bound() string {
 	if u.Unmeasured == 0 {
 		return ""
@@ -155,23 +155,23 @@ func (u *Usage) Add(v Usage) {
 
 // Errors that callers distinguish.
 var (
-	// ErrNoModel means that there is no model for this request: none is configured, or the scripted one has no script for
-	// it.
+	// ErrNoModel means that there is no model for this request: no model is configured, or the scripted model has no
+	// script for the request.
 	ErrNoModel = errors.New("no language model is configured for this request")
-	// ErrBudget means that a limit of calls, tokens or money could be exceeded; nothing was sent. A *BudgetError names the
-	// limit and the account.
+	// ErrBudget means that the call could have exceeded a limit of calls, tokens or money; nothing was sent. A
+	// *BudgetError names the limit and the account.
 	ErrBudget = errors.New("the budget for the language model is used up")
 	// ErrContextLength means that the request is longer than the model accepts; a shorter one may work.
 	ErrContextLength = errors.New("the request is longer than the model's context")
 )
 
-// Error is a failure of the model's service that persisted through retries.
+// Error is a failure of the model's service that retries did not resolve.
 type Error struct {
 	Status    int    // HTTP status, 0 for a network error
 	Code      string // the service's own code, may be empty
 	Message   string // the service's message, secrets scrubbed
 	Transient bool   // the same call may succeed later
-	Refused   bool   // the connection was refused: nothing listens at the address, so the client does not retry
+	Refused   bool   // the connection was refused: no server listens at the address, so the client does not retry
 	// the pause that the service requests, or 0
 	RetryAfter time.Duration
 	Err        error

@@ -10,17 +10,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// noteTime limits how long looking up or recording a pause may take.
+// noteTime is the time limit for looking up or recording a pause.
 const noteTime = 5 * time.Second
 
-// server returns the name of a model among the servers that request pauses. Each model has its own limits.
+// server returns the name under which a model's pauses are recorded. Each model has its own rate limits.
 func (c *Client) server(model string) string {
 	return "model " + politehttp.ShownURL(c.cfg.BaseURL) + " " + model
 }
 
-// rest waits until the pause that the server requested for a model is over, no matter which process received the
-// request. If the pause is longer than a Retry-After may be, nothing is sent, and the error contains the remaining
-// time.
+// rest waits until the pause that the server requested for a model is over, no matter which process received that
+// request. If the rest of the pause is longer than the client may wait, rest returns an error with the remaining time,
+// and nothing is sent.
 func (c *Client) rest(ctx context.Context, model string) error {
 	for {
 		asked, cancel := context.WithTimeout(ctx, noteTime)
@@ -30,7 +30,7 @@ func (c *Client) rest(ctx context.Context, model string) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			c.lg.WarnContext(ctx, "cannot tell whether the model wants a pause", "err", err)
+			c.lg.WarnContext(ctx, "cannot find out whether the model's server requested a pause", "err", err)
 			return nil
 		case left <= 0:
 			return nil
@@ -45,7 +45,7 @@ func (c *Client) rest(ctx context.Context, model string) error {
 }
 
 // limited records, for all callers, that the server refused a call because there were too many. The pause lasts as long
-// as the server said, or else wait.
+// as the server requested, or for the duration wait if it requested nothing.
 func (c *Client) limited(ctx context.Context, model string, r politehttp.Result, wait time.Duration, failure error) {
 	after, said := politehttp.RetryAfter(r.Header, c.clock.Now())
 	if said {
@@ -64,6 +64,6 @@ func (c *Client) limited(ctx context.Context, model string, r politehttp.Result,
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
 	defer cancel()
 	if err := c.cfg.Pauses.Pause(ctx, c.server(model), wait); err != nil {
-		c.lg.WarnContext(ctx, "the pause that the model wants was not recorded", "err", err)
+		c.lg.WarnContext(ctx, "the pause that the model's server requested was not recorded", "err", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Two clients of one model share what its server says about rates, as two workers do.
+// Two clients of one model, such as two workers, share the pauses that its server requests.
 func TestPausesAreShared(t *testing.T) {
 	slow := failing(429, "rate_limit_exceeded", "slow")
 	told := slow
@@ -29,7 +29,7 @@ func TestPausesAreShared(t *testing.T) {
 			shared := politehttp.NewPauses(clock)
 			once := func(c *Config) { c.Pauses, c.Retry.Attempts = shared, 2 }
 			a, other, _ := setup(t, s.URL, once, nil)
-			a.clock = stuck{other} // the first does not get to its second attempt
+			a.clock = stuck{other} // the first client does not reach its second attempt
 			b, _, _ := setup(t, s.URL, once, nil)
 			b.clock = clock
 			if _, err := a.Complete(t.Context(), Request{}); !errors.Is(err, errStuck) {
@@ -53,7 +53,8 @@ func TestPausesAreShared(t *testing.T) {
 
 var errStuck = errors.New("stuck")
 
-// A pause that is longer than a call waits is an error that says how long it is, for everyone, and costs nothing.
+// A pause that is longer than a call may wait is an error for all clients. The error contains the length of the pause,
+// and the call costs nothing.
 func TestLongPause(t *testing.T) {
 	told := failing(429, "rate_limit_exceeded", "slow")
 	told.header = map[string]string{"Retry-After": "3600"}
@@ -95,7 +96,7 @@ func TestNoCreditIsNoPause(t *testing.T) {
 	}
 }
 
-// stuck is a clock on which nobody wakes up.
+// stuck is a clock on which a sleep never ends.
 type stuck struct{ politehttp.Clock }
 
 func (stuck) Sleep(context.Context, time.Duration) error { return errStuck }

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Script is a scripted model: it says what to answer to which request at which step. It is read from a text file:
+// Script is a scripted model. It contains the answer to each request at each step. It is read from a text file:
 //
 //	# A comment: lines before the first section, and the comment lines right above a "== request" line.
 //	== request
@@ -48,13 +48,14 @@ import (
 //	== report
 //	The answer is …
 //
-// Sometimes the judgment of a post is also the first turn of the work: then the request has a tool named triage. The
-// answer is a call to that tool, with the text under "== triage" as its arguments, after the calls of "== act 1 tools".
+// Sometimes the judgment of a post is also the first turn of the work. Then the request has a tool named triage, and
+// the answer contains the calls of "== act 1 tools", followed by a call to triage with the text under "== triage" as
+// its arguments.
 //
 // The text under "== request" is a snippet of the post (for triage) or of the question (for all other tasks); white
 // space counts as one space. Task and text come from the request's metadata, not from its messages, so that the prompts
-// can change freely. If the snippets of several requests match, the longest wins. Several samples of one answer are
-// separated by a line "=====". A line of an answer that begins with "== " is written "\== ". A Script does not change
+// can change freely. If the snippets of several requests match, the longest one is used. A line "=====" separates
+// several samples of one answer. If a line of an answer begins with "== ", write it as "\== ". A Script does not change
 // after it has been read.
 type Script struct {
 	requests []*scriptRequest
@@ -62,7 +63,7 @@ type Script struct {
 
 // scriptRequest is the script of one request.
 type scriptRequest struct {
-	snippet  string // white space folded
+	snippet  string // with white space collapsed
 	line     int
 	sections []*scriptSection
 }
@@ -71,8 +72,8 @@ type scriptRequest struct {
 type scriptSection struct {
 	task    string
 	arg     string   // step number of act, entity ID of prune
-	tools   bool     // only for requests with tools
-	calls   []string // tools that it calls
+	tools   bool     // the section is only for requests with tools
+	calls   []string // the tools that the section calls
 	samples []string
 	fail    []int // statuses of the first attempts; 0 cuts the connection
 	line    int
@@ -81,7 +82,7 @@ type scriptSection struct {
 // The purposes of a call that a script can answer.
 const (
 	taskTriage   = "triage"
-	taskAsked    = "asked" // was it asked before
+	taskAsked    = "asked" // whether the request was made before
 	taskLanguage = "language"
 	taskAct      = "act"
 	taskPrune    = "prune"
@@ -89,10 +90,10 @@ const (
 	taskReport   = "report"
 	taskFeedback = "feedback"
 	taskAnalyze  = "analyze"
-	taskJudge    = Judge // its number is the number of steps done
+	taskJudge    = Judge // its number is the number of completed steps
 )
 
-// ParseScript reads a script. Its errors name the line.
+// ParseScript reads a script. Its errors contain the line number.
 func ParseScript(r io.Reader) (*Script, error) {
 	p := &scriptParser{}
 	sc := bufio.NewScanner(r)
@@ -165,7 +166,7 @@ func (p *scriptParser) line(line string) error {
 	return nil
 }
 
-// dropComments removes the comment lines at the end, above the next request.
+// dropComments removes the comment lines at the end, since they belong to the next request.
 func dropComments(lines []string) []string {
 	n := len(lines)
 	for n > 0 {
@@ -283,8 +284,8 @@ func splitSamples(lines []string) []string {
 // calledTool finds the names of the tools that a section calls.
 var calledTool = regexp.MustCompile(`(?m)^Call:[ \t]*(\w+)`)
 
-// section returns the section that answers the call: for an act, a feedback or a judge beyond the script, it is the
-// last one. A request with tools gets the sections that call one of them, if there are any.
+// section returns the section that answers the call. For an act, feedback or judge beyond the end of the script, it is
+// the last one. A request with tools gets a section that calls one of them, if there is one.
 func (r *scriptRequest) section(task, arg string, tools []string) *scriptSection {
 	var last *scriptSection
 	for _, s := range r.sections {
@@ -318,14 +319,14 @@ func (s *Script) match(said string) *scriptRequest {
 	return best
 }
 
-// The keys of the metadata that tell the scripted model the purpose of a call: see [Request].
+// Keys of the metadata that describe the purpose of a call to the scripted model; see [Request].
 const (
 	metaPurpose = "purpose"
 	metaPart    = "part"
 	metaSubject = "subject"
 )
 
-// scriptCall is what a chat request asks the script for.
+// scriptCall is what a chat request requests from the script.
 type scriptCall struct {
 	task, arg string
 	text      string // the question, or the post to judge

@@ -79,7 +79,8 @@ func TestParseScript(t *testing.T) {
 	}
 }
 
-// TestScriptByTools: of sections for requests with tools, the one whose tools the request brings.
+// TestScriptByTools checks that among several sections for requests with tools, the one whose tools the request has is
+// used.
 func TestScriptByTools(t *testing.T) {
 	r := mustScript(t, `== request
 Who?
@@ -150,7 +151,7 @@ func TestReadCall(t *testing.T) {
 	}
 }
 
-// The purpose is sent alongside the messages, and only to the scripted model: a real server may refuse metadata.
+// The purpose is sent alongside the messages, but only to the scripted model: a real server may refuse metadata.
 func TestPurposeIsSentToTheScriptOnly(t *testing.T) {
 	req := Request{Purpose: "act", Part: "2", Subject: "Who?", Messages: []Message{{Role: User, Content: "u"}}}
 	for model, want := range map[string]any{"gpt-4o": nil, ScriptModel: map[string]any{"purpose": "act", "part": "2",
@@ -252,7 +253,7 @@ func FuzzParseScript(f *testing.F) {
 	})
 }
 
-// A judgment is found by the number of steps that were done; beyond the script the last one counts.
+// A judgment is found by the number of completed steps. Beyond the end of the script, the last one is used.
 func TestScriptedJudge(t *testing.T) {
 	s := mustScript(t, "== request\nq\n== judge 1\nPoints: 1 of 2\n=====\nPoints: 0 of 2\n== judge 2\nPoints: 2 of 2\n")
 	r := s.match("q")
@@ -263,8 +264,9 @@ func TestScriptedJudge(t *testing.T) {
 	}
 }
 
-// TestScriptedOpening: a judgment that may also be the first turn of the work is that turn with the judgment as its
-// last call; it fails as both sections say. Without the tool, and without a first turn for the tools, it is the text.
+// TestScriptedOpening checks a judgment that may also be the first turn of the work: the answer is that turn, with the
+// judgment as its last call, and it fails as specified in both sections. Without the tool, or without a first turn for
+// the tools, the answer is the text of the judgment.
 func TestScriptedOpening(t *testing.T) {
 	h := mustScript(t, "== request\nq\n== triage fail 503\n{\"request\": true}\n== act 1\nAction: search(x)\n"+
 		"== act 1 tools fail 429\nI ask.\nCall: query {\"sparql\": \"ASK {}\"}\n").Handler()

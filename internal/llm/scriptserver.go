@@ -19,9 +19,9 @@ import (
 
 // Handler serves the script over the OpenAI protocol: POST /v1/chat/completions and GET /v1/models. It answers as a
 // real server does: usage figures, several samples, stop sequences, max_tokens, errors as JSON. A question without a
-// script gets 404 with the code no_script, which [Client] turns into [ErrNoModel]; a task that the script leaves out
-// gets 400 with the code no_script_section. The only state is how often a section with "fail" was requested; each
-// handler starts from zero.
+// script gets 404 with the code no_script, which [Client] turns into [ErrNoModel]; a task that is missing from the
+// script gets 400 with the code no_script_section. The only state is the number of times that each section with "fail"
+// was requested; each handler starts at zero.
 func (s *Script) Handler() http.Handler {
 	srv := &scriptServer{script: s, asked: map[*scriptSection]int{}}
 	mux := http.NewServeMux()
@@ -69,7 +69,7 @@ type chatMessage struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// maxScriptRequest bounds a request's size in bytes.
+// maxScriptRequest is the maximum size of a request in bytes.
 const maxScriptRequest = 8 << 20
 
 func (s *scriptServer) complete(w http.ResponseWriter, r *http.Request) {
@@ -97,7 +97,7 @@ func (s *scriptServer) complete(w http.ResponseWriter, r *http.Request) {
 	}
 	if status, fails := s.nextFailure(sections); fails {
 		if status == 0 {
-			panic(http.ErrAbortHandler) // net/http's way to cut the connection
+			panic(http.ErrAbortHandler) // makes net/http cut the connection
 		}
 		if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 			w.Header().Set("Retry-After", "0")
@@ -113,7 +113,7 @@ func (s *scriptServer) complete(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// find returns the sections that answer a request, or the status, code and text of a refusal. A judgment that is also
+// find returns the sections that answer a request, or the status, code and error of a refusal. A judgment that is also
 // the first turn of the work has two sections.
 func (s *scriptServer) find(asked chatRequest) ([]*scriptSection, int, string, error) {
 	call, err := readCall(asked.Metadata)
@@ -242,7 +242,7 @@ func answer(req chatRequest, messages []Message, sections []*scriptSection) *scr
 		Model: cmp.Or(req.Model, ScriptModel)}
 	for i := range max(req.N, 1) {
 		text := section.samples[min(i, len(section.samples)-1)]
-		if len(sections) > 1 { // the judgment, and what is done first
+		if len(sections) > 1 { // the judgment, and the first turn of the work
 			text = strings.TrimSuffix(text, "\n") + "\nCall: " + taskTriage + " " + sections[0].samples[0]
 		}
 		text = cutAtStop(text, req.stops())
@@ -264,7 +264,8 @@ func answer(req chatRequest, messages []Message, sections []*scriptSection) *scr
 	return a
 }
 
-// callsIn extracts the calls from a sample: a line "Call: name arguments" begins one, which extends to the next.
+// callsIn extracts the calls from a sample. A line "Call: name arguments" begins a call, which extends to the next such
+// line.
 func callsIn(text, id string) (content string, calls []scriptToolCall) {
 	for i, part := range callLine.Split(text, -1) {
 		if i == 0 {
@@ -284,7 +285,8 @@ var callLine = regexp.MustCompile(`(?m)^Call:[ \t]*`)
 // streamedPiece is the number of characters in a piece of a streamed answer.
 const streamedPiece = 12
 
-// stream writes the answer as server-sent events: a few characters each, the finish reason, the usage.
+// stream writes the answer as server-sent events: first the text, a few characters at a time, then the finish reason
+// and the usage.
 func (a *scriptAnswer) stream(w http.ResponseWriter, usage bool) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
@@ -292,9 +294,9 @@ func (a *scriptAnswer) stream(w http.ResponseWriter, usage bool) {
 		b, err := json.Marshal(map[string]any{"id": a.ID, "object": "chat.completion.chunk", "created": 0,
 			"model": a.Model, "choices": choices, "usage": usage})
 		if err != nil {
-			return // texts and numbers always encode
+			return // cannot happen: texts and numbers can always be encoded
 		}
-		_, _ = fmt.Fprintf(w, "data: %s\n\n", b) // the client has left
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", b) // the client may be gone
 		_ = out.Flush()
 	}
 	for _, c := range a.Choices {
@@ -330,7 +332,7 @@ func pieces(s string) (out []string) {
 	return out
 }
 
-// countTokens counts four characters as a token, the usual rule of thumb.
+// countTokens counts four characters as one token, which is the usual rule of thumb.
 func countTokens(s string) int { return (utf8.RuneCountInString(s) + 3) / 4 }
 
 func cutAtTokens(s string, n int) string {

@@ -7,13 +7,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Secret is a string that does not print: every format verb, JSON and slog show ****** instead.
+// Secret is a string that is never printed: every format verb, JSON and slog show ****** instead.
 type Secret struct{ s string }
 
 // NewSecret wraps a secret.
 func NewSecret(s string) Secret { return Secret{s: s} }
 
-// Reveal returns the secret itself. Call it only where the secret is sent.
+// Reveal returns the secret itself. Call it only to send the secret.
 func (s Secret) Reveal() string { return s.s }
 
 // Empty reports whether there is no secret.

@@ -17,7 +17,7 @@ import (
 
 // Delta is a piece of a message that is still being written; see [Request.Live].
 type Delta struct {
-	Reset     bool   // discard what came before: the call is retried
+	Reset     bool   // discard the earlier pieces, because the call is retried
 	Reasoning string // more of the reasoning
 	Text      string // more of the text
 	Call      string // more of a tool call: its name on a new line, then its arguments
@@ -40,7 +40,7 @@ func (c *Client) stream(ctx context.Context, x *exchange, oc *openai.Client, wir
 		return raw, "", x.status >= 400 && refusesStream(x.status, string(x.body)), err
 	}
 	defer func() { _ = s.Close() }()
-	if x.sse == nil { // it does not stream, and does not say so
+	if x.sse == nil { // the server does not stream, but did not refuse
 		return raw, "", false, json.Unmarshal(x.body, &raw)
 	}
 	var all assembly
@@ -71,7 +71,7 @@ type assembly struct {
 	reasoning strings.Builder // reasoning, which go-openai does not read
 	calls     []*callPieces
 	finish    openai.FinishReason
-	begun     bool // a choice has arrived
+	begun     bool // whether a choice has arrived
 }
 
 type callPieces struct {
@@ -80,7 +80,7 @@ type callPieces struct {
 	arguments strings.Builder
 }
 
-// maxPieces bounds the calls of one message.
+// maxPieces is the maximum number of calls in one message.
 const maxPieces = 10_000
 
 func (a *assembly) add(chunk openai.ChatCompletionStreamResponse) (d Delta) {
@@ -122,8 +122,8 @@ func (a *assembly) add(chunk openai.ChatCompletionStreamResponse) (d Delta) {
 	return d
 }
 
-// call returns the call that a piece belongs to: the one with its index; if it has no index, the last call, unless the
-// piece has its own ID.
+// call returns the call that a piece belongs to. It is the call with the piece's index. A piece without an index
+// belongs to the last call, unless it has its own ID.
 func (a *assembly) call(tc openai.ToolCall) *callPieces {
 	for _, p := range a.calls {
 		if tc.Index != nil && p.index != nil && *p.index == *tc.Index {
@@ -155,7 +155,7 @@ func (a *assembly) response() openai.ChatCompletionResponse {
 	return a.raw
 }
 
-// refusesStream recognizes a server that does not stream, or does not know the option for figures of usage.
+// refusesStream recognizes a server that does not stream, or does not support the option for usage figures.
 func refusesStream(status int, body string) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
@@ -165,14 +165,14 @@ func refusesStream(status int, body string) bool {
 	return false
 }
 
-// events is the body of a streamed answer. Comment lines are left out, since go-openai would take them for part of an
-// error. It collects the field "reasoning", which go-openai does not know.
+// events is the body of a streamed answer. It leaves out comment lines, which go-openai would mistake for part of an
+// error. It collects the field "reasoning", which go-openai does not read.
 type events struct {
 	body    io.ReadCloser
 	lines   *bufio.Reader
-	rest    []byte // of the current line
+	rest    []byte // the rest of the current line
 	thought strings.Builder
-	failure []byte // the event that is an error
+	failure []byte // the event that contains an error
 }
 
 func newEvents(body io.ReadCloser) *events {
@@ -216,7 +216,7 @@ func (e *events) listen(line []byte) {
 		Choices []struct {
 			Delta struct {
 				Reasoning json.RawMessage `json:"reasoning"`
-				Content   string          `json:"reasoning_content"` // the same under both names
+				Content   string          `json:"reasoning_content"` // the same text under both names
 			} `json:"delta"`
 		} `json:"choices"`
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sse is a streamed answer: each chunk a data line, with what servers put between them.
+// sse is a streamed answer. Each chunk is a data line; between them are the lines that servers add.
 func sse(chunks ...string) reply {
 	return reply{status: 200, header: map[string]string{"Content-Type": "text/event-stream; charset=utf-8"},
 		body: ": ping\n\n" + strings.Join(chunks, "\n\n: keepalive\n\n") + "\n\n"}
@@ -40,8 +40,8 @@ func (s *shown) live(d Delta) {
 	s.call.WriteString(d.Call)
 }
 
-// TestStream: a message put together from its pieces is the one that would have come whole, and the listener sees it
-// grow.
+// TestStream checks that a message assembled from its pieces is the same as one that arrives whole, and that the
+// listener sees it grow.
 func TestStream(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -115,7 +115,7 @@ func TestStream(t *testing.T) {
 			if tt.retries == 0 && (resp.Usage.InputTokens != 1000 || resp.Usage.OutputTokens != 100) {
 				t.Errorf("usage %+v", resp.Usage)
 			}
-			if len(tt.replies) == 3 { // once refused, it is not tried again
+			if len(tt.replies) == 3 { // after a refusal, streaming is not tried again
 				if _, err := c.Complete(context.Background(), Request{Messages: []Message{{Role: User, Content: "u"}},
 					Live: got.live}); err != nil ||
 					s.bodies[2]["stream"] == true {
@@ -141,8 +141,8 @@ func TestNoStream(t *testing.T) {
 	}
 }
 
-// TestScriptedCalls: the scripted model calls tools where the request brings some, with sections of its own or the
-// usual ones, and streams the same message.
+// TestScriptedCalls checks that the scripted model calls tools if the request has some, from sections for tools or from
+// the usual ones, and that it streams the same message.
 func TestScriptedCalls(t *testing.T) {
 	script, err := ParseScript(strings.NewReader("== request\nWho?\n== act 1\nThought: I look.\nAction: search(x)\n" +
 		"== act 1 tools\nI look.\nCall: search {\"text\":\n  \"x\"}\nCall: broken {\"text\":\nCall: stop\n== feedback 1\nCall: give_feedback {\"status\":\"done\"}\n"))

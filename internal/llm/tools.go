@@ -21,30 +21,31 @@ type Tool struct {
 
 // ToolCall is a call to a tool as the model wrote it.
 type ToolCall struct {
-	ID        string `json:"id"`        // unique within its message; the message with the result repeats it
+	ID        string `json:"id"`        // unique within its message; repeated in the message with the result
 	Name      string `json:"name"`      // may name a tool that does not exist
-	Arguments string `json:"arguments"` // JSON in theory; kept as the text that came, valid or not
+	Arguments string `json:"arguments"` // should be JSON; kept as received, valid or not
 }
 
-// ToolChoice says whether the model must call a tool. Any value other than those below is the name of the only tool
-// that it may call.
+// ToolChoice specifies whether the model must call a tool. Any value other than those below is the name of the only
+// tool that the model may call.
 type ToolChoice string
 
-// The choices that name no tool.
+// The choices that do not name a tool.
 const (
 	ToolAuto     ToolChoice = ""         // the model decides
 	ToolNone     ToolChoice = "none"     // no call
 	ToolRequired ToolChoice = "required" // at least one call
 )
 
-// ErrNoTools means that the server or its model accepts no tool definitions; the same request without tools may work.
+// ErrNoTools means that the server or its model does not accept tool definitions; the same request without tools may
+// work.
 var ErrNoTools = errors.New("the language model accepts no tool definitions")
 
-// ErrNoStrict means that the server does not enforce schemas, or not these; the same request without Strict and with
-// simpler schemas may work.
+// ErrNoStrict means that the server cannot enforce schemas, or cannot enforce these. The same request without Strict
+// and with simpler schemas may work.
 var ErrNoStrict = errors.New("the language model's server accepts no strict schemas")
 
-// Equal reports whether two messages are the same in every field.
+// Equal reports whether two messages are equal in every field.
 func (m Message) Equal(o Message) bool {
 	return m.Role == o.Role && m.Content == o.Content && m.Reasoning == o.Reasoning && m.ToolCallID == o.ToolCallID &&
 		slices.Equal(m.ToolCalls, o.ToolCalls)
@@ -91,8 +92,8 @@ func wireTools(w *openai.ChatCompletionRequest, req Request) {
 	}
 }
 
-// readCalls returns a choice's tool calls. Some servers send calls without an ID, or with one that the conversation
-// already has; such a call gets a new ID.
+// readCalls returns a choice's tool calls. Some servers send calls without an ID, or with an ID that already appears in
+// the conversation; such a call gets a new ID.
 func readCalls(before []Message, calls []openai.ToolCall) []ToolCall {
 	taken := map[string]bool{}
 	for _, m := range before {
@@ -118,8 +119,8 @@ func readCalls(before []Message, calls []openai.ToolCall) []ToolCall {
 	return out
 }
 
-// reasonings returns the choices' reasoning from a body whose server calls the field "reasoning"; go-openai reads
-// "reasoning_content" only.
+// reasonings returns the reasoning of the choices in a body whose server calls the field "reasoning"; go-openai reads
+// only "reasoning_content".
 func reasonings(body []byte) []string {
 	var b struct {
 		Choices []struct {
@@ -128,17 +129,17 @@ func reasonings(body []byte) []string {
 			} `json:"message"`
 		} `json:"choices"`
 	}
-	_ = json.Unmarshal(body, &b) // the body was parsed before; what does not fit is absent
+	_ = json.Unmarshal(body, &b) // the body was parsed before; fields of another type stay empty
 	out := make([]string, len(b.Choices))
 	for i, c := range b.Choices {
-		_ = json.Unmarshal(c.Message.Reasoning, &out[i]) // an object is not text
+		_ = json.Unmarshal(c.Message.Reasoning, &out[i]) // an object is ignored
 	}
 	return out
 }
 
-// refusesStrict recognizes a refusal of strict schemas: of the field itself, of a schema, or of how one of its parts is
-// written, by servers that support only part of JSON schema (llama.cpp's grammars, Gemini's protocol buffers).
-// Mistaking another failure for a refusal costs one more failing call.
+// refusesStrict recognizes a refusal of strict schemas: of the field itself, of a schema, or of the way in which part
+// of a schema is written. Some servers support only part of JSON schema (llama.cpp with its grammars, Gemini with its
+// protocol buffers). Mistaking another failure for a refusal costs only one more failed call.
 func refusesStrict(status int, low string) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError,
@@ -159,8 +160,8 @@ func isStrict(tools []Tool) bool {
 	return slices.ContainsFunc(tools, func(t Tool) bool { return t.Strict })
 }
 
-// refusesTools recognizes the ways in which servers say that they accept no tools: OpenAI's and Azure's unknown or
-// unsupported argument, Ollama's and OpenRouter's texts, vLLM's and llama.cpp's missing options.
+// refusesTools recognizes the ways in which servers report that they do not accept tools: an unknown or unsupported
+// argument from OpenAI and Azure, the texts of Ollama and OpenRouter, and missing options of vLLM and llama.cpp.
 func refusesTools(status int, low string) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError,

@@ -14,7 +14,7 @@ import (
 var searchTool = Tool{Name: "search", Description: "Searches.", Strict: true,
 	Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}`)}
 
-// withCalls is a server's answer with tool calls: pairs of name and arguments.
+// withCalls is a server's answer with tool calls, given as pairs of name and arguments.
 func withCalls(content, extra string, pairs ...string) reply {
 	var calls []any
 	for i := 0; i < len(pairs); i += 2 {
@@ -27,7 +27,7 @@ func withCalls(content, extra string, pairs ...string) reply {
 		`,"tool_calls":` + string(b) + `}}],"usage":{"prompt_tokens":1000,"completion_tokens":100,"total_tokens":1100}}`}
 }
 
-// What is sent: definitions, choice, calls of earlier turns and their results, reasoning.
+// The request contains the definitions, the choice, the calls of earlier turns with their results, and the reasoning.
 func TestToolsAreSent(t *testing.T) {
 	req := Request{Tools: []Tool{searchTool, {Name: "stop"}}, ToolChoice: ToolRequired, OneToolCall: true,
 		Messages: []Message{
@@ -99,8 +99,8 @@ func TestMissingIDsAreUnique(t *testing.T) {
 	}
 }
 
-// What comes back: parallel calls in order, arguments as text even when they are no JSON, reasoning under both names,
-// missing IDs.
+// The response has parallel calls in order, arguments as text even if they are not JSON, reasoning under both names,
+// and new IDs for missing ones.
 func TestToolCallsAreRead(t *testing.T) {
 	noID := withCalls("", "", "search", `{}`, "stop", "")
 	noID.body = strings.NewReplacer(`"id":"csearch",`, "", `"id":"cstop"`, `"id":""`).Replace(noID.body)
@@ -138,7 +138,7 @@ func TestToolCallsAreRead(t *testing.T) {
 	}
 }
 
-// A server that counts from one in every message gets IDs that are new in the conversation.
+// If a server numbers its calls from one in every message, they get IDs that are new in the conversation.
 func TestRepeatedIDs(t *testing.T) {
 	s := serve(t, withCalls("", "", "search", `{}`))
 	c, _, _ := setup(t, s.URL, nil, nil)
@@ -151,7 +151,7 @@ func TestRepeatedIDs(t *testing.T) {
 	}
 }
 
-// The texts are those of the servers named, as their sources have them.
+// The texts are copied from the sources of the named servers.
 func TestServerWithoutTools(t *testing.T) {
 	for name, r := range map[string]reply{
 		"Ollama":     failing(400, "", "registry.ollama.ai/library/gemma:2b does not support tools"),
@@ -184,7 +184,7 @@ func TestServerWithoutTools(t *testing.T) {
 	}
 }
 
-// The worst case that is booked covers definitions, calls and results.
+// The booked worst case covers definitions, calls and results.
 func TestToolsAreBooked(t *testing.T) {
 	s := serve(t, withCalls("", "", "search", `{"text":"a"}`))
 	c, _, _ := setup(t, s.URL, nil, nil)
@@ -199,8 +199,8 @@ func TestToolsAreBooked(t *testing.T) {
 	}
 }
 
-// The texts are those of the servers named: OpenAI's as its reference has it, pydantic's of a model that forbids extra
-// fields, llama.cpp's of its grammars, Gemini's of protocol buffers.
+// The texts are those of the named servers: OpenAI's from its reference, pydantic's for a model that forbids extra
+// fields, llama.cpp's for its grammars, and Gemini's for protocol buffers.
 func TestServerWithoutStrictSchemas(t *testing.T) {
 	for name, r := range map[string]reply{
 		"OpenAI":    failing(400, "", "Invalid schema for function 'search': In context=(), 'required' is required to be supplied"),

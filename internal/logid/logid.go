@@ -1,6 +1,6 @@
-// Package logid gives all log lines of one request the same ID, from the HTTP request or the forum's comment down to
-// the calls of model and graph: the handler adds the attribute "request" to each line that is logged with the request's
-// context ([slog.Logger.InfoContext] and similar methods).
+// Package logid gives all log lines of one request the same ID, from the HTTP request or the comment on the forum down
+// to the calls to the model and the graph. The handler adds the attribute "request" to each line that is logged with
+// the request's context ([slog.Logger.InfoContext] and similar methods).
 package logid
 
 import (
@@ -16,13 +16,13 @@ type key struct{}
 // With returns a context whose log lines have the ID.
 func With(ctx context.Context, id string) context.Context { return context.WithValue(ctx, key{}, id) }
 
-// Of returns the context's ID, or "" if there is none.
+// Of returns the context's ID, or "" if it has none.
 func Of(ctx context.Context) string {
 	id, _ := ctx.Value(key{}).(string)
 	return id
 }
 
-// Handler returns h with the ID of the context added to each record.
+// Handler returns a handler that adds the ID of the context to each record and passes it to h.
 func Handler(h slog.Handler) slog.Handler { return handler{h} }
 
 type handler struct{ slog.Handler }
