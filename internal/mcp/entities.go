@@ -17,7 +17,7 @@ import (
 const (
 	maxNames      = 20
 	maxName       = 200 // characters
-	maxHits       = 20  // of a name
+	maxHits       = 20  // entities found for a name
 	pageValues    = 5   // values of a property on an entity's page
 	maxTriples    = 100
 	maxStatements = 200
@@ -108,7 +108,7 @@ func (s *server) search(ctx context.Context, in searchIn) (out searchOut, err er
 	return out, nil
 }
 
-// find asks for names that begin with a text and, if there are none, for words anywhere in a name.
+// find searches for names that begin with a text. If there are none, it searches for words anywhere in a name.
 func find(ctx context.Context, src *agent.Source, text, lang string, t kg.Type, limit int) (*kg.SearchResult, error) {
 	res, err := src.Graph.Search(ctx, kg.SearchQuery{Text: text, Language: lang, Type: t, Limit: limit})
 	if err != nil || len(res.Hits) > 0 || src.Finder == nil {
@@ -375,7 +375,7 @@ func (s *server) triples(ctx context.Context, in triplesIn) (out rowsOut, err er
 		}
 	}
 	query := fmt.Sprintf("SELECT ?subject ?property ?object WHERE { %s?subject ?property ?object } LIMIT %d OFFSET %d",
-		given.String(), limit+1, offset) // one more shows whether there are more
+		given.String(), limit+1, offset) // one more row shows whether there are more
 	table, err := src.Graph.Query(ctx, query)
 	if err != nil {
 		return out, err
@@ -390,7 +390,8 @@ func (s *server) triples(ctx context.Context, in triplesIn) (out rowsOut, err er
 // variables are the columns of list_triples.
 var variables = [3]string{"?subject", "?property", "?object"}
 
-// node writes a call's node as SPARQL, or "": position 0 is the subject, 1 the property, 2 the object.
+// node returns a call's node as SPARQL, or "" if the call has none. Position 0 is the subject, 1 the property, 2 the
+// object.
 func node(src *agent.Source, arg string, place int) (string, error) {
 	arg = strings.TrimSpace(arg)
 	if arg == "" {
@@ -414,7 +415,7 @@ func node(src *agent.Source, arg string, place int) (string, error) {
 	return "", problemf("%q is not an ID, a prefixed name or an <IRI>", render.Clip(arg, 80))
 }
 
-// literal writes a text in quotation marks, with a language after @, or a number as SPARQL.
+// literal returns a literal as SPARQL: a text in quotation marks, which may have a language after @, or a number.
 func literal(arg string) (string, bool) {
 	if strings.Trim(arg, "+-0123456789.") == "" && strings.ContainsAny(arg, "0123456789") {
 		return arg, strings.Count(arg, ".") <= 1 && !strings.ContainsAny(arg[1:], "+-") && !strings.HasSuffix(arg, ".")

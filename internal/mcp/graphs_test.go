@@ -17,7 +17,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 )
 
-// shelf holds main, pets with three cats, broken, which panics whatever is asked, and bare, which cannot be opened.
+// shelf is a set of graphs: main; pets with three cats; broken, which panics on every call; and bare, which cannot be
+// opened.
 type shelf struct {
 	main agent.Sources
 
@@ -88,7 +89,7 @@ func inMemory(t *testing.T, m *sdk.Server) *sdk.ClientSession {
 	return s
 }
 
-// aCall has arguments that each tool takes.
+// aCall contains arguments for each tool.
 var aCall = map[string]map[string]any{
 	"search": {"names": []string{"x"}}, "entity": {"id": "urn:tom"}, "property": {"id": "urn:tom"},
 	"statements": {"entity": "urn:tom", "property": "urn:x"}, "class_shape": {"class": "urn:cat"},
@@ -96,7 +97,7 @@ var aCall = map[string]map[string]any{
 	"execute_query": {"sparql": "ASK {}"}, "ask": {"question": "Which?"},
 }
 
-// on is a call's arguments with a graph.
+// on adds a graph to a call's arguments.
 func on(name string, args map[string]any) map[string]any {
 	out := map[string]any{"kg": name}
 	for k, v := range args {
@@ -105,8 +106,9 @@ func on(name string, args map[string]any) map[string]any {
 	return out
 }
 
-// TestEachToolNamesGraphs: each tool but rewrite_query, which does not need a graph, says which graphs there are,
-// refuses others by listing them, and keeps to itself why one cannot be opened.
+// TestEachToolNamesGraphs checks that each tool lists the graphs in its schema, that it refuses others with an error
+// that lists the graphs, and that it does not reveal why a graph cannot be opened. The exception is rewrite_query,
+// which does not need a graph.
 func TestEachToolNamesGraphs(t *testing.T) {
 	s := inMemory(t, newServer(t))
 	tools, err := s.ListTools(t.Context(), nil)
@@ -119,7 +121,7 @@ func TestEachToolNamesGraphs(t *testing.T) {
 		}
 		var schema struct {
 			Properties map[string]struct {
-				Type        any // a list for what may be null
+				Type        any // a list if the value may be null
 				Description string
 			}
 			Required []string
@@ -142,7 +144,7 @@ func TestEachToolNamesGraphs(t *testing.T) {
 				t.Errorf("%s on %q: %s", tool.Name, name, got)
 			}
 		}
-		if tool.Name == "check_query" { // it opens none
+		if tool.Name == "check_query" { // it does not open a graph
 			continue
 		}
 		if got, ok := call(t, s, tool.Name, on("bare", aCall[tool.Name])); ok || strings.Contains(got, "secret") ||
@@ -152,8 +154,8 @@ func TestEachToolNamesGraphs(t *testing.T) {
 	}
 }
 
-// TestGraphOfCall: a call reaches the graph that it names and no other, the first of Main when it names none; ask
-// without a name has all of Main.
+// TestGraphOfCall checks that a call reaches only the graph that it names, or the first graph of Main if it names none.
+// A call to ask without a name uses all graphs of Main.
 func TestGraphOfCall(t *testing.T) {
 	g, err := builtin()
 	if err != nil {
@@ -216,7 +218,7 @@ func TestBrokenGraph(t *testing.T) {
 	}
 }
 
-// TestTriplesPages: pages of list_triples follow each other, and the last one knows the total.
+// TestTriplesPages checks that the pages of list_triples follow each other, and that the last one has the total.
 func TestTriplesPages(t *testing.T) {
 	s := inMemory(t, newServer(t))
 	seen := map[string]bool{}
@@ -242,7 +244,7 @@ func TestTriplesPages(t *testing.T) {
 	}
 }
 
-// TestPage checks that a page is within the list whatever a client requests.
+// TestPage checks that a page is always within the list, no matter what a client requests.
 func TestPage(t *testing.T) {
 	all := []int{1, 2, 3}
 	for _, tt := range []struct {

@@ -25,7 +25,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 )
 
-// hostileTexts are texts that a hostile program, or a model that was tricked, may send in any argument.
+// hostileTexts are texts that a hostile program or a tricked model may send in any argument.
 func hostileTexts() map[string]string {
 	return map[string]string{
 		"markup":          `</script><script>alert(1)</script><img src=x onerror=alert(1)>`,
@@ -55,7 +55,7 @@ func hostileTexts() map[string]string {
 	}
 }
 
-// toolsOf are the arguments of each tool by their types, as the server itself describes them.
+// toolsOf returns the arguments of each tool with their types, as described by the server itself.
 func toolsOf(t testing.TB, s *sdk.ClientSession) map[string]map[string]string {
 	t.Helper()
 	list, err := s.ListTools(t.Context(), nil)
@@ -77,7 +77,7 @@ func toolsOf(t testing.TB, s *sdk.ClientSession) map[string]map[string]string {
 		out[tool.Name] = map[string]string{}
 		for name, p := range schema.Properties {
 			kind := fmt.Sprint(p.Type)
-			if strings.Contains(kind, "array") { // a list, or null
+			if strings.Contains(kind, "array") { // a list or null
 				kind = "array"
 			}
 			out[tool.Name][name] = kind
@@ -86,7 +86,7 @@ func toolsOf(t testing.TB, s *sdk.ClientSession) map[string]map[string]string {
 	return out
 }
 
-// answerOf returns everything that a call returns: its texts, its structured output, or the protocol's error.
+// answerOf returns everything in a call's result: its texts and structured output, or the protocol's error.
 func answerOf(ctx context.Context, s *sdk.ClientSession, tool string, args any) (text string, failed bool, other []string) {
 	res, err := s.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {
@@ -102,7 +102,7 @@ func answerOf(ctx context.Context, s *sdk.ClientSession, tool string, args any) 
 	return text, res.IsError, other
 }
 
-// watch is a log that a test looks into.
+// watch is a log that a test can read.
 type watch struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -120,7 +120,7 @@ func (w *watch) String() string {
 	return w.buf.String()
 }
 
-// watchedServer is a server over the built-in graph, and its log.
+// watchedServer returns a server for the built-in graph, and its log.
 func watchedServer(t testing.TB) (*sdk.Server, *watch) {
 	t.Helper()
 	g, err := builtin()
@@ -132,8 +132,8 @@ func watchedServer(t testing.TB) (*sdk.Server, *watch) {
 		Main: []string{"main"}, Limit: 20 * time.Second, Ask: func(kgs agent.Sources) Asker { return answering(asker{kgs}) }}), w
 }
 
-// Whatever text is in whatever argument of whatever tool, what comes back is text, short where it is an error, and
-// no handler panics. All that is sent is one JSON value: a client encodes it, so it stays inside its quotes.
+// Whatever text is sent in any argument of any tool, the result is text, errors are short, and no handler panics. The
+// client encodes each text as a JSON value, so it cannot leave its quotes.
 func TestHostileArguments(t *testing.T) {
 	m, log := watchedServer(t)
 	s := inMemory(t, m)
@@ -155,7 +155,7 @@ func TestHostileArguments(t *testing.T) {
 					args[name] = text
 				case "array":
 					args[name] = []string{text, text}
-				default: // a number: a text in its place is an error
+				default: // a number: a text instead is an error
 					args[name] = text
 				}
 				got, failed, other := answerOf(ctx, s, tool, args)
@@ -181,7 +181,7 @@ func TestHostileArguments(t *testing.T) {
 	}
 }
 
-// Wrong types, deep and wide JSON, unknown and missing fields are errors that say what is wrong.
+// Wrong types, deep or wide JSON, and unknown or missing fields cause errors that explain what is wrong.
 func TestWrongShapes(t *testing.T) {
 	m, log := watchedServer(t)
 	s := inMemory(t, m)
@@ -208,7 +208,7 @@ func TestWrongShapes(t *testing.T) {
 				shapes[name+" is very long"] = map[string]any{name: many}
 			}
 			if kind == "integer" {
-				for _, n := range []int64{-1 << 62, 1 << 62} { // a number of the right type has a meaning
+				for _, n := range []int64{-1 << 62, 1 << 62} { // any number of the right type is valid
 					args := on("main", aCall[tool])
 					args[name] = n
 					if got, _, other := answerOf(ctx, s, tool, args); got == "" || len(other) > 0 {
@@ -229,7 +229,7 @@ func TestWrongShapes(t *testing.T) {
 	}
 }
 
-// What is no call of the protocol at all is refused, and the server answers the next one.
+// Anything that is not a call of the protocol is refused, and the server answers the next call.
 func TestHostileRequests(t *testing.T) {
 	m, log := watchedServer(t)
 	web := httptest.NewServer(Handler(m))
@@ -284,7 +284,7 @@ func TestHostileRequests(t *testing.T) {
 	}
 }
 
-// The number of sessions is limited; when some are closed, others can begin.
+// The number of sessions is limited. When some are closed, others can begin.
 func TestManySessions(t *testing.T) {
 	m, _ := watchedServer(t)
 	web := httptest.NewServer(Handler(m))
@@ -328,13 +328,13 @@ func TestManySessions(t *testing.T) {
 	}
 }
 
-// A thousand calls at once, of all tools and with good and bad arguments, over HTTP, are all answered, and leave neither
-// goroutines nor memory behind.
+// A thousand simultaneous calls over HTTP, to all tools and with good and bad arguments, are all answered. They leave
+// neither goroutines nor memory behind.
 func TestManyCallsAtOnce(t *testing.T) {
 	m, log := watchedServer(t)
 	web := httptest.NewServer(Handler(m))
 	defer web.Close()
-	web.Client().Transport.(*http.Transport).MaxConnsPerHost = 200 // as many files as a program may usually open
+	web.Client().Transport.(*http.Transport).MaxConnsPerHost = 200 // below the usual limit of open files
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	c := sdk.NewClient(&sdk.Implementation{Name: "test"}, nil)
@@ -377,7 +377,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if done.Load() != 1000 || failed.Load() > 400 { // every fifth call is a query that cannot be explained, some are overlong
+	if done.Load() != 1000 || failed.Load() > 400 { // every fifth query cannot be explained, and some are too long
 		t.Errorf("%d calls, %d failed", done.Load(), failed.Load())
 	}
 	for _, s := range sessions {

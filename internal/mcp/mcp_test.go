@@ -28,7 +28,7 @@ var builtin = sync.OnceValues(func() (*embedded.Graph, error) {
 	return sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 1 }})
 })
 
-// faulty is a graph that panics when it is asked for the page of Q666.
+// faulty is a graph that panics when the page of Q666 is requested.
 type faulty struct{ *embedded.Graph }
 
 func (g faulty) Entity(ctx context.Context, id, lang string) (*kg.Entity, error) {
@@ -64,13 +64,13 @@ func (a asker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder, _ 
 		Table: &kg.Table{Vars: []string{"x"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q64")}, {}}}}}, nil
 }
 
-// nowhere keeps no trajectory.
+// nowhere is a recorder that stores no trajectory.
 type nowhere struct{}
 
 func (nowhere) Record(context.Context, event.Event) error { return nil }
 func (nowhere) Close() error                              { return nil }
 
-// answering is the service around an asker.
+// answering returns a service that uses an asker.
 func answering(a asker) Asker {
 	return &ask.Service{Log: discard, Asker: a, Now: time.Now, Open: func(string) (ask.Trajectory, error) {
 		return nowhere{}, nil
@@ -91,7 +91,7 @@ func newServer(t *testing.T) *sdk.Server {
 		Examples: []event.Example{{ID: "a/b c", Question: "Which cats?", SPARQL: "SELECT ?cat { ?cat wdt:P31 wd:Q146 }"}}})
 }
 
-// connect returns a client of a server, over streamable HTTP.
+// connect returns a client that is connected to a server over streamable HTTP.
 func connect(t *testing.T, o *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
 	web := httptest.NewServer(Handler(newServer(t)))
@@ -106,7 +106,7 @@ func connect(t *testing.T, o *sdk.ClientOptions) *sdk.ClientSession {
 	return session
 }
 
-// call makes a call and returns its structured output and, of an error, its text.
+// call makes a call. It returns the structured output, and the text if the result is an error.
 func call(t *testing.T, s *sdk.ClientSession, name string, args any) (string, bool) {
 	t.Helper()
 	res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
@@ -127,14 +127,14 @@ func call(t *testing.T, s *sdk.ClientSession, name string, args any) (string, bo
 	return string(b), true
 }
 
-// TestTools calls each tool as a client does. Q64 is Berlin, Q183 Germany, P36 capital.
+// TestTools calls each tool as a client does. Q64 is Berlin, Q183 is Germany, and P36 is "capital".
 func TestTools(t *testing.T) {
 	s := connect(t, nil)
 	for _, tt := range []struct {
 		tool string
 		args map[string]any
 		ok   bool
-		want []string // all in the answer
+		want []string // must all be in the answer
 	}{
 		{"search", map[string]any{"names": []string{"Berlin", "capital"}}, true,
 			[]string{`"id":"Q64"`, `"label":"Berlin"`, `"id":"P36"`}},
@@ -206,8 +206,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestLists: every tool has a title, a text and both schemas, and says that it only reads; examples and the prompt can
-// be read.
+// TestLists checks that every tool has a title, a description and both schemas, and is marked as read-only, and that
+// the examples and the prompt can be read.
 func TestLists(t *testing.T) {
 	s := connect(t, nil)
 	tools, err := s.ListTools(t.Context(), nil)
@@ -246,7 +246,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestProgress: a client that asks for it is told about each step.
+// TestProgress checks that a client that requests progress is notified of each step.
 func TestProgress(t *testing.T) {
 	told := make(chan string, 10)
 	s := connect(t, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context,
@@ -270,7 +270,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestCancel: a call that its client gives up is canceled, and the server continues.
+// TestCancel checks that a call is canceled when its client gives up, and that the server continues.
 func TestCancel(t *testing.T) {
 	s := connect(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -292,7 +292,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestStdio: the same over standard input and output.
+// TestStdio checks that the server works the same over standard input and output.
 func TestStdio(t *testing.T) {
 	client, server := sdk.NewInMemoryTransports()
 	done := make(chan error, 1)

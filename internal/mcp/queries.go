@@ -19,15 +19,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// pageRows is the number of rows that one call returns, maxRows the number if it asks for more, and maxCell the number
-// of characters in a cell.
+// pageRows is the default number of rows that one call returns, maxRows the maximum that it may request, and maxCell
+// the maximum number of characters in a cell.
 const (
 	pageRows = 50
 	maxRows  = 1000
 	maxCell  = 2000
 )
 
-// clamp limits a call's number to between 1 and most; if the call sets none, it returns usual.
+// clamp limits a number in a call to the range from 1 to most. If the call sets no number, it returns usual.
 func clamp(n, usual, most int) int {
 	if n <= 0 {
 		return usual
@@ -217,7 +217,7 @@ func (s *server) rows(ctx context.Context, src *agent.Source, t *kg.Table, offse
 	return out
 }
 
-// labels returns labels of IDs, or none if they cannot be fetched: they help, but nothing depends on them.
+// labels returns labels of IDs, or none if they cannot be fetched. Labels help, but nothing depends on them.
 func (s *server) labels(ctx context.Context, src *agent.Source, ids []string, lang string) map[string]string {
 	if src.Labels == nil || len(ids) == 0 {
 		return nil

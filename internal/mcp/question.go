@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/render"
 )
 
-// maxQuestion is the longest question, in characters.
+// maxQuestion is the maximum length of a question, in characters.
 const maxQuestion = 4000
 
 // askIn are the arguments of ask.
@@ -91,7 +91,7 @@ func (s *server) ask(ctx context.Context, req *sdk.CallToolRequest, in askIn) (o
 	return out, nil
 }
 
-// progress reports a step to a client that asked for progress.
+// progress reports a step to a client that requested progress.
 func (s *server) progress(ctx context.Context, req *sdk.CallToolRequest, n int, e event.Event) {
 	token := req.Params.GetProgressToken()
 	if token == nil || e.Event != "step" || e.Step == nil {

@@ -9,8 +9,8 @@
 //	question.go   ask, with progress
 //	examples.go   example queries as resources; the method as a prompt
 //
-// A tool's failure is its result, marked as an error, in words that a model can act on. A panic in a handler also
-// becomes a result, since the SDK would end the whole server.
+// If a tool fails, its result is marked as an error and explains the failure in words that a model can act on. A panic
+// in a handler also becomes such a result, since the SDK would otherwise end the whole server.
 package mcp
 
 import (
@@ -37,7 +37,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Asker starts to answer a question. [*ask.Service] does.
+// Asker starts to answer a question. [*ask.Service] implements it.
 type Asker interface {
 	Start(ctx context.Context, q agent.Question) (*ask.Run, error)
 }
@@ -53,21 +53,21 @@ type Options struct {
 	Log      *slog.Logger
 	Version  string
 	Graphs   Graphs                        // graphs that calls may name
-	Main     []string                      // at least one; calls that name no graph use the first, ask uses all
-	Ask      func(kgs agent.Sources) Asker // answers questions from these graphs; nil: there is no tool ask
+	Main     []string                      // at least one; calls that do not name a graph use the first, and ask uses all
+	Ask      func(kgs agent.Sources) Asker // returns a service that answers questions from these graphs; nil: no tool ask
 	Examples []event.Example               // offered as resources
-	Limit    time.Duration                 // for a call other than ask, 0: [DefaultLimit]
+	Limit    time.Duration                 // for a call other than ask; 0: [DefaultLimit]
 }
 
-// DefaultLimit is the time for one call.
+// DefaultLimit is the default time limit of a call.
 const DefaultLimit = 75 * time.Second
 
-// server has the data that the tools need.
+// server contains the data that the tools need.
 type server struct {
 	Options
 }
 
-// instructions are for the client's model.
+// instructions are shown to the client's model.
 const instructions = `Tools for SPARQL over knowledge graphs such as Wikidata. IDs (Q42, P31) and class or property IRIs must come
 from search, entity, statements or a query's rows, never from memory. A good way: search the names and relations of the question;
 look at one entity that should be in the answer; write the query from what was seen; check it; execute it; check
@@ -94,8 +94,8 @@ func New(o Options) *sdk.Server {
 // sessionTime is how long a session over HTTP is kept after its last request.
 const sessionTime = 10 * time.Minute
 
-// maxSessions is the maximum number of concurrent sessions over HTTP. Each costs memory until it is closed or times
-// out, and a request without a session begins one.
+// maxSessions is the maximum number of concurrent sessions over HTTP. Each session uses memory until it is closed or
+// times out, and every request without a session begins a new one.
 const maxSessions = 500
 
 // Handler serves the protocol's streamable HTTP transport, with sessions, so that a client can cancel a call in
@@ -140,11 +140,11 @@ func (s *server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// maxError is the number of characters of an error that a client is sent.
+// maxError is the maximum number of characters of an error that is sent to a client.
 const maxError = 2000
 
-// brief shortens the text of an error and removes characters that change the direction of text. The SDK tells a client
-// what was wrong with its arguments by quoting them, even a megabyte of them.
+// brief shortens the text of an error and removes characters that change the direction of text. If the arguments of a
+// call are wrong, the SDK's error quotes them, even if they are a megabyte long.
 func brief(res sdk.Result) sdk.Result {
 	r, ok := res.(*sdk.CallToolResult)
 	if !ok || r == nil || !r.IsError {
@@ -158,7 +158,7 @@ func brief(res sdk.Result) sdk.Result {
 	return r
 }
 
-// briefly does the same for an error of the protocol.
+// briefly does the same as brief for an error of the protocol.
 func briefly(err error) error {
 	var wire *jsonrpc.Error
 	switch {
@@ -174,14 +174,14 @@ func briefly(err error) error {
 type graphName string
 
 // inputSchema returns the schema of a tool's arguments. It lists the graphs and names the default one. It does not
-// require a name to be one of them: the tool's own error is more helpful than a schema's.
+// require a name to be one of them, because the tool's own error is more helpful than a schema's.
 func inputSchema[In any](s *server, unnamed []string) *jsonschema.Schema {
 	about := fmt.Sprintf("name of the graph, one of: %s; %s when left out", strings.Join(s.Graphs.Names(), ", "),
 		strings.Join(unnamed, " and "))
 	schema, err := jsonschema.For[In](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[graphName](): {Type: "string", Description: about}}})
 	if err != nil {
-		panic(err) // the types are defined in the program
+		panic(err) // cannot happen: the types are defined in the program
 	}
 	return schema
 }
@@ -200,8 +200,8 @@ func addTool[In, Out any](s *server, m *sdk.Server, name, title, about string,
 		})
 }
 
-// said returns an error in words for the client's model. Errors other than failures of a graph go only to the log,
-// unless they are meant for the model.
+// said returns the error that the client's model sees. Errors other than failures of a graph are only logged, unless
+// they are meant for the model.
 func (s *server) said(ctx context.Context, err error) error {
 	var told problem
 	var failure *kg.Error
@@ -228,7 +228,7 @@ func (p problem) Error() string { return string(p) }
 
 func problemf(format string, args ...any) error { return problem(fmt.Sprintf(format, args...)) }
 
-// advice adds what to do about a failure of a graph.
+// advice adds to a failure of a graph what the model can do about it.
 func advice(e *kg.Error) error {
 	what := map[kg.Kind]string{
 		kg.Timeout:     "add a selective condition first, or count before listing",
@@ -270,7 +270,7 @@ func (s *server) open(ctx context.Context, names ...string) (agent.Sources, erro
 	return nil, problemf("the graph %s cannot be opened; the server's log says why", strings.Join(names, ", "))
 }
 
-// source returns the graph that a call names.
+// source opens the graph that a call names.
 func (s *server) source(ctx context.Context, name graphName) (*agent.Source, error) {
 	known, err := s.graph(name)
 	if err != nil {
@@ -283,7 +283,7 @@ func (s *server) source(ctx context.Context, name graphName) (*agent.Source, err
 	return sources.Main(), nil
 }
 
-// language returns a language code that is valid in a query, and English for anything else.
+// language returns the given language code if it is valid in a query, and "en" otherwise.
 func language(code string) string {
 	if code = strings.ToLower(strings.TrimSpace(code)); code == "" || len(code) > 20 {
 		return "en"
